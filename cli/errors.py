@@ -1,0 +1,61 @@
+"""Errors to exit codes, in one place: 0 done, 1 the answer is no, 2 wrong use, 3 a tool or node failed."""
+
+import os
+import tempfile
+import traceback
+from pathlib import Path
+
+from rich.markup import escape
+
+from cli.output import errors
+from compiler.errors import InvalidInputError, MillraceError, UnsupportedError
+
+DONE = 0
+NO = 1
+WRONG_USE = 2
+FAILED = 3
+INTERRUPTED = 130
+
+
+class ServiceUnavailableError(MillraceError):
+    """No Millrace service answers; the text says how to start one."""
+
+
+class ServiceError(MillraceError):
+    """The service answered with a problem document (RFC 9457). `status` is the HTTP status."""
+
+    def __init__(self, status: int, detail: str) -> None:
+        super().__init__(detail)
+        self.status = status
+
+
+def exit_code(error: BaseException) -> int:
+    """The exit code for an error that ended a command."""
+    if isinstance(error, KeyboardInterrupt):
+        return INTERRUPTED
+    if isinstance(error, InvalidInputError | UnsupportedError):
+        return WRONG_USE
+    if isinstance(error, ServiceError):
+        return WRONG_USE if 400 <= error.status < 500 else FAILED
+    return FAILED
+
+
+def report(error: BaseException) -> int:
+    """Say on stderr what ended the command and what to do; return its exit code."""
+    if isinstance(error, KeyboardInterrupt):
+        errors.print("interrupted; what was finished is kept")
+    elif isinstance(error, MillraceError):
+        errors.print(f"[red]error:[/] {escape(str(error))}")
+    elif isinstance(error, OSError) and error.strerror:
+        errors.print(f"[red]error:[/] {escape(error.strerror)}: {escape(str(error.filename or ''))}".rstrip(": "))
+    else:
+        errors.print(f"[red]internal error:[/] {escape(repr(error))}; this is a defect of Millrace")
+        errors.print(f"The details are in {_write_log(error)}; please send that file with the report.")
+    return exit_code(error)
+
+
+def _write_log(error: BaseException) -> Path:
+    handle, name = tempfile.mkstemp(prefix="millrace-error-", suffix=".log")
+    with os.fdopen(handle, "w") as log:
+        log.writelines(traceback.format_exception(error))
+    return Path(name)

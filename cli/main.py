@@ -1,0 +1,62 @@
+"""Entry point: the commands and how they end."""
+
+import sys
+from importlib.metadata import version
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from cli.commands import compile as compile_command
+from cli.commands import csim, doctor, test
+from cli.errors import report
+
+
+class _Commands(TyperGroup):
+    """Commands whose interruption is reported like any other end."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            raise typer.Exit(report(interrupt)) from interrupt
+
+
+app = typer.Typer(
+    cls=_Commands,
+    name="millrace",
+    help="Compile PyTorch networks to stream-based dataflow accelerators and explore their design space.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"millrace {version('millrace')}")
+        raise typer.Exit
+
+
+@app.callback()
+def millrace(
+    show_version: Annotated[  # noqa: ARG001 - handled by the callback
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Compile PyTorch networks to stream-based dataflow accelerators and explore their design space."""
+
+
+app.command("compile")(compile_command.compile_)
+app.command("csim")(csim.csim)
+app.command("doctor")(doctor.doctor)
+app.command("test", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(test.test)
+
+
+def run() -> None:
+    """The `millrace` command. Exit codes: see `cli.errors`."""
+    try:
+        app()
+    except Exception as error:  # noqa: BLE001 - the outermost frame: everything is reported
+        sys.exit(report(error))

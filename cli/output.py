@@ -1,0 +1,38 @@
+"""What a person or a program reads: tables and notes on a terminal, one JSON document with `--json`.
+
+Results go to stdout; progress, notes and errors to stderr, so that `--json` can be piped.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+console = Console(highlight=False, soft_wrap=True)
+errors = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def emit_json(data: Any) -> None:
+    """Write one JSON document to stdout."""
+    json.dump(data, sys.stdout, indent=2)
+    sys.stdout.write("\n")
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    """A table whose columns named with a leading `>` are right-aligned."""
+    result = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        result.add_column(column.removeprefix(">"), justify="right" if column.startswith(">") else "left")
+    for row in rows:
+        result.add_row(*row)
+    return result
+
+
+def verdict_word(passed: bool | None) -> str:
+    """The coloured word for a C simulation verdict; None where there was none."""
+    if passed is None:
+        return "[dim]not run[/]"
+    return "[green]passed[/]" if passed else "[red]FAILED[/]"

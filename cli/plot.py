@@ -1,0 +1,57 @@
+"""A scatter plot of braille dots for the terminal: latency to the right, energy upwards, the front as `●`."""
+
+import math
+from collections.abc import Sequence
+
+Point = tuple[float, float]
+
+# Bits of the eight dots of a braille character, [row][column], see Unicode 1F Braille Patterns.
+_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+
+
+def scatter(
+    cloud: Sequence[Point], front: Sequence[Point], x_label: str, y_label: str, width: int = 64, height: int = 14
+) -> str:
+    """Draw `cloud` as dots and `front` on top of it, on logarithmic axes that both fill.
+
+    All coordinates must be positive. Returns `height` + 3 lines of text, or one line when there is no point.
+    """
+    if not cloud and not front:
+        return "(no feasible design yet)"
+    x_axis = _Axis([x for x, _ in (*cloud, *front)])
+    y_axis = _Axis([y for _, y in (*cloud, *front)])
+    dots = [[0] * width for _ in range(height)]
+    for x, y in cloud:
+        column, row = x_axis.at(x, width * 2), y_axis.at(y, height * 4)
+        dots[height - 1 - row // 4][column // 2] |= _DOTS[3 - row % 4][column % 2]
+    canvas = [[chr(0x2800 + bits) if bits else " " for bits in line] for line in dots]
+    for x, y in front:
+        canvas[height - 1 - y_axis.at(y, height)][x_axis.at(x, width)] = "●"
+    return "\n".join(_framed(canvas, x_axis, y_axis, x_label, y_label))
+
+
+class _Axis:
+    """A logarithmic axis from the smallest to the largest of its values."""
+
+    def __init__(self, values: Sequence[float]) -> None:
+        self.low, self.high = min(values), max(values)
+        self._span = math.log(self.high / self.low) or 1.0
+
+    def at(self, value: float, cells: int) -> int:
+        """The cell of `cells` that holds `value`."""
+        return min(cells - 1, int(math.log(value / self.low) / self._span * cells))
+
+
+def _framed(canvas: list[list[str]], x_axis: _Axis, y_axis: _Axis, x_label: str, y_label: str) -> list[str]:
+    high, low = f"{y_axis.high:.4g}", f"{y_axis.low:.4g}"
+    margin = max(len(high), len(low))
+    marks = [high, *[""] * (len(canvas) - 2), low]
+    lines = [f"{mark:>{margin}} ┤{''.join(line)}" for mark, line in zip(marks, canvas, strict=True)]
+    right = f"{x_axis.high:.4g}"
+    bottom = f"{x_axis.low:.4g}".ljust(len(canvas[0]) - len(right)) + right
+    return [
+        f"{'':{margin}}  {y_label}",
+        *lines,
+        f"{'':{margin}} └{'─' * len(canvas[0])}",
+        f"{'':{margin}}  {bottom}  {x_label}",
+    ]

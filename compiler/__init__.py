@@ -1,0 +1,1 @@
+"""The itensor compiler: PyTorch to stream-based dataflow accelerators. `pipeline.py` is the whole story."""

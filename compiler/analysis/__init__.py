@@ -1,0 +1,1 @@
+"""What is computed about a design from plain values: tiling, fusion, FIFO depths, TaskGraph, latency, area, energy."""

@@ -1,0 +1,194 @@
+"""LinalgGraph + knobs -> TaskGraph: what the search evaluates, with no IR built on the way.
+
+The passes of `compiler/transforms` build the same accelerator as IR; a property test holds that both are the same
+graph.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from compiler.analysis.fifo import size_fifos
+from compiler.analysis.fusion import plan_fusion, read_itensors, write_itensors
+from compiler.analysis.tasks import (
+    c_name,
+    chunk_task,
+    compute_task,
+    concat_task,
+    converter_task,
+    fork_task,
+    kernel_name,
+    load_task,
+    plan_dma,
+    store_task,
+)
+from compiler.analysis.tiling import plan_nests
+from compiler.graph.converter import plan_converter
+from compiler.graph.itensor import ITensor
+from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
+from compiler.graph.task_graph import Stream, Task, TaskGraph
+from compiler.options import Knobs
+from compiler.platforms.platform import Platform
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A reader of a value in one kernel: task, its stream, and the itensor it wants (None: as it comes)."""
+
+    task: str
+    stream: str
+    itensor: ITensor | None
+
+
+@dataclass
+class _Builder:
+    graph: LinalgGraph
+    knobs: Knobs
+    platform: Platform
+    tasks: list[Task] = field(default_factory=list[Task])
+    streams: list[Stream] = field(default_factory=list[Stream])
+
+    def __post_init__(self) -> None:
+        self.nests = plan_nests(self.graph, self.knobs)
+        self.reads = read_itensors(self.graph, self.nests)
+        self.writes = write_itensors(self.graph, self.nests)
+        self.kernel_of = plan_fusion(self.graph, self.reads, self.writes, self.knobs.fusion_budget)
+        self.results = {out.value for out in self.graph.outputs}
+
+    def build(self) -> TaskGraph:
+        kernels = 1 + max(self.kernel_of.values(), default=0)
+        for kernel in range(kernels):
+            loaded: set[str] = set()
+            for op in self.graph.ops:
+                if self.kernel_of[op.name] == kernel:
+                    self._load_inputs(op, kernel, loaded)
+                    self._add_op(op, kernel)
+        tasks = _topological(self.tasks, self.streams)
+        streams = size_fifos(tasks, self.streams, self.knobs.fifo)
+        return TaskGraph(self.graph.name, kernels, tasks, streams)
+
+    def _load_inputs(self, op: LinalgOp, kernel: int, loaded: set[str]) -> None:
+        for operand in op.inputs:
+            value = self.graph.value[operand.value]
+            made_here = value.name in self.writes and self.kernel_of[self.graph.producer[value.name][0].name] == kernel
+            if value.role != "scalar" and not made_here and value.name not in loaded:
+                loaded.add(value.name)
+                self._add_load(value.name, kernel)
+
+    def _add_load(self, value: str, kernel: int) -> None:
+        targets = self._targets(value, kernel)
+        streamed = self._loaded_itensor(value, [t.itensor for t in targets if t.itensor is not None])
+        name = kernel_name(f"load_{c_name(value)}", kernel)
+        dma = plan_dma(value, streamed, self._channels(value), self.platform)
+        write = self._connect(value, kernel, name, streamed, targets)
+        self.tasks.append(load_task(name, kernel, streamed, dma, write, self.platform))
+
+    def _loaded_itensor(self, value: str, wanted: list[ITensor]) -> ITensor:
+        """In which order a value comes from HBM: as its only reader wants it where the memory image allows."""
+        stored = self.writes.get(value)
+        if stored is None:
+            return wanted[0] if len(wanted) == 1 else wanted[0].without_rereads()
+        if len(wanted) > 1 or not stored.same_stream(wanted[0].without_rereads()):
+            return stored
+        images = [plan_dma(value, itensor, 1, self.platform).tokens_per_word for itensor in (stored, wanted[0])]
+        return wanted[0] if images[0] == images[1] else stored
+
+    def _channels(self, value: str) -> int:
+        """Wide ports go to the tensors that are large: weights of contractions and the KV cache."""
+        if self.graph.value[value].role == "state":
+            return self.knobs.hbm_channels
+        reader = self.graph.consumers[value][0][0]
+        is_weight = self.graph.value[value].role == "param" and reader.is_contraction
+        return self.knobs.hbm_channels if is_weight else 1
+
+    def _targets(self, value: str, kernel: int) -> list[_Target]:
+        targets = [
+            _Target(c_name(op.name), f"{c_name(op.name)}_in{i}", self.reads[op.name, i])
+            for op, i in self.graph.consumers[value]
+            if self.kernel_of[op.name] == kernel
+        ]
+        made_here = value in self.writes and self.kernel_of[self.graph.producer[value][0].name] == kernel
+        leaves = any(self.kernel_of[op.name] != kernel for op, _ in self.graph.consumers[value])
+        if made_here and (leaves or value in self.results):
+            store = f"store_{c_name(value)}"
+            targets.append(_Target(store, f"{store}_in", None))
+        return targets
+
+    def _connect(self, value: str, kernel: int, source: str, streamed: ITensor, targets: list[_Target]) -> str:
+        """Wire `source` to its readers through a fork and converters as needed; returns the stream it writes."""
+        if len(targets) == 1:
+            return self._branch(value, kernel, source, streamed, targets[0])
+        fork = kernel_name(f"fork_{c_name(value)}", kernel)
+        branches = [self._branch(value, kernel, fork, streamed, t) for t in targets]
+        self.tasks.append(fork_task(value, kernel, streamed, f"{fork}_in", branches))
+        self.streams.append(Stream(f"{fork}_in", source, fork, streamed))
+        return f"{fork}_in"
+
+    def _branch(self, value: str, kernel: int, source: str, streamed: ITensor, target: _Target) -> str:
+        if target.itensor is None:
+            dma = plan_dma(value, streamed, 1, self.platform)
+            self.tasks.append(store_task(target.task, kernel, streamed, dma, target.stream))
+        elif not streamed.same_stream(target.itensor):
+            name = f"convert_{c_name(value)}_to_{target.stream}"
+            converter = plan_converter(streamed, target.itensor)
+            self.tasks.append(converter_task(name, kernel, converter, f"{name}_in", target.stream))
+            self.streams.append(Stream(target.stream, name, target.task, target.itensor))
+            self.streams.append(Stream(f"{name}_in", source, name, streamed))
+            return f"{name}_in"
+        self.streams.append(Stream(target.stream, source, target.task, streamed))
+        return target.stream
+
+    def _add_op(self, op: LinalgOp, kernel: int) -> None:
+        nest = self.nests[op.name]
+        task = c_name(op.name)
+        writes = [
+            self._connect(out.value, kernel, task, self.writes[out.value], self._targets(out.value, kernel))
+            for out in op.outputs
+        ]
+        reads = [None if self.reads[op.name, i] is None else f"{task}_in{i}" for i in range(len(op.inputs))]
+        if op.kind == "generic":
+            scalars = tuple(o.value for o, r in zip(op.inputs, reads, strict=True) if r is None)
+            self.tasks.append(
+                compute_task(op, nest, kernel, reads, writes[0], scalars, self.knobs.multiplier, self.platform)
+            )
+            return
+        streamed = [r for r in reads if r is not None]
+        if op.kind == "chunk":
+            self.tasks.append(chunk_task(op, nest, kernel, streamed[0], writes))
+            return
+        extents = [_extent(self.graph, op, i) for i in range(len(op.inputs))]
+        self.tasks.append(concat_task(op, nest, kernel, extents, streamed, writes[0]))
+
+
+def _extent(graph: LinalgGraph, op: LinalgOp, index: int) -> int:
+    """Extent of a concat's input along the axis."""
+    operand = op.inputs[index]
+    return graph.value[operand.value].shape[operand.dims.index(op.axis)] if op.axis in operand.dims else 1
+
+
+def _topological(tasks: list[Task], streams: list[Stream]) -> tuple[Task, ...]:
+    """Tasks so that every stream runs forward, kernel by kernel; ties keep names in order, so the result is unique."""
+    by_name = {t.name: t for t in tasks}
+    waiting = {t.name: len(t.reads) for t in tasks}
+    followers: dict[str, list[str]] = {t.name: [] for t in tasks}
+    for stream in streams:
+        followers[stream.source].append(stream.target)
+
+    def walk() -> Iterator[Task]:
+        ready = sorted((n for n, c in waiting.items() if c == 0), key=lambda n: (by_name[n].kernel, n), reverse=True)
+        while ready:
+            name = ready.pop()
+            yield by_name[name]
+            for follower in sorted(followers[name], reverse=True):
+                waiting[follower] -= 1
+                if waiting[follower] == 0:
+                    ready.append(follower)
+
+    return tuple(sorted(walk(), key=lambda t: t.kernel))
+
+
+def build_task_graph(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> TaskGraph:
+    """The accelerator of `graph` with `knobs` on `platform`. O(operations x log(unroll) + streams).
+
+    Raises InvalidInputError where an override does not fit its operation.
+    """
+    return _Builder(graph, knobs, platform).build()

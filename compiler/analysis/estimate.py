@@ -1,0 +1,181 @@
+"""Latency, area, power and energy of a TaskGraph, without simulating it. Fidelity `estimate`.
+
+Latency walks the tasks in topological order. A task starts with its first tokens, runs at its own initiation interval,
+and can not push a token before the tokens it depends on arrived; arrivals between a stream's first and last push are
+interpolated. FIFOs are taken as deep enough (the simulator of issue 4 drops that). HBM bounds the result from below.
+"""
+
+from dataclasses import dataclass
+
+from compiler.analysis.resources import Resources, on_chip_bits, stream_resources, task_resources, total
+from compiler.errors import Violation
+from compiler.graph.task_graph import Task, TaskGraph
+from compiler.metrics import Fidelity, Metric
+from compiler.platforms.platform import Platform
+
+TOOL = "millrace"
+TOOL_VERSION = "0.1.0"
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """Cycles at which the first and the last token of a stream are pushed."""
+
+    first: float
+    last: float
+
+
+@dataclass(frozen=True, slots=True)
+class TaskTime:
+    """Cycles at which a task reads its first token and ends, and for how many of them it computes."""
+
+    start: float
+    end: float
+    busy: float
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Objectives of a design, its metrics and the budgets it exceeds."""
+
+    latency_us: float
+    energy_uj: float
+    metrics: tuple[Metric, ...]
+    violations: tuple[Violation, ...]
+
+    @property
+    def feasible(self) -> bool:
+        return not self.violations
+
+
+def _arrival_of(arrival: Arrival, count: int, tokens: int) -> float:
+    """When token number `count` (from 1) of a stream arrives."""
+    if tokens <= 1 or count >= tokens:
+        return arrival.last
+    return arrival.first + (arrival.last - arrival.first) * max(0, count - 1) / (tokens - 1)
+
+
+def _push(task: Task, iteration: int, start: float, arrivals: dict[str, Arrival]) -> float:
+    """Cycle at which `task` pushes what it makes in `iteration`."""
+    timing = task.timing
+    ready = start + iteration * timing.ii
+    for read in task.reads:
+        count = timing.tokens_until(read, iteration)
+        if count:
+            tokens = timing.tokens(read)
+            behind = iteration - timing.last(read) if count == tokens else 0
+            ready = max(ready, _arrival_of(arrivals[read.stream], count, tokens) + behind * timing.ii)
+    return ready + timing.depth
+
+
+def load_cycles(task: Task, prefetched: int, platform: Platform) -> float:
+    """Cycles that HBM needs for the words of a load beyond those prefetched into its FIFO."""
+    assert task.dma is not None
+    words = task.timing.iterations / task.dma.tokens_per_word
+    late = max(0.0, 1.0 - prefetched / max(1, task.timing.tokens(task.writes[0])))
+    return words * late * (platform.hbm.port_bits / 8) / platform.channel_bytes_per_cycle
+
+
+def schedule(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, TaskTime], tuple[float, ...]]:
+    """When each task runs, in cycles from the start of its kernel, and the length of each kernel. O(streams x loops)."""
+    arrivals: dict[str, Arrival] = {}
+    times: dict[str, TaskTime] = {}
+    lengths = [0.0] * tasks.kernels
+    for task in tasks.tasks:
+        timing = task.timing
+        if task.kind == "load":
+            stream = tasks.stream[task.writes[0].stream]
+            span = max(timing.iterations * timing.ii, load_cycles(task, stream.depth, platform))
+            first = float(timing.depth)
+            arrivals[stream.name] = Arrival(first, first + span)
+            times[task.name] = TaskTime(0.0, first + span, span)
+            lengths[task.kernel] = max(lengths[task.kernel], first + span)
+            continue
+        start = max((arrivals[r.stream].first - timing.first(r) * timing.ii for r in task.reads), default=0.0)
+        start = max(0.0, start)
+        end = start + timing.latency
+        for read in task.reads:
+            tail = (timing.iterations - 1 - timing.last(read)) * timing.ii + timing.depth
+            end = max(end, arrivals[read.stream].last + tail)
+        for write in task.writes:
+            first = _push(task, timing.first(write), start, arrivals)
+            last = max(first, _push(task, timing.last(write), start, arrivals))
+            arrivals[write.stream] = Arrival(first, last)
+        times[task.name] = TaskTime(start, end, timing.iterations * timing.ii)
+        lengths[task.kernel] = max(lengths[task.kernel], end)
+    return times, tuple(lengths)
+
+
+def hbm_bytes(tasks: TaskGraph) -> float:
+    """Bytes that cross the HBM ports in one run, re-reads included."""
+    traffic = 0.0
+    for task in tasks.tasks:
+        if task.dma is not None:
+            traffic += task.timing.iterations / task.dma.tokens_per_word * task.dma.channels * 64
+    return traffic
+
+
+def _dynamic_watts(area: Resources, platform: Platform) -> float:
+    power = platform.power
+    return (
+        area.dsp * power.dsp_mw * 1e-3
+        + area.bram36 * power.bram36_mw * 1e-3
+        + area.uram * power.uram_mw * 1e-3
+        + (area.lut * power.lut_uw + area.ff * power.ff_uw) * 1e-6
+    ) * (platform.clock_mhz / 250.0)
+
+
+def violations_of(area: Resources, platform: Platform) -> tuple[Violation, ...]:
+    """Budgets of the board that the design exceeds."""
+    budget = platform.budget
+    demands = {name: getattr(area, name) for name in ("lut", "ff", "dsp", "bram36", "uram", "hbm_ports")}
+    return tuple(
+        Violation(name, float(demand), float(getattr(budget, name)))
+        for name, demand in demands.items()
+        if demand > getattr(budget, name)
+    )
+
+
+def estimate(tasks: TaskGraph, platform: Platform) -> Estimate:
+    """Latency (us), energy (uJ) of one run of all kernels in sequence, area, and violations of the board's budget.
+
+    Energy is power times time: static power over the whole run, activity of each task while it computes (so a task that
+    waits costs only its static share), HBM by the byte (design section 4).
+    """
+    times, lengths = schedule(tasks, platform)
+    traffic = hbm_bytes(tasks)
+    hbm_cycles = traffic / (platform.channel_bytes_per_cycle * platform.hbm.channels)
+    cycles = max(sum(lengths), hbm_cycles)
+    seconds = cycles / (platform.clock_mhz * 1e6)
+    areas = {t.name: task_resources(t, tasks, platform) for t in tasks.tasks}
+    fifo_area = total(stream_resources(s) for s in tasks.streams)
+    area = total(areas.values()) + fifo_area
+    active = sum(
+        _dynamic_watts(areas[name], platform) * min(time.busy, cycles) / cycles for name, time in times.items()
+    ) + _dynamic_watts(fifo_area, platform)
+    hbm_watts = traffic * platform.power.hbm_pj_per_byte * 1e-12 / seconds
+    watts = platform.power.static_w + active + hbm_watts
+    numbers = {
+        "latency": (seconds * 1e6, "us"),
+        "cycles": (cycles, "cycles"),
+        "energy": (watts * seconds * 1e6, "uJ"),
+        "power": (watts, "W"),
+        "lut": (area.lut, "LUT"),
+        "ff": (area.ff, "FF"),
+        "dsp": (area.dsp, "DSP"),
+        "bram36": (area.bram36, "BRAM36"),
+        "uram": (area.uram, "URAM"),
+        "hbm_ports": (area.hbm_ports, "ports"),
+        "hbm_traffic": (traffic, "bytes"),
+        "hbm_bandwidth": (traffic / seconds / 1e9, "GB/s"),
+        "on_chip_memory": (on_chip_bits(tasks) / 8, "bytes"),
+        "slowest_ii": (float(max(t.timing.ii for t in tasks.tasks)), "cycles"),
+        "kernels": (float(tasks.kernels), "kernels"),
+        "tasks": (float(len(tasks.tasks)), "tasks"),
+        "converters": (float(sum(t.kind == "converter" for t in tasks.tasks)), "converters"),
+    }
+    metrics = tuple(
+        Metric(name, float(value), unit, Fidelity.ESTIMATE, TOOL, TOOL_VERSION)
+        for name, (value, unit) in numbers.items()
+    )
+    return Estimate(seconds * 1e6, watts * seconds * 1e6, metrics, violations_of(area, platform))

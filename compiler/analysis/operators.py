@@ -1,0 +1,129 @@
+"""Scalar operations as operator cores: which core, how many, how deep the pipeline gets."""
+
+from functools import lru_cache
+
+from compiler.graph.itensor import DTYPE_BITS
+from compiler.graph.linalg_graph import Body, LinalgOp
+from compiler.graph.nest import Nest
+from compiler.options import Multiplier
+from compiler.platforms.platform import Platform
+
+CORE_OF = {
+    "arith.addf": "fadd",
+    "arith.subf": "fsub",
+    "arith.negf": "wire",
+    "arith.mulf": "fmul",
+    "arith.divf": "fdiv",
+    "arith.maximumf": "fcmp",
+    "arith.minimumf": "fcmp",
+    "arith.maxnumf": "fcmp",
+    "arith.minnumf": "fcmp",
+    "arith.cmpf": "fcmp",
+    "arith.cmpi": "iadd",
+    "arith.select": "select",
+    "arith.addi": "iadd",
+    "arith.subi": "iadd",
+    "arith.maxsi": "iadd",
+    "arith.minsi": "iadd",
+    "arith.extsi": "wire",
+    "arith.trunci": "wire",
+    "arith.extf": "wire",
+    "arith.truncf": "wire",
+    "arith.sitofp": "itof",
+    "arith.fptosi": "ftoi",
+    "arith.constant": "wire",
+    "math.exp": "fexp",
+    "math.log": "flog",
+    "math.tanh": "ftanh",
+    "math.erf": "ferf",
+    "math.sqrt": "fsqrt",
+    "math.rsqrt": "frsqrt",
+    "math.roundeven": "fround",
+    "math.absf": "wire",
+    "math.floor": "fround",
+    "math.sin": "ferf",
+    "math.cos": "ferf",
+}
+COMBINER_CORE = {"add": "fadd", "mul": "fmul", "max": "fcmp", "min": "fcmp"}
+
+READ_WRITE_CYCLES = 2  # a FIFO read and a FIFO write are one pipeline stage each
+MEMORY_UPDATE_CYCLES = 2  # reading and writing an accumulator that lives in memory rather than in a register
+REGISTER_ACCUMULATORS = 64  # the most accumulator vectors that are kept in registers
+
+
+def _width_before_extension(body: Body, value: int) -> int:
+    """Bits of `value`, looking through a sign extension: an 8 x 4 product stays one after `extsi` to i32."""
+    first = len(body.arg_dtypes)
+    if value >= first and body.ops[value - first].name == "arith.extsi":
+        return _width_before_extension(body, body.ops[value - first].args[0])
+    return DTYPE_BITS[body.dtype_of(value)]
+
+
+def _multiplier_core(body: Body, args: tuple[int, ...], multiplier: Multiplier) -> str:
+    wide, narrow = sorted((_width_before_extension(body, a) for a in args), reverse=True)
+    if wide > 8:
+        return f"imul_32x32_{multiplier}"
+    return f"imul_8x{4 if narrow <= 4 else 8}_{multiplier}"
+
+
+@lru_cache(maxsize=4096)
+def body_cores(body: Body, multiplier: Multiplier) -> tuple[str, ...]:
+    """The operator core of each operation of `body`, in order. Unknown operations raise KeyError by name."""
+    return tuple(
+        _multiplier_core(body, op.args, multiplier) if op.name == "arith.muli" else CORE_OF[op.name] for op in body.ops
+    )
+
+
+def combiner_core(op: LinalgOp) -> str:
+    """Core that combines two partial results of a reduction."""
+    assert op.reduction is not None
+    assert op.body is not None
+    is_float = op.body.dtype_of(op.body.result) == "f32"
+    return COMBINER_CORE[op.reduction.combiner] if is_float else "iadd"
+
+
+def reduction_lanes(op: LinalgOp, nest: Nest) -> int:
+    """Points of the reduction dimensions side by side: an adder tree of that many leaves."""
+    lanes = 1
+    for unroll, iterator in zip(nest.unroll, op.iterators, strict=True):
+        lanes *= unroll if iterator == "reduction" else 1
+    return lanes
+
+
+def count_operators(op: LinalgOp, nest: Nest, multiplier: Multiplier) -> tuple[tuple[str, int], ...]:
+    """Operator cores side by side in space: the body once a lane, adder trees, accumulators. Sorted by name."""
+    if op.body is None:
+        return ()
+    counts: dict[str, int] = {}
+    for core in body_cores(op.body, multiplier):
+        counts[core] = counts.get(core, 0) + nest.lanes
+    if op.reduction is not None:  # a tree of n leaves has n-1 combiners, and one more accumulates
+        core = combiner_core(op)
+        counts[core] = counts.get(core, 0) + nest.lanes
+    counts.pop("wire", None)
+    return tuple(sorted(counts.items()))
+
+
+def pipeline_depth(op: LinalgOp, nest: Nest, multiplier: Multiplier, platform: Platform) -> int:
+    """Cycles from reading a token to writing the result that depends on it: body, adder tree, accumulation."""
+    if op.body is None:
+        return READ_WRITE_CYCLES
+    operators = platform.operators
+    ready = [0] * len(op.body.arg_dtypes)
+    for scalar, core in zip(op.body.ops, body_cores(op.body, multiplier), strict=True):
+        ready.append(max((ready[a] for a in scalar.args), default=0) + operators[core].latency)
+    depth = READ_WRITE_CYCLES + ready[op.body.result]
+    if op.reduction is not None:
+        levels = (reduction_lanes(op, nest) - 1).bit_length() + 1
+        depth += levels * operators[combiner_core(op)].latency
+    return depth
+
+
+def initiation_interval(op: LinalgOp, nest: Nest, platform: Platform) -> int:
+    """Cycles between iterations: an accumulator can not be updated again before its last update is done."""
+    if op.reduction is None:
+        return 1
+    latency = platform.operators[combiner_core(op)].latency
+    if nest.accumulators(op.iterators) > REGISTER_ACCUMULATORS:
+        latency += MEMORY_UPDATE_CYCLES
+    return -(-latency // nest.reuse_distance(op.iterators))

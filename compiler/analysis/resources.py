@@ -1,0 +1,74 @@
+"""Area of a TaskGraph: LUT, FF, DSP, BRAM36, URAM and HBM ports (design 3.6)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import prod
+
+from compiler.analysis.memory import MemoryCost, buffer_cost, fifo_cost
+from compiler.graph.task_graph import Stream, Task, TaskGraph
+from compiler.platforms.platform import Platform
+
+# Control of one pipelined task, and of one m_axi adapter with its 512-bit data path (csynth Instance tables).
+TASK_LUT, TASK_FF = 220, 180
+LOOP_LUT, LOOP_FF = 40, 35
+PORT_LUT, PORT_FF, PORT_BRAM36 = 1600, 2200, 7.5
+PIPELINE_REGISTER_SHARE = 0.5  # of the token bits that a pipeline stage carries along
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """Amounts of each resource; block RAM counts in BRAM36, halves are BRAM18."""
+
+    lut: float = 0
+    ff: float = 0
+    dsp: float = 0
+    bram36: float = 0
+    uram: float = 0
+    hbm_ports: float = 0
+
+    def __add__(self, other: "Resources") -> "Resources":
+        return Resources(
+            self.lut + other.lut,
+            self.ff + other.ff,
+            self.dsp + other.dsp,
+            self.bram36 + other.bram36,
+            self.uram + other.uram,
+            self.hbm_ports + other.hbm_ports,
+        )
+
+
+def total(parts: Iterable[Resources]) -> Resources:
+    return sum(parts, Resources())
+
+
+def _memory(cost: MemoryCost) -> Resources:
+    return Resources(lut=cost.lut, bram36=cost.bram36, uram=cost.uram)
+
+
+def task_resources(task: Task, tasks: TaskGraph, platform: Platform) -> Resources:
+    """Operators, control, pipeline registers, buffers and m_axi adapters of one task."""
+    lut, ff, dsp = TASK_LUT + LOOP_LUT * len(task.timing.trips), TASK_FF + LOOP_FF * len(task.timing.trips), 0.0
+    for core, count in task.operators:
+        operator = platform.operators[core]
+        # An operator that starts every `ii` cycles is shared between that many lanes.
+        used = -(-count // task.timing.ii)
+        lut, ff, dsp = lut + used * operator.lut, ff + used * operator.ff, dsp + used * operator.dsp
+    width = sum(tasks.stream[a.stream].width for a in (*task.reads, *task.writes))
+    ff += int(PIPELINE_REGISTER_SHARE * width * min(task.timing.depth, 16))
+    ports = task.dma.channels if task.dma is not None else 0
+    area = Resources(lut + PORT_LUT * ports, ff + PORT_FF * ports, dsp, PORT_BRAM36 * ports, 0, ports)
+    for buffer in task.buffers:
+        area += _memory(buffer_cost(buffer.width, buffer.depth, buffer.banks))
+    if task.nest is not None and not task.buffers and task.kind == "compute":
+        accumulated = prod(task.nest.unroll) if task.operators else 0
+        area += Resources(ff=32 * accumulated)
+    return area
+
+
+def stream_resources(stream: Stream) -> Resources:
+    return _memory(fifo_cost(stream.width, stream.depth)) + Resources(ff=stream.width)
+
+
+def on_chip_bits(tasks: TaskGraph) -> int:
+    """Bits of all converters, accumulators and FIFOs: what fusion keeps on chip instead of in HBM."""
+    return sum(s.width * s.depth for s in tasks.streams) + sum(b.bits for t in tasks.tasks for b in t.buffers)

@@ -1,0 +1,178 @@
+"""Tasks from their parts: the one place where a nest becomes a timing spec, operators and buffers.
+
+The search builds tasks from a LinalgGraph and knobs, the compiled IR is read back through the same functions; so both
+give the same TaskGraph.
+"""
+
+from collections.abc import Sequence
+from math import gcd, lcm, prod
+
+from compiler.analysis.memory import buffer_cost
+from compiler.analysis.operators import (
+    READ_WRITE_CYCLES,
+    REGISTER_ACCUMULATORS,
+    count_operators,
+    initiation_interval,
+    pipeline_depth,
+)
+from compiler.graph.itensor import DTYPE_BITS, ITensor
+from compiler.graph.linalg_graph import LinalgOp
+from compiler.graph.nest import Nest
+from compiler.graph.task_graph import Access, Buffer, Converter, Dma, Gate, Task, TimingSpec
+from compiler.options import Multiplier
+from compiler.platforms.platform import Platform
+
+BUFFER_CYCLES = 2  # address and data stage of an on-chip memory
+
+
+def c_name(name: str) -> str:
+    """`name` as a C and MLIR identifier."""
+    return name.replace(".", "_")
+
+
+def _read_gates(nest: Nest, dims: Sequence[int]) -> tuple[Gate, ...]:
+    """A token is read in the first iteration of the loops that reuse it."""
+    return tuple(Gate(k, 0, 1) for k in range(nest.read_level(dims), len(nest.loops)))
+
+
+def _write_gates(op: LinalgOp, nest: Nest) -> tuple[Gate, ...]:
+    """A result leaves in the last iteration of the reduction loops."""
+    return tuple(Gate(k, nest.trips[k] - 1, nest.trips[k]) for k in nest.reduction_loops(op.iterators))
+
+
+def compute_task(
+    op: LinalgOp,
+    nest: Nest,
+    kernel: int,
+    reads: Sequence[str | None],
+    write: str,
+    scalars: tuple[str, ...],
+    multiplier: Multiplier,
+    platform: Platform,
+) -> Task:
+    """The task of a generic operation. `reads[i]` is the stream of input i, None for a scalar passed by value."""
+    assert op.body is not None
+    accesses = tuple(
+        Access(stream, _read_gates(nest, operand.dims))
+        for stream, operand in zip(reads, op.inputs, strict=True)
+        if stream is not None
+    )
+    accumulators = nest.accumulators(op.iterators)
+    buffers: tuple[Buffer, ...] = ()
+    if accumulators > REGISTER_ACCUMULATORS:
+        width = DTYPE_BITS[op.body.dtype_of(op.body.result)]
+        banks = prod(nest.unroll[d] for d in op.outputs[0].dims)
+        buffers = (Buffer("acc", width, accumulators, banks, buffer_cost(width, accumulators, banks).kind),)
+    return Task(
+        name=c_name(op.name),
+        kind="compute",
+        kernel=kernel,
+        timing=TimingSpec(
+            nest.trips, initiation_interval(op, nest, platform), pipeline_depth(op, nest, multiplier, platform)
+        ),
+        reads=accesses,
+        writes=(Access(write, _write_gates(op, nest)),),
+        op=op,
+        nest=nest,
+        scalars=scalars,
+        operators=count_operators(op, nest, multiplier),
+        buffers=buffers,
+    )
+
+
+def routing_timing(itensor: ITensor) -> TimingSpec:
+    """Timing of a task that passes the tokens of `itensor` on, one a cycle."""
+    return TimingSpec(tuple(loop.trip for loop in itensor.loops), 1, READ_WRITE_CYCLES)
+
+
+def fork_task(value: str, kernel: int, itensor: ITensor, read: str, writes: Sequence[str]) -> Task:
+    """Copies every token to each of several streams."""
+    name = kernel_name(f"fork_{c_name(value)}", kernel)
+    timing = routing_timing(itensor)
+    return Task(name, "fork", kernel, timing, (Access(read),), tuple(Access(w) for w in writes))
+
+
+def chunk_task(op: LinalgOp, nest: Nest, kernel: int, read: str, writes: Sequence[str]) -> Task:
+    """Routes the tokens of chunk i, loop `axis` = i, to stream i."""
+    (loop,) = (k for k, nest_loop in enumerate(nest.loops) if nest_loop.dim == op.axis)
+    outputs = tuple(Access(w, (Gate(loop, i, i + 1),)) for i, w in enumerate(writes))
+    timing = TimingSpec(nest.trips, 1, READ_WRITE_CYCLES)
+    return Task(c_name(op.name), "chunk", kernel, timing, (Access(read),), outputs, op=op, nest=nest)
+
+
+def concat_task(
+    op: LinalgOp, nest: Nest, kernel: int, extents: Sequence[int], reads: Sequence[str], write: str
+) -> Task:
+    """Passes on the tokens of one input after the other along `axis`; `extents[i]` is input i's extent there."""
+    (loop,) = (k for k, nest_loop in enumerate(nest.loops) if nest_loop.dim == op.axis)
+    inputs: list[Access] = []
+    start = 0
+    for stream, extent in zip(reads, extents, strict=True):
+        inputs.append(Access(stream, (Gate(loop, start, start + extent),)))
+        start += extent
+    timing = TimingSpec(nest.trips, 1, READ_WRITE_CYCLES)
+    return Task(c_name(op.name), "concat", kernel, timing, tuple(inputs), (Access(write),), op=op, nest=nest)
+
+
+def converter_banks(converter: Converter) -> tuple[int, ...]:
+    """Cyclic partition of each buffered dimension so that a token of either side moves in one cycle."""
+    return tuple(lcm(s, t) for s, t in zip(converter.source.element, converter.target.element, strict=True))
+
+
+def converter_task(name: str, kernel: int, converter: Converter, read: str, write: str) -> Task:
+    """Re-orders tokens through a buffer: ping-pong over the shared iterations, or fill then drain where there is one.
+
+    The ping-pong nest runs one iteration more than are shared: fills half s while half s-1 drains.
+    """
+    fill, drain, shared = converter.fill, converter.drain, converter.shared
+    if converter.halves == 1:
+        timing = TimingSpec((fill + drain,), 1, READ_WRITE_CYCLES + BUFFER_CYCLES)
+        gates = (Gate(0, 0, fill),), (Gate(0, fill, fill + drain),)
+    else:
+        timing = TimingSpec((shared + 1, max(fill, drain)), 1, READ_WRITE_CYCLES + BUFFER_CYCLES)
+        gates = (Gate(0, 0, shared), Gate(1, 0, fill)), (Gate(0, 1, shared + 1), Gate(1, 0, drain))
+    width = DTYPE_BITS[converter.source.dtype]
+    banks = prod(converter_banks(converter))
+    depth = -(-converter.halves * prod(converter.extent) // banks)
+    buffer = Buffer("buffer", width, depth, banks, buffer_cost(width, depth, banks).kind)
+    return Task(
+        name, "converter", kernel, timing, (Access(read, gates[0]),), (Access(write, gates[1]),),
+        buffers=(buffer,), converter=converter,
+    )  # fmt: skip
+
+
+def plan_dma(value: str, streamed: ITensor, channels: int, platform: Platform) -> Dma:
+    """Packing of `value` in HBM so that its stream `streamed` reads whole words in order.
+
+    Loops that re-read do not lengthen the image. Behind such a loop a word never straddles the run that is read again.
+    """
+    layout = streamed.without_rereads()
+    port = platform.hbm.port_bits
+    ports = max(1, min(channels, -(-streamed.width // port)))
+    if streamed.width > ports * port:
+        return Dma(value, layout, ports, 1, -(-streamed.width // (ports * port)))
+    per_word = ports * port // streamed.width
+    if streamed.rereads > 1:
+        last = max(k for k, loop in enumerate(streamed.loops) if loop.dim is None)
+        per_word = gcd(per_word, prod(loop.trip for loop in streamed.loops[last + 1 :]))
+    return Dma(value, layout, ports, per_word, 1)
+
+
+def load_task(name: str, kernel: int, streamed: ITensor, dma: Dma, write: str, platform: Platform) -> Task:
+    """Reads words from HBM and pushes the tokens of `streamed`; `words_per_token` cycles a token."""
+    trips = (*(loop.trip for loop in streamed.loops), *((dma.words_per_token,) if dma.words_per_token > 1 else ()))
+    gates = (Gate(len(trips) - 1, dma.words_per_token - 1, dma.words_per_token),) if dma.words_per_token > 1 else ()
+    timing = TimingSpec(trips, 1, platform.hbm.read_latency_cycles + READ_WRITE_CYCLES)
+    return Task(name, "load", kernel, timing, (), (Access(write, gates),), dma=dma)
+
+
+def store_task(name: str, kernel: int, streamed: ITensor, dma: Dma, read: str) -> Task:
+    """Packs the tokens of `streamed` into words and writes them to HBM in order."""
+    trips = (*(loop.trip for loop in streamed.loops), *((dma.words_per_token,) if dma.words_per_token > 1 else ()))
+    gates = (Gate(len(trips) - 1, 0, 1),) if dma.words_per_token > 1 else ()
+    return Task(name, "store", kernel, TimingSpec(trips, 1, READ_WRITE_CYCLES), (Access(read, gates),), (), dma=dma)
+
+
+def kernel_name(name: str, kernel: int) -> str:
+    """`name`, told apart where another kernel than the first holds a task of the same kind for the same value."""
+    return f"{name}_k{kernel}" if kernel else name

@@ -1,0 +1,183 @@
+"""Level 1 of the design space: tile sizes, unroll factors and loop order of every operation (paper "Linalg tiling
+space").
+
+The paper's heuristics are the starting points: one default tile size, unrolling that always goes to the slowest
+operation through a max-heap until the overall target is reached, reductions outermost inside a tile. `TaskOverride`s
+replace each.
+"""
+
+import heapq
+from collections.abc import Sequence
+from math import prod
+
+from compiler.errors import InvalidInputError
+from compiler.graph.itensor import DTYPE_BITS
+from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand
+from compiler.graph.nest import Nest, NestLoop
+from compiler.options import Knobs
+
+
+def largest_divisor(extent: int, limit: int) -> int:
+    """The largest divisor of `extent` that is at most `limit` (at least 1). O(limit)."""
+    return next(d for d in range(min(extent, max(limit, 1)), 0, -1) if extent % d == 0)
+
+
+def _chunked_dims(graph: LinalgGraph, op: LinalgOp) -> frozenset[int]:
+    """Loops along which a consumer chunks the output: they advance by single steps, so that tokens can be routed."""
+    return frozenset(
+        op.outputs[0].dims[reader.inputs[0].dims.index(reader.axis)]
+        for reader, _ in graph.consumers[op.outputs[0].value]
+        if reader.kind == "chunk" and reader.axis is not None
+    )
+
+
+def tile_sizes(op: LinalgOp, tile: int, chunked: frozenset[int] = frozenset()) -> tuple[int, ...]:
+    """Tile extent of each loop so that a loop group's tile has about `tile` points, inner loops filled first."""
+    sizes = list(op.loops)
+    for group in set(op.groups):
+        rest, full = tile, True
+        for dim in reversed([d for d, g in enumerate(op.groups) if g == group]):
+            full = full and dim not in chunked
+            sizes[dim] = largest_divisor(op.loops[dim], rest) if full else 1
+            full = full and sizes[dim] == op.loops[dim]
+            rest //= sizes[dim]
+    return tuple(sizes)
+
+
+def group_order(op: LinalgOp, knobs: Knobs) -> tuple[int, ...]:
+    """Order of the loop groups outside the tile. `Knobs.order` applies to contractions; others keep their own order."""
+    groups = tuple(dict.fromkeys(op.groups))
+    order = knobs.override(op.name).order
+    if order is not None:
+        if sorted(order) != sorted(groups):
+            raise InvalidInputError(
+                f"order {list(order)} of {op.name} is not a permutation of its loop groups {list(groups)}"
+            )
+        return order
+    if not op.is_contraction:
+        return groups
+    reductions = tuple(g for g in groups if op.iterators[op.groups.index(g)] == "reduction")
+    parallels = tuple(g for g in groups if g not in reductions)
+    return parallels + reductions if knobs.order == "reduction-inner" else reductions + parallels
+
+
+class _Unroll:
+    """Unroll factors of one operation while they grow. Tokens never get wider than the knobs allow."""
+
+    def __init__(self, graph: LinalgGraph, op: LinalgOp, tile: Sequence[int], knobs: Knobs):
+        self.op = op
+        self.tile = tile
+        self.factor = [1] * len(op.loops)
+        self._limits = [
+            (operand.dims, _token_limit(graph, op, operand, knobs) // DTYPE_BITS[graph.value[operand.value].dtype])
+            for operand in (*op.inputs, *op.outputs)
+            if operand.dims
+        ]
+        self._order = _growth_order(op)
+
+    def grow(self) -> bool:
+        """Raise one dimension's factor to the next divisor of its tile; False when every one is at its limit.
+
+        Contractions grow the smallest factor first, so that weights stream as blocks; other operations grow their
+        innermost dimension, so that tokens stay vectors of neighbours.
+        """
+        order = sorted(self._order, key=lambda d: self.factor[d]) if self.op.is_contraction else self._order
+        for dim in order:
+            old = self.factor[dim]
+            for new in range(old * 2, self.tile[dim] + 1, old):
+                if self.tile[dim] % new == 0:
+                    self.factor[dim] = new
+                    if all(prod(self.factor[d] for d in dims) <= limit for dims, limit in self._limits):
+                        return True
+                    self.factor[dim] = old
+                    break
+        return False
+
+    @property
+    def lanes(self) -> int:
+        return prod(self.factor)
+
+
+def _token_limit(graph: LinalgGraph, op: LinalgOp, operand: Operand, knobs: Knobs) -> int:
+    """Bits that one token of the operand may have: weights of a contraction come straight from their HBM ports."""
+    if op.is_contraction and graph.value[operand.value].role == "param":
+        return max(knobs.stream_width, 512 * knobs.hbm_channels)
+    return knobs.stream_width
+
+
+def _growth_order(op: LinalgOp) -> list[int]:
+    dims = list(range(len(op.loops) - 1, -1, -1))
+    if not op.is_contraction:
+        return dims
+    # Dimensions that every operand lacks somewhere are reuse; the ones a weight has bring bandwidth: those first.
+    shared = {d for d in dims if all(d in operand.dims for operand in (*op.inputs, *op.outputs) if operand.dims)}
+    return [d for d in dims if d not in shared] + [d for d in dims if d in shared]
+
+
+def _nest(op: LinalgOp, tile: Sequence[int], unroll: Sequence[int], order: Sequence[int]) -> Nest:
+    outer = [
+        NestLoop(d, op.loops[d] // tile[d], tile[d]) for g in order for d in range(len(op.loops)) if op.groups[d] == g
+    ]
+    inner = sorted(range(len(op.loops)), key=lambda d: (op.iterators[d] == "parallel", d))
+    loops = (*outer, *(NestLoop(d, tile[d] // unroll[d], unroll[d]) for d in inner))
+    return Nest(tuple(loop for loop in loops if loop.trip > 1), tuple(unroll))
+
+
+def plan_nests(graph: LinalgGraph, knobs: Knobs) -> dict[str, Nest]:
+    """The nest of every operation. O(operations x log(unroll)) heap steps.
+
+    `chunk` and `concat` only route tokens: they take the token shape that arrives.
+    """
+    unrolls: dict[str, _Unroll] = {}
+    heap: list[tuple[float, str]] = []
+    total = 0
+    for op in graph.ops:
+        if op.kind != "generic":
+            continue
+        override = knobs.override(op.name)
+        tile = tile_sizes(op, override.tile or knobs.default_tile_size, _chunked_dims(graph, op))
+        unroll = _Unroll(graph, op, tile, knobs)
+        unrolls[op.name] = unroll
+        if override.unroll is not None:
+            while unroll.lanes < override.unroll and unroll.grow():
+                pass
+        else:
+            heapq.heappush(heap, (-op.iterations, op.name))
+        total += unroll.lanes
+    while heap and total < knobs.overall_unroll:
+        _, name = heap[0]
+        unroll = unrolls[name]
+        before = unroll.lanes
+        if unroll.grow():
+            total += unroll.lanes - before
+            heapq.heapreplace(heap, (-unroll.op.iterations / unroll.lanes, name))
+        else:
+            heapq.heappop(heap)
+    nests = {name: _nest(u.op, u.tile, u.factor, group_order(u.op, knobs)) for name, u in unrolls.items()}
+    for op in graph.ops:
+        if op.kind != "generic":
+            nests[op.name] = _routing_nest(graph, op, nests)
+    return nests
+
+
+def _routing_nest(graph: LinalgGraph, op: LinalgOp, nests: dict[str, Nest]) -> Nest:
+    """Nest of a chunk or concat: walks its tensor in the order (chunk) or with the tokens (concat) that arrive."""
+    unroll = [1] * len(op.loops)
+    for operand in op.inputs:
+        if operand.value not in graph.producer:
+            continue
+        producer, index = graph.producer[operand.value]
+        source = nests[producer.name]
+        written = producer.outputs[index].dims
+        for dim, made in zip(operand.dims, written, strict=True):
+            unroll[dim] = source.unroll[made]
+        if op.kind == "chunk":
+            loops = tuple(
+                NestLoop(operand.dims[written.index(k.dim)], k.trip, k.step) for k in source.loops if k.dim in written
+            )
+            return Nest(loops, tuple(unroll))
+    assert op.axis is not None
+    unroll[op.axis] = 1
+    return Nest(
+        tuple(NestLoop(d, n // unroll[d], unroll[d]) for d, n in enumerate(op.loops) if n > unroll[d]), tuple(unroll)
+    )

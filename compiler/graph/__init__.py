@@ -1,0 +1,1 @@
+"""Plain frozen values: the mathematics of itensors, the network (LinalgGraph) and the accelerator (TaskGraph)."""

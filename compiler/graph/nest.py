@@ -1,0 +1,77 @@
+"""The tiled and unrolled loop nest of one operation, and the itensors that its operands stream as.
+
+A nest is perfect and fully pipelined: tile loops outside, the loops inside a tile next, and `unroll` points of every
+dimension side by side in space. Operand tokens hold the unrolled points, so a token's element shape is the unroll of
+the dimensions that the operand has (paper, "Linalg to dataflow", after "vectorise").
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+from compiler.graph.itensor import ITensor, Loop
+from compiler.graph.linalg_graph import Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class NestLoop:
+    """One loop in time over operation dimension `dim`; advances by `step` points."""
+
+    dim: int
+    trip: int
+    step: int
+
+
+@dataclass(frozen=True)
+class Nest:
+    """Loops in time, outermost first (none with a tripcount of 1), and the points of each dimension in space."""
+
+    loops: tuple[NestLoop, ...]
+    unroll: tuple[int, ...]
+
+    @cached_property
+    def trips(self) -> tuple[int, ...]:
+        return tuple(loop.trip for loop in self.loops)
+
+    @cached_property
+    def iterations(self) -> int:
+        return prod(self.trips)
+
+    @cached_property
+    def lanes(self) -> int:
+        """Points computed side by side."""
+        return prod(self.unroll)
+
+    def read_level(self, dims: Sequence[int]) -> int:
+        """How many loops, from the outermost, enclose the read of an operand: inner loops reuse the token."""
+        return max((k + 1 for k, loop in enumerate(self.loops) if loop.dim in dims), default=0)
+
+    def read_itensor(self, dims: Sequence[int], dtype: str) -> ITensor:
+        """What an operand with map `dims` must stream as; loops it lacks re-read."""
+        loops = tuple(
+            Loop(loop.trip, loop.step, dims.index(loop.dim)) if loop.dim in dims else Loop(loop.trip, 1, None)
+            for loop in self.loops[: self.read_level(dims)]
+        )
+        return ITensor(tuple(self.unroll[d] for d in dims), dtype, loops)
+
+    def write_itensor(self, dims: Sequence[int], dtype: str) -> ITensor:
+        """What the output with map `dims` streams as: a token leaves when the last reduction iteration made it."""
+        loops = tuple(Loop(loop.trip, loop.step, dims.index(loop.dim)) for loop in self.loops if loop.dim in dims)
+        return ITensor(tuple(self.unroll[d] for d in dims), dtype, loops)
+
+    def reduction_loops(self, iterators: Sequence[Iterator]) -> tuple[int, ...]:
+        return tuple(k for k, loop in enumerate(self.loops) if iterators[loop.dim] == "reduction")
+
+    def accumulators(self, iterators: Sequence[Iterator]) -> int:
+        """Vectors of partial results alive at once: the parallel iterations inside the outermost reduction loop."""
+        reductions = self.reduction_loops(iterators)
+        if not reductions:
+            return 0
+        inner = self.loops[reductions[0] :]
+        return prod(loop.trip for loop in inner if iterators[loop.dim] == "parallel")
+
+    def reuse_distance(self, iterators: Sequence[Iterator]) -> int:
+        """Iterations between two updates of the same accumulator; bounds the initiation interval."""
+        reductions = self.reduction_loops(iterators)
+        return prod(self.trips[reductions[-1] + 1 :]) if reductions else self.iterations

@@ -1,0 +1,249 @@
+"""TaskGraph: the accelerator of one design, frozen values (design section 3, representation 4).
+
+What the estimator, the FIFO rules, the simulator, `dataflow.json` and the dashboard read. A task is one dataflow
+process: a pipelined perfect loop nest that reads and writes tokens in some of its iterations (`Access.gates`). A
+stream is a FIFO with one writer and one reader.
+"""
+
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from math import prod
+from typing import Any, Literal
+
+from compiler.errors import VerificationError
+from compiler.graph.itensor import ITensor
+from compiler.graph.linalg_graph import LinalgOp
+from compiler.graph.nest import Nest
+
+TaskKind = Literal["compute", "fork", "chunk", "concat", "converter", "load", "store"]
+MemoryKind = Literal["registers", "lutram", "bram", "uram"]
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Restricts an access to the iterations where loop `loop` is in [low, high)."""
+
+    loop: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Reads or writes of one stream: a token in every iteration that all gates admit."""
+
+    stream: str
+    gates: tuple[Gate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TimingSpec:
+    """Loop nest in time: tripcounts outermost first, initiation interval and pipeline depth in cycles (design 3.4)."""
+
+    trips: tuple[int, ...]
+    ii: int
+    depth: int
+
+    @property
+    def iterations(self) -> int:
+        return prod(self.trips)
+
+    @property
+    def latency(self) -> int:
+        """Cycles from start to the last result when nothing blocks."""
+        return (self.iterations - 1) * self.ii + self.depth
+
+    def first(self, access: Access) -> int:
+        """Index of the first iteration that makes the access."""
+        index, low = 0, {g.loop: g.low for g in access.gates}
+        for k, trip in enumerate(self.trips):
+            index = index * trip + low.get(k, 0)
+        return index
+
+    def last(self, access: Access) -> int:
+        """Index of the last iteration that makes the access."""
+        index, high = 0, {g.loop: g.high for g in access.gates}
+        for k, trip in enumerate(self.trips):
+            index = index * trip + high.get(k, trip) - 1
+        return index
+
+    def tokens(self, access: Access) -> int:
+        """Tokens that the access moves in the whole run."""
+        spans = {g.loop: g.high - g.low for g in access.gates}
+        return prod(spans.get(k, trip) for k, trip in enumerate(self.trips))
+
+    def tokens_until(self, access: Access, iteration: int) -> int:
+        """Tokens moved in iterations 0 .. `iteration`, both included."""
+        gates = {g.loop: (g.low, g.high) for g in access.gates}
+        inner = [1] * (len(self.trips) + 1)
+        admitted = [1] * (len(self.trips) + 1)
+        for k in range(len(self.trips) - 1, -1, -1):
+            low, high = gates.get(k, (0, self.trips[k]))
+            inner[k] = inner[k + 1] * self.trips[k]
+            admitted[k] = admitted[k + 1] * (high - low)
+        count, rest = 0, iteration + 1
+        for k in range(len(self.trips)):
+            low, high = gates.get(k, (0, self.trips[k]))
+            index, rest = divmod(rest, inner[k + 1])
+            count += max(0, min(index, high) - low) * admitted[k + 1]
+            if not low <= index < high:
+                return count
+        return count
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """On-chip memory of a task: `banks` memories of `depth` words of `width` bits, each on its own."""
+
+    name: str
+    width: int
+    depth: int
+    banks: int
+    kind: MemoryKind
+
+    @property
+    def bits(self) -> int:
+        return self.width * self.depth * self.banks
+
+
+@dataclass(frozen=True, slots=True)
+class Converter:
+    """How a converter re-orders: `shared` iterations of the outer loops that both sides share, `fill` and `drain`
+    tokens in each, `extent` of the box that is buffered in each iteration, in elements; `halves` is 2 for a ping-pong
+    buffer.
+    """
+
+    source: ITensor
+    target: ITensor
+    shared: int
+    fill: int
+    drain: int
+    extent: tuple[int, ...]
+    halves: int
+
+    @property
+    def bits(self) -> int:
+        return self.halves * prod(self.extent) * self.target.width // prod(self.target.element)
+
+
+@dataclass(frozen=True, slots=True)
+class Dma:
+    """A transfer between HBM and a stream. The memory holds the tokens of `layout` in order, packed into words of
+    `channels` x 512 bits: `tokens_per_word` tokens a word, or `words_per_token` words a token, one of the two being 1.
+    """
+
+    value: str
+    layout: ITensor
+    channels: int
+    tokens_per_word: int
+    words_per_token: int
+
+    @property
+    def words(self) -> int:
+        """Words of the memory image."""
+        return -(-self.layout.tokens // self.tokens_per_word) * self.words_per_token
+
+    @property
+    def image_bytes(self) -> int:
+        return self.words * self.channels * 64
+
+
+@dataclass(frozen=True)
+class Task:
+    """One dataflow process.
+
+    `op` and `nest` say what a compute, chunk or concat task does; `scalars` are the values of its rank-0 inputs;
+    `operators` counts scalar operators side by side in space, by name of the platform's table.
+    """
+
+    name: str
+    kind: TaskKind
+    kernel: int
+    timing: TimingSpec
+    reads: tuple[Access, ...]
+    writes: tuple[Access, ...]
+    op: LinalgOp | None = None
+    nest: Nest | None = None
+    scalars: tuple[str, ...] = ()
+    operators: tuple[tuple[str, int], ...] = ()
+    buffers: tuple[Buffer, ...] = ()
+    converter: Converter | None = None
+    dma: Dma | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A FIFO from `source` to `target` that carries `itensor`; `depth` in tokens."""
+
+    name: str
+    source: str
+    target: str
+    itensor: ITensor
+    depth: int = 2
+
+    @property
+    def tokens(self) -> int:
+        return self.itensor.tokens
+
+    @property
+    def width(self) -> int:
+        return self.itensor.width
+
+
+@dataclass(frozen=True)
+class TaskGraph:
+    """Tasks in topological order, kernels in the order in which they run."""
+
+    name: str
+    kernels: int
+    tasks: tuple[Task, ...]
+    streams: tuple[Stream, ...]
+
+    @cached_property
+    def task(self) -> dict[str, Task]:
+        return {t.name: t for t in self.tasks}
+
+    @cached_property
+    def stream(self) -> dict[str, Stream]:
+        return {s.name: s for s in self.streams}
+
+    def verify(self) -> None:
+        """Raise VerificationError where a task and a stream disagree on the number of tokens or on who is connected."""
+        for task in self.tasks:
+            for access in (*task.reads, *task.writes):
+                stream = self.stream[access.stream]
+                end = stream.target if access in task.reads else stream.source
+                if end != task.name:
+                    raise VerificationError(f"{task.name} uses stream {stream.name}, which belongs to {end}")
+                if task.timing.tokens(access) != stream.tokens:
+                    raise VerificationError(
+                        f"{task.name} moves {task.timing.tokens(access)} tokens on {stream.name}, "
+                        f"which carries {stream.tokens}"
+                    )
+        used = [a.stream for t in self.tasks for a in (*t.reads, *t.writes)]
+        if sorted(used) != sorted(2 * [s.name for s in self.streams]):
+            raise VerificationError("a stream needs exactly one writer and one reader")
+
+    def to_json(self) -> dict[str, Any]:
+        """The content of `dataflow.json`, see `compiler/dataflow.schema.json`."""
+        streams = [{**asdict(s), "itensor": str(s.itensor), "tokens": s.tokens, "width": s.width} for s in self.streams]
+        return {
+            "name": self.name,
+            "kernels": self.kernels,
+            "tasks": [_task_json(t) for t in self.tasks],
+            "streams": streams,
+        }
+
+
+def _task_json(task: Task) -> dict[str, Any]:
+    data = asdict(replace(task, op=None))
+    data["op"] = task.op.name if task.op is not None else None
+    data["operators"] = dict(task.operators)
+    if task.converter is not None:
+        data["converter"]["source"] = str(task.converter.source)
+        data["converter"]["target"] = str(task.converter.target)
+        data["converter"]["bits"] = task.converter.bits
+    if task.dma is not None:
+        data["dma"]["layout"] = str(task.dma.layout)
+        data["dma"]["words"] = task.dma.words
+    return data

@@ -1,0 +1,124 @@
+"""What a caller may choose: the workload to compile and the knobs of one design. Plain frozen values, no torch."""
+
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, get_args
+
+from compiler.errors import InvalidInputError
+
+Phase = Literal["prefill", "decode"]
+Precision = Literal["f32", "w8a8", "w4a8"]
+LoopOrder = Literal["reduction-inner", "reduction-outer"]
+FifoStrategy = Literal["safe", "safe-prefetch"]
+Multiplier = Literal["fabric", "dsp"]
+
+MAX_LENGTH = 8192
+MAX_LAYERS = 128
+MAX_BATCH = 1
+
+
+def _require_range(name: str, value: int, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:  # pyright: ignore[reportUnnecessaryIsInstance] # values come from JSON
+        raise InvalidInputError(f"{name} is {value}; it must be between {low} and {high}")
+
+
+def _require_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise InvalidInputError(f"{name} is {value!r}; it must be one of {', '.join(choices)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """model x phase x length x batch x precision.
+
+    `length` is the sequence length of a prefill, or the context length of a decode step, the new token included.
+    """
+
+    model: str
+    phase: Phase = "decode"
+    length: int = 64
+    precision: Precision = "w4a8"
+    batch: int = 1
+    layers: int = 1
+
+    def __post_init__(self) -> None:
+        _require_choice("phase", self.phase, get_args(Phase))
+        _require_choice("precision", self.precision, get_args(Precision))
+        _require_range("length", self.length, 2 if self.phase == "decode" else 1, MAX_LENGTH)
+        _require_range("batch", self.batch, 1, MAX_BATCH)
+        _require_range("layers", self.layers, 1, MAX_LAYERS)
+
+    @property
+    def rows(self) -> int:
+        """Positions computed by one run: the whole sequence in prefill, one in decode."""
+        return self.length if self.phase == "prefill" else 1
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskOverride:
+    """Knobs of one operation that replace the defaults; None keeps the default.
+
+    `order` permutes the operation's loop groups, outermost first (see `LinalgOp.groups`).
+    """
+
+    op: str
+    tile: int | None = None
+    unroll: int | None = None
+    order: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Knobs:
+    """One point of the three-level design space (design 3.3).
+
+    Tiling: `default_tile_size` elements a loop group, `overall_unroll` lanes over all tasks, `order` of the tile loops,
+    `overrides` for single operations. Fusion: `fusion_budget` bytes of converter memory a kernel may hold. Resources:
+    `fifo` strategy, `hbm_channels` 512-bit ports for one weight tensor at most, `stream_width` bits of one token
+    at most, `multiplier` realisation of integer products.
+    """
+
+    default_tile_size: int = 16
+    overall_unroll: int = 256
+    order: LoopOrder = "reduction-inner"
+    overrides: tuple[TaskOverride, ...] = field(default=())
+    fusion_budget: int = 16 << 20
+    fifo: FifoStrategy = "safe"
+    hbm_channels: int = 1
+    stream_width: int = 512
+    multiplier: Multiplier = "fabric"
+
+    def __post_init__(self) -> None:
+        _require_range("default_tile_size", self.default_tile_size, 1, 4096)
+        _require_range("overall_unroll", self.overall_unroll, 1, 1 << 16)
+        _require_range("fusion_budget", self.fusion_budget, 0, 1 << 34)
+        _require_range("hbm_channels", self.hbm_channels, 1, 32)
+        _require_range("stream_width", self.stream_width, 32, 16384)
+        _require_choice("order", self.order, get_args(LoopOrder))
+        _require_choice("fifo", self.fifo, get_args(FifoStrategy))
+        _require_choice("multiplier", self.multiplier, get_args(Multiplier))
+
+    def override(self, op: str) -> TaskOverride:
+        """The override of operation `op`, an empty one if there is none."""
+        return next((o for o in self.overrides if o.op == op), TaskOverride(op))
+
+    def with_override(self, override: TaskOverride) -> "Knobs":
+        others = tuple(o for o in self.overrides if o.op != override.op)
+        return replace(self, overrides=(*others, override))
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> "Knobs":
+        """Raises InvalidInputError for unknown names or values out of range."""
+        known = set(Knobs.__dataclass_fields__)
+        if unknown := set(data) - known:
+            raise InvalidInputError(f"unknown knobs {sorted(unknown)}; the knobs are {sorted(known)}")
+        overrides = tuple(
+            TaskOverride(o["op"], o.get("tile"), o.get("unroll"), None if o.get("order") is None else tuple(o["order"]))
+            for o in data.get("overrides", ())
+        )
+        values: dict[str, Any] = {**data, "overrides": overrides}
+        return Knobs(**values)

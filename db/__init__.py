@@ -1,0 +1,1 @@
+"""Tables, repositories and migrations. Knows SQL and nothing else of Millrace."""

@@ -1,0 +1,99 @@
+"""Brings a database to the newest revision. Called at every start; a database that is there already costs one query.
+
+New revision: change db/models.py, call `draft("0002", "what")`, read what it wrote, and set `HEAD` to it.
+"""
+
+import fcntl
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, Engine, inspect, make_url, text
+
+from db.engine import make_engine
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+
+HEAD = "0001"
+_SCRIPTS = Path(__file__).parent / "migrations"
+_POSTGRES_LOCK = 7_218_364_091  # any constant that no other program uses
+
+
+def upgrade(url: str) -> None:
+    """Create or upgrade the tables at `url`. Two that start at once take turns."""
+    engine = make_engine(url)
+    try:
+        if current_revision(engine) == HEAD:
+            return
+        with _lock(engine):
+            _run(engine)
+    finally:
+        engine.dispose()
+
+
+def current_revision(engine: Engine) -> str | None:
+    """The revision of the database, None when it is empty."""
+    with engine.connect() as connection:
+        if not inspect(connection).has_table("alembic_version"):
+            return None
+        return connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one_or_none()
+
+
+def draft(revision: str, message: str) -> None:
+    """Write the revision that brings the migrated tables to db/models.py, for a person to read and correct."""
+    from alembic import command  # noqa: PLC0415
+
+    with TemporaryDirectory() as folder:
+        engine = make_engine(f"sqlite:///{folder}/draft.db")
+        _run(engine)
+        with engine.connect() as connection:
+            command.revision(_config(connection), message, autogenerate=True, rev_id=revision)
+
+
+def _run(engine: Engine) -> None:
+    # Alembic takes a quarter of a second to load, which a start that has nothing to migrate should not pay.
+    from alembic import command  # noqa: PLC0415
+
+    with engine.connect() as connection:
+        command.upgrade(_config(connection), "head")
+        connection.commit()
+
+
+def _config(connection: Connection) -> "Config":
+    from alembic.config import Config  # noqa: PLC0415
+
+    config = Config()
+    config.set_main_option("script_location", str(_SCRIPTS).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    return config
+
+
+@contextmanager
+def _lock(engine: Engine) -> Generator[None]:
+    if engine.dialect.name == "sqlite":
+        with _file_lock(Path(f"{make_url(engine.url).database}.migrate.lock")):
+            yield
+        return
+    with engine.connect() as connection, _advisory_lock(connection):
+        yield
+
+
+@contextmanager
+def _file_lock(path: Path) -> Generator[None]:
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def _advisory_lock(connection: Connection) -> Generator[None]:
+    connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": _POSTGRES_LOCK})
+    connection.commit()
+    try:
+        yield
+    finally:
+        connection.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": _POSTGRES_LOCK})
+        connection.commit()

@@ -1,0 +1,1 @@
+"""Alembic environment and revisions; run through `db.migrate.upgrade`."""

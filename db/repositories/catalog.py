@@ -1,0 +1,64 @@
+"""Models and workloads: what can be explored."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import or_, select
+from sqlalchemy.orm import Session
+
+from db.errors import ConflictError, NotFoundError
+from db.ids import new_id
+from db.models import Model, Workload
+from db.repositories._statements import insert_or_ignore
+from db.types import utcnow
+
+
+def put_model(session: Session, name: str, kind: str, config: dict[str, Any], digest: str) -> Model:
+    """The model called `name`, stored now if it is new. Raises ConflictError if the name belongs to another network."""
+    values = {"id": new_id("mdl"), "name": name, "kind": kind, "config": config, "digest": digest}
+    insert_or_ignore(session, Model, {**values, "created_at": utcnow()})
+    model = session.scalars(select(Model).where(Model.name == name)).one()
+    if model.digest != digest:
+        raise ConflictError(f"the name {name!r} belongs to a different network; choose another name")
+    return model
+
+
+def find_model(session: Session, key: str) -> Model:
+    """The model with this id or name. Raises NotFoundError."""
+    model = session.scalars(select(Model).where(or_(Model.id == key, Model.name == key))).first()
+    if model is None:
+        raise NotFoundError("model", key)
+    return model
+
+
+def model_names(session: Session) -> list[str]:
+    return list(session.scalars(select(Model.name).order_by(Model.name)))
+
+
+def models_page(session: Session, before: str | None, limit: int) -> Sequence[Model]:
+    """Newest first, those older than id `before`."""
+    query = select(Model).order_by(Model.id.desc()).limit(limit)
+    return session.scalars(query if before is None else query.where(Model.id < before)).all()
+
+
+def put_workload(
+    session: Session, model: Model, phase: str, length: int, batch: int, precision: str, layers: int, digest: str
+) -> Workload:
+    """The workload with this digest, stored now if it is new."""
+    values = {"id": new_id("wkl"), "model_id": model.id, "phase": phase, "length": length, "batch": batch}
+    values |= {"precision": precision, "layers": layers, "digest": digest, "created_at": utcnow()}
+    insert_or_ignore(session, Workload, values)
+    return session.scalars(select(Workload).where(Workload.digest == digest)).one()
+
+
+def get_workload(session: Session, workload_id: str) -> Workload:
+    workload = session.get(Workload, workload_id)
+    if workload is None:
+        raise NotFoundError("workload", workload_id)
+    return workload
+
+
+def workloads_page(session: Session, before: str | None, limit: int) -> Sequence[Workload]:
+    """Newest first, those older than id `before`."""
+    query = select(Workload).order_by(Workload.id.desc()).limit(limit)
+    return session.scalars(query if before is None else query.where(Workload.id < before)).all()

@@ -1,0 +1,1 @@
+"""Design-space exploration: the space, the search, the Pareto archive."""

@@ -1,0 +1,1 @@
+"""Background work: the Celery application, its tasks and the services they call."""
