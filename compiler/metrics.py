@@ -4,6 +4,9 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
+TOOL = "millrace"
+VERSION = "0.1.0"
+
 
 class Fidelity(StrEnum):
     """Where a metric came from, weakest first."""
@@ -23,8 +26,8 @@ class Metric:
     value: float
     unit: str
     fidelity: Fidelity
-    tool: str
-    tool_version: str
+    tool: str = TOOL
+    tool_version: str = VERSION
     build: str | None = None
 
     def to_json(self) -> dict[str, Any]:

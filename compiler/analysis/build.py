@@ -4,19 +4,27 @@ The passes of `compiler/transforms` build the same accelerator as IR; a property
 graph.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from compiler.analysis.fifo import size_fifos
 from compiler.analysis.fusion import plan_fusion, read_itensors, write_itensors
-from compiler.analysis.tasks import (
+from compiler.analysis.loads import load_channels, loaded_itensor
+from compiler.analysis.names import (
     c_name,
+    converter_name,
+    fork_name,
+    input_stream,
+    load_name,
+    operand_stream,
+    store_name,
+)
+from compiler.analysis.order import order_streams, order_tasks
+from compiler.analysis.tasks import (
     chunk_task,
     compute_task,
     concat_task,
     converter_task,
     fork_task,
-    kernel_name,
     load_task,
     plan_dma,
     store_task,
@@ -53,6 +61,7 @@ class _Builder:
         self.writes = write_itensors(self.graph, self.nests)
         self.kernel_of = plan_fusion(self.graph, self.reads, self.writes, self.knobs.fusion_budget)
         self.results = {out.value for out in self.graph.outputs}
+        self.port_bits = self.platform.hbm.port_bits
 
     def build(self) -> TaskGraph:
         kernels = 1 + max(self.kernel_of.values(), default=0)
@@ -62,8 +71,9 @@ class _Builder:
                 if self.kernel_of[op.name] == kernel:
                     self._load_inputs(op, kernel, loaded)
                     self._add_op(op, kernel)
-        tasks = _topological(self.tasks, self.streams)
-        streams = size_fifos(tasks, self.streams, self.knobs.fifo)
+        tasks = order_tasks(self.tasks, self.streams)
+        loads = {task.name for task in tasks if task.kind == "load"}
+        streams = size_fifos(loads, order_streams(tasks, self.streams), self.knobs.fifo)
         return TaskGraph(self.graph.name, kernels, tasks, streams)
 
     def _load_inputs(self, op: LinalgOp, kernel: int, loaded: set[str]) -> None:
@@ -76,64 +86,49 @@ class _Builder:
 
     def _add_load(self, value: str, kernel: int) -> None:
         targets = self._targets(value, kernel)
-        streamed = self._loaded_itensor(value, [t.itensor for t in targets if t.itensor is not None])
-        name = kernel_name(f"load_{c_name(value)}", kernel)
-        dma = plan_dma(value, streamed, self._channels(value), self.platform)
+        wanted = [t.itensor for t in targets if t.itensor is not None]
+        streamed = loaded_itensor(self.writes.get(value), wanted, self.port_bits)
+        name = load_name(value, kernel)
+        dma = plan_dma(value, streamed, load_channels(self.graph, value, self.knobs.hbm_channels), self.port_bits)
         write = self._connect(value, kernel, name, streamed, targets)
         self.tasks.append(load_task(name, kernel, streamed, dma, write, self.platform))
 
-    def _loaded_itensor(self, value: str, wanted: list[ITensor]) -> ITensor:
-        """In which order a value comes from HBM: as its only reader wants it where the memory image allows."""
-        stored = self.writes.get(value)
-        if stored is None:
-            return wanted[0] if len(wanted) == 1 else wanted[0].without_rereads()
-        if len(wanted) > 1 or not stored.same_stream(wanted[0].without_rereads()):
-            return stored
-        images = [plan_dma(value, itensor, 1, self.platform).tokens_per_word for itensor in (stored, wanted[0])]
-        return wanted[0] if images[0] == images[1] else stored
-
-    def _channels(self, value: str) -> int:
-        """Wide ports go to the tensors that are large: weights of contractions and the KV cache."""
-        if self.graph.value[value].role == "state":
-            return self.knobs.hbm_channels
-        reader = self.graph.consumers[value][0][0]
-        is_weight = self.graph.value[value].role == "param" and reader.is_contraction
-        return self.knobs.hbm_channels if is_weight else 1
-
     def _targets(self, value: str, kernel: int) -> list[_Target]:
         targets = [
-            _Target(c_name(op.name), f"{c_name(op.name)}_in{i}", self.reads[op.name, i])
+            _Target(c_name(op.name), operand_stream(op.name, i), self.reads[op.name, i])
             for op, i in self.graph.consumers[value]
             if self.kernel_of[op.name] == kernel
         ]
         made_here = value in self.writes and self.kernel_of[self.graph.producer[value][0].name] == kernel
         leaves = any(self.kernel_of[op.name] != kernel for op, _ in self.graph.consumers[value])
         if made_here and (leaves or value in self.results):
-            store = f"store_{c_name(value)}"
-            targets.append(_Target(store, f"{store}_in", None))
+            store = store_name(value)
+            targets.append(_Target(store, input_stream(store), None))
         return targets
 
     def _connect(self, value: str, kernel: int, source: str, streamed: ITensor, targets: list[_Target]) -> str:
         """Wire `source` to its readers through a fork and converters as needed; returns the stream it writes."""
         if len(targets) == 1:
             return self._branch(value, kernel, source, streamed, targets[0])
-        fork = kernel_name(f"fork_{c_name(value)}", kernel)
+        fork = fork_name(value, kernel)
+        read = input_stream(fork)
         branches = [self._branch(value, kernel, fork, streamed, t) for t in targets]
-        self.tasks.append(fork_task(value, kernel, streamed, f"{fork}_in", branches))
-        self.streams.append(Stream(f"{fork}_in", source, fork, streamed))
-        return f"{fork}_in"
+        self.tasks.append(fork_task(fork, kernel, streamed, read, branches))
+        self.streams.append(Stream(read, source, fork, streamed))
+        return read
 
     def _branch(self, value: str, kernel: int, source: str, streamed: ITensor, target: _Target) -> str:
         if target.itensor is None:
-            dma = plan_dma(value, streamed, 1, self.platform)
+            dma = plan_dma(value, streamed, 1, self.port_bits)
             self.tasks.append(store_task(target.task, kernel, streamed, dma, target.stream))
         elif not streamed.same_stream(target.itensor):
-            name = f"convert_{c_name(value)}_to_{target.stream}"
+            name = converter_name(value, target.stream)
+            read = input_stream(name)
             converter = plan_converter(streamed, target.itensor)
-            self.tasks.append(converter_task(name, kernel, converter, f"{name}_in", target.stream))
+            self.tasks.append(converter_task(name, kernel, converter, read, target.stream))
             self.streams.append(Stream(target.stream, name, target.task, target.itensor))
-            self.streams.append(Stream(f"{name}_in", source, name, streamed))
-            return f"{name}_in"
+            self.streams.append(Stream(read, source, name, streamed))
+            return read
         self.streams.append(Stream(target.stream, source, target.task, streamed))
         return target.stream
 
@@ -144,7 +139,9 @@ class _Builder:
             self._connect(out.value, kernel, task, self.writes[out.value], self._targets(out.value, kernel))
             for out in op.outputs
         ]
-        reads = [None if self.reads[op.name, i] is None else f"{task}_in{i}" for i in range(len(op.inputs))]
+        reads = [
+            None if self.reads[op.name, i] is None else operand_stream(op.name, i) for i in range(len(op.inputs))
+        ]
         if op.kind == "generic":
             scalars = tuple(o.value for o, r in zip(op.inputs, reads, strict=True) if r is None)
             self.tasks.append(
@@ -163,27 +160,6 @@ def _extent(graph: LinalgGraph, op: LinalgOp, index: int) -> int:
     """Extent of a concat's input along the axis."""
     operand = op.inputs[index]
     return graph.value[operand.value].shape[operand.dims.index(op.axis)] if op.axis in operand.dims else 1
-
-
-def _topological(tasks: list[Task], streams: list[Stream]) -> tuple[Task, ...]:
-    """Tasks so that every stream runs forward, kernel by kernel; ties keep names in order, so the result is unique."""
-    by_name = {t.name: t for t in tasks}
-    waiting = {t.name: len(t.reads) for t in tasks}
-    followers: dict[str, list[str]] = {t.name: [] for t in tasks}
-    for stream in streams:
-        followers[stream.source].append(stream.target)
-
-    def walk() -> Iterator[Task]:
-        ready = sorted((n for n, c in waiting.items() if c == 0), key=lambda n: (by_name[n].kernel, n), reverse=True)
-        while ready:
-            name = ready.pop()
-            yield by_name[name]
-            for follower in sorted(followers[name], reverse=True):
-                waiting[follower] -= 1
-                if waiting[follower] == 0:
-                    ready.append(follower)
-
-    return tuple(sorted(walk(), key=lambda t: t.kernel))
 
 
 def build_task_graph(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> TaskGraph:

@@ -13,9 +13,6 @@ from compiler.graph.task_graph import Task, TaskGraph
 from compiler.metrics import Fidelity, Metric
 from compiler.platforms.platform import Platform
 
-TOOL = "millrace"
-TOOL_VERSION = "0.1.0"
-
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
@@ -174,8 +171,5 @@ def estimate(tasks: TaskGraph, platform: Platform) -> Estimate:
         "tasks": (float(len(tasks.tasks)), "tasks"),
         "converters": (float(sum(t.kind == "converter" for t in tasks.tasks)), "converters"),
     }
-    metrics = tuple(
-        Metric(name, float(value), unit, Fidelity.ESTIMATE, TOOL, TOOL_VERSION)
-        for name, (value, unit) in numbers.items()
-    )
+    metrics = tuple(Metric(name, float(value), unit, Fidelity.ESTIMATE) for name, (value, unit) in numbers.items())
     return Estimate(seconds * 1e6, watts * seconds * 1e6, metrics, violations_of(area, platform))

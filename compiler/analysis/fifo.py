@@ -6,10 +6,10 @@ enter a task and lie on a common cycle hold all their tokens, they are never ful
 streams get their whole token count; all others need only decouple two pipelines.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from compiler.graph.task_graph import Stream, Task
+from compiler.graph.task_graph import Stream
 from compiler.options import FifoStrategy
 
 MIN_DEPTH = 2
@@ -71,12 +71,11 @@ def reconvergent_streams(streams: Sequence[Stream]) -> set[str]:
     return {name for names in entering.values() if len(names) > 1 for name in names}
 
 
-def size_fifos(tasks: Iterable[Task], streams: Sequence[Stream], strategy: FifoStrategy) -> tuple[Stream, ...]:
-    """Streams with their depths. `safe-prefetch` also deepens weight streams, the widest budget first served evenly,
-    so that weights load while their task still waits for its activations.
+def size_fifos(loads: Collection[str], streams: Sequence[Stream], strategy: FifoStrategy) -> tuple[Stream, ...]:
+    """Streams with their depths; `loads` names the tasks that read HBM. `safe-prefetch` also deepens weight streams,
+    the widest budget first served evenly, so that weights load while their task still waits for its activations.
     """
     whole = reconvergent_streams(streams)
-    loads = {t.name for t in tasks if t.kind == "load"}
     weights = [s for s in streams if s.source in loads and s.name not in whole]
     share = PREFETCH_BITS // max(1, len(weights))
     prefetched = {s.name for s in weights} if strategy == "safe-prefetch" else set[str]()

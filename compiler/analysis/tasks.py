@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from math import gcd, lcm, prod
 
 from compiler.analysis.memory import buffer_cost
+from compiler.analysis.names import c_name
 from compiler.analysis.operators import (
     READ_WRITE_CYCLES,
     REGISTER_ACCUMULATORS,
@@ -23,11 +24,6 @@ from compiler.options import Multiplier
 from compiler.platforms.platform import Platform
 
 BUFFER_CYCLES = 2  # address and data stage of an on-chip memory
-
-
-def c_name(name: str) -> str:
-    """`name` as a C and MLIR identifier."""
-    return name.replace(".", "_")
 
 
 def _read_gates(nest: Nest, dims: Sequence[int]) -> tuple[Gate, ...]:
@@ -85,9 +81,8 @@ def routing_timing(itensor: ITensor) -> TimingSpec:
     return TimingSpec(tuple(loop.trip for loop in itensor.loops), 1, READ_WRITE_CYCLES)
 
 
-def fork_task(value: str, kernel: int, itensor: ITensor, read: str, writes: Sequence[str]) -> Task:
+def fork_task(name: str, kernel: int, itensor: ITensor, read: str, writes: Sequence[str]) -> Task:
     """Copies every token to each of several streams."""
-    name = kernel_name(f"fork_{c_name(value)}", kernel)
     timing = routing_timing(itensor)
     return Task(name, "fork", kernel, timing, (Access(read),), tuple(Access(w) for w in writes))
 
@@ -141,17 +136,16 @@ def converter_task(name: str, kernel: int, converter: Converter, read: str, writ
     )  # fmt: skip
 
 
-def plan_dma(value: str, streamed: ITensor, channels: int, platform: Platform) -> Dma:
+def plan_dma(value: str, streamed: ITensor, channels: int, port_bits: int) -> Dma:
     """Packing of `value` in HBM so that its stream `streamed` reads whole words in order.
 
     Loops that re-read do not lengthen the image. Behind such a loop a word never straddles the run that is read again.
     """
     layout = streamed.without_rereads()
-    port = platform.hbm.port_bits
-    ports = max(1, min(channels, -(-streamed.width // port)))
-    if streamed.width > ports * port:
-        return Dma(value, layout, ports, 1, -(-streamed.width // (ports * port)))
-    per_word = ports * port // streamed.width
+    ports = max(1, min(channels, -(-streamed.width // port_bits)))
+    if streamed.width > ports * port_bits:
+        return Dma(value, layout, ports, 1, -(-streamed.width // (ports * port_bits)))
+    per_word = ports * port_bits // streamed.width
     if streamed.rereads > 1:
         last = max(k for k, loop in enumerate(streamed.loops) if loop.dim is None)
         per_word = gcd(per_word, prod(loop.trip for loop in streamed.loops[last + 1 :]))
@@ -171,8 +165,3 @@ def store_task(name: str, kernel: int, streamed: ITensor, dma: Dma, read: str) -
     trips = (*(loop.trip for loop in streamed.loops), *((dma.words_per_token,) if dma.words_per_token > 1 else ()))
     gates = (Gate(len(trips) - 1, 0, 1),) if dma.words_per_token > 1 else ()
     return Task(name, "store", kernel, TimingSpec(trips, 1, READ_WRITE_CYCLES), (Access(read, gates),), (), dma=dma)
-
-
-def kernel_name(name: str, kernel: int) -> str:
-    """`name`, told apart where another kernel than the first holds a task of the same kind for the same value."""
-    return f"{name}_k{kernel}" if kernel else name

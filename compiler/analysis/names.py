@@ -1,0 +1,41 @@
+"""Names of tasks and streams: one rule for the search and for the compiled IR.
+
+A stream is named after the task that reads it, so a name follows from the reader alone.
+"""
+
+
+def c_name(name: str) -> str:
+    """`name` as a C and MLIR identifier."""
+    return name.replace(".", "_")
+
+
+def kernel_name(name: str, kernel: int) -> str:
+    """`name`, told apart where another kernel than the first holds a task of the same kind for the same value."""
+    return f"{name}_k{kernel}" if kernel else name
+
+
+def load_name(value: str, kernel: int) -> str:
+    return kernel_name(f"load_{c_name(value)}", kernel)
+
+
+def fork_name(value: str, kernel: int) -> str:
+    return kernel_name(f"fork_{c_name(value)}", kernel)
+
+
+def store_name(value: str) -> str:
+    return f"store_{c_name(value)}"
+
+
+def converter_name(value: str, stream: str) -> str:
+    """The converter of `value` that writes `stream`."""
+    return f"convert_{c_name(value)}_to_{stream}"
+
+
+def input_stream(task: str) -> str:
+    """The stream that a fork, converter or store reads."""
+    return f"{task}_in"
+
+
+def operand_stream(op: str, index: int) -> str:
+    """The stream of input `index` of operation `op`."""
+    return f"{c_name(op)}_in{index}"

@@ -1,0 +1,38 @@
+"""Element types of the networks, by the names that the frozen graphs use."""
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, TensorType, VectorType, f32, i1, i32
+from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
+
+ELEMENT_TYPES: dict[str, Attribute] = {"f32": f32, "i32": i32, "i8": IntegerType(8), "i4": IntegerType(4), "i1": i1}
+_NAMES = {type_: name for name, type_ in ELEMENT_TYPES.items()}
+
+
+def dtype_name(type_: Attribute) -> str:
+    """The name of an element type. Raises VerifyException for one that no accelerator has."""
+    if type_ not in _NAMES:
+        raise VerifyException(f"element type {type_} is not supported; use one of {', '.join(ELEMENT_TYPES)}")
+    return _NAMES[type_]
+
+
+def tensor_type(shape: Sequence[int], dtype: str) -> TensorType[Attribute]:
+    return TensorType(ELEMENT_TYPES[dtype], shape)
+
+
+def token_type(element: Sequence[int], dtype: str) -> Attribute:
+    """What one token is in hardware: a vector, or a scalar where the element has no dimension."""
+    return VectorType(ELEMENT_TYPES[dtype], element) if element else ELEMENT_TYPES[dtype]
+
+
+def literal(value: float, dtype: str) -> Attribute:
+    """A typed constant."""
+    return FloatAttr(value, f32) if dtype == "f32" else IntegerAttr(int(value), ELEMENT_TYPES[dtype])  # pyright: ignore[reportArgumentType] # the others are integer types
+
+
+def literal_value(attr: Attribute) -> float | int:
+    """The number in a typed constant."""
+    if isinstance(attr, FloatAttr | IntegerAttr):
+        return attr.value.data
+    raise VerifyException(f"{attr} is not a number")

@@ -1,0 +1,172 @@
+"""Common factors: every dimension and loop of a module split so that reshapes become relabellings.
+
+A dimension of extent N is described by its *cuts*: the inner extents at which something splits it. 2304 cut at 64
+and 768 is 3 x 12 x 64. Dimensions that a loop walks together share one description; a reshape maps the cuts of the
+wide dimension to those of the narrow ones and back. The factors between neighbouring cuts are the *atoms*.
+"""
+
+from dataclasses import dataclass
+from math import prod
+
+from compiler.errors import UnsupportedError
+from compiler.frontend.lowering.source import Concat, Generic, Reshape, Slice, SourceModule, Tensor
+
+DimKey = tuple[int, int]  # tensor number, dimension
+
+
+@dataclass
+class _Axis:
+    """One class of dimensions: extent, cuts, and whether it must stay whole (an axis of a concat, a chunk's parts)."""
+
+    extent: int
+    cuts: set[int]
+    whole: str = ""
+
+
+@dataclass(frozen=True)
+class _Split:
+    """`wide` is the row-major product of `narrow`, outermost first; `where` names the operation for messages."""
+
+    wide: int
+    narrow: tuple[int, ...]
+    where: str
+
+
+class Atoms:
+    """Factors of every tensor dimension of a module: `of(tensor, dim)`, outermost first; none for extent 1."""
+
+    def __init__(self, module: SourceModule) -> None:
+        self._parent: list[int] = []
+        self._axes: list[_Axis] = []
+        self._dims: dict[DimKey, int] = {}
+        self._splits: list[_Split] = []
+        for tensor in module.arguments:
+            self._declare(tensor)
+        for op in module.ops:
+            match op:
+                case Generic():
+                    self._generic(op)
+                case Reshape():
+                    self._reshape(op)
+                case Slice():
+                    self._slice(op)
+                case Concat():
+                    self._concat(op)
+        self._propagate()
+
+    def of(self, tensor: Tensor, dim: int) -> tuple[int, ...]:
+        """Raises UnsupportedError where the cuts of one dimension do not divide each other."""
+        axis = self._axes[self._find(self._dims[tensor.number, dim])]
+        bounds = [1, *sorted(axis.cuts), axis.extent]
+        if axis.extent == 1:
+            return ()
+        if any(outer % inner for inner, outer in zip(bounds, bounds[1:], strict=False)):
+            raise UnsupportedError(f"a dimension of {axis.extent} is split at {sorted(axis.cuts)}: no common factors")
+        if axis.whole and axis.cuts:
+            raise UnsupportedError(f"{axis.whole} needs a dimension of {axis.extent} whole; it is split elsewhere")
+        return tuple(outer // inner for inner, outer in zip(bounds, bounds[1:], strict=False))[::-1]
+
+    def flat(self, tensor: Tensor) -> tuple[int, ...]:
+        """The atoms of all dimensions, row-major."""
+        return tuple(a for dim in range(len(tensor.shape)) for a in self.of(tensor, dim))
+
+    def _new(self, extent: int, whole: str = "") -> int:
+        self._parent.append(len(self._parent))
+        self._axes.append(_Axis(extent, set(), whole))
+        return len(self._parent) - 1
+
+    def _find(self, axis: int) -> int:
+        while self._parent[axis] != axis:
+            axis = self._parent[axis]
+        return axis
+
+    def _unite(self, a: int, b: int) -> None:
+        a, b = self._find(a), self._find(b)
+        if a == b:
+            return
+        self._parent[b] = a
+        self._axes[a].cuts |= self._axes[b].cuts
+        self._axes[a].whole = self._axes[a].whole or self._axes[b].whole
+
+    def _declare(self, tensor: Tensor) -> None:
+        for dim, extent in enumerate(tensor.shape):
+            self._dims[tensor.number, dim] = self._new(extent)
+
+    def _dim(self, tensor: Tensor, dim: int) -> int:
+        return self._dims[tensor.number, dim]
+
+    def _generic(self, op: Generic) -> None:
+        for result in op.results:
+            self._declare(result)
+        first: dict[int, int] = {}
+        outputs = zip(op.results, op.maps[len(op.inputs) :], strict=True)
+        for tensor, dims in (*zip(op.inputs, op.maps, strict=False), *outputs):
+            if not isinstance(tensor, Tensor):
+                continue
+            for dim, loop in enumerate(dims):
+                if loop is not None:
+                    self._unite(first.setdefault(loop, self._dim(tensor, dim)), self._dim(tensor, dim))
+
+    def _reshape(self, op: Reshape) -> None:
+        self._declare(op.result)
+        for sources, results in op.groups:
+            wide, narrow = (op.source, sources), (op.result, results)
+            if len(sources) > 1:
+                wide, narrow = narrow, wide
+            (wide_dim,) = wide[1]
+            parts = tuple(self._dim(narrow[0], d) for d in narrow[1])
+            self._splits.append(_Split(self._dim(wide[0], wide_dim), parts, op.path))
+
+    def _slice(self, op: Slice) -> None:
+        self._declare(op.result)
+        for dim, (extent, part) in enumerate(zip(op.source.shape, op.result.shape, strict=True)):
+            if extent == part:
+                self._unite(self._dim(op.source, dim), self._dim(op.result, dim))
+                continue
+            if extent % part or op.offsets[dim] % part:
+                raise UnsupportedError(
+                    f"the slice at {op.path} takes {part} of {extent} from {op.offsets[dim]}; only equal parts work"
+                )
+            parts = self._new(extent // part, f"the chunk at {op.path}")
+            self._splits.append(_Split(self._dim(op.source, dim), (parts, self._dim(op.result, dim)), op.path))
+
+    def _concat(self, op: Concat) -> None:
+        self._declare(op.result)
+        for source in op.sources:
+            for dim in range(len(source.shape)):
+                if dim != op.dim:
+                    self._unite(self._dim(source, dim), self._dim(op.result, dim))
+        for tensor in (*op.sources, op.result):
+            self._axes[self._find(self._dim(tensor, op.dim))].whole = f"the concatenation at {op.path}"
+
+    def _propagate(self) -> None:
+        changed = True
+        while changed:
+            changed = any([self._push(split) | self._pull(split) for split in self._splits])
+
+    def _push(self, split: _Split) -> bool:
+        """Cuts of the narrow dimensions, and the borders between them, are cuts of the wide one."""
+        wide = self._axes[self._find(split.wide)]
+        before = len(wide.cuts)
+        inner = 1
+        for part in reversed(split.narrow):
+            axis = self._axes[self._find(part)]
+            wide.cuts |= {inner * cut for cut in (1, *axis.cuts)}
+            inner *= axis.extent
+        wide.cuts -= {1, wide.extent}
+        return len(wide.cuts) != before
+
+    def _pull(self, split: _Split) -> bool:
+        """Cuts of the wide dimension that fall inside a narrow one are cuts of that one."""
+        wide = self._axes[self._find(split.wide)]
+        changed = False
+        for position, part in enumerate(split.narrow):
+            axis = self._axes[self._find(part)]
+            inner = prod(self._axes[self._find(p)].extent for p in split.narrow[position + 1 :])
+            inside = {cut for cut in wide.cuts if inner < cut < inner * axis.extent}
+            if any(cut % inner for cut in inside):
+                raise UnsupportedError(f"the reshape at {split.where} splits {wide.extent} at {sorted(wide.cuts)}")
+            new = {cut // inner for cut in inside} - axis.cuts
+            axis.cuts |= new
+            changed |= bool(new)
+        return changed

@@ -1,0 +1,223 @@
+"""Scalar bodies: building, simplifying and composing them.
+
+The operations that a body may hold are `SCALAR_OPS`; the emitters and the interpreter handle exactly these.
+"""
+
+import math
+from dataclasses import dataclass, field
+from struct import pack, unpack
+
+from compiler.errors import UnsupportedError
+from compiler.graph.linalg_graph import Body, ScalarOp
+
+SCALAR_OPS: dict[str, int] = {
+    # name: number of arguments
+    "arith.constant": 0,
+    "arith.addf": 2,
+    "arith.subf": 2,
+    "arith.mulf": 2,
+    "arith.divf": 2,
+    "arith.negf": 1,
+    "arith.maximumf": 2,
+    "arith.minimumf": 2,
+    "arith.addi": 2,
+    "arith.subi": 2,
+    "arith.muli": 2,
+    "arith.extsi": 1,
+    "arith.trunci": 1,
+    "arith.sitofp": 1,
+    "arith.fptosi": 1,
+    "arith.cmpf": 2,
+    "arith.cmpi": 2,
+    "arith.select": 3,
+    "math.exp": 1,
+    "math.log": 1,
+    "math.tanh": 1,
+    "math.erf": 1,
+    "math.sqrt": 1,
+    "math.rsqrt": 1,
+    "math.absf": 1,
+    "math.floor": 1,
+    "math.roundeven": 1,
+    "math.powf": 2,
+}
+BODY_DTYPES = ("f32", "i32", "i8", "i4", "i1")
+WIDENING = frozenset({"arith.extsi", "arith.sitofp"})
+_MAX_POWER = 4
+
+
+def as_f32(value: float) -> float:
+    """The float32 nearest to `value`, as a Python float."""
+    return float(unpack("<f", pack("<f", value))[0]) if math.isfinite(value) else value
+
+
+@dataclass
+class BodyBuilder:
+    """Builds one body: equal operations are shared, constants folded, 64-bit types narrowed to 32 bits.
+
+    Value ids: arguments are 0, 1, ...; operations are -1, -2, ... until `finish` renumbers them, so that arguments may
+    be added at any time.
+    """
+
+    args: list[str] = field(default_factory=lambda: list[str]())
+    ops: list[ScalarOp] = field(default_factory=lambda: list[ScalarOp]())
+    _known: dict[ScalarOp, int] = field(default_factory=lambda: dict[ScalarOp, int]())
+
+    def arg(self, dtype: str) -> int:
+        """A new argument."""
+        self.args.append(_narrow(dtype))
+        return len(self.args) - 1
+
+    def constant(self, value: float | int, dtype: str) -> int:
+        narrow = _narrow(dtype)
+        if narrow == "f32":
+            value = as_f32(float(value))
+        return self._add(ScalarOp("arith.constant", (), narrow, const=value))
+
+    def dtype(self, value: int) -> str:
+        return self.args[value] if value >= 0 else self.ops[-value - 1].dtype
+
+    def op(self, value: int) -> ScalarOp | None:
+        """The operation that makes `value`; None for an argument."""
+        return None if value >= 0 else self.ops[-value - 1]
+
+    def emit(self, name: str, args: tuple[int, ...], dtype: str, predicate: str | None = None) -> int:
+        """Add an operation, simplified. Raises UnsupportedError for one outside SCALAR_OPS."""
+        dtype = _narrow(dtype)
+        if name in {"arith.truncf", "arith.extf"} or (
+            name in {"arith.extsi", "arith.trunci"} and dtype == self.dtype(args[0])
+        ):
+            return args[0]  # 64-bit types are narrowed, so that a cast from or to them is the identity
+        if name in {"math.powf", "math.fpowi"} and (power := self._power(args[0], args[1], dtype)) is not None:
+            return power
+        if name == "arith.select" and (clamp := self._clamp(args, dtype)) is not None:
+            return clamp
+        if name == "arith.mulf" and (one := self._times_one(args)) is not None:
+            return one
+        if name not in SCALAR_OPS:
+            raise UnsupportedError(f"scalar operation {name} is not supported; the known ones are {_known_names()}")
+        if len(args) != SCALAR_OPS[name]:
+            raise UnsupportedError(f"scalar operation {name} with {len(args)} arguments is not supported")
+        return self._add(ScalarOp(name, args, dtype, predicate=predicate))
+
+    def replay(self, body: Body, args: list[int]) -> int:
+        """Append the operations of `body` on the values `args`; the id of its result."""
+        values = list(args)
+        for op in body.ops:
+            if op.name == "arith.constant":
+                assert op.const is not None
+                values.append(self.constant(op.const, op.dtype))
+            else:
+                values.append(self.emit(op.name, tuple(values[a] for a in op.args), op.dtype, op.predicate))
+        return values[body.result]
+
+    def finish(self, result: int) -> tuple[Body, tuple[int, ...]]:
+        """The body that makes `result`, and which arguments it still reads, in order."""
+        live = self._live(result)
+        used = tuple(a for a in range(len(self.args)) if a in live)
+        kept = [-i - 1 for i in range(len(self.ops)) if -i - 1 in live]
+        number = {value: i for i, value in enumerate((*used, *kept))}
+        ops = tuple(
+            ScalarOp(op.name, tuple(number[a] for a in op.args), op.dtype, op.const, op.predicate)
+            for op in (self.ops[-value - 1] for value in kept)
+        )
+        body = Body(tuple(self.args[a] for a in used), ops, number[result])
+        _check_dtypes(body)
+        return body, used
+
+    def depends_on(self, value: int, arg: int) -> bool:
+        return arg in self._live(value)
+
+    def _live(self, result: int) -> set[int]:
+        live: set[int] = set()
+        pending = [result]
+        while pending:
+            value = pending.pop()
+            if value in live:
+                continue
+            live.add(value)
+            op = self.op(value)
+            pending.extend(op.args if op else ())
+        return live
+
+    def _add(self, op: ScalarOp) -> int:
+        if op not in self._known or not _same_constant(self.ops[-self._known[op] - 1], op):
+            self.ops.append(op)
+            self._known[op] = -len(self.ops)
+        return self._known[op]
+
+    def _const(self, value: int) -> float | int | None:
+        op = self.op(value)
+        return op.const if op is not None and op.name == "arith.constant" else None
+
+    def _power(self, base: int, exponent: int, dtype: str) -> int | None:
+        """Small constant powers as products and roots: cheaper in hardware than exp and log."""
+        power = self._const(exponent)
+        if power == 0.5:
+            return self.emit("math.sqrt", (base,), dtype)
+        if power == -0.5:
+            return self.emit("math.rsqrt", (base,), dtype)
+        if power is None or power != int(power) or not 1 <= power <= _MAX_POWER:
+            return None
+        result = base
+        for _ in range(int(power) - 1):
+            result = self.emit("arith.mulf", (result, base), dtype)
+        return result
+
+    def _clamp(self, args: tuple[int, ...], dtype: str) -> int | None:
+        """`x < c ? c : x` as a maximum, `x > c ? c : x` as a minimum (torch.clamp lowers to these)."""
+        compare = self.op(args[0])
+        if compare is None or compare.name != "arith.cmpf" or compare.args != (args[2], args[1]):
+            return None
+        if compare.predicate in {"ult", "olt"}:
+            return self.emit("arith.maximumf", (args[2], args[1]), dtype)
+        if compare.predicate in {"ugt", "ogt"}:
+            return self.emit("arith.minimumf", (args[2], args[1]), dtype)
+        return None
+
+    def _times_one(self, args: tuple[int, ...]) -> int | None:
+        for one, other in (args, args[::-1]):
+            if self._const(one) == 1.0:
+                return other
+        return None
+
+
+def is_widening(body: Body) -> bool:
+    """Whether the body is one conversion to a wider type, or a chain of them: free to repeat in a consumer."""
+    return len(body.arg_dtypes) == 1 and bool(body.ops) and all(op.name in WIDENING for op in body.ops)
+
+
+def is_product(body: Body) -> bool:
+    """Whether the body multiplies its two arguments, each after widening casts at most."""
+    last = body.ops[-1] if body.ops else None
+    return (
+        len(body.arg_dtypes) == 2
+        and last is not None
+        and last.name in {"arith.mulf", "arith.muli"}
+        and all(op.name in WIDENING for op in body.ops[:-1])
+    )
+
+
+def with_arg_dtype(body: Body, arg: int, dtype: str) -> Body:
+    """The same body reading argument `arg` as `dtype`."""
+    return Body((*body.arg_dtypes[:arg], dtype, *body.arg_dtypes[arg + 1 :]), body.ops, body.result)
+
+
+def _narrow(dtype: str) -> str:
+    """i64 accumulators and f64 constants come from torch's promotion rules, never from the model."""
+    return {"i64": "i32", "f64": "f32", "index": "i32"}.get(dtype, dtype)
+
+
+def _same_constant(a: ScalarOp, b: ScalarOp) -> bool:
+    """0.0 equals -0.0 and 1 equals 1.0 in Python, not here."""
+    return repr(a.const) == repr(b.const)
+
+
+def _known_names() -> str:
+    return ", ".join(sorted(SCALAR_OPS))
+
+
+def _check_dtypes(body: Body) -> None:
+    for dtype in (*body.arg_dtypes, *(op.dtype for op in body.ops)):
+        if dtype not in BODY_DTYPES:
+            raise UnsupportedError(f"element type {dtype} is not supported; the known ones are {', '.join(BODY_DTYPES)}")

@@ -1,0 +1,327 @@
+"""The cleaned linalg module as plain values: what the normal form is computed from.
+
+Reads MLIR's generic text (torch-mlir's bindings print it, xDSL parses it). An operation carries the module path that
+it came from in the attribute `path`; an argument of `@main` its name and role in `compiler.arguments`.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from xdsl.context import Context
+from xdsl.dialects import arith, cf, func, linalg, math, ml_program, tensor
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ArrayAttr,
+    Builtin,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError
+
+from compiler.errors import UnsupportedError, VerificationError
+from compiler.graph.linalg_graph import Iterator
+
+PATH_ATTRIBUTE = "millrace.path"
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """An SSA tensor of the module; `number` identifies it."""
+
+    number: int
+    shape: tuple[int, ...]
+    dtype: str
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A scalar, or a tensor of equal elements."""
+
+    value: float | int
+    dtype: str
+
+
+Source = Tensor | Constant
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarStep:
+    """One operation of a region: arguments and result are value numbers local to the region."""
+
+    name: str
+    args: tuple["int | Constant", ...]
+    result: int
+    dtype: str
+    predicate: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Generic:
+    """linalg.generic. `maps` has one entry per input and output: the loop that walks each dimension, None for index 0.
+
+    Region arguments are numbered from 0: inputs, then outputs. `yields` are the numbers (or constants) yielded.
+    """
+
+    path: str
+    loops: tuple[int, ...]
+    iterators: tuple[Iterator, ...]
+    inputs: tuple[Source, ...]
+    inits: tuple[Source | None, ...]
+    maps: tuple[tuple[int | None, ...], ...]
+    arg_dtypes: tuple[str, ...]
+    steps: tuple[ScalarStep, ...]
+    yields: tuple["int | Constant", ...]
+    results: tuple[Tensor, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reshape:
+    """tensor.expand_shape or tensor.collapse_shape: `groups` pairs source dimensions with result dimensions."""
+
+    path: str
+    source: Tensor
+    groups: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+    result: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """tensor.extract_slice with unit strides."""
+
+    path: str
+    source: Tensor
+    offsets: tuple[int, ...]
+    result: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Concat:
+    """tensor.concat along dimension `dim`."""
+
+    path: str
+    sources: tuple[Tensor, ...]
+    dim: int
+    result: Tensor
+
+
+SourceOp = Generic | Reshape | Slice | Concat
+
+
+@dataclass(frozen=True)
+class SourceModule:
+    """@main: its arguments, its operations in order, what it returns."""
+
+    arguments: tuple[Tensor, ...]
+    ops: tuple[SourceOp, ...]
+    results: tuple[Tensor, ...]
+
+
+def parse_source(text: str) -> SourceModule:
+    """Read a module in MLIR's generic form. Raises UnsupportedError for operations that have no place in the graph."""
+    context = Context(allow_unregistered=True)
+    for dialect in (Builtin, func.Func, arith.Arith, math.Math, linalg.Linalg, tensor.Tensor, cf.Cf, ml_program.MLProgram):
+        context.load_dialect(dialect)
+    try:
+        module = Parser(context, text).parse_module()
+    except ParseError as error:
+        raise VerificationError(f"linalg text does not parse: {error}") from error
+    return _Reader().read(module)
+
+
+CMPF = ("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true")
+CMPI = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._values: dict[SSAValue, Source | None] = {}
+        self._ops: list[SourceOp] = []
+        self._count = 0
+
+    def read(self, module: ModuleOp) -> SourceModule:
+        functions = [op for op in module.body.block.ops if isinstance(op, func.FuncOp)]
+        if len(functions) != 1:
+            raise UnsupportedError(f"the module holds {len(functions)} functions; expected one, @main")
+        block = functions[0].body.block
+        arguments = tuple(self._tensor(arg) for arg in block.args)
+        results: tuple[Tensor, ...] = ()
+        for op in block.ops:
+            if isinstance(op, func.ReturnOp):
+                results = tuple(self._read_tensor(op, value) for value in op.operands)
+            else:
+                self._operation(op)
+        return SourceModule(arguments, tuple(self._ops), results)
+
+    def _operation(self, op: Operation) -> None:
+        match op:
+            case arith.ConstantOp():
+                self._values[op.result] = _constant(op)
+            case tensor.EmptyOp():
+                self._values[op.results[0]] = None
+            case linalg.GenericOp():
+                self._generic(op)
+            case tensor.CollapseShapeOp() | tensor.ExpandShapeOp():
+                self._reshape(op)
+            case tensor.ExtractSliceOp():
+                self._slice(op)
+            case _ if op.name == "tensor.concat":
+                sources = tuple(self._read_tensor(op, v) for v in op.operands)
+                result = self._tensor(op.results[0])
+                self._ops.append(Concat(_path(op), sources, _integer(op.properties["dim"]), result))
+            case _:
+                raise UnsupportedError(f"{_name(op)} at {_path(op) or 'top level'} is not supported")
+
+    def _generic(self, op: linalg.GenericOp) -> None:
+        inputs = tuple(self._source(op, v) for v in op.inputs)
+        inits = tuple(self._values[v] for v in op.outputs)
+        maps = tuple(tuple(_loop_of(op, e) for e in m.data.results) for m in op.indexing_maps)
+        loops = [0] * op.indexing_maps.data[0].data.num_dims
+        for value, dims in zip((*op.inputs, *op.outputs), maps, strict=True):
+            for extent, loop in zip(_shape(value.type), dims, strict=True):
+                if loop is not None:
+                    loops[loop] = extent
+        block = op.body.block
+        numbers: dict[SSAValue, int | Constant] = {arg: i for i, arg in enumerate(block.args)}
+        steps: list[ScalarStep] = []
+        yields: tuple[int | Constant, ...] = ()
+        for inner in block.ops:
+            if isinstance(inner, linalg.YieldOp):
+                yields = tuple(self._scalar(numbers, v) for v in inner.operands)
+            elif isinstance(inner, arith.ConstantOp):
+                numbers[inner.result] = _constant(inner)
+            elif inner.results:  # cf.assert guards a division against zero; it computes nothing
+                number = len(block.args) + len(steps)
+                args = tuple(self._scalar(numbers, v) for v in inner.operands)
+                numbers[inner.results[0]] = number
+                steps.append(ScalarStep(_name(inner), args, number, _dtype(inner.results[0].type), _predicate(inner)))
+        results = tuple(self._tensor(r) for r in op.results)
+        iterators = tuple(cast(Iterator, i.data.value) for i in op.iterator_types)
+        arg_dtypes = tuple(_dtype(a.type) for a in block.args)
+        self._ops.append(
+            Generic(
+                _path(op), tuple(loops), iterators, inputs, inits, maps, arg_dtypes, tuple(steps), yields, results
+            )
+        )
+
+    def _scalar(self, numbers: dict[SSAValue, int | Constant], value: SSAValue) -> int | Constant:
+        if value in numbers:
+            return numbers[value]
+        outer = self._values[value]
+        assert isinstance(outer, Constant)
+        return outer
+
+    def _reshape(self, op: tensor.CollapseShapeOp | tensor.ExpandShapeOp) -> None:
+        source = self._read_tensor(op, op.operands[0])
+        reassociation = cast(ArrayAttr[ArrayAttr[IntegerAttr]], op.reassociation)
+        groups = tuple((tuple(k.value.data for k in g), (i,)) for i, g in enumerate(reassociation))
+        if isinstance(op, tensor.ExpandShapeOp):
+            groups = tuple((small, wide) for wide, small in groups)
+        self._ops.append(Reshape(_path(op), source, groups, self._tensor(op.results[0])))
+
+    def _slice(self, op: tensor.ExtractSliceOp) -> None:
+        source = self._read_tensor(op, op.operands[0])
+        offsets, strides = _integers(op.static_offsets), _integers(op.static_strides)
+        if len(op.operands) > 1 or any(s != 1 for s in strides):
+            raise UnsupportedError(f"tensor.extract_slice at {_path(op)} has strides or dynamic offsets")
+        self._ops.append(Slice(_path(op), source, offsets, self._tensor(op.results[0])))
+
+    def _tensor(self, value: SSAValue) -> Tensor:
+        made = Tensor(self._count, _shape(value.type), _dtype(value.type))
+        self._count += 1
+        self._values[value] = made
+        return made
+
+    def _source(self, op: Operation, value: SSAValue) -> Source:
+        source = self._values[value]
+        if source is None:
+            raise UnsupportedError(f"{_name(op)} at {_path(op)} reads a tensor that nothing wrote")
+        return source
+
+    def _read_tensor(self, op: Operation, value: SSAValue) -> Tensor:
+        source = self._source(op, value)
+        if not isinstance(source, Tensor):
+            raise UnsupportedError(f"{_name(op)} at {_path(op)} reads a constant tensor")
+        return source
+
+
+def _name(op: Operation) -> str:
+    unregistered = cast(Any, op).op_name.data if op.name == "builtin.unregistered" else op.name
+    return str(unregistered)
+
+
+def _path(op: Operation) -> str:
+    attribute = op.attributes.get(PATH_ATTRIBUTE)
+    return attribute.data if isinstance(attribute, StringAttr) else ""
+
+
+def _shape(kind: Attribute) -> tuple[int, ...]:
+    if not isinstance(kind, TensorType):
+        return ()
+    shape = cast(TensorType[Attribute], kind).get_shape()
+    if any(extent < 0 for extent in shape):
+        raise UnsupportedError(f"dynamic shape {kind} is not supported; export with fixed sizes")
+    return tuple(shape)
+
+
+def _dtype(kind: Attribute) -> str:
+    element = cast(TensorType[Attribute], kind).element_type if isinstance(kind, TensorType) else kind
+    if isinstance(element, IntegerType):
+        return f"i{element.width.data}"
+    if isinstance(element, IndexType):
+        return "index"
+    if isinstance(element, AnyFloat):
+        return f"f{element.bitwidth}"
+    raise UnsupportedError(f"element type {element} is not supported")
+
+
+def _constant(op: arith.ConstantOp) -> Constant:
+    value = op.value
+    if isinstance(value, IntegerAttr):
+        return Constant(value.value.data, _dtype(value.type))
+    if isinstance(value, FloatAttr):
+        return Constant(value.value.data, _dtype(value.type))
+    if isinstance(value, DenseIntOrFPElementsAttr) and value.is_splat():
+        return Constant(cast(float | int, value.get_values()[0]), _dtype(op.result.type))
+    raise UnsupportedError(
+        f"constant tensor {op.result.type} at {_path(op) or 'top level'} is not supported; make it a parameter"
+    )
+
+
+def _loop_of(op: Operation, expr: AffineExpr) -> int | None:
+    if isinstance(expr, AffineDimExpr):
+        return expr.position
+    if isinstance(expr, AffineConstantExpr) and expr.value == 0:
+        return None
+    raise UnsupportedError(f"linalg.generic at {_path(op)} indexes by {expr}; only single loops are supported")
+
+
+def _predicate(op: Operation) -> str | None:
+    match op:
+        case arith.CmpfOp():
+            return CMPF[_integer(op.predicate)]
+        case arith.CmpiOp():
+            return CMPI[_integer(op.predicate)]
+        case _:
+            return None
+
+
+def _integer(attribute: Attribute) -> int:
+    assert isinstance(attribute, IntegerAttr)
+    return attribute.value.data
+
+
+def _integers(attribute: DenseArrayBase) -> tuple[int, ...]:
+    return tuple(cast(int, v) for v in attribute.get_values())
+
+
+__all__ = ["Concat", "Constant", "Generic", "Reshape", "ScalarStep", "Slice", "SourceModule", "Tensor", "parse_source"]

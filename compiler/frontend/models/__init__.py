@@ -1,0 +1,1 @@
+"""The model families that Millrace can import, as small torch modules of our own, and their checked configurations."""

@@ -1,0 +1,78 @@
+"""The compiler, as a list: PyTorch -> linalg -> itensor dataflow IR -> streams -> HLS C++ (design section 3).
+
+Every stage's IR is verified, written to `ir/NN-stage.mlir`, and parses again.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from compiler.analysis.estimate import Estimate, estimate
+from compiler.analysis.read_back import read_back
+from compiler.design_dir import write_description, write_testbench_data
+from compiler.errors import InvalidInputError, MillraceError
+from compiler.frontend.bundle import Bundle
+from compiler.graph.task_graph import TaskGraph
+from compiler.options import Knobs
+from compiler.passes.runner import run_passes
+from compiler.platforms.platform import Platform
+from compiler.targets.emit import emit_design
+from compiler.transforms.design_passes import design_passes, import_graph
+
+OnStage = Callable[[str], None]
+
+
+def build_ir(bundle: Bundle, knobs: Knobs, platform: Platform, ir: Path, on_stage: OnStage) -> TaskGraph:
+    """Take the network through all passes; the accelerator that the last stage's IR describes."""
+    ir.mkdir(parents=True)
+    shutil.copyfile(bundle.directory / "linalg.mlir", ir / "00-linalg.mlir")
+
+    def record(number: int, name: str, text: str) -> None:
+        on_stage(f"pass {name}")
+        (ir / f"{number:02}-{name}.mlir").write_text(text)
+
+    module = run_passes(import_graph(bundle.graph, knobs), design_passes(knobs, platform), record)
+    tasks = read_back(module, platform)
+    tasks.verify()
+    return tasks
+
+
+def compile_design(
+    bundle: Bundle, knobs: Knobs, platform: Platform, out: Path, on_stage: OnStage | None = None
+) -> Estimate:
+    """Compile one design into the directory `out` (design section 8), all of it or nothing.
+
+    Raises InvalidInputError where `out` holds something, MillraceError where the disk is full or a pass fails.
+    """
+    say = on_stage or (lambda _: None)
+    with _whole_directory(out) as design:
+        tasks = build_ir(bundle, knobs, platform, design / "ir", say)
+        say("estimate")
+        estimated = estimate(tasks, platform)
+        say("emit HLS C++")
+        emit_design(tasks, bundle.graph, platform, bundle.tensors(), design)
+        say("write test data")
+        write_testbench_data(bundle, design)
+        write_description(bundle, knobs, platform, tasks, estimated, design)
+    return estimated
+
+
+@contextmanager
+def _whole_directory(out: Path) -> Iterator[Path]:
+    """A folder that becomes `out` when everything in it was written."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InvalidInputError(f"{out} exists and is not empty; name another directory")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+    try:
+        yield partial
+        partial.chmod(0o755)
+        partial.replace(out)
+    except OSError as error:
+        raise MillraceError(
+            f"{out} could not be written: {error.strerror}; free some space or choose another disk"
+        ) from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)

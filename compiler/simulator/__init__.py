@@ -1,0 +1,1 @@
+"""Running designs without a board."""

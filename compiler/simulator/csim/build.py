@@ -1,0 +1,128 @@
+"""Builds the emitted C++ of a design with g++ against the stand-in headers.
+
+Every `*.cpp` of the `hls` folder is a translation unit. The kernels' files are compiled with a generated header that
+turns each task call into the start of a fibre (include/millrace/fiber.h); the sources themselves stay free of it.
+"""
+
+import os
+import platform
+import shutil
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
+
+from compiler.errors import ToolError
+from compiler.simulator.csim.process import Finished, Limits, run_process
+
+INCLUDE_DIR = Path(__file__).resolve().parents[1] / "include"
+RUNTIME_SOURCE = INCLUDE_DIR / "millrace" / "runtime.cpp"
+
+# No contraction to fused multiply-add: floats must not depend on the machine that compiles. A frame larger than the
+# guard page must probe the stack, or an overflow would corrupt a neighbour instead of being reported.
+FLAGS = (
+    "-std=c++17",
+    "-O2",
+    "-ffp-contract=off",
+    "-fstack-clash-protection",
+    "-Wno-unknown-pragmas",
+    "-Wno-attributes",
+)
+
+_MESSAGE_LINES = 40
+
+
+def build(
+    hls_dir: Path,
+    build_dir: Path,
+    kernels: Sequence[str],
+    task_names: Iterable[str],
+    jobs: int | None = None,
+    timeout_s: float = 600,
+    compiler: str = "g++",
+) -> Path:
+    """Compile `hls_dir`/*.cpp and link them; returns the executable `build_dir`/csim.
+
+    `kernels` are the top functions, each defined in `<kernel>.cpp`; `task_names` the functions that become fibres,
+    declared in `<design>_tasks.h`. `jobs` compilers run at a time, one per core by default; `timeout_s` bounds each.
+    Raises ToolError with the compiler's first errors.
+    """
+    gxx = _find(compiler)
+    sources = sorted(hls_dir.glob("*.cpp"), key=lambda path: path.stat().st_size, reverse=True)
+    if missing := {f"{kernel}.cpp" for kernel in kernels} - {source.name for source in sources}:
+        raise ToolError(f"{hls_dir} lacks {', '.join(sorted(missing))}; compile the design again")
+    (build_dir / "obj").mkdir(parents=True, exist_ok=True)
+    spawn_header = build_dir / "csim_spawn.h"
+    spawn_header.write_text(spawn_header_text(task_names))
+
+    base = [gxx, *FLAGS, "-I", str(INCLUDE_DIR), "-I", str(hls_dir.resolve())]
+    as_kernel = ["-include", str(_tasks_header(hls_dir).resolve()), "-include", str(spawn_header.resolve())]
+    commands: dict[Path, list[str]] = {}
+    for source in sources:
+        extra = as_kernel if source.stem in kernels else []
+        commands[source] = [*base, *extra, "-c", str(source.resolve()), "-o", f"obj/{source.stem}.o"]
+    runtime_object = "obj/millrace_runtime.o"
+    commands[RUNTIME_SOURCE] = [*base, *_runtime_flags(), "-c", str(RUNTIME_SOURCE), "-o", runtime_object]
+
+    _compile_all(commands, build_dir, jobs or os.cpu_count() or 1, timeout_s)
+    objects = [command[-1] for command in commands.values()]
+    _check(run_process([gxx, *objects, "-o", "csim"], build_dir, Limits(timeout_s)), "linking the C simulation")
+    return build_dir / "csim"
+
+
+def spawn_header_text(task_names: Iterable[str]) -> str:
+    """The header that makes a fibre of each call of a task.
+
+    A macro does not expand inside itself, so the name in parentheses is the function.
+    """
+    lines = [f'#define {name}(...) ::millrace::task("{name}", ({name}))(__VA_ARGS__)' for name in task_names]
+    return "\n".join(["#pragma once", '#include "millrace/fiber.h"', *lines, ""])
+
+
+def _find(compiler: str) -> str:
+    path = shutil.which(compiler)
+    if path is None:
+        raise ToolError(
+            f"{compiler} was not found; C simulation compiles the design with it. Install it with "
+            "`apt-get install g++` (Debian, Ubuntu), `dnf install gcc-c++` (Fedora, RHEL) or `apk add g++` (Alpine)"
+        )
+    return path
+
+
+def _tasks_header(hls_dir: Path) -> Path:
+    headers = sorted(hls_dir.glob("*_tasks.h"))
+    if len(headers) != 1:
+        raise ToolError(f"{hls_dir} holds {len(headers)} files *_tasks.h instead of one; compile the design again")
+    return headers[0]
+
+
+def _runtime_flags() -> list[str]:
+    # A shadow stack (CET) does not follow the switch of stacks; one object without its mark turns it off for all.
+    return ["-fcf-protection=none"] if platform.machine() in ("x86_64", "AMD64") else []
+
+
+def _compile_all(commands: dict[Path, list[str]], cwd: Path, jobs: int, timeout_s: float) -> None:
+    cancel = Event()
+
+    def compile_one(source: Path) -> None:
+        _check(run_process(commands[source], cwd, Limits(timeout_s), cancel=cancel), f"compiling {source.name}")
+
+    with ThreadPoolExecutor(jobs) as pool:
+        futures = [pool.submit(compile_one, source) for source in commands]
+        try:
+            for future in futures:
+                future.result()
+        except BaseException:  # also Ctrl-C: no compiler may outlive it
+            cancel.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _check(finished: Finished, doing: str) -> None:
+    if finished.stopped is not None:
+        raise ToolError(f"{doing} was stopped ({finished.stopped}) after {finished.seconds:.0f} s")
+    if finished.returncode != 0:
+        lines = finished.stderr.splitlines()
+        errors = [i for i, line in enumerate(lines) if "error:" in line or "undefined reference" in line]
+        first = max(0, errors[0] - 2) if errors else max(0, len(lines) - _MESSAGE_LINES)
+        raise ToolError(f"{doing} failed:\n" + "\n".join(lines[first : first + _MESSAGE_LINES]))

@@ -1,0 +1,86 @@
+"""Runs a built C simulation and turns its reports into typed errors (include/millrace/fiber.h lists them)."""
+
+import json
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from compiler.errors import ToolError
+from compiler.simulator.csim.errors import (
+    BlockedTask,
+    DeadlockError,
+    LeftoverError,
+    SimulationTimeoutError,
+    TaskFaultError,
+    UnreadStream,
+)
+from compiler.simulator.csim.process import Finished, Limits, run_process
+
+_TAIL_CHARACTERS = 4000
+
+
+def run(
+    executable: Path,
+    cwd: Path,
+    taps_dir: Path | None = None,
+    timeout_s: float = 600,
+    arguments: Sequence[str] = (),
+    tap_streams: Sequence[str] = (),
+    memory_bytes: int = 16 << 30,
+) -> Finished:
+    """Run `executable` in `cwd`; returns when it ended with code 0.
+
+    With `taps_dir`, every token pushed to a named stream (only to `tap_streams`, if any are named) is recorded in
+    `taps_dir`/<stream>.bin: elements in order, ap_int of up to 8 bits as one byte each, up to 16 as two, ap_int<32> and
+    float as four, little-endian. Taps of a run that deadlocks or leaves tokens hold all tokens up to there.
+    Raises DeadlockError, LeftoverError, TaskFaultError, SimulationTimeoutError, ToolError.
+    """
+    environment = {"MILLRACE_DIE_WITH_PARENT": "1"}
+    if taps_dir is not None:
+        taps_dir.mkdir(parents=True, exist_ok=True)
+        environment["MILLRACE_TAPS"] = str(taps_dir.resolve())
+        environment["MILLRACE_TAP_STREAMS"] = ",".join(tap_streams)
+    finished = run_process([executable.resolve(), *arguments], cwd, Limits(timeout_s, memory_bytes), environment)
+    if finished.stopped is not None:
+        limit = f"{timeout_s:g} s" if finished.stopped == "timeout" else f"{memory_bytes >> 20} MiB of memory"
+        raise SimulationTimeoutError(f"the C simulation passed its limit of {limit} and was stopped; raise the limit")
+    if finished.returncode != 0:
+        raise _failure(finished)
+    return finished
+
+
+def _failure(finished: Finished) -> Exception:
+    text, report = finished.stderr[-_TAIL_CHARACTERS:].strip(), _report(finished.stderr)
+    match report:
+        case ("MILLRACE_DEADLOCK", data):
+            tasks = tuple(BlockedTask(**task) for task in data["tasks"])
+            return DeadlockError(_human(finished.stderr), tasks, tuple(data["cycle"]))
+        case ("MILLRACE_LEFTOVER", data):
+            return LeftoverError(_human(finished.stderr), tuple(_unread(stream) for stream in data["streams"]))
+        case ("MILLRACE_ERROR", data):
+            return TaskFaultError(f"C simulation, task {data['task']}: {data['message']}", data["task"])
+        case _:
+            code = finished.returncode
+            cause = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with code {code}"
+            return ToolError(f"the C simulation ended {cause}:\n{text or finished.stdout[-_TAIL_CHARACTERS:].strip()}")
+
+
+def _unread(data: dict[str, Any]) -> UnreadStream:
+    return UnreadStream(data["stream"], data["size"], data["written"], data["depth"], tuple(data["tasks"]))
+
+
+def _report(stderr: str) -> tuple[str, dict[str, Any]] | None:
+    for line in reversed(stderr.splitlines()):
+        kind, _, data = line.partition(" ")
+        if kind in ("MILLRACE_DEADLOCK", "MILLRACE_LEFTOVER", "MILLRACE_ERROR"):
+            return kind, json.loads(data)
+    return None
+
+
+def _human(stderr: str) -> str:
+    """The report as the run printed it for people: from its first line to the line for machines."""
+    lines = stderr.splitlines()
+    end = next(i for i, line in enumerate(lines) if line.startswith("MILLRACE_"))
+    begin = next(i for i, line in enumerate(lines) if line.startswith("csim "))
+    return "\n".join(lines[begin:end])

@@ -1,0 +1,491 @@
+// The scheduler of the fibres, its reports, and the taps. One per program, single-threaded.
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "millrace/context.h"
+#include "millrace/fail.h"
+#include "millrace/fiber.h"
+
+namespace millrace {
+
+namespace {
+
+enum ExitCode { kDeadlock = 3, kLeftover = 4, kError = 5 };
+
+// Address space only: pages are committed when touched. Room for the on-chip arrays of a task, which are its locals.
+constexpr std::size_t kStackBytes = std::size_t(64) << 20;
+constexpr std::size_t kGuardBytes = std::size_t(1) << 16;
+constexpr std::size_t kTapBufferBytes = std::size_t(1) << 16;
+
+}  // namespace
+
+class Fiber {
+ public:
+  enum class State { kReady, kEmpty, kFull, kJoin, kFinished };
+
+  Fiber(std::string name, Fiber* parent, std::unique_ptr<Job> job)
+      : name(std::move(name)), parent(parent), job(std::move(job)) {}
+
+  const std::string name;
+  Fiber* const parent;
+  std::unique_ptr<Job> job;
+  Context context;
+  char* stack = nullptr;
+  State state = State::kReady;
+  StreamBase* stream = nullptr;  // what it waits for in states kEmpty and kFull
+  Fiber* next_ready = nullptr;
+  int running_children = 0;
+  int open_streams = 0;
+
+  bool blocked() const { return state == State::kEmpty || state == State::kFull; }
+};
+
+/// File that records the tokens of one stream. Opened for each write only: a design has more streams than a process has files.
+class Tap {
+  const std::string path_;
+  bool started_;
+  std::vector<char> buffer_;
+
+ public:
+  Tap(std::string path, bool append) : path_(std::move(path)), started_(append) { buffer_.reserve(kTapBufferBytes); }
+  ~Tap() { flush(); }
+
+  void append(const void* data, std::size_t bytes) {
+    if (buffer_.size() + bytes > kTapBufferBytes) flush();
+    const char* begin = static_cast<const char*>(data);
+    buffer_.insert(buffer_.end(), begin, begin + bytes);
+  }
+  void flush() {
+    std::vector<char> data;
+    data.swap(buffer_);
+    int file = open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (started_ ? O_APPEND : O_TRUNC), 0666);
+    if (file < 0) fail("cannot open the tap file %s: %s", path_.c_str(), std::strerror(errno));
+    started_ = true;
+    for (std::size_t done = 0; done < data.size();) {
+      ssize_t count = write(file, data.data() + done, data.size() - done);
+      if (count < 0) fail("cannot write the tap file %s: %s", path_.c_str(), std::strerror(errno));
+      done += std::size_t(count);
+    }
+    ::close(file);
+    data.clear();
+    buffer_.swap(data);
+  }
+};
+
+class Runtime {
+ public:
+  Runtime();
+  ~Runtime();
+
+  Fiber* spawn(const char* name, std::unique_ptr<Job> job);
+  void open(StreamBase& stream);
+  void close(StreamBase& stream);
+  void block(Fiber::State state, StreamBase* stream);
+  void wake(Fiber* fiber);
+  void yield();
+  void flush_taps();
+  void tap(const std::string& directory, const std::string& streams);
+  static void attach(Fiber* fiber, StreamBase& stream);
+
+  Fiber* current;
+
+ private:
+  static void fiber_main();
+  void run_children();
+  void finish();
+  void resume_next();
+  Fiber* other_end(const Fiber* fiber) const;
+  std::vector<const Fiber*> find_cycle(const std::vector<const Fiber*>& blocked) const;
+  [[noreturn]] void report_deadlock();
+  void report_leftover(const Fiber* owner, const StreamBase* only);
+  char* take_stack();
+
+  Fiber main_{"main", nullptr, nullptr};
+  std::deque<std::unique_ptr<Fiber>> fibers_;  // of the regions that are open
+  Fiber *ready_first_ = nullptr, *ready_last_ = nullptr;
+  std::vector<char*> free_stacks_;
+  std::vector<StreamBase*> streams_;
+  int unnamed_streams_ = 0;
+
+  bool tapping_ = false;
+  std::string tap_directory_;
+  std::set<std::string> tap_names_;  // empty: all
+  std::set<std::string> tapped_;     // files that this run has begun
+};
+
+namespace {
+
+Runtime& runtime() {
+  static Runtime instance;
+  return instance;
+}
+
+[[maybe_unused]] Runtime& started_with_the_program = runtime();
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    if (static_cast<unsigned char>(c) >= 0x20) result += c;
+  }
+  return result + '"';
+}
+
+[[noreturn]] void leave(ExitCode code) {
+  std::fflush(nullptr);
+  std::_Exit(code);
+}
+
+void print_error(const std::string& message) {
+  std::fprintf(stderr, "csim error in task %s: %s\nMILLRACE_ERROR {\"task\": %s, \"message\": %s}\n",
+               runtime().current->name.c_str(), message.c_str(), quoted(runtime().current->name).c_str(),
+               quoted(message).c_str());
+}
+
+// Runs on its own stack: the fault may be an overflow of the fibre's.
+void on_fault(int signal, siginfo_t* info, void*) {
+  const Fiber* fiber = runtime().current;
+  auto* address = static_cast<char*>(info->si_addr);
+  bool overflow = signal == SIGSEGV && fiber->stack && address >= fiber->stack && address < fiber->stack + kGuardBytes;
+  char text[512];
+  int length = std::snprintf(text, sizeof text, "MILLRACE_ERROR {\"task\": \"%s\", \"message\": \"%s (signal %d)\"}\n",
+                             fiber->name.c_str(),
+                             overflow ? "the arrays of the task exceed its stack of 64 MiB"
+                             : signal == SIGFPE ? "an arithmetic fault: an integer division by zero"
+                                                : "a crash: an access outside an array or a memory",
+                             signal);
+  if (write(STDERR_FILENO, text, std::size_t(length)) < 0) _exit(kError);
+  _exit(kError);
+}
+
+void catch_faults() {
+  static char stack[1 << 16];
+  stack_t alternative = {};
+  alternative.ss_sp = stack;
+  alternative.ss_size = sizeof stack;
+  sigaltstack(&alternative, nullptr);
+  struct sigaction action = {};
+  action.sa_sigaction = on_fault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+
+Runtime::Runtime() : current(&main_) {
+  catch_faults();
+  if (const char* directory = std::getenv("MILLRACE_TAPS")) {
+    const char* names = std::getenv("MILLRACE_TAP_STREAMS");
+    tap(directory, names ? names : "");
+  }
+#ifdef __linux__
+  if (std::getenv("MILLRACE_DIE_WITH_PARENT")) prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+}
+
+Runtime::~Runtime() {
+  if (main_.running_children == 0) return;
+  print_error("tasks were called in a scope whose streams outlive main; declare the streams in the top function");
+  leave(kError);
+}
+
+Fiber* Runtime::spawn(const char* name, std::unique_ptr<Job> job) {
+  std::string unique = name;
+  for (int copy = 2; std::any_of(fibers_.begin(), fibers_.end(), [&](auto& f) { return f->name == unique; }); ++copy)
+    unique = name + ("#" + std::to_string(copy));
+  fibers_.push_back(std::make_unique<Fiber>(unique, current, std::move(job)));
+  Fiber* fiber = fibers_.back().get();
+  fiber->stack = take_stack();
+  fiber->context.prepare(fiber->stack, kStackBytes, fiber_main);
+  ++current->running_children;
+  wake(fiber);
+  return fiber;
+}
+
+char* Runtime::take_stack() {
+  if (!free_stacks_.empty()) {
+    char* stack = free_stacks_.back();
+    free_stacks_.pop_back();
+    return stack;
+  }
+  void* stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (stack == MAP_FAILED) fail("no address space for the stack of a task: %s", std::strerror(errno));
+  mprotect(stack, kGuardBytes, PROT_NONE);
+  return static_cast<char*>(stack);
+}
+
+void Runtime::fiber_main() {
+  Runtime& self = runtime();
+  try {
+    self.current->job->run();
+  } catch (const std::exception& error) {
+    fail("it throws: %s", error.what());
+  } catch (...) {
+    fail("it throws an exception");
+  }
+  self.finish();
+  __builtin_unreachable();
+}
+
+void Runtime::finish() {
+  Fiber* self = current;
+  if (self->running_children > 0) fail("it returned while tasks that it called still run");
+  self->state = Fiber::State::kFinished;
+  self->job.reset();
+  free_stacks_.push_back(self->stack);  // not taken before this fibre is left for good, below
+  self->stack = nullptr;
+  if (--self->parent->running_children == 0 && self->parent->state == Fiber::State::kJoin) wake(self->parent);
+  resume_next();
+}
+
+void Runtime::wake(Fiber* fiber) {
+  fiber->state = Fiber::State::kReady;
+  fiber->next_ready = nullptr;
+  if (ready_last_)
+    ready_last_->next_ready = fiber;
+  else
+    ready_first_ = fiber;
+  ready_last_ = fiber;
+}
+
+void Runtime::resume_next() {
+  Fiber* next = ready_first_;
+  if (!next) report_deadlock();
+  ready_first_ = next->next_ready;
+  if (!ready_first_) ready_last_ = nullptr;
+  Fiber* self = current;
+  if (next == self) return;
+  current = next;
+  self->context.switch_to(next->context);
+}
+
+void Runtime::block(Fiber::State state, StreamBase* stream) {
+  current->state = state;
+  current->stream = stream;
+  resume_next();
+}
+
+void Runtime::yield() {
+  if (!ready_first_) return;
+  wake(current);
+  resume_next();
+}
+
+void Runtime::run_children() {
+  Fiber* self = current;
+  while (self->running_children > 0) block(Fiber::State::kJoin, nullptr);
+  report_leftover(self, nullptr);
+  fibers_.erase(std::remove_if(fibers_.begin(), fibers_.end(), [&](auto& fiber) { return fiber->parent == self; }),
+                fibers_.end());
+}
+
+void Runtime::open(StreamBase& stream) {
+  if (stream.name_.empty()) {
+    stream.name_ = "stream" + std::to_string(unnamed_streams_++);
+  } else if (tapping_ && (tap_names_.empty() || tap_names_.count(stream.name_))) {
+    bool begun = !tapped_.insert(stream.name_).second;
+    stream.tap_ = std::make_unique<Tap>(tap_directory_ + "/" + stream.name_ + ".bin", begun);
+    stream.watched_ = true;
+  }
+  stream.owner_ = current;
+  ++current->open_streams;
+  streams_.push_back(&stream);
+}
+
+void Runtime::close(StreamBase& stream) {
+  if (current->running_children > 0) run_children();
+  report_leftover(stream.owner_, &stream);
+  --stream.owner_->open_streams;
+  streams_.erase(std::find(streams_.rbegin(), streams_.rend(), &stream).base() - 1);
+}
+
+void Runtime::attach(Fiber* fiber, StreamBase& stream) {
+  if (stream.ends_[0] && stream.ends_[1])
+    fail("stream %s is given to three tasks, %s, %s and %s; a stream has one writer and one reader", stream.name_.c_str(),
+         stream.ends_[0]->name.c_str(), stream.ends_[1]->name.c_str(), fiber->name.c_str());
+  stream.ends_[stream.ends_[0] ? 1 : 0] = fiber;
+}
+
+void Runtime::flush_taps() {
+  for (StreamBase* stream : streams_)
+    if (stream->tap_) stream->tap_->flush();
+}
+
+void Runtime::tap(const std::string& directory, const std::string& streams) {
+  tapping_ = true;
+  tap_directory_ = directory;
+  tap_names_.clear();
+  for (std::size_t begin = 0; begin < streams.size();) {
+    std::size_t end = std::min(streams.find(',', begin), streams.size());
+    tap_names_.insert(streams.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+/// The task at the other end of the stream that `fiber` waits for; null where none was given it.
+Fiber* Runtime::other_end(const Fiber* fiber) const {
+  if (!fiber->blocked()) return nullptr;
+  Fiber* const* ends = fiber->stream->ends_;
+  return ends[0] == fiber ? ends[1] : ends[0];
+}
+
+/// Each blocked task waits for one other, so following them ends in a cycle, or at a task that is not blocked.
+std::vector<const Fiber*> Runtime::find_cycle(const std::vector<const Fiber*>& blocked) const {
+  for (const Fiber* start : blocked) {
+    std::vector<const Fiber*> path;
+    for (const Fiber* at = start; at; at = other_end(at)) {
+      auto seen = std::find(path.begin(), path.end(), at);
+      if (seen != path.end()) return {seen, path.end()};
+      path.push_back(at);
+    }
+  }
+  return {};
+}
+
+void Runtime::report_deadlock() {
+  std::vector<const Fiber*> blocked;
+  int finished = 0;
+  if (main_.blocked()) blocked.push_back(&main_);
+  for (auto& fiber : fibers_) {
+    if (fiber->state == Fiber::State::kFinished) ++finished;
+    if (fiber->blocked()) blocked.push_back(fiber.get());
+  }
+
+  auto wait_of = [&](const Fiber* fiber) {
+    return std::string(fiber->state == Fiber::State::kFull ? "full" : "empty");
+  };
+  std::string text = "csim deadlock: no task can run, " + std::to_string(blocked.size()) + " blocked, " +
+                     std::to_string(finished) + " finished\n";
+  std::string tasks, cycle;
+  for (const Fiber* fiber : blocked) {
+    const StreamBase& stream = *fiber->stream;
+    const Fiber* other = other_end(fiber);
+    std::string size = std::to_string(stream.tail_ - stream.head_), depth = std::to_string(stream.depth_);
+    bool ended = other && other->state == Fiber::State::kFinished;
+    text += "  " + fiber->name + (wait_of(fiber) == "full" ? " writes to full " : " reads from empty ") + stream.name_ + " (" +
+            size + "/" + depth + "), waits for " + (other ? other->name : "no task") + (ended ? ", which has finished" : "") +
+            "\n";
+    tasks += std::string(tasks.empty() ? "" : ", ") + "{\"task\": " + quoted(fiber->name) + ", \"stream\": " +
+             quoted(stream.name_) + ", \"state\": \"" + wait_of(fiber) + "\", \"size\": " + size + ", \"depth\": " + depth +
+             ", \"waits_for\": " + (other ? quoted(other->name) : "null") + ", \"finished\": " + (ended ? "true" : "false") + "}";
+  }
+  std::string chain, grow;
+  for (const Fiber* fiber : find_cycle(blocked)) {
+    cycle += (cycle.empty() ? "" : ", ") + quoted(fiber->name);
+    chain += fiber->name + " -[" + fiber->stream->name_ + " " + wait_of(fiber) + "]-> ";
+    if (fiber->state == Fiber::State::kFull) grow += (grow.empty() ? "" : ", ") + fiber->stream->name_;
+  }
+  if (!chain.empty()) text += "  cycle: " + chain + "...\n";
+  if (!grow.empty()) text += "  a larger depth of one of these breaks the cycle: " + grow + "\n";
+  std::fprintf(stderr, "%sMILLRACE_DEADLOCK {\"tasks\": [%s], \"cycle\": [%s], \"finished\": %d}\n", text.c_str(),
+               tasks.c_str(), cycle.c_str(), finished);
+  flush_taps();
+  leave(kDeadlock);
+}
+
+/// Ends the run if streams of `owner`, or `only` that one, hold tokens.
+void Runtime::report_leftover(const Fiber* owner, const StreamBase* only) {
+  std::string text, streams;
+  for (const StreamBase* stream : streams_) {
+    if (stream->owner_ != owner || (only && stream != only) || stream->tail_ == stream->head_) continue;
+    std::string size = std::to_string(stream->tail_ - stream->head_), written = std::to_string(stream->tail_);
+    text += "csim leftover: " + size + " of " + written + " tokens of " + stream->name_ + " were not read\n";
+    std::string tasks;
+    for (const Fiber* end : stream->ends_)
+      if (end) tasks += (tasks.empty() ? "" : ", ") + quoted(end->name);
+    streams += std::string(streams.empty() ? "" : ", ") + "{\"stream\": " + quoted(stream->name_) + ", \"size\": " + size +
+               ", \"written\": " + written + ", \"depth\": " + std::to_string(stream->depth_) + ", \"tasks\": [" + tasks + "]}";
+  }
+  if (streams.empty()) return;
+  std::fprintf(stderr, "%sMILLRACE_LEFTOVER {\"streams\": [%s]}\n", text.c_str(), streams.c_str());
+  flush_taps();
+  leave(kLeftover);
+}
+
+void fail(const char* format, ...) {
+  char message[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  print_error(message);
+  leave(kError);
+}
+
+namespace {
+
+std::size_t slots_for(std::size_t depth) {
+  std::size_t slots = 1;
+  while (slots < depth) slots *= 2;
+  return slots;
+}
+
+void claim(Fiber*& place, const char* verb, const std::string& stream) {
+  Fiber* self = runtime().current;
+  if (place) fail("stream %s is %s by two tasks, %s and %s", stream.c_str(), verb, place->name.c_str(), self->name.c_str());
+  place = self;
+}
+
+}  // namespace
+
+StreamBase::StreamBase(const char* name, std::size_t depth)
+    : depth_(depth), mask_(slots_for(depth) - 1), name_(name ? name : "") {
+  runtime().open(*this);
+}
+
+StreamBase::~StreamBase() = default;
+
+void StreamBase::close() { runtime().close(*this); }
+
+void StreamBase::wait_for_token() {
+  do {
+    claim(reader_, "read", name_);
+    watched_ = true;
+    runtime().block(Fiber::State::kEmpty, this);
+  } while (head_ == tail_);
+}
+
+void StreamBase::wait_for_room() {
+  do {
+    claim(writer_, "written", name_);
+    runtime().block(Fiber::State::kFull, this);
+  } while (tail_ - head_ == depth_);
+}
+
+void StreamBase::wake_writer() { runtime().wake(std::exchange(writer_, nullptr)); }
+
+void StreamBase::pushed(const void* token, std::size_t bytes) {
+  watched_ = tap_ != nullptr;
+  if (tap_) tap_->append(token, bytes);
+  if (reader_) runtime().wake(std::exchange(reader_, nullptr));
+}
+
+void StreamBase::yield() { runtime().yield(); }
+
+bool in_region() { return runtime().current->open_streams > 0; }
+
+Fiber* spawn(const char* name, std::unique_ptr<Job> job) { return runtime().spawn(name, std::move(job)); }
+
+void attach(Fiber* fiber, StreamBase& stream) { Runtime::attach(fiber, stream); }
+
+void tap_streams(const std::string& directory, const std::string& streams) { runtime().tap(directory, streams); }
+
+}  // namespace millrace

@@ -1,0 +1,165 @@
+"""What the parts of a design call each other: memory images, kernels with their ports, tasks with their parameters."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Literal
+
+from compiler.analysis.tasks import c_name
+from compiler.errors import VerificationError
+from compiler.graph.itensor import ITensor
+from compiler.graph.linalg_graph import LinalgGraph, Value
+from compiler.graph.task_graph import Dma, Stream, Task, TaskGraph
+from compiler.targets.scalar_ops import C_TYPE
+from compiler.targets.writer import Namer, identifier
+
+ImageRole = Literal["param", "input", "output", "intermediate"]
+FOLDERS: dict[ImageRole, str] = {"param": "params", "input": "tb", "output": "out"}
+
+
+@dataclass(frozen=True)
+class Image:
+    """A tensor in HBM. `intermediate` ones pass between kernels and have no file."""
+
+    name: str
+    value: Value
+    dma: Dma
+    role: ImageRole
+
+    def file(self, channel: int) -> str:
+        """Path of the channel's content in the design directory."""
+        return f"{FOLDERS[self.role]}/{self.name}.{channel}.bin"
+
+
+@dataclass(frozen=True)
+class Port:
+    """An m_axi port of a kernel: one channel of an image. `traffic` is in words of 512 bits, re-reads included."""
+
+    name: str
+    image: Image
+    channel: int
+    writes: bool
+    traffic: int
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a task's function, and what its kernel passes for it."""
+
+    type: str
+    name: str
+    argument: str
+
+    @property
+    def declaration(self) -> str:
+        return f"{self.type} {self.name}"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel top: its function's parameters are the ports, then the scalars."""
+
+    name: str
+    tasks: tuple[Task, ...]
+    streams: tuple[Stream, ...]
+    ports: tuple[Port, ...]
+    scalars: tuple[Value, ...]
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        pointers = (f"{'' if p.writes else 'const '}ap_uint<512>* {p.name}" for p in self.ports)
+        return (*pointers, *(f"{C_TYPE[s.dtype]} {identifier(s.name)}" for s in self.scalars))
+
+
+@dataclass(frozen=True)
+class Interface:
+    """All names of a design, from which every emitted file is written."""
+
+    name: str
+    images: tuple[Image, ...]
+    kernels: tuple[Kernel, ...]
+    scalars: tuple[Value, ...]
+    task_ports: dict[str, tuple[Port, ...]]
+
+
+def token_type(itensor: ITensor) -> str:
+    """C++ type of one token: the element itself, or the alias of a vector of them."""
+    elements = prod(itensor.element)
+    return C_TYPE[itensor.dtype] if elements == 1 else f"{itensor.dtype}x{elements}"
+
+
+def token_alias(itensor: ITensor) -> str | None:
+    """Definition of the alias, if the token is a vector."""
+    elements = prod(itensor.element)
+    return None if elements == 1 else f"using {token_type(itensor)} = hls::vector<{C_TYPE[itensor.dtype]}, {elements}>;"
+
+
+def plan_interface(tasks: TaskGraph, graph: LinalgGraph) -> Interface:
+    """Names and roles of everything in the design. O(tasks)."""
+    images: dict[str, Image] = {}
+    task_ports: dict[str, tuple[Port, ...]] = {}
+    kernels: list[Kernel] = []
+    name = identifier(tasks.name)
+    results = {out.value for out in graph.outputs}
+    for number in range(tasks.kernels):
+        members = tuple(t for t in tasks.tasks if t.kernel == number)
+        streams = tuple(s for s in tasks.streams if tasks.task[s.source].kernel == number)
+        scalars = tuple(dict.fromkeys(s for t in members for s in t.scalars))
+        namer = Namer([*(t.name for t in members), *(s.name for s in streams), *(identifier(s) for s in scalars)])
+        for task in members:
+            if task.dma is not None:
+                image = _image(task, graph, results)
+                if images.setdefault(image.name, image) != image:
+                    raise VerificationError(f"{task.name} uses memory image {image.name} in another layout than its writer")
+                task_ports[task.name] = _ports(task, image, namer)
+        ports = tuple(p for t in members for p in task_ports.get(t.name, ()))
+        kernels.append(Kernel(f"{name}_k{number}", members, streams, ports, tuple(graph.value[s] for s in scalars)))
+    used = dict.fromkeys(s for k in kernels for s in k.scalars)
+    return Interface(name, tuple(images.values()), tuple(kernels), tuple(used), task_ports)
+
+
+def _image(task: Task, graph: LinalgGraph, results: set[str]) -> Image:
+    assert task.dma is not None
+    value = graph.value[task.dma.value]
+    if value.role == "intermediate":
+        return Image(c_name(value.name), value, task.dma, "output" if value.name in results else "intermediate")
+    # Kernels may want one value in different orders: an image for each load.
+    return Image(task.name.removeprefix("load_"), value, task.dma, "param" if value.role == "param" else "input")
+
+
+def _ports(task: Task, image: Image, namer: Namer) -> tuple[Port, ...]:
+    traffic = task.timing.iterations // image.dma.tokens_per_word
+    return tuple(
+        Port(namer.name(f"{image.name}_{c}"), image, c, task.kind == "store", traffic)
+        for c in range(image.dma.channels)
+    )
+
+
+def task_parameters(task: Task, tasks: TaskGraph, ports: tuple[Port, ...]) -> tuple[Parameter, ...]:
+    """Parameters of the task's function: streams read, streams written, memory, scalars."""
+    namer = Namer([task.name])
+    parameters: list[Parameter] = []
+    for access, hint in zip((*task.reads, *task.writes), _stream_hints(task), strict=True):
+        stream = tasks.stream[access.stream]
+        parameters.append(Parameter(f"hls::stream<{token_type(stream.itensor)}>&", namer.name(hint), stream.name))
+    for port in ports:
+        kind = "ap_uint<512>*" if port.writes else "const ap_uint<512>*"
+        parameters.append(Parameter(kind, namer.name(f"memory{port.channel}"), port.name))
+    if task.op is not None:
+        types = _scalar_types(task)
+        parameters += [Parameter(types[s], namer.name(s), identifier(s)) for s in task.scalars]
+    return tuple(parameters)
+
+
+def _scalar_types(task: Task) -> dict[str, str]:
+    assert task.op is not None
+    assert task.op.body is not None
+    return {o.value: C_TYPE[d] for o, d in zip(task.op.inputs, task.op.body.arg_dtypes, strict=True)}
+
+
+def _stream_hints(task: Task) -> list[str]:
+    """What to call the streams inside the task: by the values of its operation, else by direction."""
+    if task.op is not None:
+        read = [o.value for o in task.op.inputs if o.value not in task.scalars]
+        return [*read, *(o.value for o in task.op.outputs)]
+    return [*("in" for _ in task.reads), *("out" for _ in task.writes)]

@@ -1,0 +1,67 @@
+// Memory images of the testbench: what the host program puts into and takes out of HBM.
+#pragma once
+
+#include <ap_int.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+typedef std::vector<ap_uint<512> > MemoryImage;
+
+inline std::FILE* open_or_exit(const std::string& path, const char* mode) {
+  std::FILE* file = std::fopen(path.c_str(), mode);
+  if (!file) {
+    std::fprintf(stderr, "can not open %s: %s; give the design directory as first argument\n", path.c_str(),
+                 std::strerror(errno));
+    std::exit(2);
+  }
+  return file;
+}
+
+inline std::vector<unsigned char> read_bytes(const std::string& path, std::size_t size) {
+  std::vector<unsigned char> bytes(size);
+  std::FILE* file = open_or_exit(path, "rb");
+  if (std::fread(bytes.data(), 1, size, file) != size) {
+    std::fprintf(stderr, "%s is shorter than %zu bytes; emit the design again\n", path.c_str(), size);
+    std::exit(2);
+  }
+  std::fclose(file);
+  return bytes;
+}
+
+inline MemoryImage read_image(const std::string& path, std::size_t words) {
+  const std::vector<unsigned char> bytes = read_bytes(path, words * 64);
+  MemoryImage image(words);
+  for (std::size_t w = 0; w < words; ++w) {
+    for (int limb = 0; limb < 8; ++limb) {
+      uint64_t bits;
+      std::memcpy(&bits, &bytes[w * 64 + limb * 8], 8);
+      image[w].range(64 * limb + 63, 64 * limb) = ap_uint<64>(bits);
+    }
+  }
+  return image;
+}
+
+inline void write_image(const std::string& path, const MemoryImage& image) {
+  std::FILE* file = open_or_exit(path, "wb");
+  for (std::size_t w = 0; w < image.size(); ++w) {
+    for (int limb = 0; limb < 8; ++limb) {
+      const uint64_t bits = image[w].range(64 * limb + 63, 64 * limb).to_uint64();
+      std::fwrite(&bits, 8, 1, file);
+    }
+  }
+  std::fclose(file);
+}
+
+// Scalar number `index` of params/scalars.bin, four bytes each.
+template <typename T>
+T scalar(const std::vector<unsigned char>& bytes, int index) {
+  T value;
+  std::memcpy(&value, &bytes[4 * index], 4);
+  return value;
+}

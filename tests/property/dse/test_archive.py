@@ -1,0 +1,69 @@
+"""The archive against the definition, pair by pair."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dse.archive import ParetoArchive, dominates, hypervolume, knee
+
+values = st.integers(1, 12).map(float) | st.floats(1e-3, 1e6)
+
+
+def points(objectives: int) -> st.SearchStrategy[list[tuple[float, ...]]]:
+    return st.lists(st.tuples(*[values] * objectives), max_size=40)
+
+
+def filled(all_points: list[tuple[float, ...]], objectives: int) -> ParetoArchive:
+    archive = ParetoArchive(objectives)
+    for i, point in enumerate(all_points):
+        archive.add(str(i), point)
+    return archive
+
+
+def undominated(all_points: list[tuple[float, ...]]) -> dict[tuple[float, ...], str]:
+    """Objectives of the front, and the first design that has them."""
+    front = {p for p in all_points if not any(dominates(q, p) for q in all_points)}
+    return {p: str(all_points.index(p)) for p in front}
+
+
+@pytest.mark.parametrize("objectives", [2, 3, 4])
+@given(data=st.data())
+def test_front_is_what_nothing_dominates(objectives: int, data: st.DataObject):
+    all_points = data.draw(points(objectives))
+    front = filled(all_points, objectives).front()
+    assert {e.objectives: e.key for e in front} == undominated(all_points)
+    assert [e.objectives for e in front] == sorted(e.objectives for e in front)
+    assert len(front) == len({e.objectives for e in front})
+
+
+@given(points(2))
+def test_add_says_whether_the_design_is_on_the_front(all_points: list[tuple[float, ...]]):
+    archive = ParetoArchive()
+    for i, point in enumerate(all_points):
+        added = archive.add(str(i), point)
+        assert added == (str(i) in {e.key for e in archive.front()})
+
+
+@given(points(2))
+def test_two_objectives_are_the_general_case(all_points: list[tuple[float, ...]]):
+    widened = filled([(*p, 1.0) for p in all_points], 3).front()
+    assert [e.objectives for e in filled(all_points, 2).front()] == [e.objectives[:2] for e in widened]
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 9)] * 2), max_size=20))
+def test_hypervolume_counts_dominated_cells(cells: list[tuple[int, int]]):
+    front = filled([(float(x), float(y)) for x, y in cells], 2).front()
+    covered = sum(any(x <= i and y <= j for x, y in cells) for i in range(8) for j in range(8))
+    assert hypervolume(front, (8.0, 8.0)) == covered
+
+
+@given(points(2).filter(bool), st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
+def test_knee_does_not_depend_on_units(all_points: list[tuple[float, ...]], a: float, b: float):
+    # Powers of two scale without rounding, so that ties stay ties.
+    scale_a, scale_b = 2.0 ** round(a % 8), 2.0 ** -round(b % 8)
+    front = filled(all_points, 2).front()
+    scaled = filled([(x * scale_a, y * scale_b) for x, y in all_points], 2).front()
+    assert [e.key for e in front] == [e.key for e in scaled]
+    assert 0 <= knee(front) < len(front)
+    if len(front) > 2:
+        assert 0 < knee(front) < len(front) - 1

@@ -1,0 +1,62 @@
+import httpx
+import pytest
+
+from cli.client import Client, Event, parse_events
+from cli.errors import ServiceError, ServiceUnavailableError
+
+
+def client(handler) -> Client:
+    return Client("http://millrace.test", httpx.MockTransport(handler))
+
+
+def test_lists_follow_their_cursor():
+    def handler(request: httpx.Request) -> httpx.Response:
+        if "cursor" not in request.url.params:
+            return httpx.Response(200, json={"items": [{"id": "a"}], "next_cursor": "2"})
+        assert request.url.params["cursor"] == "2"
+        return httpx.Response(200, json={"items": [{"id": "b"}], "next_cursor": None})
+
+    assert [model["id"] for model in client(handler).models()] == ["a", "b"]
+
+
+def test_problem_documents_become_errors():
+    def handler(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(422, json={"title": "Invalid", "detail": "unknown platform u99"})
+
+    with pytest.raises(ServiceError, match="unknown platform u99") as caught:
+        client(handler).explore({}, "key")
+    assert caught.value.status == 422
+
+
+def test_no_service():
+    def handler(_: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("refused")
+
+    with pytest.raises(ServiceUnavailableError, match="millrace up"):
+        client(handler).health()
+
+
+def test_events_with_comments_ids_and_several_data_lines():
+    text = ': ping\n\nid: 7\nevent: front\ndata: {"ids":\ndata: ["x"]}\n\nretry: 5\n\n'
+    assert list(parse_events(iter(text.split("\n")))) == [Event("7", "front", {"ids": ["x"]})]
+
+
+def test_a_lost_event_stream_is_taken_up_where_it_broke(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("cli.client._RECONNECT_S", 0)
+    seen: list[str | None] = []
+
+    def broken():
+        yield b'id: 1\nevent: state\ndata: {"state": "searching"}\n\n'
+        raise httpx.ReadError("gone")
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        if not request.url.path.endswith("/events"):
+            return httpx.Response(200, json={"state": "searching"})
+        seen.append(request.headers.get("Last-Event-ID"))
+        if len(seen) == 1:
+            return httpx.Response(200, content=broken())
+        return httpx.Response(200, content=b'id: 2\nevent: state\ndata: {"state": "done"}\n\n')
+
+    states = [event.data["state"] for event in client(handler).events("exp_1")]
+    assert states == ["searching", "done"]
+    assert seen == [None, "1"]

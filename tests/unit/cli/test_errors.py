@@ -1,0 +1,42 @@
+from pathlib import Path
+
+import pytest
+
+from cli.errors import ServiceError, ServiceUnavailableError, exit_code, report
+from compiler.errors import InvalidInputError, ToolError, UnsupportedError
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (InvalidInputError("x"), 2),
+        (UnsupportedError("x"), 2),
+        (ServiceError(404, "x"), 2),
+        (ServiceError(503, "x"), 3),
+        (ServiceUnavailableError("x"), 3),
+        (ToolError("x"), 3),
+        (OSError(28, "No space left on device"), 3),
+        (ZeroDivisionError("x"), 3),
+        (KeyboardInterrupt(), 130),
+    ],
+)
+def test_exit_codes(error: BaseException, code: int):
+    assert exit_code(error) == code
+
+
+def test_a_message_with_brackets_is_printed_as_it_is(capsys: pytest.CaptureFixture[str]):
+    report(InvalidInputError("tensor[2, /] is bad"))
+    assert "error: tensor[2, /] is bad" in capsys.readouterr().err
+
+
+def test_an_unexpected_error_leaves_a_log(capsys: pytest.CaptureFixture[str]):
+    report(ZeroDivisionError("division by zero"))
+    words = capsys.readouterr().err.split()
+    log = Path(next(word for word in words if word.endswith(".log")))
+    assert "ZeroDivisionError: division by zero" in log.read_text()
+    log.unlink()
+
+
+def test_a_full_disk_names_the_file(capsys: pytest.CaptureFixture[str]):
+    report(OSError(28, "No space left on device", "/data/x"))
+    assert "error: No space left on device: /data/x" in capsys.readouterr().err

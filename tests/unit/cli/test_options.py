@@ -1,0 +1,58 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.commands.compile import read_knobs
+from cli.options import PhaseName, PrecisionName, workload
+from compiler.errors import InvalidInputError
+from compiler.options import Knobs, TaskOverride
+
+
+def test_default_lengths_follow_the_phase():
+    assert workload("gpt2", PhaseName.PREFILL, None, None, PrecisionName.F32, 1).length == 32
+    assert workload("gpt2", PhaseName.DECODE, None, None, PrecisionName.W4A8, 1).length == 64
+
+
+@pytest.mark.parametrize(
+    ("phase", "seq", "context", "message"),
+    [
+        (PhaseName.PREFILL, None, 64, "--context belongs to --phase decode"),
+        (PhaseName.DECODE, 32, None, "--seq belongs to --phase prefill"),
+        (PhaseName.PREFILL, 0, None, "length is 0"),
+        (PhaseName.DECODE, None, -1, "length is -1"),
+        (PhaseName.DECODE, None, 2**40, "length is 1099511627776"),
+    ],
+)
+def test_bad_lengths_are_named(phase: PhaseName, seq: int | None, context: int | None, message: str):
+    with pytest.raises(InvalidInputError, match=message):
+        workload("gpt2", phase, seq, context, PrecisionName.F32, 1)
+
+
+def test_settings_replace_knobs_of_the_file(tmp_path: Path):
+    file = tmp_path / "knobs.json"
+    file.write_text(json.dumps({"overall_unroll": 64, "overrides": [{"op": "fc", "tile": 8}]}))
+    knobs = read_knobs(file, ["overall_unroll=512", "multiplier=dsp"])
+    assert knobs == Knobs(overall_unroll=512, multiplier="dsp", overrides=(TaskOverride("fc", tile=8),))
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("overall_unroll", "write KNOB=VALUE"),
+        ("colour=red", "unknown knobs"),
+        ("overall_unroll=many", "wrong type"),
+        ("overall_unroll=0", "overall_unroll is 0"),
+        ("overrides=7", "wrong type"),
+    ],
+)
+def test_bad_settings_are_named(setting: str, message: str):
+    with pytest.raises(InvalidInputError, match=message):
+        read_knobs(None, [setting])
+
+
+def test_knobs_file_that_is_not_json(tmp_path: Path):
+    file = tmp_path / "knobs.json"
+    file.write_text("{")
+    with pytest.raises(InvalidInputError, match="is not JSON"):
+        read_knobs(file, [])

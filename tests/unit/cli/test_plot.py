@@ -1,0 +1,19 @@
+from cli.plot import scatter
+
+
+def test_ends_of_the_front_are_in_opposite_corners():
+    lines = scatter([], [(1.0, 100.0), (10.0, 1.0)], "latency us", "energy uJ", width=10, height=4).splitlines()
+    assert lines[0].strip() == "energy uJ"
+    assert lines[1] == "100 ┤●         "
+    assert lines[4] == "  1 ┤         ●"
+    assert lines[6].split() == ["1", "10", "latency", "us"]
+
+
+def test_cloud_is_drawn_in_braille_dots():
+    lines = scatter([(1.0, 1.0), (4.0, 4.0)], [], "x", "y", width=2, height=1).splitlines()
+    assert lines[1] == "4 ┤⡀⠈"
+
+
+def test_one_point_and_no_point():
+    assert "●" in scatter([], [(3.0, 5.0)], "x", "y")
+    assert scatter([], [], "x", "y") == "(no feasible design yet)"

@@ -1,0 +1,38 @@
+import pytest
+
+from cli.client import Event
+from cli.watch import follow
+
+EVENTS = [
+    Event("1", "state", {"state": "searching", "error": None}),
+    Event(
+        "2",
+        "designs",
+        {
+            "id": ["a", "b", "c"],
+            "number": [0, 1, 2],
+            "latency_us": [1.0, 2.0, 3.0],
+            "energy_uj": [5.0, 4.0, 9.0],
+            "feasible": [True, True, False],
+            "on_front": [True, True, False],
+            "csim": [None, None, None],
+        },
+    ),
+    Event("3", "front", {"ids": ["a", "b"]}),
+    Event("4", "build", {"design_id": "a", "stage": "csim", "state": "running", "verdict": None}),
+    Event("5", "build", {"design_id": "a", "stage": "csim", "state": "done", "verdict": {"passed": True}}),
+    Event("6", "state", {"state": "done", "error": None}),
+]
+
+
+def test_events_are_folded():
+    watched = follow(EVENTS, budget=3, quiet=True)
+    assert watched.summary() == "done: 3/3 designs, 2 feasible, front 2, csim 1/1 passed"
+    assert watched.plot().count("●") == 2
+
+
+def test_lines_without_a_terminal(capsys: pytest.CaptureFixture[str]):
+    follow(EVENTS, budget=3, quiet=False)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].strip().startswith("searching: 0/3")
+    assert lines[-1].strip().startswith("done: 3/3")

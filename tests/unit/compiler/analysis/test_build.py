@@ -1,0 +1,101 @@
+"""The direct path of the search on networks made by hand."""
+
+import random
+from math import prod
+
+import pytest
+from small_graphs import ALL, attention_front, mlp, quantised
+
+from compiler.analysis.build import build_task_graph
+from compiler.analysis.estimate import estimate
+from compiler.analysis.tiling import group_order, plan_nests, tile_sizes
+from compiler.errors import InvalidInputError
+from compiler.graph.itensor import DTYPE_BITS
+from compiler.options import Knobs, TaskOverride
+from compiler.platforms.platform import load_platform
+
+U55C = load_platform("u55c")
+
+
+def random_knobs(seed: int) -> Knobs:
+    pick = random.Random(seed).choice
+    return Knobs(
+        default_tile_size=pick((1, 4, 8, 16, 64)),
+        overall_unroll=pick((1, 16, 64, 512)),
+        order=pick(("reduction-inner", "reduction-outer")),
+        fusion_budget=pick((0, 256, 4096, 1 << 20)),
+        fifo=pick(("safe", "safe-prefetch")),
+        hbm_channels=pick((1, 2, 4)),
+        stream_width=pick((32, 128, 512)),
+        multiplier=pick(("fabric", "dsp")),
+    )
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_stream_has_two_ends_that_agree(name: str):
+    graph = ALL[name]()
+    graph.verify()
+    for seed in range(60):
+        tasks = build_task_graph(graph, random_knobs(seed), U55C)
+        tasks.verify()
+        assert estimate(tasks, U55C).latency_us > 0
+
+
+def test_a_budget_of_nothing_opens_kernels_and_a_large_one_fuses_all():
+    knobs = Knobs(default_tile_size=8, overall_unroll=64)
+    assert build_task_graph(mlp(), knobs, U55C).kernels == 1
+    split = build_task_graph(mlp(), Knobs(default_tile_size=8, overall_unroll=64, fusion_budget=0), U55C)
+    assert split.kernels > 1
+    stored = {t.dma.value for t in split.tasks if t.kind == "store" and t.dma}
+    loaded = {t.dma.value for t in split.tasks if t.kind == "load" and t.dma}
+    assert stored & loaded, "what crosses kernels goes through HBM"
+
+
+def test_nests_cover_every_iteration_once():
+    for seed in range(40):
+        graph = attention_front()
+        nests = plan_nests(graph, random_knobs(seed))
+        for op in graph.ops:
+            for dim, extent in enumerate(op.loops):
+                spans = [loop for loop in nests[op.name].loops if loop.dim == dim]
+                assert prod(loop.trip for loop in spans) * nests[op.name].unroll[dim] == extent
+
+
+def test_unrolling_reaches_the_target_and_tokens_stay_narrow():
+    graph = mlp(rows=32, hidden=64, inner=256)
+    knobs = Knobs(default_tile_size=64, overall_unroll=128, stream_width=512, hbm_channels=1)
+    nests = plan_nests(graph, knobs)
+    assert sum(n.lanes for n in nests.values()) >= 128
+    for op in graph.ops:
+        for operand in (*op.inputs, *op.outputs):
+            value = graph.value[operand.value]
+            width = prod(nests[op.name].unroll[d] for d in operand.dims) * DTYPE_BITS[value.dtype]
+            assert width <= 512
+
+
+def test_tile_of_a_group_fills_inner_loops_first():
+    op = attention_front(heads=4, size=8).op["qkv"]
+    assert tile_sizes(op, 16)[:3] == (1, 2, 8)
+
+
+def test_overrides_replace_tile_unroll_and_order():
+    graph = quantised()
+    knobs = Knobs(overrides=(TaskOverride("product", tile=8, unroll=4, order=(2, 0, 1)),))
+    assert group_order(graph.op["product"], knobs) == (2, 0, 1)
+    nest = plan_nests(graph, knobs)["product"]
+    assert nest.lanes == 4
+    assert nest.loops[0].dim == 2
+
+
+def test_an_order_that_is_no_permutation_is_refused():
+    knobs = Knobs(overrides=(TaskOverride("product", order=(0, 0, 1)),))
+    with pytest.raises(InvalidInputError, match="not a permutation"):
+        build_task_graph(quantised(), knobs, U55C)
+
+
+def test_float_accumulation_into_one_register_costs_the_adder_s_latency():
+    knobs = Knobs(default_tile_size=1, overall_unroll=1)
+    tasks = build_task_graph(mlp(), knobs, U55C)
+    assert tasks.task["up"].timing.ii == U55C.operators["fadd"].latency
+    wide = build_task_graph(mlp(), Knobs(default_tile_size=16, overall_unroll=1), U55C)
+    assert wide.task["up"].timing.ii == 1

@@ -1,0 +1,5 @@
+#pragma once
+
+#include "ap_int.h"
+
+void sample_k1(const ap_uint<512>* x, const ap_uint<512>* w, ap_uint<512>* y, float gain, int rows);

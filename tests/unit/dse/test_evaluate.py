@@ -1,0 +1,44 @@
+import pytest
+
+from compiler.errors import Violation
+from compiler.graph.linalg_graph import LinalgGraph
+from compiler.metrics import Fidelity
+from compiler.options import Knobs, TaskOverride
+from compiler.platforms.platform import Platform
+from dse.evaluate import Evaluation, evaluate
+
+
+def test_a_design_has_objectives_and_metrics_with_fidelity(mlp: LinalgGraph, u55c: Platform):
+    found = evaluate(mlp, Knobs(), u55c)
+    assert found.feasible
+    assert found.objectives is not None
+    assert min(found.objectives) > 0
+    assert {m.fidelity for m in found.metrics} == {Fidelity.ESTIMATE}
+    assert found.seconds > 0
+
+
+def test_a_rejected_design_is_infeasible_with_the_reason(mlp: LinalgGraph, u55c: Platform):
+    found = evaluate(mlp, Knobs(overrides=(TaskOverride("fc1", order=(0, 0, 0)),)), u55c)
+    assert not found.feasible
+    assert found.objectives is None
+    assert found.reason is not None
+    assert "fc1" in found.reason
+
+
+def test_a_crash_passes_through(mlp: LinalgGraph, u55c: Platform, monkeypatch: pytest.MonkeyPatch):
+    def crash(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("dse.evaluate.build_task_graph", crash)
+    with pytest.raises(ZeroDivisionError):
+        evaluate(mlp, Knobs(), u55c)
+
+
+def test_over_budget_is_infeasible_and_keeps_its_objectives():
+    found = Evaluation(Knobs(), 1.0, 2.0, violations=(Violation("dsp", 20, 10),))
+    assert found.objectives == (1.0, 2.0)
+    assert not found.feasible
+
+
+def test_time_taken_does_not_tell_evaluations_apart():
+    assert Evaluation(Knobs(), 1.0, 2.0, seconds=1.0) == Evaluation(Knobs(), 1.0, 2.0, seconds=2.0)

@@ -1,0 +1,225 @@
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import optuna
+import pytest
+from optuna.trial import TrialState
+
+from compiler.errors import InvalidInputError, Violation
+from compiler.graph.linalg_graph import LinalgGraph
+from compiler.options import Knobs, TaskOverride
+from compiler.platforms.platform import Platform
+from dse.archive import dominates
+from dse.evaluate import Evaluation
+from dse.explore import SAMPLERS, EvaluatedDesign, SearchOptions, SearchResult, search
+from dse.space import DesignSpace, Parameter
+
+
+@dataclass
+class MemorySink:
+    stop_after: int | None = None
+    batches: list[list[EvaluatedDesign]] = field(default_factory=list)
+
+    def write(self, designs: Sequence[EvaluatedDesign]) -> None:
+        self.batches.append(list(designs))
+
+    def should_stop(self) -> bool:
+        return self.stop_after is not None and len(self.batches) >= self.stop_after
+
+    @property
+    def designs(self) -> list[EvaluatedDesign]:
+        return [design for batch in self.batches for design in batch]
+
+
+def toy(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Evaluation:
+    """Wider is faster, hungrier and soon over budget; wide streams with small tiles can not be built."""
+    if knobs.stream_width == 2048 and knobs.default_tile_size < 16:
+        return Evaluation(knobs, None, None, reason="too wide")
+    latency = 1e6 / knobs.overall_unroll + 1e3 / knobs.hbm_channels + sum(o.tile or 0 for o in knobs.overrides)
+    energy = knobs.overall_unroll * 0.5 + knobs.hbm_channels * 20 + knobs.stream_width / 64
+    over = (Violation("dsp", knobs.overall_unroll, 4096),) if knobs.overall_unroll > 4096 else ()
+    return Evaluation(knobs, latency, energy, violations=over)
+
+
+class Counting:
+    """The toy evaluator, and how often it met each design."""
+
+    def __init__(self) -> None:
+        self.met: list[Knobs] = []
+
+    def __call__(self, graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Evaluation:
+        self.met.append(knobs)
+        return toy(graph, knobs, platform)
+
+
+@pytest.fixture
+def studies(monkeypatch: pytest.MonkeyPatch) -> list[optuna.Study]:
+    """The studies that searches create from now on."""
+    created: list[optuna.Study] = []
+    create = optuna.create_study
+
+    def remember(**arguments: Any) -> optuna.Study:
+        created.append(create(**arguments))
+        return created[-1]
+
+    monkeypatch.setattr("dse.explore.optuna.create_study", remember)
+    return created
+
+
+def numbers_of(result: SearchResult) -> list[int]:
+    return [design.number for design in result.designs]
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_a_search_covers_its_budget(mlp: LinalgGraph, u55c: Platform, sampler: str):
+    sink = MemorySink()
+    result = search(mlp, u55c, SearchOptions(40, sampler=sampler, jobs=1), sink, evaluator=toy)
+    assert [len(batch) for batch in sink.batches] == [16, 16, 8]
+    assert numbers_of(result) == list(range(40))
+    assert list(result.designs) == sink.designs
+    assert len({design.key for design in result.designs}) == 40
+    assert not result.stopped
+    assert not result.exhausted
+
+
+def test_the_front_is_what_no_feasible_design_dominates(mlp: LinalgGraph, u55c: Platform):
+    result = search(mlp, u55c, SearchOptions(120, jobs=1), MemorySink(), evaluator=toy)
+    found = [d.evaluation for d in result.designs]
+    feasible = {e.objectives for e in found if e.feasible and e.objectives is not None}
+    front = [d.evaluation.objectives for d in result.front]
+    assert {d.evaluation.feasible for d in result.designs} == {True, False}
+    assert front == sorted(o for o in feasible if not any(dominates(q, o) for q in feasible))
+    assert result.knee in result.front
+
+
+def test_the_first_designs_are_the_good_seeds(mlp: LinalgGraph, u55c: Platform):
+    sink = MemorySink()
+    search(mlp, u55c, SearchOptions(16, jobs=1), sink, evaluator=toy)
+    seeds = DesignSpace(mlp, u55c).default_knobs()
+    assert tuple(design.knobs for design in sink.designs[: len(seeds)]) == seeds
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_a_search_is_deterministic(mlp: LinalgGraph, u55c: Platform, sampler: str):
+    options = SearchOptions(96, seed=3, sampler=sampler, jobs=1)
+    runs = [search(mlp, u55c, options, MemorySink(), evaluator=toy).designs for _ in range(2)]
+    other = search(mlp, u55c, replace(options, seed=4), MemorySink(), evaluator=toy).designs
+    assert runs[0] == runs[1] != other
+
+
+@pytest.mark.slow
+def test_jobs_do_not_change_the_result(mlp: LinalgGraph, u55c: Platform):
+    options = SearchOptions(64, jobs=1)
+    alone = search(mlp, u55c, options, MemorySink())
+    together = search(mlp, u55c, replace(options, jobs=2), MemorySink())
+    assert alone.designs == together.designs
+    assert alone.front == together.front
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_an_interrupted_search_resumes(mlp: LinalgGraph, u55c: Platform, sampler: str):
+    options = SearchOptions(100, sampler=sampler, jobs=1)
+    evaluator = Counting()
+    sink = MemorySink(stop_after=4)
+    first = search(mlp, u55c, options, sink, evaluator=evaluator)
+    assert first.stopped
+    assert len(first.designs) == 64
+    sink.stop_after = None
+    second = search(mlp, u55c, options, sink, history=first.designs, evaluator=evaluator)
+    assert numbers_of(second) == list(range(100))
+    assert list(second.designs) == sink.designs
+    assert len(evaluator.met) == 100 == len({design.key for design in second.designs})
+
+
+def test_resuming_a_finished_search_evaluates_nothing(mlp: LinalgGraph, u55c: Platform):
+    options = SearchOptions(32, jobs=1)
+    first = search(mlp, u55c, options, MemorySink(), evaluator=toy)
+    sink, evaluator = MemorySink(), Counting()
+    second = search(mlp, u55c, options, sink, history=first.designs, evaluator=evaluator)
+    assert evaluator.met == []
+    assert sink.batches == []
+    assert second.front == first.front
+
+
+def test_history_is_the_population_of_a_resumed_nsga2(mlp: LinalgGraph, u55c: Platform, studies: list[optuna.Study]):
+    """A resumed NSGA-II breeds from the history instead of starting with random designs."""
+    first = search(mlp, u55c, SearchOptions(64, jobs=1), MemorySink(), evaluator=toy)
+    search(mlp, u55c, SearchOptions(80, jobs=1), MemorySink(), history=first.designs, evaluator=toy)
+    trials = studies[-1].get_trials(states=[TrialState.COMPLETE])
+    told = sum(d.evaluation.objectives is not None for d in first.designs)
+    generations = [t.system_attrs["NSGAIISampler:generation"] for t in trials]
+    assert generations[:told] == [0] * told
+    assert set(generations[told:]) == {1}
+
+
+def test_history_from_outside_the_space_is_kept(mlp: LinalgGraph, u55c: Platform):
+    space = DesignSpace(mlp, u55c)
+    foreign = Knobs(overrides=(TaskOverride("elsewhere", tile=4),))
+    history = [EvaluatedDesign(7, foreign, Evaluation(foreign, 1.0, 1.0), space.key(foreign))]
+    result = search(mlp, u55c, SearchOptions(17, jobs=1), MemorySink(), history=history, evaluator=toy)
+    assert numbers_of(result) == [7, *range(8, 24)]
+    assert result.front == (history[0],)
+
+
+def test_duplicates_are_asked_again_and_a_spent_space_ends_the_search(
+    mlp: LinalgGraph, u55c: Platform, monkeypatch: pytest.MonkeyPatch
+):
+    keep = {"tile", "fifo", "multiplier"}
+
+    def narrow(self: DesignSpace, graph: LinalgGraph, platform: Platform, heaviest: int = 4) -> None:
+        original(self, graph, platform, 0)
+        self.parameters = tuple(
+            p if p.name in keep else Parameter(p.name, (getattr(Knobs(), DEFAULTS[p.name]),), p.ordered)
+            for p in self.parameters
+        )
+
+    original = DesignSpace.__init__
+    monkeypatch.setattr(DesignSpace, "__init__", narrow)
+    evaluator = Counting()
+    result = search(mlp, u55c, SearchOptions(60, jobs=1), MemorySink(), evaluator=evaluator)
+    assert result.exhausted
+    assert result.duplicates > 0
+    assert len(evaluator.met) == len(set(evaluator.met)) == 7 * 2 * 2
+
+
+DEFAULTS = {
+    "unroll": "overall_unroll",
+    "order": "order",
+    "fusion_budget": "fusion_budget",
+    "hbm_channels": "hbm_channels",
+    "stream_width": "stream_width",
+}
+
+
+def test_samplers_learn_how_far_a_design_is_over_budget(mlp: LinalgGraph, u55c: Platform, studies: list[optuna.Study]):
+    result = search(mlp, u55c, SearchOptions(48, sampler="random", jobs=1), MemorySink(), evaluator=toy)
+    trials = studies[0].trials
+    for design, trial in zip(result.designs, trials, strict=True):
+        if design.evaluation.objectives is None:
+            assert trial.state == TrialState.FAIL
+            continue
+        assert tuple(trial.values) == design.evaluation.objectives
+        assert trial.constraints["dsp"] == max(0.0, design.knobs.overall_unroll / 4096 - 1)
+        assert trial.constraints["lut"] == 0
+
+
+def test_a_crash_is_not_swallowed_and_what_was_stored_stays(mlp: LinalgGraph, u55c: Platform):
+    sink = MemorySink()
+
+    def crash(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Evaluation:
+        if len(sink.batches) == 2:
+            raise ZeroDivisionError
+        return toy(graph, knobs, platform)
+
+    with pytest.raises(ZeroDivisionError):
+        search(mlp, u55c, SearchOptions(64, jobs=1), sink, evaluator=crash)
+    assert len(sink.designs) == 32
+
+
+@pytest.mark.parametrize(
+    "options", [{"budget": 0}, {"budget": 1 << 40}, {"batch": 0}, {"seed": -1}, {"sampler": "magic"}, {"jobs": 0}]
+)
+def test_bad_options_say_what_is_allowed(mlp: LinalgGraph, u55c: Platform, options: dict[str, int | str]):
+    with pytest.raises(InvalidInputError, match=r"must be|known are"):
+        search(mlp, u55c, SearchOptions(**options), MemorySink(), evaluator=toy)  # pyright: ignore[reportArgumentType]

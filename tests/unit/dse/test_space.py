@@ -1,0 +1,149 @@
+from dataclasses import replace
+from itertools import permutations
+from random import Random
+
+import optuna
+import pytest
+
+from compiler.analysis.tiling import plan_nests
+from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
+from compiler.options import Knobs, TaskOverride
+from compiler.platforms.platform import Platform
+from dse.space import MAX_ORDERS, DesignSpace, heaviest_ops, order_choices
+
+
+@pytest.fixture(scope="module")
+def space(mlp: LinalgGraph, u55c: Platform) -> DesignSpace:
+    return DesignSpace(mlp, u55c)
+
+
+def draw(space: DesignSpace, seed: int) -> Knobs:
+    rng = Random(seed)
+    return space.knobs_of({p.name: rng.choice(p.choices) for p in space.parameters})
+
+
+def test_contractions_are_the_heaviest_whatever_their_iterations(mlp: LinalgGraph):
+    assert [op.name for op in heaviest_ops(mlp, 3)] == ["fc1", "fc2", "bias"]
+
+
+def test_all_three_levels_are_offered(space: DesignSpace):
+    names = [p.name for p in space.parameters]
+    assert names[:8] == [
+        "tile",
+        "unroll",
+        "order",
+        "fusion_budget",
+        "fifo",
+        "hbm_channels",
+        "stream_width",
+        "multiplier",
+    ]
+    assert names[8:11] == ["fc1.tile", "fc1.unroll", "fc1.order"]
+    choices = {p.name: p.choices for p in space.parameters}
+    assert choices["tile"] == (4, 8, 16, 32, 64, 128, 256)
+    assert choices["unroll"][0] == 32
+    assert choices["unroll"][-1] == 16384
+    assert choices["fusion_budget"][0] == 64 << 10
+    assert choices["fusion_budget"][-1] == 32 << 20
+    assert choices["hbm_channels"] == (1, 2, 4, 8)
+    assert choices["stream_width"] == (128, 256, 512, 1024, 2048)
+
+
+def test_task_tiles_end_with_the_whole_loop(space: DesignSpace):
+    tiles = next(p.choices for p in space.parameters if p.name == "fc1.tile")
+    assert tiles == (None, 4, 8, 16, 32, 64, 128)
+
+
+def test_ports_of_the_board_bound_the_channels(mlp: LinalgGraph, u55c: Platform):
+    small = replace(u55c, budget=replace(u55c.budget, hbm_ports=3))
+    space = DesignSpace(mlp, small)
+    assert next(p.choices for p in space.parameters if p.name == "hbm_channels") == (1, 2)
+    assert all(knobs.hbm_channels <= 2 for knobs in space.default_knobs())
+
+
+def test_three_groups_offer_every_order(mlp: LinalgGraph):
+    assert order_choices(mlp.op["fc1"]) == tuple(permutations((0, 1, 2)))
+
+
+def test_many_groups_offer_a_few_orders():
+    iterators = ("parallel", "parallel", "parallel", "reduction", "reduction")
+    op = LinalgOp("op", "generic", (2,) * 5, iterators, (0, 1, 2, 3, 4), (), ())
+    orders = order_choices(op)
+    assert len(orders) == len(set(orders)) <= MAX_ORDERS
+    assert (0, 1, 2, 3, 4) in orders
+    assert (3, 4, 0, 1, 2) in orders
+    assert all(sorted(order) == [0, 1, 2, 3, 4] for order in orders)
+
+
+def test_loops_of_one_group_move_together():
+    iterators = ("parallel", "parallel", "reduction", "reduction")
+    op = LinalgOp("op", "generic", (2,) * 4, iterators, (0, 0, 1, 1), (), ())
+    assert order_choices(op) == ((0, 1), (1, 0))
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_knobs_and_params_are_inverse(space: DesignSpace, seed: int):
+    knobs = draw(space, seed)
+    params = space.params_of(knobs)
+    assert params is not None
+    assert space.knobs_of(params) == knobs
+    assert Knobs.from_json(knobs.to_json()) == knobs
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_choice_is_legal(space: DesignSpace, mlp: LinalgGraph, seed: int):
+    assert set(plan_nests(mlp, draw(space, seed))) == {op.name for op in mlp.ops}
+
+
+def test_suggest_asks_for_every_parameter(space: DesignSpace):
+    trial = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=1)).ask()
+    knobs = space.suggest(trial)
+    params = space.params_of(knobs)
+    assert params is not None
+    assert trial.params == space.indices(params)
+    assert trial.distributions == space.distributions
+
+
+@pytest.mark.parametrize(
+    "knobs",
+    [
+        Knobs(default_tile_size=17),
+        Knobs(overrides=(TaskOverride("unknown", tile=4),)),
+        Knobs(overrides=(TaskOverride("fc1", order=(0, 1)),)),
+    ],
+)
+def test_designs_from_elsewhere_have_no_params(space: DesignSpace, knobs: Knobs):
+    assert space.params_of(knobs) is None
+
+
+def test_key_ignores_what_changes_nothing(space: DesignSpace):
+    base = Knobs(overrides=(TaskOverride("fc1", unroll=4), TaskOverride("fc2", tile=8)))
+    assert space.key(base) == space.key(replace(base, overrides=base.overrides[::-1]))
+    assert space.key(Knobs()) == space.key(Knobs(overrides=(TaskOverride("fc1"),)))
+    assert space.key(Knobs(default_tile_size=8)) == space.key(
+        Knobs(default_tile_size=8, overrides=(TaskOverride("fc1", tile=8, order=(0, 1, 2)),))
+    )
+
+
+def test_key_tells_designs_apart(space: DesignSpace):
+    designs = [
+        Knobs(),
+        Knobs(fifo="safe-prefetch"),
+        Knobs(overrides=(TaskOverride("fc1", tile=8),)),
+        Knobs(overrides=(TaskOverride("fc2", tile=8),)),
+        Knobs(overrides=(TaskOverride("fc1", order=(2, 1, 0)),)),
+        Knobs(order="reduction-outer", overrides=(TaskOverride("fc1", order=(0, 1, 2)),)),
+    ]
+    assert len({space.key(knobs) for knobs in designs}) == len(designs)
+
+
+def test_key_is_stable(space: DesignSpace):
+    assert space.key(Knobs()) == "b1c3389933cc99be8ca1a0d667fb60f7"
+
+
+def test_first_designs_are_in_the_space_and_grow(space: DesignSpace):
+    seeds = space.default_knobs()
+    assert len({space.key(knobs) for knobs in seeds}) == len(seeds) >= 8
+    unrolls = [knobs.overall_unroll for knobs in seeds[:8]]
+    assert unrolls == sorted(unrolls)
+    assert Knobs() in seeds
