@@ -1,1 +1,1 @@
-"""The HTTP service: routes parse, call one service function, shape the reply."""
+"""The REST interface under /v1 and the dashboard's files."""

@@ -9,6 +9,8 @@ from rich.markup import escape
 
 from cli.output import errors
 from compiler.errors import InvalidInputError, MillraceError, UnsupportedError
+from db.errors import DatabaseError
+from worker.errors import ServiceError
 
 DONE = 0
 NO = 1
@@ -21,12 +23,21 @@ class ServiceUnavailableError(MillraceError):
     """No Millrace service answers; the text says how to start one."""
 
 
-class ServiceError(MillraceError):
+class RefusedError(MillraceError):
     """The service answered with a problem document (RFC 9457). `status` is the HTTP status."""
 
     def __init__(self, status: int, detail: str) -> None:
         super().__init__(detail)
         self.status = status
+
+
+class InterruptedExplorationError(KeyboardInterrupt):
+    """Ctrl-C while an exploration was watched; `url` is where it goes on, None where it stopped with the command."""
+
+    def __init__(self, exploration: str, url: str | None) -> None:
+        super().__init__(exploration)
+        where = f"goes on at {url}" if url else "is stopped, its designs are kept"
+        self.advice = f"{exploration} {where}; go on with: millrace explore --resume {exploration}"
 
 
 def exit_code(error: BaseException) -> int:
@@ -35,16 +46,18 @@ def exit_code(error: BaseException) -> int:
         return INTERRUPTED
     if isinstance(error, InvalidInputError | UnsupportedError):
         return WRONG_USE
-    if isinstance(error, ServiceError):
+    if isinstance(error, RefusedError):
         return WRONG_USE if 400 <= error.status < 500 else FAILED
     return FAILED
 
 
 def report(error: BaseException) -> int:
     """Say on stderr what ended the command and what to do; return its exit code."""
-    if isinstance(error, KeyboardInterrupt):
+    if isinstance(error, InterruptedExplorationError):
+        errors.print(f"interrupted: {error.advice}")
+    elif isinstance(error, KeyboardInterrupt):
         errors.print("interrupted; what was finished is kept")
-    elif isinstance(error, MillraceError):
+    elif isinstance(error, MillraceError | ServiceError | DatabaseError):
         errors.print(f"[red]error:[/] {escape(str(error))}")
     elif isinstance(error, OSError) and error.strerror:
         errors.print(f"[red]error:[/] {escape(error.strerror)}: {escape(str(error.filename or ''))}".rstrip(": "))

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from cli.commands import compile as compile_command
-from cli.commands import csim, doctor, test
+from cli.commands import csim, demo, design, doctor, explore, model, pareto, test, up
 from cli.errors import report
 
 
@@ -41,17 +41,23 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def millrace(
-    show_version: Annotated[  # noqa: ARG001 - handled by the callback
+    show_version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Compile PyTorch networks to stream-based dataflow accelerators and explore their design space."""
 
 
+app.command("demo")(demo.demo)
+app.command("up")(up.up)
+app.add_typer(model.app, name="model")
+app.command("explore")(explore.explore)
+app.command("pareto")(pareto.pareto)
+app.add_typer(design.app, name="design")
 app.command("compile")(compile_command.compile_)
 app.command("csim")(csim.csim)
 app.command("doctor")(doctor.doctor)
-app.command("test", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(test.test)
+app.command("test", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(test.run_tests)
 
 
 def run() -> None:

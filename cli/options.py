@@ -26,7 +26,8 @@ class PrecisionName(StrEnum):
 
 
 Model = Annotated[
-    str, typer.Argument(help="Built-in name (gpt2, gpt2-medium), stored model, or path to a config.json.", metavar="MODEL")
+    str,
+    typer.Argument(help="Built-in name (gpt2, gpt2-medium), stored model, or path to a config.json.", metavar="MODEL"),
 ]
 Phase = Annotated[PhaseName, typer.Option(help="Whole sequence, or one token against a KV cache.")]
 Seq = Annotated[int | None, typer.Option(help="Sequence length of a prefill.", show_default="32")]
@@ -35,7 +36,7 @@ Context = Annotated[
 ]
 Precision = Annotated[PrecisionName, typer.Option(help="Number formats of weights and activations.")]
 Layers = Annotated[int, typer.Option(help="Transformer blocks in one design.")]
-Platform = Annotated[str, typer.Option(help="The board, see `millrace doctor`.")]
+Platform = Annotated[str, typer.Option(help="The board.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Url = Annotated[
     str | None, typer.Option(help="Address of a Millrace service; without it the one started by `millrace up`.")

@@ -11,8 +11,18 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-console = Console(highlight=False, soft_wrap=True)
-errors = Console(stderr=True, highlight=False, soft_wrap=True)
+_PIPED_WIDTH = 120
+
+
+def _make_console(stderr: bool) -> Console:
+    made = Console(stderr=stderr, highlight=False, soft_wrap=True)
+    if not made.is_terminal:
+        made.width = _PIPED_WIDTH
+    return made
+
+
+console = _make_console(stderr=False)
+errors = _make_console(stderr=True)
 
 
 def emit_json(data: Any) -> None:

@@ -14,7 +14,8 @@ def scatter(
 ) -> str:
     """Draw `cloud` as dots and `front` on top of it, on logarithmic axes that both fill.
 
-    All coordinates must be positive. Returns `height` + 3 lines of text, or one line when there is no point.
+    All coordinates must be positive. `height` is at least 2. Returns `height` + 3 lines of text, one line when there
+    is no point.
     """
     if not cloud and not front:
         return "(no feasible design yet)"

@@ -6,10 +6,10 @@ class DatabaseError(Exception):
 
 
 class NotFoundError(DatabaseError):
-    """No row of `kind` answers to `key`."""
+    """No row of `kind` answers to `key`; `hint` says what there is."""
 
-    def __init__(self, kind: str, key: str) -> None:
-        super().__init__(f"there is no {kind} {key!r}")
+    def __init__(self, kind: str, key: str, hint: str = "") -> None:
+        super().__init__(f"there is no {kind} {key!r}" + (f"; {hint}" if hint else ""))
         self.kind = kind
         self.key = key
 

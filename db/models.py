@@ -106,7 +106,7 @@ class Exploration(Leased, Base):
     objectives: Mapped[list[Any]]
     options: Mapped[dict[str, Any]]
     budget: Mapped[int]
-    state: Mapped[str] = mapped_column(String(16), index=True)
+    state: Mapped[ExplorationState] = mapped_column(String(16), index=True)
     error: Mapped[str | None] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
     started_at: Mapped[datetime | None]
@@ -133,6 +133,7 @@ class Design(Base):
     latency_us: Mapped[float | None]
     energy_uj: Mapped[float | None]
     violations: Mapped[list[Any]]
+    reason: Mapped[str | None] = mapped_column(Text)
     on_front: Mapped[bool] = mapped_column(default=False)
     seconds: Mapped[float]
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
@@ -147,10 +148,10 @@ class Build(Leased, Base):
     id: Mapped[str] = mapped_column(_ID, primary_key=True)
     design_id: Mapped[str | None] = mapped_column(ForeignKey("designs.id"))
     workload_id: Mapped[str | None] = mapped_column(ForeignKey("workloads.id"))
-    stage: Mapped[str] = mapped_column(String(16))
+    stage: Mapped[Stage] = mapped_column(String(16))
     key: Mapped[str] = mapped_column(_DIGEST, index=True)
-    state: Mapped[str] = mapped_column(String(16), index=True)
-    failure: Mapped[str | None] = mapped_column(String(16))
+    state: Mapped[BuildState] = mapped_column(String(16), index=True)
+    failure: Mapped[Failure | None] = mapped_column(String(16))
     error: Mapped[str | None] = mapped_column(Text)
     verdict: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     log_digest: Mapped[str | None] = mapped_column(_DIGEST)

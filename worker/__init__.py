@@ -1,1 +1,1 @@
-"""Background work: the Celery application, its tasks and the services they call."""
+"""Runs explorations and builds: Celery tasks, leases, the artifact store, and the processes of one machine."""

@@ -1,9 +1,12 @@
 """`millrace compile`: one design from a model, without a server."""
 
 import json
+import os
 import shutil
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,8 +17,12 @@ from cli.stages import Stages
 from compiler.errors import InvalidInputError
 from compiler.options import Knobs
 
+if TYPE_CHECKING:
+    from compiler.analysis.estimate import Estimate
+
 KnobsFile = Annotated[
-    Path | None, typer.Option("--knobs", help="JSON file with the knobs, e.g. of a design.", dir_okay=False, exists=True)
+    Path | None,
+    typer.Option("--knobs", help="JSON file with the knobs, e.g. of a design.", dir_okay=False, exists=True),
 ]
 Settings = Annotated[list[str] | None, typer.Option("--set", help="One knob; may be repeated.", metavar="KNOB=VALUE")]
 
@@ -44,23 +51,23 @@ def compile_(
 
         millrace compile gpt2 --context 64 --set overall_unroll=512 --set stream_width=1024 --out d
     """
+    from compiler.design_dir import read_design
     from compiler.frontend.bundle import import_model
     from compiler.pipeline import compile_design
     from compiler.platforms.platform import load_platform
+    from worker.settings import Settings
 
     workload = options.workload(model, phase, seq, context, precision, layers)
     knobs = read_knobs(knobs_file, settings or [])
     board = load_platform(platform)
-    _clear(out, force)
-    with Stages(quiet=as_json) as stages:
-        bundle = import_model(model, workload, state_dir() / "bundles", stages.start)
-        compile_design(bundle, knobs, board, out, stages.start)
-    design = json.loads((out / "design.json").read_text())
+    with _making_way(out, force), Stages(quiet=as_json) as stages:
+        bundle = import_model(model, workload, Settings().bundle_dir, stages.start)
+        estimate = compile_design(bundle, knobs, board, out, stages.start)
     if as_json:
-        emit_json({"directory": str(out), **design})
+        emit_json({"directory": str(out), **read_design(out)})
     else:
-        _show(design, out)
-    raise typer.Exit(NO if design["violations"] else DONE)
+        _show(estimate, out)
+    raise typer.Exit(DONE if estimate.feasible else NO)
 
 
 def read_knobs(file: Path | None, settings: list[str]) -> Knobs:
@@ -89,12 +96,29 @@ def _value(text: str) -> Any:
         return text
 
 
-def _clear(out: Path, force: bool) -> None:
-    """Make way for a new design; only what is a design may be replaced."""
+@contextmanager
+def _making_way(out: Path, force: bool) -> Generator[None]:
+    """Put the design that `out` holds aside, and back if the new one fails. Only a design may be replaced."""
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
+        yield
         return
     if not (out / "design.json").is_file():
         raise InvalidInputError(f"{out} exists and is not a design directory; name another one with --out")
     if not force:
         raise InvalidInputError(f"{out} holds a design; replace it with --force or name another directory")
-    shutil.rmtree(out)
+    aside = out.rename(out.with_name(f".{out.name}-replaced-{os.getpid()}"))
+    try:
+        yield
+    except BaseException:
+        aside.rename(out)
+        raise
+    shutil.rmtree(aside)
+
+
+def _show(estimate: "Estimate", out: Path) -> None:
+    rows = [(m.name, f"{m.value:,.4g}", m.unit, f"[dim]{m.fidelity}[/]") for m in estimate.metrics]
+    console.print(table("", ("metric", ">value", "unit", "fidelity"), rows))
+    for violation in estimate.violations:
+        over = f"{violation.resource} {violation.demand:,.4g} of {violation.bound:,.4g}"
+        console.print(f"[yellow]exceeds the platform:[/] {over}")
+    console.print(f"written to {out}; next: millrace csim {out}")

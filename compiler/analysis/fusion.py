@@ -17,22 +17,10 @@ def read_itensors(graph: LinalgGraph, nests: Mapping[str, Nest]) -> dict[tuple[s
             if value.role == "scalar":
                 streams[op.name, i] = None
             elif op.kind == "concat":
-                streams[op.name, i] = _concat_input(nests[op.name], operand.dims, value.shape, op.axis, value.dtype)
+                streams[op.name, i] = nests[op.name].part_itensor(operand.dims, value.shape, op.axis, value.dtype)
             else:
                 streams[op.name, i] = nests[op.name].read_itensor(operand.dims, value.dtype)
     return streams
-
-
-def _concat_input(nest: Nest, dims: tuple[int, ...], shape: tuple[int, ...], axis: int | None, dtype: str) -> ITensor:
-    """An input of a concat streams as the output does, over its own extent along the axis."""
-    whole = nest.write_itensor(dims, dtype)
-    if axis not in dims:
-        return whole
-    position = dims.index(axis)
-    loops = tuple(
-        loop if loop.dim != position else type(loop)(shape[position], loop.step, position) for loop in whole.loops
-    )
-    return ITensor(whole.element, dtype, tuple(loop for loop in loops if loop.trip > 1))
 
 
 def write_itensors(graph: LinalgGraph, nests: Mapping[str, Nest]) -> dict[str, ITensor]:

@@ -10,9 +10,9 @@ it has no results and pushes into the FIFOs that it names:
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
-from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, SymbolNameConstraint
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -33,11 +33,13 @@ class ProcessOp(IRDLOperation):
     """A named process. A subclass adds properties in `print_header` and `parse_header`.
 
     Where `label` is set, every port carries such an attribute, in the properties `input_maps` and `output_maps`.
+    `separator` is printed between the parts: a space, or a new line.
     """
 
     label: ClassVar[type[PlainData[Any]] | None] = None
+    separator: ClassVar[str] = " "
 
-    sym_name = prop_def(StringAttr)
+    sym_name = prop_def(SymbolNameConstraint())
     inputs = var_operand_def()
     streams = var_operand_def()
     outputs = var_result_def()
@@ -79,12 +81,16 @@ class ProcessOp(IRDLOperation):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_symbol_name(self.process_name)
-        self.print_header(printer)
-        _print_operands(printer, "ins", self.inputs, self._labels("input_maps"))
-        if self.streams:
-            _print_operands(printer, "outs", self.streams, self._labels("output_maps"))
-        if self.outputs:
-            _print_results(printer, self.outputs, self._labels("output_maps"))
+        with printer.indented(2):
+            self.print_header(printer)
+            printer.print_string(f"{self.separator}ins")
+            self._print_ports(printer, self.inputs, "input_maps", " = ")
+            if self.streams:
+                printer.print_string(f"{self.separator}outs")
+                self._print_ports(printer, self.streams, "output_maps", " = ")
+            if self.outputs:
+                printer.print_string(f"{self.separator}-> ")
+                self._print_ports(printer, self.outputs, "output_maps", " : ")
         self.print_tail(printer)
 
     @classmethod
@@ -102,8 +108,21 @@ class ProcessOp(IRDLOperation):
             operands=[inputs, streams], result_types=[results], properties=properties, regions=regions
         )
 
-    def _labels(self, name: str) -> Sequence[PlainData[Any]]:
-        return self.properties[name].data if self.label is not None else ()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownVariableType, reportUnknownMemberType] # an array by its definition
+    def _print_ports(self, printer: Printer, values: Sequence[SSAValue], maps: str, between: str) -> None:
+        """Ports in parentheses, one a line where they are labelled and several; results show their type only."""
+        labels = cast(Sequence[PlainData[Any]], self.properties.get(maps, ()))
+
+        def port(index: int) -> None:
+            if labels:
+                labels[index].print_plain(printer)
+                printer.print_string(between)
+            if maps == "input_maps" or self.streams:
+                printer.print_ssa_value(values[index])
+                printer.print_string(" : ")
+            printer.print_attribute(values[index].type)
+
+        with printer.in_parens(), printer.indented():
+            printer.print_list(range(len(values)), port, f",{self.separator}")
 
     @classmethod
     def _parse_label(cls, parser: Parser) -> list[Attribute]:
@@ -141,35 +160,3 @@ class ProcessOp(IRDLOperation):
             parser.parse_comma_separated_list(parser.Delimiter.PAREN, port)
         return labels, types
 
-
-def _print_ports(printer: Printer, count: int, print_port: Any) -> None:
-    """Ports in parentheses, one a line where there are several."""
-    delimiter = ",\n" if count > 1 else ", "
-    with printer.in_parens(), printer.indented(2):
-        printer.print_list(range(count), print_port, delimiter)
-
-
-def _print_operands(
-    printer: Printer, keyword: str, values: Sequence[SSAValue], labels: Sequence[PlainData[Any]]
-) -> None:
-    def port(index: int) -> None:
-        if labels:
-            labels[index].print_plain(printer)
-            printer.print_string(" = ")
-        printer.print_ssa_value(values[index])
-        printer.print_string(" : ")
-        printer.print_attribute(values[index].type)
-
-    printer.print_string(f"\n{keyword}(" if False else f" {keyword}")
-    _print_ports(printer, len(values), port)
-
-
-def _print_results(printer: Printer, values: Sequence[SSAValue], labels: Sequence[PlainData[Any]]) -> None:
-    def port(index: int) -> None:
-        if labels:
-            labels[index].print_plain(printer)
-            printer.print_string(" : ")
-        printer.print_attribute(values[index].type)
-
-    printer.print_string(" -> ")
-    _print_ports(printer, len(values), port)

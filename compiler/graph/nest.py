@@ -60,6 +60,15 @@ class Nest:
         loops = tuple(Loop(loop.trip, loop.step, dims.index(loop.dim)) for loop in self.loops if loop.dim in dims)
         return ITensor(tuple(self.unroll[d] for d in dims), dtype, loops)
 
+    def part_itensor(self, dims: Sequence[int], shape: Sequence[int], axis: int | None, dtype: str) -> ITensor:
+        """What an input of a concat streams as: like the whole, over its own extent (of `shape`) along `axis`."""
+        whole = self.write_itensor(dims, dtype)
+        if axis not in dims:
+            return whole
+        part = dims.index(axis)
+        loops = tuple(Loop(shape[part], k.step, part) if k.dim == part else k for k in whole.loops)
+        return ITensor(whole.element, dtype, tuple(loop for loop in loops if loop.trip > 1))
+
     def reduction_loops(self, iterators: Sequence[Iterator]) -> tuple[int, ...]:
         return tuple(k for k, loop in enumerate(self.loops) if iterators[loop.dim] == "reduction")
 

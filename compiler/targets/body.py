@@ -6,6 +6,8 @@ from compiler.graph.linalg_graph import Body
 from compiler.targets.scalar_ops import C_TYPE, expression, hint, is_inline
 from compiler.targets.writer import CppWriter, Namer
 
+MAX_DESCRIPTION = 60
+
 
 def emit_body(out: CppWriter, body: Body, args: Sequence[str], multiplier: str | None, namer: Namer) -> str:
     """Write `body` on the C++ expressions `args`; returns the expression of its result.
@@ -24,3 +26,15 @@ def emit_body(out: CppWriter, body: Body, args: Sequence[str], multiplier: str |
             text = name
         values.append(text)
     return values[body.result]
+
+
+def describe_body(body: Body, args: Sequence[str]) -> str:
+    """`body` as one expression for a comment, or f(arguments) where that is long."""
+    values = list(args)
+    for op in body.ops:
+        text = expression(op, [values[a] for a in op.args], [body.dtype_of(a) for a in op.args])
+        if len(text) > MAX_DESCRIPTION:
+            return f"f({', '.join(args)})"
+        values.append(text if is_inline(op) or text.startswith("hls::") else f"({text})")
+    text = values[body.result].replace("hls::", "")
+    return text[1:-1] if text.startswith("(") else text

@@ -1,4 +1,4 @@
-"""Loop counters that advance by carry instead of by nesting: two walks at once in one pipelined loop, without division."""
+"""Loop counters that advance by carry instead of by nesting: two walks in one pipelined loop, without division."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack

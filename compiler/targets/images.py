@@ -17,7 +17,13 @@ from compiler.graph.task_graph import Dma
 Array = NDArray[Any]
 
 # What one element is in memory of the host and of C simulation; i4 is sign-extended to a byte.
-NATIVE = {"f32": np.dtype("<f4"), "i32": np.dtype("<i4"), "i8": np.dtype("i1"), "i4": np.dtype("i1"), "i1": np.dtype("?")}
+NATIVE = {
+    "f32": np.dtype("<f4"),
+    "i32": np.dtype("<i4"),
+    "i8": np.dtype("i1"),
+    "i4": np.dtype("i1"),
+    "i1": np.dtype("?"),
+}
 PORT_BITS = 512
 
 
@@ -41,9 +47,7 @@ def tensor_to_tokens(array: Array, itensor: ITensor) -> Array:
     shape, axes = _split_axes(itensor)
     split = np.ascontiguousarray(array).reshape(shape).transpose(axes)
     once = [loop.trip for loop in itensor.loops if loop.dim is not None and loop.trip > 1]
-    spread = split.reshape(
-        *(1 if loop.dim is None else loop.trip for loop in itensor.loops), *split.shape[len(once) :]
-    )
+    spread = split.reshape(*(1 if loop.dim is None else loop.trip for loop in itensor.loops), *split.shape[len(once) :])
     whole = np.broadcast_to(spread, (*(loop.trip for loop in itensor.loops), *itensor.element))
     return whole.reshape(itensor.tokens, prod(itensor.element))
 
@@ -75,8 +79,8 @@ def _from_tokens(tokens: Array, itensor: ITensor) -> Array:
 def _elements_to_bits(words: Array, dtype: str) -> NDArray[np.uint8]:
     """Rows of elements as rows of bytes, first element in the least significant bits."""
     if dtype == "i4":
-        nibbles = words.astype(np.uint8) & 15
-        return nibbles[:, 0::2] | (nibbles[:, 1::2] << 4)
+        nibbles = words.astype(np.uint8)
+        return np.bitwise_or(nibbles[:, 0::2] & np.uint8(15), nibbles[:, 1::2] << np.uint8(4)).view(np.uint8)
     if dtype == "i1":
         return np.packbits(words.astype(bool), axis=1, bitorder="little")
     return np.ascontiguousarray(words.astype(NATIVE[dtype], copy=False)).view(np.uint8)

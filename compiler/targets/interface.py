@@ -109,8 +109,10 @@ def plan_interface(tasks: TaskGraph, graph: LinalgGraph) -> Interface:
         for task in members:
             if task.dma is not None:
                 image = _image(task, graph, results)
-                if images.setdefault(image.name, image) != image:
-                    raise VerificationError(f"{task.name} uses memory image {image.name} in another layout than its writer")
+                if not _same_content(images.setdefault(image.name, image).dma, image.dma):
+                    raise VerificationError(
+                        f"{task.name} uses memory image {image.name} in another layout than its writer"
+                    )
                 task_ports[task.name] = _ports(task, image, namer)
         ports = tuple(p for t in members for p in task_ports.get(t.name, ()))
         kernels.append(Kernel(f"{name}_k{number}", members, streams, ports, tuple(graph.value[s] for s in scalars)))
@@ -125,6 +127,12 @@ def _image(task: Task, graph: LinalgGraph, results: set[str]) -> Image:
         return Image(c_name(value.name), value, task.dma, "output" if value.name in results else "intermediate")
     # Kernels may want one value in different orders: an image for each load.
     return Image(task.name.removeprefix("load_"), value, task.dma, "param" if value.role == "param" else "input")
+
+
+def _same_content(a: Dma, b: Dma) -> bool:
+    """Whether two transfers mean the same words, loops split otherwise aside."""
+    packing = (a.channels, a.tokens_per_word, a.words_per_token)
+    return a.layout.same_stream(b.layout) and packing == (b.channels, b.tokens_per_word, b.words_per_token)
 
 
 def _ports(task: Task, image: Image, namer: Namer) -> tuple[Port, ...]:
@@ -145,13 +153,13 @@ def task_parameters(task: Task, tasks: TaskGraph, ports: tuple[Port, ...]) -> tu
     for port in ports:
         kind = "ap_uint<512>*" if port.writes else "const ap_uint<512>*"
         parameters.append(Parameter(kind, namer.name(f"memory{port.channel}"), port.name))
-    if task.op is not None:
-        types = _scalar_types(task)
+    if task.scalars:
+        types = _argument_types(task)
         parameters += [Parameter(types[s], namer.name(s), identifier(s)) for s in task.scalars]
     return tuple(parameters)
 
 
-def _scalar_types(task: Task) -> dict[str, str]:
+def _argument_types(task: Task) -> dict[str, str]:
     assert task.op is not None
     assert task.op.body is not None
     return {o.value: C_TYPE[d] for o, d in zip(task.op.inputs, task.op.body.arg_dtypes, strict=True)}

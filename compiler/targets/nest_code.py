@@ -1,6 +1,6 @@
 """C++ of a task's loop nest: names of its loops, its `for`s with directives, the conditions of its gates."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
@@ -9,12 +9,12 @@ from compiler.graph.nest import Nest
 from compiler.graph.task_graph import Gate
 from compiler.targets.writer import CppWriter, Namer
 
-# Flushable: a result leaves even while the next input is missing, so what C simulation passes can not hang the pipeline.
+# Flushable: a result leaves even while the next input is missing, so no pipeline hangs where C simulation passes.
 PIPELINE_STYLE = "flp"
 
 
 @contextmanager
-def pipelined_nest(out: CppWriter, names: Sequence[str], trips: Sequence[int], ii: int) -> Iterator[None]:
+def pipelined_nest(out: CppWriter, names: Sequence[str], trips: Sequence[int], ii: int) -> Generator[None]:
     """A perfect nest; the innermost loop (or the function, where there is none) is pipelined."""
     with ExitStack() as stack:
         for name, trip in zip(names, trips, strict=True):
@@ -24,7 +24,7 @@ def pipelined_nest(out: CppWriter, names: Sequence[str], trips: Sequence[int], i
 
 
 @contextmanager
-def unrolled(out: CppWriter, loops: Sequence[tuple[str, int]]) -> Iterator[None]:
+def unrolled(out: CppWriter, loops: Sequence[tuple[str, int]]) -> Generator[None]:
     """Loops in space; none of one iteration."""
     with ExitStack() as stack:
         for name, trip in loops:
@@ -48,7 +48,7 @@ def _gate_parts(gate: Gate, name: str, trip: int) -> list[str]:
 
 
 @contextmanager
-def guarded(out: CppWriter, condition: str) -> Iterator[None]:
+def guarded(out: CppWriter, condition: str) -> Generator[None]:
     """A block that runs under `condition`; the plain statements where it is empty."""
     if not condition:
         yield

@@ -1,8 +1,9 @@
-"""Tasks as C++ functions: one method per kind of task. Each is one perfect pipelined nest over the task's timing spec, with
-reads and writes under the conditions of its gates.
+"""Tasks as C++ functions: one method per kind of task.
+
+Each is one perfect pipelined nest over the task's timing spec, with reads and writes under the conditions of its gates.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
@@ -14,7 +15,7 @@ from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest
 from compiler.graph.task_graph import Access, Buffer, Dma, Task, TaskGraph
-from compiler.targets.body import emit_body
+from compiler.targets.body import describe_body, emit_body
 from compiler.targets.counters import Counters
 from compiler.targets.hazards import write_to_read_distance
 from compiler.targets.interface import Interface, Parameter, task_parameters, token_type
@@ -33,7 +34,7 @@ from compiler.targets.writer import CppWriter, Namer
 
 @dataclass(frozen=True)
 class _Accumulator:
-    """Partial results of a reduction: `target` is the element of the running lane, updated by one combiner an iteration."""
+    """Partial results of a reduction: `target` is the running lane's, `first` the condition when it starts anew."""
 
     target: str
     first: str
@@ -75,8 +76,8 @@ class TaskEmitter:
         return token_type(self._itensor(access))
 
     @contextmanager
-    def _function(self, task: Task, summary: str) -> Iterator[tuple[list[str], Namer]]:
-        """The function of `task` around what the caller writes; gives the parameters' names and a namer for the rest."""
+    def _function(self, task: Task, summary: str) -> Generator[tuple[list[str], Namer]]:
+        """The function of `task` around what the caller writes; gives the parameters' names and a namer for others."""
         parameters = self.parameters(task)
         names = [p.name for p in parameters]
         self.out.comment(summary)
@@ -121,9 +122,7 @@ class TaskEmitter:
             self.out.line(f"{self._token(access)} {register};")
         return registers
 
-    def _arguments(
-        self, task: Task, params: Sequence[str], registers: Sequence[str], names: NestNames
-    ) -> list[str]:
+    def _arguments(self, task: Task, params: Sequence[str], registers: Sequence[str], names: NestNames) -> list[str]:
         """The body's arguments: the running lane of each token, scalars as they are."""
         assert task.op is not None
         tokens, scalars = iter(registers), iter(params[len(task.reads) + len(task.writes) :])
@@ -155,9 +154,7 @@ class TaskEmitter:
         if kept:
             # An accumulator comes round again after the loops inside the innermost reduction loop.
             distance = nest.reuse_distance(op.iterators)
-            self.out.pragma(
-                f"dependence variable={name} type=inter direction=RAW distance={distance} dependent=true"
-            )
+            self.out.pragma(f"dependence variable={name} type=inter direction=RAW distance={distance} dependent=true")
         index = "".join(f"[{i}]" for i in (*(names.loops[k] for k in kept), *(lane for lane, _ in lanes)))
         return _Accumulator(f"{name}{index}", " && ".join(f"{names.loops[k]} == 0" for k in reductions))
 
@@ -198,8 +195,10 @@ class TaskEmitter:
         later = combine(combiner, dtype, accumulator.target, partial)
         if " ? " in later:
             later = f"({later})"
-        self.out.line(f"{accumulator.target} = {accumulator.first} ? {first} : {later};")
-        return accumulator.target
+        total = namer.name("total")
+        self.out.line(f"const {C_TYPE[dtype]} {total} = {accumulator.first} ? {first} : {later};")
+        self.out.line(f"{accumulator.target} = {total};")
+        return total
 
     # Routing
 
@@ -338,7 +337,7 @@ class TaskEmitter:
                     self.out.line(f"{port}[{walk.address}] = word[{channel}];")
 
     @contextmanager
-    def _slots(self, walk: "_MemoryWalk", dma: Dma) -> Iterator[None]:
+    def _slots(self, walk: "_MemoryWalk", dma: Dma) -> Generator[None]:
         """Around what is done for each token of a word; the last word may hold fewer."""
         partial = dma.layout.tokens % dma.tokens_per_word
         with unrolled(self.out, [("slot", dma.tokens_per_word)]):
@@ -368,7 +367,7 @@ class _MemoryWalk:
         for repeats, trip in _runs(streamed.loops):
             last_run = not repeats and len(addressed) + 1 == sum(not r for r, _ in _runs(streamed.loops))
             words = -(-trip // dma.tokens_per_word) if last_run else trip
-            loop = (namer.name("again" if repeats else "word" if last_run else "block"), words)
+            loop = (namer.name("again" if repeats else "w" if last_run else "block"), words)
             loops.append(loop)
             addressed += [] if repeats else [loop]
         part = "0"
@@ -418,8 +417,8 @@ def _rate(task: Task) -> str:
 
 def _compute_summary(op: LinalgOp, nest: Nest, task: Task) -> str:
     names = NestNames.of(op, nest, Namer())
-    inputs = ", ".join(names.operand(o) if o.dims else o.value for o in op.inputs)
-    what = f"f({inputs})"
+    assert op.body is not None
+    what = describe_body(op.body, [names.operand(o) if o.dims else o.value for o in op.inputs])
     if op.reduction is not None:
         over = ", ".join(n for n, it in zip(names.dims, op.iterators, strict=True) if it == "reduction")
         what = f"{op.reduction.combiner} over {over} of {what}"

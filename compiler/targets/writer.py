@@ -2,17 +2,21 @@
 
 import re
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
-KEYWORDS = frozenset(
-    """
-    alignas alignof and asm auto bitand bitor bool break case catch char class compl const constexpr continue decltype
-    default delete do double else enum explicit export extern false float for friend goto if inline int long mutable
-    namespace new noexcept not nullptr operator or private protected public register return short signed sizeof static
-    struct switch template this throw true try typedef typeid typename union unsigned using virtual void volatile while
-    xor hls ap_int ap_uint main
-    """.split()
+# What a name may not be: keywords, and the few names of libraries that emitted code uses without a qualifier.
+RESERVED = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        alignas alignof and asm auto bitand bitor bool break case catch char class compl const constexpr continue
+        decltype default delete do double else enum explicit export extern false float for friend goto if inline int
+        long mutable namespace new noexcept not nullptr operator or private protected public register return short
+        signed sizeof static struct switch template this throw true try typedef typeid typename union unsigned using
+        virtual void volatile while xor hls ap_int ap_uint main token word slot pack unpack reduce_tree
+        """,
+    )
 )
 INDENT = "  "
 WIDTH = 118
@@ -28,7 +32,7 @@ class Namer:
     """Gives each hint a name that no other has in one scope."""
 
     def __init__(self, taken: Iterable[str] = ()):
-        self._taken = {*KEYWORDS, *taken}
+        self._taken = {*RESERVED, *taken}
 
     def name(self, hint: str) -> str:
         base = identifier(hint)
@@ -59,14 +63,14 @@ class CppWriter:
             self.line(f"// {line}")
 
     @contextmanager
-    def block(self, head: str, close: str = "}") -> Iterator[None]:
+    def block(self, head: str, close: str = "}") -> Generator[None]:
         self.line(f"{head} {{")
         with self.indented():
             yield
         self.line(close)
 
     @contextmanager
-    def indented(self) -> Iterator[None]:
+    def indented(self) -> Generator[None]:
         self._depth += 1
         yield
         self._depth -= 1

@@ -1,10 +1,9 @@
 """Builds: one stage of one design or workload, run at most once per key."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
-from sqlalchemy import or_, select, update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from db.errors import NotFoundError
@@ -80,27 +79,27 @@ def get(session: Session, build_id: str) -> Build:
     return build
 
 
+def exploration_of(session: Session, build_id: str) -> str | None:
+    """Id of the exploration whose design the build is of; None for the import of a workload."""
+    query = select(Design.exploration_id).join(Build, Build.design_id == Design.id).where(Build.id == build_id)
+    return session.scalars(query).first()
+
+
 def start(session: Session, build_id: str) -> None:
     """Note that a worker has begun; the caller holds the lease."""
     _set(session, build_id, state="running", started_at=utcnow(), finished_at=None)
 
 
-def finish(
-    session: Session,
-    build_id: str,
-    verdict: dict[str, Any] | None,
-    log_digest: str | None,
-    tool_versions: dict[str, Any],
-) -> None:
+def finish(session: Session, build_id: str, verdict: dict[str, Any] | None, tool_versions: dict[str, Any]) -> None:
     """Record the result and give the lease back; the caller has fenced."""
-    values = {"verdict": verdict, "log_digest": log_digest, "tool_versions": tool_versions}
-    _set(session, build_id, state="done", finished_at=utcnow(), lease_owner=None, lease_expires=None, **values)
+    values = {"verdict": verdict, "tool_versions": tool_versions, "lease_owner": None, "lease_expires": None}
+    _set(session, build_id, state="done", finished_at=utcnow(), **values)
 
 
-def fail(session: Session, build_id: str, failure: Failure, error: str, log_digest: str | None = None) -> None:
+def fail(session: Session, build_id: str, failure: Failure, error: str) -> None:
     """Record why the build failed and give the lease back; the caller has fenced."""
-    values = {"failure": failure, "error": error, "log_digest": log_digest}
-    _set(session, build_id, state="failed", finished_at=utcnow(), lease_owner=None, lease_expires=None, **values)
+    values = {"failure": failure, "error": error, "lease_owner": None, "lease_expires": None}
+    _set(session, build_id, state="failed", finished_at=utcnow(), **values)
 
 
 def cancel(session: Session, build_ids: Sequence[str]) -> None:
@@ -138,15 +137,15 @@ def latest_by_design(session: Session, design_ids: Sequence[str], stage: Stage =
     return {b.design_id: b for b in session.scalars(query) if b.design_id is not None}
 
 
-def waiting(session: Session, stage: Stage, enqueued_before: datetime) -> Sequence[Build]:
-    """Builds that nobody works on and whose last message is older than `enqueued_before`."""
-    query = select(Build).where(
-        Build.stage == stage,
-        Build.state.in_(("queued", "running")),
-        Build.lease_owner.is_(None),
-        or_(Build.enqueued_at.is_(None), Build.enqueued_at < enqueued_before),
-    )
+def unfinished(session: Session, stage: Stage) -> Sequence[Build]:
+    """Queued and running builds of the stage, oldest first."""
+    query = select(Build).where(Build.stage == stage, Build.state.in_(("queued", "running")))
     return session.scalars(query.order_by(Build.id)).all()
+
+
+def set_log(session: Session, build_id: str, token: int, log_digest: str) -> None:
+    """Attach the log of the run that had this lease token."""
+    session.execute(update(Build).where(Build.id == build_id, Build.lease_token == token).values(log_digest=log_digest))
 
 
 def _set(session: Session, build_id: str, **values: Any) -> None:

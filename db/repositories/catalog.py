@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import or_, select
+from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
 from db.errors import ConflictError, NotFoundError
@@ -62,3 +62,8 @@ def workloads_page(session: Session, before: str | None, limit: int) -> Sequence
     """Newest first, those older than id `before`."""
     query = select(Workload).order_by(Workload.id.desc()).limit(limit)
     return session.scalars(query if before is None else query.where(Workload.id < before)).all()
+
+
+def set_bundle(session: Session, workload_id: str, bundle_key: str) -> None:
+    """Remember where the workload's bundle lies in the bundle directory."""
+    session.execute(update(Workload).where(Workload.id == workload_id).values(bundle_key=bundle_key))

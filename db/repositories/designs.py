@@ -27,7 +27,7 @@ class NewMetric:
 
 @dataclass(frozen=True, slots=True)
 class NewDesign:
-    """What the search found out about one point. Objectives that are not finite are None."""
+    """What the search found out about one point. A design that can not be built has a reason and no objectives."""
 
     number: int
     key: str
@@ -36,6 +36,7 @@ class NewDesign:
     latency_us: float | None
     energy_uj: float | None
     violations: list[dict[str, Any]]
+    reason: str | None
     seconds: float
     metrics: tuple[NewMetric, ...]
 
@@ -55,6 +56,7 @@ def add(session: Session, exploration_id: str, designs: Sequence[NewDesign]) -> 
             "latency_us": d.latency_us,
             "energy_uj": d.energy_uj,
             "violations": d.violations,
+            "reason": d.reason,
             "on_front": False,
             "seconds": d.seconds,
             "created_at": now,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import case, func, or_, select, update
+from sqlalchemy import case, func, select, update
 from sqlalchemy.orm import Session
 
 from db.errors import NotFoundError
@@ -81,16 +81,6 @@ def active(session: Session, workload_id: str | None = None) -> list[str]:
     """Ids of the explorations that are not finished, oldest first."""
     query = select(Exploration.id).where(Exploration.state.in_(ACTIVE_STATES)).order_by(Exploration.id)
     return list(session.scalars(query if workload_id is None else query.where(Exploration.workload_id == workload_id)))
-
-
-def waiting(session: Session, enqueued_before: Any) -> list[str]:
-    """Ids of the active explorations that nobody works on and whose last message is older than `enqueued_before`."""
-    query = select(Exploration.id).where(
-        Exploration.state.in_(ACTIVE_STATES),
-        Exploration.lease_owner.is_(None),
-        or_(Exploration.enqueued_at.is_(None), Exploration.enqueued_at < enqueued_before),
-    )
-    return list(session.scalars(query.order_by(Exploration.id)))
 
 
 def transition(

@@ -65,9 +65,11 @@ def fence(session: Session, table: LeasedTable, key: str, token: int) -> None:
 
 
 def release(session: Session, table: LeasedTable, key: str, token: int) -> None:
-    """Give the lease back; nothing happens when it is no longer ours."""
+    """Give the lease back, for another worker to take; nothing happens when it is no longer ours."""
     session.execute(
-        update(table).where(table.id == key, table.lease_token == token).values(lease_owner=None, lease_expires=None)
+        update(table)
+        .where(table.id == key, table.lease_token == token)
+        .values(lease_owner=None, lease_expires=None, enqueued_at=None)
     )
 
 
@@ -76,7 +78,7 @@ def revoke(session: Session, table: LeasedTable, key: str) -> None:
     session.execute(
         update(table)
         .where(table.id == key)
-        .values(lease_owner=None, lease_expires=None, lease_token=table.lease_token + 1)
+        .values(lease_owner=None, lease_expires=None, lease_token=table.lease_token + 1, enqueued_at=None)
     )
 
 
@@ -103,6 +105,16 @@ def count_loss(session: Session, table: LeasedTable, key: str) -> int:
 def mark_enqueued(session: Session, table: LeasedTable, key: str) -> None:
     """Remember that a message for this row was just sent to the broker."""
     session.execute(update(table).where(table.id == key).values(enqueued_at=utcnow()))
+
+
+def forget_message(session: Session, table: LeasedTable, key: str) -> None:
+    """The message for this row could not be sent."""
+    session.execute(update(table).where(table.id == key).values(enqueued_at=None))
+
+
+def forget_messages(session: Session, table: LeasedTable) -> None:
+    """Assume that no message is under way any more (the broker started empty)."""
+    session.execute(update(table).where(table.lease_owner.is_(None)).values(enqueued_at=None))
 
 
 def _free(table: LeasedTable, now: datetime):

@@ -85,6 +85,7 @@ def upgrade() -> None:
         sa.Column("latency_us", sa.Double(), nullable=True),
         sa.Column("energy_uj", sa.Double(), nullable=True),
         sa.Column("violations", sa.JSON(), nullable=False),
+        sa.Column("reason", sa.Text(), nullable=True),
         sa.Column("on_front", sa.Boolean(), nullable=False),
         sa.Column("seconds", sa.Double(), nullable=False),
         sa.Column("created_at", db.types.UtcDateTime(timezone=True), nullable=False),

@@ -2,7 +2,7 @@ import httpx
 import pytest
 
 from cli.client import Client, Event, parse_events
-from cli.errors import ServiceError, ServiceUnavailableError
+from cli.errors import RefusedError, ServiceUnavailableError
 
 
 def client(handler) -> Client:
@@ -23,7 +23,7 @@ def test_problem_documents_become_errors():
     def handler(_: httpx.Request) -> httpx.Response:
         return httpx.Response(422, json={"title": "Invalid", "detail": "unknown platform u99"})
 
-    with pytest.raises(ServiceError, match="unknown platform u99") as caught:
+    with pytest.raises(RefusedError, match="unknown platform u99") as caught:
         client(handler).explore({}, "key")
     assert caught.value.status == 422
 

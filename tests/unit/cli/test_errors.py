@@ -1,9 +1,11 @@
+import re
 from pathlib import Path
 
 import pytest
 
-from cli.errors import ServiceError, ServiceUnavailableError, exit_code, report
+from cli.errors import RefusedError, ServiceUnavailableError, exit_code, report
 from compiler.errors import InvalidInputError, ToolError, UnsupportedError
+from worker.errors import StartError
 
 
 @pytest.mark.parametrize(
@@ -11,10 +13,11 @@ from compiler.errors import InvalidInputError, ToolError, UnsupportedError
     [
         (InvalidInputError("x"), 2),
         (UnsupportedError("x"), 2),
-        (ServiceError(404, "x"), 2),
-        (ServiceError(503, "x"), 3),
+        (RefusedError(404, "x"), 2),
+        (RefusedError(503, "x"), 3),
         (ServiceUnavailableError("x"), 3),
         (ToolError("x"), 3),
+        (StartError("x"), 3),
         (OSError(28, "No space left on device"), 3),
         (ZeroDivisionError("x"), 3),
         (KeyboardInterrupt(), 130),
@@ -31,8 +34,9 @@ def test_a_message_with_brackets_is_printed_as_it_is(capsys: pytest.CaptureFixtu
 
 def test_an_unexpected_error_leaves_a_log(capsys: pytest.CaptureFixture[str]):
     report(ZeroDivisionError("division by zero"))
-    words = capsys.readouterr().err.split()
-    log = Path(next(word for word in words if word.endswith(".log")))
+    match = re.search(r"/\S+\.log", capsys.readouterr().err)
+    assert match
+    log = Path(match[0])
     assert "ZeroDivisionError: division by zero" in log.read_text()
     log.unlink()
 

@@ -41,7 +41,7 @@ def test_settings_replace_knobs_of_the_file(tmp_path: Path):
     [
         ("overall_unroll", "write KNOB=VALUE"),
         ("colour=red", "unknown knobs"),
-        ("overall_unroll=many", "wrong type"),
+        ("overall_unroll=many", "overall_unroll is many"),
         ("overall_unroll=0", "overall_unroll is 0"),
         ("overrides=7", "wrong type"),
     ],

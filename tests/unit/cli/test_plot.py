@@ -10,8 +10,8 @@ def test_ends_of_the_front_are_in_opposite_corners():
 
 
 def test_cloud_is_drawn_in_braille_dots():
-    lines = scatter([(1.0, 1.0), (4.0, 4.0)], [], "x", "y", width=2, height=1).splitlines()
-    assert lines[1] == "4 ┤⡀⠈"
+    lines = scatter([(1.0, 1.0), (4.0, 4.0)], [], "x", "y", width=2, height=2).splitlines()
+    assert lines[1:3] == ["4 ┤ ⠈", "1 ┤⡀ "]
 
 
 def test_one_point_and_no_point():

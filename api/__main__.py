@@ -1,0 +1,40 @@
+"""The API's process: `python -m api [PARENT SOCKET_FD]`.
+
+Without arguments, as in a container, it migrates the database and listens on MILLRACE_HOST:MILLRACE_PORT.
+"""
+
+import socket
+import sys
+
+import uvicorn
+
+from api.app import create_app
+from db.migrate import upgrade
+from worker.processes import die_with
+from worker.settings import Settings
+
+_STOP_SECONDS = 3
+
+
+def main() -> None:
+    """Serve until SIGTERM."""
+    settings = Settings()
+    sockets = None
+    if len(sys.argv) > 2:
+        die_with(int(sys.argv[1]))
+        sockets = [socket.socket(fileno=int(sys.argv[2]))]
+    upgrade(settings.database)
+    config = uvicorn.Config(
+        create_app(settings),
+        host=settings.host,
+        port=settings.port,
+        log_level="warning",
+        timeout_graceful_shutdown=_STOP_SECONDS,
+        server_header=False,
+        limit_concurrency=1000,
+    )
+    uvicorn.Server(config).run(sockets=sockets)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""What routes ask for: the farm, a session, and once-only execution of a POST."""
+
+from collections.abc import Callable, Generator
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Depends, Header, Request
+from pydantic import BaseModel
+from sqlalchemy.orm import Session
+
+from db.repositories import idempotency
+from worker.farm import Farm
+from worker.versions import digest
+
+Made = TypeVar("Made", bound=BaseModel)
+
+
+def get_farm(request: Request) -> Farm:
+    return request.app.state.farm
+
+
+FarmDep = Annotated[Farm, Depends(get_farm)]
+
+
+def _read(farm: FarmDep) -> Generator[Session]:
+    with farm.database.read() as session:
+        yield session
+
+
+def _write(farm: FarmDep) -> Generator[Session]:
+    with farm.database.write() as session:
+        yield session
+
+
+ReadSession = Annotated[Session, Depends(_read, scope="function")]
+# "function": the commit comes before the reply, so that nobody reads an id that is not there yet.
+WriteSession = Annotated[Session, Depends(_write, scope="function")]
+
+
+class Once:
+    """Runs a POST once per `Idempotency-Key`: a repetition gets the first answer, another body a conflict."""
+
+    def __init__(
+        self,
+        request: Request,
+        session: WriteSession,
+        idempotency_key: Annotated[str | None, Header(max_length=200, min_length=1)] = None,
+    ) -> None:
+        self._route = f"{request.method} {request.url.path}"
+        self._session = session
+        self._key = idempotency_key
+
+    def __call__(self, body: BaseModel, reply: type[Made], make: Callable[[], Made]) -> Made:
+        """`make()`, or the stored answer as a `reply`. Raises ConflictError."""
+        if self._key is None:
+            return make()
+        stored: dict[str, Any] | None = idempotency.reserve(
+            self._session, self._route, self._key, digest(body.model_dump(mode="json"))
+        )
+        if stored is not None:
+            return reply.model_validate(stored)
+        made = make()
+        idempotency.record(self._session, self._route, self._key, made.model_dump(mode="json"))
+        return made
+
+
+OnceDep = Annotated[Once, Depends(scope="function")]

@@ -1,0 +1,115 @@
+"""What every request passes first: host and origin check, body limit, security headers. Plain ASGI."""
+
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.problems import problem
+
+_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+_CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+# Charts and graph layouts set inline styles and run workers from blobs; scripts come from our bundle only.
+_POLICY = (
+    "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "worker-src 'self' blob:; connect-src 'self'; object-src 'none'; base-uri 'self'; frame-ancestors 'none'; "
+    "form-action 'self'"
+)
+
+
+class SecurityHeaders:
+    """Adds headers that keep a browser from running or framing what is not ours."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+                headers.setdefault("Content-Security-Policy", _POLICY)
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)
+
+
+class SameSite:
+    """Refuses requests that another web site makes through the user's browser.
+
+    A service without a login trusts whoever reaches it; a page elsewhere must not reach it by naming this machine (DNS
+    rebinding: the `Host` is foreign) nor by posting a form (the `Origin` is foreign). `hosts` are names besides the
+    loopback's; empty with `any_host` accepts all, for a service behind a proxy that checks.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str], any_host: bool) -> None:
+        self._app = app
+        self._hosts = hosts | _LOOPBACK
+        self._any_host = any_host
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        detail = self._objection(scope) if scope["type"] == "http" else None
+        if detail is None:
+            await self._app(scope, receive, send)
+            return
+        await problem(403, "foreign-site", "Request from elsewhere", detail, close=True)(scope, receive, send)
+
+    def _objection(self, scope: Scope) -> str | None:
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if not self._any_host and _hostname(f"//{host}") not in self._hosts:
+            return f"this service does not answer to the name {host!r}; add it to MILLRACE_ALLOWED_HOSTS"
+        origin = headers.get("origin")
+        if scope["method"] in _CHANGING and origin is not None and urlsplit(origin).netloc != host:
+            return f"a page of {origin!r} may not change anything here"
+        return None
+
+
+def _hostname(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
+
+
+class BodyLimit:
+    """Refuses bodies beyond `limit` bytes: by their declared size before they are read, else while they are."""
+
+    def __init__(self, app: ASGIApp, limit: int) -> None:
+        self._app = app
+        self._limit = limit
+        self._detail = f"the body is larger than the {limit >> 10} KiB that are accepted; send a smaller one"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        if _declared(scope) > self._limit:
+            answer = problem(413, "content-too-large", "Content Too Large", self._detail, close=True)
+            await answer(scope, receive, send)
+            return
+        seen = 0
+
+        async def count() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > self._limit:
+                # As an HTTPException it passes FastAPI's reading of the body unchanged.
+                raise HTTPException(413, self._detail, {"Connection": "close"})
+            return message
+
+        await self._app(scope, count, send)
+
+
+def _declared(scope: Scope) -> int:
+    size = Headers(scope=scope).get("content-length", "0")
+    return int(size) if size.isdigit() else 0

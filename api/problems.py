@@ -1,0 +1,98 @@
+"""Every error's answer: RFC 9457 problem documents. The one place that knows errors and HTTP."""
+
+import logging
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from sqlalchemy.exc import OperationalError
+from starlette.exceptions import HTTPException
+
+from api.errors import BadRequestError, NotReadyError
+from compiler.errors import InvalidInputError, UnsupportedError
+from db.errors import ConflictError, NotFoundError
+from worker.errors import CorruptArtifactError, DiskFullError, StoreError, UnsafePathError
+from worker.outcome import is_disk_full
+from worker.store import disk_full_message
+
+MEDIA_TYPE = "application/problem+json"
+_log = logging.getLogger(__name__)
+
+# Subclasses before their bases.
+_KINDS: tuple[tuple[type[Exception], int, str, str], ...] = (
+    (NotFoundError, 404, "not-found", "Not found"),
+    (ConflictError, 409, "conflict", "Conflict with what is stored"),
+    (InvalidInputError, 422, "invalid-input", "Not acceptable input"),
+    (UnsupportedError, 422, "unsupported", "Not supported"),
+    (BadRequestError, 400, "bad-request", "Bad request"),
+    (NotReadyError, 409, "not-ready", "Not there yet"),
+    (UnsafePathError, 400, "bad-path", "Bad path"),
+    (DiskFullError, 507, "disk-full", "Disk full"),
+    (CorruptArtifactError, 500, "corrupt-artifact", "Damaged artifact"),
+    (StoreError, 404, "not-stored", "Not in the artifact store"),
+)
+
+
+def problem(
+    status: int, kind: str, title: str, detail: str, errors: Sequence[dict[str, str]] = (), close: bool = False
+) -> JSONResponse:
+    """A problem document. `errors` point at single fields; `close` ends the connection."""
+    body: dict[str, Any] = {"type": f"urn:millrace:problem:{kind}", "title": title, "status": status, "detail": detail}
+    if errors:
+        body["errors"] = list(errors)
+    return JSONResponse(body, status, headers={"Connection": "close"} if close else None, media_type=MEDIA_TYPE)
+
+
+def install(app: FastAPI) -> None:
+    """Have `app` answer errors with problem documents."""
+    for error, status, kind, title in _KINDS:
+        app.add_exception_handler(error, _handler(status, kind, title))
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(OperationalError, _database)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+def _handler(status: int, kind: str, title: str):
+    def handle(_request: Request, error: Exception) -> JSONResponse:
+        return problem(status, kind, title, str(error))
+
+    return handle
+
+
+def _invalid(_request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    fields = [_field(e) for e in error.errors()]
+    detail = "; ".join(f"{f['pointer']}: {f['detail']}" for f in fields[:5])
+    return problem(422, "invalid-input", "Not acceptable input", detail, fields)
+
+
+def _field(error: Any) -> dict[str, str]:
+    where = [str(part) for part in error["loc"]]
+    pointer = "#/" + "/".join(where[1:]) if where[:1] == ["body"] else ".".join(where)
+    return {"pointer": pointer, "detail": error["msg"]}
+
+
+def _http(_request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    title = HTTPStatus(error.status_code).phrase
+    answer = problem(error.status_code, title.lower().replace(" ", "-"), title, str(error.detail))
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+def _database(request: Request, error: Exception) -> JSONResponse:
+    if is_disk_full(error):
+        return problem(507, "disk-full", "Disk full", disk_full_message(request.app.state.farm.settings.home))
+    _log.error("the database does not answer: %s", error)
+    detail = "the database does not answer; try again in a moment, and look at the API's log if it lasts"
+    return problem(503, "database-away", "Database away", detail)
+
+
+def _unexpected(request: Request, error: Exception) -> JSONResponse:
+    _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+    detail = "an unexpected error; the API's log (run/logs/api.log in the state directory) has the details"
+    return problem(500, "internal", "Internal error", detail)

@@ -1,0 +1,1 @@
+"""Routes: each parses, calls one service function, and shapes the reply."""

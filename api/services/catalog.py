@@ -1,0 +1,67 @@
+"""Platforms, models and workloads: what can be explored, checked at the door."""
+
+from sqlalchemy.orm import Session
+
+from api import schemas
+from api.services import networks
+from compiler.options import Workload
+from compiler.platforms.platform import load_platform, platform_names
+from db import models
+from db.errors import ConflictError, NotFoundError
+from db.repositories import catalog
+from worker.versions import digest
+
+
+def platforms() -> list[schemas.Platform]:
+    return [_platform(name) for name in platform_names()]
+
+
+def _platform(name: str) -> schemas.Platform:
+    board = load_platform(name)
+    hbm = board.hbm
+    return schemas.Platform(
+        name=board.name,
+        title=board.title,
+        part=board.part,
+        budgets={n: getattr(board.budget, n) for n in ("lut", "ff", "dsp", "bram36", "uram")},
+        hbm=schemas.Hbm(channels=hbm.channels, channel_bytes=hbm.channel_bytes, channel_gb_s=hbm.channel_gb_s),
+        clock_mhz=board.clock_mhz,
+    )
+
+
+def put_builtins(session: Session) -> None:
+    """Store the built-in models that are not there yet."""
+    for name, config in networks.builtins().items():
+        catalog.put_model(session, name, "builtin", config, digest(config))
+
+
+def add_model(session: Session, body: schemas.NewModel) -> models.Model:
+    """Store a network. Raises InvalidInputError for its config, ConflictError for its name."""
+    if body.name in networks.builtins():
+        raise ConflictError(f"{body.name!r} is the name of a built-in model; choose another name")
+    config = networks.checked_config(body.config)
+    return catalog.put_model(session, body.name, "config", config, digest(config))
+
+
+def find_model(session: Session, key: str) -> models.Model:
+    """The model with this id or name. Raises NotFoundError that lists the known ones."""
+    try:
+        return catalog.find_model(session, key)
+    except NotFoundError as error:
+        known = ", ".join(catalog.model_names(session)[:20])
+        raise NotFoundError("model", key, f"known are {known}; add yours with POST /v1/models") from error
+
+
+def put_workload(session: Session, key: str, shape: schemas.NewWorkloadShape) -> models.Workload:
+    """The stored workload of the model with this id or name.
+
+    Raises NotFoundError for the model, InvalidInputError for sizes out of range or beyond what the model has.
+    """
+    model = find_model(session, key)
+    workload = Workload(
+        model.name, shape.phase, shape.length, precision=shape.precision, batch=shape.batch, layers=shape.layers
+    )
+    networks.check_workload(model.name, model.config, workload)
+    values = workload.to_json()
+    values.pop("model")
+    return catalog.put_workload(session, model, digest=digest(model.id, model.digest, values), **values)

@@ -1,0 +1,35 @@
+"""Whether the parts answer."""
+
+import redis
+from sqlalchemy.exc import SQLAlchemyError
+
+from api.schemas import Health
+from worker.farm import Farm
+from worker.versions import millrace_version
+
+
+def check(farm: Farm) -> Health:
+    """Ask the database and the broker."""
+    problems: list[str] = []
+    database = broker = True
+    workers = 0
+    try:
+        farm.database.ping()
+    except SQLAlchemyError as error:
+        database = False
+        problems.append(f"the database does not answer: {type(error).__name__}")
+    try:
+        workers = farm.bus.workers()
+    except redis.RedisError as error:
+        broker = False
+        problems.append(f"the broker does not answer ({type(error).__name__}); work waits until it does")
+    if broker and not workers:
+        problems.append("no worker has reported lately; work waits until one does")
+    return Health(
+        status="degraded" if problems else "ok",
+        version=millrace_version(),
+        database=database,
+        broker=broker,
+        workers=workers,
+        detail="; ".join(problems) or None,
+    )

@@ -1,0 +1,28 @@
+"""What the front end says about networks, without loading it: built-in ones, and whether a config and sizes will do."""
+
+from typing import Any
+
+from compiler.errors import InvalidInputError
+from compiler.frontend.models.config import BUILT_IN, config_from_fields
+from compiler.options import Workload
+
+
+def builtins() -> dict[str, dict[str, Any]]:
+    """Configurations of the built-in models by name."""
+    return {name: config.to_json() for name, config in BUILT_IN.items()}
+
+
+def checked_config(config: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a config.json that Millrace uses, checked. Raises InvalidInputError."""
+    return config_from_fields(config).to_json()
+
+
+def check_workload(model: str, config: dict[str, Any], workload: Workload) -> None:
+    """Raise InvalidInputError where the workload asks for more than the model has."""
+    network = config_from_fields(config)
+    if workload.length > network.n_positions:
+        raise InvalidInputError(
+            f"length is {workload.length}; {model} has {network.n_positions} positions, choose a shorter length"
+        )
+    if workload.layers > network.n_layer:
+        raise InvalidInputError(f"layers is {workload.layers}; {model} has {network.n_layer}, choose fewer")

@@ -1,0 +1,92 @@
+"""Event streams: the events table says what happened, Redis pub/sub says when to look."""
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Annotated, Any, cast
+
+import redis.asyncio
+from fastapi import Depends, Request
+from sse_starlette import ServerSentEvent
+from starlette.concurrency import run_in_threadpool
+
+from db.models import Event
+from db.repositories import events
+from worker.bus import CHANNELS, exploration_of
+from worker.farm import Farm
+
+_POLL_SECONDS = 3
+_RETRY_SECONDS = 1
+_BATCH = 100
+
+_log = logging.getLogger(__name__)
+
+
+class WakeUps:
+    """One Redis subscription for all streams of this process. Without Redis the streams look every few seconds."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._waiting: dict[str, set[asyncio.Event]] = {}
+
+    @contextmanager
+    def of(self, exploration_id: str) -> Generator[asyncio.Event]:
+        """An event that is set whenever the exploration may have something new."""
+        event = asyncio.Event()
+        self._waiting.setdefault(exploration_id, set()).add(event)
+        try:
+            yield event
+        finally:
+            self._waiting[exploration_id].discard(event)
+            if not self._waiting[exploration_id]:
+                del self._waiting[exploration_id]
+
+    async def listen(self) -> None:
+        """Receive wake-ups until cancelled, over lost connections."""
+        while True:
+            try:
+                await self._receive()
+            except redis.RedisError as error:
+                _log.warning("no wake-ups from Redis, trying again: %s", error)
+                await asyncio.sleep(_RETRY_SECONDS)
+
+    async def _receive(self) -> None:
+        client = redis.asyncio.Redis.from_url(self._url)  # pyright: ignore[reportUnknownMemberType]
+        async with client, cast(Any, client.pubsub()) as pubsub:
+            await pubsub.psubscribe(CHANNELS)
+            messages = cast(AsyncIterator[dict[str, Any]], pubsub.listen())
+            async for message in messages:
+                self._wake(message)
+
+    def _wake(self, message: dict[str, Any]) -> None:
+        if message["type"] == "pmessage":
+            for event in self._waiting.get(exploration_of(message["channel"]), ()):
+                event.set()
+
+
+def get_wake_ups(request: Request) -> WakeUps:
+    return request.app.state.wake_ups
+
+
+WakeUpsDep = Annotated[WakeUps, Depends(get_wake_ups)]
+
+
+async def follow(farm: Farm, wake_ups: WakeUps, exploration_id: str, last_id: int) -> AsyncGenerator[ServerSentEvent]:
+    """Every event of the exploration after `last_id`, those to come included, until the reader leaves."""
+    with wake_ups.of(exploration_id) as wake:
+        while True:
+            wake.clear()
+            rows = await run_in_threadpool(_read, farm, exploration_id, last_id)
+            for row in rows:
+                last_id = row.id
+                yield ServerSentEvent(data=json.dumps(row.data), event=row.kind, id=str(row.id))
+            if len(rows) < _BATCH:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(wake.wait(), _POLL_SECONDS)
+
+
+def _read(farm: Farm, exploration_id: str, last_id: int) -> Sequence[Event]:
+    with farm.database.read() as session:
+        return events.since(session, exploration_id, last_id, _BATCH)

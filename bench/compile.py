@@ -1,0 +1,65 @@
+"""Seconds that `compile` takes for one design, import excluded (aim: 5 s at most).
+
+python bench/compile.py gpt2 --phase decode --length 64 --precision w4a8 --repeat 3
+"""
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from compiler.frontend.bundle import import_model
+from compiler.options import Knobs, Workload
+from compiler.pipeline import compile_design
+from compiler.platforms.platform import load_platform
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", nargs="?", default="gpt2")
+    parser.add_argument("--phase", default="decode", choices=("prefill", "decode"))
+    parser.add_argument("--length", type=int, default=64)
+    parser.add_argument("--precision", default="w4a8", choices=("f32", "w8a8", "w4a8"))
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "millrace-bench")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+
+    workload = Workload(arguments.model, arguments.phase, arguments.length, arguments.precision)
+    bundle = import_model(arguments.model, workload, arguments.cache)
+    seconds: list[float] = []
+    stages: dict[str, float] = {}
+    for _ in range(arguments.repeat):
+        with tempfile.TemporaryDirectory() as folder:
+            marks: list[tuple[str, float]] = []
+            start = time.perf_counter()
+            compile_design(
+                bundle,
+                Knobs(),
+                load_platform("u55c"),
+                Path(folder) / "design",
+                lambda name, marks=marks: marks.append((name, time.perf_counter())),
+            )
+            end = time.perf_counter()
+        seconds.append(end - start)
+        ends = [at for _, at in marks[1:]] + [end]
+        stages = {name: after - at for (name, at), after in zip(marks, ends, strict=True)}
+    result = {
+        "median_s": statistics.median(seconds),
+        "min_s": min(seconds),
+        "max_s": max(seconds),
+        "stages_s": stages,
+    }
+    if arguments.json:
+        print(json.dumps(result))
+        return
+    print(f"{arguments.model} {arguments.phase} {arguments.length} {arguments.precision}, {arguments.repeat} runs")
+    print(f"compile: median {result['median_s']:.2f} s, {min(seconds):.2f} to {max(seconds):.2f} s")
+    for name, took in stages.items():
+        print(f"  {name:32} {took:6.2f} s")
+
+
+if __name__ == "__main__":
+    main()

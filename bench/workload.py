@@ -1,0 +1,35 @@
+"""The network that a benchmark runs on, from its command line: a bundle directory, or a model and its workload."""
+
+import argparse
+import os
+from pathlib import Path
+
+from compiler.frontend.bundle import import_model, load_bundle
+from compiler.graph.linalg_graph import LinalgGraph
+from compiler.options import Workload
+
+
+def _cache() -> Path:
+    home = os.environ.get("MILLRACE_HOME")
+    return (Path(home) if home else Path.home() / ".local/share/millrace") / "bundles"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", help="a bundle directory, a built-in model (gpt2), or a path to a config.json")
+    parser.add_argument("--phase", choices=("prefill", "decode"), default="decode")
+    parser.add_argument("--seq", type=int, default=32, help="sequence length of a prefill (default: %(default)s)")
+    parser.add_argument("--context", type=int, default=64, help="context length of a decode (default: %(default)s)")
+    parser.add_argument("--precision", choices=("f32", "w8a8", "w4a8"), default="w4a8")
+    parser.add_argument("--platform", default="u55c")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+
+
+def load_graph(args: argparse.Namespace) -> LinalgGraph:
+    """The graph of the bundle, imported first where the model is not a bundle yet. Raises MillraceError."""
+    directory = Path(args.model)
+    if (directory / "graph.json").is_file():
+        return load_bundle(directory).graph
+    length = args.seq if args.phase == "prefill" else args.context
+    workload = Workload(args.model, args.phase, length, args.precision)
+    return import_model(args.model, workload, _cache()).graph

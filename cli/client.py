@@ -1,0 +1,274 @@
+"""The service's REST interface and its event stream, typed (the routes are described at `/docs` of the service)."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from time import sleep
+from types import TracebackType
+from typing import Any, TypedDict, cast
+
+import httpx
+
+from cli.errors import RefusedError, ServiceUnavailableError
+
+ENDED = frozenset({"done", "failed", "cancelled"})
+
+_TIMEOUT_S = httpx.Timeout(30, connect=5)
+_STREAM_TIMEOUT_S = httpx.Timeout(60, connect=5)  # the service sends a comment at least every 15 s
+_RECONNECT_S = 1
+
+
+class ModelRef(TypedDict):
+    """A stored or built-in network."""
+
+    id: str
+    name: str
+
+
+class Exploration(TypedDict):
+    """One search and how far it is."""
+
+    id: str
+    model: ModelRef
+    workload: dict[str, Any]
+    platform: str
+    state: str
+    error: str | None
+    budget: int
+    seed: int
+    sampler: str
+    verify: int
+    evaluated: int
+    feasible: int
+    front_size: int
+    created_at: str
+
+
+class CsimSummary(TypedDict):
+    """The newest C simulation of a design."""
+
+    state: str
+    passed: bool | None
+    max_rel_error: float | None
+
+
+class DesignSummary(TypedDict):
+    """A design as lists show it; latency in us, energy in uJ, null where it can not be built (`reason` says why)."""
+
+    id: str
+    number: int
+    on_front: bool
+    feasible: bool
+    latency_us: float | None
+    energy_uj: float | None
+    reason: str | None
+    knobs: dict[str, Any]
+    csim: CsimSummary | None
+
+
+class Scatter(TypedDict):
+    """All designs of an exploration, by column."""
+
+    id: list[str]
+    number: list[int]
+    latency_us: list[float | None]
+    energy_uj: list[float | None]
+    feasible: list[bool]
+    on_front: list[bool]
+    csim: list[str | None]
+
+
+class Build(TypedDict):
+    """One stage of one design."""
+
+    id: str
+    design_id: str | None
+    stage: str
+    state: str
+    verdict: dict[str, Any] | None
+    error: str | None
+
+
+class Design(DesignSummary):
+    """A design with everything known about it."""
+
+    exploration_id: str
+    metrics: list[dict[str, Any]]
+    violations: list[dict[str, Any]]
+    builds: list[Build]
+
+
+class Artifact(TypedDict):
+    """One file of a design directory."""
+
+    path: str
+    size: int
+    digest: str
+    media_type: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event of an exploration: kind is `state`, `designs`, `front` or `build`."""
+
+    id: str
+    kind: str
+    data: dict[str, Any]
+
+
+class Client:
+    """Talks to the service at `url`. Raises RefusedError for what it refuses, ServiceUnavailableError where none is."""
+
+    def __init__(self, url: str, transport: httpx.BaseTransport | None = None) -> None:
+        self.url = url.rstrip("/")
+        self._http = httpx.Client(base_url=f"{self.url}/v1", timeout=_TIMEOUT_S, transport=transport, trust_env=False)
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self._http.close()
+
+    def health(self) -> dict[str, Any]:
+        return self._get("/health")
+
+    def models(self) -> list[dict[str, Any]]:
+        return list(self._items("/models"))
+
+    def model(self, model: str) -> dict[str, Any]:
+        return self._get(f"/models/{model}")
+
+    def add_model(self, config: Path, name: str) -> dict[str, Any]:
+        """Store a network from its `config.json`."""
+        with config.open("rb") as file:
+            upload = {"file": ("config.json", file, "application/json")}
+            return self._send("POST", "/models", files=upload, data={"name": name})
+
+    def explorations(self) -> Iterator[Exploration]:
+        """Newest first."""
+        return cast(Iterator[Exploration], self._items("/explorations"))
+
+    def exploration(self, exploration: str) -> Exploration:
+        return self._get(f"/explorations/{exploration}")
+
+    def explore(self, request: Mapping[str, Any], key: str) -> str:
+        """Start an exploration; the same `key` starts it once. The id."""
+        return self._send("POST", "/explorations", json=dict(request), headers={"Idempotency-Key": key})["id"]
+
+    def cancel(self, exploration: str) -> None:
+        self._send("POST", f"/explorations/{exploration}/cancel")
+
+    def resume(self, exploration: str) -> None:
+        self._send("POST", f"/explorations/{exploration}/resume")
+
+    def front(self, exploration: str) -> list[DesignSummary]:
+        """The designs of the Pareto front, fastest first."""
+        designs = cast(Iterator[DesignSummary], self._items(f"/explorations/{exploration}/designs", front="true"))
+        return sorted(designs, key=lambda design: objectives(design)[0])
+
+    def scatter(self, exploration: str) -> Scatter:
+        return self._get(f"/explorations/{exploration}/scatter")
+
+    def design(self, design: str) -> Design:
+        return self._get(f"/designs/{design}")
+
+    def start_build(self, design: str, stage: str) -> str:
+        """Queue a stage of a design; a finished one is not run again. The build's id."""
+        return self._send("POST", f"/designs/{design}/builds", json={"stage": stage})["id"]
+
+    def build(self, build: str) -> Build:
+        return self._get(f"/builds/{build}")
+
+    def artifacts(self, design: str) -> list[Artifact]:
+        return cast(list[Artifact], list(self._items(f"/designs/{design}/artifacts")))
+
+    def archive(self, design: str) -> Iterator[bytes]:
+        """The design directory as a tar.gz stream."""
+        with self._http.stream("GET", f"/designs/{design}/archive") as reply:
+            if reply.is_error:
+                reply.read()
+                raise _refusal(reply)
+            yield from reply.iter_bytes()
+
+    def events(self, exploration: str) -> Iterator[Event]:
+        """All events from the first on, until the exploration has ended; a lost connection is taken up again."""
+        last = ""
+        while True:
+            try:
+                for event in self._stream(exploration, last):
+                    last = event.id or last
+                    yield event
+                    if event.kind == "state" and event.data["state"] in ENDED:
+                        return
+            except httpx.TransportError:
+                sleep(_RECONNECT_S)
+            if self.exploration(exploration)["state"] in ENDED:
+                return
+
+    def _stream(self, exploration: str, last: str) -> Iterator[Event]:
+        headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last} if last else {})
+        path = f"/explorations/{exploration}/events"
+        with self._http.stream("GET", path, headers=headers, timeout=_STREAM_TIMEOUT_S) as reply:
+            if reply.is_error:
+                reply.read()
+                raise _refusal(reply)
+            yield from parse_events(reply.iter_lines())
+
+    def _items(self, path: str, **query: str) -> Iterator[Any]:
+        cursor = ""
+        while True:
+            page = self._get(path, **query, **({"cursor": cursor} if cursor else {}))
+            yield from page["items"]
+            cursor = page.get("next_cursor") or ""
+            if not cursor:
+                return
+
+    def _get(self, path: str, **query: str) -> Any:
+        return self._send("GET", path, params=query)
+
+    def _send(self, method: str, path: str, **request: Any) -> Any:
+        try:
+            reply = self._http.request(method, path, **request)
+        except httpx.TransportError as error:
+            raise ServiceUnavailableError(
+                f"no Millrace service answers at {self.url} ({error}); start one with `millrace up`"
+            ) from error
+        if reply.is_error:
+            raise _refusal(reply)
+        return reply.json()
+
+
+def objectives(design: DesignSummary) -> tuple[float, float]:
+    """Latency in us and energy in uJ of a design that can be built."""
+    latency, energy = design["latency_us"], design["energy_uj"]
+    if latency is None or energy is None:
+        raise ValueError(f"design {design['id']} has no latency or energy: {design['reason']}")
+    return latency, energy
+
+
+def parse_events(lines: Iterator[str]) -> Iterator[Event]:
+    """Events of a `text/event-stream`; comments and unknown fields are passed over."""
+    fields: dict[str, list[str]] = {}
+    for line in lines:
+        if line:
+            name, _, value = line.partition(":")
+            fields.setdefault(name, []).append(value.removeprefix(" "))
+            continue
+        if "data" in fields:
+            kind = fields.get("event", ["message"])[-1]
+            yield Event(fields.get("id", [""])[-1], kind, json.loads("\n".join(fields["data"])))
+        fields = {}
+
+
+def _refusal(reply: httpx.Response) -> RefusedError:
+    """The problem document (RFC 9457) as an error."""
+    try:
+        problem: dict[str, Any] = reply.json()
+    except ValueError:
+        problem = {}
+    text = problem.get("detail") or problem.get("title") or f"the service answered {reply.status_code}"
+    return RefusedError(reply.status_code, str(text))

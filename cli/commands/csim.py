@@ -1,0 +1,63 @@
+"""`millrace csim`: build a design's C++ with g++, run it, compare with PyTorch."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli import options
+from cli.errors import DONE, NO
+from cli.output import console, emit_json, table, verdict_word
+from cli.stages import Stages
+
+if TYPE_CHECKING:
+    from compiler.verify import Verdict
+
+
+def csim(
+    directory: Annotated[Path, typer.Argument(help="Design directory of `millrace compile`.", metavar="DIR")],
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds after which the run is stopped.")] = 600,
+    as_json: options.Json = False,
+) -> None:
+    """C-simulate the design in DIR and compare every output with PyTorch.
+
+    Exit code 1: an output differs by more than its tolerance, or the design deadlocks.
+
+    Examples:
+
+        millrace csim d
+
+        millrace csim d --json | jq .outputs
+    """
+    from compiler.verify import csim as simulate
+
+    with Stages(quiet=as_json) as stages:
+        verdict = simulate(directory, stages.start, timeout)
+    if as_json:
+        emit_json(verdict.to_json())
+    else:
+        show_verdict(verdict)
+    raise typer.Exit(DONE if verdict.passed else NO)
+
+
+def show_verdict(verdict: "Verdict") -> None:
+    """Print the outputs with their errors, then the verdict."""
+    rows = [
+        (
+            o.name,
+            f"{o.max_abs_error:.2g}",
+            f"{o.max_rel_error:.2g}",
+            f"{o.rms_rel_error:.2g}",
+            f"{o.tolerance:.2g}",
+            verdict_word(o.passed),
+        )
+        for o in verdict.outputs
+    ]
+    columns = ("output", ">max abs error", ">max rel error", ">rms rel error", ">tolerance of max rel", "verdict")
+    console.print(table("", columns, rows))
+    console.print(
+        f"{verdict_word(verdict.passed)} against PyTorch in {verdict.seconds:.1f} s; "
+        f"{verdict.tasks_checked} integer tasks checked bit by bit, {verdict.integer_mismatches} mismatches"
+    )
+    if not verdict.passed:
+        console.print(verdict.message, markup=False)

@@ -1,0 +1,105 @@
+"""`millrace design`: one design of an exploration, and its files."""
+
+import io
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+
+from cli import options
+from cli.client import Client, Design
+from cli.output import console, emit_json, table, verdict_word
+from cli.service import connect
+from compiler.errors import InvalidInputError
+
+app = typer.Typer(help="Show and export designs.", no_args_is_help=True)
+
+DesignId = Annotated[str, typer.Argument(help="Its id, from `millrace pareto`.", metavar="DESIGN")]
+
+
+@app.command("show")
+def show(design: DesignId, url: options.Url = None, as_json: options.Json = False) -> None:
+    """Knobs, metrics with their fidelity, and verdicts of a design.
+
+    Examples:
+
+        millrace design show dsg_0abc
+    """
+    with connect(url) as connection:
+        found = connection.client.design(design)
+    if as_json:
+        emit_json(found)
+    else:
+        _print(found)
+
+
+@app.command("export")
+def export(
+    design: DesignId,
+    out: options.Output,
+    url: options.Url = None,
+    as_json: options.Json = False,
+) -> None:
+    """Write the design directory: HLS C++, IR, parameters, host program; compiles it first if need be.
+
+    Examples:
+
+        millrace design export dsg_0abc --out d && millrace csim d
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InvalidInputError(f"{out} exists and is not empty; name another directory")
+    with connect(url) as connection:
+        _unpack(connection.client, design, out)
+    if as_json:
+        emit_json({"directory": str(out), "design": design})
+    else:
+        console.print(f"written to {out}; next: millrace csim {out}")
+
+
+def _unpack(client: Client, design: str, out: Path) -> None:
+    stream = cast(io.BufferedIOBase, _Stream(client.archive(design)))
+    out.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(fileobj=stream, mode="r|gz") as archive:
+        archive.extractall(out, filter="data")
+
+
+class _Stream(io.RawIOBase):
+    """Chunks of bytes as a file to read."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        while size < 0 or len(self._rest) < size:
+            chunk = next(self._chunks, b"")
+            if not chunk:
+                break
+            self._rest += chunk
+        taken = self._rest if size < 0 else self._rest[:size]
+        self._rest = self._rest[len(taken) :]
+        return taken
+
+
+def _print(design: Design) -> None:
+    place = "on the front" if design["on_front"] else "feasible" if design["feasible"] else "infeasible"
+    console.print(f"[bold]{design['id']}[/]  number {design['number']} of {design['exploration_id']}, {place}")
+    metrics = [
+        (m["name"], f"{m['value']:,.4g}", m["unit"], m["fidelity"], f"[dim]{m['tool']} {m['tool_version']}[/]")
+        for m in design["metrics"]
+    ]
+    console.print(table("", ("metric", ">value", "unit", "fidelity", "from"), metrics))
+    for violation in design["violations"]:
+        over = f"{violation['resource']} {violation['demand']:,.4g} of {violation['bound']:,.4g}"
+        console.print(f"[yellow]exceeds the platform:[/] {over}")
+    knobs = [(name, str(value)) for name, value in design["knobs"].items()]
+    console.print(table("", ("knob", "value"), knobs))
+    for build in design["builds"]:
+        verdict = build["verdict"]
+        word = verdict_word(verdict["passed"]) if verdict else build["state"]
+        console.print(f"{build['stage']} {build['id']}: {word} {build['error'] or ''}")

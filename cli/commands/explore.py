@@ -1,0 +1,119 @@
+"""`millrace explore`: search the design space of a model."""
+
+from pathlib import Path
+from typing import Annotated, Any
+from uuid import uuid4
+
+import typer
+
+from cli import options
+from cli.client import Client, Exploration
+from cli.commands.model import default_name, require_config
+from cli.errors import DONE, FAILED, NO, InterruptedExplorationError
+from cli.front import print_front
+from cli.output import console, emit_json, errors
+from cli.service import Connection, connect
+from cli.watch import follow
+from compiler.errors import InvalidInputError
+
+Model = Annotated[
+    str | None, typer.Argument(help="Built-in name, stored model, or path to a config.json.", metavar="MODEL")
+]
+
+
+def explore(
+    model: Model = None,
+    phase: options.Phase = options.PhaseName.DECODE,
+    seq: options.Seq = None,
+    context: options.Context = None,
+    precision: options.Precision = options.PrecisionName.W4A8,
+    platform: options.Platform = "u55c",
+    layers: options.Layers = 1,
+    budget: Annotated[int, typer.Option(min=1, help="Designs to evaluate.")] = 200,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the sampler.")] = 0,
+    sampler: Annotated[str, typer.Option(help="nsga2, tpe, qmc or random.")] = "nsga2",
+    verify: Annotated[int, typer.Option(min=0, help="Designs of the front to compile and compare with PyTorch.")] = 3,
+    resume: Annotated[str | None, typer.Option(help="Go on with this exploration.", metavar="ID")] = None,
+    detach: Annotated[bool, typer.Option("--detach/--follow", help="Print the id and leave.")] = False,
+    url: options.Url = None,
+    as_json: options.Json = False,
+) -> None:
+    """Search for designs of MODEL that trade latency against energy, and verify the best against PyTorch.
+
+    Uses the service that runs, or starts one for the duration. Exit code 1: no feasible design, or a verified one
+    differs from PyTorch. Examples:
+
+        millrace explore gpt2 --context 64 --budget 500
+
+        millrace explore ./config.json --phase prefill --seq 128 --precision f32 --detach
+
+        millrace explore --resume exp_0abc
+    """
+    if (model is None) == (resume is None):
+        raise InvalidInputError("name a MODEL to explore, or an exploration to go on with: --resume ID")
+    shape = options.workload(model or "", phase, seq, context, precision, layers)
+    with connect(url) as connection:
+        if detach and connection.temporary:
+            raise InvalidInputError("--detach needs a service that stays: start one with `millrace up` first")
+        client = connection.client
+        if resume is not None:
+            client.resume(resume)
+            identifier = resume
+        else:
+            request = {
+                "model": model_reference(client, model or ""),
+                "workload": {k: v for k, v in shape.to_json().items() if k != "model"},
+                "platform": platform,
+                "budget": budget,
+                "seed": seed,
+                "sampler": sampler,
+                "verify": verify,
+            }
+            identifier = client.explore(request, str(uuid4()))
+        if detach:
+            _show_detached(client, identifier, as_json)
+            return
+        exploration = follow_to_end(connection, identifier, quiet=as_json)
+        code = print_result(client, exploration, as_json)
+    raise typer.Exit(code)
+
+
+def model_reference(client: Client, model: str) -> str:
+    """What the service calls `model`; a path to a config.json is stored first."""
+    path = Path(model)
+    if path.suffix != ".json" and not path.exists():
+        return model
+    return client.add_model(require_config(path), default_name(path))["id"]
+
+
+def follow_to_end(connection: Connection, exploration: str, quiet: bool) -> Exploration:
+    """Watch until the exploration has ended. Ctrl-C says how it goes on."""
+    client = connection.client
+    budget = client.exploration(exploration)["budget"]
+    try:
+        follow(client.events(exploration), budget, quiet)
+    except KeyboardInterrupt:
+        raise InterruptedExplorationError(exploration, None if connection.temporary else client.url) from None
+    return client.exploration(exploration)
+
+
+def print_result(client: Client, exploration: Exploration, as_json: bool) -> int:
+    """Print the front of an exploration that has ended; the exit code that it means."""
+    front = client.front(exploration["id"])
+    if as_json:
+        emit_json({"exploration": exploration, "front": front})
+    else:
+        print_front(exploration, client.scatter(exploration["id"]), front)
+    if exploration["state"] == "failed":
+        errors.print(f"[red]the exploration failed:[/] {exploration['error']}")
+        return FAILED
+    refuted = any(design["csim"] and design["csim"]["passed"] is False for design in front)
+    return NO if refuted or not front else DONE
+
+
+def _show_detached(client: Client, exploration: str, as_json: bool) -> None:
+    if as_json:
+        found: dict[str, Any] = dict(client.exploration(exploration))
+        emit_json(found)
+        return
+    console.print(f"{exploration} is queued; watch it at {client.url} or with: millrace explore --resume {exploration}")

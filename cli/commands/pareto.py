@@ -1,0 +1,51 @@
+"""`millrace pareto`: the front of an exploration."""
+
+from typing import Annotated
+
+import typer
+
+from cli import options
+from cli.commands.explore import print_result
+from cli.output import console, emit_json, table
+from cli.service import connect
+
+
+def pareto(
+    exploration: Annotated[
+        str | None, typer.Argument(help="Its id; without one, all explorations are listed.", metavar="[EXPLORATION]")
+    ] = None,
+    url: options.Url = None,
+    as_json: options.Json = False,
+) -> None:
+    """Show the Pareto front of an exploration: table and plot.
+
+    Exit code 1: no feasible design, or a verified one differs from PyTorch. Examples:
+
+        millrace pareto
+
+        millrace pareto exp_0abc --json
+    """
+    with connect(url) as connection:
+        if exploration is not None:
+            found = connection.client.exploration(exploration)
+            raise typer.Exit(print_result(connection.client, found, as_json))
+        explorations = list(connection.client.explorations())
+    if as_json:
+        emit_json(explorations)
+        return
+    if not explorations:
+        console.print("there are no explorations yet; start one: millrace explore gpt2")
+        return
+    rows = [
+        (
+            e["id"],
+            e["model"]["name"],
+            f"{e['workload']['phase']} {e['workload']['length']} {e['workload']['precision']}",
+            e["platform"],
+            e["state"],
+            f"{e['evaluated']}/{e['budget']}",
+            str(e["front_size"]),
+        )
+        for e in explorations
+    ]
+    console.print(table("", ("exploration", "model", "workload", "platform", "state", ">designs", ">front"), rows))

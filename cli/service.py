@@ -1,0 +1,38 @@
+"""The service a command talks to: the one named, the one that runs, or one of our own for as long as it takes."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from rich.markup import escape
+
+from cli.client import Client
+from cli.output import errors
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A client, and whether the service ends with this command."""
+
+    client: Client
+    temporary: bool
+
+
+@contextmanager
+def connect(url: str | None) -> Generator[Connection]:
+    """A service that explores: at `url`, else the one of `millrace up`, else started here and stopped at the end."""
+    from worker.settings import Settings
+    from worker.supervisor import services
+
+    if url is not None:
+        with Client(url) as client:
+            client.health()
+            yield Connection(client, temporary=False)
+        return
+    with services(Settings(), announce) as running, Client(running.address) as client:
+        yield Connection(client, temporary=running.started)
+
+
+def announce(text: str) -> None:
+    """Tell a person what the supervisor did."""
+    errors.print(f"[yellow]note:[/] {escape(text)}")

@@ -1,0 +1,100 @@
+"""Following an exploration: a bar and the growing front on a terminal, a line now and then elsewhere."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.console import Group
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from cli.client import Event
+from cli.output import errors
+from cli.plot import Point, scatter
+
+_LINES = 10  # progress lines where there is no terminal
+_PASSED = {True: "passed", False: "failed"}
+
+
+@dataclass
+class Watched:
+    """What the events have told so far. `builds`: state of each design's C simulation."""
+
+    budget: int
+    state: str = "queued"
+    error: str | None = None
+    points: dict[str, Point] = field(default_factory=dict[str, Point])
+    evaluated: int = 0
+    front: tuple[str, ...] = ()
+    builds: dict[str, str] = field(default_factory=dict[str, str])
+
+    def take(self, event: Event) -> None:
+        """Fold one event in."""
+        match event.kind:
+            case "state":
+                self.state, self.error = event.data["state"], event.data.get("error")
+            case "designs":
+                self._take_designs(event.data)
+            case "front":
+                self.front = tuple(event.data["ids"])
+            case "build":
+                self._take_build(event.data)
+            case _:
+                pass
+
+    def _take_designs(self, columns: dict[str, list[Any]]) -> None:
+        self.evaluated += len(columns["id"])
+        rows = zip(columns["id"], columns["latency_us"], columns["energy_uj"], columns["feasible"], strict=True)
+        self.points.update({name: (x, y) for name, x, y, feasible in rows if feasible})
+
+    def _take_build(self, build: dict[str, Any]) -> None:
+        if build["stage"] == "csim" and build["design_id"]:
+            verdict = build["verdict"]
+            self.builds[build["design_id"]] = _PASSED[verdict["passed"]] if verdict else build["state"]
+
+    def summary(self) -> str:
+        """One line."""
+        parts = [f"{self.evaluated}/{self.budget} designs", f"{len(self.points)} feasible", f"front {len(self.front)}"]
+        if self.builds:
+            passed = sum(state == "passed" for state in self.builds.values())
+            parts.append(f"csim {passed}/{len(self.builds)} passed")
+        return f"{self.state}: {', '.join(parts)}"
+
+    def plot(self) -> str:
+        """The front so far on the cloud of feasible designs."""
+        front = [self.points[name] for name in self.front if name in self.points]
+        return scatter(list(self.points.values()), front, "latency us", "energy uJ", height=12)
+
+
+def follow(events: Iterable[Event], budget: int, quiet: bool) -> Watched:
+    """Show the events until they end; what they told. `quiet` shows nothing."""
+    watched = Watched(budget)
+    if quiet:
+        for event in events:
+            watched.take(event)
+    elif errors.is_terminal:
+        _follow_live(events, watched)
+    else:
+        _follow_lines(events, watched)
+    return watched
+
+
+def _follow_live(events: Iterable[Event], watched: Watched) -> None:
+    bar = Progress(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    task = bar.add_task("queued", total=watched.budget)
+    with Live(bar, console=errors, refresh_per_second=4, transient=True) as live:
+        for event in events:
+            watched.take(event)
+            bar.update(task, completed=watched.evaluated, description=watched.summary())
+            live.update(Group(bar, Text(watched.plot())))
+
+
+def _follow_lines(events: Iterable[Event], watched: Watched) -> None:
+    shown: tuple[str, int, int] | None = None
+    for event in events:
+        watched.take(event)
+        done = (watched.state, watched.evaluated * _LINES // watched.budget, len(watched.builds))
+        if done != shown:
+            errors.print(f"  {watched.summary()}")
+            shown = done

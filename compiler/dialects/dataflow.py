@@ -1,0 +1,550 @@
+"""Kernels and tasks: what runs side by side on the chip, and where it meets HBM (design 3.1, paper section 3).
+
+Machine model. A design is a function on tensors that live in HBM. It runs its `dataflow.kernel`s one after the other;
+a kernel reads tensors from HBM and writes tensors to HBM, and inside it every process runs at once. In early stages a
+kernel's block arguments and yielded values are itensors, an implicit DMA each; `materialize-dmas` makes them
+`dataflow.load` and `dataflow.store`. A `dataflow.task` is one pipelined perfect loop nest: in every iteration it
+pops the tokens that its ports need, computes the unrolled points of its scalar body side by side, combines them over
+the reduction loops and pushes what is done.
+
+Stages of a task:
+
+    on tensors              `space` only: a linalg operation
+    tiled                   `nest` says which loops run in time, in which order, and what is unrolled in space
+    on itensors             ports stream as the nest walks them
+    on streams              ports are FIFOs
+"""
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr, SymbolNameConstraint, TensorType
+from xdsl.dialects.utils import AbstractYieldOperation
+from xdsl.ir import Attribute, Block, BlockArgument, Dialect, Region, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    lazy_traits_def,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, SymbolTable
+from xdsl.utils.exceptions import VerifyException
+
+from compiler.dialects.dataflow_attributes import (
+    MapAttr,
+    NestAttr,
+    OutputAttr,
+    Packing,
+    PackingAttr,
+    Space,
+    SpaceAttr,
+    ValueAttr,
+)
+from compiler.dialects.element_types import dtype_name, literal, literal_value, tensor_type
+from compiler.dialects.itensor import ITensorType, StreamType, itensor_of
+from compiler.dialects.plain_data import parse_dim
+from compiler.dialects.process import ProcessOp
+from compiler.dialects.scalar_ops import body_region, region_body
+from compiler.graph.itensor import ITensor
+from compiler.graph.linalg_graph import Combiner, LinalgOp, Operand, OpKind, Reduction
+from compiler.graph.nest import Nest
+from compiler.graph.task_graph import Dma
+from compiler.options import Multiplier
+
+COMBINERS: tuple[Combiner, ...] = ("add", "max", "min", "mul")
+ROUTING_KINDS: tuple[OpKind, ...] = ("chunk", "concat")
+MULTIPLIERS: tuple[Multiplier, ...] = ("fabric", "dsp")
+
+
+def element_name(type_: Attribute) -> str:
+    """Name of the element type of a tensor or itensor."""
+    if isinstance(type_, ITensorType):
+        return type_.data.dtype
+    if isinstance(type_, TensorType):
+        return dtype_name(cast(TensorType[Attribute], type_).element_type)
+    raise VerifyException(f"{type_} has no elements; expected a tensor or an itensor")
+
+
+def data_shape(type_: Attribute) -> tuple[int, ...]:
+    """Shape of the tensor that a value is or streams."""
+    if isinstance(type_, ITensorType):
+        return type_.data.shape
+    if isinstance(type_, TensorType):
+        return cast(TensorType[Attribute], type_).get_shape()
+    raise VerifyException(f"{type_} has no shape; expected a tensor or an itensor")
+
+
+def _same_data(outer: Attribute, inner: Attribute) -> bool:
+    return (
+        isinstance(outer, TensorType)
+        and isinstance(inner, TensorType | ITensorType)
+        and data_shape(outer) == data_shape(inner)
+        and element_name(outer) == element_name(inner)
+    )
+
+
+@irdl_op_definition
+class YieldOp(AbstractYieldOperation[Attribute]):
+    """Ends a kernel with what leaves it, or the body of a task with the result of one point.
+
+    ```
+    dataflow.yield %sum : f32
+    ```
+    """
+
+    name = "dataflow.yield"
+
+    traits = lazy_traits_def(lambda: (IsTerminator(), HasParent(KernelOp, TaskOp)))
+
+
+@irdl_op_definition
+class KernelOp(IRDLOperation):
+    """Processes that run at once. Tensors at its boundary are in HBM; block arguments say how each is streamed.
+
+    ```
+    %y = dataflow.kernel @kernel0 (%a : !itensor.itensor<4xf32, ...> = %x : tensor<64xf32>) {
+      ...
+      dataflow.yield %b : !itensor.itensor<4xf32, ...>
+    } : tensor<64xf32>
+    ```
+
+    is `load %x into a FIFO; run the processes; store what comes out as %y`.
+    """
+
+    name = "dataflow.kernel"
+
+    sym_name = prop_def(SymbolNameConstraint())
+    inputs = var_operand_def(TensorType)
+    outputs = var_result_def(TensorType)
+    body = region_def("single_block")
+
+    traits = traits_def(IsolatedFromAbove(), SymbolTable())
+
+    def __init__(self, name: str, inputs: Sequence[SSAValue], block: Block, results: Sequence[Attribute]):
+        super().__init__(
+            operands=[inputs],
+            result_types=[results],
+            properties={"sym_name": StringAttr(name)},
+            regions=[Region(block)],
+        )
+
+    @property
+    def block(self) -> Block:
+        return self.body.block
+
+    @property
+    def yielded(self) -> YieldOp:
+        last = self.block.last_op
+        if not isinstance(last, YieldOp):
+            raise VerifyException(f"kernel @{self.sym_name.data} must end with dataflow.yield")
+        return last
+
+    def verify_(self) -> None:
+        where = f"kernel @{self.sym_name.data}"
+        if len(self.inputs) != len(self.block.args) or len(self.outputs) != len(self.yielded.arguments):
+            raise VerifyException(f"{where}: operands and block arguments, or results and yields, differ in number")
+        inner = (*self.block.args, *self.yielded.arguments)
+        for outer, value in zip((*self.inputs, *self.outputs), inner, strict=True):
+            if not _same_data(outer.type, value.type):
+                raise VerifyException(f"{where}: {value.type} inside does not stream {outer.type} outside")
+
+    def print(self, printer: Printer) -> None:
+        def port(pair: tuple[BlockArgument, SSAValue]) -> None:
+            printer.print_block_argument(pair[0])
+            printer.print_string(" = ")
+            printer.print_ssa_value(pair[1])
+            printer.print_string(" : ")
+            printer.print_attribute(pair[1].type)
+
+        printer.print_string(" ")
+        printer.print_symbol_name(self.sym_name.data)
+        printer.print_string(" ")
+        with printer.in_parens(), printer.indented(2):
+            if self.inputs:
+                printer.print_string("\n")
+            printer.print_list(zip(self.block.args, self.inputs, strict=True), port, ",\n")
+        printer.print_string(" ")
+        printer.print_region(self.body, print_entry_block_args=False)
+        if self.outputs:
+            printer.print_string(" : ")
+            printer.print_list(self.outputs.types, printer.print_attribute)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> "KernelOp":
+        def port() -> tuple[Parser.Argument, SSAValue]:
+            argument = parser.parse_argument()
+            parser.parse_punctuation("=")
+            operand = parser.parse_unresolved_operand()
+            parser.parse_punctuation(":")
+            return argument, parser.resolve_operand(operand, parser.parse_type())
+
+        name = parser.parse_symbol_name()
+        ports = parser.parse_comma_separated_list(parser.Delimiter.PAREN, port)
+        region = parser.parse_region([argument for argument, _ in ports])
+        types: list[Attribute] = []
+        if parser.parse_optional_punctuation(":"):
+            types.extend(parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type))
+        return cls.build(
+            operands=[[operand for _, operand in ports]],
+            result_types=[types],
+            properties={"sym_name": name},
+            regions=[region],
+        )
+
+
+@irdl_op_definition
+class TaskOp(ProcessOp):
+    """One structured operation: a perfect loop nest with a scalar body, or (chunk, concat) one that routes tokens.
+
+    ```
+    %h = dataflow.task @fc1
+        space<parallel 64 : 0, reduction 768 : 1>
+        nest<[d0 16 x 4, d1 768 x 1], unroll: [4, 1]>
+        reduce add from 0.000000e+00 : f32
+        ins("x"[d1] = %x : !itensor.itensor<1xf32, iter_space: [16,768]*[1,1], iter_map: (d0,d1)->(d1)>,
+            "w"[d0, d1] = %w : !itensor.itensor<4x1xf32, iter_space: [16,768]*[4,1], iter_map: (d0,d1)->(d0,d1)>)
+        -> ("h"[d0] : !itensor.itensor<4xf32, iter_space: [16]*[4], iter_map: (d0)->(d0)>) {
+      ^bb0(%a: f32, %b: f32):
+        %p = arith.mulf %a, %b : f32
+        dataflow.yield %p : f32
+    }
+    // for i in 0, 4, ..., 60:  acc[0:4] = 0
+    //   for j in 0, 1, ..., 767:  pop x; pop w; acc[k] += x * w[k] for k in 0..3
+    //   push acc
+    ```
+
+    `chunk d2`: output i is the input where loop d2 is i. `concat d2`: the inputs one after the other along d2.
+    """
+
+    name = "dataflow.task"
+    label = MapAttr
+    separator = "\n"
+
+    kind = prop_def(StringAttr)
+    space = prop_def(SpaceAttr)
+    input_maps = prop_def(ArrayAttr[MapAttr])
+    output_maps = prop_def(ArrayAttr[MapAttr])
+    axis = opt_prop_def(IntAttr)
+    nest = opt_prop_def(NestAttr)
+    combiner = opt_prop_def(StringAttr)
+    init = opt_prop_def(Attribute)
+    multiplier = opt_prop_def(StringAttr)
+    body = region_def()
+
+    traits = traits_def(IsolatedFromAbove())
+
+    @staticmethod
+    def of(op: LinalgOp, inputs: Sequence[SSAValue], results: Sequence[Attribute]) -> "TaskOp":
+        """The task of `op` on tensors. Every field of `op` is kept, see `linalg`."""
+        properties: dict[str, Attribute | None] = {
+            "sym_name": StringAttr(op.name),
+            "kind": StringAttr(op.kind),
+            "space": SpaceAttr(Space(op.loops, op.iterators, op.groups)),
+            "input_maps": ArrayAttr(MapAttr(operand) for operand in op.inputs),
+            "output_maps": ArrayAttr(MapAttr(operand) for operand in op.outputs),
+            "axis": IntAttr(op.axis) if op.axis is not None else None,
+        }
+        if op.reduction is not None:
+            properties["combiner"] = StringAttr(op.reduction.combiner)
+            properties["init"] = literal(op.reduction.init, element_name(results[0]))
+        region = body_region(op.body, YieldOp) if op.body is not None else Region()
+        return TaskOp.build(operands=[inputs, []], result_types=[results], properties=properties, regions=[region])
+
+    @property
+    def linalg(self) -> LinalgOp:
+        """The operation that this task computes; the inverse of `of`."""
+        space = self.space.data
+        return LinalgOp(
+            name=self.process_name,
+            kind=self.op_kind,
+            loops=space.loops,
+            iterators=space.iterators,
+            groups=space.groups,
+            inputs=self.reads,
+            outputs=self.writes,
+            body=region_body(self.body) if self.body.blocks else None,
+            reduction=self._reduction,
+            axis=self.axis_loop,
+        )
+
+    @property
+    def axis_loop(self) -> int | None:
+        """The loop that a chunk or concat splits."""
+        return self.axis.data if self.axis is not None else None
+
+    @property
+    def op_kind(self) -> OpKind:
+        return next((kind for kind in ROUTING_KINDS if kind == self.kind.data), "generic")
+
+    @property
+    def _reduction(self) -> Reduction | None:
+        if self.combiner is None or self.init is None:
+            return None
+        combiner = next(c for c in COMBINERS if c == self.combiner.data)
+        return Reduction(combiner, literal_value(self.init))
+
+    @property
+    def reads(self) -> tuple[Operand, ...]:
+        return tuple(map_.data for map_ in self.input_maps)
+
+    @property
+    def writes(self) -> tuple[Operand, ...]:
+        return tuple(map_.data for map_ in self.output_maps)
+
+    @property
+    def tiled(self) -> Nest:
+        """The nest. Raises VerifyException where the task is not tiled yet."""
+        if self.nest is None:
+            raise VerifyException(f"task @{self.process_name} has no nest; run tile-tasks first")
+        return self.nest.data
+
+    def print_header(self, printer: Printer) -> None:
+        if self.axis is not None:
+            printer.print_string(f" {self.kind.data} d{self.axis.data}")
+        if self.multiplier is not None:
+            printer.print_string(f" multiplier {self.multiplier.data}")
+        printer.print_string("\nspace")
+        self.space.print_parameter(printer)
+        if self.nest is not None:
+            printer.print_string("\nnest")
+            self.nest.print_parameter(printer)
+        if self.combiner is not None and self.init is not None:
+            printer.print_string(f"\nreduce {self.combiner.data} from ")
+            printer.print_attribute(self.init)
+
+    @classmethod
+    def parse_header(cls, parser: Parser) -> dict[str, Attribute]:
+        properties: dict[str, Attribute] = {"kind": StringAttr("generic")}
+        if (kind := parser.parse_optional_keyword_in(ROUTING_KINDS)) is not None:
+            properties |= {"kind": StringAttr(kind), "axis": IntAttr(parse_dim(parser))}
+        if parser.parse_optional_keyword("multiplier"):
+            properties["multiplier"] = StringAttr(parser.parse_keyword_in(MULTIPLIERS))
+        parser.parse_keyword("space")
+        properties["space"] = SpaceAttr(SpaceAttr.parse_parameter(parser))
+        if parser.parse_optional_keyword("nest"):
+            properties["nest"] = NestAttr(NestAttr.parse_parameter(parser))
+        if parser.parse_optional_keyword("reduce"):
+            properties["combiner"] = StringAttr(parser.parse_keyword_in(COMBINERS))
+            parser.parse_keyword("from")
+            properties["init"] = parser.parse_attribute()
+        return properties
+
+    def print_tail(self, printer: Printer) -> None:
+        if self.body.blocks:
+            printer.print_string(" ")
+            printer.print_region(self.body)
+
+    @classmethod
+    def parse_tail(cls, parser: Parser) -> list[Region]:
+        return [parser.parse_optional_region() or Region()]
+
+    def verify_(self) -> None:
+        if len(self.inputs) != len(self.input_maps) or len(self.written) != len(self.output_maps):
+            raise VerifyException(f"task @{self.process_name}: every port needs a map")
+        if self.streams and self.outputs:
+            raise VerifyException(f"task @{self.process_name}: a task has results or writes streams, not both")
+        self._verify_loops()
+        self._verify_body()
+        for value, operand in zip(self.inputs, self.reads, strict=True):
+            self._verify_port(value, operand, written=False)
+        for value, operand in zip(self.written, self.writes, strict=True):
+            self._verify_port(value, operand, written=True)
+
+    def _verify_loops(self) -> None:
+        where, space = f"task @{self.process_name}", self.space.data
+        rank = len(space.loops)
+        if any(dim >= rank for operand in (*self.reads, *self.writes) for dim in operand.dims):
+            raise VerifyException(f"{where}: a map names a loop beyond the {rank} of the space")
+        if self.nest is not None and len(self.nest.data.unroll) != rank:
+            raise VerifyException(f"{where}: the nest unrolls {len(self.nest.data.unroll)} dimensions, not {rank}")
+        if (self.op_kind == "generic") == (self.axis is not None):
+            raise VerifyException(f"{where}: chunk and concat need the loop that they split, others have none")
+        if self.axis is not None and self.op_kind == "chunk" and space.loops[self.axis.data] != len(self.written):
+            raise VerifyException(f"{where}: loop d{self.axis.data} needs one iteration for each output")
+        for dim, (extent, iterator) in enumerate(zip(space.loops, space.iterators, strict=True)):
+            self._verify_loop(dim, extent)
+            if self.op_kind == "generic" and (iterator == "parallel") != (dim in self.writes[0].dims):
+                raise VerifyException(f"{where}: the output must be indexed by exactly the parallel loops")
+
+    def _verify_loop(self, dim: int, extent: int) -> None:
+        """The loops in time and the points in space cover a loop of the space exactly."""
+        if self.nest is None:
+            return
+        covered = self.nest.data.unroll[dim]
+        for loop in reversed(self.nest.data.loops):
+            if loop.dim == dim and loop.step != covered:
+                raise VerifyException(
+                    f"task @{self.process_name}: a loop of the nest over d{dim} advances by {loop.step} "
+                    f"where {covered} points are covered"
+                )
+            covered *= loop.trip if loop.dim == dim else 1
+        if covered != extent:
+            raise VerifyException(f"task @{self.process_name}: the nest covers {covered} of {extent} points of d{dim}")
+
+    def _verify_body(self) -> None:
+        where = f"task @{self.process_name}"
+        if (self.op_kind == "generic") != bool(self.body.blocks):
+            raise VerifyException(f"{where}: generic tasks have a body, chunk and concat have none")
+        if not self.body.blocks:
+            return
+        if len(self.output_maps) != 1 or len(self.body.block.args) != len(self.inputs):
+            raise VerifyException(f"{where}: a body has an argument for each input and makes one output")
+        body = region_body(self.body)
+        for value, dtype in zip(self.inputs, body.arg_dtypes, strict=True):
+            if _element(value) != dtype:
+                raise VerifyException(f"{where}: the body reads {dtype} from a port of {_element(value)}")
+        if _element(self.written[0]) != body.dtype_of(body.result):
+            raise VerifyException(f"{where}: the body yields {body.dtype_of(body.result)} to another port type")
+        if ("reduction" in self.space.data.iterators) != (self.combiner is not None):
+            raise VerifyException(f"{where}: reduction loops need `reduce`, and nothing else does")
+
+    def _verify_port(self, value: SSAValue, operand: Operand, *, written: bool) -> None:
+        where = f"task @{self.process_name}, port {operand.value}"
+        if not isinstance(value.type, ITensorType | StreamType):
+            if data_shape(value.type) != (shape := self._shape(operand, data_shape(value.type))):
+                raise VerifyException(f"{where}: {value.type} where the loops span {list(shape)}")
+            return
+        streamed = itensor_of(value)
+        nest, dims = self.tiled, operand.dims
+        if self.op_kind == "concat" and not written:
+            wanted = nest.part_itensor(dims, streamed.shape, self.axis_loop, streamed.dtype)
+        else:
+            walk = nest.write_itensor if written else nest.read_itensor
+            wanted = walk(dims, streamed.dtype)
+        same = streamed == wanted if isinstance(value.type, ITensorType) else streamed.same_stream(wanted)
+        if not same:
+            raise VerifyException(
+                f"{where}: streams as {streamed} where the nest walks {wanted}; "
+                "insert itensor.converter, or itensor.cast where the streams are equal"
+            )
+
+    def _shape(self, operand: Operand, actual: tuple[int, ...]) -> tuple[int, ...]:
+        """Extents that the loops give a tensor; along the axis of a concat each input brings its own."""
+        axis = self.axis_loop if self.op_kind == "concat" else None
+        if len(actual) != len(operand.dims):
+            return tuple(self.space.data.loops[dim] for dim in operand.dims)
+        return tuple(
+            own if dim == axis else self.space.data.loops[dim] for own, dim in zip(actual, operand.dims, strict=True)
+        )
+
+
+def _element(value: SSAValue) -> str:
+    if isinstance(value.type, StreamType):
+        return itensor_of(value).dtype
+    return element_name(value.type)
+
+
+class DmaOp(ProcessOp):
+    """Common to load and store: the value that moves, and how its tokens are packed in HBM."""
+
+    separator = " "
+
+    value = prop_def(StringAttr)
+    packing = prop_def(PackingAttr)
+
+    @property
+    def streamed(self) -> ITensor:
+        raise NotImplementedError
+
+    @property
+    def dma(self) -> Dma:
+        """The transfer; the memory holds the stream without what is read again."""
+        packing = self.packing.data
+        return Dma(
+            self.value.data,
+            self.streamed.without_rereads(),
+            packing.channels,
+            packing.tokens_per_word,
+            packing.words_per_token,
+        )
+
+    def print_header(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_string_literal(self.value.data)
+        printer.print_string(" packing")
+        self.packing.print_parameter(printer)
+
+    @classmethod
+    def parse_header(cls, parser: Parser) -> dict[str, Attribute]:
+        value = StringAttr(parser.parse_str_literal())
+        parser.parse_keyword("packing")
+        return {"value": value, "packing": PackingAttr(PackingAttr.parse_parameter(parser))}
+
+    def _verify_transfer(self, memory: Attribute) -> None:
+        streamed = self.streamed
+        if data_shape(memory) != streamed.shape or element_name(memory) != streamed.dtype:
+            raise VerifyException(f"@{self.process_name} moves {memory} but streams {streamed}")
+
+
+def _dma_properties(name: str, dma: Dma) -> dict[str, Attribute]:
+    packing = Packing(dma.channels, dma.tokens_per_word, dma.words_per_token)
+    return {"sym_name": StringAttr(name), "value": StringAttr(dma.value), "packing": PackingAttr(packing)}
+
+
+@irdl_op_definition
+class LoadOp(DmaOp):
+    """Reads the words of a tensor from HBM and pushes its tokens; loops of the stream that re-read are read again.
+
+    ```
+    %w = dataflow.load @load_w "w" packing<channels: 2, tokens_per_word: 4, words_per_token: 1>
+           ins(%w_hbm : tensor<768x3072xi4>) -> (!itensor.itensor<4x16xi4, ...>)
+    ```
+    """
+
+    name = "dataflow.load"
+
+    @staticmethod
+    def of(name: str, memory: SSAValue, target: ITensorType, dma: Dma) -> "LoadOp":
+        return LoadOp.build(operands=[[memory], []], result_types=[[target]], properties={**_dma_properties(name, dma)})
+
+    @property
+    def streamed(self) -> ITensor:
+        return itensor_of(self.written[0])
+
+    def verify_(self) -> None:
+        if len(self.inputs) != 1 or len(self.written) != 1:
+            raise VerifyException(f"load @{self.process_name} reads one tensor and writes one stream")
+        self._verify_transfer(self.inputs[0].type)
+
+
+@irdl_op_definition
+class StoreOp(DmaOp):
+    """Packs the tokens of a stream into words and writes them to HBM; the result is the tensor that is then there.
+
+    ```
+    %y_hbm = dataflow.store @store_y "y" packing<channels: 1, tokens_per_word: 16, words_per_token: 1>
+               ins(%y : !itensor.itensor<1x1xf32, ...>) -> (tensor<64x768xf32>)
+    ```
+    """
+
+    name = "dataflow.store"
+
+    @staticmethod
+    def of(name: str, source: SSAValue, dma: Dma) -> "StoreOp":
+        memory = tensor_type(dma.layout.shape, dma.layout.dtype)
+        return StoreOp.build(
+            operands=[[source], []], result_types=[[memory]], properties={**_dma_properties(name, dma)}
+        )
+
+    @property
+    def streamed(self) -> ITensor:
+        return itensor_of(self.inputs[0])
+
+    def verify_(self) -> None:
+        if len(self.inputs) != 1 or len(self.outputs) != 1:
+            raise VerifyException(f"store @{self.process_name} reads one stream and makes one tensor")
+        self._verify_transfer(self.outputs[0].type)
+
+
+DATAFLOW = Dialect(
+    "dataflow",
+    [KernelOp, TaskOp, LoadOp, StoreOp, YieldOp],
+    [SpaceAttr, NestAttr, MapAttr, ValueAttr, OutputAttr, PackingAttr],
+)

@@ -1,0 +1,195 @@
+"""What a LinalgGraph means, in numpy: float32 arithmetic, exact integers. Slow and obvious; the reference of csim.
+
+An operation is evaluated on its whole loop nest at once: every operand is spread over the loops by broadcasting. The
+products of contractions go through `einsum`, which is the same sum without the memory.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compiler.errors import InvalidInputError, UnsupportedError
+from compiler.frontend.lowering.scalars import is_product
+from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, ScalarOp
+
+Array = NDArray[Any]
+
+NUMPY_DTYPE: dict[str, type[np.generic]] = {
+    "f32": np.float32,
+    "i32": np.int32,
+    "i8": np.int8,
+    "i4": np.int8,
+    "i1": np.bool_,
+}
+
+
+def interpret(graph: LinalgGraph, tensors: Mapping[str, Array]) -> dict[str, Array]:
+    """Every value of the graph, by name, in the value's shape. `tensors` holds each `Value.source` of the bundle."""
+    values = {v.name: source_array(graph, v.name, tensors) for v in graph.values if v.role != "intermediate"}
+    for op in graph.ops:
+        made = evaluate_op(op, graph, [values[o.value] for o in op.inputs])
+        values |= {o.value: array for o, array in zip(op.outputs, made, strict=True)}
+    return values
+
+
+def outputs_of(graph: LinalgGraph, values: Mapping[str, Array]) -> dict[str, Array]:
+    """The results of the network, by `Output.name`, in the shapes of the reference."""
+    return {o.name: values[o.value].transpose(o.permutation).reshape(o.shape) for o in graph.outputs}
+
+
+def source_array(graph: LinalgGraph, name: str, tensors: Mapping[str, Array]) -> Array:
+    """The bundle's tensor of value `name` in the value's shape and type. Raises InvalidInputError if it is not there."""
+    value = graph.value[name]
+    if value.source not in tensors:
+        raise InvalidInputError(f"the bundle has no tensor {value.source!r} for value {name}")
+    array = np.asarray(tensors[value.source])
+    if array.size != prod(value.shape) or array.dtype != NUMPY_DTYPE[value.dtype]:
+        raise InvalidInputError(
+            f"tensor {value.source!r} is {array.dtype}{list(array.shape)}; value {name} is "
+            f"{value.dtype}{list(value.shape)}"
+        )
+    return array.reshape(value.shape)
+
+
+def evaluate_op(op: LinalgOp, graph: LinalgGraph, inputs: Sequence[Array]) -> tuple[Array, ...]:
+    """The outputs of one operation for given inputs, each in its value's shape."""
+    if op.kind == "chunk":
+        return _chunk(op, inputs[0])
+    if op.kind == "concat":
+        return (_concat(op, inputs),)
+    assert op.body is not None
+    if op.reduction is not None and op.reduction.combiner == "add" and is_product(op.body):
+        return (_contract(op, op.body, inputs),)
+    arguments = [_spread(a, o, len(op.loops)) for a, o in zip(inputs, op.inputs, strict=True)]
+    points = np.broadcast_to(evaluate_body(op.body, arguments), op.loops)
+    if op.reduction is not None:
+        axes = tuple(d for d, kind in enumerate(op.iterators) if kind == "reduction")
+        start = points.dtype.type(op.reduction.init)
+        combine = _REDUCE[op.reduction.combiner]
+        points = combine(points, axis=axes, initial=start, dtype=points.dtype, keepdims=True)
+        points = points.reshape([1 if d in axes else n for d, n in enumerate(op.loops)])
+    return (_gather(points, op.outputs[0]),)
+
+
+def evaluate_body(body: Body, arguments: Sequence[Array]) -> Array:
+    """The body on arrays: one argument and one result per point."""
+    values = [np.asarray(a) for a in arguments]
+    with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+        for op in body.ops:
+            values.append(_scalar(op, [values[a] for a in op.args]))
+    return values[body.result]
+
+
+def _scalar(op: ScalarOp, args: list[Array]) -> Array:
+    dtype = NUMPY_DTYPE[op.dtype]
+    if op.name == "arith.constant":
+        return np.asarray(op.const, dtype)
+    if op.name in {"arith.cmpf", "arith.cmpi"}:
+        assert op.predicate is not None
+        return _COMPARE[op.predicate.removeprefix("o").removeprefix("u").removeprefix("s")](*args)
+    if op.name not in _NUMPY:
+        raise UnsupportedError(f"scalar operation {op.name} has no reference; add it to compiler/frontend/interpret.py")
+    return np.asarray(_NUMPY[op.name](*args)).astype(dtype)
+
+
+def _contract(op: LinalgOp, body: Body, inputs: Sequence[Array]) -> Array:
+    """Sum of products, accumulated in the body's type."""
+    assert op.reduction is not None
+    dtype = NUMPY_DTYPE[body.dtype_of(body.result)]
+    a, b = (x.astype(dtype) for x in inputs)
+    made = np.einsum(a, list(op.inputs[0].dims), b, list(op.inputs[1].dims), list(op.outputs[0].dims), optimize=True)
+    return made.astype(dtype) + dtype(op.reduction.init)  # pyright: ignore[reportCallIssue] # a numpy scalar type
+
+
+def _chunk(op: LinalgOp, array: Array) -> tuple[Array, ...]:
+    """Part i is the input at index i of loop `axis`."""
+    assert op.axis is not None
+    position = op.inputs[0].dims.index(op.axis)
+    rest = [d for d in op.inputs[0].dims if d != op.axis]
+    parts = np.moveaxis(array, position, 0)
+    return tuple(
+        np.array(part.transpose([rest.index(d) for d in o.dims]), order="C")
+        for part, o in zip(parts, op.outputs, strict=True)
+    )
+
+
+def _concat(op: LinalgOp, inputs: Sequence[Array]) -> Array:
+    """An input that loop `axis` does not index has extent one along it."""
+    spread = [_spread(a, o, len(op.loops)) for a, o in zip(inputs, op.inputs, strict=True)]
+    return _gather(np.concatenate(spread, axis=op.axis), op.outputs[0])
+
+
+def _spread(array: Array, operand: Operand, rank: int) -> Array:
+    """The operand with one dimension per loop, of extent 1 where it is not indexed."""
+    order = sorted(range(len(operand.dims)), key=lambda i: operand.dims[i])
+    shape = [1] * rank
+    for i in order:
+        shape[operand.dims[i]] = array.shape[i]
+    return array.transpose(order).reshape(shape)
+
+
+def _gather(points: Array, operand: Operand) -> Array:
+    """The inverse of `_spread`: loops that the operand does not index have extent 1."""
+    kept = sorted(operand.dims)
+    squeezed = points.reshape([points.shape[d] for d in kept])
+    return np.array(squeezed.transpose([kept.index(d) for d in operand.dims]), order="C")
+
+
+def _erf(x: Array) -> Array:
+    from math import erf  # numpy has none
+
+    return np.frompyfunc(erf, 1, 1)(x.astype(np.float64)).astype(np.float32)
+
+
+def _rsqrt(x: Array) -> Array:
+    return np.float32(1.0) / np.sqrt(x)
+
+
+def _identity(x: Array) -> Array:
+    return x
+
+
+_REDUCE: dict[str, Callable[..., Array]] = {
+    "add": np.sum,
+    "mul": np.prod,
+    "max": lambda a, dtype, **keywords: np.max(a, **keywords),
+    "min": lambda a, dtype, **keywords: np.min(a, **keywords),
+}
+_COMPARE: dict[str, Callable[..., Array]] = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+}
+_NUMPY: dict[str, Callable[..., Array]] = {
+    "arith.addf": np.add,
+    "arith.subf": np.subtract,
+    "arith.mulf": np.multiply,
+    "arith.divf": np.divide,
+    "arith.negf": np.negative,
+    "arith.maximumf": np.maximum,
+    "arith.minimumf": np.minimum,
+    "arith.addi": np.add,
+    "arith.subi": np.subtract,
+    "arith.muli": np.multiply,
+    "arith.extsi": _identity,
+    "arith.trunci": _identity,
+    "arith.sitofp": _identity,
+    "arith.fptosi": np.trunc,
+    "arith.select": np.where,
+    "math.exp": np.exp,
+    "math.log": np.log,
+    "math.tanh": np.tanh,
+    "math.erf": _erf,
+    "math.sqrt": np.sqrt,
+    "math.rsqrt": _rsqrt,
+    "math.absf": np.abs,
+    "math.floor": np.floor,
+    "math.roundeven": np.rint,
+    "math.powf": np.power,
+}

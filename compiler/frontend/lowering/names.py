@@ -1,0 +1,66 @@
+"""Final names of operations and intermediate values, from the module path that each came from.
+
+A contraction is `<path>.matmul`, another reduction `<path>.sum` (or max, ...), a chunk `<path>.chunk`; everything else
+is called as its module. A value is called as the operation that makes it, a chunk's part as the module that slices it.
+"""
+
+import re
+from dataclasses import replace
+
+from compiler.frontend.lowering.normal_form import Draft
+from compiler.frontend.lowering.scalars import is_product
+from compiler.graph.linalg_graph import LinalgOp, Operand, Output
+
+_REDUCTION_SUFFIX = {"add": "sum", "mul": "product", "max": "max", "min": "min"}
+
+
+def name_all(draft: Draft) -> None:
+    """Rename the operations and intermediate values of `draft` in place."""
+    taken = {v.name for v in draft.values.values() if v.role != "intermediate"}
+    op_names: dict[str, str] = {}
+    value_names: dict[str, str] = {}
+    for op in draft.ops:
+        op_names[op.name] = _unique(_base_name(draft, op), set(op_names.values()) | taken)
+        for i, output in enumerate(op.outputs):
+            base = op_names[op.name]
+            if op.kind == "chunk":
+                base = _clean(draft.slices.get(output.value, f"{base}.{i}"))
+            value_names[output.value] = _unique(base, set(value_names.values()) | taken)
+
+    def operands(uses: tuple[Operand, ...]) -> tuple[Operand, ...]:
+        return tuple(Operand(value_names.get(o.value, o.value), o.dims) for o in uses)
+
+    draft.ops = [
+        replace(op, name=op_names[op.name], inputs=operands(op.inputs), outputs=operands(op.outputs))
+        for op in draft.ops
+    ]
+    draft.outputs = [
+        Output(o.name, value_names.get(o.value, o.value), o.permutation, o.shape) for o in draft.outputs
+    ]
+    renamed = {name: replace(v, name=value_names.get(name, name)) for name, v in draft.values.items()}
+    draft.values = {v.name: v for v in renamed.values()}
+
+
+def _base_name(draft: Draft, op: LinalgOp) -> str:
+    path = _clean(draft.paths[op.name]) or "main"
+    if op.kind == "chunk":
+        producer = next((p for p in draft.ops if p.outputs[0].value == op.inputs[0].value), None)
+        source = _clean(draft.paths[producer.name]) if producer else op.inputs[0].value
+        return f"{source}.chunk"
+    if op.reduction is None or op.body is None:
+        return path
+    suffix = "matmul" if op.reduction.combiner == "add" and is_product(op.body) else _REDUCTION_SUFFIX[op.reduction.combiner]
+    return path if path.endswith(f".{suffix}") else f"{path}.{suffix}"
+
+
+def _clean(path: str) -> str:
+    return re.sub(r"[^a-z0-9_.]", "_", path.lower())
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    if name not in taken:
+        return name
+    number = 2
+    while f"{name}_{number}" in taken:
+        number += 1
+    return f"{name}_{number}"

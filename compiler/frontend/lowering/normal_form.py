@@ -1,0 +1,386 @@
+"""The normal form: source operations over atoms, where reshapes, transposes, copies and fills have become maps.
+
+A tensor of the source is a `View`: a value of the graph whose dimensions, in some order, are the tensor's atoms (a
+broadcast atom belongs to no dimension). Only generic, chunk and concat operations are left.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from compiler.errors import UnsupportedError
+from compiler.frontend.lowering.atoms import Atoms
+from compiler.frontend.lowering.scalars import BodyBuilder
+from compiler.frontend.lowering.source import (
+    Concat,
+    Constant,
+    Generic,
+    Reshape,
+    ScalarStep,
+    Slice,
+    SourceModule,
+    Tensor,
+)
+from compiler.graph.linalg_graph import Body, Combiner, Iterator, LinalgOp, Operand, Output, Reduction, Value, ValueRole
+
+COMBINERS: dict[str, Combiner] = {
+    "arith.addf": "add",
+    "arith.addi": "add",
+    "arith.mulf": "mul",
+    "arith.muli": "mul",
+    "arith.maximumf": "max",
+    "arith.minimumf": "min",
+}
+IDENTITY: dict[Combiner, float] = {"add": 0.0, "mul": 1.0, "max": float("-inf"), "min": float("inf")}
+_NARROW = {"i64": "i32", "f64": "f32"}
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """Name and role of an argument of `@main`."""
+
+    name: str
+    role: ValueRole
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A source tensor as a value of the graph: flat atom j of the tensor is dimension `dims[j]` of `value`."""
+
+    value: str
+    dims: tuple[int | None, ...]
+
+
+@dataclass
+class Draft:
+    """A graph under construction. `paths` gives the module path of every operation, `slices` of every chunk's part."""
+
+    values: dict[str, Value] = field(default_factory=lambda: dict[str, Value]())
+    ops: list[LinalgOp] = field(default_factory=lambda: list[LinalgOp]())
+    outputs: list[Output] = field(default_factory=lambda: list[Output]())
+    paths: dict[str, str] = field(default_factory=lambda: dict[str, str]())
+    slices: dict[str, str] = field(default_factory=lambda: dict[str, str]())
+
+
+def normal_form(module: SourceModule, arguments: Sequence[Argument], output_names: Sequence[str]) -> Draft:
+    """The draft graph of a module; operations and intermediate values have provisional names."""
+    builder = _Builder(module, Atoms(module))
+    for tensor, argument in zip(module.arguments, arguments, strict=True):
+        builder.argument(tensor, argument)
+    for op in module.ops:
+        builder.operation(op)
+    for tensor, name in zip(module.results, output_names, strict=True):
+        builder.output(tensor, name)
+    return builder.draft
+
+
+class _Builder:
+    def __init__(self, module: SourceModule, atoms: Atoms) -> None:
+        self.draft = Draft()
+        self._atoms = atoms
+        self._views: dict[int, View | Constant] = {}
+        self._used = _used_results(module)
+        self._chunks: dict[tuple[str, int], tuple[str, ...]] = {}
+
+    def argument(self, tensor: Tensor, argument: Argument) -> None:
+        shape = self._atoms.flat(tensor)
+        role = "scalar" if argument.role == "param" and not shape else argument.role
+        dtype = _NARROW.get(tensor.dtype, tensor.dtype)
+        self.draft.values[argument.name] = Value(argument.name, shape, dtype, role, argument.name)
+        self._views[tensor.number] = View(argument.name, tuple(range(len(shape))))
+
+    def operation(self, op: Generic | Reshape | Slice | Concat) -> None:
+        match op:
+            case Generic():
+                self._generic(op)
+            case Reshape():
+                self._views[op.result.number] = self._views[op.source.number]
+            case Slice():
+                self._slice(op)
+            case Concat():
+                self._concat(op)
+
+    def output(self, tensor: Tensor, name: str) -> None:
+        view = self._view(tensor, "the results")
+        dims = _all_dims(view, "the results")
+        self.draft.outputs.append(Output(name, view.value, dims, tensor.shape))
+
+    def _generic(self, op: Generic) -> None:
+        """One operation per result that something reads: torch-mlir's maximum also yields an index that nothing reads."""
+        for position, result in enumerate(op.results):
+            if result.number in self._used:
+                self._one_result(op, position, result)
+
+    def _one_result(self, op: Generic, position: int, result: Tensor) -> None:
+        loops, groups = self._loops(op)
+        first_loop = _starts(op, groups)
+        builder = BodyBuilder()
+        operands: list[Operand] = []
+        values: list[int | None] = []
+        for source, dims in zip((*op.inputs, *op.inits), op.maps, strict=True):
+            view = self._views[source.number] if isinstance(source, Tensor) else source
+            if view is None:
+                values.append(None)
+            elif isinstance(view, Constant):
+                values.append(builder.constant(view.value, view.dtype))
+            else:
+                assert isinstance(source, Tensor)
+                operand = self._operand(op, source, view, dims, first_loop)
+                if operand not in operands:  # x * x reads x once
+                    operands.append(operand)
+                    builder.arg(self.draft.values[view.value].dtype)
+                values.append(operands.index(operand))
+        out = len(op.inputs) + position
+        reduced = [loop for loop, group in enumerate(groups) if op.iterators[group] == "reduction"]
+        init = values[out]
+        accumulator = builder.arg(op.arg_dtypes[out]) if any(i == "reduction" for i in op.iterators) else None
+        if accumulator is not None:
+            values[out] = accumulator
+        computed = _replay(builder, op, values, op.yields[position])
+        reduction: Reduction | None = None
+        if accumulator is not None:
+            computed, reduction = _split_reduction(op, builder, computed, accumulator, init, bool(reduced))
+        written = tuple(
+            first_loop[loop] + k
+            for dim, loop in enumerate(op.maps[out])
+            if loop is not None
+            for k in range(len(self._atoms.of(result, dim)))
+        )
+        if reduction is None and self._is_alias(builder, computed, operands, written, result):
+            return
+        body, used = builder.finish(computed)
+        self._emit_generic(op.path, loops, groups, op.iterators, body, [operands[i] for i in used], written, reduction, result)
+
+    def _is_alias(
+        self, builder: BodyBuilder, computed: int, operands: list[Operand], written: tuple[int, ...], result: Tensor
+    ) -> bool:
+        """A copy, transpose or broadcast is a view of its operand; a fill is a constant."""
+        made = builder.op(computed)
+        if made is None:
+            operand = operands[computed]
+            dims = tuple(operand.dims.index(loop) if loop in operand.dims else None for loop in written)
+            self._views[result.number] = View(operand.value, dims)
+            return True
+        if made.name == "arith.constant":
+            assert made.const is not None
+            self._views[result.number] = Constant(made.const, made.dtype)
+            return True
+        return False
+
+    def _emit_generic(
+        self,
+        path: str,
+        loops: tuple[int, ...],
+        groups: tuple[int, ...],
+        iterators: tuple[Iterator, ...],
+        body: Body,
+        inputs: list[Operand],
+        written: tuple[int, ...],
+        reduction: Reduction | None,
+        result: Tensor,
+    ) -> None:
+        value = self._new_value(tuple(loops[loop] for loop in written), body.dtype_of(body.result))
+        kinds = tuple(iterators[group] for group in groups)
+        op = LinalgOp(
+            f"%op{len(self.draft.ops)}",
+            "generic",
+            loops,
+            kinds,
+            _consecutive(groups),
+            tuple(inputs),
+            (Operand(value, written),),
+            body,
+            reduction,
+        )
+        self._append(op, path)
+        self._views[result.number] = View(value, tuple(range(len(written))))
+
+    def _slice(self, op: Slice) -> None:
+        view = self._view(op.source, op.path)
+        cut = [d for d, (n, m) in enumerate(zip(op.source.shape, op.result.shape, strict=True)) if n != m]
+        if not cut:
+            self._views[op.result.number] = view
+            return
+        (dim,) = cut if len(cut) == 1 else (None,)
+        if dim is None:
+            raise UnsupportedError(f"the slice at {op.path} cuts more than one dimension; chunk one at a time")
+        flat = sum(len(self._atoms.of(op.source, d)) for d in range(dim))
+        axis = view.dims[flat]
+        if axis is None:
+            raise UnsupportedError(f"the slice at {op.path} cuts a broadcast dimension")
+        parts = self._chunk(view.value, axis, op.path)
+        part = parts[op.offsets[dim] // op.result.shape[dim]]
+        self.draft.slices.setdefault(part, op.path)
+        kept = (d for j, d in enumerate(view.dims) if j != flat)
+        self._views[op.result.number] = View(part, tuple(None if d is None else d - (d > axis) for d in kept))
+
+    def _chunk(self, value: str, axis: int, path: str) -> tuple[str, ...]:
+        """The values of the chunk of `value` along `axis`, made at its first slice."""
+        if (value, axis) in self._chunks:
+            return self._chunks[value, axis]
+        source = self.draft.values[value]
+        dims = tuple(range(len(source.shape)))
+        kept = tuple(d for d in dims if d != axis)
+        shape = tuple(source.shape[d] for d in kept)
+        parts = tuple(self._new_value(shape, source.dtype) for _ in range(source.shape[axis]))
+        op = LinalgOp(
+            f"%op{len(self.draft.ops)}",
+            "chunk",
+            source.shape,
+            ("parallel",) * len(dims),
+            dims,
+            (Operand(value, dims),),
+            tuple(Operand(part, kept) for part in parts),
+            axis=axis,
+        )
+        self._append(op, path)
+        self._chunks[value, axis] = parts
+        return parts
+
+    def _concat(self, op: Concat) -> None:
+        atoms = [self._atoms.of(op.result, d) for d in range(len(op.result.shape))]
+        axis = sum(len(a) for a in atoms[: op.dim])
+        loops = tuple(a for dim in atoms for a in dim)
+        groups = tuple(d for d, dim in enumerate(atoms) for _ in dim)
+        inputs: list[Operand] = []
+        for source in op.sources:
+            view = self._view(source, op.path)
+            skipped = () if source.shape[op.dim] > 1 else (axis,)
+            walked = [loop for loop in range(len(loops)) if loop not in skipped]
+            inputs.append(Operand(view.value, _invert(view, walked, op.path)))
+        dtype = self.draft.values[inputs[0].value].dtype
+        value = self._new_value(loops, dtype)
+        output = Operand(value, tuple(range(len(loops))))
+        name = f"%op{len(self.draft.ops)}"
+        kinds: tuple[Iterator, ...] = ("parallel",) * len(loops)
+        self._append(LinalgOp(name, "concat", loops, kinds, _consecutive(groups), tuple(inputs), (output,), axis=axis), op.path)
+        self._views[op.result.number] = View(value, output.dims)
+
+    def _loops(self, op: Generic) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The atoms of the operation's loops, and which source loop each comes from."""
+        found: dict[int, tuple[int, ...]] = {}
+        outputs = zip(op.results, op.maps[len(op.inputs) :], strict=True)
+        for tensor, dims in (*zip(op.inputs, op.maps, strict=False), *outputs):
+            for dim, loop in enumerate(dims):
+                if isinstance(tensor, Tensor) and loop is not None:
+                    found.setdefault(loop, self._atoms.of(tensor, dim))
+        pairs = [(atom, loop) for loop in range(len(op.loops)) for atom in found[loop]]
+        return tuple(atom for atom, _ in pairs), tuple(loop for _, loop in pairs)
+
+    def _operand(
+        self, op: Generic, source: Tensor, view: View, dims: tuple[int | None, ...], first_loop: dict[int, int]
+    ) -> Operand:
+        walked: list[int] = []
+        for dim, loop in enumerate(dims):
+            atoms = self._atoms.of(source, dim)
+            if loop is None and atoms:
+                raise UnsupportedError(f"linalg.generic at {op.path} reads one index of a dimension of {source.shape}")
+            if loop is not None:
+                walked += range(first_loop[loop], first_loop[loop] + len(atoms))
+        if len(set(walked)) != len(walked):
+            raise UnsupportedError(f"linalg.generic at {op.path} reads a diagonal; only permutations are supported")
+        return Operand(view.value, _invert(view, walked, op.path))
+
+    def _view(self, tensor: Tensor, where: str) -> View:
+        view = self._views[tensor.number]
+        if isinstance(view, Constant):
+            raise UnsupportedError(f"{where}: a constant tensor where a computed one is needed")
+        return view
+
+    def _new_value(self, shape: tuple[int, ...], dtype: str) -> str:
+        name = f"%{len(self.draft.values)}"
+        self.draft.values[name] = Value(name, shape, dtype)
+        return name
+
+    def _append(self, op: LinalgOp, path: str) -> None:
+        self.draft.ops.append(op)
+        self.draft.paths[op.name] = path
+
+
+def _used_results(module: SourceModule) -> set[int]:
+    used = {t.number for t in module.results}
+    for op in reversed(module.ops):
+        match op:
+            case Generic():
+                if any(r.number in used for r in op.results):
+                    used |= {t.number for t in (*op.inputs, *op.inits) if isinstance(t, Tensor)}
+            case Concat():
+                used |= {t.number for t in op.sources}
+            case _:
+                used.add(op.source.number)
+    return used
+
+
+def _consecutive(groups: tuple[int, ...]) -> tuple[int, ...]:
+    """Groups numbered from 0 without holes: source loops of extent 1 are gone."""
+    number = {group: i for i, group in enumerate(dict.fromkeys(groups))}
+    return tuple(number[group] for group in groups)
+
+
+def _starts(op: Generic, groups: tuple[int, ...]) -> dict[int, int]:
+    """Number of the first atom loop of each source loop."""
+    return {loop: sum(g < loop for g in groups) for loop in range(len(op.loops))}
+
+
+def _invert(view: View, walked: list[int], where: str) -> tuple[int, ...]:
+    """The loop of each dimension of the view's value, given the loop of each flat atom of the tensor."""
+    loops = {dim: loop for dim, loop in zip(view.dims, walked, strict=True) if dim is not None}
+    if sorted(loops) != list(range(len(loops))):
+        raise UnsupportedError(f"{where} reads a part of {view.value}")
+    return tuple(loops[dim] for dim in range(len(loops)))
+
+
+def _all_dims(view: View, where: str) -> tuple[int, ...]:
+    dims = tuple(d for d in view.dims if d is not None)
+    if len(dims) != len(view.dims):
+        raise UnsupportedError(f"{where} hold a broadcast of {view.value}; return it unbroadcast")
+    return dims
+
+
+def _replay(builder: BodyBuilder, op: Generic, values: list[int | None], result: int | Constant) -> int:
+    """Append the steps that `result` needs to the builder; the id of the result."""
+    steps: dict[int, ScalarStep] = {step.result: step for step in op.steps}
+    made: dict[int, int] = {}
+
+    def value_of(source: int | Constant) -> int:
+        if isinstance(source, Constant):
+            return builder.constant(source.value, source.dtype)
+        if source < len(values):
+            value = values[source]
+            if value is None:
+                raise UnsupportedError(f"linalg.generic at {op.path} reads an output that nothing initialised")
+            return value
+        if source not in made:
+            step = steps[source]
+            args = tuple(value_of(a) for a in step.args)
+            try:
+                made[source] = builder.emit(step.name, args, step.dtype, step.predicate)
+            except UnsupportedError as error:
+                raise UnsupportedError(f"linalg.generic at {op.path}: {error}") from error
+        return made[source]
+
+    return value_of(result)
+
+
+def _split_reduction(
+    op: Generic, builder: BodyBuilder, computed: int, accumulator: int, init: int | None, loops_left: bool
+) -> tuple[int, Reduction | None]:
+    """What is reduced, and how. A reduction over loops of one iteration only is no reduction."""
+    last = builder.op(computed)
+    start = builder.op(init) if init is not None else None
+    combiner = COMBINERS.get(last.name) if last is not None else None
+    if last is None or combiner is None or accumulator not in last.args:
+        raise UnsupportedError(f"linalg.generic at {op.path} does not reduce by one of {', '.join(COMBINERS)}")
+    if start is None or start.name != "arith.constant" or start.const is None:
+        raise UnsupportedError(f"the reduction at {op.path} starts from a tensor; only constants are supported")
+    reduced = last.args[0] if last.args[1] == accumulator else last.args[1]
+    if builder.depends_on(reduced, accumulator):
+        raise UnsupportedError(f"the reduction at {op.path} uses its accumulator twice")
+    if loops_left:
+        return reduced, Reduction(combiner, start.const)
+    assert init is not None
+    return (reduced if start.const == IDENTITY[combiner] else _combine_once(builder, last.name, init, reduced)), None
+
+
+def _combine_once(builder: BodyBuilder, name: str, init: int, reduced: int) -> int:
+    """The combiner applied once, on the initial value."""
+    return builder.emit(name, (init, reduced), builder.dtype(reduced))

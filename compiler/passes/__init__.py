@@ -1,0 +1,1 @@
+"""Infrastructure of passes: run them, verify between them, print stages."""

@@ -1,0 +1,124 @@
+"""The folders of a design directory that hold code and packed data: hls/, params/, tb/, host/ (design section 8)."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compiler.errors import InvalidInputError
+from compiler.graph.linalg_graph import LinalgGraph, Value
+from compiler.graph.task_graph import TaskGraph
+from compiler.platforms.platform import Platform
+from compiler.targets import hls_code, vitis_config
+from compiler.targets.images import NATIVE, dma_to_json, pack
+from compiler.targets.interface import Image, Interface, plan_interface
+
+Tensors = Mapping[str, NDArray[Any]]
+SUPPORT_HEADERS = ("stream_pack.h", "reduce_tree.h", "memory_image.h")
+
+
+def emit_design(tasks: TaskGraph, graph: LinalgGraph, platform: Platform, tensors: Tensors, out: Path) -> None:
+    """Write hls/, params/, tb/ and host/ of the design into `out`.
+
+    `tensors` holds every value of the network that is not an intermediate, by `Value.source`. Raises UnsupportedError
+    that names the task where an operation has no C++, InvalidInputError where a tensor is missing or has another size.
+    """
+    interface = plan_interface(tasks, graph)
+    emit_hls(tasks, interface, platform, out / "hls")
+    write_images(interface, platform, tensors, out)
+    emit_host(out / "host")
+
+
+def emit_hls(tasks: TaskGraph, interface: Interface, platform: Platform, folder: Path) -> None:
+    """The C++ and the configuration of the tools."""
+    folder.mkdir(parents=True, exist_ok=True)
+    name = interface.name
+    (folder / f"{name}_tasks.h").write_text(hls_code.tasks_header(tasks, interface))
+    (folder / f"{name}_tasks.cpp").write_text(hls_code.tasks_source(tasks, interface))
+    (folder / f"{name}_kernels.h").write_text(hls_code.kernels_header(interface))
+    for number, kernel in enumerate(interface.kernels):
+        (folder / f"{kernel.name}.cpp").write_text(hls_code.kernel_source(kernel, tasks, interface))
+        config = "hls.cfg" if number == 0 else f"hls_k{number}.cfg"
+        (folder / config).write_text(vitis_config.hls_cfg(interface, kernel, platform))
+    (folder / "tb.cpp").write_text(hls_code.testbench(interface))
+    (folder / "run_hls.tcl").write_text(vitis_config.run_hls_tcl(interface, platform))
+    (folder / "link.cfg").write_text(vitis_config.link_cfg(interface, platform))
+    for header in SUPPORT_HEADERS:
+        _copy_support(header, folder)
+
+
+def emit_host(folder: Path) -> None:
+    """The pyxrt program; what it runs is in params/manifest.json."""
+    folder.mkdir(parents=True, exist_ok=True)
+    _copy_support("run.py", folder)
+
+
+def _copy_support(name: str, folder: Path) -> None:
+    with as_file(files("compiler.targets").joinpath("support", name)) as source:
+        shutil.copyfile(source, folder / name)
+
+
+def write_images(interface: Interface, platform: Platform, tensors: Tensors, out: Path) -> None:
+    """Packed parameters and inputs, scalars, and the manifest that describes them and the kernels' arguments."""
+    for folder in ("params", "tb"):
+        (out / folder).mkdir(parents=True, exist_ok=True)
+    placed = vitis_config.hbm_channels(interface, platform)
+    images = [_write_image(image, tensors, placed, out) for image in interface.images]
+    scalars = [_tensor(s, tensors) for s in interface.scalars]
+    (out / "params" / "scalars.bin").write_bytes(b"".join(s.tobytes() for s in scalars))
+    manifest = {
+        "name": interface.name,
+        "kernels": [
+            {
+                "name": kernel.name,
+                "buffers": [{"port": p.name, "image": p.image.name, "channel": p.channel} for p in kernel.ports],
+                "scalars": [s.name for s in kernel.scalars],
+            }
+            for kernel in interface.kernels
+        ],
+        "images": images,
+        "scalars": [
+            {"value": s.name, "source": s.source, "dtype": s.dtype, "content": a.item()}
+            for s, a in zip(interface.scalars, scalars, strict=True)
+        ],
+    }
+    (out / "params" / "manifest.json").write_text(json.dumps(manifest, indent=1))
+
+
+def _tensor(value: Value, tensors: Tensors) -> NDArray[Any]:
+    """The value's content in its own shape and type."""
+    if value.source not in tensors:
+        raise InvalidInputError(f"tensor {value.source!r} of value {value.name} is missing; import the model again")
+    array = np.asarray(tensors[value.source])
+    if array.size != value.elements:
+        raise InvalidInputError(
+            f"tensor {value.source!r} has shape {list(array.shape)}, value {value.name} is {list(value.shape)}"
+        )
+    return array.reshape(value.shape).astype(NATIVE[value.dtype], copy=False)
+
+
+def _write_image(image: Image, tensors: Tensors, placed: Mapping[tuple[str, int], int], out: Path) -> dict[str, Any]:
+    """The image's entry in the manifest; writes its files where the content is known."""
+    channels: list[dict[str, Any]] = [
+        {"hbm": placed[image.name, c]} | ({"file": image.file(c)} if image.role != "intermediate" else {})
+        for c in range(image.dma.channels)
+    ]
+    if image.role in {"param", "input"}:
+        for entry, content in zip(channels, pack(_tensor(image.value, tensors), image.dma), strict=True):
+            (out / entry["file"]).write_bytes(content)
+            entry["sha256"] = hashlib.sha256(content).hexdigest()
+    return {
+        "name": image.name,
+        "role": image.role,
+        **dma_to_json(image.dma),
+        "source": image.value.source,
+        "shape": list(image.value.shape),
+        "bytes": image.dma.words * 64,
+        "channel_images": channels,
+    }

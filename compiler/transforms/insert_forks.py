@@ -1,0 +1,54 @@
+"""insert-forks: a stream has one reader, so copy where a value has several (paper "single use")."""
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue, Use
+from xdsl.passes import ModulePass
+
+from compiler.analysis.names import fork_name
+from compiler.analysis.read_back import argument_names, design_function, kernels_of, value_of
+from compiler.dialects.dataflow import KernelOp, TaskOp
+from compiler.dialects.itensor import CastOp, ConverterOp, ForkOp, ITensorType
+
+
+def _reading_order(use: Use, position: dict[Operation, int]) -> tuple[int, int]:
+    """Where the task stands that finally reads this use, and at which input: stable under adapters in between."""
+    operation, index = use.operation, use.index
+    if isinstance(operation, CastOp | ConverterOp):
+        return _reading_order(next(iter(operation.results[0].uses)), position)
+    return position[operation], index
+
+
+def insert_forks(module: ModuleOp) -> None:
+    names = argument_names(design_function(module))
+    for number, kernel in enumerate(kernels_of(module)):
+        position = {op: i for i, op in enumerate(kernel.block.ops)}
+        made = [v for op in kernel.block.ops if isinstance(op, TaskOp) for v in op.outputs]
+        for source in (*kernel.block.args, *made):
+            uses = sorted(source.uses, key=lambda use: _reading_order(use, position))
+            if isinstance(source.type, ITensorType) and len(uses) != 1:
+                _fork(kernel, source, uses, fork_name(value_of(source, names), number))
+
+
+def _fork(kernel: KernelOp, source: SSAValue, uses: list[Use], name: str) -> None:
+    fork = ForkOp(name, source, len(uses))
+    if isinstance(source.owner, Operation):
+        kernel.block.insert_op_after(fork, source.owner)
+    else:
+        assert kernel.block.first_op is not None
+        kernel.block.insert_op_before(fork, kernel.block.first_op)
+    for use, copy in zip(uses, fork.outputs, strict=True):
+        copy.name_hint = source.name_hint
+        use.operation.operands[use.index] = copy
+
+
+@dataclass(frozen=True)
+class InsertForksPass(ModulePass):
+    """Give every itensor in a kernel exactly one use; one without any is drained by a fork without copies."""
+
+    name = "insert-forks"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        insert_forks(op)

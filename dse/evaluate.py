@@ -1,0 +1,59 @@
+"""One rung of the fidelity ladder: the estimate of one design (design section 4)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from compiler.analysis.build import build_task_graph
+from compiler.analysis.estimate import estimate
+from compiler.errors import MillraceError, Violation
+from compiler.graph.linalg_graph import LinalgGraph
+from compiler.metrics import Metric
+from compiler.options import Knobs
+from compiler.platforms.platform import Platform
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What is known of a design. `latency_us` and `energy_uj` are None where it can not be built; `reason` says why.
+
+    A design over budget has both objectives and the violations. `seconds` is the time the evaluation took.
+    """
+
+    knobs: Knobs
+    latency_us: float | None
+    energy_uj: float | None
+    metrics: tuple[Metric, ...] = ()
+    violations: tuple[Violation, ...] = ()
+    reason: str | None = None
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def objectives(self) -> tuple[float, float] | None:
+        """Latency (us) and energy (uJ), both minimised; None where the design can not be built."""
+        if self.latency_us is None or self.energy_uj is None:
+            return None
+        return (self.latency_us, self.energy_uj)
+
+    @property
+    def feasible(self) -> bool:
+        """It can be built and holds every budget."""
+        return self.objectives is not None and not self.violations
+
+
+Evaluator = Callable[[LinalgGraph, Knobs, Platform], Evaluation]
+
+
+def evaluate(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Evaluation:
+    """Build the design's TaskGraph and estimate it.
+
+    What the compiler rejects on purpose (MillraceError) is an infeasible design with the reason; any other exception
+    is a defect of ours and passes through.
+    """
+    start = perf_counter()
+    try:
+        result = estimate(build_task_graph(graph, knobs, platform), platform)
+    except MillraceError as error:
+        return Evaluation(knobs, None, None, reason=str(error), seconds=perf_counter() - start)
+    seconds = perf_counter() - start
+    return Evaluation(knobs, result.latency_us, result.energy_uj, result.metrics, result.violations, seconds=seconds)

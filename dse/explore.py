@@ -1,0 +1,311 @@
+"""The coordinator of one exploration: ask a batch, evaluate it on all cores, store it, tell the sampler (design 5).
+
+The study lives in memory; the sink's designs are the record. An interrupted search resumes from them: they are added
+to the study as finished trials and never evaluated again.
+"""
+
+import random
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from time import perf_counter
+from typing import Protocol
+
+import optuna
+from optuna.exceptions import ExperimentalWarning
+from optuna.samplers import BaseSampler, NSGAIISampler, QMCSampler, RandomSampler, TPESampler
+from optuna.trial import TrialState, create_trial
+
+from compiler.errors import InvalidInputError
+from compiler.graph.linalg_graph import LinalgGraph
+from compiler.options import Knobs
+from compiler.platforms.platform import Budget, Platform
+from dse.archive import ParetoArchive, knee
+from dse.evaluate import Evaluation, Evaluator, evaluate
+from dse.pool import Pool, default_jobs, open_pool
+from dse.space import DesignSpace
+
+POPULATION = 50
+MAX_BUDGET = 1_000_000
+MAX_BATCH = 256
+# A sampler that proposes a known design is asked again this often; then its proposal is changed at random until it is
+# new, one parameter at first, one more after each so many tries, until nothing of it is left.
+SAMPLER_RETRIES = 3
+TRIES_PER_CHANGE = 10
+
+
+def _qmc(seed: int) -> BaseSampler:
+    # Experimental in name since Optuna 3.0; the version is pinned.
+    with warnings.catch_warnings(action="ignore", category=ExperimentalWarning):
+        return QMCSampler(scramble=True, seed=seed, warn_independent_sampling=False)
+
+
+SAMPLERS: dict[str, Callable[[int], BaseSampler]] = {
+    "nsga2": lambda seed: NSGAIISampler(population_size=POPULATION, seed=seed),
+    "tpe": lambda seed: TPESampler(seed=seed),
+    "random": lambda seed: RandomSampler(seed=seed),
+    "qmc": _qmc,
+}
+
+# Where NSGA-II keeps the generation of a trial. Without it a finished trial would have no part in the population; in
+# generation 0, the whole history is what the first parents are selected from.
+_HISTORY_ATTRS = {"NSGAIISampler:generation": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """`budget` designs in all, those of the history included; `batch` of them asked at once; `jobs` None: all cores."""
+
+    budget: int = 200
+    seed: int = 0
+    sampler: str = "nsga2"
+    batch: int = 16
+    jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.budget <= MAX_BUDGET:
+            raise InvalidInputError(f"budget is {self.budget}; it must be between 1 and {MAX_BUDGET}")
+        if not 1 <= self.batch <= MAX_BATCH:
+            raise InvalidInputError(f"batch is {self.batch}; it must be between 1 and {MAX_BATCH}")
+        if not 0 <= self.seed < 1 << 31:
+            raise InvalidInputError(f"seed is {self.seed}; it must be between 0 and {(1 << 31) - 1}")
+        if self.sampler not in SAMPLERS:
+            raise InvalidInputError(f"unknown sampler {self.sampler!r}; known are {', '.join(SAMPLERS)}")
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatedDesign:
+    """A design of an exploration: its number from 0, its digest, and what was found."""
+
+    number: int
+    knobs: Knobs
+    evaluation: Evaluation
+    key: str
+
+
+class Sink(Protocol):
+    """Where a search puts its designs."""
+
+    def write(self, designs: Sequence[EvaluatedDesign]) -> None:
+        """Store a batch. Called once for each, after its evaluation and before the next is asked."""
+        ...
+
+    def should_stop(self) -> bool:
+        """Asked before each batch; True ends the search, which may be resumed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """A finished or stopped search.
+
+    `front` by rising latency; `knee` its best compromise, None for an empty front. `duplicates` were asked again
+    instead of evaluated. `exhausted`: no new design was found any more, so that there are fewer than the budget.
+    """
+
+    designs: tuple[EvaluatedDesign, ...]
+    front: tuple[EvaluatedDesign, ...]
+    knee: EvaluatedDesign | None
+    duplicates: int
+    stopped: bool
+    exhausted: bool
+    sampler_seconds: float
+    evaluation_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Proposal:
+    """A design to evaluate and the trial to tell."""
+
+    trial: optuna.Trial
+    knobs: Knobs
+    key: str
+
+
+@dataclass
+class _Proposer:
+    """Asks the sampler for designs that are not known yet, and tells it what became of them."""
+
+    study: optuna.Study
+    space: DesignSpace
+    rng: random.Random
+    seen: set[str]
+    duplicates: int = field(default=0, init=False)
+
+    def ask(self, count: int) -> list[_Proposal]:
+        """Up to `count` new designs; fewer only where none were found any more."""
+        proposals: list[_Proposal] = []
+        while len(proposals) < count and (proposal := self._ask_new()) is not None:
+            self.seen.add(proposal.key)
+            proposals.append(proposal)
+        return proposals
+
+    def _ask_new(self) -> _Proposal | None:
+        proposal, retries = self._ask(), 0
+        while proposal.key in self.seen and retries < SAMPLER_RETRIES:
+            self._drop(proposal)
+            proposal, retries = self._ask(), retries + 1
+        if proposal.key not in self.seen:
+            return proposal
+        self._drop(proposal)
+        return self._ask_near(proposal.knobs)
+
+    def _ask(self) -> _Proposal:
+        trial = self.study.ask()
+        knobs = self.space.suggest(trial)
+        return _Proposal(trial, knobs, self.space.key(knobs))
+
+    def _drop(self, proposal: _Proposal) -> None:
+        # Not told as a result: copies of one design would take over the population.
+        self.duplicates += 1
+        self.study.tell(proposal.trial, state=TrialState.FAIL)
+
+    def _ask_near(self, known: Knobs) -> _Proposal | None:
+        """A new design that differs from `known` in as few parameters as it takes; None where none is found."""
+        base = self.space.params_of(known)
+        assert base is not None  # it was suggested from this space
+        for attempt in range(TRIES_PER_CHANGE * len(base)):
+            changed = self.rng.sample(self.space.parameters, 1 + attempt // TRIES_PER_CHANGE)
+            params = base | {p.name: self.rng.choice(p.choices) for p in changed}
+            if self.space.key(self.space.knobs_of(params)) not in self.seen:
+                self.study.enqueue_trial(self.space.indices(params))
+                return self._ask()
+        return None
+
+    def tell(self, proposal: _Proposal, evaluation: Evaluation) -> None:
+        if evaluation.objectives is None:
+            self.study.tell(proposal.trial, state=TrialState.FAIL)
+            return
+        for name, excess in _constraints(evaluation).items():
+            proposal.trial.set_constraint(name, excess)
+        self.study.tell(proposal.trial, evaluation.objectives)
+
+    def enqueue(self, knobs: Knobs) -> None:
+        """Make `knobs` one of the next designs asked, unless it is known."""
+        params = self.space.params_of(knobs)
+        if params is not None and self.space.key(knobs) not in self.seen:
+            self.study.enqueue_trial(self.space.indices(params))
+
+    def add_finished(self, design: EvaluatedDesign) -> None:
+        """Teach the sampler a design of the history. One from outside the space is only never asked again."""
+        params = self.space.params_of(design.knobs)
+        if params is None or design.evaluation.objectives is None:
+            return
+        self.study.add_trial(
+            create_trial(
+                params=self.space.indices(params),
+                distributions=self.space.distributions,
+                values=design.evaluation.objectives,
+                constraints=_constraints(design.evaluation),
+                system_attrs=dict(_HISTORY_ATTRS),
+            )
+        )
+
+
+def _constraints(evaluation: Evaluation) -> dict[str, float]:
+    """Relative excess over every budget of the board, 0 where it holds: samplers prefer the smaller sum."""
+    excess = {f.name: 0.0 for f in fields(Budget)}
+    return excess | {v.resource: v.excess for v in evaluation.violations}
+
+
+def _propose(space: DesignSpace, options: SearchOptions, history: Sequence[EvaluatedDesign]) -> _Proposer:
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    # A resumed search must not repeat the random start of the first one.
+    seed = (options.seed + len(history)) % (1 << 31)
+    study = optuna.create_study(directions=["minimize", "minimize"], sampler=SAMPLERS[options.sampler](seed))
+    proposer = _Proposer(study, space, random.Random(seed), {design.key for design in history})
+    for design in history:
+        proposer.add_finished(design)
+    for knobs in space.default_knobs():
+        proposer.enqueue(knobs)
+    return proposer
+
+
+@dataclass
+class _Search:
+    """The state of a running search."""
+
+    proposer: _Proposer
+    pool: Pool
+    sink: Sink
+    designs: list[EvaluatedDesign]
+    archive: ParetoArchive = field(default_factory=ParetoArchive)
+    stopped: bool = False
+    exhausted: bool = False
+    sampler_seconds: float = 0.0
+    evaluation_seconds: float = 0.0
+
+    def run(self, options: SearchOptions) -> None:
+        for design in self.designs:
+            self._archive(design)
+        while not self.exhausted and len(self.designs) < options.budget:
+            self.stopped = self.sink.should_stop()
+            if self.stopped:
+                return
+            self._step(min(options.batch, options.budget - len(self.designs)))
+
+    def _step(self, count: int) -> None:
+        start = perf_counter()
+        proposals = self.proposer.ask(count)
+        self.exhausted = len(proposals) < count
+        asked = perf_counter()
+        evaluations = self.pool.map([p.knobs for p in proposals])
+        evaluated = perf_counter()
+        first = 1 + max((d.number for d in self.designs), default=-1)
+        batch = [
+            EvaluatedDesign(first + i, p.knobs, evaluation, p.key)
+            for i, (p, evaluation) in enumerate(zip(proposals, evaluations, strict=True))
+        ]
+        if batch:
+            self.sink.write(batch)
+        stored = perf_counter()
+        for proposal, evaluation in zip(proposals, evaluations, strict=True):
+            self.proposer.tell(proposal, evaluation)
+        for design in batch:
+            self.designs.append(design)
+            self._archive(design)
+        self.sampler_seconds += asked - start + perf_counter() - stored
+        self.evaluation_seconds += evaluated - asked
+
+    def _archive(self, design: EvaluatedDesign) -> None:
+        objectives = design.evaluation.objectives
+        if design.evaluation.feasible and objectives is not None:
+            self.archive.add(design.key, objectives)
+
+    def result(self) -> SearchResult:
+        by_key = {design.key: design for design in self.designs}
+        entries = self.archive.front()
+        front = tuple(by_key[entry.key] for entry in entries)
+        return SearchResult(
+            tuple(self.designs),
+            front,
+            front[knee(entries)] if front else None,
+            self.proposer.duplicates,
+            self.stopped,
+            self.exhausted,
+            self.sampler_seconds,
+            self.evaluation_seconds,
+        )
+
+
+def search(
+    graph: LinalgGraph,
+    platform: Platform,
+    options: SearchOptions,
+    sink: Sink,
+    history: Sequence[EvaluatedDesign] = (),
+    evaluator: Evaluator = evaluate,
+) -> SearchResult:
+    """Explore designs of `graph` on `platform` until `options.budget` of them are known, the history included.
+
+    With no history the designs depend on the seed and the batch size alone, not on the number of jobs. `evaluator`
+    must be importable by name where several jobs run. Exceptions of the evaluator, the sink and KeyboardInterrupt pass
+    through when the worker processes have ended; what the sink has stored by then is the history to resume from.
+    """
+    proposer = _propose(DesignSpace(graph, platform), options, history)
+    missing = options.budget - len(history)
+    jobs = options.jobs if options.jobs is not None else min(default_jobs(), options.batch, max(1, missing))
+    with open_pool(evaluator, graph, platform, jobs) as pool:
+        running = _Search(proposer, pool, sink, list(history))
+        running.run(options)
+    return running.result()

@@ -1,0 +1,230 @@
+"""The design space of one workload on one board: the knobs of all three levels as named parameters (design 3.3).
+
+Level 1: tile size, unroll target and loop order for the whole network, then tile, unroll and loop order of the
+heaviest operations. Level 2: the fusion budget. Level 3: FIFO strategy, HBM channels, stream width, multiplier. Sizes
+are powers of two (the analysis rounds down to a divisor of the loop); a choice of None leaves an operation to the
+network's default.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
+from math import prod
+from typing import Any, get_args
+
+import optuna
+
+from compiler.analysis.tiling import group_order
+from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
+from compiler.options import FifoStrategy, Knobs, LoopOrder, Multiplier, TaskOverride
+from compiler.platforms.platform import Platform
+
+Choice = int | str | None
+Params = Mapping[str, Choice]
+
+MAX_ORDERS = 6
+MAX_TASK_LANES = 1024
+MAX_TASK_TILE = 4096
+
+_TILES = tuple(1 << k for k in range(2, 9))
+_UNROLLS = tuple(1 << k for k in range(5, 15))
+_FUSION_BUDGETS = tuple(1 << k for k in range(16, 26))  # 64 KiB to 32 MiB
+_STREAM_WIDTHS = tuple(1 << k for k in range(7, 12))
+_HBM_CHANNELS = (1, 2, 4, 8)
+
+# Fields of Knobs by the name of their parameter; per-task parameters are called `<operation>.<field>`.
+_FIELDS = {
+    "tile": "default_tile_size",
+    "unroll": "overall_unroll",
+    "order": "order",
+    "fusion_budget": "fusion_budget",
+    "fifo": "fifo",
+    "hbm_channels": "hbm_channels",
+    "stream_width": "stream_width",
+    "multiplier": "multiplier",
+}
+_TASK_FIELDS = ("tile", "unroll", "order")
+
+# Designs that a search evaluates first. The paper's heuristics with a growing unroll target span the front from its
+# small end to its fast end within a dozen trials; ports and streams widen with it, or they would be the limit.
+_SEEDS = (
+    Knobs(overall_unroll=32, stream_width=128),
+    Knobs(overall_unroll=128, stream_width=256),
+    Knobs(),
+    Knobs(overall_unroll=512, hbm_channels=2),
+    Knobs(overall_unroll=1024, hbm_channels=4, multiplier="dsp"),
+    Knobs(default_tile_size=32, overall_unroll=2048, hbm_channels=8, stream_width=1024, multiplier="dsp"),
+    Knobs(default_tile_size=64, overall_unroll=4096, hbm_channels=8, stream_width=1024),
+    Knobs(default_tile_size=64, overall_unroll=8192, hbm_channels=8, stream_width=2048, fifo="safe-prefetch"),
+    Knobs(order="reduction-outer", overall_unroll=512, hbm_channels=2),
+    Knobs(fusion_budget=1 << 18, overall_unroll=512, hbm_channels=2),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One axis of the space. `ordered`: neighbouring choices are similar (sizes), so that a sampler may interpolate."""
+
+    name: str
+    choices: tuple[Choice, ...]
+    ordered: bool
+
+    @property
+    def distribution(self) -> optuna.distributions.BaseDistribution:
+        """Samplers see the index of a choice: as a number where choices are ordered, else as a category."""
+        if self.ordered:
+            return optuna.distributions.IntDistribution(0, len(self.choices) - 1)
+        return optuna.distributions.CategoricalDistribution(range(len(self.choices)))
+
+    def suggest(self, trial: optuna.Trial) -> Choice:
+        if self.ordered:
+            return self.choices[trial.suggest_int(self.name, 0, len(self.choices) - 1)]
+        return self.choices[trial.suggest_categorical(self.name, range(len(self.choices)))]
+
+
+def heaviest_ops(graph: LinalgGraph, count: int) -> tuple[LinalgOp, ...]:
+    """The `count` operations with most iterations, contractions before all others; ties in program order."""
+    generic = [op for op in graph.ops if op.kind == "generic"]
+    return tuple(sorted(generic, key=lambda op: (not op.is_contraction, -op.iterations))[:count])
+
+
+def order_choices(op: LinalgOp) -> tuple[tuple[int, ...], ...]:
+    """Orders of the operation's loop groups on offer, outermost first; at most `MAX_ORDERS`.
+
+    Up to three groups: every permutation. Above: parallel loops outermost, reductions outermost, both with the parallel
+    loops reversed, and the two mixed orders with the reductions inside the first and outside the last parallel loop.
+    """
+    groups = tuple(dict.fromkeys(op.groups))
+    if len(groups) <= 3:
+        return tuple(permutations(groups))
+    reductions = tuple(g for g in groups if op.iterators[op.groups.index(g)] == "reduction")
+    parallels = tuple(g for g in groups if g not in reductions)
+    reverse = parallels[::-1]
+    offered = (
+        parallels + reductions,
+        reductions + parallels,
+        parallels[:1] + reductions + parallels[1:],
+        parallels[:-1] + reductions + parallels[-1:],
+        reverse + reductions,
+        reductions + reverse,
+    )
+    return tuple(dict.fromkeys(offered))
+
+
+def _order_name(order: Sequence[int] | None) -> str | None:
+    return None if order is None else ",".join(map(str, order))
+
+
+def _order_value(name: Choice) -> tuple[int, ...] | None:
+    return None if name is None else tuple(int(g) for g in str(name).split(","))
+
+
+def _task_tiles(op: LinalgOp) -> tuple[int, ...]:
+    """Powers of two below the longest loop group, and that group whole."""
+    extent = max(prod(n for n, g in zip(op.loops, op.groups, strict=True) if g == group) for group in op.groups)
+    whole = (extent,) if extent <= MAX_TASK_TILE else ()
+    return tuple(t for t in _TILES if t < extent) + whole
+
+
+def _task_unrolls(op: LinalgOp) -> tuple[int, ...]:
+    return tuple(1 << k for k in range(MAX_TASK_LANES.bit_length()) if 1 << k <= op.iterations)
+
+
+def _task_parameters(op: LinalgOp) -> tuple[Parameter, ...]:
+    orders = tuple(_order_name(order) for order in order_choices(op))
+    return (
+        Parameter(f"{op.name}.tile", (None, *_task_tiles(op)), ordered=False),
+        Parameter(f"{op.name}.unroll", (None, *_task_unrolls(op)), ordered=False),
+        Parameter(f"{op.name}.order", (None, *orders), ordered=False),
+    )
+
+
+class DesignSpace:
+    """The parameters of a search over `graph` on `platform`, with overrides for its `heaviest` operations."""
+
+    def __init__(self, graph: LinalgGraph, platform: Platform, heaviest: int = 4):
+        self._graph = graph
+        self._ops = heaviest_ops(graph, heaviest)
+        channels = tuple(c for c in _HBM_CHANNELS if c <= platform.budget.hbm_ports) or _HBM_CHANNELS[:1]
+        self.parameters: tuple[Parameter, ...] = (
+            Parameter("tile", _TILES, ordered=True),
+            Parameter("unroll", _UNROLLS, ordered=True),
+            Parameter("order", get_args(LoopOrder), ordered=False),
+            Parameter("fusion_budget", _FUSION_BUDGETS, ordered=True),
+            Parameter("fifo", get_args(FifoStrategy), ordered=False),
+            Parameter("hbm_channels", channels, ordered=True),
+            Parameter("stream_width", _STREAM_WIDTHS, ordered=True),
+            Parameter("multiplier", get_args(Multiplier), ordered=False),
+            *(parameter for op in self._ops for parameter in _task_parameters(op)),
+        )
+
+    @property
+    def size(self) -> int:
+        """How many combinations of choices there are."""
+        return prod(len(p.choices) for p in self.parameters)
+
+    @property
+    def distributions(self) -> dict[str, optuna.distributions.BaseDistribution]:
+        return {p.name: p.distribution for p in self.parameters}
+
+    def default_knobs(self) -> tuple[Knobs, ...]:
+        """Designs to try first, in increasing unroll; those whose choices the board does not offer are left out."""
+        return tuple(knobs for knobs in _SEEDS if self.params_of(knobs) is not None)
+
+    def suggest(self, trial: optuna.Trial) -> Knobs:
+        """The design that the sampler proposes in `trial`."""
+        return self.knobs_of({p.name: p.suggest(trial) for p in self.parameters})
+
+    def knobs_of(self, params: Params) -> Knobs:
+        """The design with these choices, one for each parameter."""
+        values: dict[str, Any] = {field: params[name] for name, field in _FIELDS.items()}
+        overrides: list[TaskOverride] = []
+        for op in self._ops:
+            tile, unroll, order = (params[f"{op.name}.{field}"] for field in _TASK_FIELDS)
+            override = TaskOverride(op.name, _size(tile), _size(unroll), _order_value(order))
+            if override != TaskOverride(op.name):
+                overrides.append(override)
+        return Knobs(**values, overrides=tuple(overrides))
+
+    def params_of(self, knobs: Knobs) -> dict[str, Choice] | None:
+        """The inverse of `knobs_of`; None for a design outside this space (made by hand, or by an older version)."""
+        params: dict[str, Choice] = {name: getattr(knobs, field) for name, field in _FIELDS.items()}
+        for op in self._ops:
+            override = knobs.override(op.name)
+            params[f"{op.name}.tile"] = override.tile
+            params[f"{op.name}.unroll"] = override.unroll
+            params[f"{op.name}.order"] = _order_name(override.order)
+        searched = {op.name for op in self._ops}
+        foreign = any(o != TaskOverride(o.op) for o in knobs.overrides if o.op not in searched)
+        if foreign or any(params[p.name] not in p.choices for p in self.parameters):
+            return None
+        return params
+
+    def indices(self, params: Params) -> dict[str, int]:
+        """The choices as samplers see them, for trials that are enqueued or added finished."""
+        return {p.name: p.choices.index(params[p.name]) for p in self.parameters}
+
+    def key(self, knobs: Knobs) -> str:
+        """Digest of the design: overrides in order of their operation, those that repeat the default left out.
+
+        Two designs with equal keys are the same accelerator. The converse is not promised.
+        """
+        plain = replace(knobs, overrides=())
+        overrides = (self._effective(plain, override) for override in knobs.overrides)
+        changed = {o.op: o for o in overrides if o != TaskOverride(o.op)}
+        canonical = replace(plain, overrides=tuple(changed[name] for name in sorted(changed)))
+        text = json.dumps(canonical.to_json(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def _effective(self, plain: Knobs, override: TaskOverride) -> TaskOverride:
+        """The override without what the network's default says anyway."""
+        op = self._graph.op.get(override.op)
+        tile = None if override.tile == plain.default_tile_size else override.tile
+        same_order = op is not None and override.order == group_order(op, plain)
+        return replace(override, tile=tile, order=None if same_order else override.order)
+
+
+def _size(choice: Choice) -> int | None:
+    return None if choice is None else int(choice)

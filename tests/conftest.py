@@ -1,0 +1,28 @@
+"""What all tests share: golden files that can be renewed, and Hypothesis without deadlines."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("millrace", deadline=None, print_blob=True)  # a shared machine has slow moments
+settings.load_profile("millrace")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write what the code gives now into the golden files")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, Path], None]:
+    """`golden(text, file)`: the text is that of the file; `--update-golden` writes the file instead."""
+
+    def compare(text: str, file: Path) -> None:
+        if request.config.getoption("--update-golden"):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        assert file.exists(), f"{file} is missing; make it with: ./millrace test {request.path} --update-golden"
+        assert text == file.read_text(), f"differs from {file}; if that is meant, run with --update-golden and review"
+
+    return compare

@@ -1,0 +1,82 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect } from "react";
+import { ErrorNote } from "@/components/ErrorNote";
+import { usePlatforms } from "@/features/catalog/api/listPlatforms";
+import { DesignPanel } from "@/features/designs/DesignPanel";
+import { designKey } from "@/features/designs/api/getDesign";
+import { ExplorationHeader } from "@/features/explorations/ExplorationHeader";
+import { explorationKey, useExploration } from "@/features/explorations/api/getExploration";
+import { FrontTable } from "@/features/pareto/FrontTable";
+import { ParetoPlot } from "@/features/pareto/ParetoPlot";
+import { QuickPicks } from "@/features/pareto/QuickPicks";
+import { useScatter } from "@/features/pareto/useScatter";
+import type { BuildEvent, ExplorationState } from "@/lib/api/types";
+import { useQueryParam } from "@/lib/router";
+import { isActive } from "@/lib/states";
+
+const NOTHING_YET: Record<ExplorationState, string> = {
+  queued: "Waiting for a worker.",
+  lowering: "Importing the network. The first designs appear when it is lowered.",
+  searching: "Evaluating the first designs.",
+  verifying: "No design was stored.",
+  done: "No design was stored.",
+  failed: "The exploration failed before it had a design.",
+  cancelled: "The exploration was cancelled before it had a design.",
+};
+
+export function ExplorationRoute({ id }: { id: string }) {
+  const client = useQueryClient();
+  const [selected, select] = useQueryParam("design");
+  const { data: exploration, error, refetch } = useExploration(id);
+  const platforms = usePlatforms();
+
+  const onState = useCallback(
+    () => void client.invalidateQueries({ queryKey: explorationKey(id) }),
+    [client, id],
+  );
+  const onBuild = useCallback(
+    (event: BuildEvent) => {
+      if (event.design_id) void client.invalidateQueries({ queryKey: designKey(event.design_id) });
+    },
+    [client],
+  );
+  const live = exploration ? isActive(exploration.state) : true;
+  const scatter = useScatter(id, { live, onState, onBuild });
+  const { snapshot } = scatter;
+
+  useEffect(() => {
+    document.title = exploration ? `${exploration.model.name} on ${exploration.platform} · Millrace` : "Millrace";
+  }, [exploration]);
+
+  if (error && !exploration) return <ErrorNote error={error} onRetry={() => void refetch()} />;
+  if (!exploration) return <div className="skeleton page" />;
+  const counts = { evaluated: snapshot.evaluated, feasible: snapshot.feasible, front: snapshot.front.length };
+  return (
+    <>
+      <ExplorationHeader exploration={exploration} counts={counts} connected={scatter.connected} />
+      {scatter.error && <ErrorNote error={scatter.error} />}
+      <div className="split">
+        <div className="split-main">
+          <ParetoPlot
+            snapshot={snapshot}
+            loading={scatter.loading}
+            emptyText={NOTHING_YET[exploration.state]}
+            selected={selected}
+            onSelect={select}
+          />
+          <FrontTable snapshot={snapshot} loading={scatter.loading} selected={selected} onSelect={select} />
+        </div>
+        {selected ? (
+          <DesignPanel
+            key={selected}
+            id={selected}
+            platform={platforms.data?.find((p) => p.name === exploration.platform)}
+            onClose={() => select(null)}
+          />
+        ) : (
+          <QuickPicks snapshot={snapshot} onSelect={select} />
+        )}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,84 @@
+import { Meter } from "@/components/Meter";
+import { FidelityBadge } from "@/components/badges";
+import { AREA, GROUPS, label, otherNames, shownUnit, strongest, valuesOf } from "@/features/designs/metrics";
+import type { Metric, Platform } from "@/lib/api/types";
+import { percent, quantity } from "@/lib/format";
+
+const source = (m: Metric) => `${m.tool} ${m.tool_version}${m.build_id ? `, build ${m.build_id}` : ""}`;
+
+/** One metric at every fidelity that is known; each after the first with its difference from the first. */
+function Rows({ name, metrics }: { name: string; metrics: readonly Metric[] }) {
+  return valuesOf(metrics, name).map((m, i, all) => {
+    const q = quantity(m.value, m.unit);
+    const first = all[0]?.value ?? 0;
+    const off = i > 0 && first !== 0 ? m.value / first - 1 : null;
+    return (
+      <tr key={`${m.fidelity} ${m.build_id}`}>
+        <th scope="row">{i === 0 ? label(name) : ""}</th>
+        <td className="num">
+          {q.text} <span className="unit">{shownUnit(q.unit)}</span>
+          {off !== null && <small className="faint"> {off > 0 ? "+" : ""}{percent(off)}</small>}
+        </td>
+        <td className="badge-cell" title={source(m)}>
+          <FidelityBadge fidelity={m.fidelity} />
+        </td>
+      </tr>
+    );
+  });
+}
+
+function Group({ title, names, metrics }: { title: string; names: readonly string[]; metrics: readonly Metric[] }) {
+  const present = names.filter((name) => metrics.some((m) => m.name === name));
+  if (!present.length) return null;
+  return (
+    <div className="group">
+      <h3>{title}</h3>
+      <table className="pairs">
+        <tbody>
+          {present.map((name) => (
+            <Rows key={name} name={name} metrics={metrics} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Area({ metrics, platform }: { metrics: readonly Metric[]; platform: Platform | undefined }) {
+  const rows = AREA.map((name) => strongest(metrics, name)).filter((m) => m !== undefined);
+  if (!rows.length) return null;
+  const peak = (platform?.hbm.channels ?? 0) * (platform?.hbm.channel_gb_s ?? 0);
+  const bandwidth = strongest(metrics, "hbm_bandwidth");
+  const bound = (name: string) => platform?.budgets[name] ?? (name === "hbm_ports" ? platform?.hbm.channels : undefined);
+  return (
+    <div className="group">
+      <h3>Area {platform && <span className="faint">of what {platform.title} leaves to a design</span>}</h3>
+      {rows.map((m) => (
+        <Meter key={m.name} label={label(m.name)} value={m.value} bound={bound(m.name)}>
+          <FidelityBadge fidelity={m.fidelity} />
+        </Meter>
+      ))}
+      {bandwidth && peak > 0 && (
+        <Meter label="HBM, GB/s" value={Number(bandwidth.value.toPrecision(3))} bound={peak}>
+          <FidelityBadge fidelity={bandwidth.fidelity} />
+        </Meter>
+      )}
+    </div>
+  );
+}
+
+export function MetricTables({ metrics, platform }: { metrics: readonly Metric[]; platform: Platform | undefined }) {
+  const [latency, energy, ...rest] = GROUPS;
+  return (
+    <section className="block" aria-label="Metrics" data-testid="metrics">
+      <h2>Metrics</h2>
+      {latency && <Group {...latency} metrics={metrics} />}
+      {energy && <Group {...energy} metrics={metrics} />}
+      <Area metrics={metrics} platform={platform} />
+      {rest.map((group) => (
+        <Group key={group.title} {...group} metrics={metrics} />
+      ))}
+      <Group title="Other" names={otherNames(metrics)} metrics={metrics} />
+    </section>
+  );
+}

@@ -1,0 +1,91 @@
+import { ErrorNote } from "@/components/ErrorNote";
+import { BuildBadge, Tag } from "@/components/badges";
+import { useStartCsim } from "@/features/designs/api/startCsim";
+import type { Build, Design, Verdict } from "@/lib/api/types";
+import { duration, number, scientific } from "@/lib/format";
+
+function Details({ verdict: v }: { verdict: Verdict }) {
+  return (
+    <>
+      <p className="verdict-line">
+        <Tag tone={v.passed ? "good" : "bad"}>{v.passed ? "✓ passed" : "✕ failed"}</Tag>
+        <span>
+          {v.passed ? "The emitted C++ agrees with PyTorch" : "The emitted C++ differs from PyTorch"} · {duration(v.seconds)}
+        </span>
+      </p>
+      {v.message && <p className="hint pre">{v.message}</p>}
+      <div className="scroll-x">
+        <table className="data compact">
+          <thead>
+            <tr>
+              <th scope="col">Output</th>
+              <th scope="col" className="num" title="Largest absolute error">Max abs</th>
+              <th scope="col" className="num" title="Largest relative error">Max rel</th>
+              <th scope="col" className="num">Tolerance</th>
+              <th scope="col">
+                <span className="sr-only">Verdict</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {v.outputs.map((o) => (
+              <tr key={o.name}>
+                <td>
+                  <code>{o.name}</code>
+                </td>
+                <td className="num">{scientific(o.max_abs_error)}</td>
+                <td className="num">{scientific(o.max_rel_error)}</td>
+                <td className="num">{scientific(o.tolerance)}</td>
+                <td className={o.passed ? "good" : "bad"}>{o.passed ? "✓" : "✕"}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <p className="hint">
+        {number(v.tasks_checked)} tasks compared one by one · {number(v.integer_mismatches)} integer mismatches
+      </p>
+    </>
+  );
+}
+
+/** The last C simulation; a build that ended without a verdict is told from one that compared and failed. */
+function Outcome({ build }: { build: Build }) {
+  if (build.verdict) return <Details verdict={build.verdict} />;
+  if (build.state === "queued" || build.state === "running") {
+    return (
+      <p className="verdict-line" data-testid="csim-running">
+        <BuildBadge state={build.state} />
+        <span>Compiling the design, building it with g++ and comparing it with PyTorch.</span>
+      </p>
+    );
+  }
+  return (
+    <div className="note note-bad">
+      <strong>No verdict: the build {build.state === "cancelled" ? "was cancelled" : "failed"}</strong>
+      {build.error && <p className="pre">{build.error}</p>}
+    </div>
+  );
+}
+
+/** C simulation of the design against PyTorch: the verdict, or the way to get one. */
+export function VerdictBlock({ design }: { design: Design }) {
+  const start = useStartCsim(design.id);
+  const build = design.builds.filter((b) => b.stage === "csim").sort((a, b) => (a.created_at < b.created_at ? 1 : -1))[0];
+  const canStart = !build || (!build.verdict && (build.state === "failed" || build.state === "cancelled"));
+  return (
+    <section className="block" aria-label="C simulation" data-testid="verdict">
+      <h2>C simulation against PyTorch</h2>
+      {build && <Outcome build={build} />}
+      {canStart && (
+        <div className="verdict-start">
+          <button type="button" className="button primary" disabled={start.isPending} onClick={() => start.mutate()}>
+            {build ? "Run C simulation again" : "Run C simulation"}
+          </button>
+          {!build && <span className="hint">Emits the design and compares every output with the reference.</span>}
+        </div>
+      )}
+      {start.error && <ErrorNote error={start.error} />}
+    </section>
+  );
+}

@@ -1,0 +1,65 @@
+import type { Fidelity, Metric } from "@/lib/api/types";
+
+/** How the metrics of a design are named and grouped for reading. */
+
+export const AREA = ["lut", "ff", "dsp", "bram36", "uram", "hbm_ports"] as const;
+
+interface Group {
+  title: string;
+  names: readonly string[];
+}
+
+export const GROUPS: readonly Group[] = [
+  { title: "Latency", names: ["latency", "cycles", "slowest_ii", "clock"] },
+  { title: "Energy and power", names: ["energy", "power"] },
+  { title: "Memory and HBM", names: ["hbm_bandwidth", "hbm_traffic", "on_chip_memory"] },
+  { title: "Structure", names: ["kernels", "tasks", "converters"] },
+];
+
+const LABELS: Record<string, string> = {
+  latency: "Latency",
+  cycles: "Cycles",
+  slowest_ii: "Slowest initiation interval",
+  clock: "Clock",
+  energy: "Energy",
+  power: "Mean power",
+  lut: "LUT",
+  ff: "FF",
+  dsp: "DSP",
+  bram36: "BRAM36",
+  uram: "URAM",
+  hbm_ports: "HBM ports",
+  hbm_traffic: "HBM traffic",
+  hbm_bandwidth: "HBM bandwidth",
+  on_chip_memory: "On-chip memory",
+  kernels: "Kernels",
+  tasks: "Tasks",
+  converters: "Converters",
+};
+
+/** Units that repeat the name of the metric say nothing. */
+const SILENT_UNITS = new Set(["kernels", "tasks", "converters", "ports", "LUT", "FF", "DSP", "BRAM36", "URAM"]);
+
+export function label(name: string): string {
+  return LABELS[name] ?? name.replaceAll("_", " ");
+}
+
+export const shownUnit = (unit: string) => (SILENT_UNITS.has(unit) ? "" : unit);
+
+const RANK: Record<Fidelity, number> = { estimate: 0, simulate: 1, csynth: 2, cosim: 3, board: 4 };
+
+/** The metrics called `name`, weakest fidelity first. */
+export function valuesOf(metrics: readonly Metric[], name: string): Metric[] {
+  return metrics.filter((m) => m.name === name).sort((a, b) => RANK[a.fidelity] - RANK[b.fidelity]);
+}
+
+/** The value of the strongest fidelity. */
+export function strongest(metrics: readonly Metric[], name: string): Metric | undefined {
+  return valuesOf(metrics, name).at(-1);
+}
+
+/** Names that no group mentions, so that a new metric is never hidden. */
+export function otherNames(metrics: readonly Metric[]): string[] {
+  const known = new Set<string>([...AREA, ...GROUPS.flatMap((g) => g.names)]);
+  return [...new Set(metrics.map((m) => m.name))].filter((name) => !known.has(name)).sort();
+}

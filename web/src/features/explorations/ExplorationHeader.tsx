@@ -1,0 +1,101 @@
+import type { ReactNode } from "react";
+import { ErrorNote } from "@/components/ErrorNote";
+import { Progress } from "@/components/Progress";
+import { StateBadge } from "@/components/badges";
+import { useCancelExploration } from "@/features/explorations/api/cancelExploration";
+import { useResumeExploration } from "@/features/explorations/api/resumeExploration";
+import type { Exploration } from "@/lib/api/types";
+import { useNow } from "@/lib/clock";
+import { ago, duration, exactTime, number, parseTime } from "@/lib/format";
+import { Link } from "@/lib/router";
+import { isActive } from "@/lib/states";
+import { workloadText } from "@/lib/workload";
+
+interface Props {
+  exploration: Exploration;
+  /** Counts of the event stream, ahead of those in `exploration` while it runs. */
+  counts: { evaluated: number; feasible: number; front: number };
+  connected: boolean;
+}
+
+function Stat({ name, title, children }: { name: string; title?: string; children: ReactNode }) {
+  return (
+    <div className="stat" title={title}>
+      <dt>{name}</dt>
+      <dd className="num">{children}</dd>
+    </div>
+  );
+}
+
+function Actions({ id, state }: Pick<Exploration, "id" | "state">) {
+  const cancel = useCancelExploration(id);
+  const resume = useResumeExploration(id);
+  const error = cancel.error ?? resume.error;
+  return (
+    <>
+      {isActive(state) && (
+        <button type="button" className="button" disabled={cancel.isPending} onClick={() => cancel.mutate()}>
+          {cancel.isPending ? "Cancelling…" : "Cancel"}
+        </button>
+      )}
+      {(state === "failed" || state === "cancelled") && (
+        <button type="button" className="button primary" disabled={resume.isPending} onClick={() => resume.mutate()}>
+          {resume.isPending ? "Resuming…" : "Resume"}
+        </button>
+      )}
+      {error && <ErrorNote error={error} />}
+    </>
+  );
+}
+
+export function ExplorationHeader({ exploration: e, counts, connected }: Props) {
+  const busy = isActive(e.state);
+  const now = useNow(1000, busy);
+  const elapsed = e.started_at ? ((e.finished_at ? parseTime(e.finished_at) : now) - parseTime(e.started_at)) / 1000 : 0;
+  const evaluated = Math.max(counts.evaluated, e.evaluated);
+  return (
+    <header className="page-head exploration-head">
+      <nav className="crumbs" aria-label="Breadcrumb">
+        <Link href="/">Explorations</Link> <span>/</span> <code>{e.id}</code>
+      </nav>
+      <div className="title-row">
+        <h1>
+          {e.model.name} <span className="subtitle">{workloadText(e.workload)} on {e.platform}</span>
+        </h1>
+        <StateBadge state={e.state} />
+        {busy && !connected && <span className="badge tone-warn">reconnecting…</span>}
+        <span className="spacer" />
+        <Actions id={e.id} state={e.state} />
+      </div>
+      <dl className="stats card">
+        <div className="stat stat-wide">
+          <dt>Evaluated</dt>
+          <dd className="num">
+            <span data-testid="evaluated">{number(evaluated)}</span>
+            <span className="faint"> / {number(e.budget)}</span>
+            <Progress value={evaluated} max={e.budget} busy={busy} label="Designs evaluated" />
+          </dd>
+        </div>
+        <Stat name="Feasible">{number(Math.max(counts.feasible, e.feasible))}</Stat>
+        <Stat name="On the front">{number(counts.front || e.front_size)}</Stat>
+        <Stat name="Throughput" title="Designs evaluated over the time since the start, import of the network included">
+          {elapsed > 0 && evaluated > 0 ? `${number(Number((evaluated / elapsed).toPrecision(3)))} /s` : "–"}
+        </Stat>
+        <Stat name={busy ? "Running for" : "Took"}>{e.started_at ? duration(elapsed) : "–"}</Stat>
+        <Stat name="Sampler" title={`seed ${e.seed}`}>
+          {e.sampler}
+        </Stat>
+        <Stat name="Created" title={exactTime(e.created_at)}>
+          {ago(e.created_at, now)}
+        </Stat>
+      </dl>
+      {e.error && (
+        <div className="note note-bad" role="alert">
+          <strong>The exploration failed</strong>
+          <p className="pre">{e.error}</p>
+          <p>The designs found so far are kept; Resume goes on from them.</p>
+        </div>
+      )}
+    </header>
+  );
+}

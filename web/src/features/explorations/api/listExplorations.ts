@@ -1,0 +1,23 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { get } from "@/lib/api/http";
+import type { Exploration, Page } from "@/lib/api/types";
+import { isActive } from "@/lib/states";
+
+const PAGE_SIZE = 50;
+
+/** Newest first; renewed every two seconds while one of them is at work. */
+export function useExplorations() {
+  return useInfiniteQuery({
+    queryKey: ["explorations"],
+    queryFn: ({ pageParam, signal }) => {
+      const cursor = pageParam ? `&cursor=${encodeURIComponent(pageParam)}` : "";
+      return get<Page<Exploration>>(`/v1/explorations?limit=${PAGE_SIZE}${cursor}`, signal);
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+    refetchInterval: (query) => {
+      const items = query.state.data?.pages.flatMap((page) => page.items) ?? [];
+      return items.some((e) => isActive(e.state)) ? 2000 : 15_000;
+    },
+  });
+}

@@ -1,0 +1,11 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { explorationKey } from "@/features/explorations/api/getExploration";
+import { post } from "@/lib/api/http";
+
+export function useResumeExploration(id: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: () => post<unknown>(`/v1/explorations/${id}/resume`),
+    onSettled: () => client.invalidateQueries({ queryKey: explorationKey(id) }),
+  });
+}

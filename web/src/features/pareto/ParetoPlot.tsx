@@ -1,0 +1,40 @@
+import { useMemo } from "react";
+import { Legend } from "@/features/pareto/Legend";
+import { ParetoChart } from "@/features/pareto/ParetoChart";
+import type { Snapshot } from "@/features/pareto/cloud";
+import { Toggle } from "@/components/Toggle";
+import { useStoredFlag } from "@/lib/stored";
+
+interface Props {
+  snapshot: Snapshot;
+  loading: boolean;
+  /** What to say while there is nothing to draw. */
+  emptyText: string;
+  selected: string | null;
+  onSelect(id: string): void;
+}
+
+export function ParetoPlot({ snapshot, loading, emptyText, selected, onSelect }: Props) {
+  const [log, setLog] = useStoredFlag("log", true);
+  const [infeasible, setInfeasible] = useStoredFlag("infeasible", false);
+  const [frontOnly, setFrontOnly] = useStoredFlag("frontOnly", false);
+  const view = useMemo(() => ({ log, infeasible, frontOnly, selected }), [log, infeasible, frontOnly, selected]);
+
+  return (
+    <section className="card plot" aria-label="Pareto plot">
+      <div className="plot-bar">
+        <Legend />
+        <div className="toggles">
+          <Toggle label="Log axes" on={log} onChange={setLog} />
+          <Toggle label="Zoom to front" on={frontOnly} onChange={setFrontOnly} />
+          <Toggle label="Infeasible" on={infeasible} onChange={setInfeasible} />
+        </div>
+      </div>
+      <div className="plot-area">
+        <ParetoChart snapshot={snapshot} view={view} onSelect={onSelect} />
+        {loading && <div className="skeleton plot-cover" />}
+        {!loading && !snapshot.points.length && <p className="plot-cover plot-empty">{emptyText}</p>}
+      </div>
+    </section>
+  );
+}

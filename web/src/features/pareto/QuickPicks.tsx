@@ -1,0 +1,38 @@
+import type { Point, Snapshot } from "@/features/pareto/cloud";
+import { knee } from "@/features/pareto/shape";
+import { withUnit } from "@/lib/format";
+
+interface Props {
+  snapshot: Snapshot;
+  onSelect(id: string): void;
+}
+
+/** What the right-hand side offers before a design is chosen: the two ends and the knee of the front. */
+export function QuickPicks({ snapshot: { front }, onSelect }: Props) {
+  const picks: [string, string, Point | undefined][] = [
+    ["Fastest", "lowest latency", front[0]],
+    ["Knee", "best compromise", front[knee(front)]],
+    ["Least energy", "lowest energy", front.at(-1)],
+  ];
+  return (
+    <aside className="card panel picks" aria-label="Choose a design">
+      <h2>Choose a design</h2>
+      <p className="hint">Click a point of the plot or a row of the table to see its knobs, metrics and files.</p>
+      {picks.map(
+        ([name, meaning, point]) =>
+          point && (
+            <button key={name} type="button" className="pick" onClick={() => onSelect(point.id)}>
+              <span>
+                <strong>{name}</strong>
+                <small>{meaning}</small>
+              </span>
+              <span className="num">
+                {withUnit(point.latency, "us")}
+                <small>{withUnit(point.energy, "uJ")}</small>
+              </span>
+            </button>
+          ),
+      )}
+    </aside>
+  );
+}

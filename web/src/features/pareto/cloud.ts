@@ -1,0 +1,69 @@
+import type { BuildEvent, Columns, CsimState } from "@/lib/api/types";
+
+export interface Point {
+  readonly id: string;
+  readonly number: number;
+  readonly latency: number;
+  readonly energy: number;
+  readonly feasible: boolean;
+  readonly onFront: boolean;
+  readonly csim: CsimState | null;
+}
+
+/** What the page draws: one consistent moment of the search. */
+export interface Snapshot {
+  /** Designs stored, those without objectives included. */
+  readonly evaluated: number;
+  readonly feasible: number;
+  /** Designs that have a place in the plot. */
+  readonly points: readonly Point[];
+  /** Sorted by latency. */
+  readonly front: readonly Point[];
+}
+
+export const EMPTY: Snapshot = { evaluated: 0, feasible: 0, points: [], front: [] };
+
+/** The designs of an exploration, merged by id: the same event may arrive twice, or before the first load. */
+export class Cloud {
+  private readonly designs = new Map<string, Point>();
+
+  merge(columns: Columns): void {
+    columns.id.forEach((id, i) => {
+      const known = this.designs.get(id);
+      this.designs.set(id, {
+        id,
+        number: columns.number[i] ?? 0,
+        latency: columns.latency_us[i] ?? Number.NaN,
+        energy: columns.energy_uj[i] ?? Number.NaN,
+        feasible: columns.feasible[i] ?? false,
+        onFront: columns.on_front[i] ?? false,
+        csim: columns.csim[i] ?? known?.csim ?? null,
+      });
+    });
+  }
+
+  setFront(ids: readonly string[]): void {
+    const front = new Set(ids);
+    for (const [id, point] of this.designs) {
+      if (point.onFront !== front.has(id)) this.designs.set(id, { ...point, onFront: front.has(id) });
+    }
+  }
+
+  setBuild(event: BuildEvent): void {
+    const point = event.design_id === null ? undefined : this.designs.get(event.design_id);
+    if (point && event.stage === "csim") this.designs.set(point.id, { ...point, csim: csimState(event) });
+  }
+
+  snapshot(): Snapshot {
+    const all = [...this.designs.values()];
+    const points = all.filter((p) => p.latency > 0 && p.energy > 0);
+    const front = points.filter((p) => p.onFront).sort((a, b) => a.latency - b.latency);
+    return { evaluated: all.length, feasible: all.filter((p) => p.feasible).length, points, front };
+  }
+}
+
+function csimState({ state, verdict }: BuildEvent): CsimState | null {
+  if (state === "queued" || state === "running") return "running";
+  if (state === "cancelled") return null;
+  return verdict?.passed ? "passed" : "failed";
+}

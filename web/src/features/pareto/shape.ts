@@ -1,0 +1,89 @@
+import type { Point } from "@/features/pareto/cloud";
+
+/** The geometry of the plot: which points are drawn, where the axes end, where the knee is. */
+
+export type Range = readonly [number, number];
+
+/** In [0, 1), spread evenly and the same for a number every time. */
+function scatterHash(number: number): number {
+  return (Math.imul(number + 1, 0x9e3779b1) >>> 0) / 2 ** 32;
+}
+
+/**
+ * About `limit` of the points, all of them when there are fewer. A point that is left out stays out while the cloud
+ * grows, so nothing flickers; the front is kept whole.
+ */
+export function thin(points: readonly Point[], limit: number): readonly Point[] {
+  if (points.length <= limit) return points;
+  const share = limit / points.length;
+  return points.filter((p) => p.onFront || scatterHash(p.number) < share);
+}
+
+/**
+ * Index of the best compromise: farthest below the chord between the ends of the front, both objectives in log space
+ * and normalised to the extent of the front. The same rule as `dse.archive.knee`. -1 for an empty front.
+ */
+export function knee(front: readonly Point[]): number {
+  const columns = [front.map((p) => Math.log(p.latency)), front.map((p) => Math.log(p.energy))];
+  const ends = new Set(columns.map((column) => column.indexOf(Math.min(...column))));
+  const sums = front.map(() => 0);
+  for (const column of columns) {
+    const low = Math.min(...column);
+    const extent = Math.max(...column) - low || 1;
+    column.forEach((value, i) => {
+      sums[i] = (sums[i] ?? 0) + (value - low) / extent;
+    });
+  }
+  const between = front.map((_, i) => i).filter((i) => !ends.has(i));
+  const candidates = between.length ? between : front.map((_, i) => i);
+  return candidates.reduce((best, i) => (best < 0 || (sums[i] ?? 0) < (sums[best] ?? 0) ? i : best), -1);
+}
+
+/** Corners of the boundary of what the front dominates, from the top of the plot to its right edge. */
+export function frontLine(front: readonly Point[], x: Range, y: Range): [number, number][] {
+  const first = front[0];
+  const last = front.at(-1);
+  if (!first || !last) return [];
+  const corners = front.map((p): [number, number] => [p.latency, p.energy]);
+  return [[first.latency, Math.max(y[1], first.energy)], ...corners, [Math.max(x[1], last.latency), last.energy]];
+}
+
+/** Ends of an axis that shows `values` with some air around them. */
+export function axisRange(values: readonly number[], log: boolean, air: number): Range {
+  if (!values.length) return [1, 10];
+  let low = Infinity;
+  let high = -Infinity;
+  for (const value of values) {
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  if (log) {
+    const factor = Math.max(high / low, 1.5) ** air;
+    return [low / factor, high * factor];
+  }
+  const margin = Math.max(high - low, high * 0.2) * air;
+  return [Math.max(0, low - margin), high + margin];
+}
+
+const STEPS = [1, 2, 5];
+
+/** Round numbers inside `range`: about `count` of them on a linear axis, 1-2-5 or whole decades on a logarithmic one. */
+export function ticks([low, high]: Range, log: boolean, count: number): number[] {
+  if (!log || high / low < 3) return linearTicks(low, high, count);
+  const decades = Math.log10(high / low);
+  const steps = decades * STEPS.length > count * 1.6 ? [1] : STEPS;
+  const values: number[] = [];
+  for (let power = Math.floor(Math.log10(low)); 10 ** power <= high; power += 1) {
+    values.push(...steps.map((step) => step * 10 ** power));
+  }
+  return values.filter((v) => v >= low && v <= high);
+}
+
+function linearTicks(low: number, high: number, count: number): number[] {
+  const raw = (high - low) / count;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = ([...STEPS, 10].find((s) => s * power >= raw) ?? 10) * power;
+  const values: number[] = [];
+  for (let i = Math.ceil(low / step); i * step <= high; i += 1) values.push(Number((i * step).toPrecision(12)));
+  return values;
+}

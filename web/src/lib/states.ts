@@ -1,0 +1,7 @@
+import type { ExplorationState } from "@/lib/api/types";
+
+const ACTIVE: readonly ExplorationState[] = ["queued", "lowering", "searching", "verifying"];
+
+export function isActive(state: ExplorationState): boolean {
+  return ACTIVE.includes(state);
+}

@@ -1,0 +1,25 @@
+"""Errors of the service side: one root; each text says what to do."""
+
+
+class ServiceError(Exception):
+    """Root of what worker and supervisor raise on purpose."""
+
+
+class StartError(ServiceError):
+    """The services could not start, or are running already where one wanted to start them."""
+
+
+class StoreError(ServiceError):
+    """The artifact store can not do what was asked."""
+
+
+class DiskFullError(StoreError):
+    """There is no room for a file; what was stored before is unharmed."""
+
+
+class CorruptArtifactError(StoreError):
+    """The bytes of an artifact are not those that were stored."""
+
+
+class UnsafePathError(StoreError):
+    """An artifact's path would leave the design directory."""

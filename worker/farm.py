@@ -1,0 +1,45 @@
+"""What every part of the service works with: settings, database, store, broker and bus, made once per process."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from db.engine import Database, after_commit
+from db.repositories import events
+from worker.broker import Queue, Send, celery_send
+from worker.bus import Bus
+from worker.settings import Settings
+from worker.store import ArtifactStore
+
+
+@dataclass(frozen=True, slots=True)
+class Farm:
+    """The handles of one process."""
+
+    settings: Settings
+    database: Database
+    store: ArtifactStore
+    queue: Queue
+    bus: Bus
+
+    def emit(self, session: Session, exploration_id: str, kind: str, data: dict[str, Any]) -> None:
+        """Append an event; followers are woken once it is committed."""
+        events.append(session, exploration_id, kind, data)
+        after_commit(session, lambda: self.bus.notify(exploration_id))
+
+    def close(self) -> None:
+        self.database.close()
+        self.bus.close()
+
+
+def open_farm(settings: Settings, send: Send | None = None) -> Farm:
+    """Handles for `settings`; `send` replaces the Celery broker. Nothing is contacted yet."""
+    database = Database(settings.database)
+    return Farm(
+        settings=settings,
+        database=database,
+        store=ArtifactStore(settings.store_dir),
+        queue=Queue(database, send or celery_send(settings)),
+        bus=Bus(settings.redis),
+    )

@@ -1,0 +1,66 @@
+"""Stage lower: import a model for one workload into a bundle."""
+
+import json
+import os
+from pathlib import Path
+from typing import cast
+
+from compiler.options import Phase, Precision, Workload
+from db import models
+from db.repositories import builds, catalog, leases
+from worker.farm import Farm
+from worker.stages import Bundle, Stages
+from worker.versions import lower_tools
+
+
+def lower(farm: Farm, stages: Stages, build_id: str, token: int) -> None:
+    """Run the build and record its result. Raises MillraceError, LeaseLostError."""
+    with farm.database.read() as session:
+        build = builds.get(session, build_id)
+        assert build.workload_id is not None
+        workload = catalog.get_workload(session, build.workload_id)
+    bundle = open_bundle(farm, stages, workload)
+    with farm.database.write() as session:
+        leases.fence(session, models.Build, build_id, token)
+        catalog.set_bundle(session, workload.id, str(bundle.directory.relative_to(farm.settings.bundle_dir)))
+        builds.finish(session, build_id, None, lower_tools())
+
+
+def open_bundle(farm: Farm, stages: Stages, workload: models.Workload) -> Bundle:
+    """The workload's bundle, imported again where this machine does not have it. Raises MillraceError."""
+    if workload.bundle_key is not None:
+        directory = farm.settings.bundle_dir / workload.bundle_key
+        if directory.is_dir():
+            return stages.load(directory)
+    farm.settings.bundle_dir.mkdir(parents=True, exist_ok=True)
+    source = _model_source(farm, workload.model)
+    return stages.lower(source, compiler_workload(workload), farm.settings.bundle_dir, _say)
+
+
+def compiler_workload(row: models.Workload) -> Workload:
+    """The compiler's value of a stored workload."""
+    return Workload(
+        model=row.model.name,
+        phase=cast(Phase, row.phase),
+        length=row.length,
+        precision=cast(Precision, row.precision),
+        batch=row.batch,
+        layers=row.layers,
+    )
+
+
+def _model_source(farm: Farm, model: models.Model) -> str | Path:
+    """A built-in name, or the path of the model's config.json."""
+    if model.kind == "builtin":
+        return model.name
+    path = farm.settings.model_dir / model.digest[:16] / model.name / "config.json"
+    if not path.is_file():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f"config.{os.getpid()}")
+        temporary.write_text(json.dumps(model.config, indent=2))
+        temporary.rename(path)
+    return path
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)

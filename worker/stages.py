@@ -1,0 +1,70 @@
+"""The functions of compiler and search that jobs call, as one value: `MILLRACE_STAGES` names it (`module:attribute`).
+
+`worker.compiler_stages:STAGES` is the real one; tests bring stand-ins that keep the same promises.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+from compiler.graph.linalg_graph import LinalgGraph
+from compiler.options import Knobs, Workload
+from compiler.platforms.platform import Platform
+from dse.explore import EvaluatedDesign, SearchOptions, SearchResult, Sink
+from worker.errors import ServiceError
+
+Progress = Callable[[str], None]
+
+
+class Bundle(Protocol):
+    """An imported workload (see compiler.frontend.bundle)."""
+
+    @property
+    def directory(self) -> Path: ...
+    @property
+    def graph(self) -> LinalgGraph: ...
+
+
+class Verdict(Protocol):
+    """What a C simulation found (see compiler.simulator.csim)."""
+
+    @property
+    def passed(self) -> bool: ...
+    def to_json(self) -> Mapping[str, Any]: ...
+
+
+class Search(Protocol):
+    """See dse.explore.search."""
+
+    def __call__(
+        self,
+        graph: LinalgGraph,
+        platform: Platform,
+        options: SearchOptions,
+        sink: Sink,
+        history: Sequence[EvaluatedDesign] = (),
+    ) -> SearchResult: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """`lower(model, workload, cache, on_progress)`, `load(directory)`, `search`, `compile(bundle, knobs, platform, out,
+    on_stage)`, `csim(design_dir, on_stage)`. All raise MillraceError for what a person can act upon.
+    """
+
+    lower: Callable[[str | Path, Workload, Path, Progress], Bundle]
+    load: Callable[[Path], Bundle]
+    search: Search
+    compile: Callable[[Any, Knobs, Platform, Path, Progress], object]
+    csim: Callable[[Path, Progress], Verdict]
+
+
+def load_stages(name: str) -> Stages:
+    """The stages that `module:attribute` names. Raises ServiceError."""
+    module, _, attribute = name.partition(":")
+    stages = getattr(import_module(module), attribute, None)
+    if not isinstance(stages, Stages):
+        raise ServiceError(f"MILLRACE_STAGES={name!r} does not name a worker.stages.Stages value")
+    return stages
