@@ -1,12 +1,12 @@
 """The service's REST interface and its event stream, typed (the routes are described at `/docs` of the service)."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import sleep
 from types import TracebackType
-from typing import Any, TypedDict, cast
+from typing import Any, Protocol, TypedDict
 
 import httpx
 
@@ -118,12 +118,33 @@ class Event:
     data: dict[str, Any]
 
 
+class Reader(Protocol):
+    """What commands that only look need: answered by a service, or from the database."""
+
+    @property
+    def address(self) -> str | None:
+        """Of the service that answers, None where none does."""
+        ...
+
+    def models(self) -> list[dict[str, Any]]: ...
+    def model(self, model: str) -> dict[str, Any]: ...
+    def explorations(self) -> list[Exploration]: ...
+    def exploration(self, exploration: str) -> Exploration: ...
+    def front(self, exploration: str) -> list[DesignSummary]: ...
+    def scatter(self, exploration: str) -> Scatter: ...
+    def design(self, design: str) -> Design: ...
+
+
 class Client:
     """Talks to the service at `url`. Raises RefusedError for what it refuses, ServiceUnavailableError where none is."""
 
     def __init__(self, url: str, transport: httpx.BaseTransport | None = None) -> None:
-        self.url = url.rstrip("/")
-        self._http = httpx.Client(base_url=f"{self.url}/v1", timeout=_TIMEOUT_S, transport=transport, trust_env=False)
+        self._url = url.rstrip("/")
+        self._http = httpx.Client(base_url=f"{self._url}/v1", timeout=_TIMEOUT_S, transport=transport, trust_env=False)
+
+    @property
+    def address(self) -> str:
+        return self._url
 
     def __enter__(self) -> "Client":
         return self
@@ -148,9 +169,9 @@ class Client:
             upload = {"file": ("config.json", file, "application/json")}
             return self._send("POST", "/models", files=upload, data={"name": name})
 
-    def explorations(self) -> Iterator[Exploration]:
+    def explorations(self) -> list[Exploration]:
         """Newest first."""
-        return cast(Iterator[Exploration], self._items("/explorations"))
+        return list(self._items("/explorations"))
 
     def exploration(self, exploration: str) -> Exploration:
         return self._get(f"/explorations/{exploration}")
@@ -167,8 +188,7 @@ class Client:
 
     def front(self, exploration: str) -> list[DesignSummary]:
         """The designs of the Pareto front, fastest first."""
-        designs = cast(Iterator[DesignSummary], self._items(f"/explorations/{exploration}/designs", front="true"))
-        return sorted(designs, key=lambda design: objectives(design)[0])
+        return by_latency(self._items(f"/explorations/{exploration}/designs", front="true"))
 
     def scatter(self, exploration: str) -> Scatter:
         return self._get(f"/explorations/{exploration}/scatter")
@@ -184,7 +204,7 @@ class Client:
         return self._get(f"/builds/{build}")
 
     def artifacts(self, design: str) -> list[Artifact]:
-        return cast(list[Artifact], list(self._items(f"/designs/{design}/artifacts")))
+        return list(self._items(f"/designs/{design}/artifacts"))
 
     def archive(self, design: str) -> Iterator[bytes]:
         """The design directory as a tar.gz stream."""
@@ -235,7 +255,7 @@ class Client:
             reply = self._http.request(method, path, **request)
         except httpx.TransportError as error:
             raise ServiceUnavailableError(
-                f"no Millrace service answers at {self.url} ({error}); start one with `millrace up`"
+                f"no Millrace service answers at {self._url} ({error}); start one with `millrace up`"
             ) from error
         if reply.is_error:
             raise _refusal(reply)
@@ -248,6 +268,11 @@ def objectives(design: DesignSummary) -> tuple[float, float]:
     if latency is None or energy is None:
         raise ValueError(f"design {design['id']} has no latency or energy: {design['reason']}")
     return latency, energy
+
+
+def by_latency(designs: Iterable[DesignSummary]) -> list[DesignSummary]:
+    """Designs that can be built, fastest first."""
+    return sorted(designs, key=lambda design: objectives(design)[0])
 
 
 def parse_events(lines: Iterator[str]) -> Iterator[Event]:

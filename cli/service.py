@@ -1,12 +1,12 @@
 """The service a command talks to: the one named, the one that runs, or one of our own for as long as it takes."""
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 from rich.markup import escape
 
-from cli.client import Client
+from cli.client import Client, Reader
 from cli.output import errors
 
 
@@ -31,6 +31,25 @@ def connect(url: str | None) -> Generator[Connection]:
         return
     with services(Settings(), announce) as running, Client(running.address) as client:
         yield Connection(client, temporary=running.started)
+
+
+@contextmanager
+def look(url: str | None) -> Generator[Reader]:
+    """Something to read results from: the service at `url`, else the one of `millrace up`, else the database."""
+    from worker.settings import Settings
+    from worker.supervisor import find_running
+
+    settings = Settings()
+    running = None if url is not None else find_running(settings)
+    address = url or (running and running.address)
+    if address is not None:
+        with Client(address) as client:
+            yield client
+        return
+    from cli.stored import Stored
+
+    with closing(Stored(settings)) as stored:
+        yield stored
 
 
 def announce(text: str) -> None:

@@ -25,7 +25,8 @@ from dse.evaluate import Evaluation, Evaluator, evaluate
 from dse.pool import Pool, default_jobs, open_pool
 from dse.space import DesignSpace
 
-POPULATION = 50
+# NSGA-II needs some ten generations: short searches get a small population (measured on GPT-2's block, see bench/search).
+MIN_POPULATION, MAX_POPULATION, GENERATIONS = 16, 50, 10
 MAX_BUDGET = 1_000_000
 MAX_BATCH = 256
 # A sampler that proposes a known design is asked again this often; then its proposal is changed at random until it is
@@ -34,16 +35,30 @@ SAMPLER_RETRIES = 3
 TRIES_PER_CHANGE = 10
 
 
-def _qmc(seed: int) -> BaseSampler:
+def _nsga2(budget: int, seed: int) -> BaseSampler:
+    population = max(MIN_POPULATION, min(MAX_POPULATION, budget // GENERATIONS))
+    return NSGAIISampler(population_size=population, seed=seed)
+
+
+def _tpe(_budget: int, seed: int) -> BaseSampler:
+    return TPESampler(seed=seed)
+
+
+def _random(_budget: int, seed: int) -> BaseSampler:
+    return RandomSampler(seed=seed)
+
+
+def _qmc(_budget: int, seed: int) -> BaseSampler:
     # Experimental in name since Optuna 3.0; the version is pinned.
     with warnings.catch_warnings(action="ignore", category=ExperimentalWarning):
         return QMCSampler(scramble=True, seed=seed, warn_independent_sampling=False)
 
 
-SAMPLERS: dict[str, Callable[[int], BaseSampler]] = {
-    "nsga2": lambda seed: NSGAIISampler(population_size=POPULATION, seed=seed),
-    "tpe": lambda seed: TPESampler(seed=seed),
-    "random": lambda seed: RandomSampler(seed=seed),
+# From budget and seed.
+SAMPLERS: dict[str, Callable[[int, int], BaseSampler]] = {
+    "nsga2": _nsga2,
+    "tpe": _tpe,
+    "random": _random,
     "qmc": _qmc,
 }
 
@@ -212,7 +227,8 @@ def _propose(space: DesignSpace, options: SearchOptions, history: Sequence[Evalu
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     # A resumed search must not repeat the random start of the first one.
     seed = (options.seed + len(history)) % (1 << 31)
-    study = optuna.create_study(directions=["minimize", "minimize"], sampler=SAMPLERS[options.sampler](seed))
+    sampler = SAMPLERS[options.sampler](options.budget, seed)
+    study = optuna.create_study(directions=["minimize", "minimize"], sampler=sampler)
     proposer = _Proposer(study, space, random.Random(seed), {design.key for design in history})
     for design in history:
         proposer.add_finished(design)

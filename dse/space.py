@@ -47,19 +47,21 @@ _FIELDS = {
 }
 _TASK_FIELDS = ("tile", "unroll", "order")
 
-# Designs that a search evaluates first. The paper's heuristics with a growing unroll target span the front from its
-# small end to its fast end within a dozen trials; ports and streams widen with it, or they would be the limit.
+# Designs that a search evaluates first. The paper's heuristics with a growing unroll target, and streams and ports that
+# widen with it (or they would be the limit), span the front from its small end to its fast end within a dozen trials.
 _SEEDS = (
     Knobs(overall_unroll=32, stream_width=128),
     Knobs(overall_unroll=128, stream_width=256),
     Knobs(),
-    Knobs(overall_unroll=512, hbm_channels=2),
-    Knobs(overall_unroll=1024, hbm_channels=4, multiplier="dsp"),
-    Knobs(default_tile_size=32, overall_unroll=2048, hbm_channels=8, stream_width=1024, multiplier="dsp"),
-    Knobs(default_tile_size=64, overall_unroll=4096, hbm_channels=8, stream_width=1024),
-    Knobs(default_tile_size=64, overall_unroll=8192, hbm_channels=8, stream_width=2048, fifo="safe-prefetch"),
-    Knobs(order="reduction-outer", overall_unroll=512, hbm_channels=2),
-    Knobs(fusion_budget=1 << 18, overall_unroll=512, hbm_channels=2),
+    Knobs(overall_unroll=512, stream_width=1024),
+    Knobs(overall_unroll=1024, hbm_channels=2, stream_width=1024),
+    Knobs(overall_unroll=2048, hbm_channels=2, stream_width=2048),
+    Knobs(overall_unroll=4096, stream_width=2048),
+    Knobs(default_tile_size=32, overall_unroll=4096, stream_width=2048),
+    Knobs(default_tile_size=128, overall_unroll=4096, hbm_channels=4, stream_width=2048),
+    Knobs(default_tile_size=64, overall_unroll=1024, hbm_channels=2, stream_width=1024, multiplier="dsp"),
+    Knobs(overall_unroll=1024, order="reduction-outer", hbm_channels=2, stream_width=1024, fifo="safe-prefetch"),
+    Knobs(overall_unroll=512, stream_width=1024, fusion_budget=1 << 18),
 )
 
 

@@ -4,8 +4,9 @@ import json
 import os
 import shutil
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,12 +20,15 @@ from compiler.options import Knobs
 
 if TYPE_CHECKING:
     from compiler.analysis.estimate import Estimate
+    from worker.settings import Settings
 
 KnobsFile = Annotated[
     Path | None,
     typer.Option("--knobs", help="JSON file with the knobs, e.g. of a design.", dir_okay=False, exists=True),
 ]
-Settings = Annotated[list[str] | None, typer.Option("--set", help="One knob; may be repeated.", metavar="KNOB=VALUE")]
+Assignments = Annotated[
+    list[str] | None, typer.Option("--set", help="One knob; may be repeated.", metavar="KNOB=VALUE")
+]
 
 
 def compile_(
@@ -37,7 +41,7 @@ def compile_(
     platform: options.Platform = "u55c",
     layers: options.Layers = 1,
     knobs_file: KnobsFile = None,
-    settings: Settings = None,
+    assignments: Assignments = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the design that DIR holds.")] = False,
     as_json: options.Json = False,
 ) -> None:
@@ -58,10 +62,11 @@ def compile_(
     from worker.settings import Settings
 
     workload = options.workload(model, phase, seq, context, precision, layers)
-    knobs = read_knobs(knobs_file, settings or [])
+    knobs = read_knobs(knobs_file, assignments or [])
     board = load_platform(platform)
-    with _making_way(out, force), Stages(quiet=as_json) as stages:
-        bundle = import_model(model, workload, Settings().bundle_dir, stages.start)
+    settings = Settings()
+    with _making_way(out, force), source_of(model, settings) as source, Stages(quiet=as_json) as stages:
+        bundle = import_model(source, workload, settings.bundle_dir, stages.start)
         estimate = compile_design(bundle, knobs, board, out, stages.start)
     if as_json:
         emit_json({"directory": str(out), **read_design(out)})
@@ -70,7 +75,7 @@ def compile_(
     raise typer.Exit(DONE if estimate.feasible else NO)
 
 
-def read_knobs(file: Path | None, settings: list[str]) -> Knobs:
+def read_knobs(file: Path | None, assignments: list[str]) -> Knobs:
     """Knobs from a JSON file with single ones replaced by `name=value`. Raises InvalidInputError."""
     data: dict[str, Any] = {}
     if file is not None:
@@ -78,7 +83,7 @@ def read_knobs(file: Path | None, settings: list[str]) -> Knobs:
             data = json.loads(file.read_text())
         except ValueError as error:
             raise InvalidInputError(f"{file} is not JSON: {error}") from error
-    for setting in settings:
+    for setting in assignments:
         name, equals, value = setting.partition("=")
         if not equals:
             raise InvalidInputError(f"--set {setting}: write KNOB=VALUE, for example --set overall_unroll=512")
@@ -94,6 +99,28 @@ def _value(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+
+
+@contextmanager
+def source_of(model: str, settings: "Settings") -> Generator[str | Path]:
+    """What the front end imports for MODEL: a path, a built-in name, or the config of a stored model in a file."""
+    from compiler.frontend.models.config import BUILT_IN
+
+    path = Path(model)
+    if path.exists() or path.suffix:
+        yield path
+        return
+    if model in BUILT_IN:
+        yield model
+        return
+    from cli.stored import Stored
+
+    with closing(Stored(settings)) as stored, TemporaryDirectory() as folder:
+        found = stored.model(model)
+        config = Path(folder, found["name"], "config.json")
+        config.parent.mkdir()
+        config.write_text(json.dumps(found["config"]))
+        yield config
 
 
 @contextmanager

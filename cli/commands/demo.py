@@ -6,11 +6,11 @@ from uuid import uuid4
 import typer
 
 from cli import options
-from cli.client import Client, DesignSummary, Exploration
+from cli.client import DesignSummary, Exploration, Reader
 from cli.commands.explore import follow_to_end, print_result
 from cli.front import ends_and_knee
 from cli.output import console, errors, table, verdict_word
-from cli.service import Connection, connect
+from cli.service import Connection, connect, look
 
 _REQUEST: dict[str, Any] = {
     "model": "gpt2",
@@ -30,26 +30,25 @@ def demo(as_json: options.Json = False) -> None:
 
         millrace demo
     """
-    with connect(None) as connection:
-        client = connection.client
-        stored = _stored(client)
+    with look(None) as reader:
+        stored = next((e for e in reader.explorations() if _is_the_demo(e)), None)
         if stored is not None and stored["state"] == "done":
-            errors.print(
-                f"the result of {stored['created_at'][:16].replace('T', ' ')} UTC is stored; nothing is redone"
-            )
-            exploration = stored
-        else:
-            exploration = _explore(connection, stored, as_json)
-        code = print_result(client, exploration, as_json)
-        if not as_json:
-            _print_verdicts(client, client.front(exploration["id"]))
-            _print_address(connection)
+            when = stored["created_at"][:16].replace("T", " ")
+            errors.print(f"this was done before ({when} UTC): what is stored is shown, nothing is done again")
+            raise typer.Exit(_show(reader, stored, reader.address, as_json))
+    with connect(None) as connection:
+        exploration = _explore(connection, stored, as_json)
+        staying = None if connection.temporary else connection.client.address
+        code = _show(connection.client, exploration, staying, as_json)
     raise typer.Exit(code)
 
 
-def _stored(client: Client) -> Exploration | None:
-    """The newest exploration that the demo started before and that has not failed."""
-    return next((e for e in client.explorations() if e["state"] != "failed" and _is_the_demo(e)), None)
+def _show(reader: Reader, exploration: Exploration, address: str | None, as_json: bool) -> int:
+    code = print_result(reader, exploration, as_json)
+    if not as_json:
+        _print_verdicts(reader, reader.front(exploration["id"]))
+        _print_address(address)
+    return code
 
 
 def _is_the_demo(exploration: Exploration) -> bool:
@@ -59,6 +58,7 @@ def _is_the_demo(exploration: Exploration) -> bool:
 
 def _explore(connection: Connection, stored: Exploration | None, quiet: bool) -> Exploration:
     errors.print("exploring one GPT-2 (124M) block: decode, context 64, W4A8, Alveo U55C; Ctrl-C keeps what is done")
+    errors.print(f"watch it in the dashboard meanwhile: {connection.client.address}")
     if stored is None:
         identifier = connection.client.explore(_REQUEST, str(uuid4()))
     else:
@@ -68,8 +68,8 @@ def _explore(connection: Connection, stored: Exploration | None, quiet: bool) ->
     return follow_to_end(connection, identifier, quiet)
 
 
-def _print_verdicts(client: Client, front: list[DesignSummary]) -> None:
-    rows = [row for design in ends_and_knee(front) for row in _verdict_rows(client, design)]
+def _print_verdicts(reader: Reader, front: list[DesignSummary]) -> None:
+    rows = [row for design in ends_and_knee(front) for row in _verdict_rows(reader, design)]
     columns = (
         "design",
         "output",
@@ -82,8 +82,8 @@ def _print_verdicts(client: Client, front: list[DesignSummary]) -> None:
     console.print(table("C simulation of the emitted C++ against PyTorch", columns, rows))
 
 
-def _verdict_rows(client: Client, design: DesignSummary) -> list[tuple[str, ...]]:
-    verdicts = [b["verdict"] for b in client.design(design["id"])["builds"] if b["stage"] == "csim" and b["verdict"]]
+def _verdict_rows(reader: Reader, design: DesignSummary) -> list[tuple[str, ...]]:
+    verdicts = [b["verdict"] for b in reader.design(design["id"])["builds"] if b["stage"] == "csim" and b["verdict"]]
     if not verdicts:
         return [(design["id"], "", "", "", "", "", verdict_word(None))]
     verdict = verdicts[-1]
@@ -101,8 +101,11 @@ def _verdict_rows(client: Client, design: DesignSummary) -> list[tuple[str, ...]
     ]
 
 
-def _print_address(connection: Connection) -> None:
-    if connection.temporary:
-        console.print("See it all in the dashboard: [bold]./millrace up[/], then http://127.0.0.1:8642")
-    else:
-        console.print(f"The dashboard is at [bold]{connection.client.url}[/]")
+def _print_address(address: str | None) -> None:
+    from worker.settings import Settings
+
+    if address is not None:
+        console.print(f"The dashboard is at [bold]{address}[/]")
+        return
+    settings = Settings()
+    console.print(f"See it all in the dashboard: [bold]./millrace up[/], then http://{settings.host}:{settings.port}")

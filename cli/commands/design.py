@@ -4,17 +4,21 @@ import io
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import sleep
 from typing import Annotated, cast
 
 import typer
 
 from cli import options
 from cli.client import Client, Design
-from cli.output import console, emit_json, table, verdict_word
-from cli.service import connect
-from compiler.errors import InvalidInputError
+from cli.output import console, emit_json, errors, table, verdict_word
+from cli.service import connect, look
+from compiler.errors import InvalidInputError, ToolError
 
 app = typer.Typer(help="Show and export designs.", no_args_is_help=True)
+
+_POLL_S = 0.2
 
 DesignId = Annotated[str, typer.Argument(help="Its id, from `millrace pareto`.", metavar="DESIGN")]
 
@@ -27,8 +31,8 @@ def show(design: DesignId, url: options.Url = None, as_json: options.Json = Fals
 
         millrace design show dsg_0abc
     """
-    with connect(url) as connection:
-        found = connection.client.design(design)
+    with look(url) as reader:
+        found = reader.design(design)
     if as_json:
         emit_json(found)
     else:
@@ -51,6 +55,7 @@ def export(
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InvalidInputError(f"{out} exists and is not empty; name another directory")
     with connect(url) as connection:
+        _compile(connection.client, design)
         _unpack(connection.client, design, out)
     if as_json:
         emit_json({"directory": str(out), "design": design})
@@ -58,11 +63,26 @@ def export(
         console.print(f"written to {out}; next: millrace csim {out}")
 
 
+def _compile(client: Client, design: str) -> None:
+    """Have the service compile the design, and check it against PyTorch, if it has not done so."""
+    if client.artifacts(design):
+        return
+    build = client.start_build(design, "csim")
+    with errors.status("compiling"):
+        while (state := client.build(build))["state"] in ("queued", "running"):
+            sleep(_POLL_S)
+    if not client.artifacts(design):
+        raise ToolError(f"design {design} could not be compiled: {state['error']}")
+
+
 def _unpack(client: Client, design: str, out: Path) -> None:
+    """The archive holds one folder, named after the design; it becomes `out`."""
     stream = cast(io.BufferedIOBase, _Stream(client.archive(design)))
-    out.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(fileobj=stream, mode="r|gz") as archive:
-        archive.extractall(out, filter="data")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as folder:
+        with tarfile.open(fileobj=stream, mode="r|gz") as archive:
+            archive.extractall(folder, filter="data")
+        Path(folder, design).replace(out)
 
 
 class _Stream(io.RawIOBase):

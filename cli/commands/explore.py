@@ -7,7 +7,7 @@ from uuid import uuid4
 import typer
 
 from cli import options
-from cli.client import Client, Exploration
+from cli.client import Client, Exploration, Reader
 from cli.commands.model import default_name, require_config
 from cli.errors import DONE, FAILED, NO, InterruptedExplorationError
 from cli.front import print_front
@@ -93,17 +93,17 @@ def follow_to_end(connection: Connection, exploration: str, quiet: bool) -> Expl
     try:
         follow(client.events(exploration), budget, quiet)
     except KeyboardInterrupt:
-        raise InterruptedExplorationError(exploration, None if connection.temporary else client.url) from None
+        raise InterruptedExplorationError(exploration, None if connection.temporary else client.address) from None
     return client.exploration(exploration)
 
 
-def print_result(client: Client, exploration: Exploration, as_json: bool) -> int:
+def print_result(reader: Reader, exploration: Exploration, as_json: bool) -> int:
     """Print the front of an exploration that has ended; the exit code that it means."""
-    front = client.front(exploration["id"])
+    front = reader.front(exploration["id"])
     if as_json:
         emit_json({"exploration": exploration, "front": front})
     else:
-        print_front(exploration, client.scatter(exploration["id"]), front)
+        print_front(exploration, reader.scatter(exploration["id"]), front)
     if exploration["state"] == "failed":
         errors.print(f"[red]the exploration failed:[/] {exploration['error']}")
         return FAILED
@@ -116,4 +116,6 @@ def _show_detached(client: Client, exploration: str, as_json: bool) -> None:
         found: dict[str, Any] = dict(client.exploration(exploration))
         emit_json(found)
         return
-    console.print(f"{exploration} is queued; watch it at {client.url} or with: millrace explore --resume {exploration}")
+    console.print(
+        f"{exploration} is queued; watch it at {client.address} or with: millrace explore --resume {exploration}"
+    )

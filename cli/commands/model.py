@@ -7,7 +7,7 @@ import typer
 
 from cli import options
 from cli.output import console, emit_json, table
-from cli.service import connect
+from cli.service import connect, look
 from compiler.errors import InvalidInputError
 
 app = typer.Typer(help="Add, list and show networks.", no_args_is_help=True)
@@ -42,8 +42,8 @@ def list_models(url: options.Url = None, as_json: options.Json = False) -> None:
 
         millrace model list
     """
-    with connect(url) as connection:
-        models = connection.client.models()
+    with look(url) as reader:
+        models = reader.models()
     if as_json:
         emit_json(models)
         return
@@ -63,8 +63,8 @@ def show(
 
         millrace model show gpt2
     """
-    with connect(url) as connection:
-        found = connection.client.model(model)
+    with look(url) as reader:
+        found = reader.model(model)
     if as_json:
         emit_json(found)
         return

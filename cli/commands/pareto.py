@@ -7,7 +7,7 @@ import typer
 from cli import options
 from cli.commands.explore import print_result
 from cli.output import console, emit_json, table
-from cli.service import connect
+from cli.service import look
 
 
 def pareto(
@@ -25,11 +25,11 @@ def pareto(
 
         millrace pareto exp_0abc --json
     """
-    with connect(url) as connection:
+    with look(url) as reader:
         if exploration is not None:
-            found = connection.client.exploration(exploration)
-            raise typer.Exit(print_result(connection.client, found, as_json))
-        explorations = list(connection.client.explorations())
+            found = reader.exploration(exploration)
+            raise typer.Exit(print_result(reader, found, as_json))
+        explorations = reader.explorations()
     if as_json:
         emit_json(explorations)
         return

@@ -74,7 +74,7 @@ def load_cycles(task: Task, prefetched: int, platform: Platform) -> float:
 
 
 def schedule(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, TaskTime], tuple[float, ...]]:
-    """When each task runs, in cycles from the start of its kernel, and the length of each kernel. O(streams x loops)."""
+    """When each task runs, in cycles since its kernel started, and the length of each kernel. O(streams x loops)."""
     arrivals: dict[str, Arrival] = {}
     times: dict[str, TaskTime] = {}
     lengths = [0.0] * tasks.kernels
@@ -134,10 +134,11 @@ def violations_of(area: Resources, platform: Platform) -> tuple[Violation, ...]:
 
 
 def estimate(tasks: TaskGraph, platform: Platform) -> Estimate:
-    """Latency (us), energy (uJ) of one run of all kernels in sequence, area, and violations of the board's budget.
+    """Latency (us) and energy (uJ) of one run of all kernels in sequence, area, and violations of the board's budget.
 
-    Energy is power times time: static power over the whole run, activity of each task while it computes (so a task that
-    waits costs only its static share), HBM by the byte (design section 4).
+    Energy is power times time with the idle board subtracted, as it is measured on a board (design section 4): each
+    task's area while it computes, `waiting_share` of that while it waits, HBM by the byte. `energy_with_idle` adds the
+    board at rest.
     """
     times, lengths = schedule(tasks, platform)
     traffic = hbm_bytes(tasks)
@@ -147,16 +148,19 @@ def estimate(tasks: TaskGraph, platform: Platform) -> Estimate:
     areas = {t.name: task_resources(t, tasks, platform) for t in tasks.tasks}
     fifo_area = total(stream_resources(s) for s in tasks.streams)
     area = total(areas.values()) + fifo_area
-    active = sum(
-        _dynamic_watts(areas[name], platform) * min(time.busy, cycles) / cycles for name, time in times.items()
-    ) + _dynamic_watts(fifo_area, platform)
-    hbm_watts = traffic * platform.power.hbm_pj_per_byte * 1e-12 / seconds
-    watts = platform.power.static_w + active + hbm_watts
+    waiting = platform.power.waiting_share
+    watts = _dynamic_watts(fifo_area, platform) * waiting
+    for name, time in times.items():
+        active = min(1.0, time.busy / cycles)
+        watts += _dynamic_watts(areas[name], platform) * (waiting + (1.0 - waiting) * active)
+    watts += traffic * platform.power.hbm_pj_per_byte * 1e-12 / seconds
+    total_watts = watts + platform.power.static_w
     numbers = {
         "latency": (seconds * 1e6, "us"),
         "cycles": (cycles, "cycles"),
         "energy": (watts * seconds * 1e6, "uJ"),
-        "power": (watts, "W"),
+        "energy_with_idle": (total_watts * seconds * 1e6, "uJ"),
+        "power": (total_watts, "W"),
         "lut": (area.lut, "LUT"),
         "ff": (area.ff, "FF"),
         "dsp": (area.dsp, "DSP"),

@@ -16,6 +16,8 @@ from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand
 from compiler.graph.nest import Nest, NestLoop
 from compiler.options import Knobs
 
+FLOAT_ACCUMULATION_CYCLES = 7  # latency of the float adder; the paper's heap counts iterations only
+
 
 def largest_divisor(extent: int, limit: int) -> int:
     """The largest divisor of `extent` that is at most `limit` (at least 1). O(limit)."""
@@ -97,6 +99,16 @@ class _Unroll:
     def lanes(self) -> int:
         return prod(self.factor)
 
+    @property
+    def cycles(self) -> float:
+        """About how long the operation takes: its iterations, slowed where a float accumulator is updated too often."""
+        iterations = self.op.iterations / self.lanes
+        body = self.op.body
+        if self.op.reduction is None or body is None or body.dtype_of(body.result) != "f32":
+            return iterations
+        inner = prod(self.tile[d] // self.factor[d] for d, kind in enumerate(self.op.iterators) if kind == "parallel")
+        return iterations * -(-FLOAT_ACCUMULATION_CYCLES // inner)
+
 
 def _token_limit(graph: LinalgGraph, op: LinalgOp, operand: Operand, knobs: Knobs) -> int:
     """Bits that one token of the operand may have: weights of a contraction come straight from their HBM ports."""
@@ -142,7 +154,7 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs) -> dict[str, Nest]:
             while unroll.lanes < override.unroll and unroll.grow():
                 pass
         else:
-            heapq.heappush(heap, (-op.iterations, op.name))
+            heapq.heappush(heap, (-unroll.cycles, op.name))
         total += unroll.lanes
     while heap and total < knobs.overall_unroll:
         _, name = heap[0]
@@ -150,7 +162,7 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs) -> dict[str, Nest]:
         before = unroll.lanes
         if unroll.grow():
             total += unroll.lanes - before
-            heapq.heapreplace(heap, (-unroll.op.iterations / unroll.lanes, name))
+            heapq.heapreplace(heap, (-unroll.cycles, name))
         else:
             heapq.heappop(heap)
     nests = {name: _nest(u.op, u.tile, u.factor, group_order(u.op, knobs)) for name, u in unrolls.items()}

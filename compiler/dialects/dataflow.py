@@ -16,7 +16,7 @@ Stages of a task:
 """
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr, SymbolNameConstraint, TensorType
 from xdsl.dialects.utils import AbstractYieldOperation
@@ -49,7 +49,7 @@ from compiler.dialects.dataflow_attributes import (
 )
 from compiler.dialects.element_types import dtype_name, literal, literal_value, tensor_type
 from compiler.dialects.itensor import ITensorType, StreamType, itensor_of
-from compiler.dialects.plain_data import parse_dim
+from compiler.dialects.plain_data import PlainData, parse_dim
 from compiler.dialects.process import ProcessOp
 from compiler.dialects.scalar_ops import body_region, region_body
 from compiler.graph.itensor import ITensor
@@ -224,8 +224,8 @@ class TaskOp(ProcessOp):
     """
 
     name = "dataflow.task"
-    label = MapAttr
-    separator = "\n"
+    LABEL: ClassVar[type[PlainData[Any]] | None] = MapAttr
+    SEPARATOR: ClassVar[str] = "\n"
 
     kind = prop_def(StringAttr)
     space = prop_def(SpaceAttr)
@@ -443,8 +443,6 @@ def _element(value: SSAValue) -> str:
 
 class DmaOp(ProcessOp):
     """Common to load and store: the value that moves, and how its tokens are packed in HBM."""
-
-    separator = " "
 
     value = prop_def(StringAttr)
     packing = prop_def(PackingAttr)

@@ -9,7 +9,7 @@ it has no results and pushes into the FIFOs that it names:
 `lower-to-streams` takes the first to the second. A store keeps a tensor as its result in both.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Self, cast
 
 from xdsl.dialects.builtin import ArrayAttr, SymbolNameConstraint
@@ -32,12 +32,12 @@ from compiler.dialects.plain_data import PlainData
 class ProcessOp(IRDLOperation):
     """A named process. A subclass adds properties in `print_header` and `parse_header`.
 
-    Where `label` is set, every port carries such an attribute, in the properties `input_maps` and `output_maps`.
-    `separator` is printed between the parts: a space, or a new line.
+    Where `LABEL` is set, every port carries such an attribute, in the properties `input_maps` and `output_maps`.
+    `SEPARATOR` is printed between the parts: a space, or a new line.
     """
 
-    label: ClassVar[type[PlainData[Any]] | None] = None
-    separator: ClassVar[str] = " "
+    LABEL: ClassVar[type[PlainData[Any]] | None] = None
+    SEPARATOR: ClassVar[str] = " "
 
     sym_name = prop_def(SymbolNameConstraint())
     inputs = var_operand_def()
@@ -83,13 +83,13 @@ class ProcessOp(IRDLOperation):
         printer.print_symbol_name(self.process_name)
         with printer.indented(2):
             self.print_header(printer)
-            printer.print_string(f"{self.separator}ins")
+            printer.print_string(f"{self.SEPARATOR}ins")
             self._print_ports(printer, self.inputs, "input_maps", " = ")
             if self.streams:
-                printer.print_string(f"{self.separator}outs")
+                printer.print_string(f"{self.SEPARATOR}outs")
                 self._print_ports(printer, self.streams, "output_maps", " = ")
             if self.outputs:
-                printer.print_string(f"{self.separator}-> ")
+                printer.print_string(f"{self.SEPARATOR}-> ")
                 self._print_ports(printer, self.outputs, "output_maps", " : ")
         self.print_tail(printer)
 
@@ -100,7 +100,7 @@ class ProcessOp(IRDLOperation):
         reads, inputs = cls._parse_operands(parser, "ins")
         writes, streams = cls._parse_operands(parser, "outs")
         made, results = cls._parse_results(parser)
-        if cls.label is not None:
+        if cls.LABEL is not None:
             properties["input_maps"] = ArrayAttr(reads)
             properties["output_maps"] = ArrayAttr([*writes, *made])
         regions = cls.parse_tail(parser)
@@ -110,7 +110,7 @@ class ProcessOp(IRDLOperation):
 
     def _print_ports(self, printer: Printer, values: Sequence[SSAValue], maps: str, between: str) -> None:
         """Ports in parentheses, one a line where they are labelled and several; results show their type only."""
-        labels = cast(Sequence[PlainData[Any]], self.properties.get(maps, ()))
+        labels = tuple(cast(Iterable[PlainData[Any]], self.properties.get(maps, ())))
 
         def port(index: int) -> None:
             if labels:
@@ -122,11 +122,11 @@ class ProcessOp(IRDLOperation):
             printer.print_attribute(values[index].type)
 
         with printer.in_parens(), printer.indented():
-            printer.print_list(range(len(values)), port, f",{self.separator}")
+            printer.print_list(range(len(values)), port, f",{self.SEPARATOR}")
 
     @classmethod
     def _parse_label(cls, parser: Parser) -> list[Attribute]:
-        return [cls.label.new(cls.label.parse_plain(parser))] if cls.label is not None else []
+        return [cls.LABEL.new(cls.LABEL.parse_plain(parser))] if cls.LABEL is not None else []
 
     @classmethod
     def _parse_operands(cls, parser: Parser, keyword: str) -> tuple[list[Attribute], list[SSAValue]]:
@@ -135,7 +135,7 @@ class ProcessOp(IRDLOperation):
 
         def port() -> None:
             labels.extend(cls._parse_label(parser))
-            if cls.label is not None:
+            if cls.LABEL is not None:
                 parser.parse_punctuation("=")
             operand = parser.parse_unresolved_operand()
             parser.parse_punctuation(":")
@@ -152,7 +152,7 @@ class ProcessOp(IRDLOperation):
 
         def port() -> None:
             labels.extend(cls._parse_label(parser))
-            if cls.label is not None:
+            if cls.LABEL is not None:
                 parser.parse_punctuation(":")
             types.append(parser.parse_type())
 

@@ -34,9 +34,12 @@ class Hbm:
 
 @dataclass(frozen=True, slots=True)
 class PowerModel:
-    """Coefficients of the power estimate: watts at rest, then per resource while it switches."""
+    """Coefficients of the power estimate: watts at rest, share of its power that a waiting task draws, then power of
+    each resource while it switches.
+    """
 
     static_w: float
+    waiting_share: float
     dsp_mw: float
     lut_uw: float
     ff_uw: float

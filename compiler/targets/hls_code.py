@@ -112,7 +112,7 @@ def testbench(interface: Interface) -> str:
     out.line('#include "memory_image.h"')
     out.line()
     with out.block("int main(int argc, char** argv)"):
-        out.line('const std::string design = argc > 1 ? argv[1] : "..";')
+        out.line('const std::string design = argc > 1 ? argv[1] : folder_of(__FILE__) + "/..";')
         out.line('const std::string results = argc > 2 ? argv[2] : design + "/out";')
         if interface.scalars:
             size = 4 * len(interface.scalars)

@@ -47,7 +47,9 @@ def tensor_to_tokens(array: Array, itensor: ITensor) -> Array:
     shape, axes = _split_axes(itensor)
     split = np.ascontiguousarray(array).reshape(shape).transpose(axes)
     once = [loop.trip for loop in itensor.loops if loop.dim is not None and loop.trip > 1]
-    spread = split.reshape(*(1 if loop.dim is None else loop.trip for loop in itensor.loops), *split.shape[len(once) :])
+    spread = split.reshape(
+        [*(1 if loop.dim is None else loop.trip for loop in itensor.loops), *split.shape[len(once) :]]
+    )
     whole = np.broadcast_to(spread, (*(loop.trip for loop in itensor.loops), *itensor.element))
     return whole.reshape(itensor.tokens, prod(itensor.element))
 
@@ -62,11 +64,11 @@ def tokens_to_tensor(raw: bytes, itensor: ITensor) -> Array:
         raise VerificationError(
             f"{elements.size} elements were recorded, {itensor} streams {itensor.tokens * prod(itensor.element)}"
         )
-    nest = elements.reshape(*(loop.trip for loop in itensor.loops), *itensor.element)
-    first = nest[tuple(slice(0, 1) if loop.dim is None else slice(None) for loop in itensor.loops)]
-    if not np.array_equal(np.broadcast_to(first, nest.shape).view(np.uint8), nest.view(np.uint8)):
+    bits = elements.view(f"u{elements.itemsize}").reshape([*(loop.trip for loop in itensor.loops), *itensor.element])
+    first = bits[tuple(slice(0, 1) if loop.dim is None else slice(None) for loop in itensor.loops)]
+    if (bits != first).any():
         raise VerificationError(f"a later pass over {itensor} brought other data than the first")
-    return _from_tokens(first, itensor)
+    return _from_tokens(first, itensor).view(elements.dtype)
 
 
 def _from_tokens(tokens: Array, itensor: ITensor) -> Array:

@@ -8,7 +8,7 @@ from typing import Literal
 from compiler.analysis.tasks import c_name
 from compiler.errors import VerificationError
 from compiler.graph.itensor import ITensor
-from compiler.graph.linalg_graph import LinalgGraph, Value
+from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Value
 from compiler.graph.task_graph import Dma, Stream, Task, TaskGraph
 from compiler.targets.scalar_ops import C_TYPE
 from compiler.targets.writer import Namer, identifier
@@ -136,7 +136,7 @@ def _same_content(a: Dma, b: Dma) -> bool:
 
 
 def _ports(task: Task, image: Image, namer: Namer) -> tuple[Port, ...]:
-    traffic = task.timing.iterations // image.dma.tokens_per_word
+    traffic = -(-task.timing.iterations // image.dma.tokens_per_word)
     return tuple(
         Port(namer.name(f"{image.name}_{c}"), image, c, task.kind == "store", traffic)
         for c in range(image.dma.channels)
@@ -154,9 +154,20 @@ def task_parameters(task: Task, tasks: TaskGraph, ports: tuple[Port, ...]) -> tu
         kind = "ap_uint<512>*" if port.writes else "const ap_uint<512>*"
         parameters.append(Parameter(kind, namer.name(f"memory{port.channel}"), port.name))
     if task.scalars:
+        assert task.op is not None
+        short = short_names(task.op)
         types = _argument_types(task)
-        parameters += [Parameter(types[s], namer.name(s), identifier(s)) for s in task.scalars]
+        parameters += [Parameter(types[s], namer.name(short[s]), identifier(s)) for s in task.scalars]
     return tuple(parameters)
+
+
+def short_names(op: LinalgOp) -> dict[str, str]:
+    """The operation's values without the leading parts (h0.attn.) that all their names share."""
+    values = [o.value for o in (*op.inputs, *op.outputs)]
+    paths = [v.split(".") for v in values]
+    limit = min(len(path) for path in paths) - 1
+    shared = next((k for k in range(limit) if len({path[k] for path in paths}) > 1), limit)
+    return {v: ".".join(path[shared:]) for v, path in zip(values, paths, strict=True)}
 
 
 def _argument_types(task: Task) -> dict[str, str]:
@@ -168,6 +179,7 @@ def _argument_types(task: Task) -> dict[str, str]:
 def _stream_hints(task: Task) -> list[str]:
     """What to call the streams inside the task: by the values of its operation, else by direction."""
     if task.op is not None:
-        read = [o.value for o in task.op.inputs if o.value not in task.scalars]
-        return [*read, *(o.value for o in task.op.outputs)]
+        short = short_names(task.op)
+        read = [short[o.value] for o in task.op.inputs if o.value not in task.scalars]
+        return [*read, *(short[o.value] for o in task.op.outputs)]
     return [*("in" for _ in task.reads), *("out" for _ in task.writes)]

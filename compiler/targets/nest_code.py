@@ -4,7 +4,7 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from compiler.graph.linalg_graph import LinalgOp, Operand
+from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest
 from compiler.graph.task_graph import Gate
 from compiler.targets.writer import CppWriter, Namer
@@ -91,10 +91,6 @@ class NestNames:
     def element(self, dims: Sequence[int]) -> str:
         """Row-major index of the running lane in a token (or array) over `dims`; empty for a single element."""
         return row_major(self.lanes(dims))
-
-    def operand(self, operand: Operand) -> str:
-        """The operand's index expression, for comments."""
-        return f"{operand.value}[{', '.join(self.dims[d] for d in operand.dims)}]"
 
 
 def row_major(loops: Sequence[tuple[str, int]]) -> str:

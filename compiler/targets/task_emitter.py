@@ -12,13 +12,13 @@ from compiler.analysis.tasks import converter_banks
 from compiler.errors import UnsupportedError
 from compiler.graph.converter import shared_prefix
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.linalg_graph import LinalgOp
+from compiler.graph.linalg_graph import LinalgOp, Operand
 from compiler.graph.nest import Nest
 from compiler.graph.task_graph import Access, Buffer, Dma, Task, TaskGraph
 from compiler.targets.body import describe_body, emit_body
 from compiler.targets.counters import Counters
 from compiler.targets.hazards import write_to_read_distance
-from compiler.targets.interface import Interface, Parameter, task_parameters, token_type
+from compiler.targets.interface import Interface, Parameter, short_names, task_parameters, token_type
 from compiler.targets.nest_code import (
     NestNames,
     gate_condition,
@@ -105,15 +105,31 @@ class TaskEmitter:
                 for access, stream, register in zip(task.reads, params, registers, strict=False):
                     with guarded(self.out, gate_condition(access.gates, names.loops, nest.trips)):
                         self.out.line(f"{register} = {stream}.read();")
-                output = op.outputs[0]
-                result, index = namer.name(f"{output.value}_token"), names.element(output.dims)
-                write = task.writes[0]
-                self.out.line(f"{self._token(write)} {result};")
-                with unrolled(self.out, names.lanes(output.dims)):
-                    value = self._point(task, args, names, accumulator, namer)
-                    self.out.line(f"{subscript(result, index)} = {value};")
+                (write,), stream = task.writes, params[len(task.reads)]
+                result = self._token_of_points(task, args, names, accumulator, namer, namer.name(f"{stream}_token"))
                 with guarded(self.out, gate_condition(write.gates, names.loops, nest.trips)):
-                    self.out.line(f"{params[len(task.reads)]}.write({result});")
+                    self.out.line(f"{stream}.write({result});")
+
+    def _token_of_points(
+        self,
+        task: Task,
+        args: Sequence[str],
+        names: NestNames,
+        accumulator: _Accumulator | None,
+        namer: Namer,
+        result: str,
+    ) -> str:
+        """The output token `result`, its elements side by side; a lone element is the expression itself."""
+        assert task.op is not None
+        dims = task.op.outputs[0].dims
+        lanes = names.lanes(dims)
+        if not lanes:
+            return self._point(task, args, names, accumulator, namer)
+        self.out.line(f"{self._token(task.writes[0])} {result};")
+        with unrolled(self.out, lanes):
+            value = self._point(task, args, names, accumulator, namer)
+            self.out.line(f"{result}[{names.element(dims)}] = {value};")
+        return result
 
     def _declare_tokens(self, task: Task, params: Sequence[str], namer: Namer) -> list[str]:
         """Registers of the tokens that are read; iterations that do not read reuse them."""
@@ -418,12 +434,18 @@ def _rate(task: Task) -> str:
 def _compute_summary(op: LinalgOp, nest: Nest, task: Task) -> str:
     names = NestNames.of(op, nest, Namer())
     assert op.body is not None
-    what = describe_body(op.body, [names.operand(o) if o.dims else o.value for o in op.inputs])
+    what = describe_body(op.body, [_indexed(o, op, names) for o in op.inputs])
     if op.reduction is not None:
         over = ", ".join(n for n, it in zip(names.dims, op.iterators, strict=True) if it == "reduction")
         what = f"{op.reduction.combiner} over {over} of {what}"
     lanes = f"{nest.lanes} points side by side" if nest.lanes > 1 else "one point at a time"
-    return f"{op.name}: {names.operand(op.outputs[0])} = {what}. {_rate(task)}, {lanes}."
+    return f"{op.name}: {_indexed(op.outputs[0], op, names)} = {what}. {_rate(task)}, {lanes}."
+
+
+def _indexed(operand: Operand, op: LinalgOp, names: NestNames) -> str:
+    """An operand with its indices, as a comment shows it."""
+    index = ", ".join(names.dims[d] for d in operand.dims)
+    return subscript(short_names(op)[operand.value], index)
 
 
 def _converter_summary(task: Task) -> str:

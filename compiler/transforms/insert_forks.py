@@ -6,6 +6,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue, Use
 from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
 
 from compiler.analysis.names import fork_name
 from compiler.analysis.read_back import argument_names, design_function, kernels_of, value_of
@@ -17,7 +18,12 @@ def _reading_order(use: Use, position: dict[Operation, int]) -> tuple[int, int]:
     """Where the task stands that finally reads this use, and at which input: stable under adapters in between."""
     operation, index = use.operation, use.index
     if isinstance(operation, CastOp | ConverterOp):
-        return _reading_order(next(iter(operation.results[0].uses)), position)
+        uses = list(operation.results[0].uses)
+        if len(uses) != 1:
+            raise PassFailedException(
+                f"insert-forks expects one reader behind {operation.name}, one has {len(uses)}; adapt for each reader"
+            )
+        return _reading_order(uses[0], position)
     return position[operation], index
 
 
@@ -46,7 +52,10 @@ def _fork(kernel: KernelOp, source: SSAValue, uses: list[Use], name: str) -> Non
 
 @dataclass(frozen=True)
 class InsertForksPass(ModulePass):
-    """Give every itensor in a kernel exactly one use; one without any is drained by a fork without copies."""
+    """Give every itensor in a kernel exactly one use; one without any is drained by a fork without copies.
+
+    Assumes that casts and converters have one reader. Copies are numbered in the order of the tasks that read them.
+    """
 
     name = "insert-forks"
 

@@ -45,6 +45,10 @@ def _reader_end(value: SSAValue) -> SSAValue:
 
 
 def _lower_kernel(kernel: KernelOp) -> None:
+    if any(isinstance(arg.type, ITensorType) for arg in kernel.block.args):
+        raise PassFailedException(
+            f"kernel @{kernel.sym_name.data} takes itensors; run materialize-dmas before lower-to-streams"
+        )
     fifo_of: dict[SSAValue, SSAValue] = {}
     processes = processes_of(kernel)
     streams: list[StreamOp] = []

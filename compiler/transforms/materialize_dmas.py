@@ -6,6 +6,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import PassFailedException
 
 from compiler.analysis.loads import load_channels
 from compiler.analysis.names import load_name, store_name
@@ -28,6 +29,10 @@ class _Dmas:
     def load(self, kernel: KernelOp, number: int) -> None:
         first = kernel.block.first_op
         assert first is not None
+        if len(set(kernel.inputs)) != len(kernel.inputs):
+            raise PassFailedException(
+                f"a tensor enters kernel @{kernel.sym_name.data} more than once; run plan-loads before materialize-dmas"
+            )
         for tensor, arg in zip(kernel.inputs, kernel.block.args, strict=True):
             if not isinstance(arg.type, ITensorType):
                 continue

@@ -1,7 +1,7 @@
 """tile-tasks: decide every task's loop nest (level 1 of the design space)."""
 
 from dataclasses import dataclass
-from typing import get_args
+from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -65,11 +65,10 @@ class TileTasksPass(ModulePass):
 
     @property
     def knobs(self) -> Knobs:
-        order: LoopOrder = next((o for o in get_args(LoopOrder) if o == self.order), "reduction-inner")
         return Knobs(
             default_tile_size=self.default_tile_size,
             overall_unroll=self.overall_unroll,
-            order=order,
+            order=cast(LoopOrder, self.order),  # Knobs checks it
             hbm_channels=self.hbm_channels,
             stream_width=self.stream_width,
             overrides=tuple(parse_override(text) for text in self.overrides),

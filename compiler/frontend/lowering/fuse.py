@@ -78,11 +78,13 @@ def _merge(draft: Draft, producer: LinalgOp, consumer: LinalgOp) -> None:
         return arguments[operand]
 
     moved = [Operand(o.value, tuple(loop_of[d] for d in o.dims)) for o in producer.inputs]
-    inner = builder.replay(producer.body, [argument(o, t) for o, t in zip(moved, producer.body.arg_dtypes, strict=True)])
-    values = [
-        inner if o.value == value else argument(o, t)
-        for o, t in zip(consumer.inputs, consumer.body.arg_dtypes, strict=True)
-    ]
+    values: list[int] = []
+    for operand, dtype in zip(consumer.inputs, consumer.body.arg_dtypes, strict=True):
+        if operand.value != value:
+            values.append(argument(operand, dtype))
+            continue
+        inner = [argument(o, t) for o, t in zip(moved, producer.body.arg_dtypes, strict=True)]
+        values.append(builder.replay(producer.body, inner))
     body, used = builder.finish(builder.replay(consumer.body, values))
     operands = list(arguments)
     merged = replace(consumer, inputs=tuple(operands[i] for i in used), body=body)

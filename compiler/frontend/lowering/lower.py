@@ -6,6 +6,7 @@ from dataclasses import replace
 from compiler.frontend.lowering.fuse import fuse
 from compiler.frontend.lowering.names import name_all
 from compiler.frontend.lowering.normal_form import Argument, Draft, normal_form
+from compiler.frontend.lowering.order import reductions_inside
 from compiler.frontend.lowering.scalars import with_arg_dtype
 from compiler.frontend.lowering.source import parse_source
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
@@ -20,6 +21,7 @@ def lower(
     """
     draft = normal_form(parse_source(text), arguments, outputs)
     fuse(draft)  # before names: a fused operation is called as the last of its parts
+    reductions_inside(draft)
     _retype(draft, set(int4))
     name_all(draft)
     graph = LinalgGraph(name, tuple(draft.values.values()), tuple(draft.ops), tuple(draft.outputs))

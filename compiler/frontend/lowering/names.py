@@ -8,11 +8,7 @@ import re
 from dataclasses import replace
 
 from compiler.frontend.lowering.normal_form import Draft
-from compiler.frontend.lowering.scalars import is_product
 from compiler.graph.linalg_graph import LinalgOp, Operand, Output
-
-_REDUCTION_SUFFIX = {"add": "sum", "mul": "product", "max": "max", "min": "min"}
-
 
 def name_all(draft: Draft) -> None:
     """Rename the operations and intermediate values of `draft` in place."""
@@ -47,10 +43,7 @@ def _base_name(draft: Draft, op: LinalgOp) -> str:
         producer = next((p for p in draft.ops if p.outputs[0].value == op.inputs[0].value), None)
         source = _clean(draft.paths[producer.name]) if producer else op.inputs[0].value
         return f"{source}.chunk"
-    if op.reduction is None or op.body is None:
-        return path
-    suffix = "matmul" if op.reduction.combiner == "add" and is_product(op.body) else _REDUCTION_SUFFIX[op.reduction.combiner]
-    return path if path.endswith(f".{suffix}") else f"{path}.{suffix}"
+    return path
 
 
 def _clean(path: str) -> str:

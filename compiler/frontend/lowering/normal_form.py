@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from compiler.errors import UnsupportedError
 from compiler.frontend.lowering.atoms import Atoms
-from compiler.frontend.lowering.scalars import BodyBuilder
+from compiler.frontend.lowering.scalars import BodyBuilder, is_product
 from compiler.frontend.lowering.source import (
     Concat,
     Constant,
@@ -31,6 +31,7 @@ COMBINERS: dict[str, Combiner] = {
     "arith.minimumf": "min",
 }
 IDENTITY: dict[Combiner, float] = {"add": 0.0, "mul": 1.0, "max": float("-inf"), "min": float("inf")}
+_SUFFIX: dict[Combiner, str] = {"add": ".sum", "mul": ".product", "max": ".max", "min": ".min"}
 _NARROW = {"i64": "i32", "f64": "f32"}
 
 
@@ -191,7 +192,7 @@ class _Builder:
             body,
             reduction,
         )
-        self._append(op, path)
+        self._append(op, path + _suffix(op))
         self._views[result.number] = View(value, tuple(range(len(written))))
 
     def _slice(self, op: Slice) -> None:
@@ -308,6 +309,13 @@ def _used_results(module: SourceModule) -> set[int]:
             case _:
                 used.add(op.source.number)
     return used
+
+
+def _suffix(op: LinalgOp) -> str:
+    """What a reduction is called below its module: decided before fusion, which may turn a sum into a product's."""
+    if op.reduction is None or op.body is None:
+        return ""
+    return ".matmul" if op.reduction.combiner == "add" and is_product(op.body) else _SUFFIX[op.reduction.combiner]
 
 
 def _consecutive(groups: tuple[int, ...]) -> tuple[int, ...]:

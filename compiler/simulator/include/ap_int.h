@@ -276,7 +276,10 @@ class Integer<W, S, false> : public IntegerBase<Integer<W, S, false>, W, S> {
     value_ = wrap((uint64_t(value_) & ~mask) | ((value << lo) & mask));
   }
   /// Limb `index` of the value, sign-extended past its end.
-  constexpr uint64_t limb(int index) const { return index == 0 ? uint64_t(value_) : S && value_ < 0 ? ~uint64_t(0) : 0; }
+  constexpr uint64_t limb(int index) const {
+    if (index == 0) return uint64_t(value_);
+    return S && uint64_t(value_) >> 63 ? ~uint64_t(0) : 0;
+  }
 };
 
 /// More than 64 bits.
@@ -444,7 +447,8 @@ constexpr Integer<W, S> shift(const Integer<W, S>& value, int amount) {  // left
   } else {
     if (amount >= W) return 0;
     if (amount >= 0) return Word<W>(typename Integer<W, S>::native(value)) << amount;
-    return Integer<W, S>::exact(typename Integer<W, S>::native(value) >> min(-amount, max(W, 32) - 1));
+    if (!S && -amount >= W) return 0;
+    return Integer<W, S>::exact(typename Integer<W, S>::native(value) >> min(-amount, W - 1));
   }
 }
 

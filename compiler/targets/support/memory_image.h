@@ -13,6 +13,12 @@
 
 typedef std::vector<ap_uint<512> > MemoryImage;
 
+// Folder of a source file, as the compiler was given it.
+inline std::string folder_of(const std::string& file) {
+  const std::size_t slash = file.rfind('/');
+  return slash == std::string::npos ? "." : file.substr(0, slash);
+}
+
 inline std::FILE* open_or_exit(const std::string& path, const char* mode) {
   std::FILE* file = std::fopen(path.c_str(), mode);
   if (!file) {

@@ -5,6 +5,7 @@ import pytest
 
 from cli.errors import RefusedError, ServiceUnavailableError, exit_code, report
 from compiler.errors import InvalidInputError, ToolError, UnsupportedError
+from db.errors import NotFoundError
 from worker.errors import StartError
 
 
@@ -17,6 +18,7 @@ from worker.errors import StartError
         (RefusedError(503, "x"), 3),
         (ServiceUnavailableError("x"), 3),
         (ToolError("x"), 3),
+        (NotFoundError("design", "dsg_1"), 2),
         (StartError("x"), 3),
         (OSError(28, "No space left on device"), 3),
         (ZeroDivisionError("x"), 3),

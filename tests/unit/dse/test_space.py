@@ -146,4 +146,5 @@ def test_first_designs_are_in_the_space_and_grow(space: DesignSpace):
     assert len({space.key(knobs) for knobs in seeds}) == len(seeds) >= 8
     unrolls = [knobs.overall_unroll for knobs in seeds[:8]]
     assert unrolls == sorted(unrolls)
+    assert unrolls[0] == 32
     assert Knobs() in seeds

@@ -63,7 +63,8 @@ export function percent(ratio: number): string {
 }
 
 /** An error or a tolerance: always scientific, so that magnitudes can be compared at a glance. */
-export function scientific(value: number): string {
+export function scientific(value: number | null): string {
+  if (value === null) return "not a number";
   return value === 0 ? "0" : value.toExponential(1);
 }
 

@@ -12,7 +12,6 @@ import { QuickPicks } from "@/features/pareto/QuickPicks";
 import { useScatter } from "@/features/pareto/useScatter";
 import type { BuildEvent, ExplorationState } from "@/lib/api/types";
 import { useQueryParam } from "@/lib/router";
-import { isActive } from "@/lib/states";
 
 const NOTHING_YET: Record<ExplorationState, string> = {
   queued: "Waiting for a worker.",
@@ -40,8 +39,7 @@ export function ExplorationRoute({ id }: { id: string }) {
     },
     [client],
   );
-  const live = exploration ? isActive(exploration.state) : true;
-  const scatter = useScatter(id, { live, onState, onBuild });
+  const scatter = useScatter(id, { onState, onBuild });
   const { snapshot } = scatter;
 
   useEffect(() => {

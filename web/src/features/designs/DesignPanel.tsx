@@ -34,7 +34,7 @@ export function DesignPanel({ id, platform, onClose }: Props) {
       {design && (
         <>
           <DesignHeadline design={design} />
-          <Violations violations={design.violations} />
+          <Violations design={design} />
           <VerdictBlock design={design} />
           <MetricTables metrics={design.metrics} platform={platform} />
           <KnobTables knobs={design.knobs} />

@@ -13,7 +13,7 @@ export function DesignSheet({ design, platform }: { design: Design; platform: Pl
     <div className="sheet">
       <div className="card panel">
         <DesignHeadline design={design} />
-        <Violations violations={design.violations} />
+        <Violations design={design} />
         <VerdictBlock design={design} />
         <Builds builds={design.builds} />
       </div>

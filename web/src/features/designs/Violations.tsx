@@ -1,13 +1,14 @@
 import { label } from "@/features/designs/metrics";
-import type { Violation } from "@/lib/api/types";
+import type { Design } from "@/lib/api/types";
 import { number, percent } from "@/lib/format";
 
-/** Budgets of the board that the design exceeds, and by how much. */
-export function Violations({ violations }: { violations: readonly Violation[] }) {
-  if (!violations.length) return null;
+/** Why the design can not be built, or the budgets of the board that it exceeds and by how much. */
+export function Violations({ design: { violations, reason } }: { design: Design }) {
+  if (!violations.length && !reason) return null;
   return (
     <div className="note note-bad" data-testid="violations">
-      <strong>Does not fit the board</strong>
+      <strong>{violations.length ? "Does not fit the board" : "Can not be built"}</strong>
+      {reason && <p className="pre">{reason}</p>}
       <ul>
         {violations.map((v) => (
           <li key={v.resource} className="num">

@@ -26,6 +26,7 @@ const PRECISIONS: [Precision, string][] = [
 const SAMPLERS: [Sampler, string][] = [
   ["nsga2", "NSGA-II"],
   ["tpe", "TPE"],
+  ["qmc", "quasi-Monte Carlo"],
   ["random", "random"],
 ];
 
@@ -117,7 +118,7 @@ export function NewExplorationDialog({ models, platforms, error, onClose }: Prop
           </label>
           <label>
             Budget, designs
-            <input name="budget" type="number" min={1} max={100000} defaultValue={200} required />
+            <input name="budget" type="number" min={1} max={1000000} defaultValue={200} required />
           </label>
           <label>
             Sampler
@@ -131,11 +132,11 @@ export function NewExplorationDialog({ models, platforms, error, onClose }: Prop
           </label>
           <label>
             Seed
-            <input name="seed" type="number" min={0} max={4294967295} defaultValue={0} required />
+            <input name="seed" type="number" min={0} max={2147483647} defaultValue={0} required />
           </label>
           <label title="Designs of the front that are compiled, C-simulated and compared with PyTorch">
             Verify, designs
-            <input name="verify" type="number" min={0} max={50} defaultValue={3} required />
+            <input name="verify" type="number" min={0} max={32} defaultValue={3} required />
           </label>
         </div>
         {error && <ErrorNote error={error} />}

@@ -6,7 +6,6 @@ export interface Point {
   readonly latency: number;
   readonly energy: number;
   readonly feasible: boolean;
-  readonly onFront: boolean;
   readonly csim: CsimState | null;
 }
 
@@ -17,13 +16,16 @@ export interface Snapshot {
   readonly feasible: number;
   /** Designs that have a place in the plot. */
   readonly points: readonly Point[];
-  /** Sorted by latency. */
+  /** What no other feasible design beats, sorted by latency. */
   readonly front: readonly Point[];
 }
 
 export const EMPTY: Snapshot = { evaluated: 0, feasible: 0, points: [], front: [] };
 
-/** The designs of an exploration, merged by id: the same event may arrive twice, or before the first load. */
+/**
+ * The designs of an exploration, merged by id. A new connection repeats all events from the first, so an event may come
+ * twice and late: the front follows from the designs that are known, not from the order in which they came.
+ */
 export class Cloud {
   private readonly designs = new Map<string, Point>();
 
@@ -36,17 +38,9 @@ export class Cloud {
         latency: columns.latency_us[i] ?? Number.NaN,
         energy: columns.energy_uj[i] ?? Number.NaN,
         feasible: columns.feasible[i] ?? false,
-        onFront: columns.on_front[i] ?? false,
         csim: columns.csim[i] ?? known?.csim ?? null,
       });
     });
-  }
-
-  setFront(ids: readonly string[]): void {
-    const front = new Set(ids);
-    for (const [id, point] of this.designs) {
-      if (point.onFront !== front.has(id)) this.designs.set(id, { ...point, onFront: front.has(id) });
-    }
   }
 
   setBuild(event: BuildEvent): void {
@@ -57,9 +51,20 @@ export class Cloud {
   snapshot(): Snapshot {
     const all = [...this.designs.values()];
     const points = all.filter((p) => p.latency > 0 && p.energy > 0);
-    const front = points.filter((p) => p.onFront).sort((a, b) => a.latency - b.latency);
-    return { evaluated: all.length, feasible: all.filter((p) => p.feasible).length, points, front };
+    return { evaluated: all.length, feasible: all.filter((p) => p.feasible).length, points, front: paretoFront(points) };
   }
+}
+
+/** Of designs with equal objectives the first one evaluated stays, as in `dse.archive.ParetoArchive`. */
+export function paretoFront(points: readonly Point[]): Point[] {
+  const sorted = points
+    .filter((p) => p.feasible)
+    .sort((a, b) => a.latency - b.latency || a.energy - b.energy || a.number - b.number);
+  const front: Point[] = [];
+  for (const point of sorted) {
+    if (point.energy < (front.at(-1)?.energy ?? Infinity)) front.push(point);
+  }
+  return front;
 }
 
 function csimState({ state, verdict }: BuildEvent): CsimState | null {

@@ -27,9 +27,9 @@ const RING: Record<CsimState, { label: string; color: keyof Theme; type: "solid"
   running: { label: "C simulation running", color: "busy", type: "dotted" },
 };
 
-function tooltip(point: Point, isKnee: boolean): string {
+function tooltip(point: Point, isFront: boolean, isKnee: boolean): string {
   const notes = [
-    point.onFront ? "on the front" : point.feasible ? "feasible" : "infeasible: exceeds a budget of the board",
+    isFront ? "on the front" : point.feasible ? "feasible" : "infeasible: exceeds a budget of the board",
     ...(isKnee ? ["knee"] : []),
     ...(point.csim ? [RING[point.csim].label] : []),
   ];
@@ -65,8 +65,9 @@ export function paretoOption({ points, front }: Snapshot, view: View, theme: The
   const x = axisRange(scope.map((p) => p.latency), view.log, air);
   const y = axisRange(scope.map((p) => p.energy), view.log, air);
   const byId = new Map(points.map((p) => [p.id, p]));
+  const frontIds = new Set(front.map((p) => p.id));
   const kneeId = front[knee(front)]?.id;
-  const rest = thin(shown.filter((p) => !p.onFront), CLOUD_LIMIT);
+  const rest = thin(shown.filter((p) => !frontIds.has(p.id)), CLOUD_LIMIT);
 
   const datum = (p: Point): Datum => ({ id: p.id, value: [p.latency, p.energy] });
   const scatter = (id: string, members: readonly Point[], style: Omit<ScatterSeriesOption, "type">) => ({
@@ -100,7 +101,7 @@ export function paretoOption({ points, front }: Snapshot, view: View, theme: The
       formatter: (item) => {
         const { id } = (item as unknown as { data: Datum }).data;
         const point = byId.get(id);
-        return point ? tooltip(point, id === kneeId) : "";
+        return point ? tooltip(point, frontIds.has(id), id === kneeId) : "";
       },
     },
     xAxis: { ...axis("Latency", "us", x, view.log, 8, theme), nameLocation: "middle", nameGap: 30 },

@@ -11,12 +11,12 @@ function scatterHash(number: number): number {
 
 /**
  * About `limit` of the points, all of them when there are fewer. A point that is left out stays out while the cloud
- * grows, so nothing flickers; the front is kept whole.
+ * grows, so nothing flickers.
  */
 export function thin(points: readonly Point[], limit: number): readonly Point[] {
   if (points.length <= limit) return points;
   const share = limit / points.length;
-  return points.filter((p) => p.onFront || scatterHash(p.number) < share);
+  return points.filter((p) => scatterHash(p.number) < share);
 }
 
 /**

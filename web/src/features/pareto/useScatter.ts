@@ -15,15 +15,13 @@ export interface Scatter {
   connected: boolean;
 }
 
-interface Options {
-  /** Follow events; a finished exploration is loaded once. */
-  live: boolean;
+interface Callbacks {
   onState(event: StateEvent): void;
   onBuild(event: BuildEvent): void;
 }
 
 /** All designs of an exploration, growing while it runs. `onState` and `onBuild` must not change between renders. */
-export function useScatter(id: string, { live, onState, onBuild }: Options): Scatter {
+export function useScatter(id: string, { onState, onBuild }: Callbacks): Scatter {
   const [scatter, setScatter] = useState<Scatter>({ snapshot: EMPTY, loading: true, error: null, connected: true });
 
   useEffect(() => {
@@ -48,23 +46,11 @@ export function useScatter(id: string, { live, onState, onBuild }: Options): Sca
           if (!abort.signal.aborted) setScatter((s) => ({ ...s, loading: false, error }));
         },
       );
-    const leave = () => {
-      abort.abort();
-      clearTimeout(timer);
-    };
 
-    if (!live) {
-      void load();
-      return leave;
-    }
     const close = followEvents(id, {
       state: onState,
       designs: (event) => {
         cloud.merge(event);
-        changed();
-      },
-      front: (event) => {
-        cloud.setFront(event.ids);
         changed();
       },
       build: (event) => {
@@ -77,9 +63,10 @@ export function useScatter(id: string, { live, onState, onBuild }: Options): Sca
     });
     return () => {
       close();
-      leave();
+      abort.abort();
+      clearTimeout(timer);
     };
-  }, [id, live, onState, onBuild]);
+  }, [id, onState, onBuild]);
 
   return scatter;
 }

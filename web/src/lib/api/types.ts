@@ -2,7 +2,7 @@
 
 export type Phase = "prefill" | "decode";
 export type Precision = "f32" | "w8a8" | "w4a8";
-export type Sampler = "nsga2" | "tpe" | "random";
+export type Sampler = "nsga2" | "tpe" | "random" | "qmc";
 export type Fidelity = "estimate" | "simulate" | "csynth" | "cosim" | "board";
 export type ExplorationState =
   | "queued"
@@ -34,7 +34,7 @@ export interface Platform {
   part: string;
   /** What a design may use of each resource: the part less what the shell takes. */
   budgets: Record<string, number>;
-  hbm: { channels: number; channel_gb_s?: number };
+  hbm: { channels: number; channel_gb_s: number };
   clock_mhz: number;
 }
 
@@ -107,6 +107,8 @@ export interface DesignSummary {
   feasible: boolean;
   latency_us: number | null;
   energy_uj: number | null;
+  /** Why the design can not be built, when it has no objectives. */
+  reason: string | null;
   knobs: Knobs;
 }
 
@@ -139,8 +141,9 @@ export interface Violation {
 
 export interface OutputCheck {
   name: string;
-  max_abs_error: number;
-  max_rel_error: number;
+  /** Null when an output holds what is no number. */
+  max_abs_error: number | null;
+  max_rel_error: number | null;
   tolerance: number;
   passed: boolean;
 }
@@ -168,13 +171,8 @@ export interface Build {
   error: string | null;
 }
 
-export interface Design {
-  id: string;
+export interface Design extends DesignSummary {
   exploration_id: string;
-  number: number;
-  on_front: boolean;
-  feasible: boolean;
-  knobs: Knobs;
   metrics: Metric[];
   violations: Violation[];
   builds: Build[];
@@ -192,10 +190,6 @@ export interface Artifact {
 export interface StateEvent {
   state: ExplorationState;
   error: string | null;
-}
-
-export interface FrontEvent {
-  ids: string[];
 }
 
 export interface BuildEvent {

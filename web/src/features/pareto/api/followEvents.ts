@@ -1,9 +1,8 @@
-import type { BuildEvent, Columns, FrontEvent, StateEvent } from "@/lib/api/types";
+import type { BuildEvent, Columns, StateEvent } from "@/lib/api/types";
 
 export interface Listeners {
   state(event: StateEvent): void;
   designs(event: Columns): void;
-  front(event: FrontEvent): void;
   build(event: BuildEvent): void;
   /** A connection stands; what happened before it may have been missed. */
   connected(): void;
@@ -13,30 +12,42 @@ export interface Listeners {
 
 const REOPEN_MS = 3000;
 
-/** Follow an exploration until the returned function is called. */
+/**
+ * Follow an exploration until the returned function is called. A tab that nobody looks at holds no connection: browsers
+ * allow six to a server, all tabs together.
+ */
 export function followEvents(id: string, listeners: Listeners): () => void {
   let timer = 0;
-  let source: EventSource;
+  let source: EventSource | null = null;
 
+  const close = () => {
+    clearTimeout(timer);
+    source?.close();
+    source = null;
+  };
   const open = () => {
-    source = new EventSource(`/v1/explorations/${encodeURIComponent(id)}/events`);
+    close();
+    const opened = new EventSource(`/v1/explorations/${encodeURIComponent(id)}/events`);
+    source = opened;
     const on = <T>(name: string, listener: (event: T) => void) =>
-      source.addEventListener(name, (message: MessageEvent<string>) => listener(JSON.parse(message.data) as T));
+      opened.addEventListener(name, (message: MessageEvent<string>) => listener(JSON.parse(message.data) as T));
     on<StateEvent>("state", listeners.state);
     on<Columns>("designs", listeners.designs);
-    on<FrontEvent>("front", listeners.front);
     on<BuildEvent>("build", listeners.build);
-    source.onopen = listeners.connected;
-    source.onerror = () => {
+    opened.onopen = listeners.connected;
+    opened.onerror = () => {
       listeners.lost();
       // The browser tries again by itself, from the last event, unless the answer was an HTTP error.
-      if (source.readyState === EventSource.CLOSED) timer = window.setTimeout(open, REOPEN_MS);
+      if (opened.readyState === EventSource.CLOSED) timer = window.setTimeout(open, REOPEN_MS);
     };
   };
 
-  open();
+  const followSight = () => (document.hidden ? close() : open());
+
+  followSight();
+  document.addEventListener("visibilitychange", followSight);
   return () => {
-    clearTimeout(timer);
-    source.close();
+    document.removeEventListener("visibilitychange", followSight);
+    close();
   };
 }

@@ -1,4 +1,4 @@
-"""Small networks, built by hand, with their results in numpy: what emitted designs are checked against."""
+"""Small networks, built by hand, with tensors and their results in numpy: what emitted designs are checked against."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
 from compiler.graph.linalg_graph import (
@@ -246,9 +245,3 @@ def quantised() -> Network:
 
 
 NETWORKS: dict[str, Callable[[], Network]] = {f.__name__: f for f in (mlp, softmax, layer_norm, attention, quantised)}
-
-
-@pytest.fixture
-def network() -> Callable[[str], Network]:
-    """A network by name."""
-    return lambda name: NETWORKS[name]()

@@ -1,0 +1,159 @@
+"""Bundles: a workload's graph, tensors and reference results as files, made once and cached by what went into them.
+
+    graph.json     LinalgGraph           linalg.mlir   the cleaned text it came from
+    tensors.npz    every value that is not intermediate, by `Value.source`
+    expected.npz   the PyTorch reference, by `Output.name`
+    meta.json      configuration, workload, tool versions, digests of the other files
+
+This module never imports torch; the work is done in a process of its own.
+"""
+
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import compiler
+from compiler.errors import InvalidInputError, ToolError, VerificationError
+from compiler.frontend.files import EXPECTED, GRAPH, LINALG, META, TENSORS, digest_of
+from compiler.frontend.graph_json import graph_from_json
+from compiler.frontend.models.config import ModelSource, resolve_model
+from compiler.frontend.process import run_worker
+from compiler.graph.linalg_graph import LinalgGraph
+from compiler.options import Workload
+
+FILES = (GRAPH, LINALG, TENSORS, EXPECTED)
+_SOURCES = ("frontend/**/*.py", "graph/linalg_graph.py", "options.py")
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A workload that is ready to compile. Tensors are read from disk when asked for."""
+
+    directory: Path
+    graph: LinalgGraph
+    workload: Workload
+    meta: dict[str, Any]
+
+    def tensors(self) -> Mapping[str, NDArray[Any]]:
+        """Weights, inputs, masks and caches by `Value.source`. int4 weights lie in int8."""
+        return _load(self.directory / TENSORS)
+
+    def expected(self) -> Mapping[str, NDArray[Any]]:
+        """What PyTorch computes, by `Output.name`."""
+        return _load(self.directory / EXPECTED)
+
+
+def import_model(
+    model: str | Path, workload: Workload, cache: Path, on_progress: Callable[[str], None] | None = None
+) -> Bundle:
+    """The bundle of `workload` for a built-in model or a `config.json`, from `cache` if it is there, else made.
+
+    Safe when several processes do it at once. Raises InvalidInputError for what the caller must change, UnsupportedError
+    for what Millrace cannot import, ToolError where the importer failed.
+    """
+    source = resolve_model(model)
+    _check_fits(source, workload)
+    key = bundle_key(source, workload)
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        with _locked(cache / f".{key}.lock"):
+            directory = cache / key
+            if not _is_whole(directory):
+                _make(source, workload, directory, on_progress)
+    except OSError as error:
+        raise ToolError(f"cannot write to the cache {cache}: {error}; free space or choose another folder") from error
+    return load_bundle(directory)
+
+
+def load_bundle(directory: Path) -> Bundle:
+    """Read a bundle. Raises InvalidInputError where `directory` is none."""
+    try:
+        meta = json.loads((directory / META).read_text())
+        graph = graph_from_json(json.loads((directory / GRAPH).read_text()))
+        workload = Workload(**meta["workload"])
+    except (OSError, ValueError, KeyError, TypeError, VerificationError) as error:
+        raise InvalidInputError(f"{directory} is not a bundle: {error}; import the model again") from error
+    return Bundle(directory, graph, workload, meta)
+
+
+def bundle_key(source: ModelSource, workload: Workload) -> str:
+    """Digest of everything that the bundle depends on: configuration, weights, workload, and this front end."""
+    parts = {
+        "name": source.name,
+        "config": source.config.to_json(),
+        "weights": None if source.weights is None else digest_of(source.weights),
+        "workload": workload.to_json(),
+        "frontend": frontend_version(),
+    }
+    return blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
+def frontend_version() -> str:
+    """Digest of the front end's sources: a changed importer never serves an old bundle."""
+    root = Path(compiler.__path__[0])
+    digest = blake2b(digest_size=8)
+    for pattern in _SOURCES:
+        for path in sorted(root.glob(pattern)):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _check_fits(source: ModelSource, workload: Workload) -> None:
+    config = source.config
+    if workload.layers > config.n_layer:
+        raise InvalidInputError(f"layers is {workload.layers}; {source.name} has {config.n_layer}")
+    if workload.length > config.n_positions:
+        raise InvalidInputError(f"length is {workload.length}; {source.name} has {config.n_positions} positions")
+
+
+def _make(
+    source: ModelSource, workload: Workload, directory: Path, on_progress: Callable[[str], None] | None
+) -> None:
+    """Build beside the final place and rename: what lies at `directory` is always whole. Called under the lock."""
+    building = directory.with_name(f".{directory.name}.building")
+    for leftover in (building, directory):
+        shutil.rmtree(leftover, ignore_errors=True)
+    building.mkdir()
+    try:
+        run_worker(source, workload, building, on_progress)
+        building.rename(directory)
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+
+
+def _is_whole(directory: Path) -> bool:
+    """Whether every file has the digest that was written with it."""
+    try:
+        digests = json.loads((directory / META).read_text())["files"]
+        return all(digest_of(directory / name) == digests[name] for name in FILES)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the file's lock; the kernel releases it when the process ends, however it ends."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _load(path: Path) -> Mapping[str, NDArray[Any]]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except (OSError, ValueError) as error:
+        raise InvalidInputError(f"{path} is damaged: {error}; import the model again") from error

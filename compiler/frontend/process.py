@@ -1,0 +1,122 @@
+"""Runs the importer's process: limits, progress, and no orphan whatever happens to the caller."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from threading import Timer
+from typing import IO, Any
+
+import compiler
+from compiler.errors import ToolError
+from compiler.frontend.models.config import ModelSource
+from compiler.frontend.worker import ERRORS
+from compiler.options import Workload
+
+TIMEOUT_SECONDS = 1800.0
+_TAIL_BYTES = 4000
+_KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "OMP_NUM_THREADS")
+
+
+def run_worker(
+    source: ModelSource,
+    workload: Workload,
+    directory: Path,
+    on_progress: Callable[[str], None] | None = None,
+    timeout: float = TIMEOUT_SECONDS,
+) -> None:
+    """Fill `directory` with the bundle's files.
+
+    Raises what the worker raised, or ToolError with the end of its log where it crashed or took longer than `timeout`
+    seconds. The worker's whole process group is killed on every way out.
+    """
+    request = {
+        "name": source.name,
+        "config": source.config.to_json(),
+        "weights": None if source.weights is None else str(source.weights.resolve()),
+        "workload": workload.to_json(),
+        "directory": str(directory),
+        "cpu_seconds": max(1, int(timeout * (os.cpu_count() or 1))),
+    }
+    with tempfile.TemporaryFile() as log, tempfile.TemporaryDirectory() as scratch:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "compiler.frontend.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            env=_environment(scratch),
+            start_new_session=True,
+            text=True,
+        )
+        timer = Timer(timeout, _kill, [process])
+        timer.start()
+        try:
+            error = _converse(process, request, on_progress)
+            status = process.wait()
+            timed_out = not timer.is_alive()
+        finally:
+            timer.cancel()
+            _kill(process)
+            process.wait()
+        if error is not None:
+            raise ERRORS[error["error"]](error["message"])
+        if timed_out:
+            raise ToolError(f"importing {source.name} took longer than {timeout:.0f} s; use fewer layers")
+        if status:
+            raise ToolError(f"importing {source.name} failed ({_ending(status)}); its log ends:\n{_tail(log)}")
+
+
+def _converse(
+    process: "subprocess.Popen[str]", request: dict[str, Any], on_progress: Callable[[str], None] | None
+) -> dict[str, str] | None:
+    """Send the request, pass progress on; the error that the worker reports, if any."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        with process.stdin as pipe:
+            json.dump(request, pipe)
+    except BrokenPipeError:
+        return None  # it died at once; its status and log say why
+    error: dict[str, str] | None = None
+    for line in process.stdout:
+        message = json.loads(line)
+        if "error" in message:
+            error = message
+        elif on_progress is not None:
+            on_progress(message["progress"])
+    return error
+
+
+def _environment(scratch: str) -> dict[str, str]:
+    """A small environment: our package, a private scratch folder, and hubs told that there is no network."""
+    kept = {name: os.environ[name] for name in _KEPT_ENVIRONMENT if name in os.environ}
+    return {
+        **kept,
+        "PYTHONPATH": str(Path(compiler.__path__[0]).parent),
+        "PYTHONHASHSEED": "0",
+        "TMPDIR": scratch,
+        "HF_HUB_OFFLINE": "1",
+        "TRANSFORMERS_OFFLINE": "1",
+        "no_proxy": "*",
+    }
+
+
+def _kill(process: "subprocess.Popen[str]") -> None:
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return  # it and its children are gone
+
+
+def _ending(status: int) -> str:
+    return f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+
+
+def _tail(log: IO[bytes]) -> str:
+    size = log.seek(0, os.SEEK_END)
+    log.seek(max(0, size - _TAIL_BYTES))
+    return log.read().decode(errors="replace").strip()

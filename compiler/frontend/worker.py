@@ -1,0 +1,79 @@
+"""The importer's process: `python -m compiler.frontend.worker`, a request as JSON on stdin, progress as JSON lines on stdout.
+
+It limits its own memory, processor time and file sizes, dies with its parent, and lets no library reach the network.
+Lines are {"progress": text}, or at the end {"error": kind, "message": text}; exit status 0 means the bundle is whole.
+"""
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import sys
+import warnings
+from pathlib import Path
+from typing import Any, TextIO
+
+from compiler.errors import InvalidInputError, MillraceError, ToolError, UnsupportedError
+from compiler.frontend.models.config import ModelSource, config_from_fields
+from compiler.options import Workload
+
+MEMORY_BYTES = 32 << 30
+FILE_BYTES = 16 << 30
+ERRORS: dict[str, type[MillraceError]] = {
+    e.__name__: e for e in (MillraceError, InvalidInputError, UnsupportedError, ToolError)
+}
+_PR_SET_PDEATHSIG = 1
+
+
+def main() -> int:
+    """Convert the request on stdin; the exit status."""
+    request = json.load(sys.stdin)
+    reply = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # what libraries print goes to the log, not between our lines
+    _limit(request["cpu_seconds"])
+    try:
+        _convert(request, reply)
+    except MillraceError as error:
+        kind = type(error).__name__ if type(error).__name__ in ERRORS else "MillraceError"
+        print(json.dumps({"error": kind, "message": str(error)}), file=reply)
+        return 1
+    except MemoryError:
+        return _fail(reply, "the import ran out of memory; use fewer layers or a shorter length")
+    except OSError as error:
+        return _fail(reply, f"cannot write the bundle: {error}; free space in the cache directory and run it again")
+    return 0
+
+
+def _convert(request: dict[str, Any], reply: TextIO) -> None:
+    warnings.filterwarnings("ignore")  # torch warns of its own deprecations at every export
+    from compiler.frontend.convert import convert  # imports torch: only here, after the limits
+
+    weights = Path(request["weights"]) if request["weights"] else None
+    source = ModelSource(request["name"], config_from_fields(request["config"]), weights)
+    workload = Workload(**request["workload"])
+    convert(source, workload, Path(request["directory"]), lambda text: print(json.dumps({"progress": text}), file=reply))
+
+
+def _fail(reply: TextIO, message: str) -> int:
+    print(json.dumps({"error": "ToolError", "message": message}), file=reply)
+    return 1
+
+
+def _limit(cpu_seconds: int) -> None:
+    """Memory, processor time, file size, core dumps; and the end of the parent is the end of this process."""
+    for kind, value in (
+        (resource.RLIMIT_AS, MEMORY_BYTES),
+        (resource.RLIMIT_CPU, cpu_seconds),
+        (resource.RLIMIT_FSIZE, FILE_BYTES),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _soft, hard = resource.getrlimit(kind)
+        limit = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (limit, limit))
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

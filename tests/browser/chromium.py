@@ -1,0 +1,42 @@
+"""Chromium for the dashboard's tests: the machine's own, else the one that Playwright has installed."""
+
+import shutil
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Literal
+
+from playwright.sync_api import Page, sync_playwright
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome")
+# Root in a container has no sandbox; the rest keeps the browser from talking to anyone but the page.
+_ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
+
+
+def executable() -> str | None:
+    """Path of the machine's Chromium, None when Playwright must bring its own."""
+    return next((path for name in _NAMES if (path := shutil.which(name))), None)
+
+
+@contextmanager
+def open_page(
+    width: int = 1280, height: int = 800, scheme: Literal["light", "dark"] = "light", scale: float = 1
+) -> Generator[Page]:
+    """A fresh page in a browser of its own."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable(), args=list(_ARGUMENTS))
+        viewport = {"width": width, "height": height}
+        context = browser.new_context(
+            viewport=viewport,  # pyright: ignore[reportArgumentType] # a TypedDict that can not be built from variables
+            color_scheme=scheme,
+            device_scale_factor=scale,
+            accept_downloads=True,
+        )
+        yield context.new_page()
+        browser.close()

@@ -1,0 +1,655 @@
+"""A stand-in for the service: the REST contract over deterministic data, live events and the built dashboard.
+
+`python tests/browser/fake_api.py --port 8100` serves it for work on the dashboard.
+"""
+
+import argparse
+import gzip
+import io
+import json
+import math
+import mimetypes
+import random
+import re
+import tarfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+DIST = Path(__file__).resolve().parents[2] / "web" / "dist"
+BUDGETS = {"lut": 1175680, "ff": 2428360, "dsp": 9020, "bram36": 1814, "uram": 920, "hbm_ports": 32}
+PLATFORM = {
+    "name": "u55c",
+    "title": "AMD Alveo U55C",
+    "part": "xcu55c-fsvh2892-2L-e",
+    "budgets": BUDGETS,
+    "hbm": {"channels": 32, "channel_bytes": 536870912, "channel_gb_s": 13.0},
+    "clock_mhz": 250.0,
+}
+MODELS = [
+    {"id": "mdl_01", "name": "gpt2", "kind": "builtin"},
+    {"id": "mdl_02", "name": "gpt2-medium", "kind": "builtin"},
+]
+ACTIVE = ("queued", "lowering", "searching", "verifying")
+# The service's own policy: what the dashboard needs must work under it.
+POLICY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'"
+Json = dict[str, Any]
+
+
+class NoSuchThingError(Exception):
+    """Answered with 404."""
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat()
+
+
+def _problem(status: int, title: str, detail: str) -> Json:
+    return {"type": f"urn:millrace:problem:{status}", "title": title, "status": status, "detail": detail}
+
+
+@dataclass
+class Design:
+    """A design and its only build, if any."""
+
+    id: str
+    number: int
+    knobs: Json
+    area: dict[str, int]
+    latency_us: float
+    energy_uj: float
+    on_front: bool = False
+    build: Json | None = None
+    files: dict[str, bytes] = field(default_factory=dict[str, bytes])
+
+    @property
+    def violations(self) -> list[Json]:
+        return [
+            {"resource": name, "demand": float(demand), "bound": float(BUDGETS[name])}
+            for name, demand in self.area.items()
+            if demand > BUDGETS[name]
+        ]
+
+    @property
+    def csim(self) -> str | None:
+        if self.build is None:
+            return None
+        if self.build["state"] in ("queued", "running"):
+            return "running"
+        return "passed" if self.build["verdict"]["passed"] else "failed"
+
+
+def make_design(exploration_id: str, number: int, chance: random.Random) -> Design:
+    """A design whose knobs, area and objectives hang together as in the real space, roughly."""
+    unroll = 2 ** chance.randint(5, 14)
+    channels, tile, width = chance.choice((1, 2, 4, 8)), 2 ** chance.randint(2, 8), 2 ** chance.randint(7, 11)
+    multiplier = chance.choice(("fabric", "dsp"))
+    waste = 1 + chance.expovariate(3.0)
+    compute = 7.1e6 / unroll / 250 * waste
+    latency = math.hypot(compute, 190 / channels * (1 + 64 / width)) + 30 + 4 * abs(math.log2(tile) - 5) ** 2
+    power = 20 + unroll * (0.0016 if multiplier == "fabric" else 0.0021) + channels * 1.3 + chance.random()
+    area = {
+        "lut": int(96_000 + unroll * (105 if multiplier == "fabric" else 35) * waste),
+        "ff": int(140_000 + unroll * 120),
+        "dsp": int(240 + (0 if multiplier == "fabric" else unroll * 0.9)),
+        "bram36": int(120 + tile * 3.2 + unroll * 0.08),
+        "uram": int(32 + width * 0.11),
+        "hbm_ports": 6 + channels * 4,
+    }
+    ops = chance.sample(("ffn.up", "ffn.down", "attn.qkv", "attn.out"), chance.randint(0, 3))
+    overrides = [
+        {
+            "op": op,
+            "tile": chance.choice((None, 32, 64)),
+            "unroll": chance.choice((64, 128, 256)),
+            "order": chance.choice((None, [1, 0])),
+        }
+        for op in ops
+    ]
+    knobs = {
+        "default_tile_size": tile,
+        "overall_unroll": unroll,
+        "order": chance.choice(("reduction-inner", "reduction-outer")),
+        "overrides": overrides,
+        "fusion_budget": 2 ** chance.randint(16, 25),
+        "fifo": chance.choice(("safe", "safe-prefetch")),
+        "hbm_channels": channels,
+        "stream_width": width,
+        "multiplier": multiplier,
+    }
+    design_id = f"dsg_{exploration_id[-2:]}{number:05d}"
+    return Design(design_id, number, knobs, area, round(latency, 3), round(latency * power, 2))
+
+
+def front_of(designs: list[Design]) -> list[Design]:
+    """Feasible designs that no other beats, sorted by latency."""
+    front: list[Design] = []
+    for design in sorted((d for d in designs if not d.violations), key=lambda d: (d.latency_us, d.energy_uj)):
+        if not front or design.energy_uj < front[-1].energy_uj:
+            front.append(design)
+    return front
+
+
+def make_verdict(design: Design, passed: bool) -> Json:
+    error = (1 + design.number % 7) * 1.1e-6
+    outputs = [
+        {"name": "hidden", "max_abs_error": error, "max_rel_error": error * 3, "tolerance": 1e-4, "passed": passed},
+        {"name": "key_cache", "max_abs_error": 0.0, "max_rel_error": 0.0, "tolerance": 0.0, "passed": True},
+        {"name": "value_cache", "max_abs_error": 0.0, "max_rel_error": 0.0, "tolerance": 0.0, "passed": True},
+    ]
+    if not passed:
+        outputs[0] |= {"max_abs_error": 0.82, "max_rel_error": 3.4}
+    message = "" if passed else "hidden[0, 511] is 1.31, PyTorch says 0.49"
+    return {
+        "passed": passed,
+        "outputs": outputs,
+        "tasks_checked": 41,
+        "integer_mismatches": 0 if passed else 12,
+        "message": message,
+        "seconds": 6.4,
+    }
+
+
+def make_files(design: Design) -> dict[str, bytes]:
+    kernel = "\n".join(f"// task {i}\n#pragma HLS dataflow" for i in range(400))
+    return {
+        "README.md": f"# Design {design.number}\n".encode(),
+        "design.json": json.dumps(design.knobs, indent=2).encode(),
+        "dataflow.json": json.dumps({"tasks": list(range(800))}).encode(),
+        "ir/01-linalg.mlir": b"module {}\n" * 900,
+        "ir/02-itensor.mlir": b"module {}\n" * 700,
+        "hls/block.cpp": kernel.encode(),
+        "hls/block.h": b"#pragma once\n",
+        "hls/hls.cfg": b"part=xcu55c-fsvh2892-2L-e\n",
+        "host/run.py": b"import pyxrt\n",
+        "params/manifest.json": b"{}\n",
+        "params/weights.bin": bytes(1 << 16),
+        "tb/expected.npz": bytes(4096),
+    }
+
+
+class Exploration:
+    """One search and the log of what happened to it; every method may be called from any thread."""
+
+    def __init__(self, id_: str, model: Json, workload: Json, budget: int, created: datetime, options: Json) -> None:
+        self.changed = threading.Condition()
+        self.id = id_
+        self.designs: dict[str, Design] = {}
+        self.events: list[tuple[str, Json]] = []
+        self.row: Json = {
+            "id": id_,
+            "model": {"id": model["id"], "name": model["name"]},
+            "workload": workload,
+            "platform": "u55c",
+            "state": "queued",
+            "error": None,
+            "budget": budget,
+            "objectives": [
+                {"name": "latency_us", "unit": "us", "direction": "minimize"},
+                {"name": "energy_uj", "unit": "uJ", "direction": "minimize"},
+            ],
+            "seed": options["seed"],
+            "sampler": options["sampler"],
+            "verify": options["verify"],
+            "created_at": created.isoformat(),
+            "started_at": None,
+            "finished_at": None,
+        }
+
+    @property
+    def state(self) -> str:
+        return self.row["state"]
+
+    def reply(self) -> Json:
+        with self.changed:
+            designs = list(self.designs.values())
+            counts = {
+                "evaluated": len(designs),
+                "feasible": sum(not d.violations for d in designs),
+                "front_size": sum(d.on_front for d in designs),
+            }
+            return {**self.row, **counts}
+
+    def emit(self, kind: str, data: Json) -> None:
+        with self.changed:
+            self.events.append((kind, data))
+            self.changed.notify_all()
+
+    def move(self, state: str, error: str | None = None) -> None:
+        with self.changed:
+            self.row |= {"state": state, "error": error}
+            if state in ACTIVE:
+                self.row |= {"started_at": self.row["started_at"] or _now(), "finished_at": None}
+            else:
+                self.row["finished_at"] = _now()
+            self.emit("state", {"state": state, "error": error})
+
+    def add(self, designs: list[Design]) -> None:
+        with self.changed:
+            self.designs |= {d.id: d for d in designs}
+            front = {d.id for d in front_of(list(self.designs.values()))}
+            for design in self.designs.values():
+                design.on_front = design.id in front
+            self.emit("designs", columns(designs))
+            self.emit("front", {"ids": sorted(front)})
+
+    def build(self, design: Design, seconds: float, passed: bool = True) -> Json:
+        """C-simulate `design` in a thread that takes `seconds`."""
+        build: Json = {
+            "id": f"bld_{design.id[4:]}",
+            "design_id": design.id,
+            "stage": "csim",
+            "state": "running",
+            "verdict": None,
+            "failure": None,
+            "error": None,
+            "log_url": None,
+            "tool_versions": {"g++": "12.2.0"},
+            "created_at": _now(),
+            "started_at": _now(),
+            "finished_at": None,
+        }
+        design.build = build
+        self._emit_build(build)
+        threading.Thread(target=self._finish, args=(design, build, seconds, passed), daemon=True).start()
+        return build
+
+    def _finish(self, design: Design, build: Json, seconds: float, passed: bool) -> None:
+        time.sleep(seconds)
+        with self.changed:
+            design.files = make_files(design)
+            verdict = make_verdict(design, passed)
+            build |= {
+                "state": "done" if passed else "failed",
+                "verdict": verdict,
+                "finished_at": _now(),
+                "log_url": f"/v1/builds/{build['id']}/log",
+            }
+            self._emit_build(build)
+
+    def _emit_build(self, build: Json) -> None:
+        self.emit("build", {name: build[name] for name in ("id", "design_id", "stage", "state", "verdict", "error")})
+
+    def search(self, pace: float, batch: int = 8) -> None:
+        """Run to the end in the background, `pace` seconds a batch; goes on from the stored designs."""
+        threading.Thread(target=self._search, args=(pace, batch), daemon=True).start()
+
+    def _search(self, pace: float, batch: int) -> None:
+        self.move("lowering")
+        time.sleep(2 * pace)
+        self.move("searching")
+        # Every design has its own seed, so that a resumed search finds what an uninterrupted one finds.
+        while len(self.designs) < self.row["budget"]:
+            first = len(self.designs)
+            last = min(self.row["budget"], first + batch)
+            self.add([make_design(self.id, n, random.Random(n)) for n in range(first, last)])
+            time.sleep(pace)
+            if self.state == "cancelled":
+                return
+        self.move("verifying")
+        front = front_of(list(self.designs.values()))
+        for place, design in enumerate((front[0], front[len(front) // 2], front[-1])):
+            self.build(design, 2 * pace, passed=place != 1 or self.row["seed"] != 13)
+        time.sleep(4 * pace)
+        self.move("done")
+
+
+def columns(designs: list[Design]) -> Json:
+    return {
+        "id": [d.id for d in designs],
+        "number": [d.number for d in designs],
+        "latency_us": [d.latency_us for d in designs],
+        "energy_uj": [d.energy_uj for d in designs],
+        "feasible": [not d.violations for d in designs],
+        "on_front": [d.on_front for d in designs],
+        "csim": [d.csim for d in designs],
+    }
+
+
+def summary(design: Design) -> Json:
+    build = design.build
+    verdict = build and build["verdict"]
+    return {
+        "id": design.id,
+        "number": design.number,
+        "on_front": design.on_front,
+        "feasible": not design.violations,
+        "latency_us": design.latency_us,
+        "energy_uj": design.energy_uj,
+        "reason": None,
+        "knobs": design.knobs,
+        "csim": build
+        and {
+            "state": build["state"],
+            "passed": verdict and verdict["passed"],
+            "max_rel_error": verdict and max(o["max_rel_error"] for o in verdict["outputs"]),
+        },
+    }
+
+
+def describe(exploration: Exploration, design: Design) -> Json:
+    cycles = design.latency_us * 250
+    numbers: dict[str, tuple[float, str]] = {
+        "latency": (design.latency_us, "us"),
+        "cycles": (round(cycles), "cycles"),
+        "slowest_ii": (4, "cycles"),
+        "energy": (design.energy_uj, "uJ"),
+        "power": (design.energy_uj / design.latency_us, "W"),
+        **{name: (float(value), name.upper()) for name, value in design.area.items()},
+        "hbm_traffic": (3.61e6, "bytes"),
+        "hbm_bandwidth": (3.61e6 / design.latency_us / 1e3, "GB/s"),
+        "on_chip_memory": (1.9e6, "bytes"),
+        "kernels": (2, "kernels"),
+        "tasks": (97, "tasks"),
+        "converters": (14, "converters"),
+    }
+    metrics = [_metric(name, value, unit, "estimate") for name, (value, unit) in numbers.items()]
+    if design.number % 5 == 0:  # the higher fidelities, so that their looks are worked on as well
+        metrics.append(_metric("latency", design.latency_us * 1.037, "us", "simulate"))
+        metrics.append(_metric("cycles", round(cycles * 1.037), "cycles", "simulate"))
+        metrics.append(_metric("lut", design.area["lut"] * 0.93, "LUT", "csynth", "vitis_hls", "2023.2"))
+        metrics.append(_metric("latency", design.latency_us * 1.052, "us", "cosim", "vitis_hls", "2023.2"))
+        metrics.append(_metric("power", 31.8, "W", "board", "xrt", "2.16"))
+    return {
+        **summary(design),
+        "exploration_id": exploration.id,
+        "metrics": metrics,
+        "violations": design.violations,
+        "builds": [design.build] if design.build else [],
+        "dataflow_available": bool(design.files),
+    }
+
+
+def _metric(name: str, value: float, unit: str, fidelity: str, tool: str = "millrace", version: str = "0.1.0") -> Json:
+    where = {"fidelity": fidelity, "tool": tool, "tool_version": version, "build_id": None}
+    return {"name": name, "value": value, "unit": unit, **where}
+
+
+class World:
+    """Everything the stand-in knows."""
+
+    def __init__(self, pace: float = 0.4) -> None:
+        self.pace = pace
+        self.explorations: dict[str, Exploration] = {}
+        self.keys: dict[str, str] = {}
+
+    def start(self, body: Json, key: str | None) -> Exploration:
+        """A new exploration that searches live; the one of before for a key that was seen before."""
+        if key is not None and key in self.keys:
+            return self.explorations[self.keys[key]]
+        found = [m for m in MODELS if body["model"] in (m["id"], m["name"])]
+        if not found:
+            raise NoSuchThingError(f"there is no model {body['model']!r}; add it with ./millrace model add")
+        exploration = self._add(found[0], body)
+        exploration.search(self.pace)
+        if key is not None:
+            self.keys[key] = exploration.id
+        return exploration
+
+    def add_past(self, model: Json, body: Json, age: timedelta, state: str = "done", share: float = 1.0) -> Exploration:
+        """An exploration that has run before."""
+        exploration = self._add(model, body, datetime.now(UTC) - age)
+        count = int(body["budget"] * share)
+        exploration.add([make_design(exploration.id, n, random.Random(n + 7 * body["seed"])) for n in range(count)])
+        failed = "the node was lost three times while it searched; start it again with Resume" if state == "failed" else None
+        exploration.row |= {
+            "state": state,
+            "error": failed,
+            "started_at": exploration.row["created_at"],
+            "finished_at": (datetime.now(UTC) - age + timedelta(seconds=4 + count / 30)).isoformat(),
+        }
+        front = front_of(list(exploration.designs.values()))
+        for place, design in enumerate((front[0], front[len(front) // 3], front[-1])):
+            exploration.build(design, 0, passed=place != 2 or body["seed"] != 13)
+        return exploration
+
+    def _add(self, model: Json, body: Json, created: datetime | None = None) -> Exploration:
+        id_ = f"exp_{len(self.explorations) + 1:02d}"
+        workload = {"batch": 1, "layers": 1, **body["workload"]}
+        options = {"seed": body.get("seed", 0), "sampler": body.get("sampler", "nsga2"), "verify": body.get("verify", 3)}
+        created = created or datetime.now(UTC)
+        exploration = Exploration(id_, model, workload, body.get("budget", 200), created, options)
+        self.explorations[id_] = exploration
+        return exploration
+
+    def exploration(self, id_: str) -> Exploration:
+        if id_ not in self.explorations:
+            raise NoSuchThingError(f"there is no exploration {id_}; GET /v1/explorations lists them")
+        return self.explorations[id_]
+
+    def design(self, id_: str) -> tuple[Exploration, Design]:
+        for exploration in self.explorations.values():
+            if id_ in exploration.designs:
+                return exploration, exploration.designs[id_]
+        raise NoSuchThingError(f"there is no design {id_}; open one from its exploration")
+
+
+def sample_world(pace: float = 0.4) -> World:
+    """Past explorations of every kind, and one that is searching now."""
+    world = World(pace)
+    decode = {"phase": "decode", "length": 64, "precision": "w4a8"}
+    prefill = {"phase": "prefill", "length": 128, "precision": "f32"}
+    past: list[tuple[Json, Json, timedelta, str, float]] = [
+        (MODELS[1], {"workload": prefill, "budget": 6000, "seed": 3, "sampler": "tpe"}, timedelta(days=3), "done", 1.0),
+        (MODELS[0], {"workload": prefill, "budget": 400, "seed": 5}, timedelta(hours=20), "failed", 0.4),
+        (MODELS[0], {"workload": decode, "budget": 300, "seed": 13}, timedelta(hours=2), "done", 1.0),
+        (MODELS[1], {"workload": decode, "budget": 200, "seed": 2}, timedelta(minutes=26), "cancelled", 0.55),
+    ]
+    for model, body, age, state, share in past:
+        world.add_past(model, body, age, state, share)
+    world.start({"model": "gpt2", "workload": decode, "budget": 240}, None)
+    return world
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One request; `world` is set by `serve`."""
+
+    world: World
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Tests need no access log."""
+
+    def do_GET(self) -> None:
+        url = urlsplit(self.path)
+        query = {name: values[-1] for name, values in parse_qs(url.query).items()}
+        self._route(GET_ROUTES, url.path, query)
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        body: Json = json.loads(self.rfile.read(length)) if length else {}
+        self._route(POST_ROUTES, urlsplit(self.path).path, body)
+
+    def _route(self, routes: dict[str, "Route"], path: str, argument: Json) -> None:
+        try:
+            for pattern, route in routes.items():
+                if found := re.fullmatch(pattern, path):
+                    route(self, argument, *found.groups())
+                    return
+            raise NoSuchThingError(f"{path} is not an address of this service; /docs lists them")
+        except NoSuchThingError as error:
+            self.json(_problem(404, "Not found", str(error)), 404, "application/problem+json")
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+    def json(self, body: Any, status: int = 200, media_type: str = "application/json") -> None:
+        self.raw(json.dumps(body).encode(), media_type, status)
+
+    def page(self, items: list[Json]) -> None:
+        self.json({"items": items, "next_cursor": None})
+
+    def raw(self, content: bytes, media_type: str, status: int = 200, headers: dict[str, str] | None = None) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", media_type)
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("Content-Security-Policy", POLICY)
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def stream(self, messages: Iterator[str]) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.close_connection = True
+        for message in messages:
+            self.wfile.write(message.encode())
+            self.wfile.flush()
+
+
+Route = Callable[..., None]
+
+
+def get_explorations(h: Handler, _query: Json) -> None:
+    newest_first = sorted(h.world.explorations.values(), key=lambda e: e.row["created_at"], reverse=True)
+    h.page([e.reply() for e in newest_first])
+
+
+def get_designs(h: Handler, query: Json, id_: str) -> None:
+    designs = h.world.exploration(id_).designs.values()
+    h.page([summary(d) for d in designs if d.on_front or query.get("front") != "true"])
+
+
+def get_scatter(h: Handler, _query: Json, id_: str) -> None:
+    h.json(columns(list(h.world.exploration(id_).designs.values())))
+
+
+def get_events(h: Handler, _query: Json, id_: str) -> None:
+    exploration = h.world.exploration(id_)
+    h.stream(_messages(exploration, int(h.headers.get("Last-Event-ID") or 0)))
+
+
+def _messages(exploration: Exploration, last_id: int) -> Iterator[str]:
+    while True:
+        with exploration.changed:
+            if last_id >= len(exploration.events) and not exploration.changed.wait(5):
+                yield ": still here\n\n"
+            news = exploration.events[last_id:]
+        for kind, data in news:
+            last_id += 1
+            yield f"id: {last_id}\nevent: {kind}\ndata: {json.dumps(data)}\n\n"
+
+
+def get_design(h: Handler, _query: Json, id_: str) -> None:
+    h.json(describe(*h.world.design(id_)))
+
+
+def get_artifacts(h: Handler, _query: Json, id_: str) -> None:
+    _, design = h.world.design(id_)
+    h.page(
+        [
+            {
+                "path": path,
+                "size": len(content),
+                "digest": sha256(content).hexdigest(),
+                "media_type": mimetypes.guess_type(path)[0] or "application/octet-stream",
+                "url": f"/v1/designs/{id_}/artifacts/{path}",
+            }
+            for path, content in design.files.items()
+        ]
+    )
+
+
+def get_artifact(h: Handler, _query: Json, id_: str, path: str) -> None:
+    _, design = h.world.design(id_)
+    if path not in design.files:
+        raise NoSuchThingError(f"design {id_} has no file {path}")
+    h.raw(design.files[path], mimetypes.guess_type(path)[0] or "application/octet-stream")
+
+
+def get_archive(h: Handler, _query: Json, id_: str) -> None:
+    _, design = h.world.design(id_)
+    tar = io.BytesIO()
+    with tarfile.open(fileobj=tar, mode="w") as archive:
+        for path, content in design.files.items():
+            entry = tarfile.TarInfo(f"{id_}/{path}")
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    name = f'attachment; filename="{id_}.tar.gz"'
+    h.raw(gzip.compress(tar.getvalue()), "application/gzip", headers={"Content-Disposition": name})
+
+
+def get_dashboard(h: Handler, _query: Json, path: str) -> None:
+    """A file of the bundle, or its index for the addresses that the browser routes itself."""
+    file = DIST / path.lstrip("/")
+    if not file.is_file() or DIST not in file.resolve().parents:
+        file = DIST / "index.html"
+    h.raw(file.read_bytes(), mimetypes.guess_type(file.name)[0] or "application/octet-stream")
+
+
+def post_exploration(h: Handler, body: Json) -> None:
+    h.json(h.world.start(body, h.headers.get("Idempotency-Key")).reply(), 202)
+
+
+def post_cancel(h: Handler, _body: Json, id_: str) -> None:
+    exploration = h.world.exploration(id_)
+    exploration.move("cancelled")
+    h.json(exploration.reply(), 202)
+
+
+def post_resume(h: Handler, _body: Json, id_: str) -> None:
+    exploration = h.world.exploration(id_)
+    exploration.search(h.world.pace)
+    h.json(exploration.reply(), 202)
+
+
+def post_build(h: Handler, _body: Json, id_: str) -> None:
+    exploration, design = h.world.design(id_)
+    h.json(exploration.build(design, 4 * h.world.pace), 202)
+
+
+GET_ROUTES: dict[str, Route] = {
+    r"/v1/platforms": lambda h, _query: h.page([PLATFORM]),
+    r"/v1/models": lambda h, _query: h.page(MODELS),
+    r"/v1/explorations": get_explorations,
+    r"/v1/explorations/([^/]+)": lambda h, _query, id_: h.json(h.world.exploration(id_).reply()),
+    r"/v1/explorations/([^/]+)/designs": get_designs,
+    r"/v1/explorations/([^/]+)/scatter": get_scatter,
+    r"/v1/explorations/([^/]+)/events": get_events,
+    r"/v1/designs/([^/]+)": get_design,
+    r"/v1/designs/([^/]+)/artifacts": get_artifacts,
+    r"/v1/designs/([^/]+)/artifacts/(.+)": get_artifact,
+    r"/v1/designs/([^/]+)/archive": get_archive,
+    r"/v1/builds/([^/]+)/log": lambda h, _query, id_: h.raw(f"log of {id_}\n".encode(), "text/plain"),
+    r"(?!/v1/)(/.*)": get_dashboard,
+}
+POST_ROUTES: dict[str, Route] = {
+    r"/v1/explorations": post_exploration,
+    r"/v1/explorations/([^/]+)/cancel": post_cancel,
+    r"/v1/explorations/([^/]+)/resume": post_resume,
+    r"/v1/designs/([^/]+)/builds": post_build,
+}
+
+
+def serve(world: World, port: int = 0) -> ThreadingHTTPServer:
+    """Serve `world` on the loopback until `shutdown()`; port 0 takes a free one."""
+    handler = type("WorldHandler", (Handler,), {"world": world})
+    server = ThreadingHTTPServer(("127.0.0.1", port), handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, default=8100)
+    parser.add_argument("--pace", type=float, default=0.4, help="seconds a batch of designs takes")
+    parser.add_argument("--empty", action="store_true", help="start without explorations")
+    arguments = parser.parse_args()
+    world = World(arguments.pace) if arguments.empty else sample_world(arguments.pace)
+    server = serve(world, arguments.port)
+    print(f"http://127.0.0.1:{server.server_port}")
+    threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()

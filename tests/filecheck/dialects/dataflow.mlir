@@ -1,0 +1,78 @@
+// RUN: millrace-opt %s | filecheck %s
+// A task in each of its stages, routing tasks, DMAs, and the attributes on their own.
+
+!x = !itensor.itensor<1xf32, iter_space: [2,8]*[1,1], iter_map: (d0,d1)->(d1)>
+!w = !itensor.itensor<4x1xf32, iter_space: [2,8]*[4,1], iter_map: (d0,d1)->(d0,d1)>
+!h = !itensor.itensor<4xf32, iter_space: [2]*[4], iter_map: (d0)->(d0)>
+
+// CHECK: func.func @on_tensors(%x: tensor<8xf32> {dataflow.value = #dataflow.value<"x", input from "hidden">},
+// CHECK-SAME: %w: tensor<8x8xf32> {dataflow.value = #dataflow.value<"fc.w", param from "fc.weight">})
+// CHECK-SAME: -> (tensor<8xf32> {dataflow.output = #dataflow.output<"y" = "h"[d0] as [1, 8]>}) {
+func.func @on_tensors(%x: tensor<8xf32> {dataflow.value = #dataflow.value<"x", input from "hidden">},
+                      %w: tensor<8x8xf32> {dataflow.value = #dataflow.value<"fc.w", param from "fc.weight">})
+    -> (tensor<8xf32> {dataflow.output = #dataflow.output<"y" = "h"[d0] as [1, 8]>}) {
+  // CHECK-NEXT: %h = dataflow.task @fc
+  // CHECK-NEXT:     space<parallel 8 : 0, reduction 8 : 1>
+  // CHECK-NEXT:     reduce add from 0.000000e+00 : f32
+  // CHECK-NEXT:     ins("x"[d1] = %x : tensor<8xf32>,
+  // CHECK-NEXT:       "fc.w"[d0, d1] = %w : tensor<8x8xf32>)
+  // CHECK-NEXT:     -> ("h"[d0] : tensor<8xf32>) {
+  // CHECK-NEXT: ^bb0(%{{.*}}: f32, %{{.*}}: f32):
+  // CHECK-NEXT:   %{{.*}} = arith.mulf
+  // CHECK-NEXT:   dataflow.yield %{{.*}} : f32
+  %h = dataflow.task @fc space<parallel 8 : 0, reduction 8 : 1> reduce add from 0.0 : f32
+    ins("x"[d1] = %x : tensor<8xf32>, "fc.w"[d0, d1] = %w : tensor<8x8xf32>) -> ("h"[d0] : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %p = arith.mulf %a, %b : f32
+    dataflow.yield %p : f32
+  }
+  func.return %h : tensor<8xf32>
+}
+
+// CHECK: func.func @on_itensors
+func.func @on_itensors(%x: tensor<8xf32>, %w: tensor<8x8xf32>) -> tensor<8xf32> {
+  // CHECK-NEXT: %y = dataflow.kernel @k (
+  // CHECK-NEXT:     %a: !itensor.itensor<1xf32, {{.*}}> = %x : tensor<8xf32>,
+  // CHECK-NEXT:     %b: !itensor.itensor<4x1xf32, {{.*}}> = %w : tensor<8x8xf32>) {
+  %y = dataflow.kernel @k (%a: !x = %x : tensor<8xf32>, %b: !w = %w : tensor<8x8xf32>) {
+    // CHECK-NEXT: %h = dataflow.task @fc
+    // CHECK-NEXT:     space<parallel 8 : 0, reduction 8 : 1>
+    // CHECK-NEXT:     nest<[d0 2 x 4, d1 8 x 1], unroll: [4, 1]>
+    %h = dataflow.task @fc space<parallel 8 : 0, reduction 8 : 1> nest<[d0 2 x 4, d1 8 x 1], unroll: [4, 1]>
+      reduce add from 0.0 : f32 ins("x"[d1] = %a : !x, "fc.w"[d0, d1] = %b : !w) -> ("h"[d0] : !h) {
+    ^bb0(%e: f32, %f: f32):
+      %p = arith.mulf %e, %f : f32
+      dataflow.yield %p : f32
+    }
+    dataflow.yield %h : !h
+  // CHECK: } : tensor<8xf32>
+  } : tensor<8xf32>
+  func.return %y : tensor<8xf32>
+}
+
+// CHECK: func.func @routing
+func.func @routing(%fused: tensor<2x4xi8>, %past: tensor<3x4xi8>) {
+  // CHECK-NEXT: %k, %v = dataflow.task @split chunk d0
+  // CHECK-NEXT:     space<parallel 2 : 0, parallel 4 : 1>
+  // CHECK-NEXT:     ins("fused"[d0, d1] = %fused : tensor<2x4xi8>)
+  // CHECK-NEXT:     -> ("k"[d1] : tensor<4xi8>,
+  // CHECK-NEXT:       "v"[d1] : tensor<4xi8>)
+  %k, %v = dataflow.task @split chunk d0 space<parallel 2 : 0, parallel 4 : 1>
+    ins("fused"[d0, d1] = %fused : tensor<2x4xi8>) -> ("k"[d1] : tensor<4xi8>, "v"[d1] : tensor<4xi8>)
+  // CHECK-NEXT: %keys = dataflow.task @append concat d0
+  %keys = dataflow.task @append concat d0 space<parallel 4 : 0, parallel 4 : 1>
+    ins("past"[d0, d1] = %past : tensor<3x4xi8>, "k"[d1] = %k : tensor<4xi8>) -> ("keys"[d0, d1] : tensor<4x4xi8>)
+  func.return
+}
+
+// CHECK: func.func @memory
+func.func @memory(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // CHECK-NEXT: %s = dataflow.load @load_x "x" packing<channels: 2, tokens_per_word: 8, words_per_token: 1> ins(%x : tensor<8xf32>) -> (!itensor.itensor<4xf32, {{.*}}>)
+  %s = dataflow.load @load_x "x" packing<channels: 2, tokens_per_word: 8, words_per_token: 1> ins(%x : tensor<8xf32>) -> (!h)
+  // CHECK-NEXT: %y = dataflow.store @store_y "y" packing<channels: 1, tokens_per_word: 4, words_per_token: 1> ins(%s : !itensor.itensor<4xf32, {{.*}}>) -> (tensor<8xf32>)
+  %y = dataflow.store @store_y "y" packing<channels: 1, tokens_per_word: 4, words_per_token: 1> ins(%s : !h) -> (tensor<8xf32>)
+  func.return %y : tensor<8xf32>
+}
+
+// CHECK: map = #dataflow.map<"w"[d1, d0]>, nest = #dataflow.nest<[d0 2 x 4], unroll: [4]>, space = #dataflow.space<parallel 8 : 0>
+func.func private @attributes() attributes {map = #dataflow.map<"w"[d1, d0]>, nest = #dataflow.nest<[d0 2 x 4], unroll: [4]>, space = #dataflow.space<parallel 8 : 0>}

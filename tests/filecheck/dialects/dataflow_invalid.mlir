@@ -1,0 +1,157 @@
+// RUN: millrace-opt %s --split-input-file --verify-diagnostics --parsing-diagnostics | filecheck %s
+
+func.func @shape(%x: tensor<8xf32>) {
+  // CHECK: task @t, port x: tensor<8xf32> where the loops span [4]
+  %y = dataflow.task @t space<parallel 4 : 0> ins("x"[d0] = %x : tensor<8xf32>) -> ("y"[d0] : tensor<4xf32>) {
+  ^bb0(%a: f32):
+    dataflow.yield %a : f32
+  }
+  func.return
+}
+
+// -----
+
+func.func @coverage(%x: tensor<8xf32>) {
+  // CHECK: task @t: the nest covers 4 of 8 points of d0
+  %y = dataflow.task @t space<parallel 8 : 0> nest<[d0 2 x 2], unroll: [2]>
+    ins("x"[d0] = %x : tensor<8xf32>) -> ("y"[d0] : tensor<8xf32>) {
+  ^bb0(%a: f32):
+    dataflow.yield %a : f32
+  }
+  func.return
+}
+
+// -----
+
+func.func @step(%x: tensor<8xf32>) {
+  // CHECK: task @t: a loop of the nest over d0 advances by 4 where 2 points are covered
+  %y = dataflow.task @t space<parallel 8 : 0> nest<[d0 2 x 4], unroll: [2]>
+    ins("x"[d0] = %x : tensor<8xf32>) -> ("y"[d0] : tensor<8xf32>) {
+  ^bb0(%a: f32):
+    dataflow.yield %a : f32
+  }
+  func.return
+}
+
+// -----
+
+func.func @dtype(%x: tensor<8xi8>) {
+  // CHECK: task @t: the body reads f32 from a port of i8
+  %y = dataflow.task @t space<parallel 8 : 0> ins("x"[d0] = %x : tensor<8xi8>) -> ("y"[d0] : tensor<8xf32>) {
+  ^bb0(%a: f32):
+    dataflow.yield %a : f32
+  }
+  func.return
+}
+
+// -----
+
+func.func @unreduced(%x: tensor<8xf32>) {
+  // CHECK: task @t: reduction loops need `reduce`, and nothing else does
+  %y = dataflow.task @t space<reduction 8 : 0> ins("x"[d0] = %x : tensor<8xf32>) -> ("y"[] : tensor<f32>) {
+  ^bb0(%a: f32):
+    dataflow.yield %a : f32
+  }
+  func.return
+}
+
+// -----
+
+func.func @unindexed(%x: tensor<8xf32>) {
+  // CHECK: task @t: the output must be indexed by exactly the parallel loops
+  %y = dataflow.task @t space<parallel 8 : 0> ins("x"[d0] = %x : tensor<8xf32>) -> ("y"[] : tensor<f32>) {
+  ^bb0(%a: f32):
+    dataflow.yield %a : f32
+  }
+  func.return
+}
+
+// -----
+
+func.func @body(%x: tensor<8xf32>) {
+  // CHECK: math.cbrt in the body of a task; a body holds operations of SCALAR_OPS only
+  %y = dataflow.task @t space<parallel 8 : 0> ins("x"[d0] = %x : tensor<8xf32>) -> ("y"[d0] : tensor<8xf32>) {
+  ^bb0(%a: f32):
+    %b = math.cbrt %a : f32
+    dataflow.yield %b : f32
+  }
+  func.return
+}
+
+// -----
+
+func.func @chunks(%x: tensor<3x4xf32>) {
+  // CHECK: task @t: loop d0 needs one iteration for each output
+  %y = dataflow.task @t chunk d0 space<parallel 3 : 0, parallel 4 : 1>
+    ins("x"[d0, d1] = %x : tensor<3x4xf32>) -> ("y"[d1] : tensor<4xf32>)
+  func.return
+}
+
+// -----
+
+!wrong = !itensor.itensor<1xf32, iter_space: [8]*[1], iter_map: (d0)->(d0)>
+!right = !itensor.itensor<2xf32, iter_space: [4]*[2], iter_map: (d0)->(d0)>
+func.func @walk(%x: !wrong) {
+  // CHECK: task @t, port x: streams as itensor<1xf32, {{.*}}> where the nest walks itensor<2xf32, {{.*}}>; insert itensor.converter
+  %y = dataflow.task @t space<parallel 8 : 0> nest<[d0 4 x 2], unroll: [2]> ins("x"[d0] = %x : !wrong) -> ("y"[d0] : !right) {
+  ^bb0(%a: f32):
+    dataflow.yield %a : f32
+  }
+  func.return
+}
+
+// -----
+
+!s = !itensor.itensor<1xf32, iter_space: [8]*[1], iter_map: (d0)->(d0)>
+func.func @untiled(%x: !s) {
+  // CHECK: task @t has no nest; run tile-tasks first
+  %y = dataflow.task @t space<parallel 8 : 0> ins("x"[d0] = %x : !s) -> ("y"[d0] : !s) {
+  ^bb0(%a: f32):
+    dataflow.yield %a : f32
+  }
+  func.return
+}
+
+// -----
+
+!s = !itensor.itensor<1xf32, iter_space: [8]*[1], iter_map: (d0)->(d0)>
+func.func @boundary(%x: tensor<4xf32>) {
+  // CHECK: kernel @k: !itensor.itensor<1xf32, {{.*}}> inside does not stream tensor<4xf32> outside
+  dataflow.kernel @k (%a: !s = %x : tensor<4xf32>) {
+    dataflow.yield
+  }
+  func.return
+}
+
+// -----
+
+func.func @names(%x: tensor<4xf32>) {
+  // CHECK: Redefinition of symbol "load_x"
+  dataflow.kernel @k (%a: tensor<4xf32> = %x : tensor<4xf32>) {
+    %b = dataflow.load @load_x "x" packing<channels: 1, tokens_per_word: 4, words_per_token: 1> ins(%a : tensor<4xf32>)
+      -> (!itensor.itensor<1xf32, iter_space: [4]*[1], iter_map: (d0)->(d0)>)
+    %c = dataflow.load @load_x "x" packing<channels: 1, tokens_per_word: 4, words_per_token: 1> ins(%a : tensor<4xf32>)
+      -> (!itensor.itensor<1xf32, iter_space: [4]*[1], iter_map: (d0)->(d0)>)
+    dataflow.yield
+  }
+  func.return
+}
+
+// -----
+
+func.func @transfer(%a: tensor<4xf32>) {
+  // CHECK: @load_x moves tensor<4xf32> but streams itensor<1xf32, iter_space: [8]*[1], iter_map: (d0)->(d0)>
+  %b = dataflow.load @load_x "x" packing<channels: 1, tokens_per_word: 4, words_per_token: 1> ins(%a : tensor<4xf32>)
+    -> (!itensor.itensor<1xf32, iter_space: [8]*[1], iter_map: (d0)->(d0)>)
+  func.return
+}
+
+// -----
+
+// CHECK: either a word holds tokens or a token takes words, not both
+func.func private @packing() attributes {packing = #dataflow.packing<channels: 1, tokens_per_word: 4, words_per_token: 2>}
+
+// -----
+
+// CHECK: expected a loop like d0
+func.func private @loop() attributes {map = #dataflow.map<"w"[row]>}

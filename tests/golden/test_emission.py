@@ -1,0 +1,98 @@
+"""What is emitted, construct by construct. `--update-golden` writes the files anew; then read them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from networks import NETWORKS
+
+from compiler.analysis.build import build_task_graph
+from compiler.analysis.tasks import load_task, plan_dma, store_task
+from compiler.graph.itensor import ITensor, Loop
+from compiler.graph.linalg_graph import Value
+from compiler.graph.task_graph import Stream, Task, TaskGraph
+from compiler.options import Knobs
+from compiler.platforms.platform import load_platform
+from compiler.targets import hls_code, vitis_config
+from compiler.targets.interface import Image, Interface, Port, plan_interface
+from compiler.targets.task_emitter import TaskEmitter
+from compiler.targets.writer import CppWriter
+
+U55C = load_platform("u55c")
+HERE = Path(__file__).parent
+Golden = Callable[[str, Path], None]
+
+PLAIN = Knobs()
+OUTER = Knobs(order="reduction-outer", default_tile_size=8, overall_unroll=64, multiplier="dsp")
+SINGLE = Knobs(default_tile_size=256, overall_unroll=1)
+SPLIT = Knobs(fusion_budget=0, hbm_channels=2)
+
+
+def design(network: str, knobs: Knobs) -> tuple[TaskGraph, Interface]:
+    graph = NETWORKS[network]().graph()
+    tasks = build_task_graph(graph, knobs, U55C)
+    return tasks, plan_interface(tasks, graph)
+
+
+def task_text(task: Task, tasks: TaskGraph, interface: Interface) -> str:
+    out = CppWriter()
+    TaskEmitter(tasks, interface, out).emit(task)
+    return out.text()
+
+
+@pytest.mark.parametrize(
+    ("construct", "network", "knobs", "task"),
+    [
+        ("elementwise", "mlp", PLAIN, "op_g"),
+        ("contraction", "mlp", PLAIN, "op_y"),
+        ("contraction_integer_dsp", "quantised", OUTER, "op_acc"),
+        ("quantise", "quantised", PLAIN, "op_q"),
+        ("reduction_max", "softmax", PLAIN, "op_m"),
+        ("mask", "softmax", PLAIN, "op_s"),
+        ("scalar_by_value", "layer_norm", PLAIN, "op_y"),
+        (
+            "accumulators_in_memory",
+            "mlp",
+            Knobs(default_tile_size=48, overall_unroll=1, order="reduction-outer"),
+            "op_h",
+        ),
+        ("fork", "softmax", PLAIN, "fork_s"),
+        ("chunk", "attention", PLAIN, "split"),
+        ("concat", "attention", PLAIN, "append"),
+        ("converter_ping_pong", "mlp", PLAIN, "convert_h_to_op_g_in0"),
+        ("converter_fill_then_drain", "mlp", PLAIN, "convert_g_to_op_y_in0"),
+        ("load_again", "mlp", PLAIN, "load_x"),
+        ("load_single_elements", "mlp", SINGLE, "load_w"),
+        ("store_partial_word", "softmax", SINGLE, "store_p"),
+    ],
+)
+def test_task(construct: str, network: str, knobs: Knobs, task: str, golden: Golden) -> None:
+    tasks, interface = design(network, knobs)
+    golden(task_text(tasks.task[task], tasks, interface), HERE / f"{construct}.cpp")
+
+
+def test_transfer_of_tokens_wider_than_a_word(golden: Golden) -> None:
+    layout = ITensor((8, 20), "f32", (Loop(3, 8, 0),))
+    dma = plan_dma("v", layout, 2, U55C.hbm.port_bits)
+    image = Image("v", Value("v", layout.shape, "f32", "param"), dma, "param")
+    ports = tuple(Port(f"v_{c}", image, c, False, dma.words) for c in range(2))
+    load = load_task("load_v", 0, layout, dma, "s", U55C)
+    store = store_task("store_v", 0, layout, dma, "s")
+    tasks = TaskGraph("wide", 1, (load, store), (Stream("s", "load_v", "store_v", layout),))
+    interface = Interface("wide", (image,), (), (), {"load_v": ports, "store_v": ports})
+    golden("".join(task_text(t, tasks, interface) for t in tasks.tasks), HERE / "wide_tokens.cpp")
+
+
+def test_kernels_and_testbench(golden: Golden) -> None:
+    tasks, interface = design("layer_norm", SPLIT)
+    tops = [hls_code.kernel_source(k, tasks, interface) for k in interface.kernels]
+    golden("".join(tops), HERE / "kernels.cpp")
+    golden(hls_code.testbench(interface), HERE / "testbench.cpp")
+    golden(hls_code.tasks_header(tasks, interface), HERE / "tasks.h")
+
+
+def test_configuration_of_the_tools(golden: Golden) -> None:
+    _, interface = design("layer_norm", SPLIT)
+    golden(vitis_config.hls_cfg(interface, interface.kernels[0], U55C), HERE / "hls.cfg")
+    golden(vitis_config.run_hls_tcl(interface, U55C), HERE / "run_hls.tcl")
+    golden(vitis_config.link_cfg(interface, U55C), HERE / "link.cfg")

@@ -1,0 +1,120 @@
+"""Driving a running service in tests: start `up` in a process of its own, ask it, look at its processes."""
+
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def wait_for(condition: Callable[[], Any], seconds: float, what: str) -> Any:
+    """The first true value of `condition`."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.05)
+    pytest.fail(f"waited {seconds} s for {what}")
+
+
+@dataclass
+class RunningService:
+    """An `up` in a process of its own."""
+
+    process: subprocess.Popen[str]
+    home: Path
+    address: str
+    output: Path
+
+    @property
+    def http(self) -> httpx.Client:
+        return httpx.Client(base_url=self.address, timeout=30, trust_env=False)
+
+    def get(self, path: str) -> Any:
+        with self.http as http:
+            return http.get(path).raise_for_status().json()
+
+    def post(self, path: str, body: Any = None) -> Any:
+        with self.http as http:
+            reply = http.post(path, json=body)
+            assert reply.is_success, reply.text
+            return reply.json()
+
+    def explore(self, **values: Any) -> str:
+        return self.post("/v1/explorations", {"model": "gpt2", "budget": 40, **values})["id"]
+
+    def wait_state(self, exploration: str, *states: str, seconds: float = 90) -> dict[str, Any]:
+        def reached() -> dict[str, Any] | None:
+            found = self.get(f"/v1/explorations/{exploration}")
+            return found if found["state"] in states else None
+
+        return wait_for(reached, seconds, f"{exploration} to be {states}; logs:\n{self.logs()}")
+
+    def child(self, module: str) -> psutil.Process:
+        """The child that runs `python -m MODULE`."""
+
+        def found() -> psutil.Process | None:
+            for child in psutil.Process(self.process.pid).children():
+                command = child.cmdline()
+                if command[1:3] == ["-m", module]:
+                    return child
+            return None
+
+        return wait_for(found, 10, f"a child that runs {module}")
+
+    def tree(self) -> list[psutil.Process]:
+        return psutil.Process(self.process.pid).children(recursive=True)
+
+    def logs(self) -> str:
+        files = sorted((self.home / "run" / "logs").rglob("*.log"))
+        return "\n".join(f"== {f.name}\n{f.read_text(errors='replace')[-2000:]}" for f in files)
+
+
+START = """
+import sys
+from worker.settings import Settings
+from worker.supervisor import up
+from worker.errors import ServiceError
+try:
+    up(Settings(), lambda s: print("ready", s.address, flush=True), lambda text: print(text, flush=True))
+except ServiceError as error:
+    sys.exit(f"error: {error}")
+"""
+
+StartService = Callable[..., RunningService]
+
+
+def service_environment(home: Path, **extra: Any) -> dict[str, str]:
+    """The environment of an `up` with stand-in stages, on any free port."""
+    paths = (REPOSITORY, REPOSITORY / "tests" / "support")
+    own = {
+        "MILLRACE_HOME": home,
+        "MILLRACE_PORT": 0,
+        "MILLRACE_STAGES": "service_stages:STAGES",
+        "MILLRACE_LEASE_SECONDS": 8,
+        "MILLRACE_REAP_SECONDS": 1,
+        "PYTHONPATH": os.pathsep.join(map(str, paths)),
+    }
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("MILLRACE_")}
+    return clean | {k: str(v) for k, v in (own | extra).items()}
+
+
+def leftovers(home: Path) -> list[str]:
+    """Command lines of processes that still belong to the service on `home`."""
+    found: list[str] = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get("MILLRACE_HOME") == str(home) or str(home) in " ".join(process.cmdline()):
+                found.append(f"{process.pid} {process.status()} {' '.join(process.cmdline())}")
+        except psutil.Error:
+            continue
+    return found

@@ -1,0 +1,107 @@
+"""Stages for service tests: the real search over a small network; import, compilation and simulation are stand-ins.
+
+Chosen with MILLRACE_STAGES=service_stages:STAGES. Environment variables make it slow or have it fail:
+SLOW_SECONDS a design, TOOL_SECONDS of a subprocess tree in csim, CSIM=fail|crash, LOWER=fail.
+Every evaluation appends a line to EVALUATIONS, every import and csim one to CALLS.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from small_graphs import mlp
+
+from compiler.errors import ToolError
+from compiler.graph.linalg_graph import LinalgGraph
+from compiler.options import Knobs, Workload
+from compiler.platforms.platform import Platform
+from dse.evaluate import Evaluation
+from dse.explore import EvaluatedDesign, SearchOptions, SearchResult, Sink, search
+from worker.stages import Progress, Stages
+
+
+@dataclass(frozen=True)
+class SmallBundle:
+    directory: Path
+    graph: LinalgGraph
+
+
+@dataclass(frozen=True)
+class FakeVerdict:
+    passed: bool
+    outputs: tuple[dict[str, Any], ...]
+    message: str = ""
+
+    def to_json(self) -> Mapping[str, Any]:
+        return asdict(self)
+
+
+def lower(model: str | Path, workload: Workload, cache: Path, on_progress: Progress) -> SmallBundle:
+    _log("CALLS", f"lower {model}")
+    on_progress("importing")
+    if os.environ.get("LOWER") == "fail":
+        raise ToolError("the importer did not like it; change something")
+    directory = cache / f"{Path(model).name}-{workload.phase}-{workload.length}"
+    directory.mkdir(parents=True, exist_ok=True)
+    return load(directory)
+
+
+def load(directory: Path) -> SmallBundle:
+    return SmallBundle(directory, mlp())
+
+
+def evaluate(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Evaluation:
+    time.sleep(float(os.environ.get("SLOW_SECONDS", "0")))
+    _log("EVALUATIONS", json.dumps(knobs.to_json(), sort_keys=True))
+    lanes = knobs.overall_unroll * (1.5 if knobs.multiplier == "dsp" else 1.0)
+    latency = 1e6 / lanes + knobs.default_tile_size
+    energy = lanes * 2.0 + knobs.stream_width / 64 + latency / 100
+    return Evaluation(knobs, latency, energy, seconds=0.001)
+
+
+def slow_search(
+    graph: LinalgGraph,
+    platform: Platform,
+    options: SearchOptions,
+    sink: Sink,
+    history: Sequence[EvaluatedDesign] = (),
+) -> SearchResult:
+    return search(graph, platform, options, sink, history, evaluator=evaluate)
+
+
+def compile_design(bundle: SmallBundle, knobs: Knobs, platform: Platform, out: Path, on_stage: Progress) -> None:
+    on_stage("emit")
+    (out / "hls").mkdir(parents=True)
+    (out / "design.json").write_text(json.dumps(knobs.to_json()))
+    (out / "dataflow.json").write_text("{}")
+    (out / "hls" / "top.cpp").write_text("// " + str(knobs))
+
+
+def csim(design: Path, on_stage: Progress) -> FakeVerdict:
+    _log("CALLS", "csim")
+    on_stage("g++")
+    if os.environ.get("CSIM") == "crash":
+        os._exit(42)
+    seconds = os.environ.get("TOOL_SECONDS")
+    if seconds:  # a tool that opens its own session and has children, like a vendor's
+        script = f"import subprocess,sys; subprocess.run(['sleep', '{seconds}'])"
+        subprocess.run([sys.executable, "-c", script], start_new_session=True, check=False)
+    passed = os.environ.get("CSIM") != "fail"
+    check = {"name": "y", "max_abs_error": 1e-6, "max_rel_error": 2e-6, "tolerance": 1e-3, "passed": passed}
+    return FakeVerdict(passed, (check,), "all outputs agree" if passed else "output y differs")
+
+
+def _log(variable: str, line: str) -> None:
+    path = os.environ.get(variable)
+    if path:
+        with Path(path).open("a") as file:
+            file.write(line + "\n")
+
+
+STAGES = Stages(lower=lower, load=load, search=slow_search, compile=compile_design, csim=csim)

@@ -1,0 +1,169 @@
+"""Emitted designs: built with g++, run, compared with numpy; and what the other files of a design say."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from networks import NETWORKS, Network, body
+
+from compiler.analysis.build import build_task_graph
+from compiler.errors import InvalidInputError, UnsupportedError
+from compiler.graph.task_graph import TaskGraph
+from compiler.options import Knobs
+from compiler.platforms.platform import load_platform
+from compiler.simulator.csim.build import build
+from compiler.simulator.csim.execute import run
+from compiler.targets.emit import emit_design
+from compiler.targets.images import unpack
+from compiler.targets.interface import Interface, plan_interface
+from compiler.targets.vitis_config import hbm_channels, link_cfg
+
+U55C = load_platform("u55c")
+SPLIT = Knobs(fusion_budget=0, default_tile_size=8, overall_unroll=64, hbm_channels=4, stream_width=128)
+
+
+def emitted(network: Network, knobs: Knobs, out: Path) -> tuple[TaskGraph, Interface]:
+    graph = network.graph()
+    tasks = build_task_graph(graph, knobs, U55C)
+    tasks.verify()
+    emit_design(tasks, graph, U55C, network.tensors, out)
+    return tasks, plan_interface(tasks, graph)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "knobs"),
+    [
+        pytest.param("attention", SPLIT, id="several kernels, routing, wide ports"),
+        pytest.param(
+            "quantised",
+            Knobs(
+                order="reduction-outer", default_tile_size=64, overall_unroll=2048, stream_width=2048, multiplier="dsp"
+            ),
+            id="integers, tokens wider than a word",
+        ),
+        pytest.param("softmax", Knobs(default_tile_size=4, overall_unroll=1), id="single elements, masks"),
+        pytest.param("layer_norm", Knobs(default_tile_size=3, overall_unroll=64), id="scalars, odd tiles"),
+        pytest.param("mlp", Knobs(order="reduction-outer", fifo="safe-prefetch"), id="accumulators in memory"),
+    ],
+)
+def test_emitted_code_computes_the_network(name: str, knobs: Knobs, tmp_path: Path) -> None:
+    network = NETWORKS[name]()
+    tasks, interface = emitted(network, knobs, tmp_path)
+    program = build(tmp_path / "hls", tmp_path / "csim", [k.name for k in interface.kernels], list(tasks.task))
+    run(program, tmp_path, arguments=[str(tmp_path)])
+    outputs = {i.value.name: i for i in interface.images if i.role == "output"}
+    assert set(outputs) == set(network.expected)
+    for value, expected in network.expected.items():
+        image = outputs[value]
+        got = unpack([(tmp_path / image.file(c)).read_bytes() for c in range(image.dma.channels)], image.dma)
+        if expected.dtype.kind == "i":
+            assert np.array_equal(got, expected)
+        else:
+            np.testing.assert_allclose(got, expected, atol=1e-5 * np.abs(expected).max())
+
+
+def test_the_manifest_describes_every_image(tmp_path: Path) -> None:
+    network = NETWORKS["attention"]()
+    _, interface = emitted(network, SPLIT, tmp_path)
+    manifest = json.loads((tmp_path / "params" / "manifest.json").read_text())
+    images = {i["name"]: i for i in manifest["images"]}
+    assert {i["role"] for i in images.values()} == {"param", "input", "output", "intermediate"}
+    for image in images.values():
+        for channel in image["channel_images"]:
+            if image["role"] in {"param", "input"}:
+                assert (tmp_path / channel["file"]).stat().st_size == image["bytes"]
+    weights = images["w"]
+    assert weights["source"] == "src.w"
+    assert weights["layout"].startswith("itensor<")
+    assert [len(k["buffers"]) for k in manifest["kernels"]] == [len(k.ports) for k in interface.kernels]
+
+
+def test_ports_share_hbm_channels_evenly_heaviest_first(tmp_path: Path) -> None:
+    _, interface = emitted(NETWORKS["attention"](), SPLIT, tmp_path)
+    placed = hbm_channels(interface, U55C)
+    heaviest = max((p for k in interface.kernels for p in k.ports), key=lambda p: p.traffic)
+    assert placed[heaviest.image.name, heaviest.channel] == 0
+    assert len(set(placed.values())) == min(len(placed), U55C.hbm.channels)
+    text = link_cfg(interface, U55C)
+    for kernel in interface.kernels:
+        assert f"nk={kernel.name}:1:{kernel.name}_1" in text
+        for port in kernel.ports:  # one buffer passes between two kernels: both name its channel
+            channel = placed[port.image.name, port.channel]
+            assert f"sp={kernel.name}_1.{port.name}:HBM[{channel}]\n" in text
+
+
+def test_an_unknown_scalar_operation_names_its_task(tmp_path: Path) -> None:
+    network = Network("odd")
+    network.tensor("x", np.zeros((4,), np.float32), role="input")
+    network.generic("y", (4,), [("x", "a")], "a", body(["f32"], ("math.absf", (0,))))
+    network.result("y", np.zeros(4))
+    graph = network.graph()
+    tasks = build_task_graph(graph, Knobs(), U55C)
+    unknown = body(["f32"], ("math.fpowi", (0,)))
+    odd = [
+        t if t.op is None else type(t)(**{**_fields(t), "op": type(t.op)(**{**_fields(t.op), "body": unknown})})
+        for t in tasks.tasks
+    ]
+    with pytest.raises(UnsupportedError, match=r"task op_y: no C\+\+ for scalar operation math\.fpowi"):
+        emit_design(TaskGraph("odd", 1, tuple(odd), tasks.streams), graph, U55C, network.tensors, tmp_path)
+
+
+def _fields(value: object) -> dict[str, object]:
+    return {name: getattr(value, name) for name in value.__dataclass_fields__}  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_a_missing_or_misshapen_tensor_is_named(tmp_path: Path) -> None:
+    network = NETWORKS["mlp"]()
+    weights = network.tensors.pop("src.w")
+    with pytest.raises(InvalidInputError, match=r"'src\.w' of value w is missing"):
+        emitted(network, Knobs(), tmp_path)
+    network.tensors["src.w"] = weights[:5]
+    with pytest.raises(InvalidInputError, match=r"'src\.w' has shape \[5, 48\], value w is \[24, 48\]"):
+        emitted(network, Knobs(), tmp_path)
+
+
+FAKE_PYXRT = """
+class bo:
+    normal = 0
+    def __init__(self, device, size, flags, bank): self.data = bytearray(size)
+    def write(self, content, offset): self.data[offset:offset + len(content)] = content
+    def read(self, size, offset): return self.data[offset:offset + size]
+    def sync(self, direction, size, offset): pass
+class xclBOSyncDirection:
+    XCL_BO_SYNC_BO_TO_DEVICE = 0
+    XCL_BO_SYNC_BO_FROM_DEVICE = 1
+class device:
+    def __init__(self, number): pass
+    def load_xclbin(self, xclbin): return "uuid"
+def xclbin(path): return path
+class kernel:
+    exclusive = 0
+    def __init__(self, device, uuid, name, mode): self.name = name
+    def group_id(self, position): return position
+    def __call__(self, *arguments):
+        print(self.name, *(f"{len(a.data)}:{any(a.data)}" if isinstance(a, bo) else f"{a:g}" for a in arguments))
+        return self
+    def wait(self): pass
+"""
+
+
+def test_the_host_program_runs_kernels_on_filled_buffers(tmp_path: Path) -> None:
+    _, interface = emitted(NETWORKS["layer_norm"](), Knobs(fusion_budget=0), tmp_path)
+    (tmp_path / "x.xclbin").touch()
+    command = [sys.executable, str(tmp_path / "host" / "run.py"), str(tmp_path / "x.xclbin")]
+    without = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert without.returncode == 1
+    assert "pyxrt is missing: install XRT" in without.stderr
+
+    (tmp_path / "host" / "pyxrt.py").write_text(FAKE_PYXRT)
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    calls = [line.split() for line in done.stdout.splitlines()[:-1]]
+    assert [c[0] for c in calls] == [k.name for k in interface.kernels]
+    for call, kernel in zip(calls, interface.kernels, strict=True):
+        filled = [f"{p.image.dma.words * 64}:{p.image.role in {'param', 'input'}}" for p in kernel.ports]
+        assert call[1:] == [*filled, *("1e-05" for _ in kernel.scalars)]
+    assert (tmp_path / "out" / "y.0.bin").exists()

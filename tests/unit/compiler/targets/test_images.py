@@ -1,0 +1,118 @@
+"""Memory images against the reference semantics of itensors, element by element."""
+
+import time
+from math import prod
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compiler.errors import VerificationError
+from compiler.graph.itensor import DTYPE_BITS, ITensor, Loop
+from compiler.graph.task_graph import Dma
+from compiler.targets.images import (
+    NATIVE,
+    dma_from_json,
+    dma_to_json,
+    pack,
+    tensor_to_tokens,
+    tokens_to_tensor,
+    unpack,
+)
+
+
+@st.composite
+def itensors(draw: st.DrawFn, rereads: bool = True) -> ITensor:
+    """A stream of a whole tensor: each dimension split into loops, loops shuffled, re-reads among them."""
+    rank = draw(st.integers(0, 3))
+    element = tuple(draw(st.lists(st.integers(1, 4), min_size=rank, max_size=rank)))
+    loops: list[Loop] = []
+    for dim, extent in enumerate(element):
+        for trip in draw(st.lists(st.integers(1, 3), max_size=2)):
+            loops.append(Loop(trip, extent, dim))
+            extent *= trip
+    if rereads:
+        loops += [Loop(trip, 1, None) for trip in draw(st.lists(st.integers(1, 3), max_size=2))]
+    itensor = ITensor(element, draw(st.sampled_from(sorted(DTYPE_BITS))), tuple(draw(st.permutations(loops))))
+    itensor.verify()
+    return itensor
+
+
+def content(itensor: ITensor, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    whole = rng.integers(-(2 ** (min(DTYPE_BITS[itensor.dtype], 30) - 1)), 2, itensor.shape)
+    return (whole > -1 if itensor.dtype == "i1" else whole).astype(NATIVE[itensor.dtype])
+
+
+def tokens_by_definition(array: np.ndarray, itensor: ITensor) -> np.ndarray:
+    rows = [
+        array[tuple(slice(o, o + e) for o, e in zip(offset, itensor.element, strict=True))].reshape(-1)
+        for offset in itensor.offsets()
+    ]
+    return np.stack(rows)
+
+
+@given(itensors())
+def test_tokens_follow_the_offsets(itensor: ITensor) -> None:
+    array = content(itensor)
+    tokens = tokens_by_definition(array, itensor)
+    assert np.array_equal(tensor_to_tokens(array, itensor), tokens)
+    assert np.array_equal(tokens_to_tensor(tokens.tobytes(), itensor), array)
+
+
+@st.composite
+def dmas(draw: st.DrawFn) -> Dma:
+    layout = draw(itensors(rereads=False))
+    channels = draw(st.integers(1, 3))
+    if layout.width > channels * 512:
+        return Dma("v", layout, channels, 1, -(-layout.width // (channels * 512)))
+    return Dma("v", layout, channels, draw(st.integers(1, channels * 512 // layout.width)), 1)
+
+
+@given(dmas())
+def test_images_hold_each_element_at_its_bits(dma: Dma) -> None:
+    array = content(dma.layout)
+    images = pack(array, dma)
+    assert [len(image) for image in images] == [dma.words * 64] * dma.channels
+    assert np.array_equal(unpack(images, dma), array)
+
+    ports = [int.from_bytes(image, "little") for image in images]
+    bits, mask = DTYPE_BITS[dma.layout.dtype], (1 << DTYPE_BITS[dma.layout.dtype]) - 1
+    wide = dma.channels * 512
+    for t, token in enumerate(tokens_by_definition(array, dma.layout)):
+        words, slot = divmod(t, dma.tokens_per_word)
+        first = (words * dma.words_per_token * wide) + slot * dma.layout.width
+        per_word = wide // bits if dma.words_per_token > 1 else prod(dma.layout.element)
+        for e, element in enumerate(token):
+            place = first + e // per_word * wide + e % per_word * bits
+            word, bit = divmod(place, wide)
+            got = ports[bit // 512] >> (word * 512 + bit % 512) & mask
+            assert got == int.from_bytes(element.tobytes(), "little") & mask
+
+
+@given(dmas())
+def test_the_manifest_describes_the_transfer(dma: Dma) -> None:
+    assert dma_from_json(dma_to_json(dma)) == dma
+
+
+def test_a_record_of_another_length_is_rejected() -> None:
+    itensor = ITensor((4,), "f32", (Loop(2, 4, 0),))
+    with pytest.raises(VerificationError, match="7 elements were recorded"):
+        tokens_to_tensor(bytes(28), itensor)
+
+
+def test_a_reread_that_differs_is_rejected() -> None:
+    itensor = ITensor((2,), "i8", (Loop(2, 1, None), Loop(2, 2, 0)))
+    assert tokens_to_tensor(bytes([1, 2, 3, 4] * 2), itensor).tolist() == [1, 2, 3, 4]
+    with pytest.raises(VerificationError, match="later pass"):
+        tokens_to_tensor(bytes([1, 2, 3, 4, 1, 2, 3, 5]), itensor)
+
+
+def test_a_block_of_weights_packs_fast() -> None:
+    layout = ITensor((8, 16), "i4", (Loop(48, 16, 0), Loop(192, 16, 1), Loop(2, 8, 0)))
+    array = np.random.default_rng(0).integers(-8, 8, layout.shape).astype(np.int8)
+    start = time.perf_counter()
+    images = pack(array, Dma("w", layout, 1, 1, 1))
+    assert time.perf_counter() - start < 1
+    assert len(images[0]) == array.size // 2
