@@ -9,17 +9,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from xdsl.dialects.builtin import ModuleOp
+
 from compiler.analysis.estimate import Estimate, estimate
 from compiler.analysis.read_back import read_back
 from compiler.design_dir import write_description, write_testbench_data
+from compiler.dialects.context import design_context
 from compiler.errors import InvalidInputError, MillraceError
 from compiler.frontend.bundle import Bundle
 from compiler.graph.task_graph import TaskGraph
 from compiler.options import Knobs
-from compiler.passes.runner import run_passes
+from compiler.passes.runner import print_module, run_passes
 from compiler.platforms.platform import Platform
 from compiler.targets.emit import emit_design
-from compiler.transforms.design_passes import design_passes, import_graph
+from compiler.transforms.import_linalg import import_linalg
+from compiler.transforms.pipeline_passes import design_passes
 
 OnStage = Callable[[str], None]
 
@@ -29,11 +33,13 @@ def build_ir(bundle: Bundle, knobs: Knobs, platform: Platform, ir: Path, on_stag
     ir.mkdir(parents=True)
     shutil.copyfile(bundle.directory / "linalg.mlir", ir / "00-linalg.mlir")
 
-    def record(number: int, name: str, text: str) -> None:
+    def record(number: int, name: str, stage: ModuleOp) -> None:
         on_stage(f"pass {name}")
-        (ir / f"{number:02}-{name}.mlir").write_text(text)
+        (ir / f"{number:02}-{name}.mlir").write_text(print_module(stage))
 
-    module = run_passes(import_graph(bundle.graph, knobs), design_passes(knobs, platform), record)
+    module = import_linalg(bundle.graph)
+    record(1, "import-linalg", module)
+    run_passes(module, design_passes(knobs, platform), design_context(), record, first=2)
     tasks = read_back(module, platform)
     tasks.verify()
     return tasks

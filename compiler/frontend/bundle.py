@@ -58,8 +58,8 @@ def import_model(
 ) -> Bundle:
     """The bundle of `workload` for a built-in model or a `config.json`, from `cache` if it is there, else made.
 
-    Safe when several processes do it at once. Raises InvalidInputError for what the caller must change, UnsupportedError
-    for what Millrace cannot import, ToolError where the importer failed.
+    Safe when several processes do it at once. Raises InvalidInputError for what the caller must change,
+    UnsupportedError for what Millrace cannot import, ToolError where the importer failed.
     """
     source = resolve_model(model)
     _check_fits(source, workload)
@@ -116,9 +116,7 @@ def _check_fits(source: ModelSource, workload: Workload) -> None:
         raise InvalidInputError(f"length is {workload.length}; {source.name} has {config.n_positions} positions")
 
 
-def _make(
-    source: ModelSource, workload: Workload, directory: Path, on_progress: Callable[[str], None] | None
-) -> None:
+def _make(source: ModelSource, workload: Workload, directory: Path, on_progress: Callable[[str], None] | None) -> None:
     """Build beside the final place and rename: what lies at `directory` is always whole. Called under the lock."""
     building = directory.with_name(f".{directory.name}.building")
     for leftover in (building, directory):

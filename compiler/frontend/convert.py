@@ -7,21 +7,19 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from compiler.frontend.files import EXPECTED, GRAPH, LINALG, META, TENSORS, digest_of
 from compiler.frontend.graph_json import graph_to_json
 from compiler.frontend.lowering.lower import lower
 from compiler.frontend.lowering.normal_form import Argument
 from compiler.frontend.models.config import ModelSource
-from compiler.frontend.models.registry import FAMILIES, Inputs, cache_names
+from compiler.frontend.models.registry import FAMILIES, Inputs, NetworkInputs, cache_names
 from compiler.frontend.quantise import WEIGHT_BITS, QuantisedLinear, calibrate, quantised
 from compiler.frontend.torch_mlir_import import import_network
 from compiler.frontend.weights import SEED, fill_from_checkpoint, fill_seeded, make_inputs
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Workload
-
-NetworkInputs = tuple[Tensor, Tensor | None, tuple[Tensor, ...]]
 
 
 def convert(source: ModelSource, workload: Workload, directory: Path, on_progress: Callable[[str], None]) -> None:

@@ -1,4 +1,4 @@
-"""LinalgGraph to JSON and back. Infinite reduction starts are the strings "inf" and "-inf": JSON has no such numbers."""
+"""LinalgGraph to JSON and back. Infinite numbers are the strings "inf" and "-inf": JSON has none."""
 
 import math
 from dataclasses import asdict

@@ -5,7 +5,7 @@ products of contractions go through `einsum`, which is the same sum without the 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from math import prod
+from math import erf, prod
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ def outputs_of(graph: LinalgGraph, values: Mapping[str, Array]) -> dict[str, Arr
 
 
 def source_array(graph: LinalgGraph, name: str, tensors: Mapping[str, Array]) -> Array:
-    """The bundle's tensor of value `name` in the value's shape and type. Raises InvalidInputError if it is not there."""
+    """The bundle's tensor of value `name` in the value's shape and type. Raises InvalidInputError if it is missing."""
     value = graph.value[name]
     if value.source not in tensors:
         raise InvalidInputError(f"the bundle has no tensor {value.source!r} for value {name}")
@@ -55,7 +55,10 @@ def source_array(graph: LinalgGraph, name: str, tensors: Mapping[str, Array]) ->
 
 
 def evaluate_op(op: LinalgOp, graph: LinalgGraph, inputs: Sequence[Array]) -> tuple[Array, ...]:
-    """The outputs of one operation for given inputs, each in its value's shape."""
+    """The outputs of one operation for given inputs, each in its value's shape. Raises InvalidInputError for others."""
+    for operand, array in zip(op.inputs, inputs, strict=True):
+        if array.shape != (shape := graph.value[operand.value].shape):
+            raise InvalidInputError(f"{op.name} reads {operand.value}{list(shape)}; it was given {list(array.shape)}")
     if op.kind == "chunk":
         return _chunk(op, inputs[0])
     if op.kind == "concat":
@@ -139,8 +142,7 @@ def _gather(points: Array, operand: Operand) -> Array:
 
 
 def _erf(x: Array) -> Array:
-    from math import erf  # numpy has none
-
+    """numpy has none."""
     return np.frompyfunc(erf, 1, 1)(x.astype(np.float64)).astype(np.float32)
 
 
@@ -153,10 +155,10 @@ def _identity(x: Array) -> Array:
 
 
 _REDUCE: dict[str, Callable[..., Array]] = {
-    "add": np.sum,
-    "mul": np.prod,
-    "max": lambda a, dtype, **keywords: np.max(a, **keywords),
-    "min": lambda a, dtype, **keywords: np.min(a, **keywords),
+    "add": np.add.reduce,
+    "mul": np.multiply.reduce,
+    "max": np.maximum.reduce,
+    "min": np.minimum.reduce,
 }
 _COMPARE: dict[str, Callable[..., Array]] = {
     "eq": np.equal,

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from compiler.frontend.models.parts import Linear
+from compiler.frontend.models.registry import NetworkInputs
 
 GROUP_SIZE = 128
 ACTIVATION_MAX = 127.0
@@ -19,7 +20,9 @@ WEIGHT_BITS = {"w8a8": 8, "w4a8": 4}
 
 def group_size(inputs: int, granule: int, target: int = GROUP_SIZE) -> int:
     """The largest divisor of `inputs`, at most `target`, that holds whole granules or divides one."""
-    return max(g for g in range(1, min(inputs, target) + 1) if inputs % g == 0 and (g % granule == 0 or granule % g == 0))
+    return max(
+        g for g in range(1, min(inputs, target) + 1) if inputs % g == 0 and (g % granule == 0 or granule % g == 0)
+    )
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ class QuantisedLinear(nn.Module):
         return y.view(1, -1, y.shape[-1])
 
 
-def calibrate(network: nn.Module, inputs: tuple[Tensor, Tensor | None, tuple[Tensor, ...]]) -> dict[str, float]:
+def calibrate(network: nn.Module, inputs: NetworkInputs) -> dict[str, float]:
     """Largest magnitude that enters each Linear of `network` in one forward, divided by ACTIVATION_MAX."""
     scales: dict[str, float] = {}
 

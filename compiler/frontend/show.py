@@ -1,4 +1,4 @@
-"""Lists the graph of a workload: `python -m compiler.frontend.show gpt2 --phase decode --length 64 --precision w4a8`."""
+"""Lists the graph of a workload: `python -m compiler.frontend.show gpt2 --phase decode --length 64`."""
 
 import argparse
 import sys

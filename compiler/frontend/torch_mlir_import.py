@@ -9,12 +9,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
+# (torch-mlir has no types)
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.export.graph_signature import InputKind
+from torch_mlir import ir
+from torch_mlir.compiler_utils import TorchMlirCompilerError, run_pipeline_with_repro_report
+from torch_mlir.dialects import torch as torch_dialect
+from torch_mlir.extras.fx_decomp_util import get_decomposition_table
+from torch_mlir.extras.fx_importer import FxImporter
 
 from compiler.errors import UnsupportedError
 from compiler.frontend.lowering.source import PATH_ATTRIBUTE
+from compiler.frontend.models.registry import NetworkInputs
 
 _TORCH_PIPELINE = (
     "builtin.module(func.func(torch-match-quantized-custom-ops),"
@@ -34,7 +43,7 @@ class ImportedModule:
     parameters: tuple[str, ...]
 
 
-def import_network(network: nn.Module, inputs: tuple[Tensor | None | tuple[Tensor, ...], ...]) -> ImportedModule:
+def import_network(network: nn.Module, inputs: NetworkInputs) -> ImportedModule:
     """Cleaned linalg of `network`, its weights as leading arguments, then its tensor inputs in order.
 
     Raises UnsupportedError with torch's or torch-mlir's message where the network has something they cannot lower.
@@ -55,8 +64,6 @@ def import_network(network: nn.Module, inputs: tuple[Tensor | None | tuple[Tenso
 
 
 def _export(network: nn.Module, inputs: Sequence[object]) -> torch.export.ExportedProgram:
-    from torch_mlir.extras.fx_decomp_util import get_decomposition_table
-
     try:
         program = torch.export.export(network, tuple(inputs), strict=False)
         return program.run_decompositions(get_decomposition_table())
@@ -72,11 +79,6 @@ def _erase_unused_inputs(graph: torch.fx.Graph) -> None:
 
 
 def _lower(graph: torch.fx.Graph) -> tuple[str, str]:
-    from torch_mlir import ir
-    from torch_mlir.compiler_utils import TorchMlirCompilerError, run_pipeline_with_repro_report
-    from torch_mlir.dialects import torch as torch_dialect
-    from torch_mlir.extras.fx_importer import FxImporter
-
     context = ir.Context()
     torch_dialect.register_dialect(context)
     importer = FxImporter(context=context)
@@ -89,11 +91,11 @@ def _lower(graph: torch.fx.Graph) -> tuple[str, str]:
     module = importer.module.operation
     for function in module.regions[0].blocks[0].operations:
         for operation in function.regions[0].blocks[0].operations:
-            _attach_path(ir, operation.operation)
+            _attach_path(operation.operation)
     return module.get_asm(print_generic_op_form=True), module.get_asm()
 
 
-def _attach_path(ir: Any, operation: Any) -> None:
+def _attach_path(operation: Any) -> None:
     found = re.search(r'"([^"]+)"', str(operation.location))
     if found and operation.name != "func.return":
         operation.attributes[PATH_ATTRIBUTE] = ir.StringAttr.get(found.group(1), operation.context)

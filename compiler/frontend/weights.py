@@ -1,4 +1,4 @@
-"""Weights and inputs of a workload: from a `model.safetensors`, or seeded. Reproducible by name, whatever the layers."""
+"""Weights and inputs of a workload: from a `model.safetensors`, or seeded by name, whatever the number of layers."""
 
 import json
 from hashlib import sha256
@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
 from compiler.errors import InvalidInputError
@@ -52,8 +53,6 @@ def fill_from_checkpoint(network: nn.Module, family: Family, path: Path) -> None
     Raises InvalidInputError where the file is damaged, too large, or lacks a tensor of the right shape and type.
     """
     header = read_header(path)
-    from safetensors import SafetensorError, safe_open
-
     try:
         with safe_open(path, "pt") as tensors, torch.no_grad():
             for name, parameter in network.named_parameters():

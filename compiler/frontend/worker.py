@@ -1,4 +1,4 @@
-"""The importer's process: `python -m compiler.frontend.worker`, a request as JSON on stdin, progress as JSON lines on stdout.
+"""The importer's process: `python -m compiler.frontend.worker`, a request as JSON on stdin, JSON lines on stdout.
 
 It limits its own memory, processor time and file sizes, dies with its parent, and lets no library reach the network.
 Lines are {"progress": text}, or at the end {"error": kind, "message": text}; exit status 0 means the bundle is whole.
@@ -47,12 +47,14 @@ def main() -> int:
 
 def _convert(request: dict[str, Any], reply: TextIO) -> None:
     warnings.filterwarnings("ignore")  # torch warns of its own deprecations at every export
-    from compiler.frontend.convert import convert  # imports torch: only here, after the limits
+    from compiler.frontend.convert import convert  # noqa: PLC0415 # imports torch: only after the limits
 
     weights = Path(request["weights"]) if request["weights"] else None
     source = ModelSource(request["name"], config_from_fields(request["config"]), weights)
     workload = Workload(**request["workload"])
-    convert(source, workload, Path(request["directory"]), lambda text: print(json.dumps({"progress": text}), file=reply))
+    convert(
+        source, workload, Path(request["directory"]), lambda text: print(json.dumps({"progress": text}), file=reply)
+    )
 
 
 def _fail(reply: TextIO, message: str) -> int:

@@ -94,7 +94,7 @@ def make_design(exploration_id: str, number: int, chance: random.Random) -> Desi
     waste = 1 + chance.expovariate(3.0)
     compute = 7.1e6 / unroll / 250 * waste
     latency = math.hypot(compute, 190 / channels * (1 + 64 / width)) + 30 + 4 * abs(math.log2(tile) - 5) ** 2
-    power = 20 + unroll * (0.0016 if multiplier == "fabric" else 0.0021) + channels * 1.3 + chance.random()
+    power = 3.3 + unroll * (0.0011 if multiplier == "fabric" else 0.0014) + channels * 0.25 + chance.random()
     area = {
         "lut": int(96_000 + unroll * (105 if multiplier == "fabric" else 35) * waste),
         "ff": int(140_000 + unroll * 120),

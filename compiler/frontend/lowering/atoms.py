@@ -6,6 +6,7 @@ wide dimension to those of the narrow ones and back. The factors between neighbo
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 
 from compiler.errors import UnsupportedError
@@ -60,11 +61,11 @@ class Atoms:
         bounds = [1, *sorted(axis.cuts), axis.extent]
         if axis.extent == 1:
             return ()
-        if any(outer % inner for inner, outer in zip(bounds, bounds[1:], strict=False)):
+        if any(outer % inner for inner, outer in pairwise(bounds)):
             raise UnsupportedError(f"a dimension of {axis.extent} is split at {sorted(axis.cuts)}: no common factors")
         if axis.whole and axis.cuts:
             raise UnsupportedError(f"{axis.whole} needs a dimension of {axis.extent} whole; it is split elsewhere")
-        return tuple(outer // inner for inner, outer in zip(bounds, bounds[1:], strict=False))[::-1]
+        return tuple(outer // inner for inner, outer in pairwise(bounds))[::-1]
 
     def flat(self, tensor: Tensor) -> tuple[int, ...]:
         """The atoms of all dimensions, row-major."""
@@ -142,7 +143,8 @@ class Atoms:
     def _propagate(self) -> None:
         changed = True
         while changed:
-            changed = any([self._push(split) | self._pull(split) for split in self._splits])
+            moves = [self._push(split) | self._pull(split) for split in self._splits]
+            changed = any(moves)
 
     def _push(self, split: _Split) -> bool:
         """Cuts of the narrow dimensions, and the borders between them, are cuts of the wide one."""

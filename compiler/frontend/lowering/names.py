@@ -10,6 +10,7 @@ from dataclasses import replace
 from compiler.frontend.lowering.normal_form import Draft
 from compiler.graph.linalg_graph import LinalgOp, Operand, Output
 
+
 def name_all(draft: Draft) -> None:
     """Rename the operations and intermediate values of `draft` in place."""
     taken = {v.name for v in draft.values.values() if v.role != "intermediate"}
@@ -30,9 +31,7 @@ def name_all(draft: Draft) -> None:
         replace(op, name=op_names[op.name], inputs=operands(op.inputs), outputs=operands(op.outputs))
         for op in draft.ops
     ]
-    draft.outputs = [
-        Output(o.name, value_names.get(o.value, o.value), o.permutation, o.shape) for o in draft.outputs
-    ]
+    draft.outputs = [Output(o.name, value_names.get(o.value, o.value), o.permutation, o.shape) for o in draft.outputs]
     renamed = {name: replace(v, name=value_names.get(name, name)) for name, v in draft.values.items()}
     draft.values = {v.name: v for v in renamed.values()}
 

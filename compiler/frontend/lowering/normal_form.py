@@ -55,11 +55,11 @@ class View:
 class Draft:
     """A graph under construction. `paths` gives the module path of every operation, `slices` of every chunk's part."""
 
-    values: dict[str, Value] = field(default_factory=lambda: dict[str, Value]())
-    ops: list[LinalgOp] = field(default_factory=lambda: list[LinalgOp]())
-    outputs: list[Output] = field(default_factory=lambda: list[Output]())
-    paths: dict[str, str] = field(default_factory=lambda: dict[str, str]())
-    slices: dict[str, str] = field(default_factory=lambda: dict[str, str]())
+    values: dict[str, Value] = field(default_factory=dict[str, Value])
+    ops: list[LinalgOp] = field(default_factory=list[LinalgOp])
+    outputs: list[Output] = field(default_factory=list[Output])
+    paths: dict[str, str] = field(default_factory=dict[str, str])
+    slices: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def normal_form(module: SourceModule, arguments: Sequence[Argument], output_names: Sequence[str]) -> Draft:
@@ -106,7 +106,7 @@ class _Builder:
         self.draft.outputs.append(Output(name, view.value, dims, tensor.shape))
 
     def _generic(self, op: Generic) -> None:
-        """One operation per result that something reads: torch-mlir's maximum also yields an index that nothing reads."""
+        """One operation per result that something reads: torch-mlir's maximum also yields an unread index."""
         for position, result in enumerate(op.results):
             if result.number in self._used:
                 self._one_result(op, position, result)
@@ -149,7 +149,9 @@ class _Builder:
         if reduction is None and self._is_alias(builder, computed, operands, written, result):
             return
         body, used = builder.finish(computed)
-        self._emit_generic(op.path, loops, groups, op.iterators, body, [operands[i] for i in used], written, reduction, result)
+        self._emit_generic(
+            op.path, loops, groups, op.iterators, body, [operands[i] for i in used], written, reduction, result
+        )
 
     def _is_alias(
         self, builder: BodyBuilder, computed: int, operands: list[Operand], written: tuple[int, ...], result: Tensor
@@ -253,7 +255,9 @@ class _Builder:
         output = Operand(value, tuple(range(len(loops))))
         name = f"%op{len(self.draft.ops)}"
         kinds: tuple[Iterator, ...] = ("parallel",) * len(loops)
-        self._append(LinalgOp(name, "concat", loops, kinds, _consecutive(groups), tuple(inputs), (output,), axis=axis), op.path)
+        self._append(
+            LinalgOp(name, "concat", loops, kinds, _consecutive(groups), tuple(inputs), (output,), axis=axis), op.path
+        )
         self._views[op.result.number] = View(value, output.dims)
 
     def _loops(self, op: Generic) -> tuple[tuple[int, ...], tuple[int, ...]]:

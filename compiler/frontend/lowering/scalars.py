@@ -59,9 +59,9 @@ class BodyBuilder:
     be added at any time.
     """
 
-    args: list[str] = field(default_factory=lambda: list[str]())
-    ops: list[ScalarOp] = field(default_factory=lambda: list[ScalarOp]())
-    _known: dict[ScalarOp, int] = field(default_factory=lambda: dict[ScalarOp, int]())
+    args: list[str] = field(default_factory=list[str])
+    ops: list[ScalarOp] = field(default_factory=list[ScalarOp])
+    _known: dict[ScalarOp, int] = field(default_factory=dict[ScalarOp, int])
 
     def arg(self, dtype: str) -> int:
         """A new argument."""
@@ -220,4 +220,4 @@ def _known_names() -> str:
 def _check_dtypes(body: Body) -> None:
     for dtype in (*body.arg_dtypes, *(op.dtype for op in body.ops)):
         if dtype not in BODY_DTYPES:
-            raise UnsupportedError(f"element type {dtype} is not supported; the known ones are {', '.join(BODY_DTYPES)}")
+            raise UnsupportedError(f"element type {dtype} is not supported; known are {', '.join(BODY_DTYPES)}")

@@ -5,10 +5,10 @@ it came from in the attribute `path`; an argument of `@main` its name and role i
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from xdsl.context import Context
-from xdsl.dialects import arith, cf, func, linalg, math, ml_program, tensor
+from xdsl.dialects import arith, cf, func, linalg, math, tensor
 from xdsl.dialects.builtin import (
     AnyFloat,
     ArrayAttr,
@@ -129,7 +129,16 @@ class SourceModule:
 def parse_source(text: str) -> SourceModule:
     """Read a module in MLIR's generic form. Raises UnsupportedError for operations that have no place in the graph."""
     context = Context(allow_unregistered=True)
-    for dialect in (Builtin, func.Func, arith.Arith, math.Math, linalg.Linalg, tensor.Tensor, cf.Cf, ml_program.MLProgram):
+    for dialect in (
+        Builtin,
+        func.Func,
+        arith.Arith,
+        math.Math,
+        linalg.Linalg,
+        tensor.Tensor,
+        cf.Cf,
+        ml_program.MLProgram,
+    ):
         context.load_dialect(dialect)
     try:
         module = Parser(context, text).parse_module()
@@ -138,8 +147,25 @@ def parse_source(text: str) -> SourceModule:
     return _Reader().read(module)
 
 
-CMPF = ("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true")
-CMPI = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+CMPF = (
+    "false",
+    "oeq",
+    "ogt",
+    "oge",
+    "olt",
+    "ole",
+    "one",
+    "ord",
+    "ueq",
+    "ugt",
+    "uge",
+    "ult",
+    "ule",
+    "une",
+    "uno",
+    "true",
+)
+CMPI = tuple(["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"])
 
 
 class _Reader:
@@ -208,9 +234,7 @@ class _Reader:
         iterators = tuple(cast(Iterator, i.data.value) for i in op.iterator_types)
         arg_dtypes = tuple(_dtype(a.type) for a in block.args)
         self._ops.append(
-            Generic(
-                _path(op), tuple(loops), iterators, inputs, inits, maps, arg_dtypes, tuple(steps), yields, results
-            )
+            Generic(_path(op), tuple(loops), iterators, inputs, inits, maps, arg_dtypes, tuple(steps), yields, results)
         )
 
     def _scalar(self, numbers: dict[SSAValue, int | Constant], value: SSAValue) -> int | Constant:

@@ -1,4 +1,4 @@
-"""Checked configurations: a bounded whitelist of fields from a Hugging Face `config.json`, nothing else of it is used."""
+"""Checked configurations: a bounded whitelist of fields from a Hugging Face `config.json`; the rest is ignored."""
 
 import json
 import math

@@ -80,7 +80,7 @@ class Gpt2(nn.Module):
             self.add_module(f"h{layer}", Block(config, layer))
 
     def forward(self, hidden: Tensor, mask: Tensor | None, past: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """`mask` [rows, length] is added to the scores; `past` holds K, V [1, n_head, length - rows, head_dim] a layer."""
+        """`mask` [rows, length] is added to the scores; `past` holds K, V [1, n_head, past rows, head_dim] a layer."""
         new: list[Tensor] = []
         for layer in range(self.layers):
             cache = (past[2 * layer], past[2 * layer + 1]) if past else None
@@ -89,7 +89,7 @@ class Gpt2(nn.Module):
         return (hidden, *new)
 
 
-# Where each tensor of a block lies in a Hugging Face checkpoint, as `h.<layer>.<name>` (prefix `transformer.` optional).
+# Where each tensor of a block lies in a Hugging Face checkpoint, below `h.<layer>.` or `transformer.h.<layer>.`.
 CHECKPOINT_NAMES = {
     "ln_1.weight": "ln_1.weight",
     "ln_1.bias": "ln_1.bias",

@@ -1,4 +1,4 @@
-"""Building blocks of the networks. The names of submodules become the names of operations: one module, one operation."""
+"""Building blocks of the networks. The names of submodules become the names of operations."""
 
 import torch
 from torch import Tensor, nn

@@ -10,6 +10,8 @@ from compiler.frontend.models.config import Gpt2Config, ModelConfig
 from compiler.frontend.models.gpt2 import CHECKPOINT_NAMES, Gpt2
 from compiler.options import Workload
 
+NetworkInputs = tuple[Tensor, Tensor | None, tuple[Tensor, ...]]  # hidden, mask, past
+
 
 @dataclass(frozen=True)
 class Family:
@@ -67,7 +69,3 @@ def _gpt2_checkpoint_name(name: str) -> str:
 
 
 FAMILIES: dict[str, Family] = {"gpt2": Family(Gpt2, _gpt2_initialise, _gpt2_checkpoint_name)}
-
-
-def run(network: nn.Module, inputs: tuple[Tensor, Tensor | None, tuple[Tensor, ...]]) -> tuple[Tensor, ...]:
-    return network(*inputs)

@@ -15,6 +15,11 @@ export function number(value: number): string {
   return (fixed[size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3] as Intl.NumberFormat).format(value);
 }
 
+const rounded = new Intl.NumberFormat(LOCALE, { maximumSignificantDigits: 3 });
+
+/** A number whose digits beyond the third mean nothing: 21.4, 3.05, 118. */
+export const rough = (value: number): string => rounded.format(value);
+
 export interface Quantity {
   text: string;
   unit: string;

@@ -6,7 +6,7 @@ import { useCancelExploration } from "@/features/explorations/api/cancelExplorat
 import { useResumeExploration } from "@/features/explorations/api/resumeExploration";
 import type { Exploration } from "@/lib/api/types";
 import { useNow } from "@/lib/clock";
-import { ago, duration, exactTime, number, parseTime } from "@/lib/format";
+import { ago, duration, exactTime, number, parseTime, rough } from "@/lib/format";
 import { Link } from "@/lib/router";
 import { isActive } from "@/lib/states";
 import { workloadText } from "@/lib/workload";
@@ -79,7 +79,7 @@ export function ExplorationHeader({ exploration: e, counts, connected }: Props) 
         <Stat name="Feasible">{number(Math.max(counts.feasible, e.feasible))}</Stat>
         <Stat name="On the front">{number(counts.front || e.front_size)}</Stat>
         <Stat name="Throughput" title="Designs evaluated over the time since the start, import of the network included">
-          {elapsed > 0 && evaluated > 0 ? `${number(Number((evaluated / elapsed).toPrecision(3)))} /s` : "–"}
+          {elapsed > 0 && evaluated > 0 ? `${rough(evaluated / elapsed)} /s` : "–"}
         </Stat>
         <Stat name={busy ? "Running for" : "Took"}>{e.started_at ? duration(elapsed) : "–"}</Stat>
         <Stat name="Sampler" title={`seed ${e.seed}`}>

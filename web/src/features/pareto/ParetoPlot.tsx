@@ -17,17 +17,17 @@ interface Props {
 export function ParetoPlot({ snapshot, loading, emptyText, selected, onSelect }: Props) {
   const [log, setLog] = useStoredFlag("log", true);
   const [infeasible, setInfeasible] = useStoredFlag("infeasible", false);
-  const [frontOnly, setFrontOnly] = useStoredFlag("frontOnly", false);
+  const [frontOnly, setFrontOnly] = useStoredFlag("frontOnly", true);
   const view = useMemo(() => ({ log, infeasible, frontOnly, selected }), [log, infeasible, frontOnly, selected]);
 
   return (
     <section className="card plot" aria-label="Pareto plot">
       <div className="plot-bar">
-        <Legend />
+        <Legend snapshot={snapshot} infeasible={infeasible} />
         <div className="toggles">
           <Toggle label="Log axes" on={log} onChange={setLog} />
           <Toggle label="Zoom to front" on={frontOnly} onChange={setFrontOnly} />
-          <Toggle label="Infeasible" on={infeasible} onChange={setInfeasible} />
+          <Toggle label="Show infeasible" on={infeasible} onChange={setInfeasible} />
         </div>
       </div>
       <div className="plot-area">

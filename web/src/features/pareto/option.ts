@@ -7,11 +7,14 @@ import { number, quantity, withUnit } from "@/lib/format";
 
 const CLOUD_LIMIT = 5000;
 const FRONT_SIZE = 10;
+// All designs lie above and to the right of the front, so that is where its surroundings are shown.
+const AIR_AROUND_FRONT: Range = [0.25, 0.8];
+const AIR_AROUND_ALL: Range = [0.06, 0.06];
 
 export interface View {
   log: boolean;
   infeasible: boolean;
-  /** Axes end where the front ends, not where the cloud does. */
+  /** The axes show the front and what is near it, not the whole cloud. */
   frontOnly: boolean;
   selected: string | null;
 }
@@ -60,8 +63,9 @@ function axis(name: string, unit: string, range: Range, log: boolean, count: num
 /** The whole plot as an ECharts option; the order of the series is the order of drawing. */
 export function paretoOption({ points, front }: Snapshot, view: View, theme: Theme): ChartOption {
   const shown = view.infeasible ? points : points.filter((p) => p.feasible);
-  const scope = view.frontOnly && front.length > 1 ? front : shown;
-  const air = view.frontOnly ? 0.2 : 0.06;
+  const zoomed = view.frontOnly && front.length > 1;
+  const scope = zoomed ? front : shown;
+  const air = zoomed ? AIR_AROUND_FRONT : AIR_AROUND_ALL;
   const x = axisRange(scope.map((p) => p.latency), view.log, air);
   const y = axisRange(scope.map((p) => p.energy), view.log, air);
   const byId = new Map(points.map((p) => [p.id, p]));

@@ -48,8 +48,8 @@ export function frontLine(front: readonly Point[], x: Range, y: Range): [number,
   return [[first.latency, Math.max(y[1], first.energy)], ...corners, [Math.max(x[1], last.latency), last.energy]];
 }
 
-/** Ends of an axis that shows `values` with some air around them. */
-export function axisRange(values: readonly number[], log: boolean, air: number): Range {
+/** Ends of an axis that shows `values` with air below and above them, in shares of their extent. */
+export function axisRange(values: readonly number[], log: boolean, [below, above]: Range): Range {
   if (!values.length) return [1, 10];
   let low = Infinity;
   let high = -Infinity;
@@ -58,11 +58,11 @@ export function axisRange(values: readonly number[], log: boolean, air: number):
     high = Math.max(high, value);
   }
   if (log) {
-    const factor = Math.max(high / low, 1.5) ** air;
-    return [low / factor, high * factor];
+    const extent = Math.max(high / low, 1.5);
+    return [low / extent ** below, high * extent ** above];
   }
-  const margin = Math.max(high - low, high * 0.2) * air;
-  return [Math.max(0, low - margin), high + margin];
+  const extent = Math.max(high - low, high * 0.2);
+  return [Math.max(0, low - extent * below), high + extent * above];
 }
 
 const STEPS = [1, 2, 5];

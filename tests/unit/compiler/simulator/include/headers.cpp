@@ -126,6 +126,12 @@ static void streams() {
   CHECK(total == 7);
 }
 
+[[gnu::noinline]] static char use_large_array(int step) {
+  volatile char large[80 << 20];
+  for (int i = 0; i < 80 << 20; i += step) large[i] = char(i);
+  return large[step];
+}
+
 static void failing(Ints&, const char* how) {
   std::string name = how;
   ap_int<8> x = 1, zero = 0;
@@ -133,21 +139,19 @@ static void failing(Ints&, const char* how) {
   if (name == "divide") x = x / zero;
   if (name == "crash") *(volatile int*)nullptr = 1;
   if (name == "throw") throw std::runtime_error("no \"reason\"");
-  if (name == "stack") {
-    volatile char large[80 << 20];
-    for (int i = 0; i < 80; ++i) large[i << 20] = 1;
-  }
+  if (name == "stack") std::printf("%d\n", use_large_array(1 << 20));
 }
 
 int main(int argc, char** argv) {
   if (argc > 1) {
     std::string name = argv[1];
+    int result;
     hls::stream<int, 4> s("s");
     if (name == "alone") s.read();
     if (name == "readers")
-      for (int i = 0; i < 2; ++i) millrace::task("sum", sum)(s, 1, nullptr);
+      for (int i = 0; i < 2; ++i) millrace::task("sum", sum)(s, 1, &result);
     else if (name == "three")
-      for (int i = 0; i < 3; ++i) millrace::task("sum", sum)(s, 1, nullptr);
+      for (int i = 0; i < 3; ++i) millrace::task("sum", sum)(s, 1, &result);
     else
       millrace::task("failing", failing)(s, argv[1]);
     return 0;

@@ -1,0 +1,32 @@
+// RUN: millrace-opt %s -p size-fifos | filecheck %s
+// RUN: millrace-opt %s -p "size-fifos{strategy=safe-prefetch}" | filecheck %s --check-prefix PREFETCH
+// RUN: millrace-opt %s -p "size-fifos{strategy=tight}" --verify-diagnostics | filecheck %s --check-prefix UNKNOWN
+
+// UNKNOWN: FIFO strategy 'tight' is unknown; use one of safe, safe-prefetch
+
+!f = !itensor.stream<vector<1xf32>, depth: 2>
+func.func @reconvergence(%x: tensor<64xf32>) {
+  // Both copies meet in the task: each FIFO can hold all 64 tokens. The load's stream only decouples, or prefetches.
+  // CHECK:      %fork_x_in = itensor.stream {{.*}}, depth: 2>
+  // CHECK-NEXT: %add_in0 = itensor.stream {{.*}}, depth: 64>
+  // CHECK-NEXT: %add_in1 = itensor.stream {{.*}}, depth: 64>
+  // CHECK:      itensor.fork @fork_x ins(%fork_x_in : !itensor.stream<vector<1xf32>, depth: 2>) outs(%add_in0 : !itensor.stream<vector<1xf32>, depth: 64>,
+  // PREFETCH:   %fork_x_in = itensor.stream {{.*}}, depth: 64>
+  dataflow.kernel @kernel0 (%m: tensor<64xf32> = %x : tensor<64xf32>) {
+    %fork_x_in = itensor.stream @fork_x_in carries <1xf32, iter_space: [64]*[1], iter_map: (d0)->(d0)> : !f
+    %add_in0 = itensor.stream @add_in0 carries <1xf32, iter_space: [64]*[1], iter_map: (d0)->(d0)> : !f
+    %add_in1 = itensor.stream @add_in1 carries <1xf32, iter_space: [64]*[1], iter_map: (d0)->(d0)> : !f
+    %drain_in = itensor.stream @drain_in carries <1xf32, iter_space: [64]*[1], iter_map: (d0)->(d0)> : !f
+    dataflow.load @load_x "x" packing<channels: 1, tokens_per_word: 16, words_per_token: 1> ins(%m : tensor<64xf32>) outs(%fork_x_in : !f)
+    itensor.fork @fork_x ins(%fork_x_in : !f) outs(%add_in0 : !f, %add_in1 : !f)
+    dataflow.task @add space<parallel 64 : 0> nest<[d0 64 x 1], unroll: [1]>
+      ins("x"[d0] = %add_in0 : !f, "x"[d0] = %add_in1 : !f) outs("y"[d0] = %drain_in : !f) {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %a, %b : f32
+      dataflow.yield %s : f32
+    }
+    itensor.fork @drain ins(%drain_in : !f)
+    dataflow.yield
+  }
+  func.return
+}
