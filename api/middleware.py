@@ -56,6 +56,11 @@ class SameSite:
         self._any_host = any_host
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not scope["path"].isprintable():
+            # Postgres takes no NUL in a string, and no id of ours has any of these.
+            answer = problem(400, "bad-path", "Bad path", "the path holds characters that no path here has", close=True)
+            await answer(scope, receive, send)
+            return
         detail = self._objection(scope) if scope["type"] == "http" else None
         if detail is None:
             await self._app(scope, receive, send)

@@ -26,9 +26,12 @@ def decode(cursor: str | None) -> str | None:
     if cursor is None:
         return None
     try:
-        return base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
-    except (binascii.Error, UnicodeDecodeError, ValueError) as error:
-        raise BadRequestError(f"{cursor!r} is not a cursor; send the next_cursor of the page before") from error
+        position = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode("ascii")
+    except (binascii.Error, ValueError):
+        position = ""
+    if not position.replace("_", "").isalnum():
+        raise BadRequestError(f"{cursor!r} is not a cursor; send the next_cursor of the page before")
+    return position
 
 
 def decode_number(cursor: str | None) -> int | None:

@@ -13,6 +13,8 @@ Sampler = Literal["nsga2", "tpe", "random", "qmc"]
 Csim = Literal["running", "passed", "failed"]
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+-]*$")]
 
+ModelKey = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[\x20-\x7e]+$")]
+
 
 class Reply(BaseModel):
     """Base of replies."""
@@ -115,13 +117,13 @@ class NewWorkloadShape(Request):
 class NewWorkload(NewWorkloadShape):
     """`model`: id or name."""
 
-    model: str = Field(max_length=200)
+    model: ModelKey
 
 
 class NewExploration(Request):
     """`model`: id or name. `verify`: how many designs of the front are compiled and compared with PyTorch."""
 
-    model: str = Field(max_length=200)
+    model: ModelKey
     workload: NewWorkloadShape = NewWorkloadShape()
     platform: str = Field(default="u55c", max_length=64)
     budget: int = Field(default=200, ge=1, le=MAX_BUDGET)

@@ -6,6 +6,7 @@ to the study as finished trials and never evaluated again.
 
 import random
 import warnings
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from time import perf_counter
@@ -25,14 +26,16 @@ from dse.evaluate import Evaluation, Evaluator, evaluate
 from dse.pool import Pool, default_jobs, open_pool
 from dse.space import DesignSpace
 
-# NSGA-II needs some ten generations: short searches get a small population (measured on GPT-2's block, see bench/search).
-MIN_POPULATION, MAX_POPULATION, GENERATIONS = 16, 50, 10
+# Measured on GPT-2's block (decode, w4a8) with 200 and 600 designs: NSGA-II needs some 20 generations, and a start from
+# variants of the good designs; most even draws from the whole space override a heavy operation badly.
+MIN_POPULATION, MAX_POPULATION, GENERATIONS = 16, 50, 20
+FIRST_VARIANTS, MAX_FIRST_CHANGES = 20, 3
 MAX_BUDGET = 1_000_000
 MAX_BATCH = 256
 # A sampler that proposes a known design is asked again this often; then its proposal is changed at random until it is
 # new, one parameter at first, one more after each so many tries, until nothing of it is left.
 SAMPLER_RETRIES = 3
-TRIES_PER_CHANGE = 10
+TRIES_PER_CHANGE = 50
 
 
 def _nsga2(budget: int, seed: int) -> BaseSampler:
@@ -139,12 +142,13 @@ class _Proposal:
 
 @dataclass
 class _Proposer:
-    """Asks the sampler for designs that are not known yet, and tells it what became of them."""
+    """Asks for designs that are not known yet, those of `first` before the sampler's, and tells what became of them."""
 
     study: optuna.Study
     space: DesignSpace
     rng: random.Random
     seen: set[str]
+    first: deque[Knobs]
     duplicates: int = field(default=0, init=False)
 
     def ask(self, count: int) -> list[_Proposal]:
@@ -156,6 +160,10 @@ class _Proposer:
         return proposals
 
     def _ask_new(self) -> _Proposal | None:
+        while self.first:
+            knobs = self.first.popleft()
+            if self.space.key(knobs) not in self.seen:
+                return self._ask_for(knobs)
         proposal, retries = self._ask(), 0
         while proposal.key in self.seen and retries < SAMPLER_RETRIES:
             self._drop(proposal)
@@ -177,15 +185,17 @@ class _Proposer:
 
     def _ask_near(self, known: Knobs) -> _Proposal | None:
         """A new design that differs from `known` in as few parameters as it takes; None where none is found."""
-        base = self.space.params_of(known)
-        assert base is not None  # it was suggested from this space
-        for attempt in range(TRIES_PER_CHANGE * len(base)):
-            changed = self.rng.sample(self.space.parameters, 1 + attempt // TRIES_PER_CHANGE)
-            params = base | {p.name: self.rng.choice(p.choices) for p in changed}
-            if self.space.key(self.space.knobs_of(params)) not in self.seen:
-                self.study.enqueue_trial(self.space.indices(params))
-                return self._ask()
+        for attempt in range(TRIES_PER_CHANGE * len(self.space.parameters)):
+            knobs = self.space.vary(known, 1 + attempt // TRIES_PER_CHANGE, self.rng)
+            if self.space.key(knobs) not in self.seen:
+                return self._ask_for(knobs)
         return None
+
+    def _ask_for(self, knobs: Knobs) -> _Proposal:
+        params = self.space.params_of(knobs)
+        assert params is not None  # ours, so of this space
+        self.study.enqueue_trial(self.space.indices(params))
+        return self._ask()
 
     def tell(self, proposal: _Proposal, evaluation: Evaluation) -> None:
         if evaluation.objectives is None:
@@ -194,12 +204,6 @@ class _Proposer:
         for name, excess in _constraints(evaluation).items():
             proposal.trial.set_constraint(name, excess)
         self.study.tell(proposal.trial, evaluation.objectives)
-
-    def enqueue(self, knobs: Knobs) -> None:
-        """Make `knobs` one of the next designs asked, unless it is known."""
-        params = self.space.params_of(knobs)
-        if params is not None and self.space.key(knobs) not in self.seen:
-            self.study.enqueue_trial(self.space.indices(params))
 
     def add_finished(self, design: EvaluatedDesign) -> None:
         """Teach the sampler a design of the history. One from outside the space is only never asked again."""
@@ -223,17 +227,25 @@ def _constraints(evaluation: Evaluation) -> dict[str, float]:
     return excess | {v.resource: v.excess for v in evaluation.violations}
 
 
+def _first_designs(space: DesignSpace, rng: random.Random) -> tuple[Knobs, ...]:
+    """Where a search starts: the good designs, then variants of them."""
+    seeds = space.default_knobs()
+    most = min(MAX_FIRST_CHANGES, len(space.parameters))
+    variants = (space.vary(seeds[i % len(seeds)], rng.randint(1, most), rng) for i in range(FIRST_VARIANTS))
+    return (*seeds, *variants)
+
+
 def _propose(space: DesignSpace, options: SearchOptions, history: Sequence[EvaluatedDesign]) -> _Proposer:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     # A resumed search must not repeat the random start of the first one.
     seed = (options.seed + len(history)) % (1 << 31)
     sampler = SAMPLERS[options.sampler](options.budget, seed)
     study = optuna.create_study(directions=["minimize", "minimize"], sampler=sampler)
-    proposer = _Proposer(study, space, random.Random(seed), {design.key for design in history})
+    rng = random.Random(seed)
+    first = _first_designs(space, rng) if not history else space.default_knobs()
+    proposer = _Proposer(study, space, rng, {design.key for design in history}, deque(first))
     for design in history:
         proposer.add_finished(design)
-    for knobs in space.default_knobs():
-        proposer.enqueue(knobs)
     return proposer
 
 

@@ -8,6 +8,7 @@ network's default.
 
 import hashlib
 import json
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
@@ -203,6 +204,12 @@ class DesignSpace:
         if foreign or any(params[p.name] not in p.choices for p in self.parameters):
             return None
         return params
+
+    def vary(self, knobs: Knobs, changes: int, rng: random.Random) -> Knobs:
+        """`knobs`, a design of this space, with the choices of `changes` parameters drawn anew."""
+        params = self.params_of(knobs)
+        assert params is not None
+        return self.knobs_of(params | {p.name: rng.choice(p.choices) for p in rng.sample(self.parameters, changes)})
 
     def indices(self, params: Params) -> dict[str, int]:
         """The choices as samplers see them, for trials that are enqueued or added finished."""

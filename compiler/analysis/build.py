@@ -139,9 +139,7 @@ class _Builder:
             self._connect(out.value, kernel, task, self.writes[out.value], self._targets(out.value, kernel))
             for out in op.outputs
         ]
-        reads = [
-            None if self.reads[op.name, i] is None else operand_stream(op.name, i) for i in range(len(op.inputs))
-        ]
+        reads = [None if self.reads[op.name, i] is None else operand_stream(op.name, i) for i in range(len(op.inputs))]
         if op.kind == "generic":
             scalars = tuple(o.value for o, r in zip(op.inputs, reads, strict=True) if r is None)
             self.tasks.append(

@@ -63,7 +63,9 @@ def tasks_of(module: ModuleOp) -> tuple[TaskOp, ...]:
     return tuple(found)
 
 
-def _attributes(holder: ArrayAttr[DictionaryAttr] | None, name: str, kind: type[Attribute], count: int) -> list[Attribute]:
+def _attributes(
+    holder: ArrayAttr[DictionaryAttr] | None, name: str, kind: type[Attribute], count: int
+) -> list[Attribute]:
     found = [entry.data.get(name) for entry in holder] if holder is not None else []
     if len(found) != count or not all(isinstance(attr, kind) for attr in found):
         raise VerificationError(f"every argument or result of a design's function needs a {name} attribute")
@@ -98,7 +100,9 @@ def linalg_of(module: ModuleOp) -> LinalgGraph:
             Value(operand.value, tuple(loops[d] for d in operand.dims), element_name(result.type))
             for operand, result in zip(task.writes, task.outputs, strict=True)
         ]
-    return LinalgGraph(function.sym_name.data, tuple(values), tuple(task.linalg for task in tasks), outputs_of(function))
+    return LinalgGraph(
+        function.sym_name.data, tuple(values), tuple(task.linalg for task in tasks), outputs_of(function)
+    )
 
 
 def value_of(ssa: SSAValue, arguments: Mapping[SSAValue, str]) -> str:

@@ -16,7 +16,7 @@ Stages of a task:
 """
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, cast, get_args
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr, SymbolNameConstraint, TensorType
 from xdsl.dialects.utils import AbstractYieldOperation
@@ -58,9 +58,10 @@ from compiler.graph.nest import Nest
 from compiler.graph.task_graph import Dma
 from compiler.options import Multiplier
 
-COMBINERS: tuple[Combiner, ...] = ("add", "max", "min", "mul")
-ROUTING_KINDS: tuple[OpKind, ...] = ("chunk", "concat")
-MULTIPLIERS: tuple[Multiplier, ...] = ("fabric", "dsp")
+COMBINERS: tuple[Combiner, ...] = get_args(Combiner)
+KINDS: tuple[OpKind, ...] = get_args(OpKind)
+ROUTING_KINDS = ("chunk", "concat")
+MULTIPLIERS: tuple[Multiplier, ...] = get_args(Multiplier)
 
 
 def element_name(type_: Attribute) -> str:
@@ -82,12 +83,7 @@ def data_shape(type_: Attribute) -> tuple[int, ...]:
 
 
 def _same_data(outer: Attribute, inner: Attribute) -> bool:
-    return (
-        isinstance(outer, TensorType)
-        and isinstance(inner, TensorType | ITensorType)
-        and data_shape(outer) == data_shape(inner)
-        and element_name(outer) == element_name(inner)
-    )
+    return data_shape(outer) == data_shape(inner) and element_name(outer) == element_name(inner)
 
 
 @irdl_op_definition
@@ -281,14 +277,13 @@ class TaskOp(ProcessOp):
 
     @property
     def op_kind(self) -> OpKind:
-        return next((kind for kind in ROUTING_KINDS if kind == self.kind.data), "generic")
+        return KINDS[KINDS.index(self.kind.data)]
 
     @property
     def _reduction(self) -> Reduction | None:
         if self.combiner is None or self.init is None:
             return None
-        combiner = next(c for c in COMBINERS if c == self.combiner.data)
-        return Reduction(combiner, literal_value(self.init))
+        return Reduction(COMBINERS[COMBINERS.index(self.combiner.data)], literal_value(self.init))
 
     @property
     def reads(self) -> tuple[Operand, ...]:
@@ -346,6 +341,7 @@ class TaskOp(ProcessOp):
         return [parser.parse_optional_region() or Region()]
 
     def verify_(self) -> None:
+        self._verify_words()
         if len(self.inputs) != len(self.input_maps) or len(self.written) != len(self.output_maps):
             raise VerifyException(f"task @{self.process_name}: every port needs a map")
         if self.streams and self.outputs:
@@ -356,6 +352,11 @@ class TaskOp(ProcessOp):
             self._verify_port(value, operand, written=False)
         for value, operand in zip(self.written, self.writes, strict=True):
             self._verify_port(value, operand, written=True)
+
+    def _verify_words(self) -> None:
+        for word, known in ((self.kind, KINDS), (self.combiner, COMBINERS), (self.multiplier, MULTIPLIERS)):
+            if word is not None and word.data not in known:
+                raise VerifyException(f"task @{self.process_name}: {word} is not one of {', '.join(known)}")
 
     def _verify_loops(self) -> None:
         where, space = f"task @{self.process_name}", self.space.data
@@ -402,7 +403,7 @@ class TaskOp(ProcessOp):
                 raise VerifyException(f"{where}: the body reads {dtype} from a port of {_element(value)}")
         if _element(self.written[0]) != body.dtype_of(body.result):
             raise VerifyException(f"{where}: the body yields {body.dtype_of(body.result)} to another port type")
-        if ("reduction" in self.space.data.iterators) != (self.combiner is not None):
+        if ("reduction" in self.space.data.iterators) != (self._reduction is not None):
             raise VerifyException(f"{where}: reduction loops need `reduce`, and nothing else does")
 
     def _verify_port(self, value: SSAValue, operand: Operand, *, written: bool) -> None:

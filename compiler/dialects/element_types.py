@@ -6,6 +6,9 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, TensorTyp
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
+from compiler.errors import VerificationError
+from compiler.graph.itensor import DTYPE_BITS
+
 ELEMENT_TYPES: dict[str, Attribute] = {"f32": f32, "i32": i32, "i8": IntegerType(8), "i4": IntegerType(4), "i1": i1}
 _NAMES = {type_: name for name, type_ in ELEMENT_TYPES.items()}
 
@@ -27,12 +30,21 @@ def token_type(element: Sequence[int], dtype: str) -> Attribute:
 
 
 def literal(value: float, dtype: str) -> Attribute:
-    """A typed constant."""
-    return FloatAttr(value, f32) if dtype == "f32" else IntegerAttr(int(value), ELEMENT_TYPES[dtype])  # pyright: ignore[reportArgumentType] # the others are integer types
+    """A typed constant. Raises VerificationError for a number that the type can not hold."""
+    if dtype != "f32":
+        return IntegerAttr(int(value), IntegerType(DTYPE_BITS[dtype]))
+    number = FloatAttr(value, f32)
+    if number.value.data != value:
+        raise VerificationError(
+            f"constant {value!r} is no f32, the nearest is {number.value.data!r}; round it on import"
+        )
+    return number
 
 
 def literal_value(attr: Attribute) -> float | int:
     """The number in a typed constant."""
-    if isinstance(attr, FloatAttr | IntegerAttr):
+    if isinstance(attr, FloatAttr):
         return attr.value.data
+    if isinstance(attr, IntegerAttr):
+        return attr.value.data & 1 if attr.get_type() == i1 else attr.value.data  # xDSL keeps a true i1 as -1
     raise VerifyException(f"{attr} is not a number")

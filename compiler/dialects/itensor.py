@@ -1,4 +1,4 @@
-"""Iterative tensors and streams: tensors in the order in which their elements pass a FIFO (design 3.1, paper section 3).
+"""Iterative tensors and streams: tensors in the order in which their elements pass a FIFO (design 3.1).
 
 Machine model. Dataflow processes run side by side and talk through FIFOs only: every token is pushed once and popped
 once, in order. Before bufferisation a FIFO's content is a value of type `!itensor.itensor`, immutable, of which the
@@ -12,7 +12,6 @@ Splitting and joining tensors (chunk, concat) are structured tasks of the datafl
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Self
 
 from xdsl.dialects.builtin import IntAttr, StringAttr, SymbolNameConstraint
 from xdsl.ir import Attribute, Dialect, Operation, ParametrizedAttribute, SSAValue, TypeAttribute
@@ -25,7 +24,7 @@ from xdsl.irdl import (
     result_def,
     traits_def,
 )
-from xdsl.parser import AttrParser, Parser
+from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.traits import Pure, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
@@ -247,9 +246,7 @@ class ConverterOp(ProcessOp):
     name = "itensor.converter"
 
     def __init__(self, name: str, source: SSAValue, target: ITensorType):
-        super().__init__(
-            operands=[[source], []], result_types=[[target]], properties={"sym_name": StringAttr(name)}
-        )
+        super().__init__(operands=[[source], []], result_types=[[target]], properties={"sym_name": StringAttr(name)})
 
     @property
     def source(self) -> ITensor:

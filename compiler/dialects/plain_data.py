@@ -1,4 +1,4 @@
-"""Attributes that hold one of the compiler's frozen values, so that the IR and the graphs share it and its mathematics."""
+"""Attributes that hold a frozen value of the compiler, so that IR and graphs share it and its mathematics."""
 
 from abc import abstractmethod
 from typing import Generic, TypeVar

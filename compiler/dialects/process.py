@@ -104,9 +104,7 @@ class ProcessOp(IRDLOperation):
             properties["input_maps"] = ArrayAttr(reads)
             properties["output_maps"] = ArrayAttr([*writes, *made])
         regions = cls.parse_tail(parser)
-        return cls.build(
-            operands=[inputs, streams], result_types=[results], properties=properties, regions=regions
-        )
+        return cls.build(operands=[inputs, streams], result_types=[results], properties=properties, regions=regions)
 
     def _print_ports(self, printer: Printer, values: Sequence[SSAValue], maps: str, between: str) -> None:
         """Ports in parentheses, one a line where they are labelled and several; results show their type only."""
@@ -159,4 +157,3 @@ class ProcessOp(IRDLOperation):
         if parser.parse_optional_punctuation("->"):
             parser.parse_comma_separated_list(parser.Delimiter.PAREN, port)
         return labels, types
-

@@ -12,7 +12,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -139,7 +139,7 @@ def _is_whole(directory: Path) -> bool:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _locked(path: Path) -> Generator[None]:
     """Hold the file's lock; the kernel releases it when the process ends, however it ends."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:

@@ -4,9 +4,11 @@ import json
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
 from compiler.frontend.files import EXPECTED, GRAPH, LINALG, META, TENSORS, digest_of
@@ -17,14 +19,15 @@ from compiler.frontend.models.config import ModelSource
 from compiler.frontend.models.registry import FAMILIES, Inputs, NetworkInputs, cache_names
 from compiler.frontend.quantise import WEIGHT_BITS, QuantisedLinear, calibrate, quantised
 from compiler.frontend.torch_mlir_import import import_network
+from compiler.frontend.torch_types import modules_of, tensor_of
 from compiler.frontend.weights import SEED, fill_from_checkpoint, fill_seeded, make_inputs
+from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Workload
 
 
 def convert(source: ModelSource, workload: Workload, directory: Path, on_progress: Callable[[str], None]) -> None:
     """Write the bundle of `workload` into `directory`, which exists and is empty."""
-    torch.manual_seed(SEED)
     on_progress(f"building {workload.layers} layer(s) of {source.name}")
     inputs = make_inputs(source.config, workload)
     network = _build(source, workload, _tensors(inputs))
@@ -41,8 +44,8 @@ def convert(source: ModelSource, workload: Workload, directory: Path, on_progres
     on_progress("writing the bundle")
     state = {name: tensor.detach().numpy() for name, tensor in network.state_dict().items()}
     stored = {**state, **inputs.named()}
-    np.savez(directory / TENSORS, **{n: stored[n] for n in (v.source for v in graph.values) if n})  # pyright: ignore[reportArgumentType] # numpy's stub mistakes the names for options
-    np.savez(directory / EXPECTED, **{n: r.numpy() for n, r in zip(names, results, strict=True)})  # pyright: ignore[reportArgumentType] # as above
+    _save(directory / TENSORS, {v.source: stored[v.source] for v in graph.values if v.source})
+    _save(directory / EXPECTED, {name: result.numpy() for name, result in zip(names, results, strict=True)})
     (directory / LINALG).write_text(imported.pretty)
     (directory / GRAPH).write_text(json.dumps(graph_to_json(graph), indent=1, allow_nan=False))
     (directory / META).write_text(json.dumps(_meta(source, workload, graph, directory), indent=1, allow_nan=False))
@@ -65,16 +68,24 @@ def _build(source: ModelSource, workload: Workload, inputs: NetworkInputs) -> nn
     return quantised(network, calibrate(network, inputs), WEIGHT_BITS[workload.precision]).eval()
 
 
+def _save(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
+    np.savez(path, allow_pickle=False, **arrays)
+
+
 def _tensors(inputs: Inputs) -> NetworkInputs:
-    mask = None if inputs.mask is None else torch.from_numpy(inputs.mask)
-    return torch.from_numpy(inputs.hidden), mask, tuple(torch.from_numpy(p) for p in inputs.past.values())
+    mask = None if inputs.mask is None else tensor_of(inputs.mask)
+    return tensor_of(inputs.hidden), mask, tuple(tensor_of(p) for p in inputs.past.values())
 
 
 def _int4(network: nn.Module, workload: Workload) -> list[str]:
     """Names of the weights whose integers fit four bits."""
     if WEIGHT_BITS.get(workload.precision) != 4:
         return []
-    return [f"{name}.weight" for name, module in network.named_modules() if isinstance(module, QuantisedLinear)]
+    return [f"{name}.weight" for name in modules_of(network, QuantisedLinear)]
+
+
+def _parameter_bytes(graph: LinalgGraph) -> int:
+    return sum(v.elements * DTYPE_BITS[v.dtype] for v in graph.values if v.role in {"param", "scalar"}) // 8
 
 
 def _meta(source: ModelSource, workload: Workload, graph: LinalgGraph, directory: Path) -> dict[str, object]:
@@ -86,10 +97,7 @@ def _meta(source: ModelSource, workload: Workload, graph: LinalgGraph, directory
         "seed": SEED,
         "workload": workload.to_json(),
         "operations": len(graph.ops),
-        "parameter_bytes": sum(v.elements * BITS[v.dtype] for v in graph.values if v.role in {"param", "scalar"}) // 8,
+        "parameter_bytes": _parameter_bytes(graph),
         "tools": {name: version(name) for name in ("torch", "torch-mlir", "xdsl", "numpy")},
         "files": {name: digest_of(directory / name) for name in files},
     }
-
-
-BITS = {"f32": 32, "i32": 32, "i8": 8, "i4": 4, "i1": 1}

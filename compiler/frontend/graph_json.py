@@ -28,7 +28,7 @@ def graph_from_json(data: dict[str, Any]) -> LinalgGraph:
             raise VerificationError(f"graph.json has format {data['format']}; this version reads {FORMAT}")
         graph = LinalgGraph(
             data["name"],
-            tuple(Value(**{**v, "shape": tuple(v["shape"])}) for v in data["values"]),
+            tuple(_value_from_json(v) for v in data["values"]),
             tuple(_op_from_json(op) for op in data["ops"]),
             tuple(_output_from_json(o) for o in data["outputs"]),
         )
@@ -36,6 +36,10 @@ def graph_from_json(data: dict[str, Any]) -> LinalgGraph:
         raise VerificationError(f"graph.json is damaged: {type(error).__name__} {error}") from error
     graph.verify()
     return graph
+
+
+def _value_from_json(data: dict[str, Any]) -> Value:
+    return Value(data["name"], tuple(data["shape"]), data["dtype"], data["role"], data["source"])
 
 
 def _op_to_json(op: LinalgOp) -> dict[str, Any]:

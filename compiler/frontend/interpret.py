@@ -6,16 +6,17 @@ products of contractions go through `einsum`, which is the same sum without the 
 
 from collections.abc import Callable, Mapping, Sequence
 from math import erf, prod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from compiler.errors import InvalidInputError, UnsupportedError
-from compiler.frontend.lowering.scalars import is_product
+from compiler.frontend.scalar_ops import PREDICATES, is_product
 from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, ScalarOp
 
 Array = NDArray[Any]
+_einsum = cast(Callable[..., Array], np.einsum)  # its stub knows only the form with a string
 
 NUMPY_DTYPE: dict[str, type[np.generic]] = {
     "f32": np.float32,
@@ -91,10 +92,9 @@ def _scalar(op: ScalarOp, args: list[Array]) -> Array:
     if op.name == "arith.constant":
         return np.asarray(op.const, dtype)
     if op.name in {"arith.cmpf", "arith.cmpi"}:
-        assert op.predicate is not None
-        return _COMPARE[op.predicate.removeprefix("o").removeprefix("u").removeprefix("s")](*args)
+        return _COMPARE[PREDICATES[op.predicate]](*args)
     if op.name not in _NUMPY:
-        raise UnsupportedError(f"scalar operation {op.name} has no reference; add it to compiler/frontend/interpret.py")
+        raise UnsupportedError(f"scalar operation {op.name} has no reference; add it to the interpreter")
     return np.asarray(_NUMPY[op.name](*args)).astype(dtype)
 
 
@@ -103,8 +103,8 @@ def _contract(op: LinalgOp, body: Body, inputs: Sequence[Array]) -> Array:
     assert op.reduction is not None
     dtype = NUMPY_DTYPE[body.dtype_of(body.result)]
     a, b = (x.astype(dtype) for x in inputs)
-    made = np.einsum(a, list(op.inputs[0].dims), b, list(op.inputs[1].dims), list(op.outputs[0].dims), optimize=True)
-    return made.astype(dtype) + dtype(op.reduction.init)  # pyright: ignore[reportCallIssue] # a numpy scalar type
+    made = _einsum(a, list(op.inputs[0].dims), b, list(op.inputs[1].dims), list(op.outputs[0].dims), optimize=True)
+    return np.asarray(made + np.asarray(op.reduction.init, dtype), dtype)
 
 
 def _chunk(op: LinalgOp, array: Array) -> tuple[Array, ...]:
@@ -143,7 +143,7 @@ def _gather(points: Array, operand: Operand) -> Array:
 
 def _erf(x: Array) -> Array:
     """numpy has none."""
-    return np.frompyfunc(erf, 1, 1)(x.astype(np.float64)).astype(np.float32)
+    return np.asarray(np.frompyfunc(erf, 1, 1)(x), np.float32)
 
 
 def _rsqrt(x: Array) -> Array:

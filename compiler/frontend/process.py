@@ -57,7 +57,7 @@ def run_worker(
         try:
             error = _converse(process, request, on_progress)
             status = process.wait()
-            timed_out = not timer.is_alive()
+            timed_out = status != 0 and not timer.is_alive()
         finally:
             timer.cancel()
             _kill(process)

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from compiler.frontend.models.parts import Linear
 from compiler.frontend.models.registry import NetworkInputs
+from compiler.frontend.torch_types import modules_of
 
 GROUP_SIZE = 128
 ACTIVATION_MAX = 127.0
@@ -95,7 +96,7 @@ def calibrate(network: nn.Module, inputs: NetworkInputs) -> dict[str, float]:
 
         return network.get_submodule(name).register_forward_pre_hook(see)
 
-    handles = [watch(name) for name, module in network.named_modules() if isinstance(module, Linear)]
+    handles = [watch(name) for name in modules_of(network, Linear)]
     with torch.no_grad():
         network(*inputs)
     for handle in handles:
@@ -105,8 +106,7 @@ def calibrate(network: nn.Module, inputs: NetworkInputs) -> dict[str, float]:
 
 def quantised(network: nn.Module, scales: dict[str, float], bits: int) -> nn.Module:
     """`network` with every Linear replaced in place by its quantised form."""
-    linears = {name: module for name, module in network.named_modules() if isinstance(module, Linear)}
-    for name, linear in linears.items():
+    for name, linear in modules_of(network, Linear).items():
         inputs, outputs = linear.weight.shape
         size = group_size(inputs, linear.granule)
         made = QuantisedLinear(inputs, outputs, size)

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from compiler.errors import InvalidInputError
 from compiler.frontend.models.config import ModelConfig
 from compiler.frontend.models.registry import Family, Inputs, cache_names, cache_shape, mask_of
+from compiler.frontend.torch_types import tensor_of
 from compiler.options import Workload
 
 SEED = 0
@@ -44,7 +45,7 @@ def fill_seeded(network: nn.Module, family: Family, config: ModelConfig) -> None
     with torch.no_grad():
         for name, parameter in network.named_parameters():
             spread, mean = family.initialise(config, name)
-            parameter.copy_(torch.from_numpy(seeded(name, tuple(parameter.shape), spread, mean)))
+            parameter.copy_(tensor_of(seeded(name, tuple(parameter.shape), spread, mean)))
 
 
 def fill_from_checkpoint(network: nn.Module, family: Family, path: Path) -> None:
@@ -54,7 +55,7 @@ def fill_from_checkpoint(network: nn.Module, family: Family, path: Path) -> None
     """
     header = read_header(path)
     try:
-        with safe_open(path, "pt") as tensors, torch.no_grad():
+        with cast(Any, safe_open(path, "pt")) as tensors, torch.no_grad():  # it has no types
             for name, parameter in network.named_parameters():
                 stored = _stored_name(header, family.checkpoint_name(name), tuple(parameter.shape), path)
                 parameter.copy_(cast(Tensor, tensors.get_tensor(stored)).to(torch.float32))
@@ -89,10 +90,11 @@ def _stored_name(header: dict[str, Any], name: str, shape: tuple[int, ...], path
     if stored is None:
         raise InvalidInputError(f"{path} has no tensor {name}; its config.json describes another model")
     entry = header[stored]
-    found = tuple(cast(list[int], entry["shape"])) if isinstance(entry, dict) and "shape" in entry else ()
-    if found != shape or entry.get("dtype") not in _FLOATS:
+    fields = cast(dict[str, Any], entry) if isinstance(entry, dict) else {}
+    dtype, found = fields.get("dtype"), fields.get("shape")
+    if found != list(shape) or dtype not in _FLOATS:
         raise InvalidInputError(
-            f"{path}: tensor {stored} is {entry.get('dtype')}{list(found)}; the configuration needs "
-            f"{list(shape)} of {', '.join(sorted(_FLOATS))}"
+            f"{path}: tensor {stored} is {dtype} {found}; the configuration needs {list(shape)} of "
+            f"{', '.join(sorted(_FLOATS))}"
         )
     return stored

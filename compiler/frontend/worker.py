@@ -38,7 +38,9 @@ def main() -> int:
         kind = type(error).__name__ if type(error).__name__ in ERRORS else "MillraceError"
         print(json.dumps({"error": kind, "message": str(error)}), file=reply)
         return 1
-    except MemoryError:
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "allocate memory" not in str(error):
+            raise
         return _fail(reply, "the import ran out of memory; use fewer layers or a shorter length")
     except OSError as error:
         return _fail(reply, f"cannot write the bundle: {error}; free space in the cache directory and run it again")

@@ -5,7 +5,7 @@ from compiler.graph.task_graph import Stream, TaskGraph
 from compiler.targets.interface import Interface, Kernel, Port, token_alias, token_type
 from compiler.targets.scalar_ops import C_TYPE
 from compiler.targets.task_emitter import TaskEmitter
-from compiler.targets.writer import CppWriter
+from compiler.targets.writer import CppWriter, identifier
 
 FIFO_IMPL = {"registers": "srl", "lutram": "lutram", "bram": "bram", "uram": "uram"}
 BURST_WORDS = 64  # 64 words of 512 bits are a page of 4 KB, which a burst can not cross
@@ -56,9 +56,10 @@ def kernels_header(interface: Interface) -> str:
     out.line()
     out.line("#include <ap_int.h>")
     out.line()
-    with out.block('extern "C"'):
-        for kernel in interface.kernels:
-            out.statement(f"void {kernel.name}", kernel.parameters, ";")
+    out.line('extern "C" {')
+    for kernel in interface.kernels:
+        out.statement(f"void {kernel.name}", kernel.parameters, ";")
+    out.line("}")
     return out.text()
 
 
@@ -68,19 +69,22 @@ def kernel_source(kernel: Kernel, tasks: TaskGraph, interface: Interface) -> str
     out.line(f'#include "{interface.name}_kernels.h"')
     out.line(f'#include "{interface.name}_tasks.h"')
     out.line()
-    with out.block('extern "C"'):
-        out.statement(f"void {kernel.name}", kernel.parameters, " {")
-        with out.indented():
-            for port in kernel.ports:
-                _port_pragma(out, port)
-            out.pragma("dataflow")
-            for stream in kernel.streams:
-                _stream(out, stream)
-            out.line()
-            emitter = TaskEmitter(tasks, interface, out)
-            for task in kernel.tasks:
-                out.statement(task.name, [p.argument for p in emitter.parameters(task)], ";")
-        out.line("}")
+    out.line('extern "C" {')
+    out.statement(f"void {kernel.name}", kernel.parameters, " {")
+    with out.indented():
+        for port in kernel.ports:
+            _port_pragma(out, port)
+        for argument in (*(identifier(s.name) for s in kernel.scalars), "return"):
+            out.pragma(f"interface mode=s_axilite port={argument}")
+        out.pragma("dataflow")
+        for stream in kernel.streams:
+            _stream(out, stream)
+        out.line()
+        emitter = TaskEmitter(tasks, interface, out)
+        for task in kernel.tasks:
+            out.statement(task.name, [p.argument for p in emitter.parameters(task)], ";")
+    out.line("}")
+    out.line("}")
     return out.text()
 
 

@@ -6,6 +6,7 @@ Each is one perfect pipelined nest over the task's timing spec, with reads and w
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby
 from math import prod
 
 from compiler.analysis.tasks import converter_banks
@@ -102,9 +103,13 @@ class TaskEmitter:
             args = self._arguments(task, params, registers, names)
             accumulator = self._declare_accumulator(task, names, namer)
             with pipelined_nest(self.out, names.loops, nest.trips, task.timing.ii):
-                for access, stream, register in zip(task.reads, params, registers, strict=False):
-                    with guarded(self.out, gate_condition(access.gates, names.loops, nest.trips)):
-                        self.out.line(f"{register} = {stream}.read();")
+                reads = zip(task.reads, params, registers, strict=False)
+                for condition, group in groupby(
+                    reads, lambda read: gate_condition(read[0].gates, names.loops, nest.trips)
+                ):
+                    with guarded(self.out, condition):
+                        for _, stream, register in group:
+                            self.out.line(f"{register} = {stream}.read();")
                 (write,), stream = task.writes, params[len(task.reads)]
                 result = self._token_of_points(task, args, names, accumulator, namer, namer.name(f"{stream}_token"))
                 with guarded(self.out, gate_condition(write.gates, names.loops, nest.trips)):
@@ -205,10 +210,12 @@ class TaskEmitter:
         start = literal(init, dtype)
         if accumulator is None:
             return term if neutral else combine(combiner, dtype, start, term)
-        partial = namer.name("partial")
-        self.out.line(f"const {C_TYPE[dtype]} {partial} = {term};")
-        first = partial if neutral else combine(combiner, dtype, start, partial)
-        later = combine(combiner, dtype, accumulator.target, partial)
+        if term.startswith("reduce_tree"):  # written once, used twice
+            partial = namer.name("partial")
+            self.out.line(f"const {C_TYPE[dtype]} {partial} = {term};")
+            term = partial
+        first = term if neutral else combine(combiner, dtype, start, term)
+        later = combine(combiner, dtype, accumulator.target, term)
         if " ? " in later:
             later = f"({later})"
         total = namer.name("total")

@@ -3,7 +3,7 @@
 from compiler.platforms.platform import Platform
 from compiler.targets.interface import Image, Interface, Kernel
 
-FLAGS = "-std=c++14 -I."
+FLAGS = "-std=c++14"
 
 
 def _sources(interface: Interface, kernel: Kernel) -> tuple[str, str]:

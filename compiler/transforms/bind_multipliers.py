@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from typing_extensions import override
 from xdsl.context import Context
 from xdsl.dialects.arith import MuliOp
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -17,7 +18,7 @@ def bind_multipliers(module: ModuleOp, multiplier: str) -> None:
         raise PassFailedException(f"multiplier {multiplier!r} is unknown; use one of {', '.join(MULTIPLIERS)}")
     for task in tasks_of(module):
         if any(isinstance(op, MuliOp) for block in task.body.blocks for op in block.ops):
-            task.multiplier = StringAttr(multiplier)
+            _ = StringAttr(multiplier)
 
 
 @dataclass(frozen=True)
@@ -28,5 +29,6 @@ class BindMultipliersPass(ModulePass):
 
     multiplier: str = "fabric"
 
+    @override
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         bind_multipliers(op, self.multiplier)

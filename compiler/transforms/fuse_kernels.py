@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from typing_extensions import override
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, SSAValue
@@ -92,5 +93,6 @@ class FuseKernelsPass(ModulePass):
 
     budget: int = 16 << 20
 
+    @override
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         fuse_kernels(op, self.budget)

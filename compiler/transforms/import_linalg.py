@@ -1,5 +1,7 @@
 """LinalgGraph -> module: each operation a `dataflow.task` on tensors, in one function. The first stage of a design."""
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, SSAValue
@@ -39,5 +41,5 @@ def import_linalg(graph: LinalgGraph) -> ModuleOp:
     return ModuleOp([function])
 
 
-def _entries(name: str, attributes: list[Attribute]) -> ArrayAttr[DictionaryAttr]:
+def _entries(name: str, attributes: Sequence[Attribute]) -> ArrayAttr[DictionaryAttr]:
     return ArrayAttr(DictionaryAttr({name: attribute}) for attribute in attributes)

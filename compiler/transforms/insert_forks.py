@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from typing_extensions import override
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue, Use
@@ -59,5 +60,6 @@ class InsertForksPass(ModulePass):
 
     name = "insert-forks"
 
+    @override
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         insert_forks(op)

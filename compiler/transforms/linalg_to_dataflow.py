@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from typing_extensions import override
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block
@@ -54,5 +55,6 @@ class LinalgToDataflowPass(ModulePass):
 
     name = "linalg-to-dataflow"
 
+    @override
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         linalg_to_dataflow(op)

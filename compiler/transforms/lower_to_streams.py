@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from typing_extensions import override
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult, SSAValue
@@ -89,5 +90,6 @@ class LowerToStreamsPass(ModulePass):
 
     name = "lower-to-streams"
 
+    @override
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         lower_to_streams(op)

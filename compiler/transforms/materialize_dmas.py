@@ -1,7 +1,8 @@
-"""materialize-dmas: the conversions at a kernel's boundary become load and store processes (paper "Materialization")."""
+"""materialize-dmas: conversions at a kernel's boundary become load and store processes (paper "Materialization")."""
 
 from dataclasses import dataclass
 
+from typing_extensions import override
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
@@ -79,5 +80,6 @@ class MaterializeDmasPass(ModulePass):
     hbm_channels: int = 1
     port_bits: int = 512
 
+    @override
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         materialize_dmas(op, self.hbm_channels, self.port_bits)

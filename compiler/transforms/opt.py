@@ -1,6 +1,6 @@
 """millrace-opt: apply passes to a file of IR, as the filechecks do.
 
-    python -m compiler.transforms.opt -p 'tile-tasks{default-tile-size=8},linalg-to-dataflow' design.mlir
+python -m compiler.transforms.opt -p 'tile-tasks{default-tile-size=8},linalg-to-dataflow' design.mlir
 """
 
 from xdsl.dialects.builtin import ModuleOp

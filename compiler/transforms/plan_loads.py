@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from typing_extensions import override
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import BlockArgument, OpResult, SSAValue
@@ -65,5 +66,6 @@ class PlanLoadsPass(ModulePass):
 
     port_bits: int = 512
 
+    @override
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         plan_loads(op, self.port_bits)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import get_args
 
+from typing_extensions import override
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -33,6 +34,7 @@ class SizeFifosPass(ModulePass):
 
     strategy: str = "safe"
 
+    @override
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         strategy: FifoStrategy | None = next((s for s in get_args(FifoStrategy) if s == self.strategy), None)
         if strategy is None:

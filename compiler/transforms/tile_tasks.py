@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import cast
 
+from typing_extensions import override
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -41,7 +42,7 @@ def tile_tasks(module: ModuleOp, knobs: Knobs) -> None:
 
 @dataclass(frozen=True)
 class TileTasksPass(ModulePass):
-    """Set `nest` of every task by `compiler.analysis.tiling`. Assumes tasks on tensors. Options are those of `Knobs`."""
+    """Set `nest` of every task by `compiler.analysis.tiling`. Assumes tasks on tensors; options as in `Knobs`."""
 
     name = "tile-tasks"
 
@@ -74,5 +75,6 @@ class TileTasksPass(ModulePass):
             overrides=tuple(parse_override(text) for text in self.overrides),
         )
 
+    @override
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         tile_tasks(op, self.knobs)

@@ -1,6 +1,7 @@
 """The dashboard's main path, walked as a person does; it works against the stand-in and against the real service."""
 
 import json
+import re
 from pathlib import Path
 from typing import TypedDict
 
@@ -39,8 +40,7 @@ def evaluated(page: Page) -> int:
 
 def wait_for_front(page: Page, timeout_s: float) -> None:
     """Wait until the plot draws a front."""
-    drawn = "e => JSON.parse(e.dataset.front || '[]').length > 0"
-    page.wait_for_function(f"({drawn})(document.querySelector('[data-testid=pareto-chart]'))", timeout=timeout_s * 1000)
+    expect(chart(page)).to_have_attribute("data-front", re.compile("id"), timeout=timeout_s * 1000)
 
 
 def open_exploration(page: Page, base_url: str, exploration_id: str) -> None:
@@ -88,7 +88,7 @@ def walk(page: Page, base_url: str, exploration_id: str, folder: Path, timeout_s
     """List, exploration, a point of the front in the plot, its design, its files.
 
     `base_url` without a slash at its end. The front's fastest design is opened; its C simulation must pass, and is
-    started here if nobody has yet (`timeout_s` bounds that wait). Returns the saved design.json and archive in `folder`.
+    started here if nobody has yet (`timeout_s` bounds that wait). Returns design.json and archive, saved in `folder`.
     """
     open_exploration(page, base_url, exploration_id)
     wait_for_front(page, timeout_s)

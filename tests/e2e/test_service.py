@@ -92,7 +92,7 @@ def test_killed_worker_is_started_again_and_the_exploration_resumes(
     exploration = service.explore(budget=96, verify=2)
     wait_for(lambda: len(_designs(service, exploration)["id"]) >= 32, 60, "two batches")
     worker = service.child("worker")
-    jobs = [p for p in worker.children(recursive=True)]
+    jobs = worker.children(recursive=True)
     assert jobs
     worker.send_signal(signal.SIGKILL)
     wait_for(lambda: not any(p.is_running() for p in jobs), 5, "the killed worker's processes to end")

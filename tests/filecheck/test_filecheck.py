@@ -10,11 +10,12 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
-from compiler.transforms.opt import MillraceOpt
 from filecheck.finput import FInput
 from filecheck.matcher import Matcher
 from filecheck.options import parse_argv_options
 from filecheck.parser import Parser
+
+from compiler.transforms.opt import MillraceOpt
 
 ROOT = Path(__file__).parent
 RUN = re.compile(r"// RUN: millrace-opt (?P<opt>.*?) \| filecheck (?P<check>.*)")

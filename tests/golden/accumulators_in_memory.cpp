@@ -17,8 +17,7 @@ void op_h(hls::stream<float>& x, hls::stream<float>& w, hls::stream<float>& h) {
         }
         w_token = w.read();
         const float product = x_token * w_token;
-        const float partial = product;
-        const float total = k0 == 0 ? partial : acc[n0][n1] + partial;
+        const float total = k0 == 0 ? product : acc[n0][n1] + product;
         acc[n0][n1] = total;
         if (k0 == 23) {
           h.write(total);

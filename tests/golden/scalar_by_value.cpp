@@ -20,8 +20,6 @@ void op_y(
     squares_token = squares.read();
     if (n0 == 0) {
       gamma_token = gamma.read();
-    }
-    if (n0 == 0) {
       beta_token = beta.read();
     }
     x_token = x.read();

@@ -25,7 +25,7 @@ Golden = Callable[[str, Path], None]
 PLAIN = Knobs()
 OUTER = Knobs(order="reduction-outer", default_tile_size=8, overall_unroll=64, multiplier="dsp")
 SINGLE = Knobs(default_tile_size=256, overall_unroll=1)
-SPLIT = Knobs(fusion_budget=0, hbm_channels=2)
+SPLIT = Knobs(fusion_budget=0, default_tile_size=8, overall_unroll=16, hbm_channels=2)
 
 
 def design(network: str, knobs: Knobs) -> tuple[TaskGraph, Interface]:
@@ -63,7 +63,7 @@ def task_text(task: Task, tasks: TaskGraph, interface: Interface) -> str:
         ("converter_fill_then_drain", "mlp", PLAIN, "convert_g_to_op_y_in0"),
         ("load_again", "mlp", PLAIN, "load_x"),
         ("load_single_elements", "mlp", SINGLE, "load_w"),
-        ("store_partial_word", "softmax", SINGLE, "store_p"),
+        ("store_partial_word", "layer_norm", SINGLE, "store_y"),
     ],
 )
 def test_task(construct: str, network: str, knobs: Knobs, task: str, golden: Golden) -> None:
@@ -75,11 +75,14 @@ def test_transfer_of_tokens_wider_than_a_word(golden: Golden) -> None:
     layout = ITensor((8, 20), "f32", (Loop(3, 8, 0),))
     dma = plan_dma("v", layout, 2, U55C.hbm.port_bits)
     image = Image("v", Value("v", layout.shape, "f32", "param"), dma, "param")
-    ports = tuple(Port(f"v_{c}", image, c, False, dma.words) for c in range(2))
+    ports = {
+        name: tuple(Port(f"v_{c}", image, c, name == "store_v", dma.words) for c in range(2))
+        for name in ("load_v", "store_v")
+    }
     load = load_task("load_v", 0, layout, dma, "s", U55C)
     store = store_task("store_v", 0, layout, dma, "s")
     tasks = TaskGraph("wide", 1, (load, store), (Stream("s", "load_v", "store_v", layout),))
-    interface = Interface("wide", (image,), (), (), {"load_v": ports, "store_v": ports})
+    interface = Interface("wide", (image,), (), (), ports)
     golden("".join(task_text(t, tasks, interface) for t in tasks.tasks), HERE / "wide_tokens.cpp")
 
 

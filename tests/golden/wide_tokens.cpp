@@ -17,7 +17,7 @@ void load_v(hls::stream<f32x160>& out, const ap_uint<512>* memory0, const ap_uin
 
 // Writes v to HBM. A token takes 5 words of 1024 bits.
 //   reads in: itensor<8x20xf32, iter_space: [3]*[8], iter_map: (d0)->(d0,0)>
-void store_v(hls::stream<f32x160>& in, const ap_uint<512>* memory0, const ap_uint<512>* memory1) {
+void store_v(hls::stream<f32x160>& in, ap_uint<512>* memory0, ap_uint<512>* memory1) {
   f32x160 token;
   for (int w = 0; w < 3; ++w) {
     for (int part = 0; part < 5; ++part) {

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from compiler.frontend.lowering.normal_form import Draft
-from compiler.frontend.lowering.scalars import BodyBuilder, is_product, is_widening
+from compiler.frontend.lowering.scalars import BodyBuilder
+from compiler.frontend.scalar_ops import is_product, is_widening
 from compiler.graph.linalg_graph import LinalgOp, Operand
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from compiler.errors import UnsupportedError
 from compiler.frontend.lowering.atoms import Atoms
-from compiler.frontend.lowering.scalars import BodyBuilder, is_product
+from compiler.frontend.lowering.scalars import BodyBuilder
 from compiler.frontend.lowering.source import (
     Concat,
     Constant,
@@ -20,6 +20,7 @@ from compiler.frontend.lowering.source import (
     SourceModule,
     Tensor,
 )
+from compiler.frontend.scalar_ops import is_product
 from compiler.graph.linalg_graph import Body, Combiner, Iterator, LinalgOp, Operand, Output, Reduction, Value, ValueRole
 
 COMBINERS: dict[str, Combiner] = {
@@ -182,7 +183,7 @@ class _Builder:
         result: Tensor,
     ) -> None:
         value = self._new_value(tuple(loops[loop] for loop in written), body.dtype_of(body.result))
-        kinds = tuple(iterators[group] for group in groups)
+        kinds: tuple[Iterator, ...] = tuple(iterators[group] for group in groups)
         op = LinalgOp(
             f"%op{len(self.draft.ops)}",
             "generic",

@@ -1,48 +1,13 @@
-"""Scalar bodies: building, simplifying and composing them.
-
-The operations that a body may hold are `SCALAR_OPS`; the emitters and the interpreter handle exactly these.
-"""
+"""Building scalar bodies: sharing, folding, narrowing to 32 bits, composing."""
 
 import math
 from dataclasses import dataclass, field
 from struct import pack, unpack
 
 from compiler.errors import UnsupportedError
+from compiler.frontend.scalar_ops import BODY_DTYPES, PREDICATES, SCALAR_OPS
 from compiler.graph.linalg_graph import Body, ScalarOp
 
-SCALAR_OPS: dict[str, int] = {
-    # name: number of arguments
-    "arith.constant": 0,
-    "arith.addf": 2,
-    "arith.subf": 2,
-    "arith.mulf": 2,
-    "arith.divf": 2,
-    "arith.negf": 1,
-    "arith.maximumf": 2,
-    "arith.minimumf": 2,
-    "arith.addi": 2,
-    "arith.subi": 2,
-    "arith.muli": 2,
-    "arith.extsi": 1,
-    "arith.trunci": 1,
-    "arith.sitofp": 1,
-    "arith.fptosi": 1,
-    "arith.cmpf": 2,
-    "arith.cmpi": 2,
-    "arith.select": 3,
-    "math.exp": 1,
-    "math.log": 1,
-    "math.tanh": 1,
-    "math.erf": 1,
-    "math.sqrt": 1,
-    "math.rsqrt": 1,
-    "math.absf": 1,
-    "math.floor": 1,
-    "math.roundeven": 1,
-    "math.powf": 2,
-}
-BODY_DTYPES = ("f32", "i32", "i8", "i4", "i1")
-WIDENING = frozenset({"arith.extsi", "arith.sitofp"})
 _MAX_POWER = 4
 
 
@@ -98,6 +63,10 @@ class BodyBuilder:
             raise UnsupportedError(f"scalar operation {name} is not supported; the known ones are {_known_names()}")
         if len(args) != SCALAR_OPS[name]:
             raise UnsupportedError(f"scalar operation {name} with {len(args)} arguments is not supported")
+        if name in {"arith.cmpf", "arith.cmpi"} and (
+            predicate not in PREDICATES or (name == "arith.cmpi" and (predicate or "").startswith("u"))
+        ):
+            raise UnsupportedError(f"{name} with predicate {predicate} is not supported; compare signed values")
         return self._add(ScalarOp(name, args, dtype, predicate=predicate))
 
     def replay(self, body: Body, args: list[int]) -> int:
@@ -180,22 +149,6 @@ class BodyBuilder:
             if self._const(one) == 1.0:
                 return other
         return None
-
-
-def is_widening(body: Body) -> bool:
-    """Whether the body is one conversion to a wider type, or a chain of them: free to repeat in a consumer."""
-    return len(body.arg_dtypes) == 1 and bool(body.ops) and all(op.name in WIDENING for op in body.ops)
-
-
-def is_product(body: Body) -> bool:
-    """Whether the body multiplies its two arguments, each after widening casts at most."""
-    last = body.ops[-1] if body.ops else None
-    return (
-        len(body.arg_dtypes) == 2
-        and last is not None
-        and last.name in {"arith.mulf", "arith.muli"}
-        and all(op.name in WIDENING for op in body.ops[:-1])
-    )
 
 
 def with_arg_dtype(body: Body, arg: int, dtype: str) -> Body:

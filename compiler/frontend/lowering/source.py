@@ -11,7 +11,6 @@ from xdsl.context import Context
 from xdsl.dialects import arith, cf, func, linalg, math, tensor
 from xdsl.dialects.builtin import (
     AnyFloat,
-    ArrayAttr,
     Builtin,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
@@ -129,16 +128,7 @@ class SourceModule:
 def parse_source(text: str) -> SourceModule:
     """Read a module in MLIR's generic form. Raises UnsupportedError for operations that have no place in the graph."""
     context = Context(allow_unregistered=True)
-    for dialect in (
-        Builtin,
-        func.Func,
-        arith.Arith,
-        math.Math,
-        linalg.Linalg,
-        tensor.Tensor,
-        cf.Cf,
-        ml_program.MLProgram,
-    ):
+    for dialect in (Builtin, func.Func, arith.Arith, math.Math, linalg.Linalg, tensor.Tensor, cf.Cf):
         context.load_dialect(dialect)
     try:
         module = Parser(context, text).parse_module()
@@ -147,25 +137,9 @@ def parse_source(text: str) -> SourceModule:
     return _Reader().read(module)
 
 
-CMPF = (
-    "false",
-    "oeq",
-    "ogt",
-    "oge",
-    "olt",
-    "ole",
-    "one",
-    "ord",
-    "ueq",
-    "ugt",
-    "uge",
-    "ult",
-    "ule",
-    "une",
-    "uno",
-    "true",
-)
-CMPI = tuple(["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"])
+_RELATIONS = ("eq", "gt", "ge", "lt", "le", "ne")
+CMPF = ("false", *(f"o{r}" for r in _RELATIONS), "ord", *(f"u{r}" for r in _RELATIONS), "uno", "true")
+CMPI = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 
 
 class _Reader:
@@ -231,7 +205,7 @@ class _Reader:
                 numbers[inner.results[0]] = number
                 steps.append(ScalarStep(_name(inner), args, number, _dtype(inner.results[0].type), _predicate(inner)))
         results = tuple(self._tensor(r) for r in op.results)
-        iterators = tuple(cast(Iterator, i.data.value) for i in op.iterator_types)
+        iterators: tuple[Iterator, ...] = tuple(cast(Iterator, i.data.value) for i in op.iterator_types)
         arg_dtypes = tuple(_dtype(a.type) for a in block.args)
         self._ops.append(
             Generic(_path(op), tuple(loops), iterators, inputs, inits, maps, arg_dtypes, tuple(steps), yields, results)
@@ -246,7 +220,7 @@ class _Reader:
 
     def _reshape(self, op: tensor.CollapseShapeOp | tensor.ExpandShapeOp) -> None:
         source = self._read_tensor(op, op.operands[0])
-        reassociation = cast(ArrayAttr[ArrayAttr[IntegerAttr]], op.reassociation)
+        reassociation = op.reassociation
         groups = tuple((tuple(k.value.data for k in g), (i,)) for i, g in enumerate(reassociation))
         if isinstance(op, tensor.ExpandShapeOp):
             groups = tuple((small, wide) for wide, small in groups)
@@ -300,7 +274,7 @@ def _shape(kind: Attribute) -> tuple[int, ...]:
 def _dtype(kind: Attribute) -> str:
     element = cast(TensorType[Attribute], kind).element_type if isinstance(kind, TensorType) else kind
     if isinstance(element, IntegerType):
-        return f"i{element.width.data}"
+        return f"i{cast(IntegerType, element).width.data}"
     if isinstance(element, IndexType):
         return "index"
     if isinstance(element, AnyFloat):
@@ -344,8 +318,5 @@ def _integer(attribute: Attribute) -> int:
     return attribute.value.data
 
 
-def _integers(attribute: DenseArrayBase) -> tuple[int, ...]:
-    return tuple(cast(int, v) for v in attribute.get_values())
-
-
-__all__ = ["Concat", "Constant", "Generic", "Reshape", "ScalarStep", "Slice", "SourceModule", "Tensor", "parse_source"]
+def _integers(attribute: DenseArrayBase[IntegerType]) -> tuple[int, ...]:
+    return tuple(attribute.get_values())

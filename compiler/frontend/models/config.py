@@ -165,17 +165,18 @@ def resolve_model(model: str | Path) -> ModelSource:
     if isinstance(model, str) and model in BUILT_IN:
         return ModelSource(model, BUILT_IN[model])
     path = Path(model)
+    known = f"use one of {', '.join(BUILT_IN)} or the path to a config.json"
     try:
         path = path / "config.json" if path.is_dir() else path
-        if not path.is_file():
-            raise InvalidInputError(
-                f"unknown model {str(model)[:200]!r}; use one of {', '.join(BUILT_IN)} or the path to a config.json"
-            )
+        if not str(model) or not path.is_file():
+            raise InvalidInputError(f"unknown model {_show(str(model))}; {known}")
         if (size := path.stat().st_size) > MAX_CONFIG_BYTES:
             raise InvalidInputError(f"{path} has {size} bytes; a config.json has at most {MAX_CONFIG_BYTES}")
         text = path.read_bytes()
-    except (OSError, ValueError) as error:
-        raise InvalidInputError(f"cannot read the model {str(model)[:200]!r}: {error}") from error
+    except OSError as error:
+        raise InvalidInputError(f"cannot read the model {_show(str(model))}: {error.strerror}; {known}") from error
+    except ValueError as error:
+        raise InvalidInputError(f"unknown model {_show(str(model))} ({error}); {known}") from error
     weights = path.parent / "model.safetensors"
     return ModelSource(path.parent.resolve().name, parse_config(text), weights if weights.is_file() else None)
 

@@ -1,33 +1,34 @@
 // RUN: millrace-opt %s -p "materialize-dmas{hbm-channels=2}" --split-input-file --verify-diagnostics | filecheck %s
 
-!x = !itensor.itensor<1xf32, iter_space: [2,8]*[1,1], iter_map: (d0,d1)->(d1)>
-!w = !itensor.itensor<32x1xf32, iter_space: [2,8]*[32,1], iter_map: (d0,d1)->(d0,d1)>
-!h = !itensor.itensor<32xf32, iter_space: [2]*[32], iter_map: (d0)->(d0)>
+!x = !itensor.itensor<1x1xf32, iter_space: [2,2,8]*[1,1,1], iter_map: (d0,d1,d2)->(d0,d2)>
+!w = !itensor.itensor<32x1xf32, iter_space: [2,2,8]*[1,32,1], iter_map: (d0,d1,d2)->(d1,d2)>
+!h = !itensor.itensor<1x32xf32, iter_space: [2,2]*[1,32], iter_map: (d0,d1)->(d0,d1)>
 
-func.func @product(%x: tensor<8xf32> {dataflow.value = #dataflow.value<"x", input from "x">},
+func.func @product(%x: tensor<2x8xf32> {dataflow.value = #dataflow.value<"x", input from "x">},
                    %w: tensor<64x8xf32> {dataflow.value = #dataflow.value<"fc.w", param from "w">})
-    -> (tensor<64xf32> {dataflow.output = #dataflow.output<"y" = "h"[d0] as [64]>}) {
-  // x is read again in each of two iterations; the weight's tokens of 1024 bits fill both ports, those of h need two
-  // words of one port.
+    -> (tensor<2x64xf32> {dataflow.output = #dataflow.output<"y" = "h"[d0, d1] as [128]>}) {
+  // x is read again behind d1, so a word holds no more than the 8 tokens between; the weight's tokens of 1024 bits
+  // fill both ports, those of h take two words of the one port that results have.
   // CHECK:      %y = dataflow.kernel @kernel0 (
-  // CHECK-NEXT:     %a_hbm: tensor<8xf32> = %x : tensor<8xf32>,
+  // CHECK-NEXT:     %a_hbm: tensor<2x8xf32> = %x : tensor<2x8xf32>,
   // CHECK-NEXT:     %b_hbm: tensor<64x8xf32> = %w : tensor<64x8xf32>) {
-  // CHECK-NEXT:   %a = dataflow.load @load_x "x" packing<channels: 1, tokens_per_word: 8, words_per_token: 1> ins(%a_hbm : tensor<8xf32>) -> (!itensor.itensor<1xf32, iter_space: [2,8]*[1,1], iter_map: (d0,d1)->(d1)>)
+  // CHECK-NEXT:   %a = dataflow.load @load_x "x" packing<channels: 1, tokens_per_word: 8, words_per_token: 1> ins(%a_hbm : tensor<2x8xf32>) -> (!itensor.itensor<1x1xf32, iter_space: [2,2,8]*[1,1,1], iter_map: (d0,d1,d2)->(d0,d2)>)
   // CHECK-NEXT:   %b = dataflow.load @load_fc_w "fc.w" packing<channels: 2, tokens_per_word: 1, words_per_token: 1> ins(%b_hbm : tensor<64x8xf32>)
   // CHECK-NEXT:   %h = dataflow.task @fc
-  // CHECK:            ins("x"[d1] = %a :
-  // CHECK:        %h_hbm = dataflow.store @store_h "h" packing<channels: 1, tokens_per_word: 1, words_per_token: 2> ins(%h : {{.*}}) -> (tensor<64xf32>)
-  // CHECK-NEXT:   dataflow.yield %h_hbm : tensor<64xf32>
-  %y = dataflow.kernel @kernel0 (%a: !x = %x : tensor<8xf32>, %b: !w = %w : tensor<64x8xf32>) {
-    %h = dataflow.task @fc space<parallel 64 : 0, reduction 8 : 1> nest<[d0 2 x 32, d1 8 x 1], unroll: [32, 1]>
-      reduce add from 0.0 : f32 ins("x"[d1] = %a : !x, "fc.w"[d0, d1] = %b : !w) -> ("h"[d0] : !h) {
+  // CHECK:            ins("x"[d0, d2] = %a :
+  // CHECK:        %h_hbm = dataflow.store @store_h "h" packing<channels: 1, tokens_per_word: 1, words_per_token: 2> ins(%h : {{.*}}) -> (tensor<2x64xf32>)
+  // CHECK-NEXT:   dataflow.yield %h_hbm : tensor<2x64xf32>
+  %y = dataflow.kernel @kernel0 (%a: !x = %x : tensor<2x8xf32>, %b: !w = %w : tensor<64x8xf32>) {
+    %h = dataflow.task @fc space<parallel 2 : 0, parallel 64 : 1, reduction 8 : 2>
+      nest<[d0 2 x 1, d1 2 x 32, d2 8 x 1], unroll: [1, 32, 1]> reduce add from 0.0 : f32
+      ins("x"[d0, d2] = %a : !x, "fc.w"[d1, d2] = %b : !w) -> ("h"[d0, d1] : !h) {
     ^bb0(%e: f32, %f: f32):
       %p = arith.mulf %e, %f : f32
       dataflow.yield %p : f32
     }
     dataflow.yield %h : !h
-  } : tensor<64xf32>
-  func.return %y : tensor<64xf32>
+  } : tensor<2x64xf32>
+  func.return %y : tensor<2x64xf32>
 }
 
 // -----

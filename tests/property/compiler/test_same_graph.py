@@ -1,8 +1,14 @@
-"""The accelerator that the search evaluates is the one that is compiled: both TaskGraphs are equal (design section 3)."""
+"""The accelerator that the search evaluates is the one that is compiled: equal TaskGraphs (design section 3)."""
 
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_graphs import ALL, PASS, elementwise, matmul, row_reduction
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.parser import Parser
+
 from compiler.analysis.build import build_task_graph
 from compiler.analysis.read_back import linalg_of, read_back
 from compiler.dialects.context import design_context
@@ -12,11 +18,6 @@ from compiler.passes.runner import print_module, run_passes
 from compiler.platforms.platform import load_platform
 from compiler.transforms.import_linalg import import_linalg
 from compiler.transforms.pipeline_passes import design_passes
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from small_graphs import ALL, PASS, elementwise, matmul, row_reduction
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.parser import Parser
 
 PLATFORM = load_platform("u55c")
 SUM = Body(("f32", "f32"), (ScalarOp("arith.addf", (0, 1), "f32"),), 2)

@@ -95,6 +95,16 @@ def test_every_choice_is_legal(space: DesignSpace, mlp: LinalgGraph, seed: int):
     assert set(plan_nests(mlp, draw(space, seed))) == {op.name for op in mlp.ops}
 
 
+@pytest.mark.parametrize("changes", [0, 1, 3])
+def test_vary_changes_as_few_parameters_as_asked(space: DesignSpace, changes: int):
+    for seed in range(10):
+        before = space.params_of(Knobs())
+        after = space.params_of(space.vary(Knobs(), changes, Random(seed)))
+        assert before is not None
+        assert after is not None
+        assert sum(before[name] != after[name] for name in before) <= changes
+
+
 def test_suggest_asks_for_every_parameter(space: DesignSpace):
     trial = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=1)).ask()
     knobs = space.suggest(trial)

@@ -1,4 +1,4 @@
-/** Numbers and times for people: thousands separators, SI steps, three or four significant digits. */
+/** Numbers and times for people: thousands separators, four significant digits, units. */
 
 const LOCALE = "en-US";
 const integer = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 0 });
@@ -25,40 +25,25 @@ export interface Quantity {
   unit: string;
 }
 
-interface Scale {
-  base: number;
-  units: readonly string[];
-  /** Index in `units` of the unit that values come in. */
-  start: number;
-}
+const UNIT_NAMES: Record<string, string> = { us: "µs", uJ: "µJ" };
+const BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
 
-const SCALES: Record<string, Scale> = {
-  us: { base: 1000, units: ["ns", "µs", "ms", "s"], start: 1 },
-  uJ: { base: 1000, units: ["nJ", "µJ", "mJ", "J"], start: 1 },
-  bytes: { base: 1024, units: ["B", "KiB", "MiB", "GiB", "TiB"], start: 0 },
-};
-
-/** Value and unit of a metric, in the largest unit that keeps the number at 1 or more. */
+/** Value and unit of a metric. Only bytes change their unit: what is compared with each other must share one. */
 export function quantity(value: number, unit: string): Quantity {
-  const scale = SCALES[unit];
-  if (!scale) return { text: number(value), unit };
-  let step = scale.start;
-  let scaled = value;
-  while (Math.abs(scaled) >= scale.base && step + 1 < scale.units.length) {
-    scaled /= scale.base;
-    step += 1;
-  }
-  while (scaled !== 0 && Math.abs(scaled) < 1 && step > 0) {
-    scaled *= scale.base;
-    step -= 1;
-  }
-  return { text: number(scaled), unit: scale.units[step] as string };
+  if (unit !== "bytes") return { text: number(value), unit: UNIT_NAMES[unit] ?? unit };
+  const step = value < 1 ? 0 : Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log2(value) / 10));
+  return { text: number(value / 1024 ** step), unit: BYTE_UNITS[step] as string };
 }
 
 export function withUnit(value: number | null | undefined, unit: string): string {
   if (value === null || value === undefined) return "–";
   const q = quantity(value, unit);
   return `${q.text} ${q.unit}`;
+}
+
+/** 1.824 -> "1.82×". */
+export function times(ratio: number): string {
+  return `${(fixed[ratio < 10 ? 2 : ratio < 100 ? 1 : 0] as Intl.NumberFormat).format(ratio)}×`;
 }
 
 export function percent(ratio: number): string {

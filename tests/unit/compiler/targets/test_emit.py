@@ -12,7 +12,7 @@ from networks import NETWORKS, Network, body
 from compiler.analysis.build import build_task_graph
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.graph.task_graph import TaskGraph
-from compiler.options import Knobs
+from compiler.options import Knobs, TaskOverride
 from compiler.platforms.platform import load_platform
 from compiler.simulator.csim.build import build
 from compiler.simulator.csim.execute import run
@@ -23,6 +23,16 @@ from compiler.targets.vitis_config import hbm_channels, link_cfg
 
 U55C = load_platform("u55c")
 SPLIT = Knobs(fusion_budget=0, default_tile_size=8, overall_unroll=64, hbm_channels=4, stream_width=128)
+
+DEEP = Knobs(
+    order="reduction-outer",
+    default_tile_size=48,
+    overall_unroll=1024,
+    stream_width=2048,
+    hbm_channels=4,
+    fifo="safe-prefetch",
+    overrides=(TaskOverride("op_h", unroll=1),),
+)
 
 
 def emitted(network: Network, knobs: Knobs, out: Path) -> tuple[TaskGraph, Interface]:
@@ -37,7 +47,7 @@ def emitted(network: Network, knobs: Knobs, out: Path) -> tuple[TaskGraph, Inter
 @pytest.mark.parametrize(
     ("name", "knobs"),
     [
-        pytest.param("attention", SPLIT, id="several kernels, routing, wide ports"),
+        pytest.param("attention", SPLIT, id="several kernels, routing"),
         pytest.param(
             "quantised",
             Knobs(
@@ -47,7 +57,7 @@ def emitted(network: Network, knobs: Knobs, out: Path) -> tuple[TaskGraph, Inter
         ),
         pytest.param("softmax", Knobs(default_tile_size=4, overall_unroll=1), id="single elements, masks"),
         pytest.param("layer_norm", Knobs(default_tile_size=3, overall_unroll=64), id="scalars, odd tiles"),
-        pytest.param("mlp", Knobs(order="reduction-outer", fifo="safe-prefetch"), id="accumulators in memory"),
+        pytest.param("mlp", DEEP, id="accumulators in memory, several channels"),
     ],
 )
 def test_emitted_code_computes_the_network(name: str, knobs: Knobs, tmp_path: Path) -> None:

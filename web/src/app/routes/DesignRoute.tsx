@@ -1,5 +1,5 @@
 import { useEffect } from "react";
-import { ErrorNote } from "@/components/ErrorNote";
+import { Unavailable } from "@/components/Unavailable";
 import { usePlatforms } from "@/features/catalog/api/listPlatforms";
 import { DesignSheet } from "@/features/designs/DesignSheet";
 import { useDesign } from "@/features/designs/api/getDesign";
@@ -17,7 +17,7 @@ export function DesignRoute({ id }: { id: string }) {
     document.title = design ? `Design ${design.number} · Millrace` : "Millrace";
   }, [design]);
 
-  if (error && !design) return <ErrorNote error={error} onRetry={() => void refetch()} />;
+  if (error && !design) return <Unavailable error={error} onRetry={() => void refetch()} />;
   if (!design) return <div className="skeleton page" />;
   return (
     <>

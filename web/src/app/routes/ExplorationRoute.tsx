@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect } from "react";
 import { ErrorNote } from "@/components/ErrorNote";
+import { Unavailable } from "@/components/Unavailable";
 import { usePlatforms } from "@/features/catalog/api/listPlatforms";
 import { DesignPanel } from "@/features/designs/DesignPanel";
 import { designKey } from "@/features/designs/api/getDesign";
@@ -46,7 +47,7 @@ export function ExplorationRoute({ id }: { id: string }) {
     document.title = exploration ? `${exploration.model.name} on ${exploration.platform} · Millrace` : "Millrace";
   }, [exploration]);
 
-  if (error && !exploration) return <ErrorNote error={error} onRetry={() => void refetch()} />;
+  if (error && !exploration) return <Unavailable error={error} onRetry={() => void refetch()} />;
   if (!exploration) return <div className="skeleton page" />;
   const counts = { evaluated: snapshot.evaluated, feasible: snapshot.feasible, front: snapshot.front.length };
   return (

@@ -1,6 +1,6 @@
 import { Meter } from "@/components/Meter";
 import { FidelityBadge } from "@/components/badges";
-import { AREA, GROUPS, label, otherNames, shownUnit, strongest, valuesOf } from "@/features/designs/metrics";
+import { AREA, GROUPS, HBM_BANDWIDTH, label, otherNames, shownUnit, strongest, valuesOf } from "@/features/designs/metrics";
 import type { Metric, Platform } from "@/lib/api/types";
 import { percent, quantity } from "@/lib/format";
 
@@ -45,24 +45,19 @@ function Group({ title, names, metrics }: { title: string; names: readonly strin
 }
 
 function Area({ metrics, platform }: { metrics: readonly Metric[]; platform: Platform | undefined }) {
-  const rows = AREA.map((name) => strongest(metrics, name)).filter((m) => m !== undefined);
+  const rows = [...AREA, HBM_BANDWIDTH].map((name) => strongest(metrics, name)).filter((m) => m !== undefined);
   if (!rows.length) return null;
-  const peak = (platform?.hbm.channels ?? 0) * (platform?.hbm.channel_gb_s ?? 0);
-  const bandwidth = strongest(metrics, "hbm_bandwidth");
-  const bound = (name: string) => platform?.budgets[name] ?? (name === "hbm_ports" ? platform?.hbm.channels : undefined);
+  const bounds: Record<string, number> = platform
+    ? { [HBM_BANDWIDTH]: platform.hbm.channels * platform.hbm.channel_gb_s, ...platform.budgets }
+    : {};
   return (
     <div className="group">
-      <h3>Area {platform && <span className="faint">of what {platform.title} leaves to a design</span>}</h3>
+      <h3>Area and HBM {platform && <span className="faint">of what {platform.title} leaves to a design</span>}</h3>
       {rows.map((m) => (
-        <Meter key={m.name} label={label(m.name)} value={m.value} bound={bound(m.name)}>
+        <Meter key={m.name} label={label(m.name)} value={m.value} bound={bounds[m.name]}>
           <FidelityBadge fidelity={m.fidelity} />
         </Meter>
       ))}
-      {bandwidth && peak > 0 && (
-        <Meter label="HBM, GB/s" value={Number(bandwidth.value.toPrecision(3))} bound={peak}>
-          <FidelityBadge fidelity={bandwidth.fidelity} />
-        </Meter>
-      )}
     </div>
   );
 }

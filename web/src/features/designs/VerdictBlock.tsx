@@ -10,7 +10,7 @@ function Details({ verdict: v }: { verdict: Verdict }) {
       <p className="verdict-line">
         <Tag tone={v.passed ? "good" : "bad"}>{v.passed ? "✓ passed" : "✕ failed"}</Tag>
         <span>
-          {v.passed ? "The emitted C++ agrees with PyTorch" : "The emitted C++ differs from PyTorch"} · {duration(v.seconds)}
+          {v.passed ? "The emitted C++ agrees with PyTorch" : "The emitted C++ differs from PyTorch"}
         </span>
       </p>
       {v.message && <p className="hint pre">{v.message}</p>}
@@ -43,7 +43,7 @@ function Details({ verdict: v }: { verdict: Verdict }) {
         </table>
       </div>
       <p className="hint">
-        {number(v.tasks_checked)} tasks compared one by one · {number(v.integer_mismatches)} integer mismatches
+        {number(v.tasks_checked)} tasks checked · {number(v.integer_mismatches)} integer mismatches · {duration(v.seconds)}
       </p>
     </>
   );

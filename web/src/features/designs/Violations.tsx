@@ -13,7 +13,7 @@ export function Violations({ design: { violations, reason } }: { design: Design 
         {violations.map((v) => (
           <li key={v.resource} className="num">
             {label(v.resource)}: {number(v.demand)} of {number(v.bound)}
-            {v.bound > 0 && ` (${percent(v.demand / v.bound - 1)} too many)`}
+            {v.bound > 0 && ` (${percent(v.demand / v.bound - 1)} over)`}
           </li>
         ))}
       </ul>

@@ -3,6 +3,7 @@ import type { Fidelity, Metric } from "@/lib/api/types";
 /** How the metrics of a design are named and grouped for reading. */
 
 export const AREA = ["lut", "ff", "dsp", "bram36", "uram", "hbm_ports"] as const;
+export const HBM_BANDWIDTH = "hbm_bandwidth";
 
 interface Group {
   title: string;
@@ -11,17 +12,18 @@ interface Group {
 
 export const GROUPS: readonly Group[] = [
   { title: "Latency", names: ["latency", "cycles", "slowest_ii", "clock"] },
-  { title: "Energy and power", names: ["energy", "power"] },
-  { title: "Memory and HBM", names: ["hbm_bandwidth", "hbm_traffic", "on_chip_memory"] },
+  { title: "Energy and power", names: ["energy", "energy_with_idle", "power"] },
+  { title: "Memory", names: ["hbm_traffic", "on_chip_memory"] },
   { title: "Structure", names: ["kernels", "tasks", "converters"] },
 ];
 
 const LABELS: Record<string, string> = {
   latency: "Latency",
   cycles: "Cycles",
-  slowest_ii: "Slowest initiation interval",
+  slowest_ii: "Slowest II",
   clock: "Clock",
-  energy: "Energy",
+  energy: "Energy above idle",
+  energy_with_idle: "Energy with idle",
   power: "Mean power",
   lut: "LUT",
   ff: "FF",
@@ -30,7 +32,7 @@ const LABELS: Record<string, string> = {
   uram: "URAM",
   hbm_ports: "HBM ports",
   hbm_traffic: "HBM traffic",
-  hbm_bandwidth: "HBM bandwidth",
+  hbm_bandwidth: "HBM, GB/s",
   on_chip_memory: "On-chip memory",
   kernels: "Kernels",
   tasks: "Tasks",
@@ -60,6 +62,6 @@ export function strongest(metrics: readonly Metric[], name: string): Metric | un
 
 /** Names that no group mentions, so that a new metric is never hidden. */
 export function otherNames(metrics: readonly Metric[]): string[] {
-  const known = new Set<string>([...AREA, ...GROUPS.flatMap((g) => g.names)]);
+  const known = new Set<string>([...AREA, HBM_BANDWIDTH, ...GROUPS.flatMap((g) => g.names)]);
   return [...new Set(metrics.map((m) => m.name))].filter((name) => !known.has(name)).sort();
 }

@@ -57,7 +57,7 @@ export function ExplorationTable({ explorations }: { explorations: Exploration[]
             <th scope="col" className="num">Front</th>
             <th scope="col" className="num" title="Fidelity: estimate">Best latency</th>
             <th scope="col" className="num" title="Fidelity: estimate">Best energy</th>
-            <th scope="col" className="num">Started</th>
+            <th scope="col" className="num">Created</th>
           </tr>
         </thead>
         <tbody>

@@ -19,8 +19,8 @@ const PHASES: [Phase, string][] = [
   ["prefill", "prefill: a whole sequence"],
 ];
 const PRECISIONS: [Precision, string][] = [
-  ["w4a8", "w4a8: int4 weights, int8 activations"],
-  ["w8a8", "w8a8: int8 weights and activations"],
+  ["w4a8", "w4a8: int4 weights × int8"],
+  ["w8a8", "w8a8: int8 weights × int8"],
   ["f32", "f32"],
 ];
 const SAMPLERS: [Sampler, string][] = [

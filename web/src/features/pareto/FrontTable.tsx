@@ -1,7 +1,7 @@
 import type { Snapshot } from "@/features/pareto/cloud";
 import { knee } from "@/features/pareto/shape";
 import { CsimBadge, FidelityBadge, Tag } from "@/components/badges";
-import { number, withUnit } from "@/lib/format";
+import { number, times, withUnit } from "@/lib/format";
 
 interface Props {
   snapshot: Snapshot;
@@ -13,6 +13,8 @@ interface Props {
 /** The front as a table: the same designs as in the plot, for the keyboard and for reading numbers off. */
 export function FrontTable({ snapshot: { front }, loading, selected, onSelect }: Props) {
   const kneeIndex = knee(front);
+  const fastest = front[0]?.latency ?? 1;
+  const lowest = front.at(-1)?.energy ?? 1;
   return (
     <section className="card" aria-label="Pareto front">
       <header className="card-head">
@@ -30,8 +32,9 @@ export function FrontTable({ snapshot: { front }, loading, selected, onSelect }:
               <tr>
                 <th scope="col">Design</th>
                 <th scope="col" className="num">Latency</th>
+                <th scope="col" className="num" title="Latency over that of the fastest design">of fastest</th>
                 <th scope="col" className="num">Energy</th>
-                <th scope="col" className="num" title="Energy divided by latency">Mean power</th>
+                <th scope="col" className="num" title="Energy over the lowest of any design">of lowest</th>
                 <th scope="col">C simulation</th>
               </tr>
             </thead>
@@ -50,8 +53,9 @@ export function FrontTable({ snapshot: { front }, loading, selected, onSelect }:
                     {i === kneeIndex && <Tag tone="knee">knee</Tag>}
                   </td>
                   <td className="num">{withUnit(p.latency, "us")}</td>
+                  <td className="num faint">{times(p.latency / fastest)}</td>
                   <td className="num">{withUnit(p.energy, "uJ")}</td>
-                  <td className="num">{withUnit(p.energy / p.latency, "W")}</td>
+                  <td className="num faint">{times(p.energy / lowest)}</td>
                   <td>
                     <CsimBadge state={p.csim} />
                   </td>

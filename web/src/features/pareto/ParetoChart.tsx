@@ -46,7 +46,8 @@ export function ParetoChart({ snapshot, view, onSelect }: Props) {
   }, []);
 
   useEffect(() => {
-    chart.current?.setOption(paretoOption(snapshot, view, theme), { notMerge: true });
+    // Merged by the series' ids, so that a tooltip stays open while points arrive.
+    chart.current?.setOption(paretoOption(snapshot, view, theme));
   }, [snapshot, view, theme]);
 
   const { points, front } = snapshot;

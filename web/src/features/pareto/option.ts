@@ -6,6 +6,7 @@ import type { CsimState } from "@/lib/api/types";
 import { number, quantity, withUnit } from "@/lib/format";
 
 const CLOUD_LIMIT = 5000;
+const MANY = 1500;
 const FRONT_SIZE = 10;
 // All designs lie above and to the right of the front, so that is where its surroundings are shown.
 const AIR_AROUND_FRONT: Range = [0.25, 0.8];
@@ -38,8 +39,7 @@ function tooltip(point: Point, isFront: boolean, isKnee: boolean): string {
   ];
   const row = (name: string, value: string) => `<tr><th>${name}</th><td>${value}</td></tr>`;
   return `<div class="tip"><strong>Design ${number(point.number)}</strong>
-    <table>${row("Latency", withUnit(point.latency, "us"))}${row("Energy", withUnit(point.energy, "uJ"))}
-    ${row("Power", withUnit(point.energy / point.latency, "W"))}</table><span>${notes.join(" · ")}</span></div>`;
+    <table>${row("Latency", withUnit(point.latency, "us"))}${row("Energy", withUnit(point.energy, "uJ"))}</table><span>${notes.join(" · ")}</span></div>`;
 }
 
 function axis(name: string, unit: string, range: Range, log: boolean, count: number, theme: Theme) {
@@ -87,7 +87,7 @@ export function paretoOption({ points, front }: Snapshot, view: View, theme: The
       silent: true,
       symbolSize: FRONT_SIZE + 8,
       z: 5,
-      itemStyle: { color: "transparent", borderWidth: 2, borderColor: theme[RING[state].color], borderType: RING[state].type },
+      itemStyle: { color: "transparent", borderWidth: 2, borderColor: theme[RING[state].color], borderType: RING[state].type, opacity: 1 },
     });
 
   return {
@@ -116,7 +116,7 @@ export function paretoOption({ points, front }: Snapshot, view: View, theme: The
         z: 2,
         itemStyle: { color: "transparent", borderColor: theme.infeasible, borderWidth: 1 },
       }),
-      scatter("feasible", rest.filter((p) => p.feasible), { symbolSize: 6, z: 3, itemStyle: { color: theme.cloud } }),
+      scatter("feasible", rest.filter((p) => p.feasible), { symbolSize: rest.length > MANY ? 4 : 6, z: 3, itemStyle: { color: theme.cloud } }),
       {
         type: "line",
         id: "front-line",
@@ -135,14 +135,14 @@ export function paretoOption({ points, front }: Snapshot, view: View, theme: The
       scatter("front", front.filter((p) => p.id !== kneeId), {
         symbolSize: FRONT_SIZE,
         z: 6,
-        itemStyle: { color: theme.accent, borderColor: theme.surface, borderWidth: 1.5 },
+        itemStyle: { color: theme.accent, borderColor: theme.surface, borderWidth: 1.5, opacity: 1 },
         emphasis: { scale: 1.4 },
       }),
       scatter("knee", front.filter((p) => p.id === kneeId), {
         symbol: "diamond",
         symbolSize: FRONT_SIZE + 4,
         z: 7,
-        itemStyle: { color: theme.knee, borderColor: theme.surface, borderWidth: 1.5 },
+        itemStyle: { color: theme.knee, borderColor: theme.surface, borderWidth: 1.5, opacity: 1 },
         emphasis: { scale: 1.3 },
       }),
       scatter("selected", points.filter((p) => p.id === view.selected), {

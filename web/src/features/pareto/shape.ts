@@ -69,7 +69,7 @@ const STEPS = [1, 2, 5];
 
 /** Round numbers inside `range`: about `count` of them on a linear axis, 1-2-5 or whole decades on a logarithmic one. */
 export function ticks([low, high]: Range, log: boolean, count: number): number[] {
-  if (!log || high / low < 3) return linearTicks(low, high, count);
+  if (!log || high / low < 10) return linearTicks(low, high, count);
   const decades = Math.log10(high / low);
   const steps = decades * STEPS.length > count * 1.6 ? [1] : STEPS;
   const values: number[] = [];

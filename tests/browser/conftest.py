@@ -1,0 +1,59 @@
+"""A browser page, and the stand-in for the service."""
+
+import sys
+from collections.abc import Generator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Error, Page, expect
+
+sys.path.insert(0, str(Path(__file__).parent))  # the modules beside this file are no package
+
+from chromium import executable, open_page
+from fake_api import World, sample_world, serve
+
+TIMEOUT_MS = 20_000
+
+
+@dataclass
+class Service:
+    """A stand-in that runs."""
+
+    url: str
+    world: World
+
+
+@pytest.fixture
+def service() -> Generator[Service]:
+    """Past explorations, `exp_05` among them, which is searching."""
+    world = sample_world(pace=0.15)
+    server = serve(world)
+    yield Service(f"http://127.0.0.1:{server.server_port}", world)
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def page() -> Generator[Page]:
+    """A page that fails its test when the dashboard reports an error, or talks to anyone but its own service."""
+    expect.set_options(timeout=TIMEOUT_MS)
+    with ExitStack() as stack:
+        try:
+            page = stack.enter_context(open_page())
+        except Error as error:
+            if executable() is not None:
+                raise
+            pytest.skip(f"no Chromium: install the system's, or run `playwright install chromium` ({error})")
+        errors: list[str] = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        page.on("request", lambda request: errors.append(request.url) if _is_foreign(request.url) else None)
+        page.set_default_timeout(TIMEOUT_MS)
+        yield page
+    assert not errors, errors
+
+
+def _is_foreign(url: str) -> bool:
+    return not url.startswith(("http://127.0.0.1:", "data:", "blob:"))

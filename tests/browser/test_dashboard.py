@@ -1,0 +1,118 @@
+"""The dashboard in a real Chromium, against a stand-in for the service that follows the REST contract."""
+
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+from conftest import Service
+from fake_api import World, serve
+from playwright.sync_api import Page, expect
+from walk import click_front_point, evaluated, front_pixels, open_exploration, wait_for_front, walk
+
+pytestmark = pytest.mark.browser
+
+SEARCHING = "exp_05"
+DONE = "exp_03"
+
+
+def test_the_main_path_ends_with_the_files_of_a_design(page: Page, service: Service, tmp_path: Path) -> None:
+    design_json, archive = walk(page, service.url, DONE, tmp_path)
+    fastest = front_pixels(page)[0]["id"]
+    _, design = service.world.design(fastest)
+    assert json.loads(design_json.read_text()) == design.knobs
+    with tarfile.open(archive) as files:
+        assert f"{fastest}/hls/block.cpp" in files.getnames()
+
+
+def test_points_appear_while_the_search_runs(page: Page, service: Service) -> None:
+    open_exploration(page, service.url, SEARCHING)
+    wait_for_front(page, 20)
+    seen = evaluated(page)
+    assert seen < 240
+    page.wait_for_function(
+        "seen => Number(document.querySelector('[data-testid=evaluated]').textContent) > seen", arg=seen
+    )
+    expect(page.get_by_test_id("state")).to_have_text("done")
+    assert evaluated(page) == 240
+    expected = [d.id for d in service.world.explorations[SEARCHING].designs.values() if d.on_front]
+    assert sorted(p["id"] for p in front_pixels(page)) == sorted(expected)
+    expect(page.locator("tr[data-design]").filter(has_text="passed")).to_have_count(3)
+
+
+def test_a_c_simulation_is_started_from_the_design(page: Page, service: Service) -> None:
+    open_exploration(page, service.url, DONE)
+    wait_for_front(page, 20)
+    _, untested = next(
+        (e, d) for e, d in map(service.world.design, (p["id"] for p in front_pixels(page))) if d.build is None
+    )
+    click_front_point(page, untested.id)
+    panel = page.get_by_test_id("design-panel")
+    panel.get_by_role("button", name="Run C simulation").click()
+    expect(panel.get_by_test_id("csim-running")).to_be_visible()
+    expect(panel.get_by_test_id("verdict").get_by_text("✓ passed")).to_be_visible()
+    expect(panel.get_by_role("link", name="block.cpp")).to_be_visible()
+    expect(page.locator(f"tr[data-design='{untested.id}']")).to_contain_text("passed")
+
+
+def test_a_failed_verdict_says_by_how_much(page: Page, service: Service) -> None:
+    failed = next(d for d in service.world.explorations[DONE].designs.values() if d.csim == "failed")
+    page.goto(f"{service.url}/designs/{failed.id}")
+    verdict = page.get_by_test_id("verdict")
+    expect(verdict).to_contain_text("✕ failed")
+    expect(verdict).to_contain_text("hidden[0, 511] is 1.31, PyTorch says 0.49")
+    expect(verdict).to_contain_text("12 integer mismatches")
+
+
+def test_an_infeasible_design_says_which_budget_it_exceeds(page: Page, service: Service) -> None:
+    large = next(d for d in service.world.explorations[DONE].designs.values() if d.area["lut"] > 1_175_680)
+    page.goto(f"{service.url}/designs/{large.id}")
+    expect(page.get_by_test_id("violations")).to_contain_text(f"LUT: {large.area['lut']:,} of 1,175,680")
+
+
+def test_the_table_serves_the_keyboard(page: Page, service: Service) -> None:
+    page.goto(f"{service.url}/explorations/{DONE}")
+    first = page.locator("tr[data-design]").first
+    first.get_by_role("button").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_test_id("design-panel")).to_be_visible()
+    expect(first.get_by_role("button")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_cloud_of_thousands_keeps_its_front_whole(page: Page, service: Service) -> None:
+    page.goto(f"{service.url}/explorations/exp_01")
+    wait_for_front(page, 20)
+    front = [d for d in service.world.explorations["exp_01"].designs.values() if d.on_front]
+    assert len(front_pixels(page)) == len(front)
+
+
+def test_cancel_and_resume(page: Page, service: Service) -> None:
+    page.goto(f"{service.url}/explorations/{SEARCHING}")
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_test_id("state")).to_have_text("cancelled")
+    page.get_by_role("button", name="Resume").click()
+    expect(page.get_by_test_id("state")).to_have_text("done")
+    assert evaluated(page) == 240
+
+
+def test_a_new_exploration_starts_from_the_empty_list(page: Page) -> None:
+    world = World(pace=0.1)
+    server = serve(world)
+    url = f"http://127.0.0.1:{server.server_port}"
+    page.goto(url)
+    expect(page.get_by_text("./millrace explore gpt2")).to_be_visible()
+    page.get_by_role("button", name="New exploration").first.click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Model").select_option("gpt2-medium")
+    dialog.get_by_label("Phase").select_option("prefill")
+    dialog.get_by_label("Sequence length").fill("32")
+    dialog.get_by_label("Precision").select_option("f32")
+    dialog.get_by_label("Budget").fill("40")
+    dialog.get_by_role("button", name="Start exploration").click()
+    expect(page).to_have_url(f"{url}/explorations/exp_01")
+    row = world.explorations["exp_01"].row
+    assert (row["model"]["name"], row["budget"]) == ("gpt2-medium", 40)
+    assert row["workload"] == {"phase": "prefill", "length": 32, "precision": "f32", "batch": 1, "layers": 1}
+    expect(page.get_by_test_id("state")).to_have_text("done")
+    server.shutdown()
+    server.server_close()

@@ -1,0 +1,123 @@
+from typing import Any, get_args
+
+import pytest
+from fastapi.testclient import TestClient
+
+from api import schemas
+from dse.explore import MAX_BUDGET, SAMPLERS
+
+
+def test_start_queues_the_import(client: TestClient, sent: list[tuple[str, str]]) -> None:
+    reply = client.post("/v1/explorations", json={"model": "gpt2", "budget": 50, "workload": {"length": 128}})
+    assert reply.status_code == 202
+    body = reply.json()
+    assert (body["state"], body["budget"], body["evaluated"]) == ("lowering", 50, 0)
+    assert body["workload"] == {"phase": "decode", "length": 128, "batch": 1, "precision": "w4a8", "layers": 1}
+    assert [o["name"] for o in body["objectives"]] == ["latency_us", "energy_uj"]
+    assert [stage for stage, _ in sent] == ["lower"]
+    assert client.get(f"/v1/explorations/{body['id']}").json() == body
+    assert [e["id"] for e in client.get("/v1/explorations?state=lowering").json()["items"]] == [body["id"]]
+    assert client.get("/v1/explorations?state=done").json()["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "message"),
+    [
+        ({"model": "nope"}, 404, "known are gpt2, gpt2-medium"),
+        ({"platform": "zcu102"}, 422, "known are u55c"),
+        ({"workload": {"length": 0}}, 422, "between"),
+        ({"workload": {"length": -5}}, 422, "between"),
+        ({"workload": {"length": 2**40}}, 422, "between"),
+        ({"workload": {"length": 2000}}, 422, "1024 positions"),
+        ({"workload": {"layers": 20}}, 422, "gpt2 has 12"),
+        ({"workload": {"batch": 0}}, 422, "batch is 0"),
+        ({"workload": {"phase": "train"}}, 422, "#/workload/phase"),
+        ({"workload": {"precision": "f64"}}, 422, "#/workload/precision"),
+        ({"workload": {"length": "64"}}, 422, "#/workload/length"),
+        ({"budget": 0}, 422, "#/budget"),
+        ({"budget": 2**80}, 422, "#/budget"),
+        ({"seed": -1}, 422, "#/seed"),
+        ({"seed": 2**40}, 422, "#/seed"),
+        ({"sampler": "magic"}, 422, "#/sampler"),
+        ({"verify": -1}, 422, "#/verify"),
+        ({"typo": 1}, 422, "#/typo"),
+    ],
+)
+def test_bad_input_is_refused_at_the_door(
+    client: TestClient, sent: list[Any], change: dict[str, Any], status: int, message: str
+) -> None:
+    reply = client.post("/v1/explorations", json={"model": "gpt2"} | change)
+    assert reply.status_code == status
+    problem = reply.json()
+    assert problem["status"] == status
+    assert set(problem) >= {"type", "title", "detail"}
+    assert message in problem["detail"]
+    assert sent == []
+    assert client.get("/v1/explorations").json()["items"] == []
+
+
+def test_limits_are_those_of_the_search() -> None:
+    assert set(get_args(schemas.Sampler)) == set(SAMPLERS)
+    assert schemas.MAX_BUDGET == MAX_BUDGET
+
+
+def test_idempotency_key(client: TestClient, sent: list[Any]) -> None:
+    headers = {"Idempotency-Key": "abc"}
+    first = client.post("/v1/explorations", json={"model": "gpt2"}, headers=headers)
+    again = client.post("/v1/explorations", json={"model": "gpt2", "budget": 200}, headers=headers)
+    assert (again.status_code, again.json()) == (202, first.json())
+    other = client.post("/v1/explorations", json={"model": "gpt2", "budget": 7}, headers=headers)
+    assert other.status_code == 409
+    assert "send a new key" in other.json()["detail"]
+    assert len(client.get("/v1/explorations").json()["items"]) == 1
+    assert len(sent) == 1
+    assert client.post("/v1/explorations", json={"model": "gpt2"}).json()["id"] != first.json()["id"]
+
+
+def test_failed_request_does_not_use_up_its_key(client: TestClient) -> None:
+    headers = {"Idempotency-Key": "abc"}
+    assert client.post("/v1/explorations", json={"model": "nope"}, headers=headers).status_code == 404
+    assert client.post("/v1/explorations", json={"model": "gpt2"}, headers=headers).status_code == 202
+
+
+def test_cancel_and_resume(client: TestClient, exploration: dict[str, Any]) -> None:
+    path = f"/v1/explorations/{exploration['id']}"
+    assert client.post(f"{path}/cancel").json()["state"] == "cancelled"
+    assert client.post(f"{path}/cancel").json()["state"] == "cancelled"
+    assert client.post(f"{path}/resume").json()["state"] == "lowering"
+    assert client.post("/v1/explorations/exp_none/cancel").status_code == 404
+
+
+def test_designs_and_scatter(client: TestClient, exploration: dict[str, Any], design_ids: list[str]) -> None:
+    path = f"/v1/explorations/{exploration['id']}"
+    items = client.get(f"{path}/designs?limit=3").json()
+    assert [d["number"] for d in items["items"]] == [0, 1, 2]
+    rest = client.get(f"{path}/designs?limit=3&cursor={items['next_cursor']}").json()
+    assert [d["number"] for d in rest["items"]] == [3, 4]
+    assert rest["items"][0]["reason"] == "the tile does not fit"
+    assert [d["id"] for d in client.get(f"{path}/designs?front=true").json()["items"]] == [design_ids[1], design_ids[4]]
+    scatter = client.get(f"{path}/scatter").json()
+    assert scatter["id"] == design_ids
+    assert scatter["latency_us"] == [9.0, 8.0, 7.0, None, 5.0]
+    assert scatter["on_front"] == [False, True, False, False, True]
+    found = client.get(path).json()
+    assert (found["evaluated"], found["feasible"], found["front_size"]) == (5, 4, 2)
+
+
+def test_unknown_ids(client: TestClient) -> None:
+    for path in (
+        "explorations/x",
+        "explorations/x/scatter",
+        "explorations/x/designs",
+        "explorations/x/events",
+        "designs/x",
+        "designs/x/artifacts",
+        "designs/x/archive",
+        "builds/x",
+        "builds/x/log",
+        "models/x",
+    ):
+        reply = client.get(f"/v1/{path}")
+        assert reply.status_code == 404, path
+        assert reply.headers["content-type"] == "application/problem+json"
+        assert "there is no" in reply.json()["detail"]

@@ -1,0 +1,29 @@
+"""Bundles of a small GPT-2, converted once in this process: a subprocess each would take seconds."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from compiler.frontend.bundle import Bundle, load_bundle
+from compiler.frontend.models.config import Gpt2Config, ModelSource
+from compiler.options import Phase, Precision, Workload
+
+MakeBundle = Callable[..., Bundle]
+TINY = Gpt2Config(n_embd=64, n_head=4, n_layer=2, n_inner=256, n_positions=64)
+
+
+@pytest.fixture(scope="session")
+def make_bundle(tmp_path_factory: pytest.TempPathFactory) -> MakeBundle:
+    """`make_bundle(phase, precision, length=8, layers=1, config=TINY)`, each made once a session."""
+    from compiler.frontend.convert import convert
+
+    @cache
+    def make(phase: Phase, precision: Precision, length: int = 8, layers: int = 1, config: Gpt2Config = TINY) -> Bundle:
+        directory: Path = tmp_path_factory.mktemp("bundle")
+        workload = Workload("tiny", phase, length, precision, layers=layers)
+        convert(ModelSource("tiny", config), workload, directory, lambda _: None)
+        return load_bundle(directory)
+
+    return make

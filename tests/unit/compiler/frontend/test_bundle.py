@@ -1,0 +1,180 @@
+"""Bundles: the real subprocess, the cache, damage, limits, interruption."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+
+from compiler.errors import InvalidInputError, MillraceError, ToolError
+from compiler.frontend.bundle import bundle_key, import_model, load_bundle
+from compiler.frontend.models.config import Gpt2Config, ModelSource, resolve_model
+from compiler.frontend.process import run_worker
+from compiler.options import Workload
+
+WORKLOAD = Workload("tiny", "decode", 4, "f32")
+CONFIG: dict[str, Any] = {"model_type": "gpt2", "n_embd": 32, "n_head": 2, "n_layer": 2, "n_positions": 16}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tiny")
+    (folder / "config.json").write_text(json.dumps(CONFIG))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache") / "bundles"
+
+
+def workers() -> list[psutil.Process]:
+    return [p for p in psutil.Process().children(recursive=True) if "compiler.frontend.worker" in " ".join(p.cmdline())]
+
+
+def test_import_leaves_torch_alone() -> None:
+    code = (
+        "import sys, compiler.frontend.bundle, compiler.frontend.interpret, compiler.frontend.show; "
+        "sys.exit(any(name.split('.')[0] in {'torch', 'torch_mlir', 'transformers'} for name in sys.modules))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_two_at_once_build_once_then_damage_is_repaired(model: Path, cache: Path) -> None:
+    """Three imports in a row cost two worker processes: the second waits and reuses, the third finds damage."""
+    progress: list[str] = []
+    bundles: list[Any] = []
+
+    def run() -> None:
+        bundles.append(import_model(model, WORKLOAD, cache, progress.append))
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert progress.count("writing the bundle") == 1
+    first, second = bundles
+    assert first.directory == second.directory
+    assert first.graph == second.graph
+    assert {p.name for p in cache.iterdir() if not p.name.endswith(".lock")} == {first.directory.name}
+
+    content = bytearray((first.directory / "tensors.npz").read_bytes())
+    content[len(content) // 2] ^= 1
+    (first.directory / "tensors.npz").write_bytes(content)
+    again = import_model(str(model), WORKLOAD, cache, progress.append)
+    assert progress.count("writing the bundle") == 2
+    assert again.graph == first.graph
+    assert set(again.expected()) == {"hidden_out", "h0.k", "h0.v"}
+    assert workers() == []
+
+
+def test_interruption_leaves_no_process_and_no_rubbish(model: Path, cache: Path) -> None:
+    def interrupt(_text: str) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        import_model(model, Workload("tiny", "prefill", 4, "f32"), cache, interrupt)
+    assert workers() == []
+    assert not list(cache.glob(".*.building"))
+
+
+def test_parent_killed_takes_the_worker_along(model: Path, tmp_path: Path) -> None:
+    code = (
+        "import os, signal; from pathlib import Path\n"
+        "from compiler.frontend.bundle import import_model; from compiler.options import Workload\n"
+        f"import_model({str(model)!r}, Workload('tiny'), Path({str(tmp_path)!r}),\n"
+        "             lambda _: os.kill(os.getpid(), signal.SIGKILL))"
+    )
+    before = {p.pid for p in psutil.process_iter()}
+    subprocess.run([sys.executable, "-c", code], check=False)
+    left = [p for p in psutil.process_iter(["cmdline"]) if p.pid not in before]
+    left = [p for p in left if str(tmp_path) in " ".join(p.info["cmdline"] or ())]
+    _gone, alive = psutil.wait_procs(left, timeout=10)
+    assert alive == []
+
+
+def test_timeout(model: Path, tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match="took longer than 0 s; use fewer layers"):
+        run_worker(resolve_model(model), WORKLOAD, tmp_path, timeout=0.2)
+    assert workers() == []
+
+
+def test_worker_that_cannot_write_says_so(model: Path, tmp_path: Path) -> None:
+    with pytest.raises(ToolError, match=r"cannot write the bundle: .*free space"):
+        run_worker(resolve_model(model), WORKLOAD, tmp_path / "missing")
+
+
+def test_cache_that_cannot_be_written(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ToolError, match="cannot write to the cache"):
+        import_model(model, WORKLOAD, tmp_path / "file")
+
+
+@pytest.mark.parametrize(
+    "workload,message",
+    [
+        (Workload("tiny", layers=3, length=4), "layers is 3; .* has 2"),
+        (Workload("tiny", length=17), "length is 17; .* has 16 positions"),
+    ],
+)
+def test_workload_beyond_the_model(model: Path, cache: Path, workload: Workload, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        import_model(model, workload, cache)
+
+
+def test_key_depends_on_what_matters(model: Path) -> None:
+    source = resolve_model(model)
+    keys = {
+        bundle_key(source, WORKLOAD),
+        bundle_key(source, Workload("tiny", "decode", 5, "f32")),
+        bundle_key(source, Workload("tiny", "decode", 4, "w4a8")),
+        bundle_key(ModelSource(source.name, Gpt2Config(**{k: CONFIG[k] for k in ("n_embd", "n_head")})), WORKLOAD),
+    }
+    assert len(keys) == 4
+    assert bundle_key(source, WORKLOAD) in keys
+
+
+@pytest.mark.parametrize("damage", ["missing", "meta", "graph", "cycle"])
+def test_load_refuses_what_is_no_bundle(make_bundle: Any, tmp_path: Path, damage: str) -> None:
+    source = make_bundle("decode", "f32").directory
+    for name in ("meta.json", "graph.json"):
+        (tmp_path / name).write_bytes((source / name).read_bytes())
+    graph = json.loads((tmp_path / "graph.json").read_text())
+    match damage:
+        case "missing":
+            (tmp_path / "graph.json").unlink()
+        case "meta":
+            (tmp_path / "meta.json").write_text("{}")
+        case "graph":
+            del graph["ops"][0]["loops"]
+        case _:
+            graph["ops"].reverse()
+    if (tmp_path / "graph.json").exists():
+        (tmp_path / "graph.json").write_text(json.dumps(graph))
+    with pytest.raises(InvalidInputError, match="is not a bundle"):
+        load_bundle(tmp_path)
+
+
+def test_every_error_of_the_worker_is_ours() -> None:
+    from compiler.frontend.worker import ERRORS
+
+    assert all(issubclass(kind, MillraceError) for kind in ERRORS.values())
+
+
+def test_tensors_are_plain_arrays(make_bundle: Any) -> None:
+    bundle = make_bundle("prefill", "w4a8")
+    tensors = bundle.tensors()
+    assert {v.source for v in bundle.graph.values if v.source} == set(tensors)
+    assert {str(a.dtype) for a in tensors.values()} == {"float32", "int8"}
+    mask = tensors["mask"]
+    assert mask.shape == (8, 8)
+    assert mask[3, 3] == 0.0
+    assert mask[3, 4] == np.finfo(np.float32).min
+    assert os.path.getsize(bundle.directory / "graph.json") < 200_000

@@ -1,0 +1,69 @@
+import threading
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from db.engine import Database, after_commit
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Database:
+    made = Database(f"sqlite:///{tmp_path}/deep/er/a.db")
+    with made.write() as session:
+        session.execute(text("CREATE TABLE t (x INTEGER PRIMARY KEY, y INTEGER REFERENCES t(x))"))
+    return made
+
+
+def test_sqlite_is_configured(database: Database) -> None:
+    with database.read() as session:
+        values = {p: session.execute(text(f"PRAGMA {p}")).scalar() for p in ("journal_mode", "foreign_keys")}
+        assert values == {"journal_mode": "wal", "foreign_keys": 1}
+        assert session.execute(text("PRAGMA synchronous")).scalar() == 1
+        assert session.execute(text("PRAGMA busy_timeout")).scalar() == 30_000
+
+
+def test_write_commits_and_then_calls_back(database: Database) -> None:
+    seen: list[int] = []
+
+    def look() -> None:
+        with database.read() as session:
+            seen.append(session.execute(text("SELECT count(*) FROM t")).scalar_one())
+
+    with database.write() as session:
+        session.execute(text("INSERT INTO t (x) VALUES (1)"))
+        after_commit(session, look)
+        assert seen == []
+    assert seen == [1]
+
+
+def test_error_rolls_back_and_calls_nothing(database: Database) -> None:
+    seen: list[int] = []
+    with pytest.raises(RuntimeError), database.write() as session:  # noqa: PT012
+        session.execute(text("INSERT INTO t (x) VALUES (1)"))
+        after_commit(session, lambda: seen.append(1))
+        raise RuntimeError
+    with database.read() as session:
+        assert session.execute(text("SELECT count(*) FROM t")).scalar_one() == 0
+    assert seen == []
+
+
+def test_writers_that_read_first_do_not_lose_updates(database: Database) -> None:
+    with database.write() as session:
+        session.execute(text("INSERT INTO t (x, y) VALUES (0, NULL)"))
+        session.execute(text("CREATE TABLE counter (n INTEGER)"))
+        session.execute(text("INSERT INTO counter VALUES (0)"))
+
+    def add() -> None:
+        for _ in range(20):
+            with database.write() as session:
+                n = session.execute(text("SELECT n FROM counter")).scalar_one()
+                session.execute(text("UPDATE counter SET n = :n"), {"n": n + 1})
+
+    threads = [threading.Thread(target=add) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with database.read() as session:
+        assert session.execute(text("SELECT n FROM counter")).scalar_one() == 80

@@ -1,0 +1,5 @@
+from lease_contract import LeaseContract
+
+
+class TestLeasesOnSqlite(LeaseContract):
+    """On SQLite."""

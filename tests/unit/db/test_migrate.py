@@ -1,0 +1,42 @@
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from db import migrate
+from db.engine import make_engine
+from db.migrations.env_filter import include_name
+from db.models import Base
+
+
+def test_models_and_migrations_agree(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/a.db"
+    migrate.upgrade(url)
+    engine = make_engine(url)
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True, "include_name": include_name})
+        assert compare_metadata(context, Base.metadata) == []
+
+
+def test_head_is_the_newest_script() -> None:
+    assert ScriptDirectory(str(Path(migrate.__file__).parent / "migrations")).get_heads() == [migrate.HEAD]
+
+
+def test_upgrade_is_idempotent(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/a.db"
+    migrate.upgrade(url)
+    migrate.upgrade(url)
+    assert migrate.current_revision(make_engine(url)) == migrate.HEAD
+
+
+def test_two_that_start_at_once_take_turns(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/a.db"
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(migrate.upgrade, [url] * 4))
+    assert migrate.current_revision(make_engine(url)) == migrate.HEAD
+
+
+def test_empty_database_has_no_revision(tmp_path: Path) -> None:
+    assert migrate.current_revision(make_engine(f"sqlite:///{tmp_path}/a.db")) is None

@@ -1,0 +1,128 @@
+from typing import Any
+
+import pytest
+from sqlalchemy.exc import IntegrityError
+
+from db.engine import Database
+from db.errors import ConflictError, NotFoundError
+from db.models import Exploration
+from db.repositories import artifacts, builds, catalog, designs, events, explorations, idempotency
+from db.repositories.artifacts import NewArtifact
+from db.repositories.designs import NewDesign, NewMetric
+from db.repositories.explorations import Counts
+
+
+def new_design(number: int, **values: Any) -> NewDesign:
+    defaults: dict[str, Any] = {
+        "key": f"k{number}",
+        "knobs": {"n": number},
+        "feasible": True,
+        "latency_us": 10.0 - number,
+        "energy_uj": 1.0 + number,
+        "violations": [],
+        "reason": None,
+        "seconds": 0.1,
+        "metrics": (NewMetric("latency", 1.0, "us", "estimate", "millrace", "0"),),
+    }
+    return NewDesign(number=number, **(defaults | values))
+
+
+def add_designs(database: Database, exploration: Exploration, *new: NewDesign) -> list[str]:
+    with database.write() as session:
+        return designs.add(session, exploration.id, new)
+
+
+def test_model_names_are_taken_once(database: Database) -> None:
+    with database.write() as session:
+        first = catalog.put_model(session, "mine", "config", {"a": 1}, "1" * 64)
+        assert catalog.put_model(session, "mine", "config", {"a": 1}, "1" * 64).id == first.id
+        with pytest.raises(ConflictError, match="choose another name"):
+            catalog.put_model(session, "mine", "config", {"a": 2}, "2" * 64)
+        assert catalog.find_model(session, first.id).name == "mine"
+        with pytest.raises(NotFoundError):
+            catalog.find_model(session, "yours")
+
+
+def test_designs_are_stored_once(database: Database, exploration: Exploration) -> None:
+    add_designs(database, exploration, new_design(0), new_design(1))
+    for twin in (new_design(1, key="other"), new_design(2, key="k1")):
+        with pytest.raises(IntegrityError):
+            add_designs(database, exploration, new_design(5), twin)
+    with database.read() as session:
+        assert [d.number for d in designs.stored(session, exploration.id)] == [0, 1]
+
+
+def test_design_pages_and_front(database: Database, exploration: Exploration) -> None:
+    ids = add_designs(database, exploration, *(new_design(n, feasible=n != 3) for n in range(5)))
+    with database.write() as session:
+        assert designs.set_front(session, exploration.id, {"k1", "k4"})
+        assert not designs.set_front(session, exploration.id, {"k1", "k4"})
+        assert designs.set_front(session, exploration.id, {"k4", "k2"})
+    with database.read() as session:
+        assert [d.number for d in designs.page(session, exploration.id, 1, 2)] == [2, 3]
+        assert [d.number for d in designs.page(session, exploration.id, None, 9, front=True)] == [2, 4]
+        assert designs.front_ids(session, exploration.id) == [ids[4], ids[2]]  # fastest first
+        assert explorations.counts(session, [exploration.id, "exp_none"]) == {exploration.id: Counts(5, 4, 2)}
+        assert [m.name for m in designs.metrics_of(session, ids)[ids[0]]] == ["latency"]
+
+
+def test_build_is_made_once_per_key_and_shared_when_done(database: Database, exploration: Exploration) -> None:
+    first, second = add_designs(database, exploration, new_design(0), new_design(1))
+    with database.write() as session:
+        build = builds.ensure(session, "csim", "a" * 64, {}, design_id=first)
+        assert builds.ensure(session, "csim", "a" * 64, {}, design_id=first).id == build.id
+        builds.finish(session, build.id, {"passed": True}, {"g++": "12"})
+        artifacts.replace(session, build.id, first, [NewArtifact("a.txt", "d" * 64, 3, "text/plain")])
+        twin = builds.ensure(session, "csim", "a" * 64, {}, design_id=second)
+        assert twin.id != build.id
+        assert (twin.state, twin.verdict) == ("done", {"passed": True})
+        assert [a.path for a in artifacts.of_design(session, second)] == ["a.txt"]
+
+
+def test_failed_build_is_queued_again_but_a_finished_one_is_not(database: Database, exploration: Exploration) -> None:
+    [design] = add_designs(database, exploration, new_design(0))
+    with database.write() as session:
+        build = builds.ensure(session, "csim", "a" * 64, {}, design_id=design)
+        assert not builds.requeue(session, build.id)
+        builds.fail(session, build.id, "tool", "it broke")
+        assert builds.get(session, build.id).failure == "tool"
+        assert builds.requeue(session, build.id)
+        assert builds.get(session, build.id).error is None
+        builds.finish(session, build.id, None, {})
+        assert not builds.requeue(session, build.id)
+
+
+def test_transition_happens_from_the_named_states_only(database: Database, exploration: Exploration) -> None:
+    with database.write() as session:
+        assert not explorations.transition(session, exploration.id, ("searching",), "done")
+        assert explorations.transition(session, exploration.id, ("queued",), "lowering")
+        row = explorations.get(session, exploration.id)
+        started = row.started_at
+        assert started is not None
+        explorations.transition(session, exploration.id, ("lowering",), "failed", "why")
+        row = explorations.get(session, exploration.id)
+        assert (row.state, row.error, row.started_at) == ("failed", "why", started)
+        assert row.finished_at is not None
+        explorations.transition(session, exploration.id, ("failed",), "queued")
+        assert explorations.get(session, exploration.id).finished_at is None
+
+
+def test_events_come_in_order_after_an_id(database: Database, exploration: Exploration) -> None:
+    with database.write() as session:
+        for n in range(3):
+            events.append(session, exploration.id, "state", {"n": n})
+    with database.read() as session:
+        first, *rest = events.since(session, exploration.id, 0)
+        assert [e.data["n"] for e in events.since(session, exploration.id, first.id)] == [e.data["n"] for e in rest]
+        assert events.since(session, "exp_other", 0) == []
+
+
+def test_idempotency_key_keeps_the_answer(database: Database) -> None:
+    with database.write() as session:
+        assert idempotency.reserve(session, "POST /x", "key", "b" * 64) is None
+        idempotency.record(session, "POST /x", "key", {"id": "1"})
+    with database.write() as session:
+        assert idempotency.reserve(session, "POST /x", "key", "b" * 64) == {"id": "1"}
+        assert idempotency.reserve(session, "POST /y", "key", "b" * 64) is None
+        with pytest.raises(ConflictError, match="send a new key"):
+            idempotency.reserve(session, "POST /x", "key", "c" * 64)

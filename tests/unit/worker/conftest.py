@@ -1,0 +1,53 @@
+"""A farm on SQLite whose messages are recorded instead of sent."""
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from db.migrate import upgrade
+from db.models import Exploration
+from db.repositories import catalog, explorations
+from worker.farm import Farm, open_farm
+from worker.settings import Settings
+
+
+@dataclass
+class Sent:
+    """Messages in the order they were sent; `error` is raised instead of sending."""
+
+    messages: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    error: Exception | None = None
+
+    def __call__(self, stage: str, key: str) -> None:
+        if self.error is not None:
+            raise self.error
+        self.messages.append((stage, key))
+
+    def take(self) -> list[tuple[str, str]]:
+        taken, self.messages = self.messages, []
+        return taken
+
+
+@pytest.fixture
+def sent() -> Sent:
+    return Sent()
+
+
+@pytest.fixture
+def farm(tmp_path: Path, sent: Sent) -> Generator[Farm]:
+    settings = Settings(home=tmp_path / "home", stages="service_stages:STAGES")
+    upgrade(settings.database)
+    made = open_farm(settings, sent)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def exploration(farm: Farm) -> Exploration:
+    with farm.database.write() as session:
+        model = catalog.put_model(session, "gpt2", "builtin", {}, "m" * 64)
+        workload = catalog.put_workload(session, model, "decode", 64, 1, "w4a8", 1, "w" * 64)
+        options = {"seed": 0, "sampler": "random", "verify": 3}
+        return explorations.add(session, workload, "u55c", [], options, 24)

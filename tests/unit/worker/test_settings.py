@@ -1,0 +1,38 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from worker.settings import Settings
+
+
+def test_defaults_lie_in_the_home(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path)
+    assert settings.database == f"sqlite:///{tmp_path}/millrace.db"
+    assert settings.redis == f"unix://{tmp_path}/run/redis.sock"
+    assert settings.host == "127.0.0.1"
+
+
+def test_home_follows_xdg(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("MILLRACE_HOME", raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert Settings().home == tmp_path / "millrace"
+
+
+def test_socket_path_fits_the_kernel() -> None:
+    deep = Settings(home=Path("/tmp") / ("x" * 150))
+    assert len(os.fsencode(deep.redis_socket)) < 100
+    assert deep.redis_socket != Settings(home=Path("/tmp") / ("y" * 150)).redis_socket
+
+
+def test_children_get_the_same_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, port=1234, lease_seconds=7, stages="a:b", redis_url="redis://r", concurrency=3)
+    for name, value in settings.environment().items():
+        monkeypatch.setenv(name, value)
+    assert Settings() == settings
+
+
+@pytest.mark.parametrize("values", [{"port": 70_000}, {"lease_seconds": 0}, {"concurrency": 0}])
+def test_values_out_of_range_are_refused(values: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="validation error"):
+        Settings(**values)  # pyright: ignore[reportArgumentType]

@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import type { Point } from "@/features/pareto/cloud";
+import { axisRange, frontLine, knee, thin, ticks } from "@/features/pareto/shape";
+
+const point = (number: number, latency: number, energy: number): Point => ({
+  id: `d${number}`,
+  number,
+  latency,
+  energy,
+  feasible: true,
+  csim: null,
+});
+
+test("thinning keeps about as many as asked for, and none that it dropped before", () => {
+  const points = Array.from({ length: 20_000 }, (_, i) => point(i, i + 1, 1));
+  const some = thin(points, 5000);
+  expect(Math.abs(some.length - 5000)).toBeLessThan(50);
+  const fewer = new Set(thin([...points, point(20_000, 1, 1)], 5000).map((p) => p.id));
+  expect([...fewer].filter((id) => id !== "d20000").every((id) => some.some((p) => p.id === id))).toBe(true);
+  expect(thin(points.slice(0, 100), 5000)).toHaveLength(100);
+});
+
+test("the knee is the point farthest below the chord, in log space", () => {
+  expect(knee([point(0, 1, 1000), point(1, 2, 30), point(2, 100, 20), point(3, 1000, 10)])).toBe(1);
+});
+
+test("the ends are the knee only when there is nothing between them", () => {
+  expect(knee([])).toBe(-1);
+  expect(knee([point(0, 1, 1)])).toBe(0);
+  expect(knee([point(0, 1, 10), point(1, 10, 1)])).toBe(0);
+  expect(knee([point(0, 1, 10), point(1, 9.9, 9.9), point(2, 10, 1)])).toBe(1);
+});
+
+test("the line comes from the top of the plot and leaves at its right edge", () => {
+  const line = frontLine([point(0, 2, 8), point(1, 4, 3)], [1, 10], [1, 20]);
+  expect(line).toEqual([
+    [2, 20],
+    [2, 8],
+    [4, 3],
+    [10, 3],
+  ]);
+  expect(frontLine([], [1, 10], [1, 10])).toEqual([]);
+});
+
+test("axes leave air in shares of the extent", () => {
+  expect(axisRange([10, 1000], true, [0.5, 0.5])).toEqual([1, 10_000]);
+  expect(axisRange([10, 20], false, [0.1, 0.2])).toEqual([9, 22]);
+  expect(axisRange([5], true, [0, 0])).toEqual([5, 5]);
+  expect(axisRange([], true, [0, 0])).toEqual([1, 10]);
+});
+
+test("ticks are round and inside the axis", () => {
+  expect(ticks([42, 1200], true, 8)).toEqual([50, 100, 200, 500, 1000]);
+  expect(ticks([1, 1e6], true, 5)).toEqual([1, 10, 100, 1000, 10_000, 100_000, 1_000_000]);
+  expect(ticks([370, 1450], true, 6)).toEqual([400, 600, 800, 1000, 1200, 1400]);
+  expect(ticks([0.1, 0.34], false, 5)).toEqual([0.1, 0.15, 0.2, 0.25, 0.3]);
+});
