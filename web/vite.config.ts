@@ -2,7 +2,7 @@ import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
 // `npm run dev` serves the sources and passes API calls on to a running `./millrace up`.
-const api = process.env["MILLRACE_API"] ?? "http://127.0.0.1:8000";
+const api = process.env["MILLRACE_API"] ?? "http://127.0.0.1:8642";
 
 export default defineConfig({
   plugins: [react()],

@@ -27,12 +27,7 @@ def lower(farm: Farm, stages: Stages, build_id: str, token: int) -> None:
 
 
 def open_bundle(farm: Farm, stages: Stages, workload: models.Workload) -> Bundle:
-    """The workload's bundle, imported again where this machine does not have it. Raises MillraceError."""
-    if workload.bundle_key is not None:
-        directory = farm.settings.bundle_dir / workload.bundle_key
-        if directory.is_dir():
-            return stages.load(directory)
-    farm.settings.bundle_dir.mkdir(parents=True, exist_ok=True)
+    """The workload's bundle: from this machine's cache, else imported now. Raises MillraceError."""
     source = _model_source(farm, workload.model)
     return stages.lower(source, compiler_workload(workload), farm.settings.bundle_dir, _say)
 

@@ -25,7 +25,7 @@ from worker.processes import identity
 Stage = Literal["lower", "search", "csim"]
 _POLL_SECONDS = 0.3
 _KILL_SECONDS = 10
-_LOG_TAIL = 1500
+_LAST_LINE = 500
 
 _log = logging.getLogger(__name__)
 
@@ -139,8 +139,9 @@ def _give_back(farm: Farm, stage: Stage, key: str, token: int) -> None:
 
 
 def _record_crash(farm: Farm, stage: Stage, key: str, token: int, code: int, log: Path) -> None:
-    tail = log.read_text(errors="replace")[-_LOG_TAIL:].strip()
-    text = f"the {stage} process ended unexpectedly ({_reason(code)}). The end of its output:\n{tail}"
+    last = next((line for line in reversed(log.read_text(errors="replace").splitlines()) if line.strip()), "no output")
+    where = log if stage == "search" else "the build's log"
+    text = f"the {stage} process ended unexpectedly ({_reason(code)}): {last[:_LAST_LINE]} (see {where})"
     _log.error("%s: %s", key, text)
     try:
         record_failure(farm, stage, key, token, "tool", text)

@@ -50,12 +50,13 @@ class Search(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """`lower(model, workload, cache, on_progress)`, `load(directory)`, `search`, `compile(bundle, knobs, platform, out,
-    on_stage)`, `csim(design_dir, on_stage)`. All raise MillraceError for what a person can act upon.
+    """The four functions. All raise MillraceError for what a person can act upon.
+
+    `lower(model, workload, cache, on_progress)` is quick where the cache has the bundle; `search` as above;
+    `compile(bundle, knobs, platform, out, on_stage)` writes a design directory; `csim(design_dir, on_stage)` runs it.
     """
 
     lower: Callable[[str | Path, Workload, Path, Progress], Bundle]
-    load: Callable[[Path], Bundle]
     search: Search
     compile: Callable[[Any, Knobs, Platform, Path, Progress], object]
     csim: Callable[[Path, Progress], Verdict]

@@ -61,11 +61,11 @@ def run_worker(
         finally:
             timer.cancel()
             _kill(process)
-            process.wait()
+            process.communicate()  # reaps it and closes the pipes
         if error is not None:
             raise ERRORS[error["error"]](error["message"])
         if timed_out:
-            raise ToolError(f"importing {source.name} took longer than {timeout:.0f} s; use fewer layers")
+            raise ToolError(f"importing {source.name} took longer than {timeout:g} s; use fewer layers")
         if status:
             raise ToolError(f"importing {source.name} failed ({_ending(status)}); its log ends:\n{_tail(log)}")
 

@@ -18,7 +18,7 @@ def bind_multipliers(module: ModuleOp, multiplier: str) -> None:
         raise PassFailedException(f"multiplier {multiplier!r} is unknown; use one of {', '.join(MULTIPLIERS)}")
     for task in tasks_of(module):
         if any(isinstance(op, MuliOp) for block in task.body.blocks for op in block.ops):
-            _ = StringAttr(multiplier)
+            task.multiplier = StringAttr(multiplier)
 
 
 @dataclass(frozen=True)

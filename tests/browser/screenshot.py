@@ -1,6 +1,6 @@
 """Takes a picture of a page of the dashboard.
 
-`python tests/browser/screenshot.py --url http://127.0.0.1:8000/explorations/exp_... --out docs/dashboard.png --pick`
+`python tests/browser/screenshot.py --url http://127.0.0.1:8642/explorations/exp_... --out docs/dashboard.png --pick`
 """
 
 import argparse

@@ -7,13 +7,13 @@ import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from lease_contract import LeaseContract
 
 from db import migrate
 from db.engine import Database, make_engine
 from db.migrations.env_filter import include_name
 from db.models import Base, Event, Exploration
 from db.repositories import catalog, events, explorations, idempotency
-from lease_contract import LeaseContract
 
 pytestmark = pytest.mark.e2e
 

@@ -43,16 +43,13 @@ class FakeVerdict:
 
 
 def lower(model: str | Path, workload: Workload, cache: Path, on_progress: Progress) -> SmallBundle:
-    _log("CALLS", f"lower {model}")
-    on_progress("importing")
-    if os.environ.get("LOWER") == "fail":
-        raise ToolError("the importer did not like it; change something")
     directory = cache / f"{Path(model).name}-{workload.phase}-{workload.length}"
-    directory.mkdir(parents=True, exist_ok=True)
-    return load(directory)
-
-
-def load(directory: Path) -> SmallBundle:
+    if not directory.is_dir():
+        _log("CALLS", f"lower {model}")
+        on_progress("importing")
+        if os.environ.get("LOWER") == "fail":
+            raise ToolError("the importer did not like it; change something")
+        directory.mkdir(parents=True)
     return SmallBundle(directory, mlp())
 
 
@@ -104,4 +101,4 @@ def _log(variable: str, line: str) -> None:
             file.write(line + "\n")
 
 
-STAGES = Stages(lower=lower, load=load, search=slow_search, compile=compile_design, csim=csim)
+STAGES = Stages(lower=lower, search=slow_search, compile=compile_design, csim=csim)

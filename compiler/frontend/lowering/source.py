@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from xdsl.context import Context
-from xdsl.dialects import arith, cf, func, linalg, math, tensor
+from xdsl.dialects import arith, cf, func, math, tensor
 from xdsl.dialects.builtin import (
     AnyFloat,
     Builtin,
@@ -22,6 +22,8 @@ from xdsl.dialects.builtin import (
     StringAttr,
     TensorType,
 )
+from xdsl.dialects.linalg import Linalg
+from xdsl.dialects.linalg.ops import GenericOp, YieldOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 from xdsl.parser import Parser
@@ -128,7 +130,7 @@ class SourceModule:
 def parse_source(text: str) -> SourceModule:
     """Read a module in MLIR's generic form. Raises UnsupportedError for operations that have no place in the graph."""
     context = Context(allow_unregistered=True)
-    for dialect in (Builtin, func.Func, arith.Arith, math.Math, linalg.Linalg, tensor.Tensor, cf.Cf):
+    for dialect in (Builtin, func.Func, arith.Arith, math.Math, Linalg, tensor.Tensor, cf.Cf):
         context.load_dialect(dialect)
     try:
         module = Parser(context, text).parse_module()
@@ -168,7 +170,7 @@ class _Reader:
                 self._values[op.result] = _constant(op)
             case tensor.EmptyOp():
                 self._values[op.results[0]] = None
-            case linalg.GenericOp():
+            case GenericOp():
                 self._generic(op)
             case tensor.CollapseShapeOp() | tensor.ExpandShapeOp():
                 self._reshape(op)
@@ -181,7 +183,7 @@ class _Reader:
             case _:
                 raise UnsupportedError(f"{_name(op)} at {_path(op) or 'top level'} is not supported")
 
-    def _generic(self, op: linalg.GenericOp) -> None:
+    def _generic(self, op: GenericOp) -> None:
         inputs = tuple(self._source(op, v) for v in op.inputs)
         inits = tuple(self._values[v] for v in op.outputs)
         maps = tuple(tuple(_loop_of(op, e) for e in m.data.results) for m in op.indexing_maps)
@@ -195,7 +197,7 @@ class _Reader:
         steps: list[ScalarStep] = []
         yields: tuple[int | Constant, ...] = ()
         for inner in block.ops:
-            if isinstance(inner, linalg.YieldOp):
+            if isinstance(inner, YieldOp):
                 yields = tuple(self._scalar(numbers, v) for v in inner.operands)
             elif isinstance(inner, arith.ConstantOp):
                 numbers[inner.result] = _constant(inner)

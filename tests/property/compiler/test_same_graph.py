@@ -112,6 +112,20 @@ def test_compiled_design_is_the_searched_one(data: st.DataObject) -> None:
     assert read_back(compile_to_ir(graph, point), PLATFORM) == searched
 
 
+CORNERS = (
+    Knobs(),
+    Knobs(default_tile_size=8, overall_unroll=32, fusion_budget=64, multiplier="dsp"),
+    Knobs(order="reduction-outer", fifo="safe-prefetch", hbm_channels=4, stream_width=1024),
+)
+
+
+@pytest.mark.parametrize("point", CORNERS)
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_corners_of_the_design_space(name: str, point: Knobs) -> None:
+    graph = ALL[name]()
+    assert read_back(compile_to_ir(graph, point), PLATFORM) == build_task_graph(graph, point, PLATFORM)
+
+
 @settings(max_examples=40)
 @given(networks())
 def test_import_keeps_everything(graph: LinalgGraph) -> None:

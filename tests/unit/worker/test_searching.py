@@ -1,4 +1,3 @@
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -103,8 +102,7 @@ def test_ends_and_knee_are_verified_first() -> None:
 
 
 @pytest.fixture
-def stages(farm: Farm, tmp_path: Path) -> Stages:
-    farm.settings.bundle_dir.mkdir(parents=True, exist_ok=True)
+def stages() -> Stages:
     return load_stages("service_stages:STAGES")
 
 

@@ -34,7 +34,7 @@ def test_graph_equals_pytorch(make_bundle: Any, phase: Phase, precision: Precisi
 
 
 @pytest.mark.parametrize(
-    "phase,precision,length,layers,config",
+    ("phase", "precision", "length", "layers", "config"),
     [
         ("decode", "f32", 2, 1, RELU),  # a cache of one row: its axis has extent 1
         ("prefill", "f32", 1, 1, RELU),  # every reduction over positions vanishes

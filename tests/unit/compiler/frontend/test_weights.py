@@ -51,7 +51,7 @@ def test_checkpoint_gives_the_weights(checkpoint: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "change,message",
+    ("change", "message"),
     [
         (None, "has no tensor h.0.attn.c_attn.weight"),
         ((16, 47), r"is BF16 \[16, 47\]; the configuration needs \[16, 48\] of BF16, F16, F32"),

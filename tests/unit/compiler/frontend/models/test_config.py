@@ -25,7 +25,7 @@ def test_bad_sizes_name_the_field_and_its_range(field: str, value: object) -> No
 
 
 @pytest.mark.parametrize(
-    "change,message",
+    ("change", "message"),
     [
         ({"n_embd": 66}, "n_embd 66 is not divisible by n_head 4"),
         ({"n_inner": 7}, "n_inner is 7; it must be a whole number between 8"),
@@ -52,7 +52,7 @@ def test_bad_fields(change: dict[str, Any], message: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "text,message",
+    ("text", "message"),
     [
         ("", "is not JSON"),
         ('{"model_type": "gpt2", "n_em', "is not JSON"),
