@@ -41,6 +41,11 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> 
     return result
 
 
+def number(value: float) -> str:
+    """A quantity with four digits, or all digits before the point."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
 def verdict_word(passed: bool | None) -> str:
     """The coloured word for a C simulation verdict; None where there was none."""
     if passed is None:

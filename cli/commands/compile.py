@@ -13,7 +13,7 @@ import typer
 
 from cli import options
 from cli.errors import DONE, NO
-from cli.output import console, emit_json, table
+from cli.output import console, emit_json, number, table
 from cli.stages import Stages
 from compiler.errors import InvalidInputError
 from compiler.options import Knobs
@@ -143,9 +143,9 @@ def _making_way(out: Path, force: bool) -> Generator[None]:
 
 
 def _show(estimate: "Estimate", out: Path) -> None:
-    rows = [(m.name, f"{m.value:,.4g}", m.unit, f"[dim]{m.fidelity}[/]") for m in estimate.metrics]
+    rows = [(m.name, number(m.value), m.unit, f"[dim]{m.fidelity}[/]") for m in estimate.metrics]
     console.print(table("", ("metric", ">value", "unit", "fidelity"), rows))
     for violation in estimate.violations:
-        over = f"{violation.resource} {violation.demand:,.4g} of {violation.bound:,.4g}"
+        over = f"{violation.resource} {number(violation.demand)} of {number(violation.bound)}"
         console.print(f"[yellow]exceeds the platform:[/] {over}")
     console.print(f"written to {out}; next: millrace csim {out}")

@@ -55,9 +55,9 @@ def show_verdict(verdict: "Verdict") -> None:
     ]
     columns = ("output", ">max abs error", ">max rel error", ">rms rel error", ">tolerance of max rel", "verdict")
     console.print(table("", columns, rows))
-    console.print(
-        f"{verdict_word(verdict.passed)} against PyTorch in {verdict.seconds:.1f} s; "
-        f"{verdict.tasks_checked} integer tasks checked bit by bit, {verdict.integer_mismatches} mismatches"
-    )
+    console.print(f"{verdict_word(verdict.passed)} against PyTorch in {verdict.seconds:.1f} s")
+    if verdict.tasks_checked:
+        found = f"{verdict.integer_mismatches} differences"
+        console.print(f"{verdict.tasks_checked} integer tasks compared bit by bit with their definitions: {found}")
     if not verdict.passed:
         console.print(verdict.message, markup=False)

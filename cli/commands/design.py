@@ -12,7 +12,7 @@ import typer
 
 from cli import options
 from cli.client import Client, Design
-from cli.output import console, emit_json, errors, table, verdict_word
+from cli.output import console, emit_json, errors, number, table, verdict_word
 from cli.service import connect, look
 from compiler.errors import InvalidInputError, ToolError
 
@@ -110,12 +110,12 @@ def _print(design: Design) -> None:
     place = "on the front" if design["on_front"] else "feasible" if design["feasible"] else "infeasible"
     console.print(f"[bold]{design['id']}[/]  number {design['number']} of {design['exploration_id']}, {place}")
     metrics = [
-        (m["name"], f"{m['value']:,.4g}", m["unit"], m["fidelity"], f"[dim]{m['tool']} {m['tool_version']}[/]")
+        (m["name"], number(m["value"]), m["unit"], m["fidelity"], f"[dim]{m['tool']} {m['tool_version']}[/]")
         for m in design["metrics"]
     ]
     console.print(table("", ("metric", ">value", "unit", "fidelity", "from"), metrics))
     for violation in design["violations"]:
-        over = f"{violation['resource']} {violation['demand']:,.4g} of {violation['bound']:,.4g}"
+        over = f"{violation['resource']} {number(violation['demand'])} of {number(violation['bound'])}"
         console.print(f"[yellow]exceeds the platform:[/] {over}")
     knobs = [(name, str(value)) for name, value in design["knobs"].items()]
     console.print(table("", ("knob", "value"), knobs))

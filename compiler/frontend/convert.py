@@ -1,6 +1,7 @@
 """One conversion, start to end: a checked model and a workload in, the files of a bundle out. Runs in the worker."""
 
 import json
+import shutil
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
@@ -25,12 +26,15 @@ from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Workload
 
+_SPARE_BYTES = 32 << 20  # graph, text, inputs and reference results
+
 
 def convert(source: ModelSource, workload: Workload, directory: Path, on_progress: Callable[[str], None]) -> None:
     """Write the bundle of `workload` into `directory`, which exists and is empty."""
     on_progress(f"building {workload.layers} layer(s) of {source.name}")
     inputs = make_inputs(source.config, workload)
     network = _build(source, workload, _tensors(inputs))
+    _check_space(network, directory)
     on_progress("running the PyTorch reference")
     with torch.no_grad():
         results = network(*_tensors(inputs))
@@ -66,6 +70,14 @@ def _build(source: ModelSource, workload: Workload, inputs: NetworkInputs) -> nn
     if workload.precision == "f32":
         return network
     return quantised(network, calibrate(network, inputs), WEIGHT_BITS[workload.precision]).eval()
+
+
+def _check_space(network: nn.Module, directory: Path) -> None:
+    """Raises OSError before the long part where the weights alone would not fit on the disk."""
+    needed = sum(tensor.nbytes for tensor in network.state_dict().values())
+    free = shutil.disk_usage(directory).free
+    if free < needed + _SPARE_BYTES:
+        raise OSError(f"{directory} needs {(needed + _SPARE_BYTES) >> 20} MiB and has {free >> 20} MiB free")
 
 
 def _save(path: Path, arrays: dict[str, NDArray[Any]]) -> None:

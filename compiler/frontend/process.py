@@ -61,7 +61,7 @@ def run_worker(
         finally:
             timer.cancel()
             _kill(process)
-            process.communicate()  # reaps it and closes the pipes
+            process.wait()
         if error is not None:
             raise ERRORS[error["error"]](error["message"])
         if timed_out:
@@ -82,13 +82,22 @@ def _converse(
     except BrokenPipeError:
         return None  # it died at once; its status and log say why
     error: dict[str, str] | None = None
-    for line in process.stdout:
-        message = json.loads(line)
-        if "error" in message:
-            error = message
-        elif on_progress is not None:
-            on_progress(message["progress"])
+    with process.stdout as lines:
+        for line in lines:
+            message = _message(line)
+            if "error" in message:
+                error = message
+            elif on_progress is not None and "progress" in message:
+                on_progress(message["progress"])
     return error
+
+
+def _message(line: str) -> dict[str, str]:
+    """One line of the worker; empty for one that its end cut short."""
+    try:
+        return json.loads(line)
+    except ValueError:
+        return {}
 
 
 def _environment(scratch: str) -> dict[str, str]:

@@ -67,6 +67,19 @@ class Body:
     ops: tuple[ScalarOp, ...]
     result: int
 
+    @property
+    def is_product(self) -> bool:
+        """Whether the result is the product of the two arguments, sign extension aside."""
+        first = len(self.arg_dtypes)
+
+        def argument(value: int) -> int:
+            extended = value >= first and self.ops[value - first].name == "arith.extsi"
+            return argument(self.ops[value - first].args[0]) if extended else value
+
+        if self.result < first or self.ops[self.result - first].name not in {"arith.mulf", "arith.muli"}:
+            return False
+        return sorted(argument(a) for a in self.ops[self.result - first].args) == [0, 1]
+
     def dtype_of(self, value: int) -> str:
         return self.arg_dtypes[value] if value < len(self.arg_dtypes) else self.ops[value - len(self.arg_dtypes)].dtype
 
@@ -105,9 +118,16 @@ class LinalgOp:
 
     @cached_property
     def is_contraction(self) -> bool:
-        """Reads at least two streamed tensors of which neither is indexed by every loop (a matrix product)."""
+        """A matrix product in the wide sense: sums products of two streamed tensors, one of which is used repeatedly."""
         ranked = [o for o in self.inputs if o.dims]
-        return self.reduction is not None and len(ranked) > 1 and all(len(o.dims) < len(self.loops) for o in ranked)
+        return (
+            self.reduction is not None
+            and self.reduction.combiner == "add"
+            and self.body is not None
+            and self.body.is_product
+            and len(ranked) == len(self.inputs) == 2
+            and any(len(o.dims) < len(self.loops) for o in ranked)
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,17 +8,15 @@ import getpass
 import os
 import pwd
 import shutil
-import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import pytest
 import redis as redis_client
-from running_service import START, RunningService, StartService, service_environment, wait_for
+from running_service import RunningService, StartService, service_starter, wait_for
 
 from worker.redis_server import server_binary
 
@@ -121,32 +119,12 @@ def redis_url() -> Generator[str]:
 @pytest.fixture
 def start_service(tmp_path: Path) -> Generator[StartService]:
     """`start_service(**environment)`: an `up` on `home` (default: one for the test). Nothing is left at the end."""
-    started: list[RunningService] = []
+    with service_starter(tmp_path) as start:
+        yield start
 
-    def start(home: Path = tmp_path / "home", **extra: Any) -> RunningService:
-        output = tmp_path / f"up-{len(started)}.txt"
-        process = subprocess.Popen(
-            [sys.executable, "-c", START],
-            env=service_environment(home, **extra),
-            stdout=output.open("w"),
-            stderr=subprocess.STDOUT,
-            text=True,
-            cwd=tmp_path,
-        )
-        service = RunningService(process, home, "", output)
-        started.append(service)
 
-        def ready() -> bool:
-            assert process.poll() is None, output.read_text() + service.logs()
-            return "ready http" in output.read_text()
-
-        wait_for(ready, 60, "`up` to be ready")
-        line = next(line for line in output.read_text().splitlines() if line.startswith("ready "))
-        service.address = line.split()[1]
-        return service
-
-    yield start
-    for service in started:
-        if service.process.poll() is None:
-            service.process.send_signal(signal.SIGTERM)
-            service.process.wait(40)
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningService]:
+    """An `up` that the tests of a module share; they leave it running."""
+    with service_starter(tmp_path_factory.mktemp("shared")) as start:
+        yield start()

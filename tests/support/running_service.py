@@ -2,8 +2,10 @@
 
 import os
 import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -106,6 +108,42 @@ def service_environment(home: Path, **extra: Any) -> dict[str, str]:
     }
     clean = {k: v for k, v in os.environ.items() if not k.startswith("MILLRACE_")}
     return clean | {k: str(v) for k, v in (own | extra).items()}
+
+
+@contextmanager
+def service_starter(folder: Path) -> Generator[StartService]:
+    """A function that starts services with their home in `folder`; all are stopped at the end."""
+    started: list[RunningService] = []
+
+    def start(home: Path = folder / "home", **extra: Any) -> RunningService:
+        output = folder / f"up-{len(started)}.txt"
+        process = subprocess.Popen(
+            [sys.executable, "-c", START],
+            env=service_environment(home, **extra),
+            stdout=output.open("w"),
+            stderr=subprocess.STDOUT,
+            text=True,
+            cwd=folder,
+        )
+        service = RunningService(process, home, "", output)
+        started.append(service)
+
+        def ready() -> bool:
+            assert process.poll() is None, output.read_text() + service.logs()
+            return "ready http" in output.read_text()
+
+        wait_for(ready, 60, "`up` to be ready")
+        line = next(line for line in output.read_text().splitlines() if line.startswith("ready "))
+        service.address = line.split()[1]
+        return service
+
+    try:
+        yield start
+    finally:
+        for service in started:
+            if service.process.poll() is None:
+                service.process.terminate()
+                service.process.wait(40)
 
 
 def leftovers(home: Path) -> list[str]:

@@ -105,7 +105,7 @@ import_model({str(model)!r}, Workload("tiny", "decode", 4, "f32"), Path({str(tmp
 
 
 def test_timeout(model: Path, tmp_path: Path) -> None:
-    with pytest.raises(ToolError, match="took longer than 0.2 s; use fewer layers"):
+    with pytest.raises(ToolError, match=r"took longer than 0\.2 s; use fewer layers"):
         run_worker(resolve_model(model), WORKLOAD, tmp_path, timeout=0.2)
     assert workers() == []
 

@@ -18,8 +18,9 @@ def networks() -> Any:
 
     torch.manual_seed(1)
     config = Gpt2Config(n_embd=48, n_head=3, n_layer=2, n_inner=80)
-    fields = {"n_embd": 48, "n_head": 3, "n_layer": 2, "n_inner": 80, "vocab_size": 10}
-    theirs = GPT2Model(GPT2Config(**fields, attn_implementation="eager")).eval()
+    their_config = GPT2Config(n_embd=48, n_head=3, n_layer=2, n_inner=80, vocab_size=10)
+    their_config._attn_implementation = "eager"
+    theirs = GPT2Model(their_config).eval()
     ours = Gpt2(config, 2).eval()
     with torch.no_grad():
         for parameter in theirs.parameters():
