@@ -222,12 +222,16 @@ class Client:
                 for event in self._stream(exploration, last):
                     last = event.id or last
                     yield event
-                    if event.kind == "state" and event.data["state"] in ENDED:
+                    if event.kind == "state" and event.data["state"] in ENDED and self._has_ended(exploration):
                         return
             except httpx.TransportError:
                 sleep(_RECONNECT_S)
-            if self.exploration(exploration)["state"] in ENDED:
+            if self._has_ended(exploration):
                 return
+
+    def _has_ended(self, exploration: str) -> bool:
+        """Now: among its events may be an earlier end, from before it was resumed."""
+        return self.exploration(exploration)["state"] in ENDED
 
     def _stream(self, exploration: str, last: str) -> Iterator[Event]:
         headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last} if last else {})

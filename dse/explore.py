@@ -14,7 +14,7 @@ from typing import Protocol
 
 import optuna
 from optuna.exceptions import ExperimentalWarning
-from optuna.samplers import BaseSampler, NSGAIISampler, QMCSampler, RandomSampler, TPESampler
+from optuna.samplers import BaseGASampler, BaseSampler, NSGAIISampler, QMCSampler, RandomSampler, TPESampler
 from optuna.trial import TrialState, create_trial
 
 from compiler.errors import InvalidInputError
@@ -26,10 +26,13 @@ from dse.evaluate import Evaluation, Evaluator, evaluate
 from dse.pool import Pool, default_jobs, open_pool
 from dse.space import DesignSpace
 
-# Measured on GPT-2's block (decode, w4a8) with 200 and 600 designs: NSGA-II needs some 20 generations, and a start from
-# variants of the good designs; most even draws from the whole space override a heavy operation badly.
+# On GPT-2's block (decode, w4a8) small populations, so more generations, did better than 50 at 200 to 600 designs, and a
+# start from variants of good designs helped: most even draws from the whole space override a heavy operation badly.
 MIN_POPULATION, MAX_POPULATION, GENERATIONS = 16, 50, 20
-FIRST_VARIANTS, MAX_FIRST_CHANGES = 20, 3
+FIRST_VARIANTS, MAX_CHANGES = 20, 3
+# Share of NSGA-II's designs that are neighbours of the front instead (a memetic search, bench/search.py has figures):
+# crossover finds regions, but the front's steps are single knobs.
+NEIGHBOUR_SHARE = 0.5
 MAX_BUDGET = 1_000_000
 MAX_BATCH = 256
 # A sampler that proposes a known design is asked again this often; then its proposal is changed at random until it is
@@ -149,21 +152,25 @@ class _Proposer:
     rng: random.Random
     seen: set[str]
     first: deque[Knobs]
+    neighbour_share: float
     duplicates: int = field(default=0, init=False)
 
-    def ask(self, count: int) -> list[_Proposal]:
-        """Up to `count` new designs; fewer only where none were found any more."""
+    def ask(self, count: int, front: Sequence[Knobs]) -> list[_Proposal]:
+        """Up to `count` new designs; fewer only where none were found any more. `front`: the best designs so far."""
         proposals: list[_Proposal] = []
-        while len(proposals) < count and (proposal := self._ask_new()) is not None:
+        while len(proposals) < count and (proposal := self._ask_new(front)) is not None:
             self.seen.add(proposal.key)
             proposals.append(proposal)
         return proposals
 
-    def _ask_new(self) -> _Proposal | None:
+    def _ask_new(self, front: Sequence[Knobs]) -> _Proposal | None:
         while self.first:
             knobs = self.first.popleft()
             if self.space.key(knobs) not in self.seen:
                 return self._ask_for(knobs)
+        if front and self.rng.random() < self.neighbour_share:
+            most = min(MAX_CHANGES, len(self.space.parameters))
+            return self._ask_near(self.rng.choice(front), self.rng.randint(1, most))
         proposal, retries = self._ask(), 0
         while proposal.key in self.seen and retries < SAMPLER_RETRIES:
             self._drop(proposal)
@@ -183,10 +190,11 @@ class _Proposer:
         self.duplicates += 1
         self.study.tell(proposal.trial, state=TrialState.FAIL)
 
-    def _ask_near(self, known: Knobs) -> _Proposal | None:
-        """A new design that differs from `known` in as few parameters as it takes; None where none is found."""
+    def _ask_near(self, known: Knobs, least: int = 1) -> _Proposal | None:
+        """A new design with `least` parameters of `known` drawn anew, more only as it takes; None where none is found."""
         for attempt in range(TRIES_PER_CHANGE * len(self.space.parameters)):
-            knobs = self.space.vary(known, 1 + attempt // TRIES_PER_CHANGE, self.rng)
+            changes = min(least + attempt // TRIES_PER_CHANGE, len(self.space.parameters))
+            knobs = self.space.vary(known, changes, self.rng)
             if self.space.key(knobs) not in self.seen:
                 return self._ask_for(knobs)
         return None
@@ -195,7 +203,11 @@ class _Proposer:
         params = self.space.params_of(knobs)
         assert params is not None  # ours, so of this space
         self.study.enqueue_trial(self.space.indices(params))
-        return self._ask()
+        proposal = self._ask()
+        if isinstance(self.study.sampler, BaseGASampler):
+            # Trials that are enqueued belong to no generation, and no parent would come from them, until this is asked.
+            self.study.sampler.get_trial_generation(self.study, self.study.get_trials(deepcopy=False)[-1])
+        return proposal
 
     def tell(self, proposal: _Proposal, evaluation: Evaluation) -> None:
         if evaluation.objectives is None:
@@ -230,7 +242,7 @@ def _constraints(evaluation: Evaluation) -> dict[str, float]:
 def _first_designs(space: DesignSpace, rng: random.Random) -> tuple[Knobs, ...]:
     """Where a search starts: the good designs, then variants of them."""
     seeds = space.default_knobs()
-    most = min(MAX_FIRST_CHANGES, len(space.parameters))
+    most = min(MAX_CHANGES, len(space.parameters))
     variants = (space.vary(seeds[i % len(seeds)], rng.randint(1, most), rng) for i in range(FIRST_VARIANTS))
     return (*seeds, *variants)
 
@@ -243,7 +255,8 @@ def _propose(space: DesignSpace, options: SearchOptions, history: Sequence[Evalu
     study = optuna.create_study(directions=["minimize", "minimize"], sampler=sampler)
     rng = random.Random(seed)
     first = _first_designs(space, rng) if not history else space.default_knobs()
-    proposer = _Proposer(study, space, rng, {design.key for design in history}, deque(first))
+    share = NEIGHBOUR_SHARE if options.sampler == "nsga2" else 0.0
+    proposer = _Proposer(study, space, rng, {design.key for design in history}, deque(first), share)
     for design in history:
         proposer.add_finished(design)
     return proposer
@@ -258,6 +271,7 @@ class _Search:
     sink: Sink
     designs: list[EvaluatedDesign]
     archive: ParetoArchive = field(default_factory=ParetoArchive)
+    by_key: dict[str, EvaluatedDesign] = field(default_factory=dict[str, EvaluatedDesign])
     stopped: bool = False
     exhausted: bool = False
     sampler_seconds: float = 0.0
@@ -274,7 +288,7 @@ class _Search:
 
     def _step(self, count: int) -> None:
         start = perf_counter()
-        proposals = self.proposer.ask(count)
+        proposals = self.proposer.ask(count, self._front())
         self.exhausted = len(proposals) < count
         asked = perf_counter()
         evaluations = self.pool.map([p.knobs for p in proposals])
@@ -295,15 +309,21 @@ class _Search:
         self.sampler_seconds += asked - start + perf_counter() - stored
         self.evaluation_seconds += evaluated - asked
 
+    def _front(self) -> list[Knobs]:
+        """Knobs of the front's designs that this space holds: a history may bring others."""
+        space = self.proposer.space
+        front = (self.by_key[entry.key].knobs for entry in self.archive.front())
+        return [knobs for knobs in front if space.params_of(knobs) is not None]
+
     def _archive(self, design: EvaluatedDesign) -> None:
+        self.by_key[design.key] = design
         objectives = design.evaluation.objectives
         if design.evaluation.feasible and objectives is not None:
             self.archive.add(design.key, objectives)
 
     def result(self) -> SearchResult:
-        by_key = {design.key: design for design in self.designs}
         entries = self.archive.front()
-        front = tuple(by_key[entry.key] for entry in entries)
+        front = tuple(self.by_key[entry.key] for entry in entries)
         return SearchResult(
             tuple(self.designs),
             front,

@@ -8,6 +8,7 @@ import typer
 from cli import options
 from cli.client import DesignSummary, Exploration, Reader
 from cli.commands.explore import follow_to_end, print_result
+from cli.errors import FAILED
 from cli.front import ends_and_knee
 from cli.output import console, errors, table, verdict_word
 from cli.service import Connection, connect, look
@@ -45,7 +46,7 @@ def demo(as_json: options.Json = False) -> None:
 
 def _show(reader: Reader, exploration: Exploration, address: str | None, as_json: bool) -> int:
     code = print_result(reader, exploration, as_json)
-    if not as_json:
+    if not as_json and code != FAILED:
         _print_verdicts(reader, reader.front(exploration["id"]))
         _print_address(address)
     return code

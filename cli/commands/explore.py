@@ -102,8 +102,10 @@ def print_result(reader: Reader, exploration: Exploration, as_json: bool) -> int
     front = reader.front(exploration["id"])
     if as_json:
         emit_json({"exploration": exploration, "front": front})
-    else:
+    elif front:
         print_front(exploration, reader.scatter(exploration["id"]), front)
+    elif exploration["state"] == "done":
+        console.print(f"none of the {exploration['evaluated']} designs evaluated fits the platform")
     if exploration["state"] == "failed":
         errors.print(f"[red]the exploration failed:[/] {exploration['error']}")
         return FAILED

@@ -56,7 +56,8 @@ def build(
     spawn_header.write_text(spawn_header_text(task_names))
 
     base = [gxx, *FLAGS, "-I", str(INCLUDE_DIR), "-I", str(hls_dir.resolve())]
-    as_kernel = ["-include", str(_tasks_header(hls_dir).resolve()), "-include", str(spawn_header.resolve())]
+    # A kernel only declares streams and starts tasks: optimising that takes longer than it gains.
+    as_kernel = ["-O1", "-include", str(_tasks_header(hls_dir).resolve()), "-include", str(spawn_header.resolve())]
     commands: dict[Path, list[str]] = {}
     for source in sources:
         extra = as_kernel if source.stem in kernels else []

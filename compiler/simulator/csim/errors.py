@@ -23,7 +23,7 @@ class BlockedTask:
 
 
 class DeadlockError(MillraceError):
-    """No task could run. `cycle` names the tasks that wait for one another, empty where one waits for a finished task."""
+    """No task could run. `cycle` names the tasks that wait for one another; empty where one waits for an ended task."""
 
     def __init__(self, message: str, tasks: tuple[BlockedTask, ...], cycle: tuple[str, ...]) -> None:
         super().__init__(message)

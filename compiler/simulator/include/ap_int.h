@@ -1,8 +1,8 @@
 // Arbitrary-width integers under the names of Vitis HLS, for building synthesizable code with a plain C++17 compiler.
 //
-// Up to 64 bits a value lives in the smallest native integer that holds it and stays wrapped or sign-extended to its
-// width; above, it is an array of 64-bit limbs, least significant first, so a buffer of ap_uint<512> has the byte layout
-// of the memory it models. Results of operators have the exact widths that Vitis gives them; division is defined for
+// Up to 64 bits a value lives in the smallest native integer that holds it, wrapped or sign-extended to its width;
+// above, it is an array of 64-bit limbs, least significant first, so a buffer of ap_uint<512> has the byte layout of
+// the memory it models. Results of operators have the exact widths that Vitis gives them; division is defined for
 // operands of up to 64 bits. Unlike Vitis, a range() outside the value is an error in every build.
 #pragma once
 
@@ -419,10 +419,8 @@ constexpr W word(const T& value) {
 }
 
 /// Signed native integer that holds every value of both operands.
-template <class A, class B>
-using Signed = std::conditional_t<(Result<A, B>::common + !(Result<A, B>::sa || Result<A, B>::sb) <= 32), int32_t,
-                                  std::conditional_t<(Result<A, B>::common + !(Result<A, B>::sa || Result<A, B>::sb) <= 64),
-                                                     int64_t, int128>>;
+template <class A, class B, int Bits = Result<A, B>::common + !(Result<A, B>::sa || Result<A, B>::sb)>
+using Signed = std::conditional_t<(Bits <= 32), int32_t, std::conditional_t<(Bits <= 64), int64_t, int128>>;
 
 template <class A, class B>
 constexpr int compare_wide(const A& a, const B& b) {
@@ -469,9 +467,12 @@ constexpr Integer<W, S> shift(const Integer<W, S>& value, int amount) {  // left
 MILLRACE_ARITHMETIC(+, plus, sum(detail::number(a), detail::number(b), false))
 MILLRACE_ARITHMETIC(-, minus, sum(detail::number(a), detail::number(b), true))
 MILLRACE_ARITHMETIC(*, times, product(detail::number(a), detail::number(b)))
-MILLRACE_ARITHMETIC(&, logic, bitwise(detail::number(a), detail::number(b), [](uint64_t x, uint64_t y) { return x & y; }))
-MILLRACE_ARITHMETIC(|, logic, bitwise(detail::number(a), detail::number(b), [](uint64_t x, uint64_t y) { return x | y; }))
-MILLRACE_ARITHMETIC(^, logic, bitwise(detail::number(a), detail::number(b), [](uint64_t x, uint64_t y) { return x ^ y; }))
+#define MILLRACE_LIMBWISE(OP) \
+  bitwise(detail::number(a), detail::number(b), [](uint64_t x, uint64_t y) { return x OP y; })
+MILLRACE_ARITHMETIC(&, logic, MILLRACE_LIMBWISE(&))
+MILLRACE_ARITHMETIC(|, logic, MILLRACE_LIMBWISE(|))
+MILLRACE_ARITHMETIC(^, logic, MILLRACE_LIMBWISE(^))
+#undef MILLRACE_LIMBWISE
 #undef MILLRACE_ARITHMETIC
 
 #define MILLRACE_DIVISION(OP, RESULT)                                                                          \

@@ -1,7 +1,7 @@
 // hls::stream<T, DEPTH>: a FIFO of exactly DEPTH tokens between two dataflow tasks.
 //
-// Unlike the C simulation of Vitis, where streams never fill, a write to a full stream and a read from an empty one block
-// the task and let another run, so depths that are too small show as a deadlock report (see millrace/fiber.h).
+// Unlike the C simulation of Vitis, where streams never fill, a write to a full stream and a read from an empty one
+// block the task and let another run, so depths that are too small show as a deadlock report (see millrace/fiber.h).
 #pragma once
 
 #include <cstddef>
@@ -74,8 +74,6 @@ class stream<T, 0> : public millrace::StreamBase {
     if (tail_ - head_ == depth_) yield();
     return tail_ - head_ == depth_;
   }
-  std::size_t size() const { return tail_ - head_; }
-  std::size_t capacity() const { return depth_; }
 };
 
 template <class T, int DEPTH>

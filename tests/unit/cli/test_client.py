@@ -51,7 +51,7 @@ def test_a_lost_event_stream_is_taken_up_where_it_broke(monkeypatch: pytest.Monk
 
     def handler(request: httpx.Request) -> httpx.Response:
         if not request.url.path.endswith("/events"):
-            return httpx.Response(200, json={"state": "searching"})
+            return httpx.Response(200, json={"state": "searching" if len(seen) < 2 else "done"})
         seen.append(request.headers.get("Last-Event-ID"))
         if len(seen) == 1:
             return httpx.Response(200, content=broken())
@@ -60,3 +60,15 @@ def test_a_lost_event_stream_is_taken_up_where_it_broke(monkeypatch: pytest.Monk
     states = [event.data["state"] for event in client(handler).events("exp_1")]
     assert states == ["searching", "done"]
     assert seen == [None, "1"]
+
+
+def test_an_earlier_end_of_a_resumed_exploration_is_not_the_end():
+    content = b"".join(b'event: state\ndata: {"state": "%s"}\n\n' % state for state in (b"failed", b"queued", b"done"))
+    asked = iter(["queued", "done"])
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        if request.url.path.endswith("/events"):
+            return httpx.Response(200, content=content)
+        return httpx.Response(200, json={"state": next(asked)})
+
+    assert [e.data["state"] for e in client(handler).events("exp_1")] == ["failed", "queued", "done"]

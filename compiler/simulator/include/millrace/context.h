@@ -1,5 +1,5 @@
-// Switching between stacks: by hand on x86-64 and AArch64, through ucontext (two system calls a switch) elsewhere or where
-// MILLRACE_UCONTEXT is defined. Included by runtime.cpp only.
+// Switching between stacks: by hand on x86-64 and AArch64, through ucontext (two system calls a switch) elsewhere or
+// where MILLRACE_UCONTEXT is defined. Included by runtime.cpp only.
 #pragma once
 
 #include <cstddef>

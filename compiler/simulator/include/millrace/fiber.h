@@ -1,7 +1,7 @@
 // Dataflow tasks as stackful fibres.
 //
-// A region is a scope that declares streams and then calls tasks. Compiled with csim_spawn.h, which turns the name of each
-// task into a macro around millrace::task(), such a call becomes a fibre; its arguments are evaluated at the call.
+// A region is a scope that declares streams and then calls tasks. Compiled with csim_spawn.h, which turns the name of
+// each task into a macro around millrace::task(), such a call becomes a fibre; its arguments are evaluated at the call.
 // Fibres run when the scope ends: the destructor of the first stream runs them all. So declare arrays that tasks share
 // before the streams. Without a stream in scope a call is a plain call.
 //
@@ -30,6 +30,9 @@ class StreamBase {
   StreamBase(const StreamBase&) = delete;
   StreamBase& operator=(const StreamBase&) = delete;
   const std::string& name() const { return name_; }
+  /// Tokens in the stream, and how many it can hold.
+  std::size_t size() const { return tail_ - head_; }
+  std::size_t capacity() const { return depth_; }
 
  protected:
   StreamBase(const char* name, std::size_t depth);
@@ -70,7 +73,7 @@ Fiber* spawn(const char* name, std::unique_ptr<Job> job);
 /// Notes that `fiber` was given `stream`, for reports.
 void attach(Fiber* fiber, StreamBase& stream);
 
-/// Records every token that is pushed from now on to streams created from now on in `directory`/<stream>.bin, as raw bytes.
+/// Records every token pushed to a stream that is created from now on in `directory`/<stream>.bin, as raw bytes.
 /// `streams` lists the names, separated by commas; empty is all. Environment: MILLRACE_TAPS, MILLRACE_TAP_STREAMS.
 void tap_streams(const std::string& directory, const std::string& streams = "");
 
@@ -85,8 +88,8 @@ void attach_if_stream(Fiber* fiber, T& argument) {
 }
 
 template <class Parameter, class Argument>
-using Held = std::conditional_t<std::is_lvalue_reference_v<Parameter> && std::is_lvalue_reference_v<Argument>, Parameter,
-                                std::decay_t<Parameter>>;
+using Held = std::conditional_t<std::is_lvalue_reference_v<Parameter> && std::is_lvalue_reference_v<Argument>,
+                                Parameter, std::decay_t<Parameter>>;
 
 template <class Function, class... H>
 class CallJob final : public Job {
@@ -95,7 +98,8 @@ class CallJob final : public Job {
 
  public:
   template <class... A>
-  explicit CallJob(Function* function, A&&... arguments) : function_(function), arguments_(std::forward<A>(arguments)...) {}
+  explicit CallJob(Function* function, A&&... arguments)
+      : function_(function), arguments_(std::forward<A>(arguments)...) {}
   void run() override { std::apply(*function_, arguments_); }
 };
 

@@ -14,9 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <exception>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -58,7 +56,8 @@ class Fiber {
   bool blocked() const { return state == State::kEmpty || state == State::kFull; }
 };
 
-/// File that records the tokens of one stream. Opened for each write only: a design has more streams than a process has files.
+/// File that records the tokens of one stream. Opened for each write only: a design may have more streams than a
+/// process may have files.
 class Tap {
   const std::string path_;
   bool started_;
@@ -119,7 +118,7 @@ class Runtime {
   char* take_stack();
 
   Fiber main_{"main", nullptr, nullptr};
-  std::deque<std::unique_ptr<Fiber>> fibers_;  // of the regions that are open
+  std::vector<std::unique_ptr<Fiber>> fibers_;  // of the regions that are open
   Fiber *ready_first_ = nullptr, *ready_last_ = nullptr;
   std::vector<char*> free_stacks_;
   std::vector<StreamBase*> streams_;
@@ -127,8 +126,8 @@ class Runtime {
 
   bool tapping_ = false;
   std::string tap_directory_;
-  std::set<std::string> tap_names_;  // empty: all
-  std::set<std::string> tapped_;     // files that this run has begun
+  std::vector<std::string> tap_names_;  // empty: all
+  std::vector<std::string> tapped_;     // files that this run has begun
 };
 
 namespace {
@@ -139,6 +138,22 @@ Runtime& runtime() {
 }
 
 [[maybe_unused]] Runtime& started_with_the_program = runtime();
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+__attribute__((format(printf, 2, 3))) void append(std::string& text, const char* format, ...) {
+  char piece[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(piece, sizeof piece, format, arguments);
+  va_end(arguments);
+  text += piece;
+}
+
+/// Before each but the first item of a list.
+const char* comma(const std::string& list) { return list.empty() ? "" : ", "; }
 
 std::string quoted(const std::string& text) {
   std::string result = "\"";
@@ -300,8 +315,9 @@ void Runtime::run_children() {
 void Runtime::open(StreamBase& stream) {
   if (stream.name_.empty()) {
     stream.name_ = "stream" + std::to_string(unnamed_streams_++);
-  } else if (tapping_ && (tap_names_.empty() || tap_names_.count(stream.name_))) {
-    bool begun = !tapped_.insert(stream.name_).second;
+  } else if (tapping_ && (tap_names_.empty() || contains(tap_names_, stream.name_))) {
+    bool begun = contains(tapped_, stream.name_);
+    if (!begun) tapped_.push_back(stream.name_);
     stream.tap_ = std::make_unique<Tap>(tap_directory_ + "/" + stream.name_ + ".bin", begun);
     stream.watched_ = true;
   }
@@ -319,8 +335,8 @@ void Runtime::close(StreamBase& stream) {
 
 void Runtime::attach(Fiber* fiber, StreamBase& stream) {
   if (stream.ends_[0] && stream.ends_[1])
-    fail("stream %s is given to three tasks, %s, %s and %s; a stream has one writer and one reader", stream.name_.c_str(),
-         stream.ends_[0]->name.c_str(), stream.ends_[1]->name.c_str(), fiber->name.c_str());
+    fail("stream %s is given to three tasks, %s, %s and %s; a stream has one writer and one reader",
+         stream.name_.c_str(), stream.ends_[0]->name.c_str(), stream.ends_[1]->name.c_str(), fiber->name.c_str());
   stream.ends_[stream.ends_[0] ? 1 : 0] = fiber;
 }
 
@@ -335,7 +351,7 @@ void Runtime::tap(const std::string& directory, const std::string& streams) {
   tap_names_.clear();
   for (std::size_t begin = 0; begin < streams.size();) {
     std::size_t end = std::min(streams.find(',', begin), streams.size());
-    tap_names_.insert(streams.substr(begin, end - begin));
+    tap_names_.push_back(streams.substr(begin, end - begin));
     begin = end + 1;
   }
 }
@@ -369,29 +385,25 @@ void Runtime::report_deadlock() {
     if (fiber->blocked()) blocked.push_back(fiber.get());
   }
 
-  auto wait_of = [&](const Fiber* fiber) {
-    return std::string(fiber->state == Fiber::State::kFull ? "full" : "empty");
-  };
-  std::string text = "csim deadlock: no task can run, " + std::to_string(blocked.size()) + " blocked, " +
-                     std::to_string(finished) + " finished\n";
-  std::string tasks, cycle;
+  std::string text, tasks, cycle, chain, grow;
+  append(text, "csim deadlock: no task can run, %zu blocked, %d finished\n", blocked.size(), finished);
   for (const Fiber* fiber : blocked) {
     const StreamBase& stream = *fiber->stream;
     const Fiber* other = other_end(fiber);
-    std::string size = std::to_string(stream.tail_ - stream.head_), depth = std::to_string(stream.depth_);
-    bool ended = other && other->state == Fiber::State::kFinished;
-    text += "  " + fiber->name + (wait_of(fiber) == "full" ? " writes to full " : " reads from empty ") + stream.name_ + " (" +
-            size + "/" + depth + "), waits for " + (other ? other->name : "no task") + (ended ? ", which has finished" : "") +
-            "\n";
-    tasks += std::string(tasks.empty() ? "" : ", ") + "{\"task\": " + quoted(fiber->name) + ", \"stream\": " +
-             quoted(stream.name_) + ", \"state\": \"" + wait_of(fiber) + "\", \"size\": " + size + ", \"depth\": " + depth +
-             ", \"waits_for\": " + (other ? quoted(other->name) : "null") + ", \"finished\": " + (ended ? "true" : "false") + "}";
+    bool full = fiber->state == Fiber::State::kFull, ended = other && other->state == Fiber::State::kFinished;
+    append(text, "  %s %s %s (%zu/%zu), waits for %s%s\n", fiber->name.c_str(),
+           full ? "writes to full" : "reads from empty", stream.name_.c_str(), stream.size(), stream.depth_,
+           other ? other->name.c_str() : "no task", ended ? ", which has finished" : "");
+    append(tasks, "%s{\"task\": %s, \"stream\": %s, \"state\": \"%s\", ", comma(tasks), quoted(fiber->name).c_str(),
+           quoted(stream.name_).c_str(), full ? "full" : "empty");
+    append(tasks, "\"size\": %zu, \"depth\": %zu, \"waits_for\": %s, \"finished\": %s}", stream.size(), stream.depth_,
+           other ? quoted(other->name).c_str() : "null", ended ? "true" : "false");
   }
-  std::string chain, grow;
   for (const Fiber* fiber : find_cycle(blocked)) {
-    cycle += (cycle.empty() ? "" : ", ") + quoted(fiber->name);
-    chain += fiber->name + " -[" + fiber->stream->name_ + " " + wait_of(fiber) + "]-> ";
-    if (fiber->state == Fiber::State::kFull) grow += (grow.empty() ? "" : ", ") + fiber->stream->name_;
+    bool full = fiber->state == Fiber::State::kFull;
+    append(cycle, "%s%s", comma(cycle), quoted(fiber->name).c_str());
+    append(chain, "%s -[%s %s]-> ", fiber->name.c_str(), fiber->stream->name_.c_str(), full ? "full" : "empty");
+    if (full) append(grow, "%s%s", comma(grow), fiber->stream->name_.c_str());
   }
   if (!chain.empty()) text += "  cycle: " + chain + "...\n";
   if (!grow.empty()) text += "  a larger depth of one of these breaks the cycle: " + grow + "\n";
@@ -405,14 +417,14 @@ void Runtime::report_deadlock() {
 void Runtime::report_leftover(const Fiber* owner, const StreamBase* only) {
   std::string text, streams;
   for (const StreamBase* stream : streams_) {
-    if (stream->owner_ != owner || (only && stream != only) || stream->tail_ == stream->head_) continue;
-    std::string size = std::to_string(stream->tail_ - stream->head_), written = std::to_string(stream->tail_);
-    text += "csim leftover: " + size + " of " + written + " tokens of " + stream->name_ + " were not read\n";
+    if (stream->owner_ != owner || (only && stream != only) || stream->size() == 0) continue;
+    append(text, "csim leftover: %zu of %zu tokens of %s were not read\n", stream->size(), stream->tail_,
+           stream->name_.c_str());
     std::string tasks;
     for (const Fiber* end : stream->ends_)
-      if (end) tasks += (tasks.empty() ? "" : ", ") + quoted(end->name);
-    streams += std::string(streams.empty() ? "" : ", ") + "{\"stream\": " + quoted(stream->name_) + ", \"size\": " + size +
-               ", \"written\": " + written + ", \"depth\": " + std::to_string(stream->depth_) + ", \"tasks\": [" + tasks + "]}";
+      if (end) append(tasks, "%s%s", comma(tasks), quoted(end->name).c_str());
+    append(streams, "%s{\"stream\": %s, \"size\": %zu, \"written\": %zu, \"depth\": %zu, \"tasks\": [%s]}",
+           comma(streams), quoted(stream->name_).c_str(), stream->size(), stream->tail_, stream->depth_, tasks.c_str());
   }
   if (streams.empty()) return;
   std::fprintf(stderr, "%sMILLRACE_LEFTOVER {\"streams\": [%s]}\n", text.c_str(), streams.c_str());
@@ -440,7 +452,8 @@ std::size_t slots_for(std::size_t depth) {
 
 void claim(Fiber*& place, const char* verb, const std::string& stream) {
   Fiber* self = runtime().current;
-  if (place) fail("stream %s is %s by two tasks, %s and %s", stream.c_str(), verb, place->name.c_str(), self->name.c_str());
+  if (place)
+    fail("stream %s is %s by two tasks, %s and %s", stream.c_str(), verb, place->name.c_str(), self->name.c_str());
   place = self;
 }
 

@@ -1,5 +1,5 @@
-// Reads cases "<pair> <a hex> <b hex> <shift> <hi> <lo> <eighths>" and prints the result of every operation on the pair's
-// types as "<name>=<width><s|u><hex>", a line for each case. test_ap_int.py has the same table of pairs.
+// Reads cases "<pair> <a hex> <b hex> <shift> <hi> <lo> <eighths>" and prints the result of every operation on the
+// pair's types as "<name>=<width><s|u><hex>", a line for each case. test_ap_int.py has the same table of pairs.
 #include <cstdio>
 #include <cstring>
 #include <string>

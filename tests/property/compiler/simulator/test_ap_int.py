@@ -130,7 +130,20 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("ap_int") / "cases"
     source = Path(__file__).parent / "ap_int_cases.cpp"
     flags = [flag for flag in FLAGS if flag != "-O2"]
-    command = ["g++", *flags, "-O1", "-Wall", "-Wextra", "-Werror", "-I", INCLUDE_DIR, source, RUNTIME_SOURCE, "-o", path]
+    command = [
+        "g++",
+        *flags,
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-I",
+        INCLUDE_DIR,
+        source,
+        RUNTIME_SOURCE,
+        "-o",
+        path,
+    ]
     subprocess.run(command, check=True)
     return path
 

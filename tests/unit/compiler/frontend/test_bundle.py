@@ -1,9 +1,11 @@
 """Bundles: the real subprocess, the cache, damage, limits, interruption."""
 
 import json
+import shutil
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -45,33 +47,62 @@ def test_import_leaves_torch_alone() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_two_at_once_build_once_then_damage_is_repaired(model: Path, cache: Path) -> None:
-    """Three imports in a row cost two worker processes: the second waits and reuses, the third finds damage."""
+def test_the_real_process_makes_a_bundle(model: Path, cache: Path) -> None:
     progress: list[str] = []
+    bundle = import_model(model, WORKLOAD, cache, progress.append)
+    assert progress[-1] == "writing the bundle"
+    assert set(bundle.expected()) == {"hidden_out", "h0.k", "h0.v"}
+    assert import_model(str(model), WORKLOAD, cache, progress.append).graph == bundle.graph
+    assert progress.count("writing the bundle") == 1
+    assert workers() == []
+
+
+@pytest.fixture
+def counted(make_bundle: Any, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Instead of the process: copy a bundle that is there, and note it."""
+    made: list[Path] = []
+    source = make_bundle("decode", "f32").directory
+
+    def copy(_source: ModelSource, _workload: Workload, directory: Path, _progress: object) -> None:
+        made.append(directory)
+        for file in source.iterdir():
+            shutil.copy(file, directory)
+        time.sleep(0.05)
+
+    monkeypatch.setattr("compiler.frontend.bundle.run_worker", copy)
+    return made
+
+
+def test_two_at_once_build_once(model: Path, tmp_path: Path, counted: list[Path]) -> None:
     bundles: list[Any] = []
-
-    def run() -> None:
-        bundles.append(import_model(model, WORKLOAD, cache, progress.append))
-
-    threads = [threading.Thread(target=run) for _ in range(2)]
+    threads = [
+        threading.Thread(target=lambda: bundles.append(import_model(model, WORKLOAD, tmp_path))) for _ in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert progress.count("writing the bundle") == 1
-    first, second = bundles
-    assert first.directory == second.directory
-    assert first.graph == second.graph
-    assert {p.name for p in cache.iterdir() if not p.name.endswith(".lock")} == {first.directory.name}
+    assert len(counted) == 1
+    assert len({b.directory for b in bundles}) == 1
+    assert {p.name for p in tmp_path.iterdir() if not p.name.endswith(".lock")} == {bundles[0].directory.name}
 
-    content = bytearray((first.directory / "tensors.npz").read_bytes())
-    content[len(content) // 2] ^= 1
-    (first.directory / "tensors.npz").write_bytes(content)
-    again = import_model(str(model), WORKLOAD, cache, progress.append)
-    assert progress.count("writing the bundle") == 2
-    assert again.graph == first.graph
-    assert set(again.expected()) == {"hidden_out", "h0.k", "h0.v"}
-    assert workers() == []
+
+@pytest.mark.parametrize("name", ["graph.json", "linalg.mlir", "tensors.npz", "expected.npz", "meta.json"])
+@pytest.mark.parametrize("damage", ["flip", "cut", "gone"])
+def test_damage_is_repaired(model: Path, tmp_path: Path, counted: list[Path], name: str, damage: str) -> None:
+    first = import_model(model, WORKLOAD, tmp_path)
+    file = first.directory / name
+    content = bytearray(file.read_bytes())
+    match damage:
+        case "flip" if name != "meta.json":
+            content[len(content) // 2] ^= 1
+            file.write_bytes(content)
+        case "gone":
+            file.unlink()
+        case _:
+            file.write_bytes(content[: len(content) // 2])
+    assert import_model(model, WORKLOAD, tmp_path).graph == first.graph
+    assert len(counted) == 2
 
 
 def test_interruption_leaves_no_process_and_no_rubbish(model: Path, cache: Path) -> None:

@@ -17,7 +17,7 @@ FLOATS = np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5], np.float32)
 @pytest.mark.parametrize("name", sorted(SCALAR_OPS))
 def test_every_scalar_operation_has_a_reference(name: str) -> None:
     count = SCALAR_OPS[name]
-    integer = name.endswith("i") and name not in {"arith.fptosi"}
+    integer = name.endswith("i") and name != "arith.fptosi"
     dtypes = {"arith.select": ("i1", "f32", "f32"), "arith.sitofp": ("i32",)}
     inputs = dtypes.get(name, ("i32" if integer else "f32",) * count)
     result = "i1" if "cmp" in name else "i32" if integer or name == "arith.fptosi" else "f32"

@@ -52,7 +52,9 @@ function Area({ metrics, platform }: { metrics: readonly Metric[]; platform: Pla
     : {};
   return (
     <div className="group">
-      <h3>Area and HBM {platform && <span className="faint">of what {platform.title} leaves to a design</span>}</h3>
+      <h3 title="The budget is the part less what its shell takes">
+        Area and HBM {platform && <span className="faint">of the budget of {platform.title}</span>}
+      </h3>
       {rows.map((m) => (
         <Meter key={m.name} label={label(m.name)} value={m.value} bound={bounds[m.name]}>
           <FidelityBadge fidelity={m.fidelity} />

@@ -11,8 +11,9 @@ interface Props {
 export function QuickPicks({ snapshot: { front }, onSelect }: Props) {
   const picks: [string, string, Point | undefined][] = [
     ["Fastest", "lowest latency", front[0]],
-    ["Knee", "best compromise", front[knee(front)]],
-    ["Least energy", "lowest energy", front.at(-1)],
+    // A front of two designs has no design between its ends.
+    ["Knee", "best compromise", front.length > 2 ? front[knee(front)] : undefined],
+    ["Least energy", "lowest energy", front.length > 1 ? front.at(-1) : undefined],
   ];
   return (
     <aside className="card panel picks" aria-label="Choose a design">

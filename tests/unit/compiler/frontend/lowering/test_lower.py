@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from compiler.errors import UnsupportedError, VerificationError
@@ -63,9 +63,10 @@ def test_reshape_and_transpose_become_maps() -> None:
     np.testing.assert_allclose(made, np.exp(p).reshape(2, 3, 4).transpose(1, 0, 2), rtol=1e-6)
 
 
+@settings(max_examples=25)
 @given(
     st.permutations([2, 3, 5, 2]),
-    st.lists(st.integers(0, 3), min_size=1, max_size=4),
+    st.lists(st.integers(0, 3), min_size=1, max_size=3),
 )
 def test_chains_of_reshapes_are_row_major(extents: list[int], cuts: list[int]) -> None:
     """Collapsing neighbours and expanding again never moves an element."""
@@ -84,7 +85,7 @@ def test_chains_of_reshapes_are_row_major(extents: list[int], cuts: list[int]) -
     graph = lowered(module(f"%p: {kind(extents)}", "\n".join(lines), value, kind(shape)), "p")
     p = np.linspace(-1, 0, 60, dtype=np.float32).reshape(extents)
     expected = p
-    for _ in range(sum(line.startswith("%w") for line in lines)):
+    for _ in range(len(lines) // 2):
         expected = np.exp(expected)
     made = outputs_of(graph, interpret(graph, {"p": p}))["out"]
     np.testing.assert_allclose(made, expected.reshape(shape), rtol=1e-5)

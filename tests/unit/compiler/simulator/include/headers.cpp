@@ -1,4 +1,4 @@
-// What the stand-in headers promise. Without an argument: checks, silent when they hold. With one: a run that must fail.
+// What the stand-in headers promise. Without an argument: checks, silent when they hold; with one: a run that fails.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>

@@ -30,7 +30,7 @@ def test_semantics(program: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "how,message",
+    ("how", "message"),
     [
         ("range", r"range\(8, 1\) is outside an integer of 8 bits"),
         ("divide", "divided by zero"),
