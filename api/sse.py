@@ -54,7 +54,7 @@ class WakeUps:
 
     async def _receive(self) -> None:
         client = redis.asyncio.Redis.from_url(self._url)  # pyright: ignore[reportUnknownMemberType]
-        async with client, cast(Any, client.pubsub()) as pubsub:
+        async with client, cast(Any, client.pubsub()) as pubsub:  # pyright: ignore[reportUnknownMemberType]
             await pubsub.psubscribe(CHANNELS)
             messages = cast(AsyncIterator[dict[str, Any]], pubsub.listen())
             async for message in messages:

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
-from cli.client import DesignSummary, Exploration, Scatter, objectives
 from cli.output import console, table, verdict_word
 from cli.plot import Point
 from cli.plot import scatter as draw
+from cli.replies import DesignSummary, Exploration, Scatter, objectives
 from dse.archive import Entry, knee
 
 

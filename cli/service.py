@@ -3,24 +3,29 @@
 from collections.abc import Generator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from cli.client import Client, Reader
 from cli.output import errors
+from cli.replies import Reader
+
+if TYPE_CHECKING:
+    from cli.client import Client
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
     """A client, and whether the service ends with this command."""
 
-    client: Client
+    client: "Client"
     temporary: bool
 
 
 @contextmanager
 def connect(url: str | None) -> Generator[Connection]:
     """A service that explores: at `url`, else the one of `millrace up`, else started here and stopped at the end."""
+    from cli.client import Client
     from worker.settings import Settings
     from worker.supervisor import services
 
@@ -43,6 +48,8 @@ def look(url: str | None) -> Generator[Reader]:
     running = None if url is not None else find_running(settings)
     address = url or (running and running.address)
     if address is not None:
+        from cli.client import Client
+
         with Client(address) as client:
             yield client
         return

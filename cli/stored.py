@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from api.services import catalog, designs, explorations, shapes
-from cli.client import Design, DesignSummary, Exploration, Scatter, by_latency
+from cli.replies import Design, DesignSummary, Exploration, Scatter, by_latency
 from db.engine import Database
 from db.migrate import upgrade
 from db.repositories import builds

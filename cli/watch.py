@@ -9,9 +9,9 @@ from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from cli.client import Event
 from cli.output import errors
 from cli.plot import Point, scatter
+from cli.replies import Event
 
 _LINES = 10  # progress lines where there is no terminal
 _PASSED = {True: "passed", False: "failed"}

@@ -26,7 +26,7 @@ from dse.evaluate import Evaluation, Evaluator, evaluate
 from dse.pool import Pool, default_jobs, open_pool
 from dse.space import DesignSpace
 
-# On GPT-2's block (decode, w4a8) small populations, so more generations, did better than 50 at 200 to 600 designs, and a
+# On GPT-2's block (decode, w4a8) small populations, so more generations, did better than 50 at 200 to 600 designs; a
 # start from variants of good designs helped: most even draws from the whole space override a heavy operation badly.
 MIN_POPULATION, MAX_POPULATION, GENERATIONS = 16, 50, 20
 FIRST_VARIANTS, MAX_CHANGES = 20, 3
@@ -191,7 +191,7 @@ class _Proposer:
         self.study.tell(proposal.trial, state=TrialState.FAIL)
 
     def _ask_near(self, known: Knobs, least: int = 1) -> _Proposal | None:
-        """A new design with `least` parameters of `known` drawn anew, more only as it takes; None where none is found."""
+        """A new design with `least` parameters of `known` drawn anew, more as it takes; None where none is found."""
         for attempt in range(TRIES_PER_CHANGE * len(self.space.parameters)):
             changes = min(least + attempt // TRIES_PER_CHANGE, len(self.space.parameters))
             knobs = self.space.vary(known, changes, self.rng)

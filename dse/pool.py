@@ -8,11 +8,11 @@ import multiprocessing
 import os
 import signal
 import threading
-import time
 from collections.abc import Generator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing.connection import Connection
 from typing import Protocol
 
 from compiler.errors import InvalidInputError, ToolError
@@ -20,8 +20,6 @@ from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform
 from dse.evaluate import Evaluation, Evaluator
-
-PARENT_POLL_S = 0.5
 
 
 class Pool(Protocol):
@@ -48,8 +46,9 @@ class _InProcess:
 
 
 class _Processes:
-    def __init__(self, executor: ProcessPoolExecutor):
+    def __init__(self, executor: ProcessPoolExecutor, lifeline: Connection):
         self._executor = executor
+        self._lifeline = lifeline
 
     def map(self, batch: Sequence[Knobs]) -> list[Evaluation]:
         try:
@@ -57,6 +56,7 @@ class _Processes:
                 futures = [self._executor.submit(_run, knobs) for knobs in batch]
             return [future.result() for future in futures]
         except BrokenProcessPool as error:
+            self._lifeline.close()  # the executor may overlook a worker that was starting, and wait for it
             raise ToolError(
                 "an evaluation process died, most likely for want of memory; resume the search with fewer jobs"
             ) from error
@@ -75,16 +75,17 @@ def open_pool(evaluate: Evaluator, graph: LinalgGraph, platform: Platform, jobs:
             f"jobs is {jobs}, but a daemonic process may not have children; use 1 job, "
             "or run the search in a worker with `--pool threads` or `--pool solo`"
         )
+    context = multiprocessing.get_context("spawn")
+    watched, lifeline = context.Pipe(duplex=False)
     executor = ProcessPoolExecutor(
-        jobs,
-        multiprocessing.get_context("spawn"),
-        initializer=_start_worker,
-        initargs=(evaluate, graph, platform, os.getpid()),
+        jobs, context, initializer=_start_worker, initargs=(evaluate, graph, platform, watched)
     )
     try:
-        yield _Processes(executor)
+        yield _Processes(executor, lifeline)
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
+        lifeline.close()
+        watched.close()
 
 
 @contextmanager
@@ -103,15 +104,15 @@ class _Worker:
     pool: _InProcess
 
 
-def _start_worker(evaluate: Evaluator, graph: LinalgGraph, platform: Platform, parent: int) -> None:
+def _start_worker(evaluate: Evaluator, graph: LinalgGraph, platform: Platform, watched: Connection) -> None:
     _Worker.pool = _InProcess(evaluate, graph, platform)
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    threading.Thread(target=_end_with, args=(watched,), daemon=True).start()
 
 
-def _end_with(parent: int) -> None:
-    # A killed parent closes nothing for us: workers share both ends of the queue, so they would wait for ever.
-    while os.getppid() == parent:
-        time.sleep(PARENT_POLL_S)
+def _end_with(watched: Connection) -> None:
+    # The parent holds the other end alone, so it closes however the parent ends. The executor's own queues do not: the
+    # workers share both ends of them and would wait for ever.
+    watched.poll(None)
     os._exit(1)
 
 

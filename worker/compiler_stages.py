@@ -1,9 +1,52 @@
-"""The real stages: this compiler, this search."""
+"""The real stages: this compiler, this search. Each function is loaded when it is called: a job needs one or two."""
 
-from compiler.frontend.bundle import import_model
-from compiler.pipeline import compile_design
-from compiler.simulator.csim.run import csim
-from dse.explore import search
-from worker.stages import Stages
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-STAGES = Stages(lower=import_model, search=search, compile=compile_design, csim=csim)
+from compiler.graph.linalg_graph import LinalgGraph
+from compiler.options import Knobs, Workload
+from compiler.platforms.platform import Platform
+from worker.stages import Progress, Stages
+
+if TYPE_CHECKING:
+    from compiler.frontend.bundle import Bundle
+    from compiler.simulator.csim.run import Verdict
+    from dse.explore import EvaluatedDesign, SearchOptions, SearchResult, Sink
+
+
+def lower(model: str | Path, workload: Workload, cache: Path, on_progress: Progress) -> "Bundle":
+    """See compiler.frontend.bundle."""
+    from compiler.frontend.bundle import import_model  # noqa: PLC0415
+
+    return import_model(model, workload, cache, on_progress)
+
+
+def search(
+    graph: LinalgGraph,
+    platform: Platform,
+    options: "SearchOptions",
+    sink: "Sink",
+    history: "Sequence[EvaluatedDesign]" = (),
+) -> "SearchResult":
+    """See dse.explore."""
+    from dse import explore  # noqa: PLC0415
+
+    return explore.search(graph, platform, options, sink, history)
+
+
+def compile_design(bundle: "Bundle", knobs: Knobs, platform: Platform, out: Path, on_stage: Progress) -> None:
+    """See compiler.pipeline."""
+    from compiler import pipeline  # noqa: PLC0415
+
+    pipeline.compile_design(bundle, knobs, platform, out, on_stage)
+
+
+def csim(design_dir: Path, on_stage: Progress) -> "Verdict":
+    """See compiler.simulator.csim."""
+    from compiler.simulator.csim import run  # noqa: PLC0415
+
+    return run.csim(design_dir, on_stage)
+
+
+STAGES = Stages(lower=lower, search=search, compile=compile_design, csim=csim)

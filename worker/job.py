@@ -5,6 +5,7 @@ Exit status 0: the result, good or bad, is recorded. `LEASE_LOST`: nothing was r
 
 import os
 import sys
+from contextlib import suppress
 
 from worker.guard import fork_under_guard
 
@@ -23,7 +24,8 @@ def main(stage: str, key: str, token: int, parent: int) -> int:
 
 if __name__ == "__main__":
     code = main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
-    sys.stdout.flush()
-    sys.stderr.flush()
+    with suppress(OSError):  # the log may be on a full disk
+        sys.stdout.flush()
+        sys.stderr.flush()
     # At once, whatever threads and exit handlers a library has left.
     os._exit(code)

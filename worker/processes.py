@@ -26,26 +26,30 @@ def die_with(parent: int) -> None:
 
 
 def identity() -> str:
-    """Names this process for good: host, PID namespace, PID and its time of start."""
-    process = psutil.Process()
-    return f"{_machine()}/{process.pid}/{process.create_time():.2f}"
+    """Names this process for good: machine, PID and its time of start."""
+    return f"{_machine()}/{os.getpid()}/{_started(os.getpid())}"
 
 
 def is_dead(owner: str) -> bool:
     """True when `owner`, an `identity()`, is a process of this machine that has ended; False when in doubt."""
-    machine, _, rest = owner.rpartition("/")
+    machine, _, started = owner.rpartition("/")
     machine, _, pid = machine.rpartition("/")
-    if machine != _machine() or not pid.isdigit():
-        return False
-    try:
-        return f"{psutil.Process(int(pid)).create_time():.2f}" != rest
-    except psutil.NoSuchProcess:
-        return True
+    return machine == _machine() and pid.isdigit() and _started(int(pid)) != started
 
 
 def _machine() -> str:
-    # Two containers may share a host name and reuse PIDs: the PID namespace tells them apart.
-    return f"{socket.gethostname()}/{Path('/proc/self/ns/pid').stat().st_ino}"
+    # Two containers may share a host name and reuse PIDs: boot and PID namespace tell them apart.
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return f"{socket.gethostname()}/{boot}/{Path('/proc/self/ns/pid').stat().st_ino}"
+
+
+def _started(pid: int) -> str | None:
+    """When the process started, in clock ticks since boot (which setting the clock does not change)."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return None
+    return stat.rpartition(")")[2].split()[19]
 
 
 def port_holder(port: int) -> str:

@@ -147,6 +147,8 @@ def _record_crash(farm: Farm, stage: Stage, key: str, token: int, code: int, log
         record_failure(farm, stage, key, token, "tool", text)
     except LeaseLostError:
         _log.info("%s: given to another worker meanwhile", key)
+    except OperationalError as error:
+        _log.error("%s: its failure could not be stored; its lease will run out: %s", key, error)
 
 
 def _reason(code: int) -> str:

@@ -7,13 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Knobs, Workload
 from compiler.platforms.platform import Platform
-from dse.explore import EvaluatedDesign, SearchOptions, SearchResult, Sink
 from worker.errors import ServiceError
+
+if TYPE_CHECKING:
+    from dse.explore import EvaluatedDesign, SearchOptions, SearchResult, Sink
 
 Progress = Callable[[str], None]
 
@@ -42,10 +44,10 @@ class Search(Protocol):
         self,
         graph: LinalgGraph,
         platform: Platform,
-        options: SearchOptions,
-        sink: Sink,
-        history: Sequence[EvaluatedDesign] = (),
-    ) -> SearchResult: ...
+        options: "SearchOptions",
+        sink: "Sink",
+        history: "Sequence[EvaluatedDesign]" = (),
+    ) -> "SearchResult": ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,11 +23,16 @@ from pathlib import Path
 from types import FrameType
 from typing import IO
 
+from sqlalchemy.exc import OperationalError
+
 from db.migrate import upgrade
+from worker.ballast import take_on_ballast
 from worker.errors import StartError
+from worker.outcome import is_disk_full
 from worker.processes import port_holder
 from worker.redis_server import private_directory, start_redis
 from worker.settings import Settings
+from worker.store import disk_full_message
 
 _HEALTH_SECONDS = 30
 _STOP_SECONDS = 15
@@ -151,9 +156,18 @@ class Supervisor:
 
         Raises StartError; ends early with a private error when `stopping` is set meanwhile.
         """
+        try:
+            return self._start(stopping)
+        except (OSError, OperationalError) as error:
+            if is_disk_full(error):
+                raise StartError(disk_full_message(self._settings.home)) from error
+            raise StartError(f"can not start on {self._settings.home}: {error}") from error
+
+    def _start(self, stopping: threading.Event) -> str:
         private_directory(self._settings.run_dir)
         self._settings.log_dir.mkdir(exist_ok=True)
         self._lock = take_home(self._settings)
+        take_on_ballast(self._settings)
         self._socket = self._listen()
         host, port = self._socket.getsockname()[:2]
         address = f"http://{_reachable(host)}:{port}"

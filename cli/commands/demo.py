@@ -6,11 +6,11 @@ from uuid import uuid4
 import typer
 
 from cli import options
-from cli.client import DesignSummary, Exploration, Reader
 from cli.commands.explore import follow_to_end, print_result
 from cli.errors import FAILED
 from cli.front import ends_and_knee
 from cli.output import console, errors, table, verdict_word
+from cli.replies import DesignSummary, Exploration, Reader
 from cli.service import Connection, connect, look
 
 _REQUEST: dict[str, Any] = {

@@ -6,15 +6,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import sleep
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from cli import options
-from cli.client import Client, Design
 from cli.output import console, emit_json, errors, number, table, verdict_word
+from cli.replies import Design
 from cli.service import connect, look
 from compiler.errors import InvalidInputError, ToolError
+
+if TYPE_CHECKING:
+    from cli.client import Client
 
 app = typer.Typer(help="Show and export designs.", no_args_is_help=True)
 
@@ -63,7 +66,7 @@ def export(
         console.print(f"written to {out}; next: millrace csim {out}")
 
 
-def _compile(client: Client, design: str) -> None:
+def _compile(client: "Client", design: str) -> None:
     """Have the service compile the design, and check it against PyTorch, if it has not done so."""
     if client.artifacts(design):
         return
@@ -75,7 +78,7 @@ def _compile(client: Client, design: str) -> None:
         raise ToolError(f"design {design} could not be compiled: {state['error']}")
 
 
-def _unpack(client: Client, design: str, out: Path) -> None:
+def _unpack(client: "Client", design: str, out: Path) -> None:
     """The archive holds one folder, named after the design; it becomes `out`."""
     stream = cast(io.BufferedIOBase, _Stream(client.archive(design)))
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -1,20 +1,23 @@
 """`millrace explore`: search the design space of a model."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
 import typer
 
 from cli import options
-from cli.client import Client, Exploration, Reader
 from cli.commands.model import default_name, require_config
 from cli.errors import DONE, FAILED, NO, InterruptedExplorationError
 from cli.front import print_front
 from cli.output import console, emit_json, errors
+from cli.replies import Exploration, Reader
 from cli.service import Connection, connect
 from cli.watch import follow
 from compiler.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from cli.client import Client
 
 Model = Annotated[
     str | None, typer.Argument(help="Built-in name, stored model, or path to a config.json.", metavar="MODEL")
@@ -78,7 +81,7 @@ def explore(
     raise typer.Exit(code)
 
 
-def model_reference(client: Client, model: str) -> str:
+def model_reference(client: "Client", model: str) -> str:
     """What the service calls `model`; a path to a config.json is stored first."""
     path = Path(model)
     if path.suffix != ".json" and not path.exists():
@@ -113,7 +116,7 @@ def print_result(reader: Reader, exploration: Exploration, as_json: bool) -> int
     return NO if refuted or not front else DONE
 
 
-def _show_detached(client: Client, exploration: str, as_json: bool) -> None:
+def _show_detached(client: "Client", exploration: str, as_json: bool) -> None:
     if as_json:
         found: dict[str, Any] = dict(client.exploration(exploration))
         emit_json(found)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from cli import options
-from cli.output import console, emit_json
+from cli.output import console, emit_json, errors
 from cli.service import announce
 
 
@@ -37,3 +37,4 @@ def up(
         console.print(f"state in {services.home}; stop with Ctrl-C", style="dim")
 
     serve(settings, ready, announce)
+    errors.print("stopped; what was not finished goes on at the next start")

@@ -32,6 +32,7 @@ from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Workload
 
 FILES = (GRAPH, LINALG, TENSORS, EXPECTED)
+MAX_PARAMETER_BYTES = 8 << 30  # as f32; the importer holds them about twice
 _SOURCES = ("frontend/**/*.py", "graph/linalg_graph.py", "options.py")
 
 
@@ -114,6 +115,11 @@ def _check_fits(source: ModelSource, workload: Workload) -> None:
         raise InvalidInputError(f"layers is {workload.layers}; {source.name} has {config.n_layer}")
     if workload.length > config.n_positions:
         raise InvalidInputError(f"length is {workload.length}; {source.name} has {config.n_positions} positions")
+    if (needed := 4 * config.layer_parameters * workload.layers) > MAX_PARAMETER_BYTES:
+        raise InvalidInputError(
+            f"{workload.layers} layers of {source.name} have {needed >> 20} MiB of weights; "
+            f"at most {MAX_PARAMETER_BYTES >> 20} MiB can be imported: use fewer layers or a smaller model"
+        )
 
 
 def _make(source: ModelSource, workload: Workload, directory: Path, on_progress: Callable[[str], None] | None) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler.errors import InvalidInputError, UnsupportedError
-from compiler.frontend.scalar_ops import PREDICATES, is_product
+from compiler.frontend.scalar_ops import PREDICATES
 from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, ScalarOp
 
 Array = NDArray[Any]
@@ -65,7 +65,7 @@ def evaluate_op(op: LinalgOp, graph: LinalgGraph, inputs: Sequence[Array]) -> tu
     if op.kind == "concat":
         return (_concat(op, inputs),)
     assert op.body is not None
-    if op.reduction is not None and op.reduction.combiner == "add" and is_product(op.body):
+    if op.reduction is not None and op.reduction.combiner == "add" and op.body.is_product:
         return (_contract(op, op.body, inputs),)
     arguments = [_spread(a, o, len(op.loops)) for a, o in zip(inputs, op.inputs, strict=True)]
     points = np.broadcast_to(evaluate_body(op.body, arguments), op.loops)

@@ -51,14 +51,3 @@ WIDENING = frozenset({"arith.extsi", "arith.sitofp"})
 def is_widening(body: Body) -> bool:
     """Whether the body is one conversion to a wider type, or a chain of them: free to repeat in a consumer."""
     return len(body.arg_dtypes) == 1 and bool(body.ops) and all(op.name in WIDENING for op in body.ops)
-
-
-def is_product(body: Body) -> bool:
-    """Whether the body multiplies its two arguments, each after widening casts at most."""
-    last = body.ops[-1] if body.ops else None
-    return (
-        len(body.arg_dtypes) == 2
-        and last is not None
-        and last.name in {"arith.mulf", "arith.muli"}
-        and all(op.name in WIDENING for op in body.ops[:-1])
-    )

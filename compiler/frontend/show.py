@@ -3,6 +3,7 @@
 import argparse
 import sys
 from pathlib import Path
+from tempfile import gettempdir
 
 from compiler.errors import MillraceError
 from compiler.frontend.bundle import import_model
@@ -40,7 +41,7 @@ def main() -> int:
     parser.add_argument("--length", type=int, default=64)
     parser.add_argument("--precision", default="w4a8")
     parser.add_argument("--layers", type=int, default=1)
-    parser.add_argument("--cache", type=Path, default=Path("/tmp/millrace-bundles"))
+    parser.add_argument("--cache", type=Path, default=Path(gettempdir()) / "millrace-bundles")
     options = parser.parse_args()
     try:
         workload = Workload(options.model, options.phase, options.length, options.precision, layers=options.layers)

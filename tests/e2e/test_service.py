@@ -2,11 +2,14 @@
 
 import io
 import json
+import os
+import shutil
 import signal
 import subprocess
 import sys
 import tarfile
 import time
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +75,7 @@ def test_course_of_an_exploration_on_sqlite_and_embedded_redis(start_service: St
     calls = tmp_path / "calls"
     service = start_service(CALLS=calls)
     _assert_course(service)
-    again = service.wait_state(service.explore(seed=5), "done", "failed")
+    again = service.wait_state(service.explore(seed=5, budget=16, verify=0), "done", "failed")
     assert again["state"] == "done"
     assert calls.read_text().count("lower") == 1  # the import was not run again
 
@@ -88,7 +91,7 @@ def test_killed_worker_is_started_again_and_the_exploration_resumes(
     start_service: StartService, tmp_path: Path
 ) -> None:
     evaluations = tmp_path / "evaluations"
-    service = start_service(SLOW_SECONDS=0.05, EVALUATIONS=evaluations)
+    service = start_service(SLOW_SECONDS=0.05, EVALUATIONS=evaluations, JOBS=2)
     exploration = service.explore(budget=96, verify=2)
     wait_for(lambda: len(_designs(service, exploration)["id"]) >= 32, 60, "two batches")
     worker = service.child("worker")
@@ -254,3 +257,59 @@ def test_upload_of_two_gigabytes_is_refused_early(service: RunningService) -> No
     assert time.monotonic() - start < 10
     assert api.memory_info().rss - before < 100 << 20
     assert service.get("/v1/health")["database"]
+
+
+@pytest.fixture
+def tiny_disk(tmp_path: Path) -> Generator[Path]:
+    """A file system of 6 MiB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", str(folder)]
+    if os.getuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a small file system needs root and the right to mount")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_full_disk_fails_with_a_reason_and_resumes_when_there_is_room(
+    start_service: StartService, tiny_disk: Path
+) -> None:
+    service = start_service(tiny_disk / "home", SLOW_SECONDS=0.02)
+    exploration = service.explore(budget=200, verify=0)
+    wait_for(lambda: len(_designs(service, exploration)["id"]) >= 16, 60, "a batch")
+    filler = tiny_disk / "filler"
+    filler.write_bytes(bytes(shutil.disk_usage(tiny_disk).free - (100 << 10)))
+    failed = service.wait_state(exploration, "failed", "done")
+    assert failed["state"] == "failed"
+    assert "is full" in failed["error"]
+    assert "then resume" in failed["error"]
+    stored = len(_designs(service, exploration)["id"])
+    assert stored >= 16
+    filler.unlink()
+    service.post(f"/v1/explorations/{exploration}/resume")
+    assert service.wait_state(exploration, "failed", "done")["state"] == "done"
+    _assert_each_once(service, exploration, 200)
+
+
+EMBEDDED = """
+from worker.settings import Settings
+from worker.supervisor import services
+with services(Settings(), print) as first, services(Settings(), print) as second:
+    print(first.started, second.started, first.address == second.address, first.address)
+"""
+
+
+def test_services_for_a_command_take_any_port_and_are_shared(service: RunningService, tmp_path: Path) -> None:
+    taken = service.address.rpartition(":")[2]
+    done = subprocess.run(
+        [sys.executable, "-c", EMBEDDED],
+        env=service_environment(tmp_path / "other", MILLRACE_PORT=taken),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.stdout.startswith("True False True http://127.0.0.1:"), done.stdout + done.stderr
+    assert service.address not in done.stdout
+    assert leftovers(tmp_path / "other") == []

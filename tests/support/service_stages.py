@@ -1,7 +1,7 @@
 """Stages for service tests: the real search over a small network; import, compilation and simulation are stand-ins.
 
 Chosen with MILLRACE_STAGES=service_stages:STAGES. Environment variables make it slow or have it fail:
-SLOW_SECONDS a design, TOOL_SECONDS of a subprocess tree in csim, CSIM=fail|crash, LOWER=fail.
+SLOW_SECONDS a design, JOBS processes, TOOL_SECONDS of a subprocess tree in csim, CSIM=fail|crash, LOWER=fail.
 Every evaluation appends a line to EVALUATIONS, every import and csim one to CALLS.
 """
 
@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +69,8 @@ def slow_search(
     sink: Sink,
     history: Sequence[EvaluatedDesign] = (),
 ) -> SearchResult:
-    return search(graph, platform, options, sink, history, evaluator=evaluate)
+    jobs = int(os.environ.get("JOBS", "1"))
+    return search(graph, platform, replace(options, jobs=jobs), sink, history, evaluator=evaluate)
 
 
 def compile_design(bundle: SmallBundle, knobs: Knobs, platform: Platform, out: Path, on_stage: Progress) -> None:

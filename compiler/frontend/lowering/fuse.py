@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from compiler.frontend.lowering.normal_form import Draft
 from compiler.frontend.lowering.scalars import BodyBuilder
-from compiler.frontend.scalar_ops import is_product, is_widening
+from compiler.frontend.scalar_ops import is_widening
 from compiler.graph.linalg_graph import LinalgOp, Operand
 
 
@@ -25,7 +25,7 @@ def _takes_cast(producer: LinalgOp, consumer: LinalgOp) -> bool:
     return (
         consumer.reduction is not None
         and consumer.body is not None
-        and is_product(consumer.body)
+        and consumer.body.is_product
         and producer.body is not None
         and is_widening(producer.body)
     )

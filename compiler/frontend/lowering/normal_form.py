@@ -20,7 +20,6 @@ from compiler.frontend.lowering.source import (
     SourceModule,
     Tensor,
 )
-from compiler.frontend.scalar_ops import is_product
 from compiler.graph.linalg_graph import Body, Combiner, Iterator, LinalgOp, Operand, Output, Reduction, Value, ValueRole
 
 COMBINERS: dict[str, Combiner] = {
@@ -320,7 +319,7 @@ def _suffix(op: LinalgOp) -> str:
     """What a reduction is called below its module: decided before fusion, which may turn a sum into a product's."""
     if op.reduction is None or op.body is None:
         return ""
-    return ".matmul" if op.reduction.combiner == "add" and is_product(op.body) else _SUFFIX[op.reduction.combiner]
+    return ".matmul" if op.reduction.combiner == "add" and op.body.is_product else _SUFFIX[op.reduction.combiner]
 
 
 def _consecutive(groups: tuple[int, ...]) -> tuple[int, ...]:

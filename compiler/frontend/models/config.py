@@ -35,6 +35,12 @@ class Gpt2Config:
     def head_dim(self) -> int:
         return self.n_embd // self.n_head
 
+    @property
+    def layer_parameters(self) -> int:
+        """Weights and biases of one block."""
+        products = self.n_embd * (4 * self.n_embd + 2 * self.n_inner)
+        return products + 9 * self.n_embd + self.n_inner
+
     def to_json(self) -> dict[str, Any]:
         return {"model_type": self.model_type, **asdict(self)}
 

@@ -1,8 +1,9 @@
 import httpx
 import pytest
 
-from cli.client import Client, Event, parse_events
+from cli.client import Client, parse_events
 from cli.errors import RefusedError, ServiceUnavailableError
+from cli.replies import Event
 
 
 def client(handler) -> Client:

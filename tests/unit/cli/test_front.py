@@ -1,8 +1,8 @@
 import pytest
 
-from cli.client import DesignSummary, Scatter, by_latency
 from cli.front import ends_and_knee, front_plot, front_table
 from cli.output import console
+from cli.replies import DesignSummary, Scatter, by_latency
 from compiler.options import Knobs
 
 

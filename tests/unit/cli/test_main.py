@@ -21,7 +21,7 @@ def test_wrong_use_exits_with_2(arguments: list[str]):
 
 
 def test_the_command_line_loads_nothing_heavy():
-    heavy = ["torch", "optuna", "sqlalchemy", "celery", "fastapi", "numpy", "pydantic"]
+    heavy = ["torch", "optuna", "sqlalchemy", "celery", "fastapi", "httpx", "numpy", "pydantic"]
     script = f"import sys, cli.main; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -1,6 +1,6 @@
 import pytest
 
-from cli.client import Event
+from cli.replies import Event
 from cli.watch import follow
 
 EVENTS = [

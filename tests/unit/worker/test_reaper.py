@@ -28,7 +28,7 @@ def searching(farm: Farm, exploration: Exploration, sent: Any) -> Exploration:
 
 
 def dead_owner() -> str:
-    return identity().rsplit("/", 1)[0] + "/1.00"
+    return identity().rsplit("/", 1)[0] + "/1"
 
 
 def test_work_of_a_dead_worker_of_this_machine_is_taken_up_at_once(
@@ -40,7 +40,7 @@ def test_work_of_a_dead_worker_of_this_machine_is_taken_up_at_once(
 
 
 def test_work_of_the_living_is_left_to_them(farm: Farm, searching: Exploration, sent: Any) -> None:
-    for owner in (identity(), "elsewhere/1/2/3.00"):
+    for owner in (identity(), "elsewhere/boot/1/2/3"):
         with farm.database.write() as session:
             leases.revoke(session, Exploration, searching.id)
         hold(farm, searching, owner)
@@ -49,7 +49,7 @@ def test_work_of_the_living_is_left_to_them(farm: Farm, searching: Exploration, 
 
 
 def test_expired_lease_is_taken_up(farm: Farm, searching: Exploration, sent: Any) -> None:
-    hold(farm, searching, "elsewhere/1/2/3.00", seconds=-1)
+    hold(farm, searching, "elsewhere/boot/1/2/3", seconds=-1)
     reap(farm)
     assert sent.take() == [("search", searching.id)]
 

@@ -164,6 +164,12 @@ def test_workload_beyond_the_model(model: Path, cache: Path, workload: Workload,
         import_model(model, workload, cache)
 
 
+def test_huge_model_is_refused_before_anything_is_allocated(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps({**CONFIG, "n_embd": 16384, "n_inner": 65536, "n_layer": 2}))
+    with pytest.raises(InvalidInputError, match=r"1 layers of .* have 12288 MiB of weights; at most 8192 MiB"):
+        import_model(tmp_path, WORKLOAD, tmp_path / "cache")
+
+
 def test_key_depends_on_what_matters(model: Path) -> None:
     source = resolve_model(model)
     keys = {

@@ -140,6 +140,11 @@ def test_layers_keep_their_weights(make_bundle: Any) -> None:
     assert worst(make_bundle("decode", "f32", 8, 2)) < 1e-5
 
 
+def test_declared_parameters_are_those_stored(make_bundle: Any) -> None:
+    bundle = make_bundle("decode", "f32")
+    assert bundle.meta["parameter_bytes"] == 4 * Gpt2Config(**_fields(bundle)).layer_parameters
+
+
 def test_workload_name(make_bundle: Any) -> None:
     bundle = make_bundle("decode", "f32")
     assert bundle.graph.name == "tiny-decode8-f32"

@@ -4,7 +4,7 @@ import pytest
 
 from compiler.errors import UnsupportedError
 from compiler.frontend.lowering.scalars import BodyBuilder
-from compiler.frontend.scalar_ops import SCALAR_OPS, is_product, is_widening
+from compiler.frontend.scalar_ops import SCALAR_OPS, is_widening
 from compiler.graph.linalg_graph import Body
 
 
@@ -48,7 +48,7 @@ def test_64_bits_narrow_to_32() -> None:
     assert [(op.name, op.dtype) for op in body.ops] == [
         ("arith.extsi", "i32"), ("arith.extsi", "i32"), ("arith.muli", "i32"),
     ]  # fmt: skip
-    assert is_product(body)
+    assert body.is_product
     assert not is_widening(body)
 
 
