@@ -30,9 +30,9 @@ from dse.space import DesignSpace
 # start from variants of good designs helped: most even draws from the whole space override a heavy operation badly.
 MIN_POPULATION, MAX_POPULATION, GENERATIONS = 16, 50, 20
 FIRST_VARIANTS, MAX_CHANGES = 20, 3
-# Share of NSGA-II's designs that are neighbours of the front instead (a memetic search, bench/search.py has figures):
+# Share of NSGA-II's designs that are neighbours of the front instead (a memetic search):
 # crossover finds regions, but the front's steps are single knobs.
-NEIGHBOUR_SHARE = 0.5
+NEIGHBOUR_SHARE = 0.8
 MAX_BUDGET = 1_000_000
 MAX_BATCH = 256
 # A sampler that proposes a known design is asked again this often; then its proposal is changed at random until it is

@@ -11,7 +11,7 @@ from worker.stages import Progress, Stages
 
 if TYPE_CHECKING:
     from compiler.frontend.bundle import Bundle
-    from compiler.simulator.csim.run import Verdict
+    from compiler.verify import Verdict
     from dse.explore import EvaluatedDesign, SearchOptions, SearchResult, Sink
 
 
@@ -43,10 +43,10 @@ def compile_design(bundle: "Bundle", knobs: Knobs, platform: Platform, out: Path
 
 
 def csim(design_dir: Path, on_stage: Progress) -> "Verdict":
-    """See compiler.simulator.csim."""
-    from compiler.simulator.csim import run  # noqa: PLC0415
+    """See compiler.verify."""
+    from compiler import verify  # noqa: PLC0415
 
-    return run.csim(design_dir, on_stage)
+    return verify.csim(design_dir, on_stage)
 
 
 STAGES = Stages(lower=lower, search=search, compile=compile_design, csim=csim)

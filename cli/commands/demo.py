@@ -17,8 +17,8 @@ _REQUEST: dict[str, Any] = {
     "model": "gpt2",
     "workload": {"phase": "decode", "length": 64, "precision": "w4a8", "batch": 1, "layers": 1},
     "platform": "u55c",
-    "budget": 240,
-    "seed": 0,
+    "budget": 600,
+    "seed": 2,
     "sampler": "nsga2",
     "verify": 3,
 }
@@ -87,7 +87,7 @@ def _verdict_rows(reader: Reader, design: DesignSummary) -> list[tuple[str, ...]
     verdicts = [b["verdict"] for b in reader.design(design["id"])["builds"] if b["stage"] == "csim" and b["verdict"]]
     if not verdicts:
         return [(design["id"], "", "", "", "", "", verdict_word(None))]
-    verdict = verdicts[-1]
+    verdict = verdicts[0]  # the newest build comes first
     return [
         (
             design["id"],
