@@ -5,7 +5,7 @@ Every stage's IR is verified, written to `ir/NN-stage.mlir`, and parses again.
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,6 +26,10 @@ from compiler.transforms.import_linalg import import_linalg
 from compiler.transforms.pipeline_passes import design_passes
 
 OnStage = Callable[[str], None]
+
+
+def _silent(_stage: str) -> None:
+    """Progress that nobody watches."""
 
 
 def build_ir(bundle: Bundle, knobs: Knobs, platform: Platform, ir: Path, on_stage: OnStage) -> TaskGraph:
@@ -52,7 +56,7 @@ def compile_design(
 
     Raises InvalidInputError where `out` holds something, MillraceError where the disk is full or a pass fails.
     """
-    say = on_stage or (lambda _: None)
+    say = on_stage or _silent
     with _whole_directory(out) as design:
         tasks = build_ir(bundle, knobs, platform, design / "ir", say)
         say("estimate")
@@ -66,7 +70,7 @@ def compile_design(
 
 
 @contextmanager
-def _whole_directory(out: Path) -> Iterator[Path]:
+def _whole_directory(out: Path) -> Generator[Path]:
     """A folder that becomes `out` when everything in it was written."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InvalidInputError(f"{out} exists and is not empty; name another directory")

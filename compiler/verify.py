@@ -68,6 +68,10 @@ class Verdict:
         return asdict(self)
 
 
+def _silent(_stage: str) -> None:
+    """Progress that nobody watches."""
+
+
 def csim(
     directory: Path,
     on_stage: Callable[[str], None] | None = None,
@@ -79,7 +83,7 @@ def csim(
     Raises InvalidInputError where `directory` holds no design, DeadlockError and the other errors of
     `compiler.simulator.csim` where the run does not end well, ToolError where g++ is missing.
     """
-    say = on_stage or (lambda _: None)
+    say = on_stage or _silent
     started = time.monotonic()
     description = read_design(directory)
     graph = graph_from_json(json.loads((directory / "tb" / "graph.json").read_text()))

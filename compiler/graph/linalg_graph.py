@@ -118,7 +118,7 @@ class LinalgOp:
 
     @cached_property
     def is_contraction(self) -> bool:
-        """A matrix product in the wide sense: sums products of two streamed tensors, one of which is used repeatedly."""
+        """A matrix product in the wide sense: sums products of two streamed tensors, one of them used repeatedly."""
         ranked = [o for o in self.inputs if o.dims]
         return (
             self.reduction is not None

@@ -1,18 +1,13 @@
 """A browser page, and the stand-in for the service."""
 
-import sys
 from collections.abc import Generator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Error, Page, expect
-
-sys.path.insert(0, str(Path(__file__).parent))  # the modules beside this file are no package
-
 from chromium import executable, open_page
 from fake_api import World, sample_world, serve
+from playwright.sync_api import Error, Page, expect
 
 TIMEOUT_MS = 20_000
 

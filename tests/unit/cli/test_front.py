@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from cli.front import ends_and_knee, front_plot, front_table
@@ -7,7 +9,7 @@ from compiler.options import Knobs
 
 
 def design(name: str, latency: float | None, energy: float | None, passed: bool | None = None) -> DesignSummary:
-    csim = None if passed is None else {"state": "done", "passed": passed, "max_rel_error": 1e-6}
+    csim: Any = None if passed is None else {"state": "done", "passed": passed, "max_rel_error": 1e-6}
     return {
         "id": name,
         "number": 0,
@@ -18,7 +20,7 @@ def design(name: str, latency: float | None, energy: float | None, passed: bool 
         "reason": None,
         "knobs": Knobs().to_json(),
         "csim": csim,
-    }  # pyright: ignore[reportReturnType]
+    }
 
 
 FRONT = [design("d1", 10, 1000, True), design("d2", 20, 100, False), design("d3", 900, 90), design("d4", 1000, 50)]

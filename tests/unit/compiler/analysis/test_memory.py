@@ -30,7 +30,7 @@ def test_deep_and_wide_buffers_go_to_uram():
 
 @pytest.mark.skipif(not TABLE.exists(), reason="the shared fixtures are not beside this checkout")
 def test_fifo_kinds_agree_with_csynth():
-    """URAM is ours to request (`bind_storage`), where csynth left to itself takes block RAM; 2019.2 mapped otherwise."""
+    """URAM is ours to request (`bind_storage`), where csynth takes block RAM by itself; 2019.2 mapped otherwise."""
     kinds = {"SRL": {"registers"}, "LUTRAM": {"lutram"}, "BRAM": {"bram", "uram"}}
     rows = [r for r in csv.DictReader(TABLE.open()) if r["tool"] != "2019.2"]
     assert len(rows) > 100
