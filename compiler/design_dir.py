@@ -99,7 +99,7 @@ def read_design(directory: Path) -> dict[str, Any]:
         return json.loads((directory / "design.json").read_text())
     except (FileNotFoundError, NotADirectoryError) as error:
         raise InvalidInputError(f"{directory} is not a design directory: it has no design.json") from error
-    except ValueError as error:
+    except (OSError, ValueError) as error:
         raise InvalidInputError(f"{directory}/design.json is damaged: {error}; compile the design again") from error
 
 

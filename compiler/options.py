@@ -1,7 +1,8 @@
 """What a caller may choose: the workload to compile and the knobs of one design. Plain frozen values, no torch."""
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 from compiler.errors import InvalidInputError
 
@@ -14,6 +15,8 @@ Multiplier = Literal["fabric", "dsp"]
 MAX_LENGTH = 8192
 MAX_LAYERS = 128
 MAX_BATCH = 1
+MAX_UNROLL = 1 << 16
+MAX_GROUP = 63
 
 
 def _require_range(name: str, value: int, low: int, high: int) -> None:
@@ -68,6 +71,29 @@ class TaskOverride:
     unroll: int | None = None
     order: tuple[int, ...] | None = None
 
+    def __post_init__(self) -> None:
+        if self.tile is not None:
+            _require_range(f"tile of {self.op}", self.tile, 1, MAX_UNROLL)
+        if self.unroll is not None:
+            _require_range(f"unroll of {self.op}", self.unroll, 1, MAX_UNROLL)
+        for group in self.order or ():
+            _require_range(f"a loop group in the order of {self.op}", group, 0, MAX_GROUP)
+
+    @staticmethod
+    def from_json(data: Any) -> "TaskOverride":
+        """Raises InvalidInputError for anything that `asdict` of an override would not give."""
+        known = set(TaskOverride.__dataclass_fields__)
+        if not isinstance(data, dict):
+            raise InvalidInputError(f"override {data!r} must be an object with some of {sorted(known)}")
+        values = cast("dict[str, Any]", data)
+        if not isinstance(values.get("op"), str) or set(values) - known:
+            raise InvalidInputError(f"override {values} must name its op, and have no more than {sorted(known)}")
+        order: Any = values.get("order")
+        if order is not None and not isinstance(order, list | tuple):
+            raise InvalidInputError(f"order of {values['op']} is {order!r}; it must be a list of loop groups")
+        groups = None if order is None else tuple(cast("Iterable[int]", order))
+        return TaskOverride(values["op"], values.get("tile"), values.get("unroll"), groups)
+
 
 @dataclass(frozen=True, slots=True)
 class Knobs:
@@ -91,7 +117,7 @@ class Knobs:
 
     def __post_init__(self) -> None:
         _require_range("default_tile_size", self.default_tile_size, 1, 4096)
-        _require_range("overall_unroll", self.overall_unroll, 1, 1 << 16)
+        _require_range("overall_unroll", self.overall_unroll, 1, MAX_UNROLL)
         _require_range("fusion_budget", self.fusion_budget, 0, 1 << 34)
         _require_range("hbm_channels", self.hbm_channels, 1, 32)
         _require_range("stream_width", self.stream_width, 32, 16384)
@@ -116,9 +142,9 @@ class Knobs:
         known = set(Knobs.__dataclass_fields__)
         if unknown := set(data) - known:
             raise InvalidInputError(f"unknown knobs {sorted(unknown)}; the knobs are {sorted(known)}")
-        overrides = tuple(
-            TaskOverride(o["op"], o.get("tile"), o.get("unroll"), None if o.get("order") is None else tuple(o["order"]))
-            for o in data.get("overrides", ())
-        )
-        values: dict[str, Any] = {**data, "overrides": overrides}
+        overrides: Any = data.get("overrides", ())
+        if not isinstance(overrides, list | tuple):
+            raise InvalidInputError(f"overrides is {overrides!r}; it must be a list, one entry per operation")
+        entries = cast("Iterable[Any]", overrides)
+        values: dict[str, Any] = {**data, "overrides": tuple(TaskOverride.from_json(o) for o in entries)}
         return Knobs(**values)

@@ -74,8 +74,11 @@ def _whole_directory(out: Path) -> Generator[Path]:
     """A folder that becomes `out` when everything in it was written."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InvalidInputError(f"{out} exists and is not empty; name another directory")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    partial = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        partial = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+    except OSError as error:
+        raise InvalidInputError(f"{out} can not be made: {error.strerror}; name another directory") from error
     try:
         yield partial
         partial.chmod(0o755)

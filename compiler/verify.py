@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError, VerifyException
 
 from compiler.analysis.read_back import read_back
 from compiler.design_dir import last_stage, read_design
 from compiler.dialects.context import design_context
-from compiler.errors import MillraceError
+from compiler.errors import InvalidInputError, MillraceError, VerificationError
 from compiler.frontend.graph_json import graph_from_json
 from compiler.frontend.interpret import evaluate_op
 from compiler.graph.linalg_graph import LinalgGraph
@@ -72,6 +73,32 @@ def _silent(_stage: str) -> None:
     """Progress that nobody watches."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Design:
+    """What a design directory says of itself: the network, the accelerator, and how exact its results must be."""
+
+    graph: LinalgGraph
+    tasks: TaskGraph
+    tolerance: float
+
+
+def _read(directory: Path) -> _Design:
+    """Raises InvalidInputError that names the file where one is missing or damaged."""
+    description, stage = read_design(directory), last_stage(directory)
+    file = directory / "design.json"
+    try:
+        platform, tolerance = load_platform(description["platform"]), TOLERANCE[description["workload"]["precision"]]
+        file = directory / "tb" / "graph.json"
+        graph = graph_from_json(json.loads(file.read_text()))
+        file = stage
+        module = Parser(design_context(), file.read_text()).parse_module()
+        module.verify()
+        return _Design(graph, read_back(module, platform), tolerance)
+    except (OSError, ValueError, KeyError, TypeError, ParseError, VerifyException, VerificationError) as error:
+        reason = str(error).strip().splitlines()[-1].strip() if str(error).strip() else type(error).__name__
+        raise InvalidInputError(f"{file} is missing or damaged ({reason}); compile the design again") from error
+
+
 def csim(
     directory: Path,
     on_stage: Callable[[str], None] | None = None,
@@ -85,10 +112,8 @@ def csim(
     """
     say = on_stage or _silent
     started = time.monotonic()
-    description = read_design(directory)
-    graph = graph_from_json(json.loads((directory / "tb" / "graph.json").read_text()))
-    module = Parser(design_context(), last_stage(directory).read_text()).parse_module()
-    tasks = read_back(module, load_platform(description["platform"]))
+    design = _read(directory)
+    graph, tasks = design.graph, design.tasks
     interface = plan_interface(tasks, graph)
     work = directory / "csim"
     shutil.rmtree(work, ignore_errors=True)
@@ -101,8 +126,7 @@ def csim(
     streams = [a.stream for t in integer_tasks for a in (*t.reads, *t.writes)]
     run(program, directory, work / "taps" if streams else None, timeout_s, (str(directory.resolve()),), streams)
     say("compare with PyTorch")
-    precision = description["workload"]["precision"]
-    outputs = _check_outputs(directory, graph, interface, TOLERANCE[precision])
+    outputs = _check_outputs(directory, graph, interface, design.tolerance)
     mismatches = {t.name: _mismatches(t, tasks, graph, work / "taps") for t in integer_tasks}
     shutil.rmtree(work / "taps", ignore_errors=True)
     verdict = _verdict(outputs, mismatches, time.monotonic() - started)

@@ -15,6 +15,7 @@ from cli.errors import DONE, NO
 from cli.output import console, table
 from compiler.errors import InvalidInputError
 
+_MAX_WORKERS = 4
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -55,13 +56,15 @@ def run_tests(
 
 
 def _run_all(pytest_args: list[str], quick: bool) -> Iterator[_Result]:
-    pytest = ["pytest", *pytest_args]
-    if quick:
-        pytest += ["-m", "not slow and not e2e and not browser"]
-    if not pytest_args:
-        for name, command in _STATIC_CHECKS.items():
-            yield _run(name, command, echo=False)
-    yield _run("pytest", pytest, echo=True)
+    selection = ["-m", "not slow and not e2e and not browser"] if quick else []
+    if pytest_args:
+        yield _run("pytest", ["pytest", *selection, *pytest_args], echo=True)
+        return
+    for name, command in _STATIC_CHECKS.items():
+        yield _run(name, command, echo=False)
+    # By file: what a module's tests share (a server, a browser) is started once.
+    workers = str(min(_MAX_WORKERS, os.cpu_count() or 1))
+    yield _run("pytest", ["pytest", *selection, "-n", workers, "--dist", "loadfile"], echo=True)
 
 
 _STATIC_CHECKS = {

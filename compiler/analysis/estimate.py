@@ -2,14 +2,16 @@
 
 Latency walks the tasks in topological order. A task starts with its first tokens, runs at its own initiation interval,
 and can not push a token before the tokens it depends on arrived; arrivals between a stream's first and last push are
-interpolated. FIFOs are taken as deep enough (the simulator of issue 4 drops that). HBM bounds the result from below.
+interpolated. FIFOs between tasks are taken as deep enough (the simulator of issue 4 drops that); those behind HBM are
+not: what does not fit them is loaded while it is read. HBM bounds the result from below.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import ceil
 
 from compiler.analysis.resources import Resources, on_chip_bits, stream_resources, task_resources, total
 from compiler.errors import Violation
-from compiler.graph.task_graph import Task, TaskGraph
+from compiler.graph.task_graph import Stream, Task, TaskGraph
 from compiler.metrics import Fidelity, Metric
 from compiler.platforms.platform import Platform
 
@@ -65,12 +67,25 @@ def _push(task: Task, iteration: int, start: float, arrivals: dict[str, Arrival]
     return ready + timing.depth
 
 
-def load_cycles(task: Task, prefetched: int, platform: Platform) -> float:
-    """Cycles that HBM needs for the words of a load beyond those prefetched into its FIFO."""
+def _words(task: Task) -> int:
+    """Words of `channels` x 512 bits that a load or store moves in one run, re-reads included."""
     assert task.dma is not None
-    words = task.timing.iterations / task.dma.tokens_per_word
-    late = max(0.0, 1.0 - prefetched / max(1, task.timing.tokens(task.writes[0])))
-    return words * late * (platform.hbm.port_bits / 8) / platform.channel_bytes_per_cycle
+    return ceil(task.timing.iterations / task.dma.tokens_per_word)
+
+
+def load_cycles(task: Task, platform: Platform) -> float:
+    """Cycles between the first and the last token of a load that nothing blocks: the port's or HBM's, the slower."""
+    hbm = _words(task) * (platform.hbm.port_bits / 8) / platform.channel_bytes_per_cycle
+    return max(float(task.timing.iterations * task.timing.ii), hbm)
+
+
+def _throttled(arrival: Arrival, stream: Stream, span: float, first_read: float) -> Arrival:
+    """Arrivals of a load's stream of `span` cycles that is read from `first_read` on: by then the load has filled the
+    FIFO and waits; the other tokens come at its own rate.
+    """
+    late = span * max(0.0, 1.0 - stream.depth / stream.tokens)
+    first = max(arrival.first, first_read)
+    return Arrival(first, max(arrival.last, first + late))
 
 
 def schedule(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, TaskTime], tuple[float, ...]]:
@@ -81,15 +96,20 @@ def schedule(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, TaskTime],
     for task in tasks.tasks:
         timing = task.timing
         if task.kind == "load":
-            stream = tasks.stream[task.writes[0].stream]
-            span = max(timing.iterations * timing.ii, load_cycles(task, stream.depth, platform))
+            span = load_cycles(task, platform)
             first = float(timing.depth)
-            arrivals[stream.name] = Arrival(first, first + span)
+            arrivals[task.writes[0].stream] = Arrival(first, first + span)
             times[task.name] = TaskTime(0.0, first + span, span)
             lengths[task.kernel] = max(lengths[task.kernel], first + span)
             continue
         start = max((arrivals[r.stream].first - timing.first(r) * timing.ii for r in task.reads), default=0.0)
         start = max(0.0, start)
+        for read in task.reads:
+            stream = tasks.stream[read.stream]
+            if tasks.task[stream.source].kind == "load":
+                source, first_read = times[stream.source], start + timing.first(read) * timing.ii
+                arrivals[stream.name] = _throttled(arrivals[stream.name], stream, source.busy, first_read)
+                times[stream.source] = replace(source, end=arrivals[stream.name].last)
         end = start + timing.latency
         for read in task.reads:
             tail = (timing.iterations - 1 - timing.last(read)) * timing.ii + timing.depth
@@ -108,7 +128,7 @@ def hbm_bytes(tasks: TaskGraph) -> float:
     traffic = 0.0
     for task in tasks.tasks:
         if task.dma is not None:
-            traffic += task.timing.iterations / task.dma.tokens_per_word * task.dma.channels * 64
+            traffic += _words(task) * task.dma.channels * 64
     return traffic
 
 

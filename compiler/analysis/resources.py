@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import prod
 
 from compiler.analysis.memory import MemoryCost, buffer_cost, fifo_cost
+from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.task_graph import Stream, Task, TaskGraph
 from compiler.platforms.platform import Platform
 
@@ -45,6 +46,16 @@ def _memory(cost: MemoryCost) -> Resources:
     return Resources(lut=cost.lut, bram36=cost.bram36, uram=cost.uram)
 
 
+def _register_bits(task: Task) -> int:
+    """Registers of a computing task's running results: its accumulators, or else the token that it makes."""
+    op, nest = task.op, task.nest
+    assert op is not None
+    assert op.body is not None
+    assert nest is not None
+    lanes = prod(nest.unroll[d] for d in op.outputs[0].dims)
+    return DTYPE_BITS[op.body.dtype_of(op.body.result)] * lanes * max(1, nest.accumulators(op.iterators))
+
+
 def task_resources(task: Task, tasks: TaskGraph, platform: Platform) -> Resources:
     """Operators, control, pipeline registers, buffers and m_axi adapters of one task."""
     lut, ff, dsp = TASK_LUT + LOOP_LUT * len(task.timing.trips), TASK_FF + LOOP_FF * len(task.timing.trips), 0.0
@@ -59,9 +70,8 @@ def task_resources(task: Task, tasks: TaskGraph, platform: Platform) -> Resource
     area = Resources(lut + PORT_LUT * ports, ff + PORT_FF * ports, dsp, PORT_BRAM36 * ports, 0, ports)
     for buffer in task.buffers:
         area += _memory(buffer_cost(buffer.width, buffer.depth, buffer.banks))
-    if task.nest is not None and not task.buffers and task.kind == "compute":
-        accumulated = prod(task.nest.unroll) if task.operators else 0
-        area += Resources(ff=32 * accumulated)
+    if task.kind == "compute" and not task.buffers:
+        area += Resources(ff=_register_bits(task))
     return area
 
 

@@ -138,8 +138,13 @@ def _nest(op: LinalgOp, tile: Sequence[int], unroll: Sequence[int], order: Seque
 def plan_nests(graph: LinalgGraph, knobs: Knobs) -> dict[str, Nest]:
     """The nest of every operation. O(operations x log(unroll)) heap steps.
 
-    `chunk` and `concat` only route tokens: they take the token shape that arrives.
+    `chunk` and `concat` only route tokens: they take the token shape that arrives. Raises InvalidInputError where an
+    override names no operation that computes.
     """
+    for override in knobs.overrides:
+        if override.op not in graph.op or graph.op[override.op].kind != "generic":
+            known = ", ".join(op.name for op in graph.ops if op.kind == "generic")
+            raise InvalidInputError(f"there is no operation {override.op!r} to override; known are {known}")
     unrolls: dict[str, _Unroll] = {}
     heap: list[tuple[float, str]] = []
     total = 0

@@ -8,7 +8,9 @@ from compiler.targets.task_emitter import TaskEmitter
 from compiler.targets.writer import CppWriter, identifier
 
 FIFO_IMPL = {"registers": "srl", "lutram": "lutram", "bram": "bram", "uram": "uram"}
-BURST_WORDS = 64  # 64 words of 512 bits are a page of 4 KB, which a burst can not cross
+# Bursts of 1 KB reach the channel's full bandwidth (u55c_facts); the adapter buffers all that is outstanding, which
+# `PORT_BRAM36` of compiler/analysis/resources.py counts: 256 words of 512 bits. Bursts of 4 KB would take twice that.
+BURST_WORDS, OUTSTANDING_BURSTS = 16, 16
 
 
 def tasks_header(tasks: TaskGraph, interface: Interface) -> str:
@@ -92,7 +94,7 @@ def _port_pragma(out: CppWriter, port: Port) -> None:
     direction = "write" if port.writes else "read"
     out.pragma(
         f"interface mode=m_axi port={port.name} bundle=gmem_{port.name} offset=slave depth={port.image.dma.words} "
-        f"max_{direction}_burst_length={BURST_WORDS} num_{direction}_outstanding=16"
+        f"max_{direction}_burst_length={BURST_WORDS} num_{direction}_outstanding={OUTSTANDING_BURSTS}"
     )
 
 

@@ -3,8 +3,8 @@
 
 extern "C" {
 void layer_norm_k0(const ap_uint<512>* x_0, ap_uint<512>* total_0) {
-#pragma HLS interface mode=m_axi port=x_0 bundle=gmem_x_0 offset=slave depth=5 max_read_burst_length=64 num_read_outstanding=16
-#pragma HLS interface mode=m_axi port=total_0 bundle=gmem_total_0 offset=slave depth=1 max_write_burst_length=64 num_write_outstanding=16
+#pragma HLS interface mode=m_axi port=x_0 bundle=gmem_x_0 offset=slave depth=5 max_read_burst_length=16 num_read_outstanding=16
+#pragma HLS interface mode=m_axi port=total_0 bundle=gmem_total_0 offset=slave depth=1 max_write_burst_length=16 num_write_outstanding=16
 #pragma HLS interface mode=s_axilite port=return
 #pragma HLS dataflow
   hls::stream<f32x6, 2> op_total_in0("op_total_in0");
@@ -22,9 +22,9 @@ void layer_norm_k0(const ap_uint<512>* x_0, ap_uint<512>* total_0) {
 
 extern "C" {
 void layer_norm_k1(const ap_uint<512>* total_0, const ap_uint<512>* x_k1_0, ap_uint<512>* c_0) {
-#pragma HLS interface mode=m_axi port=total_0 bundle=gmem_total_0 offset=slave depth=1 max_read_burst_length=64 num_read_outstanding=16
-#pragma HLS interface mode=m_axi port=x_k1_0 bundle=gmem_x_k1_0 offset=slave depth=4 max_read_burst_length=64 num_read_outstanding=16
-#pragma HLS interface mode=m_axi port=c_0 bundle=gmem_c_0 offset=slave depth=4 max_write_burst_length=64 num_write_outstanding=16
+#pragma HLS interface mode=m_axi port=total_0 bundle=gmem_total_0 offset=slave depth=1 max_read_burst_length=16 num_read_outstanding=16
+#pragma HLS interface mode=m_axi port=x_k1_0 bundle=gmem_x_k1_0 offset=slave depth=4 max_read_burst_length=16 num_read_outstanding=16
+#pragma HLS interface mode=m_axi port=c_0 bundle=gmem_c_0 offset=slave depth=4 max_write_burst_length=16 num_write_outstanding=16
 #pragma HLS interface mode=s_axilite port=return
 #pragma HLS dataflow
   hls::stream<float, 2> convert_total_to_op_c_in1_in("convert_total_to_op_c_in1_in");
@@ -48,8 +48,8 @@ void layer_norm_k1(const ap_uint<512>* total_0, const ap_uint<512>* x_k1_0, ap_u
 
 extern "C" {
 void layer_norm_k2(const ap_uint<512>* c_0, ap_uint<512>* squares_0) {
-#pragma HLS interface mode=m_axi port=c_0 bundle=gmem_c_0 offset=slave depth=4 max_read_burst_length=64 num_read_outstanding=16
-#pragma HLS interface mode=m_axi port=squares_0 bundle=gmem_squares_0 offset=slave depth=1 max_write_burst_length=64 num_write_outstanding=16
+#pragma HLS interface mode=m_axi port=c_0 bundle=gmem_c_0 offset=slave depth=4 max_read_burst_length=16 num_read_outstanding=16
+#pragma HLS interface mode=m_axi port=squares_0 bundle=gmem_squares_0 offset=slave depth=1 max_write_burst_length=16 num_write_outstanding=16
 #pragma HLS interface mode=s_axilite port=return
 #pragma HLS dataflow
   hls::stream<f32x2, 2> convert_c_to_op_squares_in0_in("convert_c_to_op_squares_in0_in");
@@ -72,12 +72,12 @@ extern "C" {
 void layer_norm_k3(
     const ap_uint<512>* beta_k3_0, const ap_uint<512>* c_0, const ap_uint<512>* gamma_k3_0,
     const ap_uint<512>* squares_0, const ap_uint<512>* x_k3_0, ap_uint<512>* y_0, float eps) {
-#pragma HLS interface mode=m_axi port=beta_k3_0 bundle=gmem_beta_k3_0 offset=slave depth=6 max_read_burst_length=64 num_read_outstanding=16
-#pragma HLS interface mode=m_axi port=c_0 bundle=gmem_c_0 offset=slave depth=4 max_read_burst_length=64 num_read_outstanding=16
-#pragma HLS interface mode=m_axi port=gamma_k3_0 bundle=gmem_gamma_k3_0 offset=slave depth=6 max_read_burst_length=64 num_read_outstanding=16
-#pragma HLS interface mode=m_axi port=squares_0 bundle=gmem_squares_0 offset=slave depth=1 max_read_burst_length=64 num_read_outstanding=16
-#pragma HLS interface mode=m_axi port=x_k3_0 bundle=gmem_x_k3_0 offset=slave depth=4 max_read_burst_length=64 num_read_outstanding=16
-#pragma HLS interface mode=m_axi port=y_0 bundle=gmem_y_0 offset=slave depth=4 max_write_burst_length=64 num_write_outstanding=16
+#pragma HLS interface mode=m_axi port=beta_k3_0 bundle=gmem_beta_k3_0 offset=slave depth=6 max_read_burst_length=16 num_read_outstanding=16
+#pragma HLS interface mode=m_axi port=c_0 bundle=gmem_c_0 offset=slave depth=4 max_read_burst_length=16 num_read_outstanding=16
+#pragma HLS interface mode=m_axi port=gamma_k3_0 bundle=gmem_gamma_k3_0 offset=slave depth=6 max_read_burst_length=16 num_read_outstanding=16
+#pragma HLS interface mode=m_axi port=squares_0 bundle=gmem_squares_0 offset=slave depth=1 max_read_burst_length=16 num_read_outstanding=16
+#pragma HLS interface mode=m_axi port=x_k3_0 bundle=gmem_x_k3_0 offset=slave depth=4 max_read_burst_length=16 num_read_outstanding=16
+#pragma HLS interface mode=m_axi port=y_0 bundle=gmem_y_0 offset=slave depth=4 max_write_burst_length=16 num_write_outstanding=16
 #pragma HLS interface mode=s_axilite port=eps
 #pragma HLS interface mode=s_axilite port=return
 #pragma HLS dataflow

@@ -17,3 +17,9 @@ def test_cloud_is_drawn_in_braille_dots():
 def test_one_point_and_no_point():
     assert "●" in scatter([], [(3.0, 5.0)], "x", "y")
     assert scatter([], [], "x", "y") == "(no feasible design yet)"
+
+
+def test_what_is_far_from_the_front_is_counted():
+    lines = scatter([(2.0, 2.0), (1e6, 1.0), (1.0, 1e6)], [(1.0, 1.0)], "x", "y").splitlines()
+    assert lines[0].strip() == "y   (2 worse designs lie beyond)"
+    assert lines[1].strip().startswith("2 ┤")

@@ -93,6 +93,12 @@ def test_an_order_that_is_no_permutation_is_refused():
         build_task_graph(quantised(), knobs, U55C)
 
 
+@pytest.mark.parametrize("name", ["nope", "split"])
+def test_an_override_of_what_does_not_compute_is_refused(name: str):
+    with pytest.raises(InvalidInputError, match=f"no operation '{name}' to override"):
+        build_task_graph(attention_front(), Knobs(overrides=(TaskOverride(name, tile=4),)), U55C)
+
+
 def test_float_accumulation_into_one_register_costs_the_adder_s_latency():
     knobs = Knobs(default_tile_size=1, overall_unroll=1)
     tasks = build_task_graph(mlp(), knobs, U55C)

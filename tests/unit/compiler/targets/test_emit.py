@@ -1,6 +1,7 @@
 """Emitted designs: built with g++, run, compared with numpy; and what the other files of a design say."""
 
 import json
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -155,9 +156,14 @@ class kernel:
     def __init__(self, device, uuid, name, mode): self.name = name
     def group_id(self, position): return position
     def __call__(self, *arguments):
-        print(self.name, *(f"{len(a.data)}:{any(a.data)}" if isinstance(a, bo) else f"{a:g}" for a in arguments))
+        # The real one swallows what is neither a buffer nor an int, and leaves the argument unset.
+        assert all(isinstance(a, (bo, int)) for a in arguments)
+        print(self.name, *(f"{len(a.data)}:{any(a.data)}" if isinstance(a, bo) else a for a in arguments))
         return self
-    def wait(self): pass
+    def wait(self): return STATE
+class ert_cmd_state:
+    ERT_CMD_STATE_COMPLETED = 4
+STATE = ert_cmd_state.ERT_CMD_STATE_COMPLETED
 """
 
 
@@ -175,5 +181,14 @@ def test_the_host_program_runs_kernels_on_filled_buffers(tmp_path: Path) -> None
     assert [c[0] for c in calls] == [k.name for k in interface.kernels]
     for call, kernel in zip(calls, interface.kernels, strict=True):
         filled = [f"{p.image.dma.words * 64}:{p.image.role in {'param', 'input'}}" for p in kernel.ports]
-        assert call[1:] == [*filled, *("1e-05" for _ in kernel.scalars)]
-    assert (tmp_path / "out" / "y.0.bin").exists()
+        bits = struct.unpack("<i", struct.pack("<f", 1e-5))[0]
+        assert call[1:] == [*filled, *(str(bits) for _ in kernel.scalars)]
+    result = tmp_path / "out" / "y.0.bin"
+    assert result.exists()
+
+    result.unlink()
+    (tmp_path / "host" / "pyxrt.py").write_text(FAKE_PYXRT + "STATE = 5\n")
+    failed = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert failed.returncode == 1
+    assert "a kernel ended as 5" in failed.stderr
+    assert not result.exists()

@@ -1,0 +1,34 @@
+"""Knobs from JSON: what is written is read again, anything else is refused by name."""
+
+from typing import Any
+
+import pytest
+
+from compiler.errors import InvalidInputError
+from compiler.options import Knobs, TaskOverride
+
+
+def test_knobs_survive_json():
+    knobs = Knobs(overrides=(TaskOverride("a", tile=8, order=(1, 0)), TaskOverride("b", unroll=4)))
+    assert Knobs.from_json(knobs.to_json()) == knobs
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (3, "must be a list"),
+        (None, "must be a list"),
+        ([3], "must be an object"),
+        ([{}], "must name its op"),
+        ([{"op": 1}], "must name its op"),
+        ([{"op": "a", "bogus": 1}], "must name its op"),
+        ([{"op": "a", "tile": "b"}], "tile of a is b"),
+        ([{"op": "a", "tile": 0}], "tile of a is 0"),
+        ([{"op": "a", "unroll": 1 << 40}], "unroll of a is 1099511627776"),
+        ([{"op": "a", "order": 4}], "must be a list of loop groups"),
+        ([{"op": "a", "order": ["b"]}], "loop group in the order of a is b"),
+    ],
+)
+def test_overrides_of_a_wrong_form_are_refused(overrides: Any, message: str):
+    with pytest.raises(InvalidInputError, match=message):
+        Knobs.from_json({"overrides": overrides})
