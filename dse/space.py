@@ -206,10 +206,18 @@ class DesignSpace:
         return params
 
     def vary(self, knobs: Knobs, changes: int, rng: random.Random) -> Knobs:
-        """`knobs`, a design of this space, with the choices of `changes` parameters drawn anew."""
+        """`knobs`, a design of this space, with `changes` parameters moved: by one step, or anywhere, as likely."""
         params = self.params_of(knobs)
         assert params is not None
-        return self.knobs_of(params | {p.name: rng.choice(p.choices) for p in rng.sample(self.parameters, changes)})
+        moved = {p.name: self._move(p, params[p.name], rng) for p in rng.sample(self.parameters, changes)}
+        return self.knobs_of(params | moved)
+
+    @staticmethod
+    def _move(parameter: Parameter, value: Choice, rng: random.Random) -> Choice:
+        if not parameter.ordered or rng.random() < 0.5:
+            return rng.choice(parameter.choices)
+        here = parameter.choices.index(value)
+        return parameter.choices[min(max(0, here + rng.choice((-1, 1))), len(parameter.choices) - 1)]
 
     def indices(self, params: Params) -> dict[str, int]:
         """The choices as samplers see them, for trials that are enqueued or added finished."""

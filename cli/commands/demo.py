@@ -17,8 +17,8 @@ _REQUEST: dict[str, Any] = {
     "model": "gpt2",
     "workload": {"phase": "decode", "length": 64, "precision": "w4a8", "batch": 1, "layers": 1},
     "platform": "u55c",
-    "budget": 600,
-    "seed": 0,
+    "budget": 1000,
+    "seed": 3,
     "sampler": "nsga2",
     "verify": 3,
 }

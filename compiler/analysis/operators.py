@@ -48,7 +48,7 @@ COMBINER_CORE = {"add": "fadd", "mul": "fmul", "max": "fcmp", "min": "fcmp"}
 
 READ_WRITE_CYCLES = 2  # a FIFO read and a FIFO write are one pipeline stage each
 MEMORY_UPDATE_CYCLES = 2  # reading and writing an accumulator that lives in memory rather than in a register
-REGISTER_ACCUMULATORS = 64  # the most accumulator vectors that are kept in registers
+REGISTER_ACCUMULATORS = 1  # several are chosen by a loop index, which only a memory can do at full rate
 
 
 def _width_before_extension(body: Body, value: int) -> int:
@@ -115,15 +115,18 @@ def pipeline_depth(op: LinalgOp, nest: Nest, multiplier: Multiplier, platform: P
     depth = READ_WRITE_CYCLES + ready[op.body.result]
     if op.reduction is not None:
         levels = (reduction_lanes(op, nest) - 1).bit_length() + 1
-        depth += levels * operators[combiner_core(op)].latency
+        depth += levels * operators[combiner_core(op)].latency + _update_cycles(op, nest)
     return depth
+
+
+def _update_cycles(op: LinalgOp, nest: Nest) -> int:
+    """Cycles that an accumulator's memory adds to each update; none where one vector of them is kept in registers."""
+    return MEMORY_UPDATE_CYCLES if nest.accumulators(op.iterators) > REGISTER_ACCUMULATORS else 0
 
 
 def initiation_interval(op: LinalgOp, nest: Nest, platform: Platform) -> int:
     """Cycles between iterations: an accumulator can not be updated again before its last update is done."""
     if op.reduction is None:
         return 1
-    latency = platform.operators[combiner_core(op)].latency
-    if nest.accumulators(op.iterators) > REGISTER_ACCUMULATORS:
-        latency += MEMORY_UPDATE_CYCLES
+    latency = platform.operators[combiner_core(op)].latency + _update_cycles(op, nest)
     return -(-latency // nest.reuse_distance(op.iterators))

@@ -47,13 +47,13 @@ def _memory(cost: MemoryCost) -> Resources:
 
 
 def _register_bits(task: Task) -> int:
-    """Registers of a computing task's running results: its accumulators, or else the token that it makes."""
+    """Registers of a computing task's running results: one vector of accumulators, or else the token that it makes."""
     op, nest = task.op, task.nest
     assert op is not None
     assert op.body is not None
     assert nest is not None
     lanes = prod(nest.unroll[d] for d in op.outputs[0].dims)
-    return DTYPE_BITS[op.body.dtype_of(op.body.result)] * lanes * max(1, nest.accumulators(op.iterators))
+    return DTYPE_BITS[op.body.dtype_of(op.body.result)] * lanes
 
 
 def task_resources(task: Task, tasks: TaskGraph, platform: Platform) -> Resources:

@@ -6,7 +6,9 @@ void op_y(hls::stream<f32x16>& g, hls::stream<f32x16>& v, hls::stream<f32x16>& y
   f32x16 g_token;
   f32x16 v_token;
   float acc[3][4][4];
-#pragma HLS array_partition variable=acc type=complete dim=0
+#pragma HLS array_partition variable=acc type=complete dim=2
+#pragma HLS array_partition variable=acc type=complete dim=3
+#pragma HLS bind_storage variable=acc type=ram_s2p impl=lutram
 #pragma HLS dependence variable=acc type=inter direction=RAW distance=3 dependent=true
   for (int n1_tile = 0; n1_tile < 2; ++n1_tile) {
     for (int k0_tile = 0; k0_tile < 3; ++k0_tile) {

@@ -1,5 +1,5 @@
-// op_acc: acc[n0, n1, n2] = add over k0 of int(q[n0, n1, k0]) * int(w[n1, k0, n2]). 32 iterations, one every cycle,
-// 60 points side by side.
+// op_acc: acc[n0, n1, n2] = add over k0 of int(q[n0, n1, k0]) * int(w[n1, k0, n2]). 32 iterations, one every 2
+// cycles, 60 points side by side.
 //   reads q: itensor<3x1x4xi8, iter_space: [2,4,2,2]*[8,1,4,1], iter_map: (d0,d1,d2,d3)->(0,d3,d0+d2)>
 //   reads w: itensor<1x4x5xi4, iter_space: [2,4,2,2]*[8,5,4,1], iter_map: (d0,d1,d2,d3)->(d3,d0+d2,d1)>
 //   writes acc: itensor<3x1x5xi32, iter_space: [4,2]*[5,1], iter_map: (d0,d1)->(0,d1,d0)>
@@ -7,13 +7,15 @@ void op_acc(hls::stream<i8x12>& q, hls::stream<i4x20>& w, hls::stream<i32x15>& a
   i8x12 q_token;
   i4x20 w_token;
   int acc_1[4][2][3][5];
-#pragma HLS array_partition variable=acc_1 type=complete dim=0
+#pragma HLS array_partition variable=acc_1 type=complete dim=3
+#pragma HLS array_partition variable=acc_1 type=complete dim=4
+#pragma HLS bind_storage variable=acc_1 type=ram_s2p impl=lutram
 #pragma HLS dependence variable=acc_1 type=inter direction=RAW distance=2 dependent=true
   for (int k0_tile = 0; k0_tile < 2; ++k0_tile) {
     for (int n2 = 0; n2 < 4; ++n2) {
       for (int k0 = 0; k0 < 2; ++k0) {
         for (int n1 = 0; n1 < 2; ++n1) {
-#pragma HLS pipeline II=1 style=flp
+#pragma HLS pipeline II=2 style=flp
           q_token = q.read();
           w_token = w.read();
           i32x15 acc_token;

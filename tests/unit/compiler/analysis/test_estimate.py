@@ -1,6 +1,7 @@
 """The estimate of small designs, against what can be counted by hand."""
 
 from dataclasses import replace
+from math import prod
 
 import pytest
 from small_graphs import mlp, quantised
@@ -22,7 +23,7 @@ def with_depth(tasks: TaskGraph, stream: str, depth: int) -> TaskGraph:
 
 
 def test_a_task_that_starts_late_still_waits_for_what_its_fifo_could_not_hold():
-    slow_first = (TaskOverride("up", unroll=1, order=(2, 0, 1)), TaskOverride("down", tile=64, unroll=64))
+    slow_first = (TaskOverride("up", unroll=1, order=(2, 0, 1)), TaskOverride("down", tile=64, unroll=256))
     tasks = build_task_graph(mlp(), replace(WIDE, overrides=slow_first), U55C)
     load = tasks.task["load_down_weight"]
     (stream,) = (s for s in tasks.streams if s.source == load.name)
@@ -50,14 +51,21 @@ def test_traffic_counts_whole_words():
 
 
 @pytest.mark.parametrize("lanes", [1, 64])
-def test_accumulators_in_registers_cost_flip_flops(lanes: int):
+def test_accumulators_that_a_loop_chooses_live_in_memory(lanes: int):
     tasks = build_task_graph(quantised(), Knobs(default_tile_size=8, overall_unroll=lanes), U55C)
     task = tasks.task["product"]
     assert task.nest is not None
     assert task.op is not None
+    (buffer,) = task.buffers
+    assert buffer.depth == task.nest.accumulators(task.op.iterators) > 1
+    assert buffer.banks == prod(task.nest.unroll[dim] for dim in task.op.outputs[0].dims)
+
+
+def test_one_vector_of_accumulators_costs_flip_flops():
+    tasks = build_task_graph(quantised(rows=1, columns=4), Knobs(default_tile_size=4, overall_unroll=64), U55C)
+    task = tasks.task["product"]
+    assert task.nest is not None
     assert not task.buffers
-    bits = 32 * task.nest.accumulators(task.op.iterators)
-    for dim in task.op.outputs[0].dims:
-        bits *= task.nest.unroll[dim]
-    assert bits > 32
-    assert task_resources(task, tasks, U55C).ff >= bits
+    lanes = prod(task.nest.unroll[:2])
+    assert lanes > 1
+    assert task_resources(task, tasks, U55C).ff >= 32 * lanes
