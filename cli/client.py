@@ -11,6 +11,7 @@ import httpx
 
 from cli.errors import RefusedError, ServiceUnavailableError
 from cli.replies import ENDED, Artifact, Build, Design, DesignSummary, Event, Exploration, Scatter, by_latency
+from compiler.errors import InvalidInputError
 
 _TIMEOUT_S = httpx.Timeout(30, connect=5)
 _STREAM_TIMEOUT_S = httpx.Timeout(60, connect=5)  # the service sends a comment at least every 15 s
@@ -21,6 +22,8 @@ class Client:
     """Talks to the service at `url`. Raises RefusedError for what it refuses, ServiceUnavailableError where none is."""
 
     def __init__(self, url: str, transport: httpx.BaseTransport | None = None) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise InvalidInputError(f"{url!r} is not the address of a service; write it like http://127.0.0.1:8642")
         self._url = url.rstrip("/")
         self._http = httpx.Client(base_url=f"{self._url}/v1", timeout=_TIMEOUT_S, transport=transport, trust_env=False)
 
@@ -48,7 +51,7 @@ class Client:
     def add_model(self, config: Path, name: str) -> dict[str, Any]:
         """Store a network from its `config.json`."""
         with config.open("rb") as file:
-            upload = {"file": ("config.json", file, "application/json")}
+            upload = {"file": (config.name, file, "application/json")}
             return self._send("POST", "/models", files=upload, data={"name": name})
 
     def explorations(self) -> list[Exploration]:

@@ -10,7 +10,7 @@ from rich.markup import escape
 from cli.output import errors
 from compiler.errors import InvalidInputError, MillraceError, UnsupportedError
 from db.errors import ConflictError, DatabaseError, NotFoundError
-from worker.errors import ServiceError
+from worker.errors import ServiceError, SettingsError
 
 DONE = 0
 NO = 1
@@ -44,7 +44,7 @@ def exit_code(error: BaseException) -> int:
     """The exit code for an error that ended a command."""
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED
-    if isinstance(error, InvalidInputError | UnsupportedError | NotFoundError | ConflictError):
+    if isinstance(error, InvalidInputError | UnsupportedError | NotFoundError | ConflictError | SettingsError):
         return WRONG_USE
     if isinstance(error, RefusedError):
         return WRONG_USE if 400 <= error.status < 500 else FAILED

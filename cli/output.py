@@ -32,10 +32,14 @@ def emit_json(data: Any) -> None:
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """A table whose columns named with a leading `>` are right-aligned."""
+    """A table whose columns named with a leading `>` are right-aligned.
+
+    On a narrow terminal texts wrap; the first column, an id that people copy, gives way last.
+    """
     result = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for column in columns:
-        result.add_column(column.removeprefix(">"), justify="right" if column.startswith(">") else "left")
+        justify = "right" if column.startswith(">") else "left"
+        result.add_column(column.removeprefix(">"), justify=justify, overflow="fold", no_wrap=column == columns[0])
     for row in rows:
         result.add_row(*row)
     return result

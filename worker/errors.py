@@ -5,6 +5,10 @@ class ServiceError(Exception):
     """Root of what worker and supervisor raise on purpose."""
 
 
+class SettingsError(ServiceError):
+    """A `MILLRACE_*` variable has a value that can not be used."""
+
+
 class StartError(ServiceError):
     """The services could not start, or are running already where one wanted to start them."""
 

@@ -3,10 +3,14 @@
 import hashlib
 import os
 from pathlib import Path
+from typing import Any, Self
 
-from pydantic import Field
+from pydantic import Field, ModelWrapValidatorHandler, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from worker.errors import SettingsError
+
+_PREFIX = "MILLRACE_"
 _REPOSITORY = Path(__file__).parent.parent
 
 
@@ -24,10 +28,11 @@ class Settings(BaseSettings):
     """One value object for the worker, the API and the supervisor.
 
     `home` holds the database, artifacts, imported bundles and the run directory. Without `database_url` the database is
-    SQLite in `home`; without `redis_url` the supervisor starts a private Redis there.
+    SQLite in `home`; without `redis_url` the supervisor starts a private Redis there. A variable that is empty counts
+    as unset. Raises SettingsError for a value that can not be used.
     """
 
-    model_config = SettingsConfigDict(env_prefix="MILLRACE_", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(env_prefix=_PREFIX, env_ignore_empty=True, frozen=True, extra="ignore")
 
     home: Path = Field(default_factory=_default_home)
     database_url: str | None = None
@@ -41,6 +46,15 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(default=1 << 20, ge=1)
     stages: str = "worker.compiler_stages:STAGES"
     web_dist: Path = Field(default_factory=_default_web_dist)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _explain(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        try:
+            return handler(data)
+        except ValidationError as error:
+            wrong = (f"{_PREFIX}{str(e['loc'][0]).upper()} is {e['input']!r}: {e['msg']}" for e in error.errors())
+            raise SettingsError("; ".join(wrong) + ". Set another value, or unset it") from error
 
     @property
     def database(self) -> str:

@@ -7,7 +7,6 @@ import typer
 
 from cli import options
 from cli.commands.explore import follow_to_end, print_result
-from cli.errors import FAILED
 from cli.front import ends_and_knee
 from cli.output import console, errors, table, verdict_word
 from cli.replies import DesignSummary, Exploration, Reader
@@ -46,8 +45,9 @@ def demo(as_json: options.Json = False) -> None:
 
 def _show(reader: Reader, exploration: Exploration, address: str | None, as_json: bool) -> int:
     code = print_result(reader, exploration, as_json)
-    if not as_json and code != FAILED:
-        _print_verdicts(reader, reader.front(exploration["id"]))
+    front = reader.front(exploration["id"])
+    if front and not as_json:
+        _print_verdicts(reader, front)
         _print_address(address)
     return code
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
 import typer
+from rich.markup import escape
 
 from cli import options
 from cli.commands.model import default_name, require_config
@@ -109,11 +110,24 @@ def print_result(reader: Reader, exploration: Exploration, as_json: bool) -> int
         print_front(exploration, reader.scatter(exploration["id"]), front)
     elif exploration["state"] == "done":
         console.print(f"none of the {exploration['evaluated']} designs evaluated fits the platform")
+    elif exploration["state"] != "failed":
+        progress = f"{exploration['evaluated']} of {exploration['budget']} designs evaluated"
+        console.print(f"the front is empty so far: {exploration['state']}, {progress}")
     if exploration["state"] == "failed":
         errors.print(f"[red]the exploration failed:[/] {exploration['error']}")
         return FAILED
     refuted = any(design["csim"] and design["csim"]["passed"] is False for design in front)
-    return NO if refuted or not front else DONE
+    broken = [design["id"] for design in front if design["csim"] and design["csim"]["state"] == "failed"]
+    for design in broken:
+        errors.print(f"[red]the C simulation of {design} could not run:[/] {escape(_csim_error(reader, design))}")
+    if refuted or not front:
+        return NO
+    return FAILED if broken else DONE
+
+
+def _csim_error(reader: Reader, design: str) -> str:
+    builds = [build for build in reader.design(design)["builds"] if build["stage"] == "csim"]
+    return (builds[0]["error"] if builds else None) or "see its log"  # the newest build comes first
 
 
 def _show_detached(client: "Client", exploration: str, as_json: bool) -> None:

@@ -4,6 +4,9 @@ A deadlock is a cycle of tasks, each waiting for the next on a full or an empty 
 cycle of streams, and in an acyclic graph every such cycle holds a task that both its streams enter. If streams that
 enter a task and lie on a common cycle hold all their tokens, they are never full, so no cycle of waits closes. Those
 streams get their whole token count; all others need only decouple two pipelines.
+
+This holds for pipelines that finish what they hold when their input runs dry (`style=flp`, which the emitted C++ asks
+for); a stalling pipeline keeps results back and needs the simulator's check.
 """
 
 from collections.abc import Collection, Sequence
@@ -73,7 +76,7 @@ def reconvergent_streams(streams: Sequence[Stream]) -> set[str]:
 
 def size_fifos(loads: Collection[str], streams: Sequence[Stream], strategy: FifoStrategy) -> tuple[Stream, ...]:
     """Streams with their depths; `loads` names the tasks that read HBM. `safe-prefetch` also deepens weight streams,
-    the widest budget first served evenly, so that weights load while their task still waits for its activations.
+    with equal shares of `PREFETCH_BITS`, so that weights load while their task still waits for its activations.
     """
     whole = reconvergent_streams(streams)
     weights = [s for s in streams if s.source in loads and s.name not in whole]

@@ -1,9 +1,12 @@
+from pathlib import Path
+
 import httpx
 import pytest
 
 from cli.client import Client, parse_events
 from cli.errors import RefusedError, ServiceUnavailableError
 from cli.replies import Event
+from compiler.errors import InvalidInputError
 
 
 def client(handler) -> Client:
@@ -73,3 +76,18 @@ def test_an_earlier_end_of_a_resumed_exploration_is_not_the_end():
         return httpx.Response(200, json={"state": next(asked)})
 
     assert [e.data["state"] for e in client(handler).events("exp_1")] == ["failed", "queued", "done"]
+
+
+def test_an_address_that_is_none_is_wrong_use():
+    with pytest.raises(InvalidInputError, match="'nonsense' is not the address"):
+        Client("nonsense")
+
+
+def test_an_upload_goes_by_its_own_name(tmp_path: Path):
+    def handler(request: httpx.Request) -> httpx.Response:
+        assert b'filename="tiny.json"' in request.read()
+        return httpx.Response(202, json={"id": "mdl_1"})
+
+    config = tmp_path / "tiny.json"
+    config.write_text("{}")
+    assert client(handler).add_model(config, "tiny") == {"id": "mdl_1"}

@@ -6,7 +6,7 @@ import pytest
 from cli.errors import RefusedError, ServiceUnavailableError, exit_code, report
 from compiler.errors import InvalidInputError, ToolError, UnsupportedError
 from db.errors import NotFoundError
-from worker.errors import StartError
+from worker.errors import SettingsError, StartError
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,7 @@ from worker.errors import StartError
         (ToolError("x"), 3),
         (NotFoundError("design", "dsg_1"), 2),
         (StartError("x"), 3),
+        (SettingsError("x"), 2),
         (OSError(28, "No space left on device"), 3),
         (ZeroDivisionError("x"), 3),
         (KeyboardInterrupt(), 130),

@@ -43,7 +43,7 @@ def test_settings_replace_knobs_of_the_file(tmp_path: Path):
         ("colour=red", "unknown knobs"),
         ("overall_unroll=many", "overall_unroll is many"),
         ("overall_unroll=0", "overall_unroll is 0"),
-        ("overrides=7", "wrong type"),
+        ("overrides=7", "overrides is 7; it must be a list"),
     ],
 )
 def test_bad_settings_are_named(setting: str, message: str):

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from worker.errors import SettingsError
 from worker.settings import Settings
 
 
@@ -34,5 +35,17 @@ def test_children_get_the_same_settings(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 @pytest.mark.parametrize("values", [{"port": 70_000}, {"lease_seconds": 0}, {"concurrency": 0}])
 def test_values_out_of_range_are_refused(values: dict[str, int]) -> None:
-    with pytest.raises(ValueError, match="validation error"):
+    with pytest.raises(SettingsError, match=r"MILLRACE_[A-Z_]+ is "):
         Settings(**values)  # pyright: ignore[reportArgumentType]
+
+
+def test_a_bad_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MILLRACE_PORT", "abc")
+    with pytest.raises(SettingsError, match=r"MILLRACE_PORT is 'abc': .*integer"):
+        Settings()
+
+
+def test_an_empty_home_is_not_the_working_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MILLRACE_HOME", "")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert Settings().home == tmp_path / "millrace"
