@@ -49,7 +49,8 @@ def find_model(session: Session, key: str) -> models.Model:
         return catalog.find_model(session, key)
     except NotFoundError as error:
         known = ", ".join(catalog.model_names(session)[:20])
-        raise NotFoundError("model", key, f"known are {known}; add yours with `millrace model add FILE` or POST /v1/models") from error
+        how = "add yours with `millrace model add FILE` or POST /v1/models"
+        raise NotFoundError("model", key, f"known are {known}; {how}") from error
 
 
 def put_workload(session: Session, key: str, shape: schemas.NewWorkloadShape) -> models.Workload:
