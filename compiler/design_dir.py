@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,13 @@ from compiler.graph.task_graph import TaskGraph
 from compiler.metrics import TOOL, VERSION
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform
+
+OnStage = Callable[[str], None]
+
+
+def silent(_stage: str) -> None:
+    """Progress that nobody watches."""
+
 
 README = """# {name}
 

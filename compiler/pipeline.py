@@ -5,7 +5,7 @@ Every stage's IR is verified, written to `ir/NN-stage.mlir`, and parses again.
 
 import shutil
 import tempfile
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from compiler.analysis.estimate import Estimate, estimate
 from compiler.analysis.read_back import read_back
-from compiler.design_dir import write_description, write_testbench_data
+from compiler.design_dir import OnStage, silent, write_description, write_testbench_data
 from compiler.dialects.context import design_context
 from compiler.errors import InvalidInputError, MillraceError
 from compiler.frontend.bundle import Bundle
@@ -24,12 +24,6 @@ from compiler.platforms.platform import Platform
 from compiler.targets.emit import emit_design
 from compiler.transforms.import_linalg import import_linalg
 from compiler.transforms.pipeline_passes import design_passes
-
-OnStage = Callable[[str], None]
-
-
-def _silent(_stage: str) -> None:
-    """Progress that nobody watches."""
 
 
 def build_ir(bundle: Bundle, knobs: Knobs, platform: Platform, ir: Path, on_stage: OnStage) -> TaskGraph:
@@ -56,7 +50,7 @@ def compile_design(
 
     Raises InvalidInputError where `out` holds something, MillraceError where the disk is full or a pass fails.
     """
-    say = on_stage or _silent
+    say = on_stage or silent
     with _whole_directory(out) as design:
         tasks = build_ir(bundle, knobs, platform, design / "ir", say)
         say("estimate")

@@ -8,7 +8,7 @@ quantised design is exact up to each dequantisation, whatever rounding the float
 import json
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from compiler.analysis.read_back import read_back
-from compiler.design_dir import last_stage, read_design
+from compiler.design_dir import OnStage, last_stage, read_design, silent
 from compiler.dialects.context import design_context
 from compiler.errors import InvalidInputError, MillraceError, VerificationError
 from compiler.frontend.graph_json import graph_from_json
@@ -69,10 +69,6 @@ class Verdict:
         return asdict(self)
 
 
-def _silent(_stage: str) -> None:
-    """Progress that nobody watches."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Design:
     """What a design directory says of itself: the network, the accelerator, and how exact its results must be."""
@@ -101,7 +97,7 @@ def _read(directory: Path) -> _Design:
 
 def csim(
     directory: Path,
-    on_stage: Callable[[str], None] | None = None,
+    on_stage: OnStage | None = None,
     timeout_s: float = 600,
     jobs: int | None = None,
 ) -> Verdict:
@@ -110,7 +106,7 @@ def csim(
     Raises InvalidInputError where `directory` holds no design, DeadlockError and the other errors of
     `compiler.simulator.csim` where the run does not end well, ToolError where g++ is missing.
     """
-    say = on_stage or _silent
+    say = on_stage or silent
     started = time.monotonic()
     design = _read(directory)
     graph, tasks = design.graph, design.tasks

@@ -20,14 +20,12 @@ from compiler.analysis.names import (
 )
 from compiler.analysis.order import order_streams, order_tasks
 from compiler.analysis.tasks import (
-    chunk_task,
-    compute_task,
-    concat_task,
     converter_task,
     fork_task,
     load_task,
     plan_dma,
     store_task,
+    structured_task,
 )
 from compiler.analysis.tiling import plan_nests
 from compiler.graph.converter import plan_converter
@@ -140,24 +138,10 @@ class _Builder:
             for out in op.outputs
         ]
         reads = [None if self.reads[op.name, i] is None else operand_stream(op.name, i) for i in range(len(op.inputs))]
-        if op.kind == "generic":
-            scalars = tuple(o.value for o, r in zip(op.inputs, reads, strict=True) if r is None)
-            self.tasks.append(
-                compute_task(op, nest, kernel, reads, writes[0], scalars, self.knobs.multiplier, self.platform)
-            )
-            return
-        streamed = [r for r in reads if r is not None]
-        if op.kind == "chunk":
-            self.tasks.append(chunk_task(op, nest, kernel, streamed[0], writes))
-            return
-        extents = [_extent(self.graph, op, i) for i in range(len(op.inputs))]
-        self.tasks.append(concat_task(op, nest, kernel, extents, streamed, writes[0]))
-
-
-def _extent(graph: LinalgGraph, op: LinalgOp, index: int) -> int:
-    """Extent of a concat's input along the axis."""
-    operand = op.inputs[index]
-    return graph.value[operand.value].shape[operand.dims.index(op.axis)] if op.axis in operand.dims else 1
+        shapes = [self.graph.value[operand.value].shape for operand in op.inputs]
+        self.tasks.append(
+            structured_task(op, nest, kernel, reads, shapes, writes, self.knobs.multiplier, self.platform)
+        )
 
 
 def build_task_graph(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> TaskGraph:

@@ -14,13 +14,11 @@ from xdsl.ir import Attribute, BlockArgument, OpResult, SSAValue
 from compiler.analysis.names import c_name
 from compiler.analysis.order import order_streams, order_tasks
 from compiler.analysis.tasks import (
-    chunk_task,
-    compute_task,
-    concat_task,
     converter_task,
     fork_task,
     load_task,
     store_task,
+    structured_task,
 )
 from compiler.dialects.dataflow import KernelOp, LoadOp, StoreOp, TaskOp, data_shape, element_name
 from compiler.dialects.dataflow_attributes import OutputAttr, ValueAttr
@@ -150,20 +148,14 @@ def _structured(op: ProcessOp, kernel: int, platform: Platform) -> Task:
     linalg, nest = op.linalg, op.tiled
     reads = [None if isinstance(value.type, TensorType) else _fifo(value) for value in op.inputs]
     writes = [_fifo(value) for value in op.streams]
-    if linalg.kind == "generic":
-        scalars = tuple(o.value for o, read in zip(linalg.inputs, reads, strict=True) if read is None)
-        multiplier: Multiplier = next(
-            (m for m in get_args(Multiplier) if op.multiplier is not None and m == op.multiplier.data), "fabric"
-        )
-        return compute_task(linalg, nest, kernel, reads, writes[0], scalars, multiplier, platform)
-    streamed = [read for read in reads if read is not None]
-    if linalg.kind == "chunk":
-        return chunk_task(linalg, nest, kernel, streamed[0], writes)
-    extents = [
-        itensor_of(value).shape[operand.dims.index(linalg.axis)] if linalg.axis in operand.dims else 1
-        for value, operand in zip(op.inputs, linalg.inputs, strict=True)
+    multiplier: Multiplier = next(
+        (m for m in get_args(Multiplier) if op.multiplier is not None and m == op.multiplier.data), "fabric"
+    )
+    shapes = [
+        data_shape(value.type) if read is None else itensor_of(value).shape
+        for value, read in zip(op.inputs, reads, strict=True)
     ]
-    return concat_task(linalg, nest, kernel, extents, streamed, writes[0])
+    return structured_task(linalg, nest, kernel, reads, shapes, writes, multiplier, platform)
 
 
 def _fork(op: ProcessOp, kernel: int, platform: Platform) -> Task:  # noqa: ARG001 # one signature for the table

@@ -36,17 +36,36 @@ def _write_gates(op: LinalgOp, nest: Nest) -> tuple[Gate, ...]:
     return tuple(Gate(k, nest.trips[k] - 1, nest.trips[k]) for k in nest.reduction_loops(op.iterators))
 
 
-def compute_task(
+def structured_task(
+    op: LinalgOp,
+    nest: Nest,
+    kernel: int,
+    reads: Sequence[str | None],
+    shapes: Sequence[tuple[int, ...]],
+    writes: Sequence[str],
+    multiplier: Multiplier,
+    platform: Platform,
+) -> Task:
+    """The task of an operation. `reads[i]` is the stream of input i, None for a scalar passed by value; `shapes[i]` the
+    shape of the value that input i reads; `writes` the streams of the outputs.
+    """
+    if op.kind == "generic":
+        return _compute_task(op, nest, kernel, reads, writes[0], multiplier, platform)
+    streamed = [stream for stream in reads if stream is not None]
+    if op.kind == "chunk":
+        return _chunk_task(op, nest, kernel, streamed[0], writes)
+    return _concat_task(op, nest, kernel, shapes, streamed, writes[0])
+
+
+def _compute_task(
     op: LinalgOp,
     nest: Nest,
     kernel: int,
     reads: Sequence[str | None],
     write: str,
-    scalars: tuple[str, ...],
     multiplier: Multiplier,
     platform: Platform,
 ) -> Task:
-    """The task of a generic operation. `reads[i]` is the stream of input i, None for a scalar passed by value."""
     assert op.body is not None
     accesses = tuple(
         Access(stream, _read_gates(nest, operand.dims))
@@ -70,7 +89,7 @@ def compute_task(
         writes=(Access(write, _write_gates(op, nest)),),
         op=op,
         nest=nest,
-        scalars=scalars,
+        scalars=tuple(o.value for o, stream in zip(op.inputs, reads, strict=True) if stream is None),
         operators=count_operators(op, nest, multiplier),
         buffers=buffers,
     )
@@ -87,7 +106,7 @@ def fork_task(name: str, kernel: int, itensor: ITensor, read: str, writes: Seque
     return Task(name, "fork", kernel, timing, (Access(read),), tuple(Access(w) for w in writes))
 
 
-def chunk_task(op: LinalgOp, nest: Nest, kernel: int, read: str, writes: Sequence[str]) -> Task:
+def _chunk_task(op: LinalgOp, nest: Nest, kernel: int, read: str, writes: Sequence[str]) -> Task:
     """Routes the tokens of chunk i, loop `axis` = i, to stream i."""
     (loop,) = (k for k, nest_loop in enumerate(nest.loops) if nest_loop.dim == op.axis)
     outputs = tuple(Access(w, (Gate(loop, i, i + 1),)) for i, w in enumerate(writes))
@@ -95,14 +114,15 @@ def chunk_task(op: LinalgOp, nest: Nest, kernel: int, read: str, writes: Sequenc
     return Task(c_name(op.name), "chunk", kernel, timing, (Access(read),), outputs, op=op, nest=nest)
 
 
-def concat_task(
-    op: LinalgOp, nest: Nest, kernel: int, extents: Sequence[int], reads: Sequence[str], write: str
+def _concat_task(
+    op: LinalgOp, nest: Nest, kernel: int, shapes: Sequence[tuple[int, ...]], reads: Sequence[str], write: str
 ) -> Task:
-    """Passes on the tokens of one input after the other along `axis`; `extents[i]` is input i's extent there."""
+    """Passes on the tokens of one input after the other along `axis`; an input that lacks the axis has extent 1."""
     (loop,) = (k for k, nest_loop in enumerate(nest.loops) if nest_loop.dim == op.axis)
     inputs: list[Access] = []
     start = 0
-    for stream, extent in zip(reads, extents, strict=True):
+    for stream, shape, operand in zip(reads, shapes, op.inputs, strict=True):
+        extent = shape[operand.dims.index(op.axis)] if op.axis in operand.dims else 1
         inputs.append(Access(stream, (Gate(loop, start, start + extent),)))
         start += extent
     timing = TimingSpec(nest.trips, 1, READ_WRITE_CYCLES)
