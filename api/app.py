@@ -53,7 +53,12 @@ def create_app(settings: Settings, send: Send | None = None) -> FastAPI:
     for module in (health, catalog_routes, explorations, designs, reference):
         app.include_router(module.router)
     dashboard.mount(app, settings.web_dist)
-    app.add_middleware(BodyLimit, limit=settings.max_body_bytes)
+    app.add_middleware(
+        BodyLimit,
+        limit=settings.max_body_bytes,
+        upload_path="/v1/models",
+        upload_limit=settings.max_upload_bytes,
+    )
     names = frozenset(settings.allowed_hosts)
     app.add_middleware(SameSite, hosts=names, any_host=not names and settings.host not in _LOCAL_ONLY)
     app.add_middleware(SecurityHeaders)

@@ -86,19 +86,25 @@ def _hostname(url: str) -> str | None:
 
 
 class BodyLimit:
-    """Refuses bodies beyond `limit` bytes: by their declared size before they are read, else while they are."""
+    """Refuses bodies beyond `limit` bytes: by their declared size before they are read, else while they are.
 
-    def __init__(self, app: ASGIApp, limit: int) -> None:
+    Uploads, which are multipart and POSTed to `upload_path`, may have `upload_limit` bytes.
+    """
+
+    def __init__(self, app: ASGIApp, limit: int, upload_path: str, upload_limit: int) -> None:
         self._app = app
         self._limit = limit
-        self._detail = f"the body is larger than the {limit >> 10} KiB that are accepted; send a smaller one"
+        self._upload_path = upload_path
+        self._upload_limit = upload_limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        if _declared(scope) > self._limit:
-            answer = problem(413, "content-too-large", "Content Too Large", self._detail, close=True)
+        limit = self._upload_limit if self._is_upload(scope) else self._limit
+        detail = f"the body is larger than the {limit >> 10} KiB that are accepted; send a smaller one"
+        if _declared(scope) > limit:
+            answer = problem(413, "content-too-large", "Content Too Large", detail, close=True)
             await answer(scope, receive, send)
             return
         seen = 0
@@ -107,12 +113,16 @@ class BodyLimit:
             nonlocal seen
             message = await receive()
             seen += len(message.get("body", b""))
-            if seen > self._limit:
+            if seen > limit:
                 # As an HTTPException it passes FastAPI's reading of the body unchanged.
-                raise HTTPException(413, self._detail, {"Connection": "close"})
+                raise HTTPException(413, detail, {"Connection": "close"})
             return message
 
         await self._app(scope, count, send)
+
+    def _is_upload(self, scope: Scope) -> bool:
+        kind = Headers(scope=scope).get("content-type", "")
+        return scope["path"] == self._upload_path and kind.startswith("multipart/form-data")
 
 
 def _declared(scope: Scope) -> int:

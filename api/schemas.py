@@ -5,6 +5,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from compiler.frontend.inputs.source import FileFormat
 from db.models import BuildState, ExplorationState, Failure
 
 Item = TypeVar("Item")
@@ -64,16 +65,16 @@ class Platform(Reply):
 
 
 class ModelRef(Reply):
-    """A model, in short."""
+    """A model, in short. `kind` is "builtin", "config", "onnx", "mlir" or "pt2"."""
 
     id: str
     name: str
+    kind: str
 
 
 class Model(ModelRef):
-    """A network: built in, or from an uploaded config.json."""
+    """A network: built in, from a config.json, or from an uploaded file, whose `config` is its digest and size."""
 
-    kind: str
     config: dict[str, Any]
     digest: str
     created_at: datetime
@@ -84,6 +85,15 @@ class NewModel(Request):
 
     name: Name
     config: dict[str, Any]
+
+
+class NewModelFile(Request):
+    """A network in a file that lies in the store already."""
+
+    name: Name
+    format: FileFormat
+    digest: str
+    size: int
 
 
 class WorkloadShape(Reply):
@@ -105,7 +115,10 @@ class Workload(WorkloadShape):
 
 
 class NewWorkloadShape(Request):
-    """See `WorkloadShape`; the ranges are those of compiler.options.Workload."""
+    """See `WorkloadShape`; the ranges are those of compiler.options.Workload.
+
+    A network from a file has its shapes in it: phase and length do not apply, precision is f32 and layers 1.
+    """
 
     phase: Literal["prefill", "decode"] = "decode"
     length: int = 64
@@ -121,7 +134,7 @@ class NewWorkload(NewWorkloadShape):
 
 
 class NewExploration(Request):
-    """`model`: id or name. `verify`: how many designs of the front are compiled and compared with PyTorch."""
+    """`model`: id or name. `verify`: how many designs of the front are compiled and compared with the reference."""
 
     model: ModelKey
     workload: NewWorkloadShape = NewWorkloadShape()

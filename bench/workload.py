@@ -9,7 +9,8 @@ from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Workload
 
 
-def _cache() -> Path:
+def bundle_cache() -> Path:
+    """Where imported models are kept: beside those of the service."""
     home = os.environ.get("MILLRACE_HOME")
     return (Path(home) if home else Path.home() / ".local/share/millrace") / "bundles"
 
@@ -32,4 +33,4 @@ def load_graph(args: argparse.Namespace) -> LinalgGraph:
         return load_bundle(directory).graph
     length = args.seq if args.phase == "prefill" else args.context
     workload = Workload(args.model, args.phase, length, args.precision)
-    return import_model(args.model, workload, _cache()).graph
+    return import_model(args.model, workload, bundle_cache()).graph

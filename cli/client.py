@@ -15,6 +15,7 @@ from compiler.errors import InvalidInputError
 
 _TIMEOUT_S = httpx.Timeout(30, connect=5)
 _STREAM_TIMEOUT_S = httpx.Timeout(60, connect=5)  # the service sends a comment at least every 15 s
+_UPLOAD_TIMEOUT_S = httpx.Timeout(600, connect=5)
 _RECONNECT_S = 1
 
 
@@ -48,11 +49,12 @@ class Client:
     def model(self, model: str) -> dict[str, Any]:
         return self._get(f"/models/{model}")
 
-    def add_model(self, config: Path, name: str) -> dict[str, Any]:
-        """Store a network from its `config.json`."""
-        with config.open("rb") as file:
-            upload = {"file": (config.name, file, "application/json")}
-            return self._send("POST", "/models", files=upload, data={"name": name})
+    def add_model(self, path: Path, name: str) -> dict[str, Any]:
+        """Store a network from its config.json, or from a file that holds it whole."""
+        kind = "application/json" if path.suffix == ".json" else "application/octet-stream"
+        with path.open("rb") as file:
+            upload = {"file": (path.name, file, kind)}
+            return self._send("POST", "/models", files=upload, data={"name": name}, timeout=_UPLOAD_TIMEOUT_S)
 
     def explorations(self) -> list[Exploration]:
         """Newest first."""

@@ -4,10 +4,11 @@ import os
 import tempfile
 import traceback
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from rich.markup import escape
 
-from cli.output import errors
+from cli.output import emit_json, errors
 from compiler.errors import InvalidInputError, MillraceError, UnsupportedError
 from db.errors import ConflictError, DatabaseError, NotFoundError
 from worker.errors import ServiceError, SettingsError
@@ -40,10 +41,21 @@ class InterruptedExplorationError(KeyboardInterrupt):
         self.advice = f"{exploration} {where}; go on with: millrace explore --resume {exploration}"
 
 
+@runtime_checkable
+class _UsageError(Protocol):
+    """What typer raises for a command line that it cannot read; it keeps the class to itself."""
+
+    exit_code: int
+
+    def format_message(self) -> str: ...
+
+
 def exit_code(error: BaseException) -> int:
     """The exit code for an error that ended a command."""
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED
+    if isinstance(error, _UsageError):
+        return error.exit_code
     if isinstance(error, InvalidInputError | UnsupportedError | NotFoundError | ConflictError | SettingsError):
         return WRONG_USE
     if isinstance(error, RefusedError):
@@ -51,20 +63,36 @@ def exit_code(error: BaseException) -> int:
     return FAILED
 
 
-def report(error: BaseException) -> int:
-    """Say on stderr what ended the command and what to do; return its exit code."""
-    if isinstance(error, InterruptedExplorationError):
-        errors.print(f"interrupted: {error.advice}")
+def report(error: BaseException, as_json: bool = False) -> int:
+    """Say what ended the command and what to do; return its exit code.
+
+    People read it on stderr; with `as_json` it is the command's document on stdout: `{"error": {"type", "message"}}`.
+    """
+    known, message = _message(error)
+    if not known:
+        message += f"; the details are in {_write_log(error)}, please send that file with the report"
+    if as_json:
+        emit_json({"error": {"type": type(error).__name__, "message": message}})
     elif isinstance(error, KeyboardInterrupt):
-        errors.print("interrupted; what was finished is kept")
-    elif isinstance(error, MillraceError | ServiceError | DatabaseError):
-        errors.print(f"[red]error:[/] {escape(str(error))}")
-    elif isinstance(error, OSError) and error.strerror:
-        errors.print(f"[red]error:[/] {escape(error.strerror)}: {escape(str(error.filename or ''))}".rstrip(": "))
+        errors.print(message, markup=False)
     else:
-        errors.print(f"[red]internal error:[/] {escape(repr(error))}; this is a defect of Millrace")
-        errors.print(f"The details are in {_write_log(error)}; please send that file with the report.")
+        errors.print(f"[red]{'error' if known else 'internal error'}:[/] {escape(message)}")
     return exit_code(error)
+
+
+def _message(error: BaseException) -> tuple[bool, str]:
+    """Whether the error is one that is expected to happen, and what it says."""
+    if isinstance(error, InterruptedExplorationError):
+        return True, f"interrupted: {error.advice}"
+    if isinstance(error, KeyboardInterrupt):
+        return True, "interrupted; what was finished is kept"
+    if isinstance(error, _UsageError):
+        return True, error.format_message()
+    if isinstance(error, MillraceError | ServiceError | DatabaseError):
+        return True, str(error)
+    if isinstance(error, OSError) and error.strerror:
+        return True, f"{error.strerror}: {error.filename or ''}".rstrip(": ")
+    return False, f"{error!r}; this is a defect of Millrace"
 
 
 def _write_log(error: BaseException) -> Path:

@@ -32,7 +32,7 @@ def front_table(front: Sequence[DesignSummary]) -> Table:
         )
         for design in front
     ]
-    title = "Pareto front [dim](latency and energy: estimate; csim: C simulation against PyTorch)[/]"
+    title = "Pareto front [dim](latency and energy: estimate; csim: C simulation against the reference)[/]"
     return table(title, ("design", ">latency us", ">energy uJ", "knobs", "csim"), rows)
 
 

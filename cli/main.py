@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from cli.commands import compile as compile_command
-from cli.commands import csim, demo, design, doctor, explore, model, pareto, test, up
+from cli.commands import csim, demo, design, doctor, explore, generate, model, pareto, test, up
 from cli.errors import report
 
 
@@ -19,13 +19,18 @@ class _Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as interrupt:
-            raise typer.Exit(report(interrupt)) from interrupt
+            raise typer.Exit(report(interrupt, _asks_for_json())) from interrupt
+
+
+def _asks_for_json() -> bool:
+    """Before options are parsed: what is wrong with them is said in JSON too."""
+    return "--json" in sys.argv[1:]
 
 
 app = typer.Typer(
     cls=_Commands,
     name="millrace",
-    help="Compile PyTorch networks to stream-based dataflow accelerators and explore their design space.",
+    help="Compile neural networks to stream-based dataflow accelerators and explore their design space.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -45,7 +50,7 @@ def millrace(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Compile PyTorch networks to stream-based dataflow accelerators and explore their design space."""
+    """Compile neural networks to stream-based dataflow accelerators and explore their design space."""
 
 
 app.command("demo")(demo.demo)
@@ -56,13 +61,17 @@ app.command("pareto")(pareto.pareto)
 app.add_typer(design.app, name="design")
 app.command("compile")(compile_command.compile_)
 app.command("csim")(csim.csim)
+app.command("generate")(generate.generate)
 app.command("doctor")(doctor.doctor)
 app.command("test", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(test.run_tests)
 
 
 def run() -> None:
     """The `millrace` command. Exit codes: see `cli.errors`."""
+    as_json = _asks_for_json()
     try:
-        app()
+        # Typer prints what is wrong with a command line by itself unless it stands for itself no longer.
+        code = app(standalone_mode=not as_json)
     except Exception as error:  # noqa: BLE001 - the outermost frame: everything is reported
-        sys.exit(report(error))
+        code = report(error, as_json)
+    sys.exit(code)

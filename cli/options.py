@@ -1,12 +1,15 @@
 """Options that several commands share, and the workload they name."""
 
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from compiler.errors import InvalidInputError
+from compiler.frontend.inputs.source import FileSource, whole_network, workload_of
+from compiler.frontend.models.config import BUILT_IN
 from compiler.options import Workload
 
 
@@ -27,7 +30,10 @@ class PrecisionName(StrEnum):
 
 Model = Annotated[
     str,
-    typer.Argument(help="Built-in name (gpt2, gpt2-medium), stored model, or path to a config.json.", metavar="MODEL"),
+    typer.Argument(
+        help=f"Built-in name ({', '.join(BUILT_IN)}), stored model, or path to a config.json, .onnx or .mlir.",
+        metavar="MODEL",
+    ),
 ]
 Phase = Annotated[PhaseName, typer.Option(help="Whole sequence, or one token against a KV cache.")]
 Seq = Annotated[int | None, typer.Option(help="Sequence length of a prefill.", show_default="32")]
@@ -35,6 +41,21 @@ Context = Annotated[
     int | None, typer.Option(help="Context length of a decode step, the new token included.", show_default="64")
 ]
 Precision = Annotated[PrecisionName, typer.Option(help="Number formats of weights and activations.")]
+# Where a network from a file may be named, whose shapes and precision are its own: nothing is chosen by default.
+MaybePhase = Annotated[
+    PhaseName | None, typer.Option(help="Whole sequence, or one token against a KV cache.", show_default="decode")
+]
+MaybePrecision = Annotated[
+    PrecisionName | None,
+    typer.Option(help="Number formats of weights and activations.", show_default="w4a8; f32 for a network from a file"),
+]
+AllowPt2 = Annotated[
+    bool,
+    typer.Option(
+        "--allow-pt2",
+        help="Take a .pt2 archive as MODEL. Loading one runs code that it names: only for files that you trust.",
+    ),
+]
 Layers = Annotated[int, typer.Option(help="Transformer blocks in one design.")]
 Platform = Annotated[str, typer.Option(help="The board.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
@@ -45,12 +66,50 @@ Output = Annotated[Path, typer.Option("--out", "-o", help="Directory to write.",
 
 
 def workload(
-    model: str, phase: PhaseName, seq: int | None, context: int | None, precision: PrecisionName, layers: int
+    model: str,
+    phase: PhaseName | None,
+    seq: int | None,
+    context: int | None,
+    precision: PrecisionName | None,
+    layers: int,
 ) -> Workload:
     """The workload that the options name. Raises InvalidInputError where they contradict each other."""
+    phase, precision = phase or PhaseName.DECODE, precision or PrecisionName.W4A8
     if phase is PhaseName.PREFILL and context is not None:
         raise InvalidInputError("--context belongs to --phase decode; give a prefill its length with --seq")
     if phase is PhaseName.DECODE and seq is not None:
         raise InvalidInputError("--seq belongs to --phase prefill; give a decode step its length with --context")
     length = (seq if seq is not None else 32) if phase is PhaseName.PREFILL else (64 if context is None else context)
     return Workload(model, phase.value, length, precision.value, layers=layers)
+
+
+def file_workload(
+    source: FileSource,
+    phase: PhaseName | None,
+    seq: int | None,
+    context: int | None,
+    precision: PrecisionName | None,
+    layers: int,
+) -> Workload:
+    """The workload of a network from a file. Raises InvalidInputError for an option that does not apply to it."""
+    given = {"--phase": phase, "--seq": seq, "--context": context}
+    if wrong := [name for name, value in given.items() if value is not None]:
+        raise InvalidInputError(f"{wrong[0]} does not apply to {source.path.name}: its shapes are in the file")
+    asked = replace(whole_network(source.name), layers=layers)
+    return workload_of(source, replace(asked, precision=precision.value) if precision else asked)
+
+
+def chosen(
+    phase: PhaseName | None, seq: int | None, context: int | None, precision: PrecisionName | None, layers: int
+) -> dict[str, Any]:
+    """Fields of a workload that the options choose; the service knows what the model has for the others."""
+    workload("", phase, seq, context, precision, layers)
+    fields = {
+        "phase": phase and phase.value,
+        "length": context if seq is None else seq,
+        "precision": precision and precision.value,
+        "layers": None if layers == 1 else layers,
+    }
+    if phase is PhaseName.PREFILL and seq is None:
+        fields["length"] = 32
+    return {name: value for name, value in fields.items() if value is not None}

@@ -8,10 +8,11 @@ ENDED = frozenset({"done", "failed", "cancelled"})
 
 
 class ModelRef(TypedDict):
-    """A stored or built-in network."""
+    """A stored or built-in network; `kind` is "builtin", "config", or the format of its file."""
 
     id: str
     name: str
+    kind: str
 
 
 class Exploration(TypedDict):

@@ -5,17 +5,18 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from compiler.analysis.estimate import Estimate
+from compiler.analysis.placement.board_plan import BoardPlan
 from compiler.errors import InvalidInputError
 from compiler.frontend.bundle import Bundle
-from compiler.graph.task_graph import TaskGraph
 from compiler.metrics import TOOL, VERSION
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform
 
 OnStage = Callable[[str], None]
+DEFAULT_REFERENCE = "PyTorch"  # of bundles and designs that name none
 
 
 def silent(_stage: str) -> None:
@@ -24,7 +25,7 @@ def silent(_stage: str) -> None:
 
 README = """# {name}
 
-{model}, {phase}, length {length}, {precision}, for {board} at {clock:g} MHz.
+{model}, {shape}, {precision}, for {board} at {clock:g} MHz.
 {kernels} kernel(s), {tasks} tasks, {converters} layout converters.
 
 | metric | value | unit | fidelity |
@@ -37,23 +38,24 @@ README = """# {name}
 | `dataflow.json` | tasks with timing specs, streams, converters, memories |
 | `ir/` | the IR after every pass, readable and parsable |
 | `hls/` | HLS C++, testbench, `hls.cfg`, `run_hls.tcl`, `link.cfg` |
-| `params/`, `tb/` | packed weights with a manifest; inputs and PyTorch's results |
+| `params/`, `tb/` | packed weights with a manifest; inputs and {reference}'s results |
 | `host/run.py` | pyxrt program that runs the bitstream |
 
-Check it against PyTorch (needs g++ only):
+Check it against {reference} (needs g++ only):
 
     millrace csim .
 
 Build and run it on the board (needs Vitis and XRT):
 
-    cd hls && vitis_hls -f run_hls.tcl        # to 2023.2; from 2024.1: v++ -c --mode hls --config hls.cfg
+    cd hls
+    vitis-run --mode hls --tcl run_hls.tcl    # before 2023.2: vitis_hls -f run_hls.tcl
     v++ -l -t hw --platform {shell} --config link.cfg *.xo -o ../{name}.xclbin
     python3 ../host/run.py ../{name}.xclbin
 """
 
 
 def write_testbench_data(bundle: Bundle, design: Path) -> None:
-    """PyTorch's results and the network, so that csim needs nothing but the design directory."""
+    """The reference's results and the network, so that csim needs nothing but the design directory."""
     folder = design / "tb"
     folder.mkdir(exist_ok=True)
     for name in ("expected.npz", "graph.json"):
@@ -61,25 +63,24 @@ def write_testbench_data(bundle: Bundle, design: Path) -> None:
 
 
 def write_description(
-    bundle: Bundle, knobs: Knobs, platform: Platform, tasks: TaskGraph, estimated: Estimate, design: Path
+    bundle: Bundle, knobs: Knobs, platform: Platform, board: BoardPlan, estimated: Estimate, design: Path
 ) -> None:
-    """design.json, dataflow.json and README.md."""
-    dataflow = json.dumps(tasks.to_json(), indent=1)
-    (design / "dataflow.json").write_text(dataflow)
-    graph = (bundle.directory / "graph.json").read_bytes()
+    """design.json, dataflow.json and README.md; call it last, for design.json holds the digests of all other files."""
+    tasks = board.tasks
+    (design / "dataflow.json").write_text(json.dumps({**tasks.to_json(), **board.to_json()}, indent=1))
     description: dict[str, Any] = {
         "name": tasks.name,
         "tool": TOOL,
         "tool_version": VERSION,
         "workload": bundle.workload.to_json(),
+        "reference": bundle.meta.get("reference", DEFAULT_REFERENCE),
         "platform": platform.name,
         "knobs": knobs.to_json(),
         "metrics": [m.to_json() for m in estimated.metrics],
         "violations": [{"resource": v.resource, "demand": v.demand, "bound": v.bound} for v in estimated.violations],
-        "digests": {
-            "graph.json": hashlib.sha256(graph).hexdigest(),
-            "dataflow.json": hashlib.sha256(dataflow.encode()).hexdigest(),
-        },
+        "fusion": board.fusion.to_json(),
+        "placement": board.placement.summary_json(),
+        "digests": digests(design),
     }
     (design / "design.json").write_text(json.dumps(description, indent=1))
     rows = (f"| {m.name} | {m.value:,.6g} | {m.unit} | {m.fidelity} |" for m in estimated.metrics)
@@ -87,8 +88,8 @@ def write_description(
         README.format(
             name=tasks.name,
             model=bundle.workload.model,
-            phase=bundle.workload.phase,
-            length=bundle.workload.length,
+            shape=_shape(bundle),
+            reference=bundle.meta.get("reference", DEFAULT_REFERENCE),
             precision=bundle.workload.precision,
             board=platform.title,
             clock=platform.clock_mhz,
@@ -101,14 +102,26 @@ def write_description(
     )
 
 
+def _shape(bundle: Bundle) -> str:
+    """What of the model is run; a network from a file has no phase or length."""
+    if "format" in bundle.meta.get("config", {}):
+        return "the whole network"
+    return f"{bundle.workload.phase}, length {bundle.workload.length}"
+
+
 def read_design(directory: Path) -> dict[str, Any]:
     """The content of `design.json`. Raises InvalidInputError where `directory` is not a design directory."""
     try:
-        return json.loads((directory / "design.json").read_text())
+        description: Any = json.loads((directory / "design.json").read_text())
     except (FileNotFoundError, NotADirectoryError) as error:
         raise InvalidInputError(f"{directory} is not a design directory: it has no design.json") from error
     except (OSError, ValueError) as error:
         raise InvalidInputError(f"{directory}/design.json is damaged: {error}; compile the design again") from error
+    if not isinstance(description, dict) or not isinstance(cast("dict[str, Any]", description).get("digests"), dict):
+        raise InvalidInputError(
+            f"{directory}/design.json is damaged: it lacks digests of files; compile the design again"
+        )
+    return cast("dict[str, Any]", description)
 
 
 def last_stage(directory: Path) -> Path:
@@ -117,3 +130,36 @@ def last_stage(directory: Path) -> Path:
     if not stages:
         raise InvalidInputError(f"{directory}/ir is empty; compile the design again")
     return stages[-1]
+
+
+# What `digests` leaves alone: it holds the digests, is for people, is made by running the design.
+_NOT_DIGESTED = ("design.json", "README.md", "csim", "out")
+# Files that would take part without being listed: C simulation builds all of hls/ and reads the last stage of ir/.
+_SOURCES = ("hls/*.cpp", "hls/*.h", "ir/*.mlir")
+
+
+def digests(design: Path) -> dict[str, str]:
+    """SHA-256 of every file of the design, by its path in the directory."""
+    files = (f for f in sorted(design.rglob("*")) if f.is_file())
+    paths = ((f.relative_to(design), f) for f in files)
+    return {str(path): _sha256(f) for path, f in paths if path.parts[0] not in _NOT_DIGESTED}
+
+
+def edited_files(directory: Path) -> tuple[str, ...]:
+    """Files that were edited, removed or added since the design was compiled, by their paths in `directory`."""
+    expected: dict[str, str] = read_design(directory)["digests"]
+    changed = {path for path, digest in expected.items() if _digest(directory / path) != digest}
+    sources = (str(f.relative_to(directory)) for pattern in _SOURCES for f in directory.glob(pattern))
+    return tuple(sorted(changed | {path for path in sources if path not in expected}))
+
+
+def _digest(file: Path) -> str | None:
+    try:
+        return _sha256(file)
+    except OSError:
+        return None
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

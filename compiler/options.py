@@ -9,8 +9,10 @@ from compiler.errors import InvalidInputError
 Phase = Literal["prefill", "decode"]
 Precision = Literal["f32", "w8a8", "w4a8"]
 LoopOrder = Literal["reduction-inner", "reduction-outer"]
-FifoStrategy = Literal["safe", "safe-prefetch"]
-Multiplier = Literal["fabric", "dsp"]
+FifoStrategy = Literal["conservative", "whole"]
+Multiplier = Literal["fabric", "dsp", "dsp_packed"]
+FusionPlan = Literal["greedy", "traffic"]
+ConverterRule = Literal["exact", "paper"]
 
 MAX_LENGTH = 8192
 MAX_LAYERS = 128
@@ -100,9 +102,12 @@ class Knobs:
     """One point of the three-level design space (design 3.3).
 
     Tiling: `default_tile_size` elements a loop group, `overall_unroll` lanes over all tasks, `order` of the tile loops,
-    `overrides` for single operations. Fusion: `fusion_budget` bytes of converter memory a kernel may hold. Resources:
-    `fifo` strategy, `hbm_channels` 512-bit ports for one weight tensor at most, `stream_width` bits of one token
-    at most, `multiplier` realisation of integer products.
+    `overrides` for single operations, `max_padding` percent of a dimension's points may be padding. Fusion:
+    `fusion_budget` bytes of converter memory a kernel may hold, `fusion_plan` the paper's greedy rule or the cuts that
+    move the fewest bytes. Resources: `fifo` strategy, `hbm_channels` 512-bit ports for one weight tensor at most,
+    `stream_width` bits of one token at most, `multiplier` realisation of integer products, `prefetch_kib` KiB on chip
+    for weights that load before their task starts, `converters` the paper's buffer for each or the cheapest that keeps
+    the throughput.
     """
 
     default_tile_size: int = 16
@@ -110,10 +115,14 @@ class Knobs:
     order: LoopOrder = "reduction-inner"
     overrides: tuple[TaskOverride, ...] = field(default=())
     fusion_budget: int = 16 << 20
-    fifo: FifoStrategy = "safe"
+    fifo: FifoStrategy = "conservative"
     hbm_channels: int = 1
     stream_width: int = 512
     multiplier: Multiplier = "fabric"
+    fusion_plan: FusionPlan = "traffic"
+    prefetch_kib: int = 0
+    max_padding: int = 12
+    converters: ConverterRule = "exact"
 
     def __post_init__(self) -> None:
         _require_range("default_tile_size", self.default_tile_size, 1, 4096)
@@ -121,9 +130,13 @@ class Knobs:
         _require_range("fusion_budget", self.fusion_budget, 0, 1 << 34)
         _require_range("hbm_channels", self.hbm_channels, 1, 32)
         _require_range("stream_width", self.stream_width, 32, 16384)
+        _require_range("max_padding", self.max_padding, 0, 50)
         _require_choice("order", self.order, get_args(LoopOrder))
         _require_choice("fifo", self.fifo, get_args(FifoStrategy))
         _require_choice("multiplier", self.multiplier, get_args(Multiplier))
+        _require_choice("fusion_plan", self.fusion_plan, get_args(FusionPlan))
+        _require_range("prefetch_kib", self.prefetch_kib, 0, 1 << 16)
+        _require_choice("converters", self.converters, get_args(ConverterRule))
 
     def override(self, op: str) -> TaskOverride:
         """The override of operation `op`, an empty one if there is none."""
@@ -137,9 +150,12 @@ class Knobs:
         return asdict(self)
 
     @staticmethod
-    def from_json(data: dict[str, Any]) -> "Knobs":
-        """Raises InvalidInputError for unknown names or values out of range."""
+    def from_json(data: Any) -> "Knobs":
+        """Raises InvalidInputError for what is no object, unknown names, or values out of range."""
         known = set(Knobs.__dataclass_fields__)
+        if not isinstance(data, dict):
+            raise InvalidInputError(f"knobs are {data!r}; they must be an object with some of {sorted(known)}")
+        data = cast("dict[str, Any]", data)
         if unknown := set(data) - known:
             raise InvalidInputError(f"unknown knobs {sorted(unknown)}; the knobs are {sorted(known)}")
         overrides: Any = data.get("overrides", ())

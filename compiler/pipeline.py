@@ -1,6 +1,7 @@
 """The compiler, as a list: PyTorch -> linalg -> itensor dataflow IR -> streams -> HLS C++ (design section 3).
 
-Every stage's IR is verified, written to `ir/NN-stage.mlir`, and parses again.
+Every stage's IR is verified, written to `ir/NN-stage.mlir`, and parses again. `ir/expanded.mlir` is the last one with
+every task spelled out as loops.
 """
 
 import shutil
@@ -12,6 +13,8 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 
 from compiler.analysis.estimate import Estimate, estimate
+from compiler.analysis.padding import pad
+from compiler.analysis.placement.board_plan import plan_board
 from compiler.analysis.read_back import read_back
 from compiler.design_dir import OnStage, silent, write_description, write_testbench_data
 from compiler.dialects.context import design_context
@@ -21,7 +24,9 @@ from compiler.graph.task_graph import TaskGraph
 from compiler.options import Knobs
 from compiler.passes.runner import print_module, run_passes
 from compiler.platforms.platform import Platform
-from compiler.targets.emit import emit_design
+from compiler.targets.emit import NetworkData, emit_design
+from compiler.targets.tolerance import TOLERANCE
+from compiler.transforms.expand_tasks import ExpandTasksPass
 from compiler.transforms.import_linalg import import_linalg
 from compiler.transforms.pipeline_passes import design_passes
 
@@ -40,6 +45,8 @@ def build_ir(bundle: Bundle, knobs: Knobs, platform: Platform, ir: Path, on_stag
     run_passes(module, design_passes(knobs, platform), design_context(), record, first=2)
     tasks = read_back(module, platform)
     tasks.verify()
+    run_passes(module, (ExpandTasksPass(),), design_context())
+    (ir / "expanded.mlir").write_text(print_module(module))  # for people; without a number, because no step reads it
     return tasks
 
 
@@ -53,13 +60,16 @@ def compile_design(
     say = on_stage or silent
     with _whole_directory(out) as design:
         tasks = build_ir(bundle, knobs, platform, design / "ir", say)
+        say("place on the board")
+        board = plan_board(tasks, pad(bundle.graph, knobs), knobs, platform)
         say("estimate")
-        estimated = estimate(tasks, platform)
+        estimated = board.judged(estimate(board.tasks, platform))
         say("emit HLS C++")
-        emit_design(tasks, bundle.graph, platform, bundle.tensors(), design)
+        data = NetworkData(bundle.tensors(), bundle.expected(), TOLERANCE[bundle.workload.precision])
+        emit_design(board.tasks, pad(bundle.graph, knobs), platform, data, design, board.placement)
         say("write test data")
         write_testbench_data(bundle, design)
-        write_description(bundle, knobs, platform, tasks, estimated, design)
+        write_description(bundle, knobs, platform, board, estimated, design)
     return estimated
 
 

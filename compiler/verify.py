@@ -1,15 +1,16 @@
-"""Proof of one design: its emitted C++ runs and is compared with PyTorch (design 3.7).
+"""Proof of one design: its emitted C++ runs and is compared with the reference (design 3.7).
 
-Two checks. Every result against PyTorch's, within the tolerance of the workload's precision. And every task that
-computes on integers against the definition of its operation, bit by bit, on the very tokens that it read: so a
-quantised design is exact up to each dequantisation, whatever rounding the float tasks before it made.
+Two checks. Every result against the reference's (PyTorch's, or that of the model's format), within the tolerance of the
+workload's precision. And every task that computes on integers against the definition of its operation, bit by bit, on
+the very tokens that it read: so a quantised design is exact up to each dequantisation, whatever rounding the float
+tasks before it made.
 """
 
 import json
 import shutil
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,32 +19,33 @@ from numpy.typing import NDArray
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from compiler.analysis.padding import pad
 from compiler.analysis.read_back import read_back
-from compiler.design_dir import OnStage, last_stage, read_design, silent
+from compiler.design_dir import DEFAULT_REFERENCE, OnStage, edited_files, last_stage, read_design, silent
 from compiler.dialects.context import design_context
 from compiler.errors import InvalidInputError, MillraceError, VerificationError
 from compiler.frontend.graph_json import graph_from_json
 from compiler.frontend.interpret import evaluate_op
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.task_graph import Task, TaskGraph
+from compiler.options import Knobs
 from compiler.platforms.platform import load_platform
 from compiler.simulator.csim.build import build
 from compiler.simulator.csim.execute import run
 from compiler.targets.images import tokens_to_tensor, unpack
 from compiler.targets.interface import Interface, plan_interface
+from compiler.targets.tokens import recorded_elements
+from compiler.targets.tolerance import TOLERANCE
 
-# Largest error allowed, relative to the largest magnitude of the result. f32: sums in another order than PyTorch's.
-# Quantised: the same, and an activation that falls the other side of a rounding boundary moves by one step of its
-# scale.
-TOLERANCE = {"f32": 1e-4, "w8a8": 5e-3, "w4a8": 5e-3}
-
+MISMATCH = 1  # how the testbench ends when an output is off
 INTEGERS = frozenset({"i4", "i8", "i32"})
 
 
 @dataclass(frozen=True, slots=True)
 class OutputCheck:
-    """One result against PyTorch. Errors are the largest over all elements; `max_rel_error` relative to the largest
-    magnitude of the expected result, `rms_rel_error` the root mean square error relative to its root mean square.
+    """One result against the reference. Errors are the largest over all elements; `max_rel_error` relative to the
+    largest magnitude of the expected result, `rms_rel_error` the root mean square error relative to its root mean
+    square.
     """
 
     name: str
@@ -56,7 +58,10 @@ class OutputCheck:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What C simulation says of a design. `integer_mismatches` counts elements that differ over the tasks checked."""
+    """What C simulation says of a design. `integer_mismatches` counts elements that differ over the tasks checked;
+    `edited` names files that are not as they were compiled, so that the verdict is on something else than the design;
+    `reference` is what the results were compared with.
+    """
 
     passed: bool
     outputs: tuple[OutputCheck, ...]
@@ -64,6 +69,8 @@ class Verdict:
     integer_mismatches: int
     message: str
     seconds: float
+    edited: tuple[str, ...] = ()
+    reference: str = DEFAULT_REFERENCE
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -71,11 +78,14 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class _Design:
-    """What a design directory says of itself: the network, the accelerator, and how exact its results must be."""
+    """What a design directory says of itself: the network as it is padded, the accelerator, how exact its results must
+    be, and what computed the expected ones.
+    """
 
     graph: LinalgGraph
     tasks: TaskGraph
     tolerance: float
+    reference: str
 
 
 def _read(directory: Path) -> _Design:
@@ -84,12 +94,14 @@ def _read(directory: Path) -> _Design:
     file = directory / "design.json"
     try:
         platform, tolerance = load_platform(description["platform"]), TOLERANCE[description["workload"]["precision"]]
+        knobs = Knobs.from_json(description.get("knobs", {}))
         file = directory / "tb" / "graph.json"
         graph = graph_from_json(json.loads(file.read_text()))
         file = stage
         module = Parser(design_context(), file.read_text()).parse_module()
         module.verify()
-        return _Design(graph, read_back(module, platform), tolerance)
+        reference = description.get("reference", DEFAULT_REFERENCE)
+        return _Design(pad(graph, knobs), read_back(module, platform), tolerance, reference)
     except (OSError, ValueError, KeyError, TypeError, ParseError, VerifyException, VerificationError) as error:
         reason = str(error).strip().splitlines()[-1].strip() if str(error).strip() else type(error).__name__
         raise InvalidInputError(f"{file} is missing or damaged ({reason}); compile the design again") from error
@@ -100,14 +112,17 @@ def csim(
     on_stage: OnStage | None = None,
     timeout_s: float = 600,
     jobs: int | None = None,
+    allow_edited: bool = False,
 ) -> Verdict:
-    """Build the design in `directory`, run it, compare it with PyTorch; the verdict also goes to `csim/verdict.json`.
+    """Build the design in `directory`, run it, compare it with its reference; `csim/verdict.json` keeps the verdict.
 
-    Raises InvalidInputError where `directory` holds no design, DeadlockError and the other errors of
-    `compiler.simulator.csim` where the run does not end well, ToolError where g++ is missing.
+    Raises InvalidInputError where `directory` holds no design, or one whose files are not as they were compiled (which
+    `allow_edited` lets pass); DeadlockError and the other errors of `compiler.simulator.csim` where the run does not
+    end well; ToolError where g++ is missing.
     """
     say = on_stage or silent
     started = time.monotonic()
+    edited = _refuse_edited(directory, allow_edited)
     design = _read(directory)
     graph, tasks = design.graph, design.tasks
     interface = plan_interface(tasks, graph)
@@ -120,21 +135,44 @@ def csim(
     say("run")
     integer_tasks = [t for t in tasks.tasks if _computes_integers(t)]
     streams = [a.stream for t in integer_tasks for a in (*t.reads, *t.writes)]
-    run(program, directory, work / "taps" if streams else None, timeout_s, (str(directory.resolve()),), streams)
-    say("compare with PyTorch")
+    arguments, taps = (str(directory.resolve()),), work / "taps" if streams else None
+    finished = run(program, directory, taps, timeout_s, arguments, streams, accepted=(0, MISMATCH))
+    say(f"compare with {design.reference}")
     outputs = _check_outputs(directory, graph, interface, design.tolerance)
     mismatches = {t.name: _mismatches(t, tasks, graph, work / "taps") for t in integer_tasks}
     shutil.rmtree(work / "taps", ignore_errors=True)
-    verdict = _verdict(outputs, mismatches, time.monotonic() - started)
+    testbench = finished.stderr.strip() if finished.returncode == MISMATCH else ""
+    verdict = verdict_of(outputs, mismatches, testbench, design.reference, time.monotonic() - started)
+    verdict = replace(verdict, edited=edited)
     (work / "verdict.json").write_text(json.dumps(verdict.to_json(), indent=1))
     return verdict
 
 
-def _verdict(outputs: tuple[OutputCheck, ...], mismatches: Mapping[str, int], seconds: float) -> Verdict:
-    wrong = [f"{o.name} is off by {o.max_rel_error:.2g}, {o.tolerance:.2g} is allowed" for o in outputs if not o.passed]
+def _refuse_edited(directory: Path, allow_edited: bool) -> tuple[str, ...]:
+    """The files that are not as they were compiled; raises InvalidInputError that names the first, unless allowed."""
+    edited = edited_files(directory)
+    if not edited or allow_edited:
+        return edited
+    first, *others = edited
+    more = f" (and {len(others)} more)" if others else ""
+    raise InvalidInputError(
+        f"{directory / first}{more} was edited, removed or added after the design was compiled; compile it again, "
+        "or simulate it as it is with --allow-edited"
+    )
+
+
+def verdict_of(
+    outputs: tuple[OutputCheck, ...], mismatches: Mapping[str, int], testbench: str, reference: str, seconds: float
+) -> Verdict:
+    """What the checks together say: `mismatches` by task, `testbench` what it said where it found something wrong."""
+    off = (o for o in outputs if not o.passed)
+    wrong = [f"{o.name} is off by {o.max_rel_error:.2g} from {reference}, {o.tolerance:.2g} is allowed" for o in off]
     wrong += [f"task {name} differs in {n} elements from its operation" for name, n in mismatches.items() if n]
+    if testbench and not wrong:  # the two checks read the same files: one of them is broken
+        wrong.append(f"the testbench disagrees: {testbench}")
     message = "; ".join(wrong)
-    return Verdict(not wrong, outputs, len(mismatches), sum(mismatches.values()), message, seconds)
+    total = sum(mismatches.values())
+    return Verdict(not wrong, outputs, len(mismatches), total, message, seconds, reference=reference)
 
 
 def _computes_integers(task: Task) -> bool:
@@ -147,7 +185,8 @@ def _mismatches(task: Task, tasks: TaskGraph, graph: LinalgGraph, taps: Path) ->
     assert task.op is not None
 
     def recorded(stream: str) -> NDArray[Any]:
-        return tokens_to_tensor((taps / f"{stream}.bin").read_bytes(), tasks.stream[stream].itensor)
+        itensor, raw = tasks.stream[stream].itensor, (taps / f"{stream}.bin").read_bytes()
+        return tokens_to_tensor(recorded_elements(raw, itensor), itensor)
 
     inputs = [recorded(a.stream) for a in task.reads]
     (expected,) = evaluate_op(task.op, graph, inputs)
@@ -163,7 +202,7 @@ def _check_outputs(
         for out in graph.outputs:
             image = images[out.value]
             channels = [(directory / image.file(c)).read_bytes() for c in range(image.dma.channels)]
-            got = unpack(channels, image.dma).transpose(out.permutation).reshape(out.shape)
+            got = unpack(channels, image.dma, image.value.true_shape).transpose(out.permutation).reshape(out.shape)
             checks.append(compare(out.name, got, expected[out.name], tolerance))
     return tuple(checks)
 
@@ -171,7 +210,7 @@ def _check_outputs(
 def compare(name: str, got: NDArray[Any], expected: NDArray[Any], tolerance: float) -> OutputCheck:
     """Errors of `got`; a NaN or infinity in either is an infinite error, shapes must agree."""
     if got.shape != expected.shape:
-        raise MillraceError(f"{name} has shape {list(got.shape)} where PyTorch gives {list(expected.shape)}")
+        raise MillraceError(f"{name} has shape {list(got.shape)} where the reference gives {list(expected.shape)}")
     finite = bool(np.isfinite(got).all() and np.isfinite(expected).all())
     error = np.abs(got.astype(np.float64) - expected.astype(np.float64)) if finite else np.array([np.inf])
     scale = float(np.abs(expected).max()) or 1.0

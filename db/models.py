@@ -64,7 +64,10 @@ class Leased:
 
 
 class Model(Base):
-    """A network: a built-in name, or an uploaded config.json."""
+    """A network: a built-in name, an uploaded config.json, or an uploaded file in the store.
+
+    `kind` is "builtin", "config" or the file's format; `config` the configuration, or the file's digest and size.
+    """
 
     __tablename__ = "models"
 

@@ -8,7 +8,7 @@ import random
 import warnings
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Protocol
 
@@ -17,10 +17,11 @@ from optuna.exceptions import ExperimentalWarning
 from optuna.samplers import BaseGASampler, BaseSampler, NSGAIISampler, QMCSampler, RandomSampler, TPESampler
 from optuna.trial import TrialState, create_trial
 
+from compiler.analysis.estimate import BOUNDS
 from compiler.errors import InvalidInputError
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Knobs
-from compiler.platforms.platform import Budget, Platform
+from compiler.platforms.platform import Platform
 from dse.archive import ParetoArchive, knee
 from dse.evaluate import Evaluation, Evaluator, evaluate
 from dse.pool import Pool, default_jobs, open_pool
@@ -234,9 +235,8 @@ class _Proposer:
 
 
 def _constraints(evaluation: Evaluation) -> dict[str, float]:
-    """Relative excess over every budget of the board, 0 where it holds: samplers prefer the smaller sum."""
-    excess = {f.name: 0.0 for f in fields(Budget)}
-    return excess | {v.resource: v.excess for v in evaluation.violations}
+    """Relative excess over every bound of the board, 0 where it holds: samplers prefer the smaller sum."""
+    return dict.fromkeys(BOUNDS, 0.0) | {v.resource: v.excess for v in evaluation.violations}
 
 
 def _first_designs(space: DesignSpace, rng: random.Random) -> tuple[Knobs, ...]:

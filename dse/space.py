@@ -1,9 +1,9 @@
 """The design space of one workload on one board: the knobs of all three levels as named parameters (design 3.3).
 
 Level 1: tile size, unroll target and loop order for the whole network, then tile, unroll and loop order of the
-heaviest operations. Level 2: the fusion budget. Level 3: FIFO strategy, HBM channels, stream width, multiplier. Sizes
-are powers of two (the analysis rounds down to a divisor of the loop); a choice of None leaves an operation to the
-network's default.
+heaviest operations, padding. Level 2: fusion plan and budget, converters. Level 3: FIFO strategy, HBM channels, stream
+width, weight prefetch, multiplier. Sizes are powers of two (the analysis rounds down to a divisor of the loop); a choice
+of None leaves an operation to the network's default.
 """
 
 import hashlib
@@ -17,9 +17,9 @@ from typing import Any, get_args
 
 import optuna
 
-from compiler.analysis.tiling import group_order
+from compiler.analysis.loop_order import loop_orders
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
-from compiler.options import FifoStrategy, Knobs, LoopOrder, Multiplier, TaskOverride
+from compiler.options import ConverterRule, FifoStrategy, FusionPlan, Knobs, LoopOrder, Multiplier, TaskOverride
 from compiler.platforms.platform import Platform
 
 Choice = int | str | None
@@ -34,16 +34,22 @@ _UNROLLS = tuple(1 << k for k in range(5, 15))
 _FUSION_BUDGETS = tuple(1 << k for k in range(16, 26))  # 64 KiB to 32 MiB
 _STREAM_WIDTHS = tuple(1 << k for k in range(7, 12))
 _HBM_CHANNELS = (1, 2, 4, 8)
+_PADDINGS = (0, 12, 25)  # percent
+_PREFETCHES = (0, 256, 512, 1024, 2048, 4096, 8192)  # KiB
 
 # Fields of Knobs by the name of their parameter; per-task parameters are called `<operation>.<field>`.
 _FIELDS = {
     "tile": "default_tile_size",
     "unroll": "overall_unroll",
     "order": "order",
+    "padding": "max_padding",
+    "fusion_plan": "fusion_plan",
     "fusion_budget": "fusion_budget",
+    "converters": "converters",
     "fifo": "fifo",
     "hbm_channels": "hbm_channels",
     "stream_width": "stream_width",
+    "prefetch": "prefetch_kib",
     "multiplier": "multiplier",
 }
 _TASK_FIELDS = ("tile", "unroll", "order")
@@ -59,9 +65,9 @@ _SEEDS = (
     Knobs(overall_unroll=2048, hbm_channels=2, stream_width=2048),
     Knobs(overall_unroll=4096, stream_width=2048),
     Knobs(default_tile_size=32, overall_unroll=4096, stream_width=2048),
-    Knobs(default_tile_size=128, overall_unroll=4096, hbm_channels=4, stream_width=2048),
+    Knobs(default_tile_size=128, overall_unroll=4096, hbm_channels=4, stream_width=2048, prefetch_kib=2048),
     Knobs(default_tile_size=64, overall_unroll=1024, hbm_channels=2, stream_width=1024, multiplier="dsp"),
-    Knobs(overall_unroll=1024, order="reduction-outer", hbm_channels=2, stream_width=1024, fifo="safe-prefetch"),
+    Knobs(overall_unroll=1024, order="reduction-outer", hbm_channels=2, stream_width=1024, fifo="whole"),
     Knobs(overall_unroll=512, stream_width=1024, fusion_budget=1 << 18),
 )
 
@@ -155,10 +161,14 @@ class DesignSpace:
             Parameter("tile", _TILES, ordered=True),
             Parameter("unroll", _UNROLLS, ordered=True),
             Parameter("order", get_args(LoopOrder), ordered=False),
+            Parameter("padding", _PADDINGS, ordered=True),
+            Parameter("fusion_plan", get_args(FusionPlan), ordered=False),
             Parameter("fusion_budget", _FUSION_BUDGETS, ordered=True),
+            Parameter("converters", get_args(ConverterRule), ordered=False),
             Parameter("fifo", get_args(FifoStrategy), ordered=False),
             Parameter("hbm_channels", channels, ordered=True),
             Parameter("stream_width", _STREAM_WIDTHS, ordered=True),
+            Parameter("prefetch", _PREFETCHES, ordered=True),
             Parameter("multiplier", get_args(Multiplier), ordered=False),
             *(parameter for op in self._ops for parameter in _task_parameters(op)),
         )
@@ -228,19 +238,22 @@ class DesignSpace:
 
         Two designs with equal keys are the same accelerator. The converse is not promised.
         """
-        plain = replace(knobs, overrides=())
-        overrides = (self._effective(plain, override) for override in knobs.overrides)
-        changed = {o.op: o for o in overrides if o != TaskOverride(o.op)}
-        canonical = replace(plain, overrides=tuple(changed[name] for name in sorted(changed)))
+        for override in knobs.overrides:  # one after the other: what an operation inherits depends on the others
+            knobs = knobs.with_override(self._effective(knobs, override))
+        changed = {o.op: o for o in knobs.overrides if o != TaskOverride(o.op)}
+        canonical = replace(knobs, overrides=tuple(changed[name] for name in sorted(changed)))
         text = json.dumps(canonical.to_json(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
-    def _effective(self, plain: Knobs, override: TaskOverride) -> TaskOverride:
-        """The override without what the network's default says anyway."""
-        op = self._graph.op.get(override.op)
-        tile = None if override.tile == plain.default_tile_size else override.tile
-        same_order = op is not None and override.order == group_order(op, plain)
-        return replace(override, tile=tile, order=None if same_order else override.order)
+    def _effective(self, knobs: Knobs, override: TaskOverride) -> TaskOverride:
+        """The override without what its operation would get anyway."""
+        tile = None if override.tile == knobs.default_tile_size else override.tile
+        order = override.order
+        if order is not None and override.op in self._graph.op:
+            without = knobs.with_override(replace(override, order=None))
+            same = loop_orders(self._graph, knobs)[override.op] == loop_orders(self._graph, without)[override.op]
+            order = None if same else order
+        return replace(override, tile=tile, order=order)
 
 
 def _size(choice: Choice) -> int | None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from compiler.frontend.inputs.source import FileSource
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Knobs, Workload
 from compiler.platforms.platform import Platform
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from dse.explore import EvaluatedDesign, SearchOptions, SearchResult, Sink
 
 
-def lower(model: str | Path, workload: Workload, cache: Path, on_progress: Progress) -> "Bundle":
+def lower(model: str | Path | FileSource, workload: Workload, cache: Path, on_progress: Progress) -> "Bundle":
     """See compiler.frontend.bundle."""
     from compiler.frontend.bundle import import_model  # noqa: PLC0415
 

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import cast
 
+from compiler.frontend.inputs.source import FileSource, is_format, require_pt2
 from compiler.options import Phase, Precision, Workload
 from db import models
 from db.repositories import builds, catalog, leases
@@ -44,10 +45,17 @@ def compiler_workload(row: models.Workload) -> Workload:
     )
 
 
-def _model_source(farm: Farm, model: models.Model) -> str | Path:
-    """A built-in name, or the path of the model's config.json."""
+def _model_source(farm: Farm, model: models.Model) -> str | Path | FileSource:
+    """A built-in name, the path of the model's config.json, or its file in the store.
+
+    Raises UnsupportedError for a .pt2 that this worker's operator has not allowed.
+    """
     if model.kind == "builtin":
         return model.name
+    if is_format(model.kind):
+        if model.kind == "pt2":
+            require_pt2(farm.settings.allow_pt2)
+        return FileSource(model.name, farm.store.path(model.config["digest"]), model.kind)
     path = farm.settings.model_dir / model.digest[:16] / model.name / "config.json"
     if not path.is_file():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Stage csim: compile one design, run its C++ against PyTorch's results, keep its files and the verdict."""
+"""Stage csim: compile one design, run its C++ against the reference's results, keep its files and the verdict."""
 
 from compiler.options import Knobs
 from compiler.platforms.platform import load_platform

@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from compiler.frontend.inputs.source import FileSource
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Knobs, Workload
 from compiler.platforms.platform import Platform
@@ -58,7 +59,7 @@ class Stages:
     `compile(bundle, knobs, platform, out, on_stage)` writes a design directory; `csim(design_dir, on_stage)` runs it.
     """
 
-    lower: Callable[[str | Path, Workload, Path, Progress], Bundle]
+    lower: Callable[[str | Path | FileSource, Workload, Path, Progress], Bundle]
     search: Search
     compile: Callable[[Any, Knobs, Platform, Path, Progress], object]
     csim: Callable[[Path, Progress], Verdict]

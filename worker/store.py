@@ -52,6 +52,10 @@ class ArtifactStore:
         with path.open("rb") as file:
             return self._put(iter(lambda: file.read(_CHUNK), b""))
 
+    def put_stream(self, file: BinaryIO) -> tuple[str, int]:
+        """Store what is left to read of an open file; its digest and size. Raises DiskFullError."""
+        return self._put(iter(lambda: file.read(_CHUNK), b""))
+
     def put_tree(self, directory: Path) -> list[StoredFile]:
         """Store every regular file below `directory`. Raises DiskFullError, UnsafePathError (links, odd names)."""
         stored: list[StoredFile] = []

@@ -1,24 +1,35 @@
 """/v1/platforms, /v1/models, /v1/workloads."""
 
 import json
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from api import schemas
-from api.dependencies import OnceDep, ReadSession, WriteSession
+from api.dependencies import FarmDep, OnceDep, ReadSession, WriteSession
 from api.errors import BadRequestError
 from api.paging import Cursor, Limit, decode, page
 from api.schemas import Page
-from api.services import catalog, shapes
+from api.services import catalog, shapes, uploads
+from compiler.frontend.inputs.source import model_name
+from compiler.frontend.models.config import MAX_CONFIG_BYTES
 from db.repositories import catalog as rows
 
 router = APIRouter(prefix="/v1", tags=["catalog"])
 
+Body = TypeVar("Body", bound=BaseModel)
+
 _CONFIG = {"type": "object", "description": "content of a Hugging Face config.json"}
+_FILE = {
+    "type": "string",
+    "format": "binary",
+    "description": "a config.json, or a network of fixed shapes: .onnx, .mlir, or .pt2 where the operator allows it",
+}
 _NEW_MODEL: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -34,7 +45,7 @@ _NEW_MODEL: dict[str, Any] = {
                 "schema": {
                     "type": "object",
                     "required": ["file"],
-                    "properties": {"name": {"type": "string"}, "file": {"type": "string", "format": "binary"}},
+                    "properties": {"name": {"type": "string"}, "file": _FILE},
                 }
             },
         },
@@ -58,25 +69,37 @@ def get_model(session: ReadSession, model: str) -> schemas.Model:
     return shapes.model(catalog.find_model(session, model))
 
 
-async def _new_model(request: Request) -> schemas.NewModel:
-    """The body: JSON, or an uploaded config.json."""
-    if request.headers.get("content-type", "").startswith("multipart/form-data"):
-        async with request.form(max_files=1, max_fields=4) as form:
-            body = await _uploaded(form.get("file"), form.get("name"))
-    else:
-        body = _parsed(await request.body(), "the body")
+async def _new_model(request: Request, farm: FarmDep) -> schemas.NewModel | schemas.NewModelFile:
+    """The body: JSON, or an uploaded config.json, or another file with a network."""
+    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+        return _validated(schemas.NewModel, _parsed(await request.body(), "the body"))
+    async with request.form(max_files=1, max_fields=4) as form:
+        file, name = form.get("file"), form.get("name")
+        if not isinstance(file, UploadFile):
+            raise BadRequestError("the upload has no field `file` with a config.json or a network")
+        filename = file.filename or ""
+        if filename.endswith(".json"):
+            config = _parsed(await file.read(MAX_CONFIG_BYTES + 1), filename)
+            return _validated(schemas.NewModel, {"name": name or filename.removesuffix(".json"), "config": config})
+        return await run_in_threadpool(_stored, farm, filename, name, file)
+
+
+def _stored(farm: FarmDep, filename: str, name: Any, file: UploadFile) -> schemas.NewModelFile:
+    """Check the upload, by its name and size, before anything of it is kept."""
+    size = file.size or 0
+    form = uploads.check_upload(farm, filename, size, file.file)
+    fields = {"name": name or model_name(Path(filename)), "format": form, "digest": "", "size": size}
+    checked = _validated(schemas.NewModelFile, fields)
+    digest, size = uploads.store_upload(farm, file.file)
+    return checked.model_copy(update={"digest": digest, "size": size})
+
+
+def _validated(kind: type[Body], values: Any) -> Body:
     try:
-        return schemas.NewModel.model_validate(body)
+        return kind.model_validate(values)
     except ValidationError as error:
         errors = [{**e, "loc": ("body", *e["loc"])} for e in error.errors(include_url=False)]
         raise RequestValidationError(errors) from error
-
-
-async def _uploaded(file: Any, name: Any) -> dict[str, Any]:
-    if not isinstance(file, UploadFile):
-        raise BadRequestError("the upload has no field `file` with a config.json")
-    config = _parsed(await file.read(), file.filename or "the file")
-    return {"name": name or (file.filename or "").removesuffix(".json"), "config": config}
 
 
 def _parsed(content: bytes, what: str) -> Any:
@@ -88,7 +111,10 @@ def _parsed(content: bytes, what: str) -> Any:
 
 @router.post("/models", status_code=202, openapi_extra=_NEW_MODEL)
 def add_model(
-    session: WriteSession, once: OnceDep, body: Annotated[schemas.NewModel, Depends(_new_model)]
+    # First, so that no transaction is open while an upload arrives.
+    body: Annotated[schemas.NewModel | schemas.NewModelFile, Depends(_new_model)],
+    session: WriteSession,
+    once: OnceDep,
 ) -> schemas.Model:
     return once(body, schemas.Model, lambda: shapes.model(catalog.add_model(session, body)))
 

@@ -1,15 +1,20 @@
 """Platforms, models and workloads: what can be explored, checked at the door."""
 
+import logging
+
 from sqlalchemy.orm import Session
 
 from api import schemas
 from api.services import networks
+from compiler.frontend.inputs.source import is_format
 from compiler.options import Workload
 from compiler.platforms.platform import load_platform, platform_names
 from db import models
 from db.errors import ConflictError, NotFoundError
 from db.repositories import catalog
 from worker.versions import digest
+
+_log = logging.getLogger(__name__)
 
 
 def platforms() -> list[schemas.Platform]:
@@ -30,15 +35,19 @@ def _platform(name: str) -> schemas.Platform:
 
 
 def put_builtins(session: Session) -> None:
-    """Store the built-in models that are not there yet."""
+    """Store the built-in models as this release has them; a release before it may have stored them with less."""
     for name, config in networks.builtins().items():
-        catalog.put_model(session, name, "builtin", config, digest(config))
+        if catalog.put_builtin(session, name, config, digest(config)).kind != catalog.BUILTIN:
+            _log.warning("the built-in model %s is hidden by one that was added under this name", name)
 
 
-def add_model(session: Session, body: schemas.NewModel) -> models.Model:
+def add_model(session: Session, body: schemas.NewModel | schemas.NewModelFile) -> models.Model:
     """Store a network. Raises InvalidInputError for its config, ConflictError for its name."""
     if body.name in networks.builtins():
         raise ConflictError(f"{body.name!r} is the name of a built-in model; choose another name")
+    if isinstance(body, schemas.NewModelFile):
+        file = {"digest": body.digest, "size": body.size}
+        return catalog.put_model(session, body.name, body.format, file, digest(body.format, file))
     config = networks.checked_config(body.config)
     return catalog.put_model(session, body.name, "config", config, digest(config))
 
@@ -59,10 +68,19 @@ def put_workload(session: Session, key: str, shape: schemas.NewWorkloadShape) ->
     Raises NotFoundError for the model, InvalidInputError for sizes out of range or beyond what the model has.
     """
     model = find_model(session, key)
+    workload = _workload(model, shape)
+    values = workload.to_json()
+    values.pop("model")
+    return catalog.put_workload(session, model, digest=digest(model.id, model.digest, values), **values)
+
+
+def _workload(model: models.Model, shape: schemas.NewWorkloadShape) -> Workload:
+    """The checked workload; a network from a file has one."""
+    chosen = shape.model_dump(include=shape.model_fields_set)
+    if is_format(model.kind):
+        return networks.file_workload(model.name, model.kind, chosen)
     workload = Workload(
         model.name, shape.phase, shape.length, precision=shape.precision, batch=shape.batch, layers=shape.layers
     )
     networks.check_workload(model.name, model.config, workload)
-    values = workload.to_json()
-    values.pop("model")
-    return catalog.put_workload(session, model, digest=digest(model.id, model.digest, values), **values)
+    return workload

@@ -1,8 +1,12 @@
 """What the front end says about networks, without loading it: built-in ones, and whether a config and sizes will do."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from compiler.errors import InvalidInputError
+from compiler.frontend.inputs.source import FileFormat, FileSource, whole_network, workload_of
 from compiler.frontend.models.config import BUILT_IN, config_from_fields
 from compiler.options import Workload
 
@@ -17,12 +21,18 @@ def checked_config(config: dict[str, Any]) -> dict[str, Any]:
     return config_from_fields(config).to_json()
 
 
+def file_workload(name: str, form: FileFormat, chosen: Mapping[str, Any]) -> Workload:
+    """The workload of a network from a file. Raises InvalidInputError for what was chosen and cannot be."""
+    asked = replace(whole_network(name), **{k: chosen[k] for k in ("precision", "batch", "layers") if k in chosen})
+    return workload_of(FileSource(name, Path(), form), asked)
+
+
 def check_workload(model: str, config: dict[str, Any], workload: Workload) -> None:
     """Raise InvalidInputError where the workload asks for more than the model has."""
     network = config_from_fields(config)
-    if workload.length > network.n_positions:
+    if workload.length > network.positions:
         raise InvalidInputError(
-            f"length is {workload.length}; {model} has {network.n_positions} positions, choose a shorter length"
+            f"length is {workload.length}; {model} has {network.positions} positions, choose a shorter length"
         )
-    if workload.layers > network.n_layer:
-        raise InvalidInputError(f"layers is {workload.layers}; {model} has {network.n_layer}, choose fewer")
+    if workload.layers > network.layers:
+        raise InvalidInputError(f"layers is {workload.layers}; {model} has {network.layers}, choose fewer")

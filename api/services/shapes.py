@@ -10,7 +10,7 @@ from db.repositories.explorations import Counts
 
 
 def model_ref(row: models.Model) -> schemas.ModelRef:
-    return schemas.ModelRef(id=row.id, name=row.name)
+    return schemas.ModelRef(id=row.id, name=row.name, kind=row.kind)
 
 
 def model(row: models.Model) -> schemas.Model:

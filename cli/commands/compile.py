@@ -4,23 +4,22 @@ import json
 import os
 import shutil
 from collections.abc import Generator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from cli import options
 from cli.errors import DONE, NO
 from cli.output import console, emit_json, number, table
+from cli.sources import any_source_of
 from cli.stages import Stages
 from compiler.errors import InvalidInputError
 from compiler.options import Knobs
 
 if TYPE_CHECKING:
     from compiler.analysis.estimate import Estimate
-    from worker.settings import Settings
 
 KnobsFile = Annotated[
     Path | None,
@@ -34,14 +33,15 @@ Assignments = Annotated[
 def compile_(
     model: options.Model,
     out: options.Output,
-    phase: options.Phase = options.PhaseName.DECODE,
+    phase: options.MaybePhase = None,
     seq: options.Seq = None,
     context: options.Context = None,
-    precision: options.Precision = options.PrecisionName.W4A8,
+    precision: options.MaybePrecision = None,
     platform: options.Platform = "u55c",
     layers: options.Layers = 1,
     knobs_file: KnobsFile = None,
     assignments: Assignments = None,
+    allow_pt2: options.AllowPt2 = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the design that DIR holds.")] = False,
     as_json: options.Json = False,
 ) -> None:
@@ -54,35 +54,40 @@ def compile_(
         millrace compile gpt2 --phase prefill --seq 32 --precision f32 --out d
 
         millrace compile gpt2 --context 64 --set overall_unroll=512 --set stream_width=1024 --out d
+
+        millrace compile net.onnx --out d
     """
     from compiler.design_dir import read_design
     from compiler.frontend.bundle import import_model
+    from compiler.frontend.inputs.source import FileSource
     from compiler.pipeline import compile_design
     from compiler.platforms.platform import load_platform
     from worker.settings import Settings
 
-    workload = options.workload(model, phase, seq, context, precision, layers)
     knobs = read_knobs(knobs_file, assignments or [])
     board = load_platform(platform)
     settings = Settings()
-    with _making_way(out, force), source_of(model, settings) as source, Stages(quiet=as_json) as stages:
+    with (
+        _making_way(out, force),
+        any_source_of(model, settings, allow_pt2) as source,
+        Stages(quiet=as_json) as stages,
+    ):
+        if isinstance(source, FileSource):
+            workload = options.file_workload(source, phase, seq, context, precision, layers)
+        else:
+            workload = options.workload(model, phase, seq, context, precision, layers)
         bundle = import_model(source, workload, settings.bundle_dir, stages.start)
         estimate = compile_design(bundle, knobs, board, out, stages.start)
     if as_json:
         emit_json({"directory": str(out), **read_design(out)})
     else:
-        _show(estimate, out)
+        _show(estimate, read_design(out)["fusion"]["summary"], out)
     raise typer.Exit(DONE if estimate.feasible else NO)
 
 
 def read_knobs(file: Path | None, assignments: list[str]) -> Knobs:
     """Knobs from a JSON file with single ones replaced by `name=value`. Raises InvalidInputError."""
-    data: dict[str, Any] = {}
-    if file is not None:
-        try:
-            data = json.loads(file.read_text())
-        except ValueError as error:
-            raise InvalidInputError(f"{file} is not JSON: {error}") from error
+    data = {} if file is None else _knobs_of(file)
     for setting in assignments:
         name, equals, value = setting.partition("=")
         if not equals:
@@ -94,33 +99,22 @@ def read_knobs(file: Path | None, assignments: list[str]) -> Knobs:
         raise InvalidInputError(f"the knobs {data} have a value of a wrong type: {error}") from error
 
 
+def _knobs_of(file: Path) -> dict[str, Any]:
+    try:
+        data: Any = json.loads(file.read_text())
+    except (ValueError, RecursionError) as error:
+        raise InvalidInputError(f"{file} is not JSON: {error}") from error
+    if not isinstance(data, dict):
+        found = type(cast("object", data)).__name__
+        raise InvalidInputError(f'{file} holds a {found}; knobs are an object, for example {{"overall_unroll": 512}}')
+    return cast("dict[str, Any]", data)
+
+
 def _value(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:
         return text
-
-
-@contextmanager
-def source_of(model: str, settings: "Settings") -> Generator[str | Path]:
-    """What the front end imports for MODEL: a path, a built-in name, or the config of a stored model in a file."""
-    from compiler.frontend.models.config import BUILT_IN
-
-    path = Path(model)
-    if path.exists() or path.suffix:
-        yield path
-        return
-    if model in BUILT_IN:
-        yield model
-        return
-    from cli.stored import Stored
-
-    with closing(Stored(settings)) as stored, TemporaryDirectory() as folder:
-        found = stored.model(model)
-        config = Path(folder, found["name"], "config.json")
-        config.parent.mkdir()
-        config.write_text(json.dumps(found["config"]))
-        yield config
 
 
 @contextmanager
@@ -142,9 +136,10 @@ def _making_way(out: Path, force: bool) -> Generator[None]:
     shutil.rmtree(aside)
 
 
-def _show(estimate: "Estimate", out: Path) -> None:
+def _show(estimate: "Estimate", fusion: str, out: Path) -> None:
     rows = [(m.name, number(m.value), m.unit, f"[dim]{m.fidelity}[/]") for m in estimate.metrics]
     console.print(table("", ("metric", ">value", "unit", "fidelity"), rows))
+    console.print(fusion)
     for violation in estimate.violations:
         over = f"{violation.resource} {number(violation.demand)} of {number(violation.bound)}"
         console.print(f"[yellow]exceeds the platform:[/] {over}")

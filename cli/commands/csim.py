@@ -1,4 +1,4 @@
-"""`millrace csim`: build a design's C++ with g++, run it, compare with PyTorch."""
+"""`millrace csim`: build a design's C++ with g++, run it, compare with the reference."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,9 +17,14 @@ if TYPE_CHECKING:
 def csim(
     directory: Annotated[Path, typer.Argument(help="Design directory of `millrace compile`.", metavar="DIR")],
     timeout: Annotated[float, typer.Option(min=1, help="Seconds after which the run is stopped.")] = 600,
+    allow_edited: Annotated[
+        bool, typer.Option("--allow-edited", help="Simulate a design although files of it were edited since.")
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
-    """C-simulate the design in DIR and compare every output with PyTorch.
+    """C-simulate the design in DIR and compare every output with the reference.
+
+    The reference is PyTorch, or what defines the format of the file that the network came from.
 
     Exit code 1: an output differs by more than its tolerance, or the design deadlocks.
 
@@ -32,7 +37,7 @@ def csim(
     from compiler.verify import csim as simulate
 
     with Stages(quiet=as_json) as stages:
-        verdict = simulate(directory, stages.start, timeout)
+        verdict = simulate(directory, stages.start, timeout, allow_edited=allow_edited)
     if as_json:
         emit_json(verdict.to_json())
     else:
@@ -55,7 +60,9 @@ def show_verdict(verdict: "Verdict") -> None:
     ]
     columns = ("output", ">max abs error", ">max rel error", ">rms rel error", ">tolerance of max rel", "verdict")
     console.print(table("", columns, rows))
-    console.print(f"{verdict_word(verdict.passed)} against PyTorch in {verdict.seconds:.1f} s")
+    console.print(f"{verdict_word(verdict.passed)} against {verdict.reference} in {verdict.seconds:.1f} s")
+    if verdict.edited:
+        console.print(f"not the design as it was compiled, edited since: {', '.join(verdict.edited)}", markup=False)
     if verdict.tasks_checked:
         found = f"{verdict.integer_mismatches} differences"
         console.print(f"{verdict.tasks_checked} integer tasks compared bit by bit with their definitions: {found}")

@@ -67,7 +67,7 @@ def export(
 
 
 def _compile(client: "Client", design: str) -> None:
-    """Have the service compile the design, and check it against PyTorch, if it has not done so."""
+    """Have the service compile the design, and check it against the reference, if it has not done so."""
     if client.artifacts(design):
         return
     build = client.start_build(design, "csim")

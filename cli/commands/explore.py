@@ -8,44 +8,46 @@ import typer
 from rich.markup import escape
 
 from cli import options
-from cli.commands.model import default_name, require_config
+from cli.commands.model import default_name, require_model
 from cli.errors import DONE, FAILED, NO, InterruptedExplorationError
 from cli.front import print_front
 from cli.output import console, emit_json, errors
-from cli.replies import Exploration, Reader
+from cli.replies import ENDED, Exploration, Reader
 from cli.service import Connection, connect
 from cli.watch import follow
 from compiler.errors import InvalidInputError
+from compiler.frontend.inputs.source import format_of
 
 if TYPE_CHECKING:
     from cli.client import Client
 
 Model = Annotated[
-    str | None, typer.Argument(help="Built-in name, stored model, or path to a config.json.", metavar="MODEL")
+    str | None,
+    typer.Argument(help="Built-in name, stored model, or path to a config.json, .onnx or .mlir.", metavar="MODEL"),
 ]
 
 
 def explore(
     model: Model = None,
-    phase: options.Phase = options.PhaseName.DECODE,
+    phase: options.MaybePhase = None,
     seq: options.Seq = None,
     context: options.Context = None,
-    precision: options.Precision = options.PrecisionName.W4A8,
+    precision: options.MaybePrecision = None,
     platform: options.Platform = "u55c",
     layers: options.Layers = 1,
     budget: Annotated[int, typer.Option(min=1, help="Designs to evaluate.")] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sampler.")] = 0,
     sampler: Annotated[str, typer.Option(help="nsga2, tpe, qmc or random.")] = "nsga2",
-    verify: Annotated[int, typer.Option(min=0, help="Designs of the front to compile and compare with PyTorch.")] = 3,
+    verify: Annotated[int, typer.Option(min=0, help="Front designs to compile and compare with the reference.")] = 3,
     resume: Annotated[str | None, typer.Option(help="Go on with this exploration.", metavar="ID")] = None,
     detach: Annotated[bool, typer.Option("--detach/--follow", help="Print the id and leave.")] = False,
     url: options.Url = None,
     as_json: options.Json = False,
 ) -> None:
-    """Search for designs of MODEL that trade latency against energy, and verify the best against PyTorch.
+    """Search for designs of MODEL that trade latency against energy, and verify the best against the reference.
 
     Uses the service that runs, or starts one for the duration. Exit code 1: no feasible design, or a verified one
-    differs from PyTorch. Examples:
+    differs from the reference. Examples:
 
         millrace explore gpt2 --context 64 --budget 500
 
@@ -55,7 +57,7 @@ def explore(
     """
     if (model is None) == (resume is None):
         raise InvalidInputError("name a MODEL to explore, or an exploration to go on with: --resume ID")
-    shape = options.workload(model or "", phase, seq, context, precision, layers)
+    chosen = options.chosen(phase, seq, context, precision, layers)
     with connect(url) as connection:
         if detach and connection.temporary:
             raise InvalidInputError("--detach needs a service that stays: start one with `millrace up` first")
@@ -66,7 +68,7 @@ def explore(
         else:
             request = {
                 "model": model_reference(client, model or ""),
-                "workload": {k: v for k, v in shape.to_json().items() if k != "model"},
+                "workload": chosen,
                 "platform": platform,
                 "budget": budget,
                 "seed": seed,
@@ -83,11 +85,11 @@ def explore(
 
 
 def model_reference(client: "Client", model: str) -> str:
-    """What the service calls `model`; a path to a config.json is stored first."""
+    """What the service calls `model`; a path to a config.json or a network is stored first."""
     path = Path(model)
-    if path.suffix != ".json" and not path.exists():
+    if path.suffix != ".json" and format_of(model) is None and not path.exists():
         return model
-    return client.add_model(require_config(path), default_name(path))["id"]
+    return client.add_model(require_model(path), default_name(path))["id"]
 
 
 def follow_to_end(connection: Connection, exploration: str, quiet: bool) -> Exploration:
@@ -102,8 +104,9 @@ def follow_to_end(connection: Connection, exploration: str, quiet: bool) -> Expl
 
 
 def print_result(reader: Reader, exploration: Exploration, as_json: bool) -> int:
-    """Print the front of an exploration that has ended; the exit code that it means."""
+    """Print the front of an exploration, so far where it still runs; the exit code that it means."""
     front = reader.front(exploration["id"])
+    running = exploration["state"] not in ENDED
     if as_json:
         emit_json({"exploration": exploration, "front": front})
     elif front:
@@ -113,6 +116,9 @@ def print_result(reader: Reader, exploration: Exploration, as_json: bool) -> int
     elif exploration["state"] != "failed":
         progress = f"{exploration['evaluated']} of {exploration['budget']} designs evaluated"
         console.print(f"the front is empty so far: {exploration['state']}, {progress}")
+    if running:
+        errors.print(f"{exploration['id']} still runs ({exploration['state']}): this is what it has found so far")
+        return DONE
     if exploration["state"] == "failed":
         errors.print(f"[red]the exploration failed:[/] {exploration['error']}")
         return FAILED

@@ -9,14 +9,19 @@ from cli import options
 from cli.output import console, emit_json, table
 from cli.service import connect, look
 from compiler.errors import InvalidInputError
+from compiler.frontend.inputs.source import format_of, model_name
 
 app = typer.Typer(help="Add, list and show networks.", no_args_is_help=True)
 
 
 @app.command("add")
 def add(
-    config: Annotated[Path, typer.Argument(help="A Hugging Face config.json.", metavar="CONFIG")],
-    name: Annotated[str | None, typer.Option(help="Name to use it by.", show_default="its directory's name")] = None,
+    file: Annotated[
+        Path, typer.Argument(help="A Hugging Face config.json, or a network: .onnx, .mlir, .pt2.", metavar="FILE")
+    ],
+    name: Annotated[
+        str | None, typer.Option(help="Name to use it by.", show_default="the file's; a config.json: its directory's")
+    ] = None,
     url: options.Url = None,
     as_json: options.Json = False,
 ) -> None:
@@ -25,9 +30,11 @@ def add(
     Examples:
 
         millrace model add ./my-gpt2/config.json --name my-gpt2
+
+        millrace model add ./vit_block.onnx
     """
     with connect(url) as connection:
-        model = connection.client.add_model(require_config(config), name or default_name(config))
+        model = connection.client.add_model(require_model(file), name or default_name(file))
     if as_json:
         emit_json(model)
     else:
@@ -72,13 +79,13 @@ def show(
     console.print(table("", ("field", "value"), [(key, str(value)) for key, value in found["config"].items()]))
 
 
-def require_config(path: Path) -> Path:
-    """`path`, if it can be a config.json. Raises InvalidInputError."""
+def require_model(path: Path) -> Path:
+    """`path`, if it can be a model. Raises InvalidInputError."""
     if not path.is_file():
-        raise InvalidInputError(f"{path} is not a file; name the config.json of a Hugging Face model")
+        raise InvalidInputError(f"{path} is not a file; name a Hugging Face model's config.json, an .onnx or an .mlir")
     return path
 
 
-def default_name(config: Path) -> str:
-    """The name of a network whose config lies at `config`: that of its directory."""
-    return config.resolve().parent.name
+def default_name(path: Path) -> str:
+    """The name of the network at `path`: its own without the suffix, or that of the directory of a config.json."""
+    return path.resolve().parent.name if format_of(path.name) is None else model_name(path)

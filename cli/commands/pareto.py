@@ -7,7 +7,9 @@ import typer
 from cli import options
 from cli.commands.explore import print_result
 from cli.output import console, emit_json, table
+from cli.replies import Exploration
 from cli.service import look
+from compiler.frontend.inputs.source import is_format
 
 
 def pareto(
@@ -19,7 +21,8 @@ def pareto(
 ) -> None:
     """Show the Pareto front of an exploration: table and plot.
 
-    Exit code 1: no feasible design, or a verified one differs from PyTorch. Examples:
+    Of one that still runs it is the front so far. Exit code 1: it has ended with no feasible design, or a verified one
+    differs from the reference. Examples:
 
         millrace pareto
 
@@ -40,7 +43,7 @@ def pareto(
         (
             e["id"],
             e["model"]["name"],
-            f"{e['workload']['phase']} {e['workload']['length']} {e['workload']['precision']}",
+            workload_text(e),
             e["platform"],
             e["state"],
             f"{e['evaluated']}/{e['budget']}",
@@ -49,3 +52,11 @@ def pareto(
         for e in explorations
     ]
     console.print(table("", ("exploration", "model", "workload", "platform", "state", ">designs", ">front"), rows))
+
+
+def workload_text(exploration: Exploration) -> str:
+    """What of the model is run; a network from a file has no phase or length."""
+    shape = exploration["workload"]
+    if is_format(exploration["model"]["kind"]):
+        return f"whole network {shape['precision']}"
+    return f"{shape['phase']} {shape['length']} {shape['precision']}"

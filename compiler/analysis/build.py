@@ -4,10 +4,13 @@ The passes of `compiler/transforms` build the same accelerator as IR; a property
 graph.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from compiler.analysis.fifo import size_fifos
+from compiler.analysis.boundary import carries_of, stored_inputs
+from compiler.analysis.depths import with_depths
 from compiler.analysis.fusion import plan_fusion, read_itensors, write_itensors
+from compiler.analysis.fusion_costs import FusionCosts
 from compiler.analysis.loads import load_channels, loaded_itensor
 from compiler.analysis.names import (
     c_name,
@@ -16,9 +19,11 @@ from compiler.analysis.names import (
     input_stream,
     load_name,
     operand_stream,
+    shared_fork_name,
     store_name,
 )
 from compiler.analysis.order import order_streams, order_tasks
+from compiler.analysis.padding import pad
 from compiler.analysis.tasks import (
     converter_task,
     fork_task,
@@ -29,7 +34,7 @@ from compiler.analysis.tasks import (
 )
 from compiler.analysis.tiling import plan_nests
 from compiler.graph.converter import plan_converter
-from compiler.graph.itensor import ITensor
+from compiler.graph.itensor import ITensor, StreamKey
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.task_graph import Stream, Task, TaskGraph
 from compiler.options import Knobs
@@ -45,6 +50,21 @@ class _Target:
     itensor: ITensor | None
 
 
+def _sharing(streamed: ITensor, targets: Sequence[_Target]) -> list[list[_Target]]:
+    """Readers that want one stream in equal order, other than as it comes, are together: they share a converter."""
+    groups: list[list[_Target]] = []
+    by_stream: dict[StreamKey, list[_Target]] = {}
+    for target in targets:
+        if target.itensor is None or target.itensor.same_stream(streamed):
+            groups.append([target])
+        elif group := by_stream.setdefault(target.itensor.key, []):
+            group.append(target)
+        else:
+            group.append(target)
+            groups.append(group)
+    return groups
+
+
 @dataclass
 class _Builder:
     graph: LinalgGraph
@@ -54,10 +74,17 @@ class _Builder:
     streams: list[Stream] = field(default_factory=list[Stream])
 
     def __post_init__(self) -> None:
+        self.graph = pad(self.graph, self.knobs)
         self.nests = plan_nests(self.graph, self.knobs)
         self.reads = read_itensors(self.graph, self.nests)
         self.writes = write_itensors(self.graph, self.nests)
-        self.kernel_of = plan_fusion(self.graph, self.reads, self.writes, self.knobs.fusion_budget)
+        self.kernel_of = plan_fusion(
+            FusionCosts(self.graph, self.reads, self.writes, self.knobs.converters),
+            self.knobs.fusion_plan,
+            self.knobs.fusion_budget,
+            self.platform.on_chip_bytes,
+        )
+        self.stored = stored_inputs(self.graph, self.writes)
         self.results = {out.value for out in self.graph.outputs}
         self.port_bits = self.platform.hbm.port_bits
 
@@ -70,9 +97,9 @@ class _Builder:
                     self._load_inputs(op, kernel, loaded)
                     self._add_op(op, kernel)
         tasks = order_tasks(self.tasks, self.streams)
-        loads = {task.name for task in tasks if task.kind == "load"}
-        streams = size_fifos(loads, order_streams(tasks, self.streams), self.knobs.fifo)
-        return TaskGraph(self.graph.name, kernels, tasks, streams)
+        carries = carries_of(self.graph.outputs, self.graph.values, tasks)
+        design = TaskGraph(self.graph.name, kernels, tasks, order_streams(tasks, self.streams), carries)
+        return with_depths(design, self.knobs.fifo, self.knobs.prefetch_kib, self.platform)
 
     def _load_inputs(self, op: LinalgOp, kernel: int, loaded: set[str]) -> None:
         for operand in op.inputs:
@@ -85,7 +112,7 @@ class _Builder:
     def _add_load(self, value: str, kernel: int) -> None:
         targets = self._targets(value, kernel)
         wanted = [t.itensor for t in targets if t.itensor is not None]
-        streamed = loaded_itensor(self.writes.get(value), wanted, self.port_bits)
+        streamed = loaded_itensor(self.writes.get(value, self.stored.get(value)), wanted, self.port_bits)
         name = load_name(value, kernel)
         dma = plan_dma(value, streamed, load_channels(self.graph, value, self.knobs.hbm_channels), self.port_bits)
         write = self._connect(value, kernel, name, streamed, targets)
@@ -106,13 +133,40 @@ class _Builder:
 
     def _connect(self, value: str, kernel: int, source: str, streamed: ITensor, targets: list[_Target]) -> str:
         """Wire `source` to its readers through a fork and converters as needed; returns the stream it writes."""
-        if len(targets) == 1:
-            return self._branch(value, kernel, source, streamed, targets[0])
+        groups = [targets] if len(targets) == 1 else _sharing(streamed, targets)
+        if len(groups) == 1:
+            return self._group(value, kernel, source, streamed, groups[0])
         fork = fork_name(value, kernel)
-        read = input_stream(fork)
-        branches = [self._branch(value, kernel, fork, streamed, t) for t in targets]
-        self.tasks.append(fork_task(fork, kernel, streamed, read, branches))
-        self.streams.append(Stream(read, source, fork, streamed))
+        return self._fork(
+            fork, kernel, source, streamed, [self._group(value, kernel, fork, streamed, g) for g in groups]
+        )
+
+    def _fork(self, name: str, kernel: int, source: str, streamed: ITensor, branches: list[str]) -> str:
+        read = input_stream(name)
+        self.tasks.append(fork_task(name, kernel, streamed, read, branches))
+        self.streams.append(Stream(read, source, name, streamed))
+        return read
+
+    def _group(self, value: str, kernel: int, source: str, streamed: ITensor, group: list[_Target]) -> str:
+        """Readers of one stream: behind one converter, then a fork, where there are several."""
+        first, made = group[0], group[0].itensor
+        if len(group) == 1 or made is None:
+            return self._branch(value, kernel, source, streamed, first)
+        fork = shared_fork_name(value, first.stream)
+        for target in group:
+            self.streams.append(Stream(target.stream, fork, target.task, made))
+        read = self._fork(fork, kernel, converter_name(value, first.stream), made, [t.stream for t in group])
+        return self._convert(value, kernel, source, streamed, made, first, read)
+
+    def _convert(
+        self, value: str, kernel: int, source: str, streamed: ITensor, made: ITensor, first: _Target, write: str
+    ) -> str:
+        """The converter in front of `first`, which writes stream `write`; returns the stream that it reads."""
+        name = converter_name(value, first.stream)
+        read = input_stream(name)
+        converter = plan_converter(streamed, made, self.knobs.converters)
+        self.tasks.append(converter_task(name, kernel, converter, read, write))
+        self.streams.append(Stream(read, source, name, streamed))
         return read
 
     def _branch(self, value: str, kernel: int, source: str, streamed: ITensor, target: _Target) -> str:
@@ -121,12 +175,8 @@ class _Builder:
             self.tasks.append(store_task(target.task, kernel, streamed, dma, target.stream))
         elif not streamed.same_stream(target.itensor):
             name = converter_name(value, target.stream)
-            read = input_stream(name)
-            converter = plan_converter(streamed, target.itensor)
-            self.tasks.append(converter_task(name, kernel, converter, read, target.stream))
             self.streams.append(Stream(target.stream, name, target.task, target.itensor))
-            self.streams.append(Stream(read, source, name, streamed))
-            return read
+            return self._convert(value, kernel, source, streamed, target.itensor, target, target.stream)
         self.streams.append(Stream(target.stream, source, target.task, streamed))
         return target.stream
 

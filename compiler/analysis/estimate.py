@@ -6,14 +6,21 @@ interpolated. FIFOs between tasks are taken as deep enough (the simulator of iss
 not: what does not fit them is loaded while it is read. HBM bounds the result from below.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from math import ceil
 
+from compiler.analysis.memory_kinds import fit_board
+from compiler.analysis.ports import port_count
 from compiler.analysis.resources import Resources, on_chip_bits, stream_resources, task_resources, total
 from compiler.errors import Violation
 from compiler.graph.task_graph import Stream, Task, TaskGraph
 from compiler.metrics import Fidelity, Metric
 from compiler.platforms.platform import Platform
+
+DIE_RESOURCES = ("lut", "ff", "dsp", "bram36", "uram")
+# Every bound that an estimate checks, by the name that its violation has.
+BOUNDS = (*DIE_RESOURCES, "hbm_ports", *(f"slr_{resource}" for resource in DIE_RESOURCES), "hbm_channel_bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +80,8 @@ def _words(task: Task) -> int:
     return ceil(task.timing.iterations / task.dma.tokens_per_word)
 
 
-def load_cycles(task: Task, platform: Platform) -> float:
-    """Cycles between the first and the last token of a load that nothing blocks: the port's or HBM's, the slower."""
+def transfer_cycles(task: Task, platform: Platform) -> float:
+    """Cycles of a load or store that nothing blocks: the port's or its HBM channels', the slower."""
     hbm = _words(task) * (platform.hbm.port_bits / 8) / platform.channel_bytes_per_cycle
     return max(float(task.timing.iterations * task.timing.ii), hbm)
 
@@ -96,7 +103,7 @@ def schedule(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, TaskTime],
     for task in tasks.tasks:
         timing = task.timing
         if task.kind == "load":
-            span = load_cycles(task, platform)
+            span = transfer_cycles(task, platform)
             first = float(timing.depth)
             arrivals[task.writes[0].stream] = Arrival(first, first + span)
             times[task.name] = TaskTime(0.0, first + span, span)
@@ -110,7 +117,8 @@ def schedule(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, TaskTime],
                 source, first_read = times[stream.source], start + timing.first(read) * timing.ii
                 arrivals[stream.name] = _throttled(arrivals[stream.name], stream, source.busy, first_read)
                 times[stream.source] = replace(source, end=arrivals[stream.name].last)
-        end = start + timing.latency
+        busy = timing.iterations * timing.ii if task.dma is None else transfer_cycles(task, platform)
+        end = start + max(timing.latency, busy)
         for read in task.reads:
             tail = (timing.iterations - 1 - timing.last(read)) * timing.ii + timing.depth
             end = max(end, arrivals[read.stream].last + tail)
@@ -118,18 +126,33 @@ def schedule(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, TaskTime],
             first = _push(task, timing.first(write), start, arrivals)
             last = max(first, _push(task, timing.last(write), start, arrivals))
             arrivals[write.stream] = Arrival(first, last)
-        times[task.name] = TaskTime(start, end, timing.iterations * timing.ii)
+        times[task.name] = TaskTime(start, end, busy)
         lengths[task.kernel] = max(lengths[task.kernel], end)
     return times, tuple(lengths)
 
 
-def hbm_bytes(tasks: TaskGraph) -> float:
-    """Bytes that cross the HBM ports in one run, re-reads included."""
-    traffic = 0.0
+def kernel_hbm_bytes(tasks: TaskGraph) -> tuple[float, ...]:
+    """Bytes that cross the HBM ports in one run of each kernel, re-reads included."""
+    traffic = [0.0] * tasks.kernels
     for task in tasks.tasks:
         if task.dma is not None:
-            traffic += _words(task) * task.dma.channels * 64
-    return traffic
+            traffic[task.kernel] += _words(task) * task.dma.channels * 64
+    return tuple(traffic)
+
+
+def hbm_bytes(tasks: TaskGraph) -> float:
+    """Bytes that cross the HBM ports in one run of all kernels, re-reads included."""
+    return sum(kernel_hbm_bytes(tasks))
+
+
+def hbm_cycles(tasks: TaskGraph, platform: Platform) -> tuple[float, ...]:
+    """Cycles that each kernel's traffic takes at least: its ports have a channel each while there are channels."""
+    ports = [0] * tasks.kernels
+    for task in tasks.tasks:
+        ports[task.kernel] += task.dma.channels if task.dma is not None else 0
+    channels = [max(1, min(count, platform.hbm.channels)) for count in ports]
+    bytes_per_cycle = platform.channel_bytes_per_cycle
+    return tuple(b / (n * bytes_per_cycle) for b, n in zip(kernel_hbm_bytes(tasks), channels, strict=True))
 
 
 def _dynamic_watts(area: Resources, platform: Platform) -> float:
@@ -142,15 +165,27 @@ def _dynamic_watts(area: Resources, platform: Platform) -> float:
     ) * (platform.clock_mhz / 250.0)
 
 
-def violations_of(area: Resources, platform: Platform) -> tuple[Violation, ...]:
-    """Budgets of the board that the design exceeds."""
+def violations_of(
+    area: Resources, areas: Collection[Resources], tasks: TaskGraph, platform: Platform
+) -> tuple[Violation, ...]:
+    """Budgets that the design exceeds: the board's by `area`, a die's by single `areas` of tasks (a task is not divided
+    between dies), an HBM channel's by memory images. That all tasks together can be placed is for
+    `compiler.analysis.placement` to say.
+    """
     budget = platform.budget
-    demands = {name: getattr(area, name) for name in ("lut", "ff", "dsp", "bram36", "uram", "hbm_ports")}
-    return tuple(
-        Violation(name, float(demand), float(getattr(budget, name)))
-        for name, demand in demands.items()
-        if demand > getattr(budget, name)
-    )
+    demands = [(name, getattr(area, name), getattr(budget, name)) for name in (*DIE_RESOURCES, "hbm_ports")]
+    for name in DIE_RESOURCES:
+        largest = max(getattr(slr, name) for slr in platform.dies.slrs)
+        demands.append((f"slr_{name}", max((getattr(a, name) for a in areas), default=0), largest))
+    image = max((t.dma.words * 64 for t in tasks.tasks if t.dma is not None), default=0)
+    demands.append(("hbm_channel_bytes", image, platform.hbm.channel_bytes))
+    return tuple(Violation(name, float(demand), float(bound)) for name, demand, bound in demands if demand > bound)
+
+
+def _areas(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, Resources], Resources]:
+    """Area of each task, and of all FIFOs together."""
+    areas = {t.name: task_resources(t, tasks, platform) for t in tasks.tasks}
+    return areas, total(stream_resources(s) for s in tasks.streams)
 
 
 def estimate(tasks: TaskGraph, platform: Platform) -> Estimate:
@@ -162,12 +197,15 @@ def estimate(tasks: TaskGraph, platform: Platform) -> Estimate:
     """
     times, lengths = schedule(tasks, platform)
     traffic = hbm_bytes(tasks)
-    hbm_cycles = traffic / (platform.channel_bytes_per_cycle * platform.hbm.channels)
-    cycles = max(sum(lengths), hbm_cycles)
+    cycles = sum(map(max, lengths, hbm_cycles(tasks, platform)))
     seconds = cycles / (platform.clock_mhz * 1e6)
-    areas = {t.name: task_resources(t, tasks, platform) for t in tasks.tasks}
-    fifo_area = total(stream_resources(s) for s in tasks.streams)
+    areas, fifo_area = _areas(tasks, platform)
     area = total(areas.values()) + fifo_area
+    fitted = fit_board(tasks, area, platform)
+    if fitted is not tasks:
+        areas, fifo_area = _areas(fitted, platform)
+        area = total(areas.values()) + fifo_area
+    area = replace(area, hbm_ports=port_count(tasks))
     waiting = platform.power.waiting_share
     watts = _dynamic_watts(fifo_area, platform) * waiting
     for name, time in times.items():
@@ -193,7 +231,8 @@ def estimate(tasks: TaskGraph, platform: Platform) -> Estimate:
         "slowest_ii": (float(max(t.timing.ii for t in tasks.tasks)), "cycles"),
         "kernels": (float(tasks.kernels), "kernels"),
         "tasks": (float(len(tasks.tasks)), "tasks"),
+        "padding_share": (100 * tasks.padding_share, "%"),
         "converters": (float(sum(t.kind == "converter" for t in tasks.tasks)), "converters"),
     }
     metrics = tuple(Metric(name, float(value), unit, Fidelity.ESTIMATE) for name, (value, unit) in numbers.items())
-    return Estimate(seconds * 1e6, watts * seconds * 1e6, metrics, violations_of(area, platform))
+    return Estimate(seconds * 1e6, watts * seconds * 1e6, metrics, violations_of(area, areas.values(), tasks, platform))

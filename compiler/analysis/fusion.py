@@ -1,11 +1,13 @@
-"""Level 2 of the design space: which operations share a kernel (paper "Fusion space", greedy plan)."""
+"""Level 2 of the design space: which operations share a kernel. The paper's greedy plan, and one that moves least."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from compiler.graph.converter import plan_converter
+from compiler.analysis.fusion_costs import FusionCosts
+from compiler.analysis.fusion_traffic import least_traffic
 from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.nest import Nest
+from compiler.options import FusionPlan
 
 
 def read_itensors(graph: LinalgGraph, nests: Mapping[str, Nest]) -> dict[tuple[str, int], ITensor | None]:
@@ -32,32 +34,19 @@ def write_itensors(graph: LinalgGraph, nests: Mapping[str, Nest]) -> dict[str, I
     return streams
 
 
-def plan_fusion(
-    graph: LinalgGraph,
-    reads: Mapping[tuple[str, int], ITensor | None],
-    writes: Mapping[str, ITensor],
-    budget: int,
-) -> dict[str, int]:
-    """Kernel of each operation, by the paper's greedy rule: in topological order, join the latest kernel among the
-    predecessors' where the converters of its edges fit under `budget` bytes, else open a new one. O(edges).
+def greedy_fusion(costs: FusionCosts, budget: int) -> dict[str, int]:
+    """The paper's rule: in topological order, join the latest kernel among the predecessors' where the converters of
+    the operation's edges fit under `budget` bytes, else open a new one. O(edges).
     """
-    kernel_of: dict[str, int] = {}
+    graph, kernel_of = costs.graph, dict[str, int]()
     spent: list[int] = []
     for op in graph.ops:
-        edges = [
-            (graph.producer[operand.value][0].name, operand.value, i)
-            for i, operand in enumerate(op.inputs)
-            if operand.value in graph.producer
-        ]
+        edges = [(graph.producer[v][0].name, i) for v, i in costs.streamed_inputs(op) if v in graph.producer]
         if not edges and spent:
             kernel_of[op.name] = len(spent) - 1
             continue
-        kernel = max((kernel_of[source] for source, _, _ in edges), default=-1)
-        cost = 0
-        for source, value, i in edges:
-            target = reads[op.name, i]
-            if kernel_of[source] == kernel and target is not None and not writes[value].same_stream(target):
-                cost += plan_converter(writes[value], target).bits // 8
+        kernel = max((kernel_of[source] for source, _ in edges), default=-1)
+        cost = sum(costs.converter_bytes[op.name, i] for source, i in edges if kernel_of[source] == kernel)
         if kernel < 0 or spent[kernel] + cost > budget:
             kernel = len(spent)
             spent.append(0)
@@ -65,3 +54,27 @@ def plan_fusion(
         spent[kernel] += cost
         kernel_of[op.name] = kernel
     return kernel_of
+
+
+def _traffic_fusion(costs: FusionCosts, budget: int, on_chip: int) -> dict[str, int]:
+    """Everything in one kernel where that fits: nothing moves less. Else the best of all cuts."""
+    together = dict.fromkeys((op.name for op in costs.graph.ops), 0)
+    fits = costs.most_bytes <= on_chip or costs.on_chip_bytes(together) <= on_chip
+    if fits and sum(costs.converter_bytes.values()) <= budget:
+        return together
+    return least_traffic(costs, budget, on_chip, greedy_fusion(costs, budget))
+
+
+PLANS: dict[FusionPlan, Callable[[FusionCosts, int, int], dict[str, int]]] = {
+    "greedy": lambda costs, budget, on_chip: greedy_fusion(costs, budget),  # noqa: ARG005 # one signature for the table
+    "traffic": _traffic_fusion,
+}
+
+
+def plan_fusion(costs: FusionCosts, plan: FusionPlan, budget: int, on_chip: int) -> dict[str, int]:
+    """Kernel of each operation, kernels in the order in which they run: an operation never reads from a later one.
+
+    The converters of one kernel take at most `budget` bytes. `traffic` moves the fewest bytes through HBM, and keeps
+    what all kernels hold together below `on_chip` bytes where any plan does; `greedy` is the paper's.
+    """
+    return PLANS[plan](costs, budget, on_chip)

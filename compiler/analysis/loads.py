@@ -10,7 +10,8 @@ from compiler.graph.linalg_graph import LinalgGraph
 def loaded_itensor(stored: ITensor | None, wanted: Sequence[ITensor], port_bits: int) -> ITensor:
     """In which order a value comes from HBM: as its only reader wants it where the memory image allows.
 
-    `stored` is how an earlier kernel wrote it; None for values that are packed at compile time or by the host.
+    `stored` is how an earlier kernel or the last run wrote it; None for what is packed at compile time or by the
+    host.
     """
     if stored is None:
         return wanted[0] if len(wanted) == 1 else wanted[0].without_rereads()

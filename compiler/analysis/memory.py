@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import NamedTuple
 
-from compiler.graph.task_graph import MemoryKind
+from compiler.graph.task_graph import Buffer, MemoryKind, Stream
 
 BRAM18_GEOMETRIES = ((16384, 1), (8192, 2), (4096, 4), (2048, 9), (1024, 18), (512, 36))
 URAM_GEOMETRY = (4096, 72)
@@ -23,31 +23,83 @@ class MemoryCost(NamedTuple):
     uram: int
 
 
-def _block_cost(width: int, depth: int) -> tuple[MemoryKind, float, int]:
-    bram36 = min(-(-width // w) * -(-depth // d) for d, w in BRAM18_GEOMETRIES) / 2
-    uram = -(-width // URAM_GEOMETRY[1]) * -(-depth // URAM_GEOMETRY[0])
-    if uram * BRAM36_PER_URAM < bram36:
-        return "uram", 0.0, uram
-    return "bram", bram36, 0
+def _bram36(width: int, depth: int) -> float:
+    return min(-(-width // w) * -(-depth // d) for d, w in BRAM18_GEOMETRIES) / 2
+
+
+def _urams(width: int, depth: int) -> int:
+    return -(-width // URAM_GEOMETRY[1]) * -(-depth // URAM_GEOMETRY[0])
+
+
+def _block_kind(width: int, depth: int) -> MemoryKind:
+    return "uram" if _urams(width, depth) * BRAM36_PER_URAM < _bram36(width, depth) else "bram"
+
+
+def _buffer_kind(width: int, depth: int) -> MemoryKind:
+    if depth <= 1:
+        return "registers"
+    if depth <= LUTRAM_DEPTH or width * depth <= 1024:
+        return "lutram"
+    return _block_kind(width, depth)
+
+
+def _fifo_kind(width: int, depth: int) -> MemoryKind:
+    if depth <= 2 or width * depth <= 1024:
+        return "registers"
+    if depth <= 16 or (depth <= 128 and width * depth <= 8192):
+        return "lutram"
+    return _block_kind(width, depth)
+
+
+@lru_cache(maxsize=65536)
+def buffer_of(kind: MemoryKind, width: int, depth: int, banks: int) -> MemoryCost:
+    """A buffer of `banks` memories of `depth` words of `width` bits in this primitive. Each bank has a port that reads
+    and one that writes every cycle, which all of them offer (block RAM at 36 and 72 bits in this mode only).
+    """
+    match kind:
+        case "registers":
+            return MemoryCost(kind, 0, 0.0, 0)
+        case "lutram":
+            return MemoryCost(kind, banks * 2 * width * -(-depth // LUTRAM_DEPTH), 0.0, 0)
+        case "bram":
+            return MemoryCost(kind, 0, banks * _bram36(width, depth), 0)
+        case "uram":
+            return MemoryCost(kind, 0, 0.0, banks * _urams(width, depth))
+
+
+@lru_cache(maxsize=65536)
+def fifo_of(kind: MemoryKind, width: int, depth: int) -> MemoryCost:
+    """A stream FIFO in this primitive; csynth's FIFO BRAM figures ignore depth, these do not."""
+    match kind:
+        case "registers":
+            return MemoryCost(kind, width * -(-depth // SRL_DEPTH) + 20, 0.0, 0)
+        case "lutram":
+            return MemoryCost(kind, 2 * width * -(-depth // LUTRAM_DEPTH) + 40, 0.0, 0)
+        case "bram":
+            return MemoryCost(kind, 60, _bram36(width, depth), 0)
+        case "uram":
+            return MemoryCost(kind, 60, 0.0, _urams(width, depth))
 
 
 @lru_cache(maxsize=65536)
 def buffer_cost(width: int, depth: int, banks: int) -> MemoryCost:
-    """A buffer of `banks` memories of `depth` words of `width` bits: registers, LUTRAM, else the cheaper block kind."""
-    if depth <= 1:
-        return MemoryCost("registers", 0, 0.0, 0)
-    if depth <= LUTRAM_DEPTH or width * depth <= 1024:
-        return MemoryCost("lutram", banks * 2 * width * -(-depth // LUTRAM_DEPTH), 0.0, 0)
-    kind, bram36, uram = _block_cost(width, depth)
-    return MemoryCost(kind, 0, banks * bram36, banks * uram)
+    """The buffer by the fast rule: registers, LUTRAM, else the block memory that takes less of the part."""
+    return buffer_of(_buffer_kind(width, depth), width, depth, banks)
 
 
 @lru_cache(maxsize=65536)
 def fifo_cost(width: int, depth: int) -> MemoryCost:
-    """A stream FIFO by the mapping rules that csynth reports show; its FIFO BRAM figures ignore depth, these do not."""
-    if depth <= 2 or width * depth <= 1024:
-        return MemoryCost("registers", width * -(-depth // SRL_DEPTH) + 20, 0.0, 0)
-    if depth <= 16 or (depth <= 128 and width * depth <= 8192):
-        return MemoryCost("lutram", 2 * width * -(-depth // LUTRAM_DEPTH) + 40, 0.0, 0)
-    kind, bram36, uram = _block_cost(width, depth)
-    return MemoryCost(kind, 60, bram36, uram)
+    """The FIFO by the fast rule, which is how csynth maps it, URAM aside: that is ours to ask for."""
+    return fifo_of(_fifo_kind(width, depth), width, depth)
+
+
+def stream_memory(stream: Stream) -> MemoryCost:
+    """The FIFO of a stream in the memory that it is bound to, else by the fast rule."""
+    if stream.kind is None:
+        return fifo_cost(stream.width, stream.depth)
+    return fifo_of(stream.kind, stream.width, stream.depth)
+
+
+def buffer_memory(buffer: Buffer) -> MemoryCost:
+    """A buffer in the memory that it is bound to."""
+    return buffer_of(buffer.kind, buffer.width, buffer.depth, buffer.banks)

@@ -22,6 +22,11 @@ def fork_name(value: str, kernel: int) -> str:
     return kernel_name(f"fork_{c_name(value)}", kernel)
 
 
+def shared_fork_name(value: str, stream: str) -> str:
+    """The fork behind a converter of `value` that several tasks share; `stream` is what the first of them reads."""
+    return f"fork_{c_name(value)}_to_{stream}"
+
+
 def store_name(value: str) -> str:
     return f"store_{c_name(value)}"
 

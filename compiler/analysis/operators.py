@@ -48,6 +48,7 @@ COMBINER_CORE = {"add": "fadd", "mul": "fmul", "max": "fcmp", "min": "fcmp"}
 
 READ_WRITE_CYCLES = 2  # a FIFO read and a FIFO write are one pipeline stage each
 MEMORY_UPDATE_CYCLES = 2  # reading and writing an accumulator that lives in memory rather than in a register
+PACKED = "_dsp_packed"  # a core of two products
 REGISTER_ACCUMULATORS = 1  # several are chosen by a loop index, which only a memory can do at full rate
 
 
@@ -74,6 +75,25 @@ def body_cores(body: Body, multiplier: Multiplier) -> tuple[str, ...]:
     )
 
 
+def pair_dim(op: LinalgOp, nest: Nest) -> int | None:
+    """The parallel loop whose lanes 2i and 2i+1 share a factor of an int8 product, if there is one: two such products
+    fit one DSP (`hls/mul2.h`).
+    """
+    if op.body is None or op.reduction is None or op.masked or not op.body.is_product:
+        return None
+    if not set(op.body.arg_dtypes) <= {"i8", "i4"}:
+        return None
+    for dim in reversed(op.outputs[0].dims):
+        if nest.unroll[dim] % 2 == 0 and sum(dim in operand.dims for operand in op.inputs) == 1:
+            return dim
+    return None
+
+
+def realised(op: LinalgOp, nest: Nest, multiplier: Multiplier) -> Multiplier:
+    """What integer products of the operation are made of: only those whose lanes come in pairs can be packed."""
+    return "dsp" if multiplier == "dsp_packed" and pair_dim(op, nest) is None else multiplier
+
+
 def combiner_core(op: LinalgOp) -> str:
     """Core that combines two partial results of a reduction."""
     assert op.reduction is not None
@@ -91,15 +111,20 @@ def reduction_lanes(op: LinalgOp, nest: Nest) -> int:
 
 
 def count_operators(op: LinalgOp, nest: Nest, multiplier: Multiplier) -> tuple[tuple[str, int], ...]:
-    """Operator cores side by side in space: the body once a lane, adder trees, accumulators. Sorted by name."""
+    """Operator cores side by side in space: the body once a lane, adder trees, accumulators, masks of padded loops.
+    Sorted by name.
+    """
     if op.body is None:
         return ()
     counts: dict[str, int] = {}
-    for core in body_cores(op.body, multiplier):
-        counts[core] = counts.get(core, 0) + nest.lanes
+    for core in body_cores(op.body, realised(op, nest, multiplier)):
+        counts[core] = counts.get(core, 0) + nest.lanes // (2 if core.endswith(PACKED) else 1)
     if op.reduction is not None:  # a tree of n leaves has n-1 combiners, and one more accumulates
         core = combiner_core(op)
         counts[core] = counts.get(core, 0) + nest.lanes
+    if op.masked:  # each lane selects; lanes at the same place of a loop share the comparison
+        counts["select"] = counts.get("select", 0) + nest.lanes
+        counts["iadd"] = counts.get("iadd", 0) + sum(nest.unroll[d] for d in op.masked)
     counts.pop("wire", None)
     return tuple(sorted(counts.items()))
 
@@ -110,10 +135,11 @@ def pipeline_depth(op: LinalgOp, nest: Nest, multiplier: Multiplier, platform: P
         return READ_WRITE_CYCLES
     operators = platform.operators
     ready = [0] * len(op.body.arg_dtypes)
-    for scalar, core in zip(op.body.ops, body_cores(op.body, multiplier), strict=True):
+    for scalar, core in zip(op.body.ops, body_cores(op.body, realised(op, nest, multiplier)), strict=True):
         ready.append(max((ready[a] for a in scalar.args), default=0) + operators[core].latency)
     depth = READ_WRITE_CYCLES + ready[op.body.result]
     if op.reduction is not None:
+        depth += operators["select"].latency if op.masked else 0  # the comparison needs only the loop indices
         levels = (reduction_lanes(op, nest) - 1).bit_length() + 1
         depth += levels * operators[combiner_core(op)].latency + _update_cycles(op, nest)
     return depth

@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, TensorTyp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, OpResult, SSAValue
 
+from compiler.analysis.boundary import carries_of
 from compiler.analysis.names import c_name
 from compiler.analysis.order import order_streams, order_tasks
 from compiler.analysis.tasks import (
@@ -20,13 +21,17 @@ from compiler.analysis.tasks import (
     store_task,
     structured_task,
 )
-from compiler.dialects.dataflow import KernelOp, LoadOp, StoreOp, TaskOp, data_shape, element_name
 from compiler.dialects.dataflow_attributes import OutputAttr, ValueAttr
-from compiler.dialects.itensor import ConverterOp, ForkOp, StreamOp, itensor_of
+from compiler.dialects.dataflow_dma import LoadOp, StoreOp
+from compiler.dialects.dataflow_kernel import KernelOp
+from compiler.dialects.dataflow_task import TaskOp
+from compiler.dialects.itensor_routing import ConverterOp, ForkOp
+from compiler.dialects.itensor_stream import StreamOp, itensor_of
 from compiler.dialects.process import ProcessOp
+from compiler.dialects.streamed import data_shape, element_name
 from compiler.errors import VerificationError
-from compiler.graph.converter import plan_converter
-from compiler.graph.linalg_graph import LinalgGraph, Output, Value
+from compiler.graph.converter import converter_of
+from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand, Output, Value
 from compiler.graph.task_graph import Stream, Task, TaskGraph
 from compiler.options import Multiplier
 from compiler.platforms.platform import Platform
@@ -77,7 +82,9 @@ def arguments_of(function: FuncOp) -> tuple[Value, ...]:
     for arg, info in zip(function.args, infos, strict=True):
         assert isinstance(info, ValueAttr)
         data = info.data
-        values.append(Value(data.name, data_shape(arg.type), element_name(arg.type), data.role, data.source))
+        values.append(
+            Value(data.name, data_shape(arg.type), element_name(arg.type), data.role, data.source, data.valid)
+        )
     return tuple(values)
 
 
@@ -92,15 +99,19 @@ def linalg_of(module: ModuleOp) -> LinalgGraph:
     function = design_function(module)
     values = list(arguments_of(function))
     tasks = tasks_of(module)
-    for task in tasks:
-        loops = task.space.data.loops
+    ops = tuple(task.linalg for task in tasks)
+    for task, op in zip(tasks, ops, strict=True):
         values += [
-            Value(operand.value, tuple(loops[d] for d in operand.dims), element_name(result.type))
-            for operand, result in zip(task.writes, task.outputs, strict=True)
+            _made_value(op, operand, element_name(result.type))
+            for operand, result in zip(op.outputs, task.outputs, strict=True)
         ]
-    return LinalgGraph(
-        function.sym_name.data, tuple(values), tuple(task.linalg for task in tasks), outputs_of(function)
-    )
+    return LinalgGraph(function.sym_name.data, tuple(values), ops, outputs_of(function))
+
+
+def _made_value(op: LinalgOp, operand: Operand, dtype: str) -> Value:
+    """The value that an operation makes."""
+    shape, true = (tuple(loops[d] for d in operand.dims) for loops in (op.loops, op.true_loops))
+    return Value(operand.value, shape, dtype, valid=true if true != shape else ())
 
 
 def value_of(ssa: SSAValue, arguments: Mapping[SSAValue, str]) -> str:
@@ -165,7 +176,7 @@ def _fork(op: ProcessOp, kernel: int, platform: Platform) -> Task:  # noqa: ARG0
 
 def _converter(op: ProcessOp, kernel: int, platform: Platform) -> Task:  # noqa: ARG001 # one signature for the table
     assert isinstance(op, ConverterOp)
-    converter = plan_converter(op.source, op.target)
+    converter = converter_of(op.source, op.target, op.realisation.data)
     return converter_task(op.process_name, kernel, converter, _fifo(op.inputs[0]), _fifo(op.streams[0]))
 
 
@@ -194,5 +205,7 @@ def read_back(module: ModuleOp, platform: Platform) -> TaskGraph:
     tasks = [TASK_OF[type(op)](op, i, platform) for i, kernel in enumerate(kernels) for op in processes_of(kernel)]
     streams = [stream_of(op) for kernel in kernels for op in kernel.block.ops if isinstance(op, StreamOp)]
     ordered = order_tasks(tasks, streams)
-    name = design_function(module).sym_name.data
-    return TaskGraph(name, len(kernels), ordered, order_streams(ordered, streams))
+    function = design_function(module)
+    named = function.arg_attrs is not None and function.res_attrs is not None
+    carries = carries_of(outputs_of(function), arguments_of(function), ordered) if named else ()
+    return TaskGraph(function.sym_name.data, len(kernels), ordered, order_streams(ordered, streams), carries)

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 
-from compiler.analysis.memory import MemoryCost, buffer_cost, fifo_cost
+from compiler.analysis.banks import divider_logic
+from compiler.analysis.memory import MemoryCost, buffer_memory, stream_memory
 from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.task_graph import Stream, Task, TaskGraph
 from compiler.platforms.platform import Platform
@@ -68,15 +69,17 @@ def task_resources(task: Task, tasks: TaskGraph, platform: Platform) -> Resource
     ff += int(PIPELINE_REGISTER_SHARE * width * min(task.timing.depth, 16))
     ports = task.dma.channels if task.dma is not None else 0
     area = Resources(lut + PORT_LUT * ports, ff + PORT_FF * ports, dsp, PORT_BRAM36 * ports, 0, ports)
+    if task.converter is not None:
+        area += Resources(*divider_logic(task.converter))
     for buffer in task.buffers:
-        area += _memory(buffer_cost(buffer.width, buffer.depth, buffer.banks))
+        area += _memory(buffer_memory(buffer))
     if task.kind == "compute" and not task.buffers:
         area += Resources(ff=_register_bits(task))
     return area
 
 
 def stream_resources(stream: Stream) -> Resources:
-    return _memory(fifo_cost(stream.width, stream.depth)) + Resources(ff=stream.width)
+    return _memory(stream_memory(stream)) + Resources(ff=stream.width)
 
 
 def on_chip_bits(tasks: TaskGraph) -> int:

@@ -5,8 +5,9 @@ give the same TaskGraph.
 """
 
 from collections.abc import Sequence
-from math import gcd, lcm, prod
+from math import gcd, prod
 
+from compiler.analysis.banks import converter_banks
 from compiler.analysis.memory import buffer_cost
 from compiler.analysis.names import c_name
 from compiler.analysis.operators import (
@@ -16,10 +17,12 @@ from compiler.analysis.operators import (
     initiation_interval,
     pipeline_depth,
 )
+from compiler.graph.converter import Converter
 from compiler.graph.itensor import DTYPE_BITS, ITensor
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest
-from compiler.graph.task_graph import Access, Buffer, Converter, Dma, Gate, Task, TimingSpec
+from compiler.graph.realisation import Window
+from compiler.graph.task_graph import Access, Buffer, Dma, Gate, Task, TimingSpec
 from compiler.options import Multiplier
 from compiler.platforms.platform import Platform
 
@@ -129,31 +132,32 @@ def _concat_task(
     return Task(c_name(op.name), "concat", kernel, timing, tuple(inputs), (Access(write),), op=op, nest=nest)
 
 
-def converter_banks(converter: Converter) -> tuple[int, ...]:
-    """Cyclic partition of each buffered dimension so that a token of either side moves in one cycle."""
-    return tuple(lcm(s, t) for s, t in zip(converter.source.element, converter.target.element, strict=True))
-
-
 def converter_task(name: str, kernel: int, converter: Converter, read: str, write: str) -> Task:
-    """Re-orders tokens through a buffer: ping-pong over the shared iterations, or fill then drain where there is one.
-
-    The ping-pong nest runs one iteration more than are shared: fills half s while half s-1 drains.
-    """
-    fill, drain, shared = converter.fill, converter.drain, converter.shared
-    if converter.halves == 1:
-        timing = TimingSpec((fill + drain,), 1, READ_WRITE_CYCLES + BUFFER_CYCLES)
-        gates = (Gate(0, 0, fill),), (Gate(0, fill, fill + drain),)
-    else:
-        timing = TimingSpec((shared + 1, max(fill, drain)), 1, READ_WRITE_CYCLES + BUFFER_CYCLES)
-        gates = (Gate(0, 0, shared), Gate(1, 0, fill)), (Gate(0, 1, shared + 1), Gate(1, 0, drain))
+    """Re-orders tokens through a buffer, one row of its realisation after the other."""
+    timing, (fill, drain) = _converter_timing(converter)
     width = DTYPE_BITS[converter.source.dtype]
     banks = prod(converter_banks(converter))
-    depth = -(-converter.halves * prod(converter.extent) // banks)
+    depth = -(-prod(converter.memory) // banks)
     buffer = Buffer("buffer", width, depth, banks, buffer_cost(width, depth, banks).kind)
     return Task(
-        name, "converter", kernel, timing, (Access(read, gates[0]),), (Access(write, gates[1]),),
+        name, "converter", kernel, timing, (Access(read, fill),), (Access(write, drain),),
         buffers=(buffer,), converter=converter,
     )  # fmt: skip
+
+
+def _converter_timing(converter: Converter) -> tuple[TimingSpec, tuple[tuple[Gate, ...], tuple[Gate, ...]]]:
+    """Loops over rows, steps and columns, without those that are always of one iteration; gates of fill and drain."""
+    chosen, shared = converter.realisation, converter.shared
+    trips = (shared + chosen.delay, chosen.steps, chosen.columns)
+    kept = [k for k in range(3) if trips[k] > 1 or (k == 1 and trips[2] == 1)]
+
+    def gates(first_row: int, window: Window) -> tuple[Gate, ...]:
+        low = (first_row, window.start, 0)
+        high = (first_row + shared, window.start + window.steps, window.each)
+        return tuple(Gate(n, low[k], high[k]) for n, k in enumerate(kept) if (low[k], high[k]) != (0, trips[k]))
+
+    timing = TimingSpec(tuple(trips[k] for k in kept), 1, READ_WRITE_CYCLES + BUFFER_CYCLES)
+    return timing, (gates(0, chosen.fill), gates(chosen.delay, chosen.drain))
 
 
 def plan_dma(value: str, streamed: ITensor, channels: int, port_bits: int) -> Dma:

@@ -8,8 +8,13 @@ replace each.
 
 import heapq
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 
+from compiler.analysis.inner_order import inner_orders
+from compiler.analysis.loop_order import loop_orders
+from compiler.analysis.padding import MAX_GRANULE
+from compiler.analysis.vectorise import vectorise
 from compiler.errors import InvalidInputError
 from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand
@@ -19,9 +24,13 @@ from compiler.options import Knobs
 FLOAT_ACCUMULATION_CYCLES = 7  # latency of the float adder; the paper's heap counts iterations only
 
 
-def largest_divisor(extent: int, limit: int) -> int:
-    """The largest divisor of `extent` that is at most `limit` (at least 1). O(limit)."""
-    return next(d for d in range(min(extent, max(limit, 1)), 0, -1) if extent % d == 0)
+@lru_cache(maxsize=4096)
+def tile_extent(extent: int, limit: int) -> int:
+    """The divisor of `extent`, at most `limit`, that tiles it best: long, and with many powers of two for the lanes to
+    grow by (8 rather than 13 of 104). O(limit).
+    """
+    divisors = [d for d in range(1, min(extent, max(limit, 1)) + 1) if extent % d == 0]
+    return max(divisors, key=lambda d: (d * min(d & -d, MAX_GRANULE), d))
 
 
 def _chunked_dims(graph: LinalgGraph, op: LinalgOp) -> frozenset[int]:
@@ -34,33 +43,22 @@ def _chunked_dims(graph: LinalgGraph, op: LinalgOp) -> frozenset[int]:
 
 
 def tile_sizes(op: LinalgOp, tile: int, chunked: frozenset[int] = frozenset()) -> tuple[int, ...]:
-    """Tile extent of each loop so that a loop group's tile has about `tile` points, inner loops filled first."""
+    """Tile extent of each loop so that a loop group's tile has about `tile` points, inner loops filled first.
+
+    A loop whose true extent fits is taken whole, padding and all.
+    """
     sizes = list(op.loops)
     for group in set(op.groups):
         rest, full = tile, True
         for dim in reversed([d for d, g in enumerate(op.groups) if g == group]):
+            extent = op.loops[dim]
             full = full and dim not in chunked
-            sizes[dim] = largest_divisor(op.loops[dim], rest) if full else 1
-            full = full and sizes[dim] == op.loops[dim]
+            if full and op.true_loops[dim] > rest:
+                sizes[dim], full = tile_extent(extent, rest), False
+            elif not full:
+                sizes[dim] = 1
             rest //= sizes[dim]
     return tuple(sizes)
-
-
-def group_order(op: LinalgOp, knobs: Knobs) -> tuple[int, ...]:
-    """Order of the loop groups outside the tile. `Knobs.order` applies to contractions; others keep their own order."""
-    groups = tuple(dict.fromkeys(op.groups))
-    order = knobs.override(op.name).order
-    if order is not None:
-        if sorted(order) != sorted(groups):
-            raise InvalidInputError(
-                f"order {list(order)} of {op.name} is not a permutation of its loop groups {list(groups)}"
-            )
-        return order
-    if not op.is_contraction:
-        return groups
-    reductions = tuple(g for g in groups if op.iterators[op.groups.index(g)] == "reduction")
-    parallels = tuple(g for g in groups if g not in reductions)
-    return parallels + reductions if knobs.order == "reduction-inner" else reductions + parallels
 
 
 class _Unroll:
@@ -126,11 +124,9 @@ def _growth_order(op: LinalgOp) -> list[int]:
     return [d for d in dims if d not in shared] + [d for d in dims if d in shared]
 
 
-def _nest(op: LinalgOp, tile: Sequence[int], unroll: Sequence[int], order: Sequence[int]) -> Nest:
-    outer = [
-        NestLoop(d, op.loops[d] // tile[d], tile[d]) for g in order for d in range(len(op.loops)) if op.groups[d] == g
-    ]
-    inner = sorted(range(len(op.loops)), key=lambda d: (op.iterators[d] == "parallel", d))
+def _nest(op: LinalgOp, tile: Sequence[int], unroll: Sequence[int], order: Sequence[int], inner: Sequence[int]) -> Nest:
+    """Tile loops in `order`, then the loops inside a tile in the order `inner`."""
+    outer = (NestLoop(d, op.loops[d] // tile[d], tile[d]) for d in order)
     loops = (*outer, *(NestLoop(d, tile[d] // unroll[d], unroll[d]) for d in inner))
     return Nest(tuple(loop for loop in loops if loop.trip > 1), tuple(unroll))
 
@@ -170,11 +166,12 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs) -> dict[str, Nest]:
             heapq.heapreplace(heap, (-unroll.cycles, name))
         else:
             heapq.heappop(heap)
-    nests = {name: _nest(u.op, u.tile, u.factor, group_order(u.op, knobs)) for name, u in unrolls.items()}
+    orders, inner = loop_orders(graph, knobs), inner_orders(graph)
+    nests = {name: _nest(u.op, u.tile, u.factor, orders[name], inner[name]) for name, u in unrolls.items()}
     for op in graph.ops:
         if op.kind != "generic":
             nests[op.name] = _routing_nest(graph, op, nests)
-    return nests
+    return vectorise(graph, nests, knobs)
 
 
 def _routing_nest(graph: LinalgGraph, op: LinalgOp, nests: dict[str, Nest]) -> Nest:

@@ -8,7 +8,9 @@ is the loop nest
     for d1 in 0, 64, ..., 704:  for d2 in 0, 4, ..., 3068:  for d1 in 0, 4, ..., 60:
         the 1 x 4 x 4 points from (d0, d1, d2) on, side by side in space
 
-and a port `"w"[d2, d1]` accesses value w at row d2, column d1.
+and a port `"w"[d2, d1]` accesses value w at row d2, column d1. Where loops are padded,
+
+    valid<[64, 761, 3072], masked: []>      the loops' true extents, and the reduction loops that skip the rest
 """
 
 from collections.abc import Sequence
@@ -41,6 +43,15 @@ class ValueInfo:
     name: str
     role: ValueRole
     source: str
+    valid: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Valid:
+    """`LinalgOp.valid` and `LinalgOp.masked` of an operation that is padded."""
+
+    extents: tuple[int, ...]
+    masked: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +94,24 @@ class SpaceAttr(PlainData[Space]):
             if parser.parse_optional_punctuation(",") is None:
                 break
         return Space(tuple(loops), tuple(iterators), tuple(groups))
+
+
+@irdl_attr_definition
+class ValidAttr(PlainData[Valid]):
+    """`#dataflow.valid<[97, 193], masked: [d1]>`: true extents of padded loops; a reduction skips those masked."""
+
+    name = "dataflow.valid"
+
+    def print_plain(self, printer: Printer) -> None:
+        printer.print_string(f"{list(self.data.extents)}, masked: {_dims(self.data.masked)}")
+
+    @classmethod
+    def parse_plain(cls, parser: AttrParser) -> Valid:
+        extents = parse_naturals(parser)
+        parser.parse_punctuation(",")
+        parser.parse_keyword("masked")
+        parser.parse_punctuation(":")
+        return Valid(extents, parse_dims(parser))
 
 
 @irdl_attr_definition
@@ -131,7 +160,9 @@ class MapAttr(PlainData[Operand]):
 
 @irdl_attr_definition
 class ValueAttr(PlainData[ValueInfo]):
-    """`#dataflow.value<"w", param from "mlp.weight">`: name, role, and the tensor of the workload's bundle."""
+    """`#dataflow.value<"w", param from "mlp.weight" valid [97, 193]>`: name, role, the tensor of the workload's bundle,
+    and its true shape where that is padded.
+    """
 
     name = "dataflow.value"
 
@@ -139,6 +170,8 @@ class ValueAttr(PlainData[ValueInfo]):
         printer.print_string_literal(self.data.name)
         printer.print_string(f", {self.data.role} from ")
         printer.print_string_literal(self.data.source)
+        if self.data.valid:
+            printer.print_string(f" valid {list(self.data.valid)}")
 
     @classmethod
     def parse_plain(cls, parser: AttrParser) -> ValueInfo:
@@ -147,7 +180,8 @@ class ValueAttr(PlainData[ValueInfo]):
         word = parser.parse_keyword_in(get_args(ValueRole))
         role: ValueRole = next(r for r in get_args(ValueRole) if r == word)
         parser.parse_keyword("from")
-        return ValueInfo(name, role, parser.parse_str_literal())
+        source = parser.parse_str_literal()
+        return ValueInfo(name, role, source, parse_naturals(parser) if parser.parse_optional_keyword("valid") else ())
 
 
 @irdl_attr_definition

@@ -2,7 +2,18 @@
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, TensorType, VectorType, f32, i1, i32
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    Float32Type,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    TensorType,
+    VectorType,
+    f32,
+    i1,
+    i32,
+)
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
@@ -29,7 +40,7 @@ def token_type(element: Sequence[int], dtype: str) -> Attribute:
     return VectorType(ELEMENT_TYPES[dtype], element) if element else ELEMENT_TYPES[dtype]
 
 
-def literal(value: float, dtype: str) -> Attribute:
+def literal(value: float, dtype: str) -> FloatAttr[Float32Type] | IntegerAttr[IntegerType]:
     """A typed constant. Raises VerificationError for a number that the type can not hold."""
     if dtype != "f32":
         return IntegerAttr(int(value), IntegerType(DTYPE_BITS[dtype]))
@@ -48,3 +59,10 @@ def literal_value(attr: Attribute) -> float | int:
     if isinstance(attr, IntegerAttr):
         return attr.value.data & 1 if attr.get_type() == i1 else attr.value.data  # xDSL keeps a true i1 as -1
     raise VerifyException(f"{attr} is not a number")
+
+
+def zeros(element: Sequence[int], dtype: str) -> DenseIntOrFPElementsAttr:
+    """A token of zeros: a vector of at least one dimension."""
+    if dtype == "f32":
+        return DenseIntOrFPElementsAttr.from_list(VectorType(f32, element), [0.0])
+    return DenseIntOrFPElementsAttr.from_list(VectorType(IntegerType(DTYPE_BITS[dtype]), element), [0])

@@ -53,7 +53,8 @@ def body_region(body: Body, terminator: type[IRDLOperation]) -> Region:
     return Region(block)
 
 
-def _read(op: Operation, args: tuple[int, ...]) -> ScalarOp:
+def read_scalar(op: Operation, args: tuple[int, ...]) -> ScalarOp:
+    """One operation of a body, as a value; `args` number its operands."""
     if op.name not in SCALAR_OPS:
         raise VerifyException(f"{op.name} in the body of a task; a body holds operations of SCALAR_OPS only")
     value, predicate = op.properties.get("value"), op.properties.get("predicate")
@@ -73,6 +74,6 @@ def region_body(region: Region) -> Body:
     *scalars, terminator = block.ops
     ops: list[ScalarOp] = []
     for op in scalars:
-        ops.append(_read(op, tuple(numbers[operand] for operand in op.operands)))
+        ops.append(read_scalar(op, tuple(numbers[operand] for operand in op.operands)))
         numbers[op.results[0]] = len(numbers)
     return Body(tuple(dtype_name(arg.type) for arg in block.args), tuple(ops), numbers[terminator.operands[0]])

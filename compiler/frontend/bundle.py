@@ -8,12 +8,9 @@
 This module never imports torch; the work is done in a process of its own.
 """
 
-import fcntl
 import json
-import os
 import shutil
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -24,9 +21,11 @@ from numpy.typing import NDArray
 
 import compiler
 from compiler.errors import InvalidInputError, ToolError, VerificationError
-from compiler.frontend.files import EXPECTED, GRAPH, LINALG, META, TENSORS, digest_of
+from compiler.frontend.cached import locked
+from compiler.frontend.files import EXPECTED, GRAPH, LINALG, META, TENSORS, digest_of, weight_files
 from compiler.frontend.graph_json import graph_from_json
-from compiler.frontend.models.config import ModelSource, resolve_model
+from compiler.frontend.inputs.source import FileSource, Source, resolve_source, workload_of
+from compiler.frontend.models.config import ModelSource
 from compiler.frontend.process import run_worker
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Workload
@@ -55,19 +54,22 @@ class Bundle:
 
 
 def import_model(
-    model: str | Path, workload: Workload, cache: Path, on_progress: Callable[[str], None] | None = None
+    model: str | Path | FileSource, workload: Workload, cache: Path, on_progress: Callable[[str], None] | None = None
 ) -> Bundle:
-    """The bundle of `workload` for a built-in model or a `config.json`, from `cache` if it is there, else made.
+    """The bundle of `workload` for a built-in model or a file, from `cache` if it is there, else made.
 
-    Safe when several processes do it at once. Raises InvalidInputError for what the caller must change,
+    `model`: see `resolve_source`; a FileSource is taken as allowed. A network from a file has one workload, see
+    `workload_of`. Safe when several processes do it at once. Raises InvalidInputError for what the caller must change,
     UnsupportedError for what Millrace cannot import, ToolError where the importer failed.
     """
-    source = resolve_model(model)
-    _check_fits(source, workload)
+    source = model if isinstance(model, FileSource) else resolve_source(model)
+    workload = workload_of(source, workload)
+    if isinstance(source, ModelSource):
+        _check_fits(source, workload)
     key = bundle_key(source, workload)
     try:
         cache.mkdir(parents=True, exist_ok=True)
-        with _locked(cache / f".{key}.lock"):
+        with locked(cache / f".{key}.lock"):
             directory = cache / key
             if not _is_whole(directory):
                 _make(source, workload, directory, on_progress)
@@ -87,16 +89,22 @@ def load_bundle(directory: Path) -> Bundle:
     return Bundle(directory, graph, workload, meta)
 
 
-def bundle_key(source: ModelSource, workload: Workload) -> str:
+def bundle_key(source: Source, workload: Workload) -> str:
     """Digest of everything that the bundle depends on: configuration, weights, workload, and this front end."""
     parts = {
         "name": source.name,
-        "config": source.config.to_json(),
-        "weights": None if source.weights is None else digest_of(source.weights),
+        **_content_of(source),
         "workload": workload.to_json(),
         "frontend": frontend_version(),
     }
     return blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
+def _content_of(source: Source) -> dict[str, object]:
+    if isinstance(source, FileSource):
+        return {"format": source.format, "file": digest_of(source.path)}
+    weights = None if source.weights is None else [digest_of(file) for file in weight_files(source.weights)]
+    return {"config": source.config.to_json(), "weights": weights}
 
 
 def frontend_version() -> str:
@@ -111,10 +119,10 @@ def frontend_version() -> str:
 
 def _check_fits(source: ModelSource, workload: Workload) -> None:
     config = source.config
-    if workload.layers > config.n_layer:
-        raise InvalidInputError(f"layers is {workload.layers}; {source.name} has {config.n_layer}")
-    if workload.length > config.n_positions:
-        raise InvalidInputError(f"length is {workload.length}; {source.name} has {config.n_positions} positions")
+    if workload.layers > config.layers:
+        raise InvalidInputError(f"layers is {workload.layers}; {source.name} has {config.layers}")
+    if workload.length > config.positions:
+        raise InvalidInputError(f"length is {workload.length}; {source.name} has {config.positions} positions")
     if (needed := 4 * config.layer_parameters * workload.layers) > MAX_PARAMETER_BYTES:
         raise InvalidInputError(
             f"{workload.layers} layers of {source.name} have {needed >> 20} MiB of weights; "
@@ -122,7 +130,7 @@ def _check_fits(source: ModelSource, workload: Workload) -> None:
         )
 
 
-def _make(source: ModelSource, workload: Workload, directory: Path, on_progress: Callable[[str], None] | None) -> None:
+def _make(source: Source, workload: Workload, directory: Path, on_progress: Callable[[str], None] | None) -> None:
     """Build beside the final place and rename: what lies at `directory` is always whole. Called under the lock."""
     building = directory.with_name(f".{directory.name}.building")
     for leftover in (building, directory):
@@ -142,17 +150,6 @@ def _is_whole(directory: Path) -> bool:
         return all(digest_of(directory / name) == digests[name] for name in FILES)
     except (OSError, ValueError, KeyError, TypeError):
         return False
-
-
-@contextmanager
-def _locked(path: Path) -> Generator[None]:
-    """Hold the file's lock; the kernel releases it when the process ends, however it ends."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _load(path: Path) -> Mapping[str, NDArray[Any]]:

@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compiler.errors import UnsupportedError
 from compiler.frontend.files import EXPECTED, GRAPH, LINALG, META, TENSORS, digest_of
 from compiler.frontend.graph_json import graph_to_json
 from compiler.frontend.imported import Imported
+from compiler.frontend.inputs.importer import import_source
+from compiler.frontend.inputs.names import explained
+from compiler.frontend.inputs.source import FileSource, Source
 from compiler.frontend.lowering.lower import lower
-from compiler.frontend.models.config import ModelSource
-from compiler.frontend.models.importer import import_family
 from compiler.frontend.weights import SEED
 from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgGraph
@@ -24,12 +26,11 @@ from compiler.options import Workload
 _SPARE_BYTES = 32 << 20  # graph and text
 
 
-def convert(source: ModelSource, workload: Workload, directory: Path, on_progress: Callable[[str], None]) -> None:
+def convert(source: Source, workload: Workload, directory: Path, on_progress: Callable[[str], None]) -> None:
     """Write the bundle of `workload` into `directory`, which exists and is empty."""
-    imported = import_family(source, workload, on_progress)
+    imported = import_source(source, workload, on_progress)
     on_progress("building the graph")
-    name = graph_name(source, workload)
-    graph = lower(name, imported.generic, imported.arguments, imported.outputs, imported.int4)
+    graph = _graph(graph_name(source, workload), imported)
     on_progress("writing the bundle")
     tensors = {v.source: imported.tensors[v.source] for v in graph.values if v.source}
     _check_space(directory, [*tensors.values(), *imported.expected.values()])
@@ -41,8 +42,22 @@ def convert(source: ModelSource, workload: Workload, directory: Path, on_progres
     (directory / META).write_text(json.dumps(meta, indent=1, allow_nan=False))
 
 
-def graph_name(source: ModelSource, workload: Workload) -> str:
+def graph_name(source: Source, workload: Workload) -> str:
+    if isinstance(source, FileSource):
+        return f"{source.name}-{workload.precision}"
     return f"{source.name}-{workload.phase}{workload.length}-{workload.precision}"
+
+
+def _graph(name: str, imported: Imported) -> LinalgGraph:
+    """The graph; what it cannot hold is named as in the model that was given."""
+    try:
+        graph = lower(name, imported.generic, imported.arguments, imported.outputs, imported.int4)
+    except UnsupportedError as error:
+        raise explained(error, imported.origins) from error
+    for output in graph.outputs:
+        if graph.value[output.value].role != "intermediate":
+            raise UnsupportedError(f"the result {output.name} is {output.value} unchanged; return what is computed")
+    return graph
 
 
 def _check_space(directory: Path, arrays: list[NDArray[Any]]) -> None:
@@ -62,17 +77,18 @@ def _parameter_bytes(graph: LinalgGraph) -> int:
 
 
 def _meta(
-    source: ModelSource, imported: Imported, workload: Workload, graph: LinalgGraph, directory: Path
+    source: Source, imported: Imported, workload: Workload, graph: LinalgGraph, directory: Path
 ) -> dict[str, object]:
     files = (GRAPH, LINALG, TENSORS, EXPECTED)
     return {
         "model": source.name,
-        "config": source.config.to_json(),
+        "config": {"format": source.format} if isinstance(source, FileSource) else source.config.to_json(),
         "weights": imported.weights,
+        "reference": imported.reference,
         "seed": SEED,
         "workload": workload.to_json(),
         "operations": len(graph.ops),
         "parameter_bytes": _parameter_bytes(graph),
-        "tools": {name: version(name) for name in ("torch", "torch-mlir", "xdsl", "numpy")},
+        "tools": {name: version(name) for name in ("torch", "torch-mlir", "onnx", "xdsl", "numpy")},
         "files": {name: digest_of(directory / name) for name in files},
     }

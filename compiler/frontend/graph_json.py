@@ -39,7 +39,8 @@ def graph_from_json(data: dict[str, Any]) -> LinalgGraph:
 
 
 def _value_from_json(data: dict[str, Any]) -> Value:
-    return Value(data["name"], tuple(data["shape"]), data["dtype"], data["role"], data["source"])
+    valid = tuple(data.get("valid", ()))  # bundles of earlier versions have no padding
+    return Value(data["name"], tuple(data["shape"]), data["dtype"], data["role"], data["source"], valid)
 
 
 def _op_to_json(op: LinalgOp) -> dict[str, Any]:
@@ -65,6 +66,8 @@ def _op_from_json(data: dict[str, Any]) -> LinalgOp:
         None if body is None else _body_from_json(body),
         None if reduction is None else Reduction(reduction["combiner"], _number_from_json(reduction["init"])),
         data["axis"],
+        tuple(data.get("valid", ())),
+        tuple(data.get("masked", ())),
     )
 
 

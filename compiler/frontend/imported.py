@@ -1,7 +1,7 @@
 """What an importer makes of a model, whatever format it came in: the input of the lowering and of the bundle."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from numpy.typing import NDArray
@@ -15,7 +15,8 @@ class Imported:
 
     `generic` is the module's text for xDSL, `pretty` for people. `arguments` are those of `@main`, in order; `outputs`
     names its results. `tensors` holds the content of every argument by name, `expected` the reference results by name.
-    `int4` names the i8 arguments whose elements fit four bits; `weights` says where the parameters came from.
+    `int4` names the i8 arguments whose elements fit four bits; `weights` says where the parameters came from,
+    `reference` what computed the expected results. `origins` says for messages what a path stands for in the model.
     """
 
     generic: str
@@ -26,3 +27,5 @@ class Imported:
     expected: Mapping[str, NDArray[Any]]
     int4: tuple[str, ...] = ()
     weights: str = "seeded"
+    reference: str = "PyTorch"
+    origins: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -1,7 +1,8 @@
 """What a LinalgGraph means, in numpy: float32 arithmetic, exact integers. Slow and obvious; the reference of csim.
 
 An operation is evaluated on its whole loop nest at once: every operand is spread over the loops by broadcasting. The
-products of contractions go through `einsum`, which is the same sum without the memory.
+products of contractions go through `einsum`, which is the same sum without the memory. In a padded graph, values hold
+their padding: zeros in what the network is given, whatever comes out of the operations in the rest.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.scalar_ops import PREDICATES
 from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, ScalarOp
+from compiler.graph.padded_array import crop_array, pad_array
 
 Array = NDArray[Any]
 _einsum = cast(Callable[..., Array], np.einsum)  # its stub knows only the form with a string
@@ -38,21 +40,24 @@ def interpret(graph: LinalgGraph, tensors: Mapping[str, Array]) -> dict[str, Arr
 
 def outputs_of(graph: LinalgGraph, values: Mapping[str, Array]) -> dict[str, Array]:
     """The results of the network, by `Output.name`, in the shapes of the reference."""
-    return {o.name: values[o.value].transpose(o.permutation).reshape(o.shape) for o in graph.outputs}
+    true = {o.value: crop_array(values[o.value], graph.value[o.value].true_shape) for o in graph.outputs}
+    return {o.name: true[o.value].transpose(o.permutation).reshape(o.shape) for o in graph.outputs}
 
 
 def source_array(graph: LinalgGraph, name: str, tensors: Mapping[str, Array]) -> Array:
-    """The bundle's tensor of value `name` in the value's shape and type. Raises InvalidInputError if it is missing."""
+    """The bundle's tensor of value `name` in the value's shape and type, zeros where that is padded. Raises
+    InvalidInputError if it is missing.
+    """
     value = graph.value[name]
     if value.source not in tensors:
         raise InvalidInputError(f"the bundle has no tensor {value.source!r} for value {name}")
     array = np.asarray(tensors[value.source])
-    if array.size != prod(value.shape) or array.dtype != NUMPY_DTYPE[value.dtype]:
+    if array.size != prod(value.true_shape) or array.dtype != NUMPY_DTYPE[value.dtype]:
         raise InvalidInputError(
             f"tensor {value.source!r} is {array.dtype}{list(array.shape)}; value {name} is "
-            f"{value.dtype}{list(value.shape)}"
+            f"{value.dtype}{list(value.true_shape)}"
         )
-    return array.reshape(value.shape)
+    return pad_array(array.reshape(value.true_shape), value.shape)
 
 
 def evaluate_op(op: LinalgOp, graph: LinalgGraph, inputs: Sequence[Array]) -> tuple[Array, ...]:
@@ -65,16 +70,18 @@ def evaluate_op(op: LinalgOp, graph: LinalgGraph, inputs: Sequence[Array]) -> tu
     if op.kind == "concat":
         return (_concat(op, inputs),)
     assert op.body is not None
+    loops = tuple(op.true_loops[d] if d in op.masked else extent for d, extent in enumerate(op.loops))
+    inputs = [crop_array(a, [loops[d] for d in o.dims]) for a, o in zip(inputs, op.inputs, strict=True)]
     if op.reduction is not None and op.reduction.combiner == "add" and op.body.is_product:
         return (_contract(op, op.body, inputs),)
     arguments = [_spread(a, o, len(op.loops)) for a, o in zip(inputs, op.inputs, strict=True)]
-    points = np.broadcast_to(evaluate_body(op.body, arguments), op.loops)
+    points = np.broadcast_to(evaluate_body(op.body, arguments), loops)
     if op.reduction is not None:
         axes = tuple(d for d, kind in enumerate(op.iterators) if kind == "reduction")
         start = points.dtype.type(op.reduction.init)
         combine = _REDUCE[op.reduction.combiner]
         points = combine(points, axis=axes, initial=start, dtype=points.dtype, keepdims=True)
-        points = points.reshape([1 if d in axes else n for d, n in enumerate(op.loops)])
+        points = points.reshape([1 if d in axes else n for d, n in enumerate(loops)])
     return (_gather(points, op.outputs[0]),)
 
 
@@ -103,7 +110,9 @@ def _contract(op: LinalgOp, body: Body, inputs: Sequence[Array]) -> Array:
     assert op.reduction is not None
     dtype = NUMPY_DTYPE[body.dtype_of(body.result)]
     a, b = (x.astype(dtype) for x in inputs)
-    made = _einsum(a, list(op.inputs[0].dims), b, list(op.inputs[1].dims), list(op.outputs[0].dims), optimize=True)
+    maps = [list(o.dims) for o in (*op.inputs, *op.outputs)]
+    with np.errstate(over="ignore", invalid="ignore"):  # of points that are padding
+        made = _einsum(a, maps[0], b, maps[1], maps[2], optimize=True)
     return np.asarray(made + np.asarray(op.reduction.init, dtype), dtype)
 
 
@@ -120,9 +129,9 @@ def _chunk(op: LinalgOp, array: Array) -> tuple[Array, ...]:
 
 
 def _concat(op: LinalgOp, inputs: Sequence[Array]) -> Array:
-    """An input that loop `axis` does not index has extent one along it."""
+    """An input that loop `axis` does not index has extent one along it. Zeros follow the last where it is padded."""
     spread = [_spread(a, o, len(op.loops)) for a, o in zip(inputs, op.inputs, strict=True)]
-    return _gather(np.concatenate(spread, axis=op.axis), op.outputs[0])
+    return _gather(pad_array(np.concatenate(spread, axis=op.axis), op.loops), op.outputs[0])
 
 
 def _spread(array: Array, operand: Operand, rank: int) -> Array:

@@ -13,7 +13,8 @@ from typing import IO, Any
 
 import compiler
 from compiler.errors import ToolError
-from compiler.frontend.models.config import ModelSource
+from compiler.frontend.inputs.source import Source, source_to_json
+from compiler.frontend.network_request import NetworkRequest
 from compiler.frontend.worker import ERRORS
 from compiler.options import Workload
 
@@ -23,22 +24,20 @@ _KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "OMP_N
 
 
 def run_worker(
-    source: ModelSource,
-    workload: Workload,
+    source: Source,
+    job: Workload | NetworkRequest,
     directory: Path,
     on_progress: Callable[[str], None] | None = None,
     timeout: float = TIMEOUT_SECONDS,
 ) -> None:
-    """Fill `directory` with the bundle's files.
+    """Fill `directory` with the files of a workload's bundle, or of a network's export.
 
     Raises what the worker raised, or ToolError with the end of its log where it crashed or took longer than `timeout`
     seconds. The worker's whole process group is killed on every way out.
     """
     request = {
-        "name": source.name,
-        "config": source.config.to_json(),
-        "weights": None if source.weights is None else str(source.weights.resolve()),
-        "workload": workload.to_json(),
+        "source": source_to_json(source),
+        "workload" if isinstance(job, Workload) else "network": job.to_json(),
         "directory": str(directory),
         "cpu_seconds": max(1, int(timeout * (os.cpu_count() or 1))),
     }

@@ -1,17 +1,18 @@
 """Quantised reference networks: integer products in groups along K, everything else in f32.
 
 Weights are symmetric int4 or int8 with one f32 scale per (group, output); activations symmetric int8 with one static
-scale per linear layer, rounded half to even and clamped to [-127, 127]; accumulators int32. The modules compute
-exactly what the hardware computes, so that its integers must match bit for bit.
+scale per tensor that linear layers read, rounded half to even and clamped to [-127, 127]; accumulators int32. The
+modules compute exactly what the hardware computes, so that its integers must match bit for bit.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor, nn
 
-from compiler.frontend.models.parts import Linear
-from compiler.frontend.models.registry import NetworkInputs
+from compiler.frontend.models.parts import Linear, Linears
 from compiler.frontend.torch_types import modules_of
 
 GROUP_SIZE = 128
@@ -19,10 +20,12 @@ ACTIVATION_MAX = 127.0
 WEIGHT_BITS = {"w8a8": 8, "w4a8": 4}
 
 
-def group_size(inputs: int, granule: int, target: int = GROUP_SIZE) -> int:
-    """The largest divisor of `inputs`, at most `target`, that holds whole granules or divides one."""
+def group_size(inputs: int, granules: tuple[int, ...] = (), target: int = GROUP_SIZE) -> int:
+    """The largest divisor of `inputs`, at most `target`, that holds whole granules of each size or divides one."""
     return max(
-        g for g in range(1, min(inputs, target) + 1) if inputs % g == 0 and (g % granule == 0 or granule % g == 0)
+        g
+        for g in range(1, min(inputs, target) + 1)
+        if inputs % g == 0 and all(g % granule == 0 or granule % g == 0 for granule in granules)
     )
 
 
@@ -47,9 +50,9 @@ def quantise_weight(weight: Tensor, size: int, bits: int) -> QuantisedWeight:
 class Quantise(nn.Module):
     """f32 to int8: round(x / scale), half to even."""
 
-    def __init__(self) -> None:
+    def __init__(self, scale: float) -> None:
         super().__init__()
-        self.register_buffer("inv_scale", torch.ones(()))
+        self.register_buffer("inv_scale", 1.0 / torch.tensor(scale, dtype=torch.float32))
         self.inv_scale: Tensor
 
     def forward(self, x: Tensor) -> Tensor:
@@ -63,31 +66,59 @@ class Dequantise(nn.Module):
         return (accumulators.to(torch.float32) * scales.unsqueeze(1)).sum(0)
 
 
-class QuantisedLinear(nn.Module):
-    """A Linear with integer products. `scale` is the activation's; `weight_scale` is [groups, outputs]."""
+class IntegerProduct(nn.Module):
+    """Products of quantised rows with one layer's weight.
 
-    def __init__(self, inputs: int, outputs: int, size: int) -> None:
+    `weight_scale` [groups, outputs] is the weight's scale times the activation's: one factor, known beforehand.
+    """
+
+    def __init__(self, weight: QuantisedWeight, activation_scale: float, bias: nn.Parameter | None) -> None:
         super().__init__()
-        self.size = size
-        self.register_buffer("weight", torch.zeros(inputs // size, size, outputs, dtype=torch.int8))
-        self.register_buffer("weight_scale", torch.ones(inputs // size, outputs))
-        self.register_buffer("scale", torch.ones(()))
-        self.bias = nn.Parameter(torch.zeros(outputs))
-        self.quantise = Quantise()
+        self.register_buffer("weight", weight.integers)
+        self.register_buffer("weight_scale", weight.scales * torch.tensor(activation_scale, dtype=torch.float32))
+        self.bias = bias
         self.dequantise = Dequantise()
         self.weight: Tensor
         self.weight_scale: Tensor
-        self.scale: Tensor
 
-    def forward(self, x: Tensor) -> Tensor:
-        rows = self.quantise(x).view(-1, x.shape[-1] // self.size, self.size).transpose(0, 1)
-        accumulators = torch.bmm(rows.to(torch.int32), self.weight.to(torch.int32))
-        y = self.dequantise(accumulators, self.weight_scale) * self.scale + self.bias
-        return y.view(1, -1, y.shape[-1])
+    def forward(self, rows: Tensor) -> Tensor:
+        """`rows` [1, rows, inputs] int8; f32 [1, rows, outputs]."""
+        groups, size, _ = self.weight.shape
+        grouped = rows.view(-1, groups, size).transpose(0, 1)
+        accumulators = torch.bmm(grouped.to(torch.int32), self.weight.to(torch.int32))
+        y = self.dequantise(accumulators, self.weight_scale)
+        return (y if self.bias is None else y + self.bias).view(1, -1, y.shape[-1])
 
 
-def calibrate(network: nn.Module, inputs: NetworkInputs) -> dict[str, float]:
-    """Largest magnitude that enters each Linear of `network` in one forward, divided by ACTIVATION_MAX."""
+class QuantisedLinear(IntegerProduct):
+    """A Linear with integer products."""
+
+    def __init__(self, weight: QuantisedWeight, activation_scale: float, bias: nn.Parameter | None) -> None:
+        super().__init__(weight, activation_scale, bias)
+        self.quantise = Quantise(activation_scale)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """`rows` [1, rows, inputs] f32."""
+        return super().forward(self.quantise(rows))
+
+
+class QuantisedLinears(nn.Module):
+    """Linears with integer products: their input is quantised once."""
+
+    def __init__(self, products: dict[str, IntegerProduct], activation_scale: float) -> None:
+        super().__init__()
+        self.parts = tuple(products)
+        self.quantise = Quantise(activation_scale)
+        for name, product in products.items():
+            self.add_module(name, product)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        rows = self.quantise(x)
+        return tuple(self.get_submodule(name)(rows) for name in self.parts)
+
+
+def calibrate(network: nn.Module, inputs: Sequence[object]) -> dict[str, float]:
+    """Largest magnitude that enters each Linear, or Linears, in `network(*inputs)`, divided by ACTIVATION_MAX."""
     scales: dict[str, float] = {}
 
     def watch(name: str) -> torch.utils.hooks.RemovableHandle:
@@ -96,7 +127,7 @@ def calibrate(network: nn.Module, inputs: NetworkInputs) -> dict[str, float]:
 
         return network.get_submodule(name).register_forward_pre_hook(see)
 
-    handles = [watch(name) for name in modules_of(network, Linear)]
+    handles = [watch(name) for name in _readers(network)]
     with torch.no_grad():
         network(*inputs)
     for handle in handles:
@@ -105,17 +136,31 @@ def calibrate(network: nn.Module, inputs: NetworkInputs) -> dict[str, float]:
 
 
 def quantised(network: nn.Module, scales: dict[str, float], bits: int) -> nn.Module:
-    """`network` with every Linear replaced in place by its quantised form."""
-    for name, linear in modules_of(network, Linear).items():
-        inputs, outputs = linear.weight.shape
-        size = group_size(inputs, linear.granule)
-        made = QuantisedLinear(inputs, outputs, size)
-        weight = quantise_weight(linear.weight.detach(), size, bits)
-        made.weight = weight.integers
-        made.weight_scale = weight.scales
-        made.scale = torch.tensor(scales[name], dtype=torch.float32)
-        made.quantise.inv_scale = 1.0 / made.scale
-        made.bias = linear.bias
+    """`network` with every Linear and Linears replaced in place by its quantised form; `scales` as of `calibrate`."""
+    for name, reader in _readers(network).items():
+        scale = scales[name]
+        if isinstance(reader, Linear):
+            made: nn.Module = QuantisedLinear(_weight(reader, bits), scale, reader.bias)
+        else:
+            layers = {part: cast(Linear, reader.get_submodule(part)) for part in reader.parts}
+            products = {part: IntegerProduct(_weight(layer, bits), scale, layer.bias) for part, layer in layers.items()}
+            made = QuantisedLinears(products, scale)
         parent, _, leaf = name.rpartition(".")
         setattr(network.get_submodule(parent), leaf, made)
     return network
+
+
+def integer_weights(network: nn.Module) -> tuple[str, ...]:
+    """Names of the integer weights of a quantised network."""
+    return tuple(f"{name}.weight" for name in modules_of(network, IntegerProduct))
+
+
+def _readers(network: nn.Module) -> dict[str, Linear | Linears]:
+    """What reads an activation to quantise, by path: sets of linear layers, and those in none."""
+    sets = modules_of(network, Linears)
+    alone = {name: m for name, m in modules_of(network, Linear).items() if name.rpartition(".")[0] not in sets}
+    return {**sets, **alone}
+
+
+def _weight(linear: Linear, bits: int) -> QuantisedWeight:
+    return quantise_weight(linear.weight.detach(), group_size(linear.weight.shape[0], linear.granules), bits)

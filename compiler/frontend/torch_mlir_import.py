@@ -1,37 +1,62 @@
-"""torch.export and torch-mlir: the one module that touches the MLIR bindings. Runs in the worker process only.
+"""torch.export, ONNX and text to linalg: the one module that touches the MLIR bindings. In the worker process only.
 
 Both entry points of torch-mlir used here are private or deprecated, so its wheel is pinned to the day. No handle to an
 operation outlives a pass: reading an erased operation crashes the process.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from ctypes import c_void_p, pointer
+from ctypes import cast as c_cast
 from dataclasses import dataclass
 from typing import Any, cast
 
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
 # (torch-mlir has no types)
+import numpy as np
+import onnx
 import torch
+from numpy.typing import NDArray
 from torch import nn
 from torch.export.graph_signature import InputKind
 from torch_mlir import ir
-from torch_mlir.compiler_utils import TorchMlirCompilerError, run_pipeline_with_repro_report
 from torch_mlir.dialects import torch as torch_dialect
+from torch_mlir.execution_engine import ExecutionEngine
 from torch_mlir.extras.fx_decomp_util import get_decomposition_table
 from torch_mlir.extras.fx_importer import FxImporter
+from torch_mlir.extras.onnx_importer import Config, ModelInfo, NodeImporter, OnnxImportError
+from torch_mlir.passmanager import PassManager
+from torch_mlir.runtime import get_ranked_memref_descriptor
 
-from compiler.errors import UnsupportedError
+from compiler.errors import InvalidInputError, UnsupportedError
+from compiler.frontend.inputs.names import clean
 from compiler.frontend.lowering.source import PATH_ATTRIBUTE
+from compiler.frontend.memref import memref_copy
 from compiler.frontend.models.registry import NetworkInputs
 
 _TORCH_PIPELINE = (
     "builtin.module(func.func(torch-match-quantized-custom-ops),"
     "torchdynamo-export-to-torch-backend-pipeline{extra-library=})"
 )
+_ONNX_PIPELINE = "builtin.module(torch-onnx-to-torch-backend-pipeline)"
+# Operators without a lowering of their own, by domain: ONNX defines them by others.
+_EXPANDED = {"": {"MeanVarianceNormalization", "Swish"}}
 _LINALG_PIPELINE = "builtin.module(torch-backend-to-linalg-on-tensors-backend-pipeline{allow-non-finites=true})"
 # xDSL does not parse the pretty forms of named operations, and the normal form wants loops anyway.
 _CLEAN_PIPELINE = "builtin.module(func.func(linalg-generalize-named-ops),canonicalize,cse,canonicalize)"
+# Without modify-public-functions the outputs would silently stay zero.
+_EXECUTION_PIPELINE = (
+    "builtin.module(one-shot-bufferize{bufferize-function-boundaries=true "
+    "function-boundary-type-conversion=identity-layout-map},"
+    "buffer-results-to-out-params{hoist-static-allocs=true modify-public-functions=true},"
+    "func.func(convert-linalg-to-affine-loops),lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,"
+    "convert-math-to-llvm,convert-math-to-libm,arith-expand,convert-arith-to-llvm,finalize-memref-to-llvm,"
+    "convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts)"
+)
+# What torch-mlir's importer, which is Python, raises for a model that it did not expect.
+_PYTHON_ERRORS = (NotImplementedError, LookupError, AssertionError, TypeError, ValueError, AttributeError)
+Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -43,32 +68,129 @@ class ImportedModule:
     parameters: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class TextModule:
+    """Linalg text, cleaned. `arguments` and `results` are their attributes as text, by attribute name, in order."""
+
+    generic: str
+    pretty: str
+    arguments: tuple[dict[str, str], ...]
+    results: tuple[dict[str, str], ...]
+
+
 def import_network(network: nn.Module, inputs: NetworkInputs) -> ImportedModule:
     """Cleaned linalg of `network`, its weights as leading arguments, then its tensor inputs in order.
 
     Raises UnsupportedError with torch's or torch-mlir's message where the network has something they cannot lower.
     """
-    program = _export(network, inputs)
+    try:
+        program = torch.export.export(network, tuple(inputs), strict=False)
+    except (RuntimeError, ValueError, TypeError) as error:
+        raise UnsupportedError(f"torch.export cannot trace the network: {error}") from error
+    if any(spec.kind == InputKind.CONSTANT_TENSOR for spec in program.graph_signature.input_specs):
+        raise UnsupportedError("the network holds constant tensors; register them as buffers")
+    return import_program(program)
+
+
+def import_program(program: torch.export.ExportedProgram) -> ImportedModule:
+    """Cleaned linalg of an exported program: parameters, buffers and constants lead its arguments.
+
+    Raises UnsupportedError with torch's or torch-mlir's message where the program has something they cannot lower.
+    """
+    try:
+        program = program.run_decompositions(_decompositions())
+    except (RuntimeError, ValueError, TypeError) as error:
+        raise UnsupportedError(f"torch cannot decompose the network: {error}") from error
     specs = program.graph_signature.input_specs
-    kinds = (InputKind.PARAMETER, InputKind.BUFFER)
+    kinds = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
     parameters = tuple(cast(str, spec.target) for spec in specs if spec.kind in kinds)
     if any(spec.kind not in (*kinds, InputKind.USER_INPUT) for spec in specs):
-        raise UnsupportedError("the network holds constant tensors; register them as buffers")
+        raise UnsupportedError("the network takes tokens or custom objects; give it tensors only")
     _erase_unused_inputs(program.graph)
     for node in program.graph.nodes:
         stack = node.meta.get("nn_module_stack")
         path = next(reversed(stack.values()))[0] if stack else ""
-        node.meta["stack_trace"] = f'File "{path or "main"}", line 1,'  # becomes the location of what it lowers to
+        node.meta["stack_trace"] = f'File "{path or node.name}", line 1,'  # becomes the location of what it lowers to
     generic, pretty = _lower(program.graph)
     return ImportedModule(generic, pretty, parameters)
 
 
-def _export(network: nn.Module, inputs: Sequence[object]) -> torch.export.ExportedProgram:
+def _decompositions() -> dict[Any, Any]:
+    """torch-mlir's, but with a plain softmax for attention: the safe one only differs for rows that are all masked."""
+    table = dict(get_decomposition_table())
+    table[torch.ops.aten._safe_softmax.default] = _softmax
+    return table
+
+
+def _softmax(x: torch.Tensor, dim: int, dtype: torch.dtype | None = None) -> torch.Tensor:
+    return torch.softmax(x, dim, dtype)
+
+
+def import_onnx(model: onnx.ModelProto) -> ImportedModule:
+    """Cleaned linalg of a checked model with inferred shapes; its inputs are the arguments, node names the paths.
+
+    Raises UnsupportedError with torch-mlir's message where the network has something that it cannot lower.
+    """
+    context = ir.Context()
+    torch_dialect.register_dialect(context)
     try:
-        program = torch.export.export(network, tuple(inputs), strict=False)
-        return program.run_decompositions(get_decomposition_table())
-    except (RuntimeError, ValueError, TypeError) as error:
-        raise UnsupportedError(f"torch.export cannot trace the network: {error}") from error
+        info = ModelInfo(model, config=Config(function_expansion_allowlists_by_domain=_EXPANDED))
+        module = info.create_module(context=context).operation
+        NodeImporter.define_function(info.main_graph, module).import_all()
+        for pipeline in (_ONNX_PIPELINE, _LINALG_PIPELINE, _CLEAN_PIPELINE):
+            _run(module, pipeline)
+    except (OnnxImportError, ir.MLIRError, *_PYTHON_ERRORS) as error:
+        raise UnsupportedError(f"torch-mlir cannot lower the network: {_first_error(error)}") from error
+    return ImportedModule(*_texts(module), ())
+
+
+def import_text(text: str, check: Callable[[str, int, tuple[tuple[int, ...], ...]], None]) -> TextModule:
+    """Linalg text as written by a person or a tool, pretty or generic, generalised and cleaned.
+
+    `check(operation, line, result shapes)` is called for every operation before anything is done with them; what it
+    raises is passed on. A line is the path of what it holds. Raises InvalidInputError where the text is not MLIR.
+    """
+    context = ir.Context()
+    try:
+        module = ir.Module.parse(text, context).operation
+    except ir.MLIRError as error:
+        raise InvalidInputError(f"the text is not MLIR that can be read: {_first_error(error)}") from error
+    for name, line, shapes in _described(module):
+        check(name, line, shapes)
+    functions = list(module.regions[0].blocks[0].operations)
+    if len(functions) != 1 or functions[0].operation.name != "func.func" or len(functions[0].regions[0].blocks) != 1:
+        raise InvalidInputError(f"the module holds {len(functions)} operations; it must hold one function, @main")
+    attributes = functions[0].operation.attributes
+    arguments = _attributes(attributes, "arg_attrs", len(functions[0].regions[0].blocks[0].arguments))
+    results = _attributes(attributes, "res_attrs", len(functions[0].type.results))
+    del functions, attributes  # no handle outlives a pass
+    try:
+        _run(module, _CLEAN_PIPELINE)
+    except ir.MLIRError as error:
+        raise UnsupportedError(f"the linalg cannot be generalised: {_first_error(error)}") from error
+    return TextModule(*_texts(module), arguments, results)
+
+
+def run_linalg(generic: str, arguments: Sequence[Array], results: Sequence[tuple[tuple[int, ...], str]]) -> list[Array]:
+    """Compile @main with the bindings' ExecutionEngine and run it once; `results` gives shapes and numpy types.
+
+    Raises UnsupportedError where it cannot be compiled. The text must be what `lowering.source` accepts: no more than
+    that is safe to run.
+    """
+    with ir.Context():
+        module = ir.Module.parse(generic)
+        module.body.operations[0].operation.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
+        try:
+            PassManager.parse(_EXECUTION_PIPELINE).run(module.operation)
+            engine = ExecutionEngine(module, opt_level=2)
+        except (ir.MLIRError, RuntimeError) as error:
+            raise UnsupportedError(f"the linalg cannot be run: {_first_error(error)}") from error
+        copy = memref_copy()
+        engine.raw_register_runtime("memrefCopy", cast(Any, c_cast(copy, c_void_p)))
+        made = [np.zeros(shape, kind) for shape, kind in results]
+        given = [np.ascontiguousarray(a) for a in arguments]
+        engine.invoke("main", *[pointer(pointer(get_ranked_memref_descriptor(a))) for a in (*given, *made)])
+    return made
 
 
 def _erase_unused_inputs(graph: torch.fx.Graph) -> None:
@@ -85,10 +207,20 @@ def _lower(graph: torch.fx.Graph) -> tuple[str, str]:
     try:
         importer.import_stateless_graph(graph, func_name="main")
         for pipeline in (_TORCH_PIPELINE, _LINALG_PIPELINE, _CLEAN_PIPELINE):
-            run_pipeline_with_repro_report(importer.module, pipeline, "lowering to linalg")
-    except (TorchMlirCompilerError, NotImplementedError) as error:
-        raise UnsupportedError(f"torch-mlir cannot lower the network: {error}") from error
-    module = importer.module.operation
+            _run(importer.module.operation, pipeline)
+    except (ir.MLIRError, NotImplementedError) as error:
+        raise UnsupportedError(f"torch-mlir cannot lower the network: {_first_error(error)}") from error
+    return _texts(importer.module.operation)
+
+
+def _run(module: Any, pipeline: str) -> None:
+    """Raises MLIRError with what the passes said."""
+    with module.context:
+        PassManager.parse(pipeline).run(module)
+
+
+def _texts(module: Any) -> tuple[str, str]:
+    """The generic and the pretty text of a cleaned module, every operation with the path that it came from."""
     for function in module.regions[0].blocks[0].operations:
         for operation in function.regions[0].blocks[0].operations:
             _attach_path(operation.operation)
@@ -97,5 +229,48 @@ def _lower(graph: torch.fx.Graph) -> tuple[str, str]:
 
 def _attach_path(operation: Any) -> None:
     found = re.search(r'"([^"]+)"', str(operation.location))
-    if found and operation.name != "func.return":
-        operation.attributes[PATH_ATTRIBUTE] = ir.StringAttr.get(found.group(1), operation.context)
+    line = _line(operation)
+    path = f"line{line}" if line else found and found.group(1)
+    if path and operation.name != "func.return":
+        operation.attributes[PATH_ATTRIBUTE] = ir.StringAttr.get(clean(path, "op"), operation.context)
+
+
+def _line(operation: Any) -> int:
+    """The line of the text that was parsed; 0 for what was not parsed or has a name of its own."""
+    found = re.match(r'loc\("-":(\d+):\d+\)', str(operation.location))
+    return int(found.group(1)) if found else 0
+
+
+def _described(operation: Any) -> Iterator[tuple[str, int, tuple[tuple[int, ...], ...]]]:
+    """Name, line and result shapes of an operation and all inside it."""
+    yield operation.name, _line(operation), tuple(_shape(r.type) for r in operation.results)
+    for region in operation.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                yield from _described(inner.operation)
+
+
+def _shape(kind: Any) -> tuple[int, ...]:
+    """Extents of a tensor type; a dynamic one is -1."""
+    if not isinstance(kind, ir.RankedTensorType):
+        return ()
+    return tuple(-1 if kind.is_dynamic_dim(d) else kind.get_dim_size(d) for d in range(kind.rank))
+
+
+def _attributes(attributes: Any, name: str, count: int) -> tuple[dict[str, str], ...]:
+    """String attributes of arguments or results; empty where there are none."""
+    if name not in attributes:
+        return ({},) * count
+    found: list[dict[str, str]] = []
+    for entry in attributes[name]:
+        named = [(entry[i].name, entry[i].attr) for i in range(len(entry))]
+        found.append({key: str(value.value) for key, value in named if isinstance(value, ir.StringAttr)})
+    return tuple(found)
+
+
+def _first_error(error: Exception) -> str:
+    """The line of a long report that says what is wrong, without the operation's text."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    line = next((line for line in lines if "error:" in line), lines[0] if lines else type(error).__name__)
+    line = re.sub(r'error: "-":(\d+):\d+:', r"line \1:", line)
+    return re.sub(r":\s*%\S+ = .*", "", line)[:500]

@@ -1,26 +1,37 @@
-"""Weights and inputs of a workload: from a `model.safetensors`, or seeded by name, whatever the number of layers."""
+"""Weights and inputs of a workload: from a checkpoint, or seeded by name, whatever the number of layers."""
 
-import json
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from torch import Tensor, nn
+from torch import nn
 
 from compiler.errors import InvalidInputError
+from compiler.frontend.checkpoint import open_checkpoint
 from compiler.frontend.models.config import ModelConfig
-from compiler.frontend.models.registry import Family, Inputs, cache_names, cache_shape, mask_of
+from compiler.frontend.models.inputs import network_inputs
+from compiler.frontend.models.registry import cache_names, cache_shape, family_of
 from compiler.frontend.torch_types import tensor_of
 from compiler.options import Workload
 
 SEED = 0
-MAX_WEIGHT_BYTES = 16 << 30
-MAX_HEADER_BYTES = 64 << 20
-_FLOATS = {"F32", "F16", "BF16"}
+EMPTY_SHARE = 4  # one slot of so many is empty in the test data of a decode step: what masks it is tested
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The inputs of one run: hidden states, then what `models.inputs` makes, then the cache of a decode step."""
+
+    hidden: NDArray[np.float32]
+    other: dict[str, NDArray[np.float32]]
+    past: dict[str, NDArray[np.float32]]
+
+    def named(self) -> dict[str, NDArray[np.float32]]:
+        """All of them, in the order in which the network takes them."""
+        return {"hidden": self.hidden, **self.other, **self.past}
 
 
 def seeded(name: str, shape: tuple[int, ...], spread: float = 1.0, mean: float = 0.0) -> NDArray[np.float32]:
@@ -31,70 +42,39 @@ def seeded(name: str, shape: tuple[int, ...], spread: float = 1.0, mean: float =
 
 
 def make_inputs(config: ModelConfig, workload: Workload) -> Inputs:
-    """Hidden states of unit variance; a cache with the spread that seeded keys and values have."""
-    hidden = seeded("hidden", (1, workload.rows, config.n_embd))
+    """Hidden states of unit variance; a cache with the spread that seeded keys and values have, partly filled."""
+    hidden = seeded("hidden", (1, workload.rows, config.hidden))
+    slots = workload.length - workload.rows
+    cached = slots - slots // EMPTY_SHARE
+    positions = range(cached, cached + workload.rows)
+    other = network_inputs(config, workload.layers, positions, cached, workload.length)
     past: dict[str, NDArray[np.float32]] = {}
     if workload.phase == "decode":
-        shape = cache_shape(config, workload.length - workload.rows)
+        shape = cache_shape(config, slots)
         past = {f"{name}_past": seeded(f"{name}_past", shape, 0.5) for name in cache_names(workload.layers)}
-    return Inputs(hidden, mask_of(workload), past)
+    return Inputs(hidden, other, past)
 
 
-def fill_seeded(network: nn.Module, family: Family, config: ModelConfig) -> None:
-    """Give every parameter of `network` seeded values."""
+def fill_seeded(network: nn.Module, config: ModelConfig) -> None:
+    """Give every parameter of `network` seeded values. Parameters are named as `registry.Family` says."""
+    family = family_of(config)
     with torch.no_grad():
         for name, parameter in network.named_parameters():
             spread, mean = family.initialise(config, name)
             parameter.copy_(tensor_of(seeded(name, tuple(parameter.shape), spread, mean)))
 
 
-def fill_from_checkpoint(network: nn.Module, family: Family, path: Path) -> None:
-    """Give every parameter of `network` its values from a safetensors file.
+def fill_from_checkpoint(network: nn.Module, config: ModelConfig, path: Path) -> None:
+    """Give every parameter of `network` its values from a safetensors file, or an index of several.
 
-    Raises InvalidInputError where the file is damaged, too large, or lacks a tensor of the right shape and type.
+    Raises InvalidInputError where a file is damaged, too large, or lacks a tensor of the right shape and type.
     """
-    header = read_header(path)
-    try:
-        with cast(Any, safe_open(path, "pt")) as tensors, torch.no_grad():  # it has no types
-            for name, parameter in network.named_parameters():
-                stored = _stored_name(header, family.checkpoint_name(name), tuple(parameter.shape), path)
-                parameter.copy_(cast(Tensor, tensors.get_tensor(stored)).to(torch.float32))
-    except (SafetensorError, OSError) as error:
-        raise InvalidInputError(f"{path} is not a readable safetensors file: {error}") from error
-    for name, parameter in network.named_parameters():
-        if not bool(torch.isfinite(parameter).all()):
-            raise InvalidInputError(f"{path}: tensor {family.checkpoint_name(name)} holds values that are not finite")
-
-
-def read_header(path: Path) -> dict[str, Any]:
-    """The checked header of a safetensors file: sizes first, so that nothing large is read on a lie."""
-    size = path.stat().st_size
-    if size > MAX_WEIGHT_BYTES:
-        raise InvalidInputError(f"{path} has {size} bytes; at most {MAX_WEIGHT_BYTES} are accepted")
-    with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        if not 2 <= length <= min(MAX_HEADER_BYTES, size - 8):
-            raise InvalidInputError(f"{path} is not a safetensors file: its header claims {length} bytes of {size}")
-        text = file.read(length)
-    try:
-        header: object = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInputError(f"{path} is not a safetensors file: its header is not JSON") from error
-    if not isinstance(header, dict):
-        raise InvalidInputError(f"{path} is not a safetensors file: its header is not an object")
-    return cast(dict[str, Any], header)
-
-
-def _stored_name(header: dict[str, Any], name: str, shape: tuple[int, ...], path: Path) -> str:
-    stored = next((n for n in (name, f"transformer.{name}") if n in header), None)
-    if stored is None:
-        raise InvalidInputError(f"{path} has no tensor {name}; its config.json describes another model")
-    entry = header[stored]
-    fields = cast(dict[str, Any], entry) if isinstance(entry, dict) else {}
-    dtype, found = fields.get("dtype"), fields.get("shape")
-    if found != list(shape) or dtype not in _FLOATS:
-        raise InvalidInputError(
-            f"{path}: tensor {stored} is {dtype} {found}; the configuration needs {list(shape)} of "
-            f"{', '.join(sorted(_FLOATS))}"
-        )
-    return stored
+    family = family_of(config)
+    with open_checkpoint(path, family.prefixes) as checkpoint, torch.no_grad():
+        for name, parameter in network.named_parameters():
+            stored = family.stored(config, name)
+            shape = tuple(parameter.shape)
+            tensor = checkpoint.tensor(stored.name, shape[::-1] if stored.transposed else shape)
+            parameter.copy_((tensor.T if stored.transposed else tensor) + stored.offset)
+            if not bool(torch.isfinite(parameter).all()):
+                raise InvalidInputError(f"{path}: tensor {stored.name} holds values that are not finite")

@@ -1,6 +1,7 @@
 """The importer's process: `python -m compiler.frontend.worker`, a request as JSON on stdin, JSON lines on stdout.
 
-It limits its own memory, processor time and file sizes, dies with its parent, and lets no library reach the network.
+It limits its own memory, processor time and file sizes, dies with its parent, and gives up the network, other programs
+and the right to write anywhere but in its own folders (see `confine`).
 Lines are {"progress": text}, or at the end {"error": kind, "message": text}; exit status 0 means the bundle is whole.
 """
 
@@ -12,10 +13,14 @@ import signal
 import sys
 import warnings
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any, TextIO
 
 from compiler.errors import InvalidInputError, MillraceError, ToolError, UnsupportedError
-from compiler.frontend.models.config import ModelSource, config_from_fields
+from compiler.frontend.confine import confine
+from compiler.frontend.inputs.source import FileSource, source_from_json
+from compiler.frontend.models.config import ModelSource
+from compiler.frontend.network_request import NetworkRequest
 from compiler.options import Workload
 
 MEMORY_BYTES = 32 << 30
@@ -49,14 +54,25 @@ def main() -> int:
 
 def _convert(request: dict[str, Any], reply: TextIO) -> None:
     warnings.filterwarnings("ignore")  # torch warns of its own deprecations at every export
-    from compiler.frontend.convert import convert  # noqa: PLC0415 # imports torch: only after the limits
+    directory = Path(request["directory"])
+    walls = confine((directory, Path(gettempdir())))
+    print("confined by", ", ".join(walls), file=sys.stderr)
+    source = source_from_json(request["source"])
+    if isinstance(source, FileSource) and source.format == "pt2" and "seccomp" not in walls:
+        raise UnsupportedError("this machine has no seccomp to hold the code in a .pt2; export the network to ONNX")
 
-    weights = Path(request["weights"]) if request["weights"] else None
-    source = ModelSource(request["name"], config_from_fields(request["config"]), weights)
-    workload = Workload(**request["workload"])
-    convert(
-        source, workload, Path(request["directory"]), lambda text: print(json.dumps({"progress": text}), file=reply)
-    )
+    def say(text: str) -> None:
+        print(json.dumps({"progress": text}), file=reply)
+
+    # These import torch: only after the limits.
+    if "network" in request and isinstance(source, ModelSource):
+        from compiler.frontend.network_export import export_network  # noqa: PLC0415
+
+        export_network(source, NetworkRequest.from_json(request["network"]), directory, say)
+    else:
+        from compiler.frontend.convert import convert  # noqa: PLC0415
+
+        convert(source, Workload(**request["workload"]), directory, say)
 
 
 def _fail(reply: TextIO, message: str) -> int:

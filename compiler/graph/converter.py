@@ -1,11 +1,16 @@
-"""Converters between unequal streams: the paper's rule for the buffer (design 3.2)."""
+"""Converters between unequal streams: the buffer by the paper's rule, and what they need at least (design 3.2)."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import lcm, prod
 
 from compiler.errors import VerificationError
-from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.task_graph import Converter
+from compiler.graph.box import Box
+from compiler.graph.itensor import DTYPE_BITS, ITensor, Loop
+from compiler.graph.live_set import most_alive
+from compiler.graph.realisation import Realisation
+from compiler.graph.schedules import cheapest, paper_schedule
+from compiler.options import ConverterRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +20,52 @@ class SharedPrefix:
     loops: tuple[Loop, ...]
     source: tuple[Loop, ...]
     target: tuple[Loop, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Converter:
+    """How a converter re-orders: `shared` iterations of the outer loops that both sides share, `fill` and `drain`
+    tokens in each, `extent` of the box that passes in each iteration, in elements; `realisation` says in which memory
+    and when.
+    """
+
+    source: ITensor
+    target: ITensor
+    shared: int
+    fill: int
+    drain: int
+    extent: tuple[int, ...]
+    realisation: Realisation
+
+    @property
+    def memory(self) -> tuple[int, ...]:
+        """Extent of the buffer in elements, both halves of a ping-pong pair along the folded dimension."""
+        dim, length = self.realisation.dim, self.realisation.length
+        return tuple(length if d == dim else extent for d, extent in enumerate(self.extent))
+
+    @property
+    def halves(self) -> int:
+        return 2 if self.realisation.kind == "ping-pong" else 1
+
+    @property
+    def half(self) -> tuple[int, ...]:
+        """Extent in elements of one half of a ping-pong pair, of all of another buffer."""
+        return self.memory if self.halves == 1 else self.extent
+
+    @property
+    def bits(self) -> int:
+        """Bits of the buffer as it is realised."""
+        return prod(self.memory) * DTYPE_BITS[self.source.dtype]
+
+    @property
+    def paper_bits(self) -> int:
+        """Bits by the paper's rule: the box of one round, twice where there are several."""
+        return prod(self.extent) * (2 if self.shared > 1 else 1) * DTYPE_BITS[self.source.dtype]
+
+    @property
+    def exact_bits(self) -> int:
+        """Bits of the most elements that are alive at once, tokens read as late as possible."""
+        return most_alive(box_of(self.source, self.target)) * DTYPE_BITS[self.source.dtype]
 
 
 def shared_prefix(source: ITensor, target: ITensor) -> SharedPrefix:
@@ -43,26 +94,43 @@ def shared_prefix(source: ITensor, target: ITensor) -> SharedPrefix:
     return SharedPrefix(tuple(shared), tuple(left), tuple(right))
 
 
-def plan_converter(source: ITensor, target: ITensor) -> Converter:
-    """The converter from `source` to `target` by the paper's rule.
+def _extent(source: ITensor, loops: tuple[Loop, ...]) -> tuple[int, ...]:
+    """Box that the source passes inside the shared loops: a dimension needs only what remains there."""
+    extent = list(source.element)
+    for loop in loops:
+        if loop.dim is not None:
+            extent[loop.dim] += (loop.trip - 1) * loop.step
+    return tuple(extent)
 
-    A dimension needs only what remains inside the shared outer loops, else its full extent; with more than one shared
-    iteration the buffer is ping-pong so that the next is filled while this one drains.
+
+@lru_cache(maxsize=65536)
+def box_of(source: ITensor, target: ITensor) -> Box:
+    """What both sides pass in one round. Raises VerificationError where they do not stream the same tensor, or where
+    the source passes an element more than once.
     """
     if source.shape != target.shape or source.dtype != target.dtype:
         raise VerificationError(f"no converter from {source} to {target}: they stream different tensors")
+    if source.rereads > 1:
+        raise VerificationError(f"no converter from {source}: a converter's source passes each element once")
     prefix = shared_prefix(source, target)
-    extent = list(source.element)
-    for loop in prefix.source:
-        if loop.dim is not None:
-            extent[loop.dim] += (loop.trip - 1) * loop.step
     shared = prod(loop.trip for loop in prefix.loops)
-    return Converter(
-        source=source,
-        target=target,
-        shared=shared,
-        fill=prod(loop.trip for loop in prefix.source),
-        drain=prod(loop.trip for loop in prefix.target),
-        extent=tuple(extent),
-        halves=2 if shared > 1 else 1,
-    )
+    extent = _extent(source, prefix.source)
+    return Box(shared, prefix.source, prefix.target, extent, source.element, target.element)
+
+
+def converter_of(source: ITensor, target: ITensor, realisation: Realisation) -> Converter:
+    """The converter from `source` to `target` that is realised so."""
+    box = box_of(source, target)
+    return Converter(source, target, box.shared, box.fill_tokens, box.drain_tokens, box.extent, realisation)
+
+
+@lru_cache(maxsize=65536)
+def plan_converter(source: ITensor, target: ITensor, rule: ConverterRule = "exact") -> Converter:
+    """The converter from `source` to `target`.
+
+    By the paper's rule a dimension needs only what remains inside the shared outer loops, else its full extent; with
+    more than one shared iteration the buffer is ping-pong. `exact` takes the cheapest realisation that keeps the
+    throughput (`compiler.graph.schedules`).
+    """
+    box = box_of(source, target)
+    return converter_of(source, target, cheapest(box) if rule == "exact" else paper_schedule(box))

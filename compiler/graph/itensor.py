@@ -34,6 +34,9 @@ class Loop:
     dim: int | None
 
 
+StreamKey = tuple[tuple[int, ...], str, tuple[Loop, ...]]
+
+
 @dataclass(frozen=True)
 class ITensor:
     """An iterative tensor: `element` is the shape of one token in elements, `loops` the order, outermost first."""
@@ -83,6 +86,11 @@ class ITensor:
             else:
                 merged.append(loop)
         return tuple(merged)
+
+    @cached_property
+    def key(self) -> StreamKey:
+        """Equal for exactly the itensors that push the same tokens in the same order."""
+        return self.element, self.dtype, self.canonical
 
     def same_stream(self, other: "ITensor") -> bool:
         """Whether the two push the same tokens in the same order, so that a FIFO connects them."""

@@ -4,6 +4,9 @@ Every operation is a perfect loop nest over `loops`; every operand's map is a pr
 the operand is walked by loop `dims[i]`. The front end brings a network into this form by expanding all shapes to their
 common *atoms* (2304 = 3 x 12 x 64 where a fused QKV of 12 heads is chunked), so that reshapes and transposes vanish
 into maps. `groups` remembers which loops came from one loop of the source: they are tiled together.
+
+A dimension may be padded (`compiler.analysis.padding`): shapes and loops then hold the padded extents, `valid` the true
+ones. What lies behind a true extent is zero in what the network is given, and arbitrary in what it computes.
 """
 
 from dataclasses import dataclass
@@ -24,7 +27,8 @@ class Value:
     """A tensor. `role`: `input` activations and masks, `state` KV cache read, `param` weights, `scalar` a rank-0 param
     (passed by value, not streamed), `intermediate` the rest.
 
-    `source` is the name of the tensor in the workload's bundle; `shape` is a row-major reshape of that tensor.
+    `source` is the name of the tensor in the workload's bundle; `true_shape` is a row-major reshape of that tensor.
+    `valid` is empty where no dimension is padded.
     """
 
     name: str
@@ -32,6 +36,12 @@ class Value:
     dtype: str
     role: ValueRole = "intermediate"
     source: str = ""
+    valid: tuple[int, ...] = ()
+
+    @property
+    def true_shape(self) -> tuple[int, ...]:
+        """The shape without padding."""
+        return self.valid or self.shape
 
     @property
     def elements(self) -> int:
@@ -99,6 +109,9 @@ class LinalgOp:
     `generic`: output[dims] = reduce over reduction loops of body(inputs). One output.
     `chunk`: loop `axis` has as many iterations as there are outputs; output i is the input at `axis` = i.
     `concat`: inputs one after the other along loop `axis`; input extents are those of their values.
+
+    `valid` holds the true extent of each loop, and is empty where none is padded. A reduction skips the padded points
+    of the loops in `masked`; those of its other loops add nothing, because an operand is zero there.
     """
 
     name: str
@@ -111,10 +124,22 @@ class LinalgOp:
     body: Body | None = None
     reduction: Reduction | None = None
     axis: int | None = None
+    valid: tuple[int, ...] = ()
+    masked: tuple[int, ...] = ()
+
+    @property
+    def true_loops(self) -> tuple[int, ...]:
+        """The loops' extents without padding."""
+        return self.valid or self.loops
 
     @cached_property
     def iterations(self) -> int:
         return prod(self.loops)
+
+    @cached_property
+    def padded_iterations(self) -> int:
+        """Iterations that are padding."""
+        return self.iterations - prod(self.true_loops)
 
     @cached_property
     def is_contraction(self) -> bool:
@@ -196,9 +221,40 @@ def _verify_op(graph: LinalgGraph, op: LinalgOp) -> None:
         for dim, extent in zip(operand.dims, shape, strict=True):
             if extent != op.loops[dim] and not (op.kind == "concat" and dim == op.axis):
                 raise VerificationError(f"{op.name}: {operand.value} has extent {extent} on a loop of {op.loops[dim]}")
+    _verify_valid(graph, op)
     if op.kind == "generic":
         written = set(op.outputs[0].dims)
         if any((it == "parallel") != (d in written) for d, it in enumerate(op.iterators)):
             raise VerificationError(f"{op.name}: the output must be indexed by exactly the parallel loops")
         if op.body is None or len(op.body.arg_dtypes) != len(op.inputs) or len(op.outputs) != 1:
             raise VerificationError(f"{op.name}: a generic operation has one output and a body argument per input")
+
+
+def _verify_valid(graph: LinalgGraph, op: LinalgOp) -> None:
+    """True extents fit the padded ones, operands agree with the loops, and no padded point reaches a result."""
+    if op.valid and (len(op.valid) != len(op.loops) or op.valid == op.loops):
+        raise VerificationError(f"{op.name}: valid {op.valid} needs an extent for each loop, one of them smaller")
+    if any(not 1 <= true <= extent for true, extent in zip(op.true_loops, op.loops, strict=True)):
+        raise VerificationError(f"{op.name}: valid {op.true_loops} does not lie within the loops {op.loops}")
+    for operand in (*op.inputs, *op.outputs):
+        for dim, true in zip(operand.dims, graph.value[operand.value].true_shape, strict=True):
+            if true != op.true_loops[dim] and not (op.kind == "concat" and dim == op.axis):
+                raise VerificationError(
+                    f"{op.name}: {operand.value} is valid to {true} on a loop that is valid to {op.true_loops[dim]}"
+                )
+    padded = {d for d, it in enumerate(op.iterators) if it == "reduction" and op.true_loops[d] < op.loops[d]}
+    if not set(op.masked) <= padded:
+        raise VerificationError(f"{op.name}: masked {op.masked} must be padded reduction loops, those are {padded}")
+    if missing := sorted(d for d in padded - set(op.masked) if not adds_nothing(graph, op, d)):
+        raise VerificationError(f"{op.name}: padded points of loops {missing} reach the reduction; mask them")
+
+
+def adds_nothing(graph: LinalgGraph, op: LinalgOp, dim: int) -> bool:
+    """Whether padded points of reduction loop `dim` are exact zeros: an integer product with a factor from memory,
+    which is padded with zeros. Not so in f32, where the other factor may be infinite or not a number.
+    """
+    if op.body is None or op.reduction is None or op.reduction.combiner != "add":
+        return False
+    if not op.body.is_product or op.body.dtype_of(op.body.result) == "f32":
+        return False
+    return any(dim in operand.dims and graph.value[operand.value].role != "intermediate" for operand in op.inputs)

@@ -11,6 +11,8 @@ from math import prod
 from typing import Any, Literal
 
 from compiler.errors import VerificationError
+from compiler.graph.boundary import Carry
+from compiler.graph.converter import Converter
 from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest
@@ -107,26 +109,6 @@ class Buffer:
 
 
 @dataclass(frozen=True, slots=True)
-class Converter:
-    """How a converter re-orders: `shared` iterations of the outer loops that both sides share, `fill` and `drain`
-    tokens in each, `extent` of the box that is buffered in each iteration, in elements; `halves` is 2 for a ping-pong
-    buffer.
-    """
-
-    source: ITensor
-    target: ITensor
-    shared: int
-    fill: int
-    drain: int
-    extent: tuple[int, ...]
-    halves: int
-
-    @property
-    def bits(self) -> int:
-        return self.halves * prod(self.extent) * self.target.width // prod(self.target.element)
-
-
-@dataclass(frozen=True, slots=True)
 class Dma:
     """A transfer between HBM and a stream. The memory holds the tokens of `layout` in order, packed into words of
     `channels` x 512 bits: `tokens_per_word` tokens a word, or `words_per_token` words a token, one of the two being 1.
@@ -173,13 +155,16 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A FIFO from `source` to `target` that carries `itensor`; `depth` in tokens."""
+    """A FIFO from `source` to `target` that carries `itensor`; `depth` in tokens. `kind` is None until memories are
+    bound (`compiler.analysis.memory_kinds`): by the fast rule of `compiler.analysis.memory`.
+    """
 
     name: str
     source: str
     target: str
     itensor: ITensor
     depth: int = 2
+    kind: MemoryKind | None = None
 
     @property
     def tokens(self) -> int:
@@ -192,12 +177,13 @@ class Stream:
 
 @dataclass(frozen=True)
 class TaskGraph:
-    """Tasks in topological order, kernels in the order in which they run."""
+    """Tasks in topological order, kernels in the order in which they run; outputs that the next run reads."""
 
     name: str
     kernels: int
     tasks: tuple[Task, ...]
     streams: tuple[Stream, ...]
+    carries: tuple[Carry, ...] = ()
 
     @cached_property
     def task(self) -> dict[str, Task]:
@@ -206,6 +192,13 @@ class TaskGraph:
     @cached_property
     def stream(self) -> dict[str, Stream]:
         return {s.name: s for s in self.streams}
+
+    @cached_property
+    def padding_share(self) -> float:
+        """Share of the points that contractions compute which are padding, in [0, 1)."""
+        contractions = [t.op for t in self.tasks if t.op is not None and t.op.is_contraction]
+        computed = sum(op.iterations for op in contractions)
+        return sum(op.padded_iterations for op in contractions) / computed if computed else 0.0
 
     def verify(self) -> None:
         """Raise VerificationError where a task and a stream disagree on the number of tokens or on who is connected."""
@@ -230,9 +223,21 @@ class TaskGraph:
         return {
             "name": self.name,
             "kernels": self.kernels,
+            "padding_share": self.padding_share,
             "tasks": [_task_json(t) for t in self.tasks],
             "streams": streams,
+            "carries": [asdict(c) for c in self.carries],
         }
+
+
+def _converter_bytes(converter: Converter) -> dict[str, int]:
+    """What it holds, what it would by the paper's rule, what it must at least; iterations of one row."""
+    return {
+        "bytes": -(-converter.bits // 8),
+        "paper_bytes": -(-converter.paper_bits // 8),
+        "exact_bytes": -(-converter.exact_bits // 8),
+        "period": converter.realisation.period,
+    }
 
 
 def _task_json(task: Task) -> dict[str, Any]:
@@ -242,7 +247,7 @@ def _task_json(task: Task) -> dict[str, Any]:
     if task.converter is not None:
         data["converter"]["source"] = str(task.converter.source)
         data["converter"]["target"] = str(task.converter.target)
-        data["converter"]["bits"] = task.converter.bits
+        data["converter"] |= _converter_bytes(task.converter)
     if task.dma is not None:
         data["dma"]["layout"] = str(task.dma.layout)
         data["dma"]["words"] = task.dma.words

@@ -22,6 +22,33 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True)
+class Slr:
+    """One die of the part: what a design may use there, the shell already subtracted. `hbm`: its ports are here."""
+
+    name: str
+    lut: int
+    ff: int
+    dsp: int
+    bram36: int
+    uram: int
+    hbm: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Dies:
+    """The dies from the bottom up; `sll[k]` wires are free between die k and die k+1.
+
+    `comfort` is the share of a die's LUTs, FFs, DSPs and memories up to which it still routes well; `port_wires` the
+    wires of one m_axi port with 512 bits of data: address, data and handshakes, both directions.
+    """
+
+    slrs: tuple[Slr, ...]
+    sll: tuple[int, ...]
+    comfort: float
+    port_wires: int
+
+
+@dataclass(frozen=True, slots=True)
 class Hbm:
     """Pseudo-channels: `channel_gb_s` GB/s (1e9 bytes/s) each for sequential access through a `port_bits` port."""
 
@@ -68,9 +95,15 @@ class Platform:
     shell: str
     clock_mhz: float
     budget: Budget
+    dies: Dies
     hbm: Hbm
     power: PowerModel
     operators: dict[str, Operator]
+
+    @property
+    def on_chip_bytes(self) -> int:
+        """What the block RAM and URAM of the budget hold, parity bits included."""
+        return self.budget.bram36 * 36 * 128 + self.budget.uram * 288 * 128
 
     @property
     def channel_bytes_per_cycle(self) -> float:
@@ -84,6 +117,11 @@ def platform_names() -> tuple[str, ...]:
     return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
 
 
+def _dies(data: dict[str, Any]) -> Dies:
+    slrs = tuple(Slr(**entry) for entry in data["slr"])
+    return Dies(slrs, tuple(data["sll"]), data["comfort"], data["port_wires"])
+
+
 @cache
 def load_platform(name: str) -> Platform:
     """The platform called `name`. Raises InvalidInputError that lists the known ones."""
@@ -93,6 +131,7 @@ def load_platform(name: str) -> Platform:
     return Platform(
         **{k: data[k] for k in ("name", "title", "part", "shell", "clock_mhz")},
         budget=Budget(**data["budget"]),
+        dies=_dies(data["dies"]),
         hbm=Hbm(**data["hbm"]),
         power=PowerModel(**data["power"]),
         operators={k: Operator(**v) for k, v in data["operators"].items()},

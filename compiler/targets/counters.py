@@ -23,19 +23,32 @@ class Counters:
         if self.names:
             out.line(f"int {', '.join(f'{name} = 0' for name in self.names)};")
 
-    def advance(self, out: CppWriter) -> None:
+    def advance(self, out: CppWriter, carry: str = "") -> None:
+        """To the next token; `carry` is the statement that runs behind the last one."""
         with ExitStack() as stack:
             for name, loop in reversed(list(zip(self.names, self.loops, strict=True))):
-                if name == self.names[0]:
-                    out.line(f"{name} = {name} == {loop.trip - 1} ? 0 : {name} + 1;")
-                    return
                 out.line(f"{name} = {name} == {loop.trip - 1} ? 0 : {name} + 1;")
-                stack.enter_context(out.block(f"if ({name} == 0)"))
+                if name != self.names[0] or carry:
+                    stack.enter_context(out.block(f"if ({name} == 0)"))
+            if carry:
+                out.line(carry)
 
-    def offset(self, dim: int) -> list[str]:
-        """Terms of the running offset in data dimension `dim`."""
+    def offset(self, dim: int, bank: int | None = None) -> list[str]:
+        """Terms of the running offset in data dimension `dim`; with `bank`, of what lies within its extent only."""
         return [
-            name if loop.step == 1 else f"{name} * {loop.step}"
+            _times(name, loop.step)
             for name, loop in zip(self.names, self.loops, strict=True)
-            if loop.dim == dim
+            if loop.dim == dim and (bank is None or loop.step < bank)
         ]
+
+    def bank(self, dim: int, bank: int) -> list[str]:
+        """Terms of the number of whole extents of `bank` that the running offset in dimension `dim` has passed."""
+        return [
+            _times(name, loop.step // bank)
+            for name, loop in zip(self.names, self.loops, strict=True)
+            if loop.dim == dim and loop.step >= bank
+        ]
+
+
+def _times(name: str, step: int) -> str:
+    return name if step == 1 else f"{name} * {step}"

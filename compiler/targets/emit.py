@@ -3,40 +3,67 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import as_file, files
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from compiler import host
+from compiler.analysis.placement.placement import Placement
 from compiler.errors import InvalidInputError
-from compiler.graph.linalg_graph import LinalgGraph, Value
+from compiler.graph.linalg_graph import LinalgGraph, Output, Value
 from compiler.graph.task_graph import TaskGraph
 from compiler.platforms.platform import Platform
-from compiler.targets import hls_code, vitis_config
+from compiler.targets import floorplan, hls_code, hls_config, link_config
+from compiler.targets.expected import write_expected
 from compiler.targets.images import NATIVE, dma_to_json, pack
 from compiler.targets.interface import Image, Interface, plan_interface
+from compiler.targets.testbench import tb_source
 
 Tensors = Mapping[str, NDArray[Any]]
-SUPPORT_HEADERS = ("stream_pack.h", "reduce_tree.h", "memory_image.h")
+HOST_PROGRAMS = ("run.py", "generate.py")
+SUPPORT_HEADERS = ("stream_pack.h", "packed_token.h", "reduce_tree.h", "mul2.h", "memory_image.h", "compare_image.h")
 
 
-def emit_design(tasks: TaskGraph, graph: LinalgGraph, platform: Platform, tensors: Tensors, out: Path) -> None:
-    """Write hls/, params/, tb/ and host/ of the design into `out`.
+@dataclass(frozen=True)
+class NetworkData:
+    """What a network's tensors hold, by `Value.source`; what PyTorch makes of them, by `Output.name`; how far a result
+    may be off, relative to its largest magnitude.
+    """
 
-    `tensors` holds every value of the network that is not an intermediate, by `Value.source`. Raises UnsupportedError
-    that names the task where an operation has no C++, InvalidInputError where a tensor is missing or has another size.
+    tensors: Tensors
+    expected: Tensors
+    tolerance: float
+
+
+def emit_design(
+    tasks: TaskGraph,
+    graph: LinalgGraph,
+    platform: Platform,
+    data: NetworkData,
+    out: Path,
+    placement: Placement | None = None,
+) -> None:
+    """Write hls/, params/, tb/ and host/ of the design into `out`; with a placement, the dies for the link too.
+
+    Raises UnsupportedError that names the task where an operation has no C++, InvalidInputError where a tensor is
+    missing or has another size.
     """
     interface = plan_interface(tasks, graph)
-    emit_hls(tasks, interface, platform, out / "hls")
-    write_images(interface, platform, tensors, out)
+    emit_hls(tasks, interface, platform, out / "hls", data.tolerance)
+    emit_link(interface, platform, out / "hls", placement)
+    write_images(interface, graph.outputs, platform, data.tensors, out)
+    write_expected(interface, graph, data.expected, out)
     emit_host(out / "host")
 
 
-def emit_hls(tasks: TaskGraph, interface: Interface, platform: Platform, folder: Path) -> None:
-    """The C++ and the configuration of the tools."""
+def emit_hls(tasks: TaskGraph, interface: Interface, platform: Platform, folder: Path, tolerance: float) -> None:
+    """The C++ and the configuration of the tools; `tolerance` is what the testbench allows."""
     folder.mkdir(parents=True, exist_ok=True)
     name = interface.name
     (folder / f"{name}_tasks.h").write_text(hls_code.tasks_header(tasks, interface))
@@ -45,18 +72,28 @@ def emit_hls(tasks: TaskGraph, interface: Interface, platform: Platform, folder:
     for number, kernel in enumerate(interface.kernels):
         (folder / f"{kernel.name}.cpp").write_text(hls_code.kernel_source(kernel, tasks, interface))
         config = "hls.cfg" if number == 0 else f"hls_k{number}.cfg"
-        (folder / config).write_text(vitis_config.hls_cfg(interface, kernel, platform))
-    (folder / "tb.cpp").write_text(hls_code.testbench(interface))
-    (folder / "run_hls.tcl").write_text(vitis_config.run_hls_tcl(interface, platform))
-    (folder / "link.cfg").write_text(vitis_config.link_cfg(interface, platform))
+        (folder / config).write_text(hls_config.hls_cfg(interface, kernel, platform))
+    (folder / "tb.cpp").write_text(tb_source(interface, tolerance))
+    (folder / "run_hls.tcl").write_text(hls_config.run_hls_tcl(interface, platform))
     for header in SUPPORT_HEADERS:
         _copy_support(header, folder)
 
 
+def emit_link(interface: Interface, platform: Platform, folder: Path, placement: Placement | None) -> None:
+    """link.cfg, and floorplan.tcl where a kernel lies on several dies."""
+    (folder / "link.cfg").write_text(link_config.link_cfg(interface, platform, placement))
+    if placement is not None and floorplan.spread_kernels(interface, placement):
+        (folder / floorplan.FILE).write_text(floorplan.floorplan_tcl(interface, placement))
+
+
 def emit_host(folder: Path) -> None:
-    """The pyxrt program; what it runs is in params/manifest.json."""
-    folder.mkdir(parents=True, exist_ok=True)
-    _copy_support("run.py", folder)
+    """The programs for the board, and the package that does the work; what they run is in params/manifest.json."""
+    (folder / "runtime").mkdir(parents=True, exist_ok=True)
+    for name in HOST_PROGRAMS:
+        _copy_support(name, folder)
+    with as_file(files(host)) as package:
+        for module in sorted(package.glob("*.py")):
+            shutil.copyfile(module, folder / "runtime" / module.name)
 
 
 def _copy_support(name: str, folder: Path) -> None:
@@ -64,14 +101,17 @@ def _copy_support(name: str, folder: Path) -> None:
         shutil.copyfile(source, folder / name)
 
 
-def write_images(interface: Interface, platform: Platform, tensors: Tensors, out: Path) -> None:
-    """Packed parameters and inputs, scalars, and the manifest that describes them and the kernels' arguments."""
+def write_images(
+    interface: Interface, results: Sequence[Output], platform: Platform, tensors: Tensors, out: Path
+) -> None:
+    """Packed parameters and inputs, scalars, and the manifest: these, the kernels' arguments, `results`."""
     for folder in ("params", "tb"):
         (out / folder).mkdir(parents=True, exist_ok=True)
-    placed = vitis_config.hbm_channels(interface, platform)
+    placed = link_config.hbm_channels(interface, platform)
     images = [_write_image(image, tensors, placed, out) for image in interface.images]
     scalars = [_tensor(s, tensors) for s in interface.scalars]
     (out / "params" / "scalars.bin").write_bytes(b"".join(s.tobytes() for s in scalars))
+    made = {image.value.name: image.name for image in interface.images if image.role == "output"}
     manifest = {
         "name": interface.name,
         "kernels": [
@@ -87,20 +127,24 @@ def write_images(interface: Interface, platform: Platform, tensors: Tensors, out
             {"value": s.name, "source": s.source, "dtype": s.dtype, "content": a.item()}
             for s, a in zip(interface.scalars, scalars, strict=True)
         ],
+        "results": [
+            {"name": r.name, "image": made[r.value], "permutation": list(r.permutation), "shape": list(r.shape)}
+            for r in results
+        ],
     }
     (out / "params" / "manifest.json").write_text(json.dumps(manifest, indent=1))
 
 
 def _tensor(value: Value, tensors: Tensors) -> NDArray[Any]:
-    """The value's content in its own shape and type."""
+    """The value's content in its own shape, without padding, and type."""
     if value.source not in tensors:
         raise InvalidInputError(f"tensor {value.source!r} of value {value.name} is missing; import the model again")
     array = np.asarray(tensors[value.source])
-    if array.size != value.elements:
+    if array.size != prod(value.true_shape):
         raise InvalidInputError(
-            f"tensor {value.source!r} has shape {list(array.shape)}, value {value.name} is {list(value.shape)}"
+            f"tensor {value.source!r} has shape {list(array.shape)}, value {value.name} is {list(value.true_shape)}"
         )
-    return array.reshape(value.shape).astype(NATIVE[value.dtype], copy=False)
+    return array.reshape(value.true_shape).astype(NATIVE[value.dtype], copy=False)
 
 
 def _write_image(image: Image, tensors: Tensors, placed: Mapping[tuple[str, int], int], out: Path) -> dict[str, Any]:
@@ -118,7 +162,8 @@ def _write_image(image: Image, tensors: Tensors, placed: Mapping[tuple[str, int]
         "role": image.role,
         **dma_to_json(image.dma),
         "source": image.value.source,
-        "shape": list(image.value.shape),
+        "shape": list(image.value.true_shape),
+        "padded_shape": list(image.value.shape),
         "bytes": image.dma.words * 64,
         "channel_images": channels,
     }

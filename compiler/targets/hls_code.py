@@ -1,10 +1,13 @@
-"""The `hls/` folder's C++: declarations, tasks, kernel tops, testbench."""
+"""The `hls/` folder's C++: declarations, tasks, kernel tops."""
 
-from compiler.analysis.memory import fifo_cost
+from collections.abc import Sequence
+
+from compiler.analysis.memory import stream_memory
+from compiler.analysis.operators import PACKED
 from compiler.graph.task_graph import Stream, TaskGraph
-from compiler.targets.interface import Interface, Kernel, Port, token_alias, token_type
-from compiler.targets.scalar_ops import C_TYPE
-from compiler.targets.task_emitter import TaskEmitter
+from compiler.targets.interface import Interface, Kernel, Port
+from compiler.targets.tasks.emitter import TaskEmitter
+from compiler.targets.tokens import is_packed, token_alias, token_type
 from compiler.targets.writer import CppWriter, identifier
 
 FIFO_IMPL = {"registers": "srl", "lutram": "lutram", "bram": "bram", "uram": "uram"}
@@ -41,6 +44,10 @@ def tasks_source(tasks: TaskGraph, interface: Interface) -> str:
     out.line()
     out.line("#include <cmath>")
     out.line()
+    if any(core.endswith(PACKED) for task in tasks.tasks for core, _ in task.operators):
+        out.line('#include "mul2.h"')
+    if any(is_packed(s.itensor) for s in tasks.streams):
+        out.line('#include "packed_token.h"')
     out.line('#include "reduce_tree.h"')
     out.line('#include "stream_pack.h"')
     out.line()
@@ -75,7 +82,7 @@ def kernel_source(kernel: Kernel, tasks: TaskGraph, interface: Interface) -> str
     out.statement(f"void {kernel.name}", kernel.parameters, " {")
     with out.indented():
         for port in kernel.ports:
-            _port_pragma(out, port)
+            _port_pragma(out, port, [p for p in kernel.ports if p.bundle == port.bundle])
         for argument in (*(identifier(s.name) for s in kernel.scalars), "return"):
             out.pragma(f"interface mode=s_axilite port={argument}")
         out.pragma("dataflow")
@@ -90,58 +97,17 @@ def kernel_source(kernel: Kernel, tasks: TaskGraph, interface: Interface) -> str
     return out.text()
 
 
-def _port_pragma(out: CppWriter, port: Port) -> None:
-    direction = "write" if port.writes else "read"
+def _port_pragma(out: CppWriter, port: Port, bundled: Sequence[Port]) -> None:
+    """All pointers of a bundle say the same of it, or the tool falls back to its defaults (UG1448, HLS 200-466)."""
+    directions = sorted({"write" if p.writes else "read" for p in bundled})
+    depth = max(p.image.dma.words for p in bundled)
+    bursts = (f"max_{d}_burst_length={BURST_WORDS} num_{d}_outstanding={OUTSTANDING_BURSTS}" for d in directions)
     out.pragma(
-        f"interface mode=m_axi port={port.name} bundle=gmem_{port.name} offset=slave depth={port.image.dma.words} "
-        f"max_{direction}_burst_length={BURST_WORDS} num_{direction}_outstanding={OUTSTANDING_BURSTS}"
+        f"interface mode=m_axi port={port.name} bundle={port.bundle} offset=slave depth={depth} {' '.join(bursts)}"
     )
 
 
 def _stream(out: CppWriter, stream: Stream) -> None:
     out.line(f'hls::stream<{token_type(stream.itensor)}, {stream.depth}> {stream.name}("{stream.name}");')
-    impl = FIFO_IMPL[fifo_cost(stream.width, stream.depth).kind]
+    impl = FIFO_IMPL[stream_memory(stream).kind]
     out.pragma(f"bind_storage variable={stream.name} type=fifo impl={impl}")
-
-
-def testbench(interface: Interface) -> str:
-    """`tb.cpp`: runs the kernels in sequence on the memory images of the design directory."""
-    out = CppWriter()
-    out.comment(
-        "Testbench: tb [design directory] [folder for the outputs]. Runs the kernels in sequence on params/ and tb/."
-    )
-    out.line("#include <sys/stat.h>")
-    out.line()
-    out.line("#include <string>")
-    out.line()
-    out.line(f'#include "{interface.name}_kernels.h"')
-    out.line('#include "memory_image.h"')
-    out.line()
-    with out.block("int main(int argc, char** argv)"):
-        out.line('const std::string design = argc > 1 ? argv[1] : folder_of(__FILE__) + "/..";')
-        out.line('const std::string results = argc > 2 ? argv[2] : design + "/out";')
-        if interface.scalars:
-            size = 4 * len(interface.scalars)
-            out.line(f'const std::vector<unsigned char> scalars = read_bytes(design + "/params/scalars.bin", {size});')
-        for image in interface.images:
-            for channel in range(image.dma.channels):
-                words = image.dma.words
-                name = f"{image.name}_{channel}"
-                if image.role in {"param", "input"}:
-                    out.line(f'MemoryImage {name} = read_image(design + "/{image.file(channel)}", {words});')
-                else:
-                    out.line(f"MemoryImage {name}({words});")
-        out.line()
-        position = {s.name: k for k, s in enumerate(interface.scalars)}
-        for kernel in interface.kernels:
-            pointers = [f"{p.image.name}_{p.channel}.data()" for p in kernel.ports]
-            values = [f"scalar<{C_TYPE[s.dtype]}>(scalars, {position[s.name]})" for s in kernel.scalars]
-            out.statement(kernel.name, [*pointers, *values], ";")
-        out.line()
-        out.line("mkdir(results.c_str(), 0777);")
-        for image in interface.images:
-            for channel in range(image.dma.channels if image.role == "output" else 0):
-                file = image.file(channel).removeprefix("out")
-                out.line(f'write_image(results + "{file}", {image.name}_{channel});')
-        out.line("return 0;")
-    return out.text()

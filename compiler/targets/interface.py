@@ -1,16 +1,16 @@
 """What the parts of a design call each other: memory images, kernels with their ports, tasks with their parameters."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from math import prod
 from typing import Literal
 
+from compiler.analysis.ports import paired_stores
 from compiler.analysis.tasks import c_name
 from compiler.errors import VerificationError
-from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Value
 from compiler.graph.task_graph import Dma, Stream, Task, TaskGraph
 from compiler.targets.scalar_ops import C_TYPE
+from compiler.targets.tokens import token_type
 from compiler.targets.writer import Namer, identifier
 
 ImageRole = Literal["param", "input", "output", "intermediate"]
@@ -33,13 +33,21 @@ class Image:
 
 @dataclass(frozen=True)
 class Port:
-    """An m_axi port of a kernel: one channel of an image. `traffic` is in words of 512 bits, re-reads included."""
+    """A pointer of a kernel: one channel of an image. `traffic` is in words of 512 bits, re-reads included. `shares` is
+    the pointer whose m_axi port it goes through, if not one of its own (`compiler.analysis.ports`).
+    """
 
     name: str
     image: Image
     channel: int
     writes: bool
     traffic: int
+    shares: str | None = None
+
+    @property
+    def bundle(self) -> str:
+        """Name of the m_axi port."""
+        return f"gmem_{self.shares or self.name}"
 
 
 @dataclass(frozen=True)
@@ -82,18 +90,6 @@ class Interface:
     task_ports: dict[str, tuple[Port, ...]]
 
 
-def token_type(itensor: ITensor) -> str:
-    """C++ type of one token: the element itself, or the alias of a vector of them."""
-    elements = prod(itensor.element)
-    return C_TYPE[itensor.dtype] if elements == 1 else f"{itensor.dtype}x{elements}"
-
-
-def token_alias(itensor: ITensor) -> str | None:
-    """Definition of the alias, if the token is a vector."""
-    elements = prod(itensor.element)
-    return None if elements == 1 else f"using {token_type(itensor)} = hls::vector<{C_TYPE[itensor.dtype]}, {elements}>;"
-
-
 def plan_interface(tasks: TaskGraph, graph: LinalgGraph) -> Interface:
     """Names and roles of everything in the design. O(tasks)."""
     images: dict[str, Image] = {}
@@ -114,6 +110,7 @@ def plan_interface(tasks: TaskGraph, graph: LinalgGraph) -> Interface:
                         f"{task.name} uses memory image {image.name} in another layout than its writer"
                     )
                 task_ports[task.name] = _ports(task, image, namer)
+        task_ports |= _shared({t.name: task_ports[t.name] for t in members if t.name in task_ports})
         ports = tuple(p for t in members for p in task_ports.get(t.name, ()))
         kernels.append(Kernel(f"{name}_k{number}", members, streams, ports, tuple(graph.value[s] for s in scalars)))
     used = dict.fromkeys(s for k in kernels for s in k.scalars)
@@ -123,6 +120,11 @@ def plan_interface(tasks: TaskGraph, graph: LinalgGraph) -> Interface:
 def _image(task: Task, graph: LinalgGraph, results: set[str]) -> Image:
     assert task.dma is not None
     value = graph.value[task.dma.value]
+    if task.dma.layout.shape != value.shape:
+        raise VerificationError(
+            f"{task.name} moves {list(task.dma.layout.shape)} of {value.name}{list(value.shape)}: the network is "
+            "padded in another way than the design; compile the design again"
+        )
     if value.role == "intermediate":
         return Image(c_name(value.name), value, task.dma, "output" if value.name in results else "intermediate")
     # Kernels may want one value in different orders: an image for each load.
@@ -143,12 +145,23 @@ def _ports(task: Task, image: Image, namer: Namer) -> tuple[Port, ...]:
     )
 
 
+def _shared(task_ports: dict[str, tuple[Port, ...]]) -> dict[str, tuple[Port, ...]]:
+    """The ports of one kernel, stores through those of loads."""
+    ports = [port for ports in task_ports.values() for port in ports]
+    hosts = paired_stores(
+        {p.name: p.traffic for p in ports if not p.writes}, {p.name: p.traffic for p in ports if p.writes}
+    )
+    return {t: tuple(replace(p, shares=hosts.get(p.name)) for p in ports) for t, ports in task_ports.items()}
+
+
 def task_parameters(task: Task, tasks: TaskGraph, ports: tuple[Port, ...]) -> tuple[Parameter, ...]:
     """Parameters of the task's function: streams read, streams written, memory, scalars."""
     namer = Namer([task.name])
     parameters: list[Parameter] = []
     for access, hint in zip((*task.reads, *task.writes), _stream_hints(task), strict=True):
         stream = tasks.stream[access.stream]
+        if identifier(hint) == task.name:
+            hint = hint.rsplit(".", 1)[-1]
         parameters.append(Parameter(f"hls::stream<{token_type(stream.itensor)}>&", namer.name(hint), stream.name))
     for port in ports:
         kind = "ap_uint<512>*" if port.writes else "const ap_uint<512>*"

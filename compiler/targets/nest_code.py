@@ -24,12 +24,13 @@ def pipelined_nest(out: CppWriter, names: Sequence[str], trips: Sequence[int], i
 
 
 @contextmanager
-def unrolled(out: CppWriter, loops: Sequence[tuple[str, int]]) -> Generator[None]:
-    """Loops in space; none of one iteration."""
+def unrolled(out: CppWriter, loops: Sequence[tuple[str, int]], pairs: str = "") -> Generator[None]:
+    """Loops in space; none of one iteration. The loop called `pairs` advances by two."""
     with ExitStack() as stack:
         for name, trip in loops:
             if trip > 1:
-                stack.enter_context(out.block(f"for (int {name} = 0; {name} < {trip}; ++{name})"))
+                step = f"{name} += 2" if name == pairs else f"++{name}"
+                stack.enter_context(out.block(f"for (int {name} = 0; {name} < {trip}; {step})"))
                 out.pragma("unroll")
         yield
 
@@ -88,9 +89,13 @@ class NestNames:
         """Loops in space over `dims`."""
         return [(self.lane(d), self.unroll[d]) for d in dims if self.unroll[d] > 1]
 
-    def element(self, dims: Sequence[int]) -> str:
-        """Row-major index of the running lane in a token (or array) over `dims`; empty for a single element."""
-        return row_major(self.lanes(dims))
+    def element(self, dims: Sequence[int], next_of: int | None = None) -> str:
+        """Row-major index of the running lane in a token (or array) over `dims`; empty for a single element.
+
+        `next_of` gives the index of the next lane along that dimension.
+        """
+        step = {self.lane(next_of): f"{self.lane(next_of)} + 1"} if next_of is not None else {}
+        return row_major([(step.get(name, name), trip) for name, trip in self.lanes(dims)])
 
 
 def row_major(loops: Sequence[tuple[str, int]]) -> str:
@@ -98,7 +103,8 @@ def row_major(loops: Sequence[tuple[str, int]]) -> str:
     terms: list[str] = []
     stride = 1
     for name, trip in reversed(loops):
-        terms.append(name if stride == 1 else f"{name} * {stride}")
+        factor = f"({name})" if " " in name else name
+        terms.append(name if stride == 1 else f"{factor} * {stride}")
         stride *= trip
     return " + ".join(reversed(terms))
 

@@ -87,6 +87,7 @@ COMBINE_INT = {
 TREE = {"add": "Add", "mul": "Multiply", "max": "Maximum", "min": "Minimum"}
 NEUTRAL_FLOAT = {"add": 0.0, "mul": 1.0, "max": -math.inf, "min": math.inf}
 NEUTRAL_INT = {"add": 0, "mul": 1, "max": -(2**31), "min": 2**31 - 1}
+RANGE = {"i8": (-(2**7), 2**7 - 1), "i4": (-(2**3), 2**3 - 1)}
 
 
 def literal(value: float, dtype: str) -> str:
@@ -120,7 +121,9 @@ def expression(op: ScalarOp, args: Sequence[str], arg_dtypes: Sequence[str]) -> 
         return literal(op.const, op.dtype)
     if op.name in CASTS:
         template = CASTS[op.name]
-        if arg_dtypes[0] == "i1":
+        if arg_dtypes[0] == "i32" and op.name == "arith.sitofp":
+            template = "{type}({0})"
+        elif arg_dtypes[0] == "i1":
             template = CASTS_FROM_BOOL.get(op.name, template)
         elif op.dtype == "i1":
             template = CAST_TO_BOOL
@@ -137,6 +140,14 @@ def expression(op: ScalarOp, args: Sequence[str], arg_dtypes: Sequence[str]) -> 
 def combine(combiner: Combiner, dtype: str, left: str, right: str) -> str:
     """Two partial results of a reduction as one."""
     return (COMBINE_FLOAT if dtype == "f32" else COMBINE_INT)[combiner].format(left, right)
+
+
+def neutral(combiner: Combiner, dtype: str) -> str:
+    """What `combiner` ignores, in C++."""
+    if dtype == "f32":
+        return literal(NEUTRAL_FLOAT[combiner], dtype)
+    low, high = RANGE.get(dtype, (NEUTRAL_INT["max"], NEUTRAL_INT["min"]))
+    return literal(min(max(NEUTRAL_INT[combiner], low), high), dtype)
 
 
 def is_neutral(combiner: Combiner, dtype: str, init: float) -> bool:

@@ -14,7 +14,8 @@ RESERVED = frozenset(
         decltype default delete do double else enum explicit export extern false float for friend goto if inline int
         long mutable namespace new noexcept not nullptr operator or private protected public register return short
         signed sizeof static struct switch template this throw true try typedef typeid typename union unsigned using
-        virtual void volatile while xor hls ap_int ap_uint main token word slot pack unpack reduce_tree
+        virtual void volatile while xor hls ap_int ap_uint main token word slot pack unpack
+        unpack_elements pack_elements reduce_tree mul2
         """,
     )
 )

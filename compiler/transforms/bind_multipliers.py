@@ -10,7 +10,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from compiler.analysis.read_back import tasks_of
-from compiler.dialects.dataflow import MULTIPLIERS
+from compiler.dialects.dataflow_task import MULTIPLIERS
 
 
 def bind_multipliers(module: ModuleOp, multiplier: str) -> None:

@@ -1,7 +1,7 @@
 """fuse-kernels: put neighbours on chip together under a budget of converter memory (level 2 of the design space)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import get_args
 
 from typing_extensions import override
 from xdsl.context import Context
@@ -11,11 +11,14 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from compiler.analysis.fusion import plan_fusion
+from compiler.analysis.fusion_costs import FusionCosts
 from compiler.analysis.read_back import kernels_of, linalg_of
-from compiler.dialects.dataflow import KernelOp, TaskOp, YieldOp
-from compiler.dialects.itensor import ITensorType
+from compiler.dialects.dataflow_kernel import KernelOp, YieldOp
+from compiler.dialects.dataflow_task import TaskOp
+from compiler.dialects.itensor_type import ITensorType
 from compiler.graph.itensor import ITensor
-from compiler.transforms.restream import restream
+from compiler.options import ConverterRule, FusionPlan
+from compiler.transforms.restream import converter_rule, restream
 
 
 def _single_task(kernel: KernelOp) -> TaskOp:
@@ -28,7 +31,7 @@ def _single_task(kernel: KernelOp) -> TaskOp:
     )
 
 
-def _plan(module: ModuleOp, tasks: list[TaskOp], budget: int) -> Mapping[str, int]:
+def _costs(module: ModuleOp, tasks: list[TaskOp], rule: ConverterRule) -> FusionCosts:
     reads: dict[tuple[str, int], ITensor | None] = {}
     writes: dict[str, ITensor] = {}
     for task in tasks:
@@ -37,10 +40,10 @@ def _plan(module: ModuleOp, tasks: list[TaskOp], budget: int) -> Mapping[str, in
         for operand, result in zip(task.writes, task.outputs, strict=True):
             assert isinstance(result.type, ITensorType)
             writes[operand.value] = result.type.data
-    return plan_fusion(linalg_of(module), reads, writes, budget)
+    return FusionCosts(linalg_of(module), reads, writes, rule)
 
 
-def _merge(index: int, group: list[KernelOp]) -> None:
+def _merge(index: int, group: list[KernelOp], rule: ConverterRule) -> None:
     """One kernel from several: what one makes and another reads stays on chip."""
     block, inputs = Block(), list[SSAValue]()
     on_chip: dict[SSAValue, SSAValue] = {}
@@ -51,7 +54,7 @@ def _merge(index: int, group: list[KernelOp]) -> None:
         block.add_op(task)
         for i, (outer, arg) in enumerate(zip(kernel.inputs, kernel.block.args, strict=True)):
             if outer in on_chip:
-                restream(on_chip[outer], task, i, task.reads[i].value)
+                restream(on_chip[outer], task, i, task.reads[i].value, rule)
                 continue
             inputs.append(outer)
             task.operands[i] = block.insert_arg(arg.type, len(block.args))
@@ -72,27 +75,35 @@ def _merge(index: int, group: list[KernelOp]) -> None:
         kernel.erase()
 
 
-def fuse_kernels(module: ModuleOp, budget: int) -> None:
+def fuse_kernels(module: ModuleOp, budget: int, plan_name: FusionPlan, on_chip: int, rule: ConverterRule) -> None:
     kernels = kernels_of(module)
     tasks = [_single_task(kernel) for kernel in kernels]
-    plan = _plan(module, tasks, budget)
+    plan = plan_fusion(_costs(module, tasks, rule), plan_name, budget, on_chip)
     groups: dict[int, list[KernelOp]] = {}
     for kernel, task in zip(kernels, tasks, strict=True):
         groups.setdefault(plan[task.process_name], []).append(kernel)
     for index in sorted(groups):
-        _merge(index, groups[index])
+        _merge(index, groups[index], rule)
 
 
 @dataclass(frozen=True)
 class FuseKernelsPass(ModulePass):
-    """Merge kernels by the greedy plan of `compiler.analysis.fusion`; converters in one kernel take at most `budget`
-    bytes. Assumes kernels of one task each, in topological order.
+    """Merge kernels by a plan of `compiler.analysis.fusion`; converters in one kernel take at most `budget` bytes, and
+    all kernels together at most `on_chip` where that is possible. `converters` is the rule of their buffers
+    (`Knobs.converters`). Assumes kernels of one task each, in topological order.
     """
 
     name = "fuse-kernels"
 
     budget: int = 16 << 20
+    plan: str = "traffic"
+    on_chip: int = 40 << 20
+    converters: str = "exact"
 
     @override
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        fuse_kernels(op, self.budget)
+        plan: FusionPlan | None = next((p for p in get_args(FusionPlan) if p == self.plan), None)
+        if plan is None:
+            known = ", ".join(get_args(FusionPlan))
+            raise PassFailedException(f"fusion plan {self.plan!r} is unknown; use one of {known}")
+        fuse_kernels(op, self.budget, plan, self.on_chip, converter_rule(self.converters))

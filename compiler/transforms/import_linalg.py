@@ -8,8 +8,8 @@ from xdsl.ir import Attribute, SSAValue
 
 from compiler.analysis.names import c_name
 from compiler.analysis.read_back import OUTPUT_ATTRIBUTE, VALUE_ATTRIBUTE
-from compiler.dialects.dataflow import TaskOp
 from compiler.dialects.dataflow_attributes import OutputAttr, ValueAttr, ValueInfo
+from compiler.dialects.dataflow_task import TaskOp
 from compiler.dialects.element_types import tensor_type
 from compiler.graph.linalg_graph import LinalgGraph
 
@@ -23,7 +23,7 @@ def import_linalg(graph: LinalgGraph) -> ModuleOp:
     """The module of `graph`: arguments are what the network is given, results its outputs. O(operations)."""
     arguments = [value for value in graph.values if value.role != "intermediate"]
     types = {value.name: tensor_type(value.shape, value.dtype) for value in graph.values}
-    infos = [ValueAttr(ValueInfo(value.name, value.role, value.source)) for value in arguments]
+    infos = [ValueAttr(ValueInfo(value.name, value.role, value.source, value.valid)) for value in arguments]
     function = FuncOp(
         graph.name,
         ([types[value.name] for value in arguments], [types[out.value] for out in graph.outputs]),

@@ -9,23 +9,34 @@ from xdsl.ir import Operation, SSAValue, Use
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from compiler.analysis.names import fork_name
+from compiler.analysis.names import fork_name, operand_stream, shared_fork_name
 from compiler.analysis.read_back import argument_names, design_function, kernels_of, value_of
-from compiler.dialects.dataflow import KernelOp, TaskOp
-from compiler.dialects.itensor import CastOp, ConverterOp, ForkOp, ITensorType
+from compiler.dialects.dataflow_kernel import KernelOp
+from compiler.dialects.dataflow_task import TaskOp
+from compiler.dialects.itensor_adapters import CastOp
+from compiler.dialects.itensor_routing import ConverterOp, ForkOp
+from compiler.dialects.itensor_type import ITensorType
 
 
 def _reading_order(use: Use, position: dict[Operation, int]) -> tuple[int, int]:
     """Where the task stands that finally reads this use, and at which input: stable under adapters in between."""
     operation, index = use.operation, use.index
-    if isinstance(operation, CastOp | ConverterOp):
-        uses = list(operation.results[0].uses)
-        if len(uses) != 1:
-            raise PassFailedException(
-                f"insert-forks expects one reader behind {operation.name}, one has {len(uses)}; adapt for each reader"
-            )
-        return _reading_order(uses[0], position)
-    return position[operation], index
+    if not isinstance(operation, CastOp | ConverterOp):
+        return position[operation], index
+    uses = list(operation.results[0].uses)
+    if not uses or (len(uses) > 1 and isinstance(operation, CastOp)):
+        raise PassFailedException(
+            f"insert-forks expects one reader behind {operation.name}, one has {len(uses)}; adapt for each reader"
+        )
+    return min(_reading_order(behind, position) for behind in uses)
+
+
+def _first_stream(use: Use) -> str:
+    """The stream that the task behind this use reads."""
+    while isinstance(use.operation, CastOp):
+        (use,) = use.operation.result.uses
+    assert isinstance(use.operation, TaskOp)
+    return operand_stream(use.operation.process_name, use.index)
 
 
 def insert_forks(module: ModuleOp) -> None:
@@ -33,10 +44,15 @@ def insert_forks(module: ModuleOp) -> None:
     for number, kernel in enumerate(kernels_of(module)):
         position = {op: i for i, op in enumerate(kernel.block.ops)}
         made = [v for op in kernel.block.ops if isinstance(op, TaskOp) for v in op.outputs]
-        for source in (*kernel.block.args, *made):
+        converted = [op.outputs[0] for op in kernel.block.ops if isinstance(op, ConverterOp) and op.outputs]
+        for source in (*kernel.block.args, *made, *converted):
             uses = sorted(source.uses, key=lambda use: _reading_order(use, position))
-            if isinstance(source.type, ITensorType) and len(uses) != 1:
-                _fork(kernel, source, uses, fork_name(value_of(source, names), number))
+            if not isinstance(source.type, ITensorType) or len(uses) == 1:
+                continue
+            value = value_of(source, names)
+            behind = isinstance(source.owner, ConverterOp)
+            name = shared_fork_name(value, _first_stream(uses[0])) if behind else fork_name(value, number)
+            _fork(kernel, source, uses, name)
 
 
 def _fork(kernel: KernelOp, source: SSAValue, uses: list[Use], name: str) -> None:
@@ -55,7 +71,7 @@ def _fork(kernel: KernelOp, source: SSAValue, uses: list[Use], name: str) -> Non
 class InsertForksPass(ModulePass):
     """Give every itensor in a kernel exactly one use; one without any is drained by a fork without copies.
 
-    Assumes that casts and converters have one reader. Copies are numbered in the order of the tasks that read them.
+    Assumes that casts have one reader. Copies are numbered in the order of the tasks that read them.
     """
 
     name = "insert-forks"

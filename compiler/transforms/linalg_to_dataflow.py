@@ -10,8 +10,9 @@ from xdsl.passes import ModulePass
 
 from compiler.analysis.fusion import read_itensors, write_itensors
 from compiler.analysis.read_back import linalg_of, tasks_of
-from compiler.dialects.dataflow import KernelOp, TaskOp, YieldOp
-from compiler.dialects.itensor import ITensorType
+from compiler.dialects.dataflow_kernel import KernelOp, YieldOp
+from compiler.dialects.dataflow_task import TaskOp
+from compiler.dialects.itensor_type import ITensorType
 from compiler.graph.itensor import ITensor
 
 

@@ -12,8 +12,11 @@ from xdsl.utils.exceptions import PassFailedException
 from compiler.analysis.fifo import MIN_DEPTH
 from compiler.analysis.names import input_stream, operand_stream
 from compiler.analysis.read_back import kernels_of, processes_of
-from compiler.dialects.dataflow import KernelOp, TaskOp
-from compiler.dialects.itensor import CastOp, ITensorType, StreamOp, itensor_of
+from compiler.dialects.dataflow_kernel import KernelOp
+from compiler.dialects.dataflow_task import TaskOp
+from compiler.dialects.itensor_adapters import CastOp
+from compiler.dialects.itensor_stream import StreamOp, itensor_of
+from compiler.dialects.itensor_type import ITensorType
 from compiler.dialects.process import ProcessOp
 
 

@@ -10,7 +10,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from compiler.dialects.context import DIALECTS
 from compiler.errors import MillraceError
-from compiler.transforms.pipeline_passes import DESIGN_PASSES
+from compiler.transforms.pipeline_passes import DESIGN_PASSES, OTHER_PASSES
 
 
 class MillraceOpt(xDSLOptMain):
@@ -21,7 +21,7 @@ class MillraceOpt(xDSLOptMain):
             self.ctx.load_dialect(dialect)
 
     def register_all_passes(self) -> None:
-        for pass_ in DESIGN_PASSES:
+        for pass_ in (*DESIGN_PASSES, *OTHER_PASSES):
             self.register_pass(pass_.name, lambda pass_=pass_: pass_)
 
     def register_all_targets(self) -> None:

@@ -10,29 +10,34 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
-from compiler.analysis.fifo import size_fifos as plan_depths
-from compiler.analysis.read_back import kernels_of, processes_of, stream_of
-from compiler.dialects.dataflow import LoadOp
-from compiler.dialects.itensor import StreamOp, stream_type
+from compiler.analysis.depths import with_depths
+from compiler.analysis.read_back import kernels_of, read_back
+from compiler.dialects.itensor_stream import StreamOp
+from compiler.dialects.itensor_type import stream_type
 from compiler.options import FifoStrategy
+from compiler.platforms.platform import Platform, load_platform
 
 
-def size_fifos(module: ModuleOp, strategy: FifoStrategy) -> None:
-    kernels = kernels_of(module)
-    fifos = [op for kernel in kernels for op in kernel.block.ops if isinstance(op, StreamOp)]
-    loads = {op.process_name for kernel in kernels for op in processes_of(kernel) if isinstance(op, LoadOp)}
-    sized = plan_depths(loads, [stream_of(op) for op in fifos], strategy)
-    for fifo, planned in zip(fifos, sized, strict=True):
-        Rewriter.replace_value_with_new_type(fifo.stream, stream_type(planned.itensor, planned.depth))
+def size_fifos(module: ModuleOp, strategy: FifoStrategy, prefetch_kib: int, platform: Platform) -> None:
+    sized = with_depths(read_back(module, platform), strategy, prefetch_kib, platform).stream
+    for kernel in kernels_of(module):
+        for fifo in [op for op in kernel.block.ops if isinstance(op, StreamOp)]:
+            planned = sized[fifo.stream_name]
+            Rewriter.replace_value_with_new_type(fifo.stream, stream_type(planned.itensor, planned.depth))
 
 
 @dataclass(frozen=True)
 class SizeFifosPass(ModulePass):
-    """Set the depth of every `itensor.stream` by `compiler.analysis.fifo`. Assumes processes on streams."""
+    """Set the depth of every `itensor.stream` by `compiler.analysis.depths`. Assumes processes on streams.
+
+    The pace of a task, and so what its FIFOs hold, depends on the operators of `platform`.
+    """
 
     name = "size-fifos"
 
-    strategy: str = "safe"
+    strategy: str = "conservative"
+    prefetch_kib: int = 0
+    platform: str = "u55c"
 
     @override
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -40,4 +45,4 @@ class SizeFifosPass(ModulePass):
         if strategy is None:
             known = ", ".join(get_args(FifoStrategy))
             raise PassFailedException(f"FIFO strategy {self.strategy!r} is unknown; use one of {known}")
-        size_fifos(op, strategy)
+        size_fifos(op, strategy, self.prefetch_kib, load_platform(self.platform))

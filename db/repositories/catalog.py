@@ -12,6 +12,8 @@ from db.models import Model, Workload
 from db.repositories._statements import insert_or_ignore
 from db.types import utcnow
 
+BUILTIN = "builtin"
+
 
 def put_model(session: Session, name: str, kind: str, config: dict[str, Any], digest: str) -> Model:
     """The model called `name`, stored now if it is new. Raises ConflictError if the name belongs to another network."""
@@ -20,6 +22,20 @@ def put_model(session: Session, name: str, kind: str, config: dict[str, Any], di
     model = session.scalars(select(Model).where(Model.name == name)).one()
     if model.digest != digest:
         raise ConflictError(f"the name {name!r} belongs to a different network; choose another name")
+    return model
+
+
+def put_builtin(session: Session, name: str, config: dict[str, Any], digest: str) -> Model:
+    """The built-in model called `name`, stored now or brought up to date; what refers to its row keeps doing so.
+
+    A model that a person added under the name, before it was a built-in one, stays as it is: look at its `kind`.
+    """
+    values = {"id": new_id("mdl"), "name": name, "kind": BUILTIN, "config": config, "digest": digest}
+    insert_or_ignore(session, Model, {**values, "created_at": utcnow()})
+    model = session.scalars(select(Model).where(Model.name == name)).one()
+    if model.kind == BUILTIN and model.digest != digest:
+        model.config, model.digest = config, digest
+        session.flush()
     return model
 
 

@@ -120,7 +120,7 @@ def make_design(exploration_id: str, number: int, chance: random.Random) -> Desi
         "order": chance.choice(("reduction-inner", "reduction-outer")),
         "overrides": overrides,
         "fusion_budget": 2 ** chance.randint(16, 25),
-        "fifo": chance.choice(("safe", "safe-prefetch")),
+        "fifo": chance.choice(("conservative", "whole")),
         "hbm_channels": channels,
         "stream_width": width,
         "multiplier": multiplier,

@@ -1,10 +1,9 @@
-// op_h: h[n0, n1] = add over k0 of x[n0, k0] * w[k0, n1]. 4608 iterations, one every cycle, one point at a time.
+// op_h: h[n0, n1] = sum over k0 of x[n0, k0] * w[k0, n1]. 4608 iterations, one every cycle, one point at a time.
 //   reads x: itensor<1x1xf32, iter_space: [24,4]*[1,1], iter_map: (d0,d1)->(d1,d0)>
 //   reads w: itensor<1x1xf32, iter_space: [24,4,48]*[1,1,1], iter_map: (d0,d1,d2)->(d0,d2)>
 //   writes h: itensor<1x1xf32, iter_space: [4,48]*[1,1], iter_map: (d0,d1)->(d0,d1)>
 void op_h(hls::stream<float>& x, hls::stream<float>& w, hls::stream<float>& h) {
   float x_token;
-  float w_token;
   float acc[4][48];
 #pragma HLS bind_storage variable=acc type=ram_s2p impl=bram
 #pragma HLS dependence variable=acc type=inter direction=RAW distance=192 dependent=true
@@ -15,7 +14,7 @@ void op_h(hls::stream<float>& x, hls::stream<float>& w, hls::stream<float>& h) {
         if (n1 == 0) {
           x_token = x.read();
         }
-        w_token = w.read();
+        const float w_token = w.read();
         const float product = x_token * w_token;
         const float total = k0 == 0 ? product : acc[n0][n1] + product;
         acc[n0][n1] = total;

@@ -1,7 +1,7 @@
-// Re-orders tokens: the two sides share no loop, so all of 4x48 is filled, then drained. 36 iterations, one every
+// Re-orders tokens: the two sides share no loop, so all of 4x48 is filled, then drained. 48 iterations, one every
 // cycle.
 //   reads in: itensor<1x16xf32, iter_space: [3,4]*[16,1], iter_map: (d0,d1)->(d1,d0)>
-//   writes out: itensor<4x4xf32, iter_space: [2,3,4]*[1,16,4], iter_map: (d0,d1,d2)->(0,d1+d2)>
+//   writes out: itensor<4x4xf32, iter_space: [3,3,4]*[1,16,4], iter_map: (d0,d1,d2)->(0,d1+d2)>
 void convert_g_to_op_y_in0(hls::stream<f32x16>& in, hls::stream<f32x16>& out) {
   float buffer[4][48];
 #pragma HLS array_partition variable=buffer type=complete dim=1
@@ -10,7 +10,7 @@ void convert_g_to_op_y_in0(hls::stream<f32x16>& in, hls::stream<f32x16>& out) {
 #pragma HLS dependence variable=buffer type=inter direction=RAW distance=9 dependent=true
   int fill0 = 0, fill1 = 0;
   int drain0 = 0, drain1 = 0;
-  for (int t = 0; t < 36; ++t) {
+  for (int t = 0; t < 48; ++t) {
 #pragma HLS pipeline II=1 style=flp
     if (t >= 12) {
       f32x16 token;
@@ -24,7 +24,7 @@ void convert_g_to_op_y_in0(hls::stream<f32x16>& in, hls::stream<f32x16>& out) {
       out.write(token);
       drain1 = drain1 == 11 ? 0 : drain1 + 1;
       if (drain1 == 0) {
-        drain0 = drain0 == 1 ? 0 : drain0 + 1;
+        drain0 = drain0 == 2 ? 0 : drain0 + 1;
       }
     }
     if (t < 12) {

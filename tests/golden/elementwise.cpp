@@ -3,12 +3,11 @@
 //   reads b: itensor<16xf32, iter_space: [3]*[16], iter_map: (d0)->(d0)>
 //   writes g: itensor<1x16xf32, iter_space: [3,4]*[16,1], iter_map: (d0,d1)->(d1,d0)>
 void op_g(hls::stream<f32x16>& h, hls::stream<f32x16>& b, hls::stream<f32x16>& g) {
-  f32x16 h_token;
   f32x16 b_token;
   for (int n1 = 0; n1 < 3; ++n1) {
     for (int n0 = 0; n0 < 4; ++n0) {
 #pragma HLS pipeline II=1 style=flp
-      h_token = h.read();
+      const f32x16 h_token = h.read();
       if (n0 == 0) {
         b_token = b.read();
       }

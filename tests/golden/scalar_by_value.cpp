@@ -9,20 +9,17 @@
 void op_y(
     hls::stream<f32x12>& c, hls::stream<float>& squares, hls::stream<f32x12>& gamma, hls::stream<f32x12>& beta,
     hls::stream<f32x12>& x, hls::stream<f32x12>& y, float eps) {
-  f32x12 c_token;
-  float squares_token;
   f32x12 gamma_token;
   f32x12 beta_token;
-  f32x12 x_token;
   for (int n0 = 0; n0 < 5; ++n0) {
 #pragma HLS pipeline II=1 style=flp
-    c_token = c.read();
-    squares_token = squares.read();
+    const f32x12 c_token = c.read();
+    const float squares_token = squares.read();
     if (n0 == 0) {
       gamma_token = gamma.read();
       beta_token = beta.read();
     }
-    x_token = x.read();
+    const f32x12 x_token = x.read();
     f32x12 y_token;
     for (int n1_lane = 0; n1_lane < 12; ++n1_lane) {
 #pragma HLS unroll

@@ -1,5 +1,5 @@
 // Writes y to HBM. A word of 512 bits holds 16 tokens.
-//   reads in: itensor<1x1xf32, iter_space: [5,12]*[1,1], iter_map: (d0,d1)->(d0,d1)>
+//   reads in: itensor<1x1xf32, iter_space: [12,5]*[1,1], iter_map: (d0,d1)->(d1,d0)>
 void store_y(hls::stream<float>& in, ap_uint<512>* memory0) {
   for (int w = 0; w < 4; ++w) {
 #pragma HLS pipeline II=16 style=flp

@@ -13,9 +13,10 @@ from compiler.graph.linalg_graph import Value
 from compiler.graph.task_graph import Stream, Task, TaskGraph
 from compiler.options import Knobs
 from compiler.platforms.platform import load_platform
-from compiler.targets import hls_code, vitis_config
+from compiler.targets import hls_code, hls_config, link_config
 from compiler.targets.interface import Image, Interface, Port, plan_interface
-from compiler.targets.task_emitter import TaskEmitter
+from compiler.targets.tasks.emitter import TaskEmitter
+from compiler.targets.testbench import tb_source
 from compiler.targets.writer import CppWriter
 
 U55C = load_platform("u55c")
@@ -46,6 +47,7 @@ def task_text(task: Task, tasks: TaskGraph, interface: Interface) -> str:
         ("elementwise", "mlp", PLAIN, "op_g"),
         ("contraction", "mlp", PLAIN, "op_y"),
         ("contraction_integer_dsp", "quantised", OUTER, "op_acc"),
+        ("contraction_two_products_a_dsp", "quantised", Knobs(multiplier="dsp_packed"), "op_acc"),
         ("quantise", "quantised", PLAIN, "op_q"),
         ("reduction_max", "softmax", PLAIN, "op_m"),
         ("mask", "softmax", PLAIN, "op_s"),
@@ -90,12 +92,12 @@ def test_kernels_and_testbench(golden: Golden) -> None:
     tasks, interface = design("layer_norm", SPLIT)
     tops = [hls_code.kernel_source(k, tasks, interface) for k in interface.kernels]
     golden("".join(tops), HERE / "kernels.cpp")
-    golden(hls_code.testbench(interface), HERE / "testbench.cpp")
+    golden(tb_source(interface, 1e-4), HERE / "testbench.cpp")
     golden(hls_code.tasks_header(tasks, interface), HERE / "tasks.h")
 
 
 def test_configuration_of_the_tools(golden: Golden) -> None:
     _, interface = design("layer_norm", SPLIT)
-    golden(vitis_config.hls_cfg(interface, interface.kernels[0], U55C), HERE / "hls.cfg")
-    golden(vitis_config.run_hls_tcl(interface, U55C), HERE / "run_hls.tcl")
-    golden(vitis_config.link_cfg(interface, U55C), HERE / "link.cfg")
+    golden(hls_config.hls_cfg(interface, interface.kernels[0], U55C), HERE / "hls.cfg")
+    golden(hls_config.run_hls_tcl(interface, U55C), HERE / "run_hls.tcl")
+    golden(link_config.link_cfg(interface, U55C), HERE / "link.cfg")

@@ -18,6 +18,7 @@ from typing import Any
 from small_graphs import mlp
 
 from compiler.errors import ToolError
+from compiler.frontend.inputs.source import FileSource
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Knobs, Workload
 from compiler.platforms.platform import Platform
@@ -42,7 +43,8 @@ class FakeVerdict:
         return asdict(self)
 
 
-def lower(model: str | Path, workload: Workload, cache: Path, on_progress: Progress) -> SmallBundle:
+def lower(model: str | Path | FileSource, workload: Workload, cache: Path, on_progress: Progress) -> SmallBundle:
+    assert not isinstance(model, FileSource)
     directory = cache / f"{Path(model).name}-{workload.phase}-{workload.length}"
     if not directory.is_dir():
         _log("CALLS", f"lower {model}")

@@ -15,19 +15,27 @@ from compiler.graph.linalg_graph import LinalgOp, Operand
 
 def fuse(draft: Draft) -> None:
     """Rewrite `draft` in place to a fixpoint: casts first, then elementwise chains, then into reductions."""
-    for takes in (_takes_cast, _takes_elementwise, _takes_into_reduction):
+    for producer in list(draft.ops):
+        readers = [op for op in draft.ops if any(o.value == producer.outputs[0].value for o in op.inputs)]
+        if readers and all(_takes_cast(draft, producer, reader) for reader in readers):
+            _merge(draft, producer, readers)
+    for takes in (_takes_elementwise, _takes_into_reduction):
         while (pair := _find(draft, takes)) is not None:
-            _merge(draft, *pair)
+            _merge(draft, pair[0], [pair[1]])
     _drop_unread(draft)
 
 
-def _takes_cast(producer: LinalgOp, consumer: LinalgOp) -> bool:
+def _takes_cast(draft: Draft, producer: LinalgOp, consumer: LinalgOp) -> bool:
+    """A cast is free: every product that reads it can have its own, and streams stay narrow."""
+    value = producer.outputs[0].value
     return (
         consumer.reduction is not None
         and consumer.body is not None
         and consumer.body.is_product
+        and len(_maps(consumer, value)) == 1
         and producer.body is not None
         and is_widening(producer.body)
+        and all(o.value != value for o in draft.outputs)
     )
 
 
@@ -63,8 +71,15 @@ def _maps(op: LinalgOp, value: str) -> set[tuple[int, ...]]:
     return {o.dims for o in op.inputs if o.value == value}
 
 
-def _merge(draft: Draft, producer: LinalgOp, consumer: LinalgOp) -> None:
-    """Replace the consumer by one operation that computes both; its name, loops and path stay."""
+def _merge(draft: Draft, producer: LinalgOp, consumers: list[LinalgOp]) -> None:
+    """Replace each consumer by one operation that computes both; its name, loops and path stay."""
+    for consumer in consumers:
+        draft.ops[draft.ops.index(consumer)] = _merged(producer, consumer)
+    draft.ops.remove(producer)
+    del draft.values[producer.outputs[0].value]
+
+
+def _merged(producer: LinalgOp, consumer: LinalgOp) -> LinalgOp:
     assert producer.body is not None
     assert consumer.body is not None
     value = producer.outputs[0].value
@@ -88,10 +103,7 @@ def _merge(draft: Draft, producer: LinalgOp, consumer: LinalgOp) -> None:
         values.append(builder.replay(producer.body, inner))
     body, used = builder.finish(builder.replay(consumer.body, values))
     operands = list(arguments)
-    merged = replace(consumer, inputs=tuple(operands[i] for i in used), body=body)
-    draft.ops[draft.ops.index(consumer)] = merged
-    draft.ops.remove(producer)
-    del draft.values[value]
+    return replace(consumer, inputs=tuple(operands[i] for i in used), body=body)
 
 
 def _drop_unread(draft: Draft) -> None:

@@ -37,7 +37,7 @@ def name_all(draft: Draft) -> None:
 
 
 def _base_name(draft: Draft, op: LinalgOp) -> str:
-    path = _clean(draft.paths[op.name]) or "main"
+    path = _clean(draft.paths[op.name]) or "op"
     if op.kind == "chunk":
         producer = next((p for p in draft.ops if p.outputs[0].value == op.inputs[0].value), None)
         source = _clean(draft.paths[producer.name]) if producer else op.inputs[0].value

@@ -194,7 +194,7 @@ class _Builder:
             body,
             reduction,
         )
-        self._append(op, path + _suffix(op))
+        self._append(op, path.removesuffix(_suffix(op)) + _suffix(op))  # ONNX nodes may be called so already
         self._views[result.number] = View(value, tuple(range(len(written))))
 
     def _slice(self, op: Slice) -> None:

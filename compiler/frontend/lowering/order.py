@@ -13,7 +13,7 @@ from compiler.graph.linalg_graph import LinalgOp, Operand
 def reductions_inside(draft: Draft) -> None:
     """Reorder loops in place. Only the nests change, never what is computed."""
     for op in list(draft.ops):
-        if op.reduction is not None and any(len(o.dims) == len(op.loops) for o in op.inputs):
+        if op.reduction is not None and not op.is_contraction and _reads_whole_nest(op):
             inside = [d for d, kind in enumerate(op.iterators) if kind == "reduction"]
             _replace(draft, op, _permuted(op, _last(op, inside)))
     for name in [op.name for op in draft.ops]:
@@ -21,6 +21,10 @@ def reductions_inside(draft: Draft) -> None:
         reader = _only_reader(draft, op)
         if op.kind == "generic" and reader is not None and reader.reduction is not None:
             _follow(draft, op, reader)
+
+
+def _reads_whole_nest(op: LinalgOp) -> bool:
+    return any(len(o.dims) == len(op.loops) for o in op.inputs)
 
 
 def _follow(draft: Draft, op: LinalgOp, reader: LinalgOp) -> None:

@@ -59,6 +59,11 @@ class BodyBuilder:
             return clamp
         if name == "arith.mulf" and (one := self._times_one(args)) is not None:
             return one
+        if name == "math.log1p":  # of a softplus: what is lost below 1e-7 is below the noise of f32 sums
+            return self.emit("math.log", (self.emit("arith.addf", (args[0], self.constant(1.0, dtype)), dtype),), dtype)
+        if name == "math.ceil":
+            down = self.emit("math.floor", (self.emit("arith.negf", args, dtype),), dtype)
+            return self.emit("arith.negf", (down,), dtype)
         if name not in SCALAR_OPS:
             raise UnsupportedError(f"scalar operation {name} is not supported; the known ones are {_known_names()}")
         if len(args) != SCALAR_OPS[name]:

@@ -1,19 +1,23 @@
-"""GPT-2 blocks: hidden states in, hidden states and the new keys and values out (eager attention, no dropout)."""
+"""GPT-2 blocks (eager attention, no dropout)."""
 
 from torch import Tensor, nn
 
-from compiler.frontend.models.config import Gpt2Config
-from compiler.frontend.models.parts import (
-    ACTIVATION_MODULES,
-    Add,
-    Append,
-    Context,
-    Head,
-    LayerNorm,
-    Linear,
-    Scores,
-    Softmax,
-)
+from compiler.frontend.models.gpt2_config import Gpt2Config
+from compiler.frontend.models.parts import ACTIVATION_MODULES, Add, Append, Context, LayerNorm, Linear, Scores, Softmax
+
+
+class Head(nn.Module):
+    """Part `index` of three of the last dimension, as [1, rows, heads, features]."""
+
+    def __init__(self, index: int, heads: int) -> None:
+        super().__init__()
+        self.index = index
+        self.heads = heads
+
+    def forward(self, x: Tensor) -> Tensor:
+        size = x.shape[-1] // 3
+        part = x[:, :, self.index * size : (self.index + 1) * size]
+        return part.view(1, x.shape[1], self.heads, size // self.heads)
 
 
 class Attention(nn.Module):
@@ -22,19 +26,19 @@ class Attention(nn.Module):
         width, heads = config.n_embd, config.n_head
         scale = config.head_dim**-0.5 if config.scale_attn_weights else 1.0
         self.qkv = Linear(width, 3 * width)
-        self.q = Head(0, 3, heads)
-        self.k = Head(1, 3, heads)
-        self.v = Head(2, 3, heads)
+        self.q = Head(0, heads)
+        self.k = Head(1, heads)
+        self.v = Head(2, heads)
         self.k_cache = Append()
         self.v_cache = Append()
         self.scores = Scores(scale / (layer + 1) if config.scale_attn_by_inverse_layer_idx else scale)
         self.softmax = Softmax()
         self.context = Context()
-        self.proj = Linear(width, width, granule=config.head_dim)
+        self.proj = Linear(width, width, granules=(config.head_dim,))
 
-    def forward(self, x: Tensor, mask: Tensor | None, past: tuple[Tensor, Tensor] | None) -> tuple[Tensor, ...]:
+    def forward(self, x: Tensor, mask: Tensor, past: tuple[Tensor, Tensor] | None) -> tuple[Tensor, ...]:
         fused = self.qkv(x)
-        query, key, value = self.q(fused), self.k(fused), self.v(fused)
+        query, key, value = self.q(fused).unsqueeze(3), self.k(fused).transpose(1, 2), self.v(fused).transpose(1, 2)
         keys, values = key, value
         if past is not None:
             keys, values = self.k_cache(past[0], key), self.v_cache(past[1], value)
@@ -53,7 +57,9 @@ class Mlp(nn.Module):
         return self.proj(self.gelu(self.fc(x)))
 
 
-class Block(nn.Module):
+class Gpt2Block(nn.Module):
+    """One layer: see `registry.Block` for what it takes and gives. Positions are in the embedding: no `rotary`."""
+
     def __init__(self, config: Gpt2Config, layer: int) -> None:
         super().__init__()
         self.ln_1 = LayerNorm(config.n_embd, config.layer_norm_epsilon)
@@ -63,33 +69,16 @@ class Block(nn.Module):
         self.mlp = Mlp(config)
         self.residual_2 = Add()
 
-    def forward(self, x: Tensor, mask: Tensor | None, past: tuple[Tensor, Tensor] | None) -> tuple[Tensor, ...]:
+    def forward(
+        self, x: Tensor, mask: Tensor, rotary: Tensor | None, past: tuple[Tensor, Tensor] | None
+    ) -> tuple[Tensor, ...]:
+        assert rotary is None
         attended, key, value = self.attn(self.ln_1(x), mask, past)
         x = self.residual_1(x, attended)
         return self.residual_2(x, self.mlp(self.ln_2(x))), key, value
 
 
-class Gpt2(nn.Module):
-    """`layers` blocks. Returns hidden [1, rows, n_embd], then the new K and V [1, n_head, rows, head_dim] of each."""
-
-    def __init__(self, config: Gpt2Config, layers: int) -> None:
-        super().__init__()
-        self.config = config
-        self.layers = layers
-        for layer in range(layers):
-            self.add_module(f"h{layer}", Block(config, layer))
-
-    def forward(self, hidden: Tensor, mask: Tensor | None, past: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """`mask` [rows, length] is added to the scores; `past` holds K, V [1, n_head, past rows, head_dim] a layer."""
-        new: list[Tensor] = []
-        for layer in range(self.layers):
-            cache = (past[2 * layer], past[2 * layer + 1]) if past else None
-            hidden, key, value = self.get_submodule(f"h{layer}")(hidden, mask, cache)
-            new += [key, value]
-        return (hidden, *new)
-
-
-# Where each tensor of a block lies in a Hugging Face checkpoint, below `h.<layer>.` or `transformer.h.<layer>.`.
+# Where each tensor of a block lies in a Hugging Face checkpoint, below `h.<layer>.`.
 CHECKPOINT_NAMES = {
     "ln_1.weight": "ln_1.weight",
     "ln_1.bias": "ln_1.bias",

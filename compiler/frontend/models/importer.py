@@ -8,11 +8,12 @@ from torch import nn
 from compiler.frontend.imported import Imported
 from compiler.frontend.lowering.normal_form import Argument
 from compiler.frontend.models.config import ModelSource
-from compiler.frontend.models.registry import FAMILIES, Inputs, NetworkInputs, cache_names
-from compiler.frontend.quantise import WEIGHT_BITS, QuantisedLinear, calibrate, quantised
+from compiler.frontend.models.inputs import input_name, layer_kind
+from compiler.frontend.models.registry import Network, NetworkInputs, cache_names, family_of
+from compiler.frontend.quantise import WEIGHT_BITS, calibrate, integer_weights, quantised
 from compiler.frontend.torch_mlir_import import import_network
-from compiler.frontend.torch_types import modules_of, tensor_of
-from compiler.frontend.weights import fill_from_checkpoint, fill_seeded, make_inputs
+from compiler.frontend.torch_types import tensor_of
+from compiler.frontend.weights import Inputs, fill_from_checkpoint, fill_seeded, make_inputs
 from compiler.options import Workload
 
 
@@ -20,12 +21,13 @@ def import_family(source: ModelSource, workload: Workload, on_progress: Callable
     """The blocks of `workload` as linalg. Raises UnsupportedError, or InvalidInputError where weights do not fit."""
     on_progress(f"building {workload.layers} layer(s) of {source.name}")
     inputs = make_inputs(source.config, workload)
-    network = _build(source, workload, _tensors(inputs))
+    tensors = tuple(tensor_of(array) for array in inputs.named().values())
+    network = _build(source, workload, inputs, tensors)
     on_progress("running the PyTorch reference")
     with torch.no_grad():
-        results = network(*_tensors(inputs))
+        results = network(*tensors)
     on_progress("exporting and lowering to linalg")
-    module = import_network(network, _tensors(inputs))
+    module = import_network(network, tensors)
     names = ("hidden_out", *cache_names(workload.layers))
     arguments = [Argument(name, "param") for name in module.parameters]
     arguments += [Argument(name, "state" if name in inputs.past else "input") for name in inputs.named()]
@@ -37,31 +39,21 @@ def import_family(source: ModelSource, workload: Workload, on_progress: Callable
         names,
         {**state, **inputs.named()},
         {name: result.numpy() for name, result in zip(names, results, strict=True)},
-        _int4(network, workload),
+        integer_weights(network) if WEIGHT_BITS.get(workload.precision) == 4 else (),
         "seeded" if source.weights is None else source.weights.name,
     )
 
 
-def _build(source: ModelSource, workload: Workload, inputs: NetworkInputs) -> nn.Module:
+def _build(source: ModelSource, workload: Workload, inputs: Inputs, tensors: NetworkInputs) -> nn.Module:
     """The reference network with its weights, quantised if the workload asks for it."""
-    family = FAMILIES[source.config.model_type]
-    network = family.build(source.config, workload.layers).eval()
+    config = source.config
+    blocks = [family_of(config).block(config, layer) for layer in range(workload.layers)]
+    suffixes = [input_name("", layer_kind(config, layer)) for layer in range(workload.layers)]
+    network = Network(blocks, tuple(inputs.other), suffixes).eval()
     if source.weights is None:
-        fill_seeded(network, family, source.config)
+        fill_seeded(network, config)
     else:
-        fill_from_checkpoint(network, family, source.weights)
+        fill_from_checkpoint(network, config, source.weights)
     if workload.precision == "f32":
         return network
-    return quantised(network, calibrate(network, inputs), WEIGHT_BITS[workload.precision]).eval()
-
-
-def _tensors(inputs: Inputs) -> NetworkInputs:
-    mask = None if inputs.mask is None else tensor_of(inputs.mask)
-    return tensor_of(inputs.hidden), mask, tuple(tensor_of(p) for p in inputs.past.values())
-
-
-def _int4(network: nn.Module, workload: Workload) -> tuple[str, ...]:
-    """Names of the weights whose integers fit four bits."""
-    if WEIGHT_BITS.get(workload.precision) != 4:
-        return ()
-    return tuple(f"{name}.weight" for name in modules_of(network, QuantisedLinear))
+    return quantised(network, calibrate(network, tensors), WEIGHT_BITS[workload.precision]).eval()

@@ -1,5 +1,7 @@
 """Building blocks of the networks. The names of submodules become the names of operations."""
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor, nn
 
@@ -19,6 +21,11 @@ class Subtract(nn.Module):
 class Add(nn.Module):
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
         return a + b
+
+
+class Multiply(nn.Module):
+    def forward(self, a: Tensor, b: Tensor) -> Tensor:
+        return a * b
 
 
 class Exp(nn.Module):
@@ -59,20 +66,48 @@ class LayerNorm(nn.Module):
         return centred * self.rstd(self.var(centred * centred)) * self.weight + self.bias
 
 
+class RmsNorm(nn.Module):
+    """Division by the root mean square over the last dimension, times a weight."""
+
+    def __init__(self, features: int, epsilon: float) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(features))
+        self.square = Mean()
+        self.rstd = ReciprocalRoot(epsilon)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.rstd(self.square(x * x)) * self.weight
+
+
 class Linear(nn.Module):
     """x @ weight + bias; weight is [inputs, outputs] as in GPT-2's Conv1D.
 
-    `granule`: where the inputs are the concatenated heads, the features of one head. Quantisation groups respect it.
+    `granules`: where the inputs are concatenated heads, the features of one and of one group of heads. Quantisation
+    groups respect these borders.
     """
 
-    def __init__(self, inputs: int, outputs: int, granule: int = 1) -> None:
+    def __init__(self, inputs: int, outputs: int, bias: bool = True, granules: tuple[int, ...] = ()) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.zeros(inputs, outputs))
-        self.bias = nn.Parameter(torch.zeros(outputs))
-        self.granule = granule
+        self.bias = nn.Parameter(torch.zeros(outputs)) if bias else None
+        self.granules = granules
 
     def forward(self, x: Tensor) -> Tensor:
-        return torch.matmul(x, self.weight) + self.bias
+        product = torch.matmul(x, self.weight)
+        return product if self.bias is None else product + self.bias
+
+
+class Linears(nn.Module):
+    """Linear layers that read the same input, as submodules by name. Quantised, they read the same integers."""
+
+    def __init__(self, inputs: int, outputs: Mapping[str, int], bias: bool) -> None:
+        super().__init__()
+        self.parts = tuple(outputs)
+        for name, width in outputs.items():
+            self.add_module(name, Linear(inputs, width, bias))
+
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        return tuple(self.get_submodule(name)(x) for name in self.parts)
 
 
 class Softmax(nn.Module):
@@ -88,21 +123,6 @@ class Softmax(nn.Module):
         return exp * self.reciprocal(exp.sum(-1, keepdim=True))
 
 
-class Head(nn.Module):
-    """Part `index` of `parts` of the last dimension, as [1, heads, rows, features]."""
-
-    def __init__(self, index: int, parts: int, heads: int) -> None:
-        super().__init__()
-        self.index = index
-        self.parts = parts
-        self.heads = heads
-
-    def forward(self, x: Tensor) -> Tensor:
-        size = x.shape[-1] // self.parts
-        part = x[:, :, self.index * size : (self.index + 1) * size]
-        return part.view(1, x.shape[1], self.heads, size // self.heads).transpose(1, 2)
-
-
 class Append(nn.Module):
     """The cache followed by the new rows: [1, heads, past + rows, features]."""
 
@@ -110,23 +130,49 @@ class Append(nn.Module):
         return torch.cat((past, new), dim=2)
 
 
-class Scores(nn.Module):
-    """Scaled products of queries and keys, plus the mask: [1, heads, rows, length]."""
+class Rotary(nn.Module):
+    """Turns the pairs of features of every head by the row's position.
 
-    def __init__(self, scale: float) -> None:
+    `x` is [1, rows, heads, features]; `rotary` [rows, 2, 2, features / 2] holds the matrix of each pair (see
+    `models.inputs.rotary`). As a sum of products it is one operation in hardware; halves that are sliced, negated and
+    concatenated would be four.
+    """
+
+    def forward(self, x: Tensor, rotary: Tensor) -> Tensor:
+        _, rows, heads, features = x.shape
+        halves = x.view(1, rows, heads, 1, 2, features // 2)
+        turned = (halves * rotary.unsqueeze(1)).sum(4)
+        return turned.view(1, rows, heads, features)
+
+
+class Scores(nn.Module):
+    """Scaled products of queries and keys, capped where `cap` is given, plus the mask.
+
+    `query` is [1, rows, heads, group, features] (`group` query heads share a key head), `key` [1, heads, length,
+    features], `mask` [rows, length]; the scores are [1, heads, group, rows, length]. Keys are never repeated.
+    """
+
+    def __init__(self, scale: float, cap: float | None = None) -> None:
         super().__init__()
         self.scale = scale
+        self.cap = cap
 
-    def forward(self, query: Tensor, key: Tensor, mask: Tensor | None) -> Tensor:
-        scores = torch.matmul(query, key.transpose(2, 3)) * self.scale
-        return scores if mask is None else scores + mask
+    def forward(self, query: Tensor, key: Tensor, mask: Tensor) -> Tensor:
+        _, rows, heads, group, features = query.shape
+        flat = query.permute(0, 2, 3, 1, 4).reshape(1, heads, group * rows, features)
+        products = torch.matmul(flat, key.transpose(2, 3)).view(1, heads, group, rows, -1)
+        if self.cap is None:
+            return products * self.scale + mask
+        return torch.tanh(products * (self.scale / self.cap)) * self.cap + mask
 
 
 class Context(nn.Module):
-    """Weighted sum of the values, heads concatenated: [1, rows, heads * features]."""
+    """Weighted sum of the values, heads concatenated: [1, rows, heads * group * features]."""
 
     def forward(self, weights: Tensor, value: Tensor) -> Tensor:
-        return torch.matmul(weights, value).transpose(1, 2).reshape(1, weights.shape[2], -1)
+        _, heads, group, rows, length = weights.shape
+        flat = torch.matmul(weights.view(1, heads, group * rows, length), value)
+        return flat.view(1, heads, group, rows, -1).permute(0, 3, 1, 2, 4).reshape(1, rows, -1)
 
 
 class GeluTanh(nn.Module):
@@ -148,9 +194,17 @@ class Relu(nn.Module):
         return torch.relu(x)
 
 
+class Silu(nn.Module):
+    """x times its sigmoid. Far below zero the exponential is infinite and its reciprocal 0: never a NaN."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * torch.reciprocal(1.0 + torch.exp(-x))
+
+
 ACTIVATION_MODULES: dict[str, type[nn.Module]] = {
     "gelu_new": GeluTanh,
     "gelu_pytorch_tanh": GeluTanh,
     "gelu": Gelu,
     "relu": Relu,
+    "silu": Silu,
 }

@@ -1,71 +1,136 @@
-"""Network families by `model_type`. A new family adds its configuration to models/config.py and its network here."""
+"""Network families by `model_type`. A new family adds its configuration to models/config.py and its blocks here."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, cast
 
-import numpy as np
 from torch import Tensor, nn
 
-from compiler.frontend.models.config import Gpt2Config, ModelConfig
-from compiler.frontend.models.gpt2 import CHECKPOINT_NAMES, Gpt2
-from compiler.options import Workload
+from compiler.frontend.models import decoder, gpt2
+from compiler.frontend.models.config import ModelConfig
+from compiler.frontend.models.decoder_config import DECODERS, DecoderConfig
+from compiler.frontend.models.gpt2_config import Gpt2Config
 
-NetworkInputs = tuple[Tensor, Tensor | None, tuple[Tensor, ...]]  # hidden, mask, past
+# One layer: `block(hidden, mask, rotary or None, (past K, past V) or None)` gives hidden [1, rows, hidden] and the new
+# K and V [1, kv_heads, rows, head_dim]. `mask` is [rows, length], the past [1, kv_heads, length - rows, head_dim].
+Block = nn.Module
+NetworkInputs = tuple[Tensor, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Where a parameter lies in a checkpoint: under `name`, there transposed, or smaller by `offset`."""
+
+    name: str
+    transposed: bool = False
+    offset: float = 0.0
 
 
 @dataclass(frozen=True)
 class Family:
-    """What the importer needs to know of a family.
+    """What the importer and the language model need to know of a family.
 
-    `build` makes the network of so many layers (called as `network(hidden, mask, past)`), `initialise` gives the
-    standard deviation and mean of a parameter's seeded values, `checkpoint_name` where it lies in a checkpoint.
+    `block` makes one layer. `initialise` gives the standard deviation and mean of a parameter's seeded values, `stored`
+    where it lies in a checkpoint, below one of `prefixes`. Parameters of layer i are named `h<i>.<name in the block>`,
+    others `embedding`, `positions`, `norm.weight`, `norm.bias`, `head`.
     """
 
-    build: Callable[[ModelConfig, int], nn.Module]
-    initialise: Callable[[ModelConfig, str], tuple[float, float]]
-    checkpoint_name: Callable[[str], str]
+    block: Callable[[Any, int], Block]
+    initialise: Callable[[Any, str], tuple[float, float]]
+    stored: Callable[[Any, str], Stored]
+    prefixes: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Inputs:
-    """The inputs of one run: hidden states, the mask of a prefill, the cache of a decode step."""
-
-    hidden: np.ndarray
-    mask: np.ndarray | None
-    past: dict[str, np.ndarray]
-
-    def named(self) -> dict[str, np.ndarray]:
-        mask = {} if self.mask is None else {"mask": self.mask}
-        return {"hidden": self.hidden, **mask, **self.past}
+def family_of(config: ModelConfig) -> Family:
+    return FAMILIES[config.model_type]
 
 
 def cache_names(layers: int) -> tuple[str, ...]:
-    """K and V of each layer, in the order of a network's `past` and results."""
+    """K and V of each layer, in the order of a network's past and results."""
     return tuple(f"h{layer}.{part}" for layer in range(layers) for part in ("k", "v"))
 
 
 def cache_shape(config: ModelConfig, rows: int) -> tuple[int, int, int, int]:
-    return (1, config.n_head, rows, config.head_dim)
-
-
-def mask_of(workload: Workload) -> np.ndarray | None:
-    """Additive causal mask [rows, length] of a prefill; a single row attends to everything before it."""
-    if workload.phase == "decode":
-        return None
-    lowest = np.float32(np.finfo(np.float32).min)
-    return np.triu(np.full((workload.rows, workload.length), lowest, np.float32), 1)
+    return (1, config.kv_heads, rows, config.head_dim)
 
 
 def _gpt2_initialise(config: Gpt2Config, name: str) -> tuple[float, float]:
     spread = config.initializer_range
     if name.endswith("proj.weight"):
         return spread / (2 * config.n_layer) ** 0.5, 0.0  # GPT-2 scales what enters the residual stream
-    return spread, 1.0 if ".ln_" in name and name.endswith("weight") else 0.0
+    return spread, 1.0 if _is_norm(name) and name.endswith("weight") else 0.0
 
 
-def _gpt2_checkpoint_name(name: str) -> str:
-    layer, _, tensor = name.partition(".")
-    return f"h.{layer.removeprefix('h')}.{CHECKPOINT_NAMES[tensor]}"
+def _decoder_initialise(config: DecoderConfig, name: str) -> tuple[float, float]:
+    if name == "embedding" and not config.tie_word_embeddings:
+        # Seeded blocks add about 1 each. In a stream as much larger as a trained network's, one activation that is
+        # rounded the other way does not choose the next token.
+        return 4.0, 0.0
+    return config.initializer_range, 1.0 if _is_norm(name) else 0.0
 
 
-FAMILIES: dict[str, Family] = {"gpt2": Family(Gpt2, _gpt2_initialise, _gpt2_checkpoint_name)}
+def _is_norm(name: str) -> bool:
+    return ".ln_" in name or "norm." in name
+
+
+def _layer_and_name(name: str) -> tuple[str, str] | None:
+    """`h3.mlp.proj.weight` as ("3", "mlp.proj.weight"); None for a parameter of no layer."""
+    layer, dot, tensor = name.partition(".")
+    return (layer[1:], tensor) if dot and layer[0] == "h" and layer[1:].isdigit() else None
+
+
+_GPT2_OUTSIDE = {
+    "embedding": "wte.weight",
+    "positions": "wpe.weight",
+    "norm.weight": "ln_f.weight",
+    "norm.bias": "ln_f.bias",
+    "head": "lm_head.weight",
+}
+
+
+def _gpt2_stored(_config: Gpt2Config, name: str) -> Stored:
+    found = _layer_and_name(name)
+    return Stored(f"h.{found[0]}.{gpt2.CHECKPOINT_NAMES[found[1]]}" if found else _GPT2_OUTSIDE[name])
+
+
+def _decoder_stored(config: DecoderConfig, name: str) -> Stored:
+    """Norms of a family with `unit_offset` are stored as differences from one; products are stored transposed."""
+    found = _layer_and_name(name)
+    stored = decoder.checkpoint_name(config, found[1]) if found else decoder.OUTSIDE_NAMES[name]
+    offset = 1.0 if _is_norm(name) and config.traits.unit_offset else 0.0
+    transposed = found is not None and not _is_norm(name) and name.endswith("weight")
+    return Stored(f"layers.{found[0]}.{stored}" if found else stored, transposed, offset)
+
+
+_DECODER = Family(decoder.DecoderBlock, _decoder_initialise, _decoder_stored, ("model.", ""))
+FAMILIES: Mapping[str, Family] = {
+    "gpt2": Family(gpt2.Gpt2Block, _gpt2_initialise, _gpt2_stored, ("", "transformer.")),
+    **dict.fromkeys(DECODERS, _DECODER),
+}
+
+
+class Network(nn.Module):
+    """The first `layers` blocks as one function of tensors: what is exported.
+
+    Takes hidden, the inputs named `inputs` (see `models.inputs.network_inputs`), then the past K and V of each layer or
+    none; gives hidden, then the new K and V of each layer.
+    """
+
+    def __init__(self, blocks: list[Block], inputs: tuple[str, ...], suffixes: list[str]) -> None:
+        super().__init__()
+        self.inputs = inputs
+        self.suffixes = suffixes
+        for layer, block in enumerate(blocks):
+            self.add_module(f"h{layer}", block)
+
+    def forward(self, hidden: Tensor, *rest: Tensor) -> tuple[Tensor, ...]:
+        named = dict(zip(self.inputs, rest, strict=False))
+        past = rest[len(self.inputs) :]
+        new: list[Tensor] = []
+        for layer, suffix in enumerate(self.suffixes):
+            cache = past[2 * layer : 2 * layer + 2] or None
+            block = self.get_submodule(f"h{layer}")
+            made = block(hidden, named[f"mask{suffix}"], named.get(f"rotary{suffix}"), cache)
+            hidden, key, value = cast(tuple[Tensor, Tensor, Tensor], made)
+            new += [key, value]
+        return (hidden, *new)

@@ -29,6 +29,7 @@ FLAGS = (
     "-Wno-attributes",
 )
 
+TESTBENCH = "tb"
 _MESSAGE_LINES = 40
 
 
@@ -40,17 +41,21 @@ def build(
     jobs: int | None = None,
     timeout_s: float = 600,
     compiler: str = "g++",
+    main: Path | None = None,
 ) -> Path:
     """Compile `hls_dir`/*.cpp and link them; returns the executable `build_dir`/csim.
 
     `kernels` are the top functions, each defined in `<kernel>.cpp`; `task_names` the functions that become fibres,
-    declared in `<design>_tasks.h`. `jobs` compilers run at a time, one per core by default; `timeout_s` bounds each.
-    Raises ToolError with the compiler's first errors.
+    declared in `<design>_tasks.h`. `main` replaces the design's testbench. `jobs` compilers run at a time, one per core
+    by default; `timeout_s` bounds each. Raises ToolError with the
+    compiler's first errors.
     """
     gxx = _find(compiler)
     sources = sorted(hls_dir.glob("*.cpp"), key=lambda path: path.stat().st_size, reverse=True)
     if missing := {f"{kernel}.cpp" for kernel in kernels} - {source.name for source in sources}:
         raise ToolError(f"{hls_dir} lacks {', '.join(sorted(missing))}; compile the design again")
+    if main is not None:
+        sources = [*(source for source in sources if source.stem != TESTBENCH), main]
     (build_dir / "obj").mkdir(parents=True, exist_ok=True)
     spawn_header = build_dir / "csim_spawn.h"
     spawn_header.write_text(spawn_header_text(task_names))

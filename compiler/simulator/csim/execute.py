@@ -28,8 +28,9 @@ def run(
     arguments: Sequence[str] = (),
     tap_streams: Sequence[str] = (),
     memory_bytes: int = 16 << 30,
+    accepted: Sequence[int] = (0,),
 ) -> Finished:
-    """Run `executable` in `cwd`; returns when it ended with code 0.
+    """Run `executable` in `cwd`; returns when it ended with a code of `accepted`.
 
     With `taps_dir`, every token pushed to a named stream (only to `tap_streams`, if any are named) is recorded in
     `taps_dir`/<stream>.bin: elements in order, ap_int of up to 8 bits as one byte each, up to 16 as two, ap_int<32> and
@@ -45,12 +46,13 @@ def run(
     if finished.stopped is not None:
         limit = f"{timeout_s:g} s" if finished.stopped == "timeout" else f"{memory_bytes >> 20} MiB of memory"
         raise SimulationTimeoutError(f"the C simulation passed its limit of {limit} and was stopped; raise the limit")
-    if finished.returncode != 0:
-        raise _failure(finished)
+    if finished.returncode not in accepted:
+        raise failure(finished)
     return finished
 
 
-def _failure(finished: Finished) -> Exception:
+def failure(finished: Finished) -> Exception:
+    """The error that a run which ended by itself, but not well, stands for."""
     text, report = finished.stderr[-_TAIL_CHARACTERS:].strip(), _report(finished.stderr)
     match report:
         case ("MILLRACE_DEADLOCK", data):

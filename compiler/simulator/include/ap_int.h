@@ -3,7 +3,8 @@
 // Up to 64 bits a value lives in the smallest native integer that holds it, wrapped or sign-extended to its width;
 // above, it is an array of 64-bit limbs, least significant first, so a buffer of ap_uint<512> has the byte layout of
 // the memory it models. Results of operators have the exact widths that Vitis gives them; division is defined for
-// operands of up to 64 bits. Unlike Vitis, a range() outside the value is an error in every build.
+// operands of up to 64 bits. Unlike in Vitis, a range() outside the value is an error in every build, and a signed number
+// compares with an unsigned one, or is divided by it, by their values: the simulation of Vitis converts as C does.
 #pragma once
 
 #include <cmath>
@@ -179,6 +180,13 @@ class IntegerBase {
   bool test(int bit) const { return BitRef<const Self>(self(), bit); }
   bool get_bit(int bit) const { return test(bit); }
   void set_bit(int bit, bool value) { BitRef<Self>(self(), bit) = value; }
+
+  /// The bits of this number above those of `low`, to be read; in Vitis it can be assigned to as well.
+  template <int W2, bool S2, bool Wide2>
+  constexpr Integer<W + W2, false> concat(const Integer<W2, S2, Wide2>& low) const {
+    using Result = Integer<W + W2, false>;
+    return (Result(Integer<W, false>(self())) << W2) | Result(Integer<W2, false>(low));
+  }
 
   bool to_bool() const { return self() != 0; }
   int to_int() const { return int(self().limb(0)); }
@@ -529,6 +537,12 @@ constexpr Integer<W + 1, true> operator-(const Integer<W, S, Wide>& a) {
 template <int W, bool S, bool Wide>
 constexpr Integer<W, S, Wide> operator~(const Integer<W, S, Wide>& a) {
   return Integer<W, S, Wide>(a ^ Integer<1, true>(-1));
+}
+
+/// `(high, low)`: see concat.
+template <int W, bool S, bool Wide, int W2, bool S2, bool Wide2>
+constexpr Integer<W + W2, false> operator,(const Integer<W, S, Wide>& high, const Integer<W2, S2, Wide2>& low) {
+  return high.concat(low);
 }
 
 /// Prints the number in decimal; above 64 bits, in hexadecimal.

@@ -61,7 +61,7 @@ inline long lrint(double x) { return std::lrint(x); }
 inline bool isnan(float x) { return std::isnan(x); }
 inline bool isinf(float x) { return std::isinf(x); }
 
-template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
+template <class T, std::enable_if_t<std::is_arithmetic<T>::value, int> = 0>
 inline T abs(T x) {
   return x < T(0) ? T(-x) : x;
 }

@@ -24,7 +24,7 @@ class alignas(detail::alignment_of(sizeof(T) * N)) vector {
 
   vector() = default;
   vector(const T& value) { data_.fill(value); }
-  template <class U, std::enable_if_t<std::is_arithmetic_v<U> && !std::is_same_v<U, T>, int> = 0>
+  template <class U, std::enable_if_t<std::is_arithmetic<U>::value && !std::is_same<U, T>::value, int> = 0>
   vector(U value) {
     data_.fill(T(value));
   }

@@ -13,10 +13,21 @@
 
 typedef std::vector<ap_uint<512> > MemoryImage;
 
-// Folder of a source file, as the compiler was given it.
-inline std::string folder_of(const std::string& file) {
-  const std::size_t slash = file.rfind('/');
-  return slash == std::string::npos ? "." : file.substr(0, slash);
+// The design directory: above the folder of `source` as the compiler was given it, else the nearest above the working
+// folder, which the tools put some levels below hls/.
+inline std::string find_design(const std::string& source) {
+  const std::size_t slash = source.rfind('/');
+  std::vector<std::string> candidates(1, (slash == std::string::npos ? "." : source.substr(0, slash)) + "/..");
+  for (std::string up = "."; candidates.size() < 10; up += "/..") candidates.push_back(up);
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (std::FILE* manifest = std::fopen((candidates[i] + "/params/manifest.json").c_str(), "rb")) {
+      std::fclose(manifest);
+      return candidates[i];
+    }
+  }
+  std::fprintf(stderr, "no folder above %s holds params/manifest.json; give the design directory as first argument\n",
+               source.c_str());
+  std::exit(2);
 }
 
 inline std::FILE* open_or_exit(const std::string& path, const char* mode) {

@@ -14,21 +14,28 @@ struct Element;
 template <int W>
 struct Element<ap_int<W>> {
   static const int BITS = W;
-  static ap_int<W> decode(unsigned bits) { return ap_int<W>(bits); }
+  static ap_int<W> decode(ap_uint<W> bits) { return ap_int<W>(bits); }
   static ap_uint<W> encode(ap_int<W> value) { return ap_uint<W>(value); }
+};
+
+template <int W>
+struct Element<ap_uint<W>> {
+  static const int BITS = W;
+  static ap_uint<W> decode(ap_uint<W> bits) { return bits; }
+  static ap_uint<W> encode(ap_uint<W> value) { return value; }
 };
 
 template <>
 struct Element<int> {
   static const int BITS = 32;
-  static int decode(unsigned bits) { return int(bits); }
-  static ap_uint<32> encode(int value) { return ap_uint<32>(unsigned(value)); }
+  static int decode(ap_uint<32> bits) { return bits.to_int(); }
+  static ap_uint<32> encode(int value) { return ap_uint<32>(value); }
 };
 
 template <>
 struct Element<bool> {
   static const int BITS = 1;
-  static bool decode(unsigned bits) { return bits != 0; }
+  static bool decode(ap_uint<1> bits) { return bits != 0; }
   static ap_uint<1> encode(bool value) { return ap_uint<1>(value); }
 };
 
@@ -39,9 +46,9 @@ struct Element<float> {
     float value;
     uint32_t bits;
   };
-  static float decode(unsigned bits) {
+  static float decode(ap_uint<32> bits) {
     Pattern pattern;
-    pattern.bits = bits;
+    pattern.bits = bits.to_uint();
     return pattern.value;
   }
   static ap_uint<32> encode(float value) {
@@ -51,36 +58,49 @@ struct Element<float> {
   }
 };
 
-// A token is one element or a vector of them.
+// The largest power of two that divides `bits`, at most 512.
+constexpr int chunk_bits(int bits, int chunk = 512) { return bits % chunk == 0 ? chunk : chunk_bits(bits, chunk / 2); }
+
+// How a token is cut into pieces that no port's 512 bits split: a lone element, the elements of a vector, chunks of
+// packed bits (see packed_token.h).
 template <typename TOKEN>
-struct Token {
+struct Pieces {
   typedef TOKEN Type;
-  static const int SIZE = 1;
-  static TOKEN& at(TOKEN& token, int) { return token; }
-  static const TOKEN& at(const TOKEN& token, int) { return token; }
+  static const int COUNT = 1;
+  static Type get(const TOKEN& token, int) { return token; }
+  static void set(TOKEN& token, int, Type value) { token = value; }
 };
 
 template <typename T, std::size_t N>
-struct Token<hls::vector<T, N> > {
+struct Pieces<hls::vector<T, N> > {
   typedef T Type;
-  static const int SIZE = int(N);
-  static T& at(hls::vector<T, N>& token, int e) { return token[e]; }
-  static const T& at(const hls::vector<T, N>& token, int e) { return token[e]; }
+  static const int COUNT = int(N);
+  static Type get(const hls::vector<T, N>& token, int e) { return token[e]; }
+  static void set(hls::vector<T, N>& token, int e, Type value) { token[e] = value; }
 };
 
-// Elements of word number `part` of a token that takes PARTS words; one part where PARTS is 1 and the token is in `slot`.
+template <int W>
+struct Pieces<ap_uint<W> > {
+  static const int BITS = chunk_bits(W);
+  typedef ap_uint<BITS> Type;
+  static const int COUNT = W / BITS;
+  static Type get(const ap_uint<W>& token, int e) { return token.range(BITS * e + BITS - 1, BITS * e); }
+  static void set(ap_uint<W>& token, int e, Type value) { token.range(BITS * e + BITS - 1, BITS * e) = value; }
+};
+
+// Pieces of word number `part` of a token that takes PARTS words; one part where PARTS is 1 and the token is in `slot`.
 template <int PARTS, typename TOKEN, int CHANNELS>
 void unpack(const ap_uint<512> (&word)[CHANNELS], int slot, int part, TOKEN& token) {
 #pragma HLS inline
-  typedef Element<typename Token<TOKEN>::Type> Bits;
-  const int COUNT = PARTS == 1 ? Token<TOKEN>::SIZE : 512 * CHANNELS / Bits::BITS;
+  typedef Element<typename Pieces<TOKEN>::Type> Bits;
+  const int COUNT = PARTS == 1 ? Pieces<TOKEN>::COUNT : 512 * CHANNELS / Bits::BITS;
   for (int e = 0; e < COUNT; ++e) {
 #pragma HLS unroll
     const int bit = (slot * COUNT + e) * Bits::BITS;
-    const int element = part * COUNT + e;
-    if (element < Token<TOKEN>::SIZE) {
-      Token<TOKEN>::at(token, element) =
-          Bits::decode(word[bit / 512].range(bit % 512 + Bits::BITS - 1, bit % 512).to_uint());
+    const int piece = part * COUNT + e;
+    if (piece < Pieces<TOKEN>::COUNT) {
+      const ap_uint<Bits::BITS> bits = word[bit / 512].range(bit % 512 + Bits::BITS - 1, bit % 512);
+      Pieces<TOKEN>::set(token, piece, Bits::decode(bits));
     }
   }
 }
@@ -89,14 +109,14 @@ void unpack(const ap_uint<512> (&word)[CHANNELS], int slot, int part, TOKEN& tok
 template <int PARTS, typename TOKEN, int CHANNELS>
 void pack(const TOKEN& token, int slot, int part, ap_uint<512> (&word)[CHANNELS]) {
 #pragma HLS inline
-  typedef Element<typename Token<TOKEN>::Type> Bits;
-  const int COUNT = PARTS == 1 ? Token<TOKEN>::SIZE : 512 * CHANNELS / Bits::BITS;
+  typedef Element<typename Pieces<TOKEN>::Type> Bits;
+  const int COUNT = PARTS == 1 ? Pieces<TOKEN>::COUNT : 512 * CHANNELS / Bits::BITS;
   for (int e = 0; e < COUNT; ++e) {
 #pragma HLS unroll
     const int bit = (slot * COUNT + e) * Bits::BITS;
-    const int element = part * COUNT + e;
-    if (element < Token<TOKEN>::SIZE) {
-      word[bit / 512].range(bit % 512 + Bits::BITS - 1, bit % 512) = Bits::encode(Token<TOKEN>::at(token, element));
+    const int piece = part * COUNT + e;
+    if (piece < Pieces<TOKEN>::COUNT) {
+      word[bit / 512].range(bit % 512 + Bits::BITS - 1, bit % 512) = Bits::encode(Pieces<TOKEN>::get(token, piece));
     }
   }
 }

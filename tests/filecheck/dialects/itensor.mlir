@@ -22,8 +22,8 @@ func.func @operations(%x: !a, %y: !b) {
   // CHECK: %t = itensor.cast %x : !itensor.itensor<2x2xf32, iter_space: [4,4]*[2,2], iter_map: (d0,d1)->(d0,d1)>
   // CHECK-SAME: to !itensor.itensor<2x2xf32, iter_space: [2,2,4]*[4,2,2], iter_map: (d0,d1,d2)->(d0+d1,d2)>
   %t = itensor.cast %x : !a to !a_split
-  // CHECK: %u = itensor.converter @b_to_c ins(%y : !itensor.itensor<4x2xf32, {{.*}}>) -> (!itensor.itensor<4x2xf32, {{.*}}>)
-  %u = itensor.converter @b_to_c ins(%y : !b) -> (!c)
+  // CHECK: %u = itensor.converter @b_to_c ping_pong<dim: 0, length: 16, delay: 1, steps: 2, columns: 2, fill: [0, 2, 1], drain: [0, 2, 2]> ins(%y : !itensor.itensor<4x2xf32, {{.*}}>) -> (!itensor.itensor<4x2xf32, {{.*}}>)
+  %u = itensor.converter @b_to_c ping_pong<dim: 0, length: 16, delay: 1, steps: 2, columns: 2, fill: [0, 2, 1], drain: [0, 2, 2]> ins(%y : !b) -> (!c)
   // CHECK: %v, %w = itensor.fork @fork_u ins(%u : {{.*}}) -> ({{.*}}, {{.*}})
   %v, %w = itensor.fork @fork_u ins(%u : !c) -> (!c, !c)
   // CHECK: itensor.fork @drain ins(%w : {{.*}}>)
@@ -39,8 +39,8 @@ func.func @streams(%none: tensor<8x8xf32>) {
   dataflow.load @load "x" packing<channels: 1, tokens_per_word: 2, words_per_token: 1> ins(%none : tensor<8x8xf32>) outs(%first : !itensor.stream<vector<4x2xf32>, depth: 8>)
   // CHECK: itensor.fork @fork ins(%first : !itensor.stream<vector<4x2xf32>, depth: 8>) outs(%in : !itensor.stream<vector<4x2xf32>, depth: 2>)
   itensor.fork @fork ins(%first : !itensor.stream<vector<4x2xf32>, depth: 8>) outs(%in : !itensor.stream<vector<4x2xf32>, depth: 2>)
-  // CHECK: itensor.converter @convert ins(%in : !itensor.stream<vector<4x2xf32>, depth: 2>) outs(%out : !itensor.stream<vector<4x2xf32>, depth: 2>)
-  itensor.converter @convert ins(%in : !itensor.stream<vector<4x2xf32>, depth: 2>) outs(%out : !itensor.stream<vector<4x2xf32>, depth: 2>)
+  // CHECK: itensor.converter @convert ping_pong<dim: 0, length: 16, delay: 1, steps: 2, columns: 2, fill: [0, 2, 1], drain: [0, 2, 2]> ins(%in : !itensor.stream<vector<4x2xf32>, depth: 2>) outs(%out : !itensor.stream<vector<4x2xf32>, depth: 2>)
+  itensor.converter @convert ping_pong<dim: 0, length: 16, delay: 1, steps: 2, columns: 2, fill: [0, 2, 1], drain: [0, 2, 2]> ins(%in : !itensor.stream<vector<4x2xf32>, depth: 2>) outs(%out : !itensor.stream<vector<4x2xf32>, depth: 2>)
   itensor.fork @drain ins(%out : !itensor.stream<vector<4x2xf32>, depth: 2>)
   func.return
 }

@@ -44,7 +44,7 @@ func.func @cast(%x: !a) {
 !split = !itensor.itensor<2x2xf32, iter_space: [2,2,4]*[4,2,2], iter_map: (d0,d1,d2)->(d0+d1,d2)>
 func.func @converter_for_equal_streams(%x: !a) {
   // CHECK: converter @c: both streams are equal; use itensor.cast instead
-  %y = itensor.converter @c ins(%x : !a) -> (!split)
+  %y = itensor.converter @c ping_pong<dim: 0, length: 16, delay: 1, steps: 2, columns: 2, fill: [0, 2, 1], drain: [0, 2, 2]> ins(%x : !a) -> (!split)
   func.return
 }
 
@@ -54,7 +54,47 @@ func.func @converter_for_equal_streams(%x: !a) {
 !small = !itensor.itensor<2x2xf32, iter_space: [2,4]*[2,2], iter_map: (d0,d1)->(d0,d1)>
 func.func @converter_of_another_tensor(%x: !a) {
   // CHECK: stream different tensors, [8, 8] f32 and [4, 8] f32
-  %y = itensor.converter @c ins(%x : !a) -> (!small)
+  %y = itensor.converter @c ping_pong<dim: 0, length: 16, delay: 1, steps: 2, columns: 2, fill: [0, 2, 1], drain: [0, 2, 2]> ins(%x : !a) -> (!small)
+  func.return
+}
+
+// -----
+
+!b = !itensor.itensor<4x2xf32, iter_space: [4,2]*[2,4], iter_map: (d0,d1)->(d1,d0)>
+!c = !itensor.itensor<4x2xf32, iter_space: [4,2,2]*[2,1,4], iter_map: (d0,d1,d2)->(d2,d0)>
+func.func @converter_that_overwrites(%y: !b) {
+  // CHECK: converter @c: an element is overwritten 2 iterations before its last use
+  %u = itensor.converter @c refill<dim: 0, length: 8, delay: 1, steps: 2, columns: 2, fill: [0, 2, 1], drain: [0, 2, 2]> ins(%y : !b) -> (!c)
+  func.return
+}
+
+// -----
+
+!b = !itensor.itensor<4x2xf32, iter_space: [4,2]*[2,4], iter_map: (d0,d1)->(d1,d0)>
+!c = !itensor.itensor<4x2xf32, iter_space: [4,2,2]*[2,1,4], iter_map: (d0,d1,d2)->(d2,d0)>
+func.func @converter_that_forgets(%y: !b) {
+  // CHECK: converter @c: the drain moves 2 tokens where a round has 4
+  %u = itensor.converter @c ping_pong<dim: 0, length: 16, delay: 1, steps: 2, columns: 2, fill: [0, 2, 1], drain: [0, 2, 1]> ins(%y : !b) -> (!c)
+  func.return
+}
+
+// -----
+
+!b = !itensor.itensor<4x2xf32, iter_space: [4,2]*[2,4], iter_map: (d0,d1)->(d1,d0)>
+!c = !itensor.itensor<4x2xf32, iter_space: [4,2,2]*[2,1,4], iter_map: (d0,d1,d2)->(d2,d0)>
+func.func @converter_that_reads_ahead(%y: !b) {
+  // CHECK: converter @c: an element is read 2 iterations before it can be there
+  %u = itensor.converter @c single<dim: 0, length: 8, delay: 0, steps: 6, columns: 1, fill: [1, 2, 1], drain: [0, 4, 1]> ins(%y : !b) -> (!c)
+  func.return
+}
+
+// -----
+
+!b = !itensor.itensor<4x2xf32, iter_space: [4,2]*[2,4], iter_map: (d0,d1)->(d1,d0)>
+!c = !itensor.itensor<4x2xf32, iter_space: [4,2,2]*[2,1,4], iter_map: (d0,d1,d2)->(d2,d0)>
+func.func @converter_of_another_kind(%y: !b) {
+  // CHECK: expected one of single, ping_pong, refill, circular
+  %u = itensor.converter @c triple<dim: 0, length: 24, delay: 1, steps: 2, columns: 2, fill: [0, 2, 1], drain: [0, 2, 2]> ins(%y : !b) -> (!c)
   func.return
 }
 

@@ -1,5 +1,8 @@
 // RUN: millrace-opt %s -p fuse-kernels --split-input-file --verify-diagnostics | filecheck %s
 // RUN: millrace-opt %s -p "fuse-kernels{budget=16}" --split-input-file --verify-diagnostics | filecheck %s --check-prefix SMALL
+// RUN: millrace-opt %s -p "fuse-kernels{budget=16 plan=\"greedy\"}" --split-input-file --verify-diagnostics | filecheck %s --check-prefix SMALL
+// RUN: millrace-opt %s -p "fuse-kernels{on_chip=0}" --split-input-file --verify-diagnostics | filecheck %s --check-prefix BOARD
+// RUN: millrace-opt %s -p "fuse-kernels{plan=\"no_such\"}" --split-input-file --verify-diagnostics | filecheck %s --check-prefix UNKNOWN
 
 !rows = !itensor.itensor<1x1xf32, iter_space: [4,4]*[1,1], iter_map: (d0,d1)->(d0,d1)>
 !split = !itensor.itensor<1x1xf32, iter_space: [2,2,4]*[2,1,1], iter_map: (d0,d1,d2)->(d0+d1,d2)>
@@ -13,7 +16,7 @@ func.func @chain(%x: tensor<4x4xf32> {dataflow.value = #dataflow.value<"x", inpu
   // CHECK-NEXT:   %h = dataflow.task @first
   // CHECK:        %h_1 = itensor.cast %h : !itensor.itensor<1x1xf32, iter_space: [4,4]*[1,1], {{.*}}> to !itensor.itensor<1x1xf32, iter_space: [2,2,4]*[2,1,1], {{.*}}>
   // CHECK-NEXT:   %y = dataflow.task @second
-  // CHECK:        %y_1 = itensor.converter @convert_y_to_third_in0 ins(%y : {{.*}}) -> ({{.*}})
+  // CHECK:        %y_1 = itensor.converter @convert_y_to_third_in0 single<dim: 0, length: 4, delay: 0, steps: 32, columns: 1, fill: [0, 16, 1], drain: [16, 16, 1]> ins(%y : {{.*}}) -> ({{.*}})
   // CHECK-NEXT:   %z_1 = dataflow.task @third
   // CHECK:            ins("y"[d1, d0] = %y_1 :
   // CHECK:        dataflow.yield %z_1
@@ -26,6 +29,13 @@ func.func @chain(%x: tensor<4x4xf32> {dataflow.value = #dataflow.value<"x", inpu
   // SMALL:      %z = dataflow.kernel @kernel1 (
   // SMALL-NEXT:     %{{.*}}: !itensor.itensor<1x1xf32, iter_space: [4,4]*[1,1], iter_map: (d0,d1)->(d1,d0)> = %y : tensor<4x4xf32>) {
   // SMALL-NOT:    itensor.converter
+
+  // A board without memory for the converter: cut there too, where one kernel's budget would allow it.
+  // BOARD:      %y = dataflow.kernel @kernel0 (
+  // BOARD:      %z = dataflow.kernel @kernel1 (
+  // BOARD-NOT:    itensor.converter
+
+  // UNKNOWN: fusion plan 'no_such' is unknown; use one of greedy, traffic
   %h = dataflow.kernel @k0 (%a: !rows = %x : tensor<4x4xf32>) {
     %h = dataflow.task @first space<parallel 4 : 0, parallel 4 : 1> nest<[d0 4 x 1, d1 4 x 1], unroll: [1, 1]>
       ins("x"[d0, d1] = %a : !rows) -> ("h"[d0, d1] : !rows) {

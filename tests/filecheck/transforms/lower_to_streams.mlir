@@ -14,7 +14,7 @@ func.func @all(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   // CHECK-NEXT:   %add_in1 = itensor.stream @add_in1 carries <1x2xf32, iter_space: [4,2]*[1,2], iter_map: (d0,d1)->(d0,d1)> :
   // CHECK-NEXT:   %store_y_in = itensor.stream
   // CHECK-NEXT:   dataflow.load @load_x "x" packing<{{.*}}> ins(%m : tensor<4x4xf32>) outs(%convert_x_to_fork_in : !itensor.stream<vector<1x2xf32>, depth: 2>)
-  // CHECK-NEXT:   itensor.converter @convert_x_to_fork ins(%convert_x_to_fork_in : {{.*}}) outs(%fork_x_in : {{.*}})
+  // CHECK-NEXT:   itensor.converter @convert_x_to_fork single<dim: 0, length: 4, delay: 0, steps: 16, columns: 1, fill: [0, 8, 1], drain: [8, 8, 1]> ins(%convert_x_to_fork_in : {{.*}}) outs(%fork_x_in : {{.*}})
   // CHECK-NEXT:   itensor.fork @fork_x ins(%fork_x_in : {{.*}}) outs(%add_in0 : {{.*}}, %add_in1 : {{.*}})
   // CHECK-NEXT:   dataflow.task @add
   // CHECK:            ins("x"[d0, d1] = %add_in0 : !itensor.stream<vector<1x2xf32>, depth: 2>,
@@ -24,7 +24,7 @@ func.func @all(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   // CHECK-NEXT:   dataflow.yield %n : tensor<4x4xf32>
   %y = dataflow.kernel @kernel0 (%m: tensor<4x4xf32> = %x : tensor<4x4xf32>) {
     %a = dataflow.load @load_x "x" packing<channels: 1, tokens_per_word: 8, words_per_token: 1> ins(%m : tensor<4x4xf32>) -> (!c)
-    %b = itensor.converter @convert_x_to_fork ins(%a : !c) -> (!s)
+    %b = itensor.converter @convert_x_to_fork single<dim: 0, length: 4, delay: 0, steps: 16, columns: 1, fill: [0, 8, 1], drain: [8, 8, 1]> ins(%a : !c) -> (!s)
     %d, %e = itensor.fork @fork_x ins(%b : !s) -> (!s, !s)
     %f = itensor.cast %d : !s to !t
     %g = itensor.cast %e : !s to !t

@@ -8,7 +8,7 @@ func.func @shared(%x: tensor<4x4xf32> {dataflow.value = #dataflow.value<"x", inp
   // x is read in two orders: it is loaded once, in the order of the first reader, and converted for the second.
   // CHECK:      %y = dataflow.kernel @kernel0 (
   // CHECK-NEXT:     %a: !itensor.itensor<1x1xf32, iter_space: [4,4]*[1,1], iter_map: (d0,d1)->(d0,d1)> = %x : tensor<4x4xf32>) {
-  // CHECK-NEXT:   %a_1 = itensor.converter @convert_x_to_add_in1 ins(%a :
+  // CHECK-NEXT:   %a_1 = itensor.converter @convert_x_to_add_in1 single<dim: 0, length: 4, delay: 0, steps: 32, columns: 1, fill: [0, 16, 1], drain: [16, 16, 1]> ins(%a :
   // CHECK-NEXT:   %y_1 = dataflow.task @add
   // CHECK:            ins("x"[d0, d1] = %a :
   // CHECK-NEXT:         "x"[d1, d0] = %a_1 :
@@ -34,7 +34,7 @@ func.func @stored(%x: tensor<4x4xf32> {dataflow.value = #dataflow.value<"x", inp
   // The second kernel reads y as the first one wrote it: by rows.
   // CHECK:      %z = dataflow.kernel @kernel1 (
   // CHECK-NEXT:     %a: !itensor.itensor<1x1xf32, iter_space: [4,4]*[1,1], iter_map: (d0,d1)->(d0,d1)> = %y : tensor<4x4xf32>) {
-  // CHECK-NEXT:   %a_1 = itensor.converter @convert_y_to_turn_in0 ins(%a :
+  // CHECK-NEXT:   %a_1 = itensor.converter @convert_y_to_turn_in0 single<dim: 0, length: 4, delay: 0, steps: 32, columns: 1, fill: [0, 16, 1], drain: [16, 16, 1]> ins(%a :
   %y = dataflow.kernel @kernel0 (%a: !rows = %x : tensor<4x4xf32>) {
     %y = dataflow.task @copy space<parallel 4 : 0, parallel 4 : 1> nest<[d0 4 x 1, d1 4 x 1], unroll: [1, 1]>
       ins("x"[d0, d1] = %a : !rows) -> ("y"[d0, d1] : !rows) {
@@ -64,4 +64,26 @@ func.func @forked_already(%x: tensor<4x4xf32> {dataflow.value = #dataflow.value<
     dataflow.yield
   }
   func.return
+}
+
+// -----
+
+!rows = !itensor.itensor<1x1xf32, iter_space: [4,4]*[1,1], iter_map: (d0,d1)->(d0,d1)>
+!columns = !itensor.itensor<1x1xf32, iter_space: [4,4]*[1,1], iter_map: (d0,d1)->(d1,d0)>
+
+func.func @next_layer(%x: tensor<4x4xf32> {dataflow.value = #dataflow.value<"x", input from "hidden">})
+    -> (tensor<4x4xf32> {dataflow.output = #dataflow.output<"hidden_out" = "y"[d0, d1] as [4, 4]>}) {
+  // The result is the next run's x, stored by rows: so x is loaded by rows, though its reader wants columns.
+  // CHECK:      %y = dataflow.kernel @kernel0 (
+  // CHECK-NEXT:     %a: !itensor.itensor<1x1xf32, iter_space: [4,4]*[1,1], iter_map: (d0,d1)->(d0,d1)> = %x : tensor<4x4xf32>) {
+  // CHECK-NEXT:   %a_1 = itensor.converter @convert_x_to_turn_in0 {{.*}} ins(%a :
+  %y = dataflow.kernel @kernel0 (%a: !columns = %x : tensor<4x4xf32>) {
+    %y = dataflow.task @turn space<parallel 4 : 0, parallel 4 : 1> nest<[d0 4 x 1, d1 4 x 1], unroll: [1, 1]>
+      ins("x"[d1, d0] = %a : !columns) -> ("y"[d0, d1] : !rows) {
+    ^bb0(%e: f32):
+      dataflow.yield %e : f32
+    }
+    dataflow.yield %y : !rows
+  } : tensor<4x4xf32>
+  func.return %y : tensor<4x4xf32>
 }

@@ -1,17 +1,18 @@
 // RUN: millrace-opt %s -p size-fifos | filecheck %s
-// RUN: millrace-opt %s -p "size-fifos{strategy=safe-prefetch}" | filecheck %s --check-prefix PREFETCH
+// RUN: millrace-opt %s -p "size-fifos{strategy=whole}" | filecheck %s --check-prefix WHOLE
 // RUN: millrace-opt %s -p "size-fifos{strategy=tight}" --verify-diagnostics | filecheck %s --check-prefix UNKNOWN
 
-// UNKNOWN: FIFO strategy 'tight' is unknown; use one of safe, safe-prefetch
+// UNKNOWN: FIFO strategy 'tight' is unknown; use one of conservative, whole
 
 !f = !itensor.stream<vector<1xf32>, depth: 2>
 func.func @reconvergence(%x: tensor<64xf32>) {
-  // Both copies meet in the task: each FIFO can hold all 64 tokens. The load's stream only decouples, or prefetches.
-  // CHECK:      %fork_x_in = itensor.stream {{.*}}, depth: 2>
-  // CHECK-NEXT: %add_in0 = itensor.stream {{.*}}, depth: 64>
-  // CHECK-NEXT: %add_in1 = itensor.stream {{.*}}, depth: 64>
-  // CHECK:      itensor.fork @fork_x ins(%fork_x_in : !itensor.stream<vector<1xf32>, depth: 2>) outs(%add_in0 : !itensor.stream<vector<1xf32>, depth: 64>,
-  // PREFETCH:   %fork_x_in = itensor.stream {{.*}}, depth: 64>
+  // Both copies meet in the task, which walks them at an even pace: a few tokens are in flight. `whole` holds all 64.
+  // CHECK:      %fork_x_in = itensor.stream {{.*}}, depth: 16>
+  // CHECK-NEXT: %add_in0 = itensor.stream {{.*}}, depth: 4>
+  // CHECK-NEXT: %add_in1 = itensor.stream {{.*}}, depth: 4>
+  // WHOLE:      %add_in0 = itensor.stream {{.*}}, depth: 64>
+  // WHOLE-NEXT: %add_in1 = itensor.stream {{.*}}, depth: 64>
+  // CHECK:      itensor.fork @fork_x ins(%fork_x_in : !itensor.stream<vector<1xf32>, depth: {{[0-9]+}}>) outs(%add_in0 : !itensor.stream<vector<1xf32>, depth: {{[0-9]+}}>,
   dataflow.kernel @kernel0 (%m: tensor<64xf32> = %x : tensor<64xf32>) {
     %fork_x_in = itensor.stream @fork_x_in carries <1xf32, iter_space: [64]*[1], iter_map: (d0)->(d0)> : !f
     %add_in0 = itensor.stream @add_in0 carries <1xf32, iter_space: [64]*[1], iter_map: (d0)->(d0)> : !f

@@ -46,6 +46,35 @@ def test_equality_is_equality_of_offset_streams(pair: tuple[ITensor, ITensor]):
         assert a.same_stream(b) == (list(a.offsets()) == list(b.offsets()))
 
 
+@st.composite
+def respelt(draw: st.DrawFn, itensor: ITensor) -> ITensor:
+    """The same stream in another text: loops split where their tripcount allows, loops of one iteration in between."""
+    loops: list[Loop] = []
+    for loop in itensor.loops:
+        inner = draw(st.sampled_from([d for d in range(1, loop.trip + 1) if loop.trip % d == 0]))
+        step = loop.step if loop.dim is None else loop.step * inner
+        loops += [Loop(loop.trip // inner, step, loop.dim), Loop(inner, loop.step, loop.dim)]
+        loops += [Loop(1, draw(st.integers(1, 9)), draw(st.sampled_from([None, 0])))] * draw(st.integers(0, 1))
+    return ITensor(itensor.element, itensor.dtype, tuple(loops))
+
+
+@given(SHAPES.flatmap(lambda shape: itensors(shape, rereads=True)).flatmap(lambda i: st.tuples(st.just(i), respelt(i))))
+@settings(max_examples=300, deadline=None)
+def test_other_texts_of_a_stream_are_equal(pair: tuple[ITensor, ITensor]):
+    a, b = pair
+    assert list(a.offsets()) == list(b.offsets())
+    assert a.same_stream(b)
+    assert a.key == b.key
+
+
+@given(SHAPES.flatmap(lambda shape: itensors(shape, rereads=True)), st.data())
+@settings(max_examples=300, deadline=None)
+def test_shuffled_loops_are_equal_only_where_their_offsets_are(a: ITensor, data: st.DataObject):
+    """Near misses: the same loops in another order, over one dimension too, where merging must not be fooled."""
+    b = ITensor(a.element, a.dtype, tuple(data.draw(st.permutations(a.loops))))
+    assert a.same_stream(b) == (list(a.offsets()) == list(b.offsets()))
+
+
 @given(SHAPES.flatmap(lambda shape: itensors(shape, rereads=True)))
 @settings(max_examples=200, deadline=None)
 def test_every_element_passes_equally_often(itensor: ITensor):

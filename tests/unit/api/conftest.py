@@ -19,7 +19,7 @@ def settings(tmp_path: Path) -> Settings:
     (dist / "assets").mkdir(parents=True)
     (dist / "index.html").write_text("<title>dashboard</title>")
     (dist / "assets" / "index-abc.js").write_text("1")
-    made = Settings(home=tmp_path / "home", web_dist=dist)
+    made = Settings(home=tmp_path / "home", web_dist=dist, max_upload_bytes=4 << 20)
     upgrade(made.database)
     return made
 

@@ -30,7 +30,7 @@ def test_declared_size_is_refused_before_anything_is_read(client: TestClient) ->
 def test_undeclared_size_is_counted(client: TestClient, kind: str) -> None:
     def body() -> Iterator[bytes]:
         yield b'--x\r\nContent-Disposition: form-data; name="file"; filename="c"\r\n\r\n'
-        for _ in range(20):
+        for _ in range(50):
             yield bytes(LIMIT // 10)
 
     reply = client.post("/v1/models", content=body(), headers={"Content-Type": kind})

@@ -4,6 +4,12 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from api.app import create_app
+from compiler.frontend.models.config import BUILT_IN
+from db.engine import Database
+from db.repositories import catalog, explorations
+from worker.settings import Settings
+
 CONFIG = {"model_type": "gpt2", "n_embd": 64, "n_head": 4, "n_layer": 2, "vocab_size": 100, "transformers_version": "4"}
 
 
@@ -16,8 +22,23 @@ def test_platforms(client: TestClient) -> None:
 
 def test_built_in_models_are_there(client: TestClient) -> None:
     names = {m["name"]: m["kind"] for m in client.get("/v1/models").json()["items"]}
-    assert names == {"gpt2": "builtin", "gpt2-medium": "builtin"}
+    assert names == dict.fromkeys(BUILT_IN, "builtin")
     assert client.get("/v1/models/gpt2").json()["config"]["n_embd"] == 768
+
+
+def test_built_in_models_of_an_older_release_are_brought_up_to_date(settings: Settings) -> None:
+    database = Database(settings.database)
+    with database.write() as session:
+        old = catalog.put_model(session, "gpt2", "builtin", {"n_embd": 768}, "0" * 64)
+        workload = catalog.put_workload(session, old, "decode", 64, 1, "w4a8", 1, "w" * 64)
+        stored = explorations.add(session, workload, "u55c", [], {"seed": 0, "sampler": "tpe", "verify": 0}, 10)
+    database.close()
+    with TestClient(create_app(settings, lambda *_: None), base_url="http://127.0.0.1:8642") as client:
+        model = client.get("/v1/models/gpt2").json()
+        assert (model["id"], model["config"]["n_layer"]) == (old.id, 12)
+        assert client.get(f"/v1/explorations/{stored.id}").json()["model"]["id"] == old.id
+        again = client.post("/v1/explorations", json={"model": "gpt2"})
+        assert (again.status_code, again.json()["model"]["kind"]) == (202, "builtin")
 
 
 def test_model_from_json(client: TestClient) -> None:
@@ -39,7 +60,8 @@ def test_model_from_upload(client: TestClient) -> None:
 @pytest.mark.parametrize(
     ("body", "status", "message"),
     [
-        ({"name": "x", "config": {"model_type": "llama"}}, 422, "must be one of gpt2"),
+        ({"name": "x", "config": {"model_type": "mamba"}}, 422, "must be one of gpt2, llama, qwen2"),
+        ({"name": "x", "config": {"model_type": "llama"}}, 422, "lacks hidden_size"),
         ({"name": "x", "config": CONFIG | {"n_embd": 0}}, 422, "n_embd is 0"),
         ({"name": "x", "config": CONFIG | {"n_embd": 2**40}}, 422, "n_embd is 1099511627776"),
         ({"name": "x", "config": CONFIG | {"n_layer": -1}}, 422, "n_layer is -1"),
@@ -96,7 +118,7 @@ def test_pages(client: TestClient) -> None:
         if page["next_cursor"] is None:
             break
         query = f"&cursor={page['next_cursor']}"
-    assert sorted(names) == ["gpt2", "gpt2-medium", "m0", "m1", "m2", "m3", "m4"]
+    assert sorted(names) == sorted([*BUILT_IN, "m0", "m1", "m2", "m3", "m4"])
 
 
 @pytest.mark.parametrize(

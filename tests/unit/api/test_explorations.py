@@ -23,7 +23,7 @@ def test_start_queues_the_import(client: TestClient, sent: list[tuple[str, str]]
 @pytest.mark.parametrize(
     ("change", "status", "message"),
     [
-        ({"model": "nope"}, 404, "known are gpt2, gpt2-medium"),
+        ({"model": "nope"}, 404, "known are gemma3-1b, gpt2, gpt2-medium"),
         ({"platform": "zcu102"}, 422, "known are u55c"),
         ({"workload": {"length": 0}}, 422, "between"),
         ({"workload": {"length": -5}}, 422, "between"),

@@ -1,3 +1,4 @@
+import json
 import re
 from pathlib import Path
 
@@ -47,3 +48,20 @@ def test_an_unexpected_error_leaves_a_log(capsys: pytest.CaptureFixture[str]):
 def test_a_full_disk_names_the_file(capsys: pytest.CaptureFixture[str]):
     report(OSError(28, "No space left on device", "/data/x"))
     assert "error: No space left on device: /data/x" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "message"),
+    [
+        (InvalidInputError("tensor[2, /] is bad"), "InvalidInputError", "tensor[2, /] is bad"),
+        (KeyboardInterrupt(), "KeyboardInterrupt", "interrupted; what was finished is kept"),
+        (OSError(28, "No space left on device", "/data/x"), "OSError", "No space left on device: /data/x"),
+    ],
+)
+def test_an_error_as_json_is_one_document(
+    capsys: pytest.CaptureFixture[str], error: BaseException, kind: str, message: str
+):
+    code = report(error, as_json=True)
+    printed = capsys.readouterr()
+    assert json.loads(printed.out) == {"error": {"type": kind, "message": message}}
+    assert (code, printed.err) == (exit_code(error), "")

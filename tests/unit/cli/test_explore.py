@@ -1,8 +1,10 @@
+import json
 from typing import Any, cast
 
 import pytest
 
 from cli.commands.explore import print_result
+from cli.commands.pareto import workload_text
 from cli.replies import Reader
 
 EXPLORATION: Any = {"id": "exp_1", "state": "done", "evaluated": 4, "budget": 8, "error": None}
@@ -36,7 +38,23 @@ def test_a_simulation_that_could_not_run_says_why(capsys: pytest.CaptureFixture[
     assert "the C simulation of dsg_1 could not run: g++ was not found" in capsys.readouterr().err
 
 
-def test_an_exploration_that_goes_on_says_so(capsys: pytest.CaptureFixture[str]):
-    exploration: Any = {**EXPLORATION, "state": "searching"}
-    print_result(cast(Reader, _Reader(None)), exploration, as_json=False)
-    assert "the front is empty so far: searching, 4 of 8 designs evaluated" in capsys.readouterr().out
+@pytest.mark.parametrize("state", ["queued", "lowering", "searching", "verifying"])
+def test_an_exploration_that_still_runs_says_so(capsys: pytest.CaptureFixture[str], state: str):
+    exploration: Any = {**EXPLORATION, "state": state}
+    assert print_result(cast(Reader, _Reader(None)), exploration, as_json=False) == 0
+    printed = capsys.readouterr()
+    assert f"the front is empty so far: {state}, 4 of 8 designs evaluated" in printed.out
+    assert f"exp_1 still runs ({state})" in printed.err
+
+
+def test_the_front_so_far_is_printed_as_json(capsys: pytest.CaptureFixture[str]):
+    exploration: Any = {**EXPLORATION, "state": "verifying"}
+    assert print_result(cast(Reader, _Reader("done", passed=False)), exploration, as_json=True) == 0
+    assert [d["id"] for d in json.loads(capsys.readouterr().out)["front"]] == ["dsg_1"]
+
+
+def test_a_network_from_a_file_has_no_phase():
+    shape = {"phase": "prefill", "length": 1, "precision": "f32"}
+    listed: Any = {"workload": shape, "model": {"kind": "onnx"}}
+    assert workload_text(listed) == "whole network f32"
+    assert workload_text({**listed, "model": {"kind": "builtin"}}) == "prefill 1 f32"

@@ -1,3 +1,4 @@
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -37,12 +38,34 @@ def test_ctrl_c_in_a_command_is_one_line(monkeypatch: pytest.MonkeyPatch):
     assert result.output.strip().splitlines() == ["interrupted; what was finished is kept"]
 
 
+def _millrace(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from cli.main import run; run()", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
 def test_a_directory_that_is_no_design(tmp_path: Path):
-    done = subprocess.run(
-        [sys.executable, "-c", "from cli.main import run; run()", "csim", str(tmp_path)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = _millrace("csim", str(tmp_path))
     assert done.returncode == 2
     assert "is not a design directory" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "message"),
+    [
+        (["csim", "/nowhere", "--json"], "InvalidInputError", "is not a design directory"),
+        (["csim", "--json"], "MissingParameter", "DIR"),
+        (["frobnicate", "--json"], "UsageError", "frobnicate"),
+        (["csim", "d", "--json", "--timeout", "soon"], "BadParameter", "--timeout"),
+    ],
+)
+def test_with_json_errors_are_json(arguments: list[str], kind: str, message: str):
+    done = _millrace(*arguments)
+    error = json.loads(done.stdout)["error"]
+    assert (done.returncode, error["type"], done.stderr) == (2, kind, "")
+    assert message in error["message"]
+
+
+def test_help_beside_json_is_help():
+    done = _millrace("csim", "--json", "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Usage" in done.stdout

@@ -56,3 +56,11 @@ def test_knobs_file_that_is_not_json(tmp_path: Path):
     file.write_text("{")
     with pytest.raises(InvalidInputError, match="is not JSON"):
         read_knobs(file, [])
+
+
+@pytest.mark.parametrize("text", ["[]", "7", '"overall_unroll"', "null"])
+def test_knobs_that_are_no_object(tmp_path: Path, text: str):
+    file = tmp_path / "knobs.json"
+    file.write_text(text)
+    with pytest.raises(InvalidInputError, match=r"knobs\.json holds a \w+; knobs are an object"):
+        read_knobs(file, [])

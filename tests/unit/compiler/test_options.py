@@ -9,7 +9,7 @@ from compiler.options import Knobs, TaskOverride
 
 
 def test_knobs_survive_json():
-    knobs = Knobs(overrides=(TaskOverride("a", tile=8, order=(1, 0)), TaskOverride("b", unroll=4)))
+    knobs = Knobs(overrides=(TaskOverride("a", tile=8, order=(1, 0)), TaskOverride("b", unroll=4)), converters="paper")
     assert Knobs.from_json(knobs.to_json()) == knobs
 
 
@@ -32,3 +32,18 @@ def test_knobs_survive_json():
 def test_overrides_of_a_wrong_form_are_refused(overrides: Any, message: str):
     with pytest.raises(InvalidInputError, match=message):
         Knobs.from_json({"overrides": overrides})
+
+
+@pytest.mark.parametrize(
+    ("knob", "value"),
+    [("fusion_plan", "fastest"), ("prefetch_kib", -1), ("prefetch_kib", (1 << 16) + 1), ("converters", "smallest")],
+)
+def test_knobs_of_fusion_and_memories_are_checked(knob: str, value: object) -> None:
+    with pytest.raises(InvalidInputError, match=knob):
+        Knobs.from_json({knob: value})
+
+
+@pytest.mark.parametrize("data", [[], 7, "overall_unroll", None])
+def test_knobs_that_are_no_object_are_refused(data: object) -> None:
+    with pytest.raises(InvalidInputError, match="they must be an object"):
+        Knobs.from_json(data)

@@ -6,26 +6,30 @@ from pathlib import Path
 import pytest
 from small_graphs import mlp
 
+from compiler.design_dir import digests, edited_files
 from compiler.errors import InvalidInputError
 from compiler.frontend.graph_json import graph_to_json
-from compiler.verify import csim
+from compiler.verify import OutputCheck, csim, verdict_of
 
 DESCRIPTION = {"platform": "u55c", "workload": {"precision": "f32"}}
 
 
 def design(folder: Path, description: object = DESCRIPTION, graph: str | None = None, ir: str = "module {") -> Path:
-    (folder / "design.json").write_text(json.dumps(description))
+    """A directory with the files that are read before anything is built; `description` gets their digests."""
     (folder / "tb").mkdir()
     if graph is not None:
         (folder / "tb" / "graph.json").write_text(graph)
     (folder / "ir").mkdir()
     (folder / "ir" / "10-size-fifos.mlir").write_text(ir)
+    if isinstance(description, dict):
+        description = {**description, "digests": digests(folder)}
+    (folder / "design.json").write_text(json.dumps(description))
     return folder
 
 
 @pytest.mark.parametrize("description", [[], {}, {"platform": "u55c", "workload": {"precision": "w3"}}])
 def test_a_description_without_its_parts(tmp_path: Path, description: object):
-    with pytest.raises(InvalidInputError, match=r"design\.json is missing or damaged"):
+    with pytest.raises(InvalidInputError, match=r"design\.json is (missing or )?damaged"):
         csim(design(tmp_path, description))
 
 
@@ -41,3 +45,33 @@ def test_an_ir_that_is_cut_off_or_of_another_stage(tmp_path: Path, ir: str):
         InvalidInputError, match=r"10-size-fifos\.mlir is missing or damaged .*compile the design again"
     ):
         csim(design(tmp_path, graph=json.dumps(graph_to_json(mlp())), ir=ir))
+
+
+@pytest.mark.parametrize("how", ["edited", "removed", "added", "added source"])
+def test_a_design_that_is_not_as_it_was_compiled(tmp_path: Path, how: str):
+    folder = design(tmp_path, graph=json.dumps(graph_to_json(mlp())))
+    name = {"added": "ir/11-mine.mlir", "added source": "hls/mine.cpp"}.get(how, "tb/graph.json")
+    if how == "removed":
+        (folder / name).unlink()
+    else:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("mine")
+    with pytest.raises(InvalidInputError, match=rf"{name} was edited, removed or added .* --allow-edited"):
+        csim(folder)
+    with pytest.raises(InvalidInputError, match="is missing or damaged"):  # taken as it is, which is worse still
+        csim(folder, allow_edited=True)
+
+
+def test_what_running_a_design_makes_does_not_count(tmp_path: Path):
+    folder = design(tmp_path)
+    for made in ("csim", "out", "hls"):
+        (folder / made).mkdir()
+        (folder / made / "log").write_text("")
+    assert edited_files(folder) == ()
+
+
+def test_a_verdict_names_what_the_results_were_compared_with():
+    output = OutputCheck("y", 0.5, 0.25, 0.1, 1e-4, passed=False)
+    verdict = verdict_of((output,), {}, "", "onnx.reference.ReferenceEvaluator", 1.0)
+    assert verdict.message == "y is off by 0.25 from onnx.reference.ReferenceEvaluator, 0.0001 is allowed"
+    assert verdict.to_json()["reference"] == "onnx.reference.ReferenceEvaluator"

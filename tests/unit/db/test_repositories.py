@@ -43,6 +43,23 @@ def test_model_names_are_taken_once(database: Database) -> None:
             catalog.find_model(session, "yours")
 
 
+def test_a_built_in_model_is_brought_up_to_date_in_place(database: Database, exploration: Exploration) -> None:
+    with database.write() as session:
+        old = catalog.find_model(session, "gpt2").id
+        updated = catalog.put_builtin(session, "gpt2", {"n_embd": 768}, "2" * 64)
+        assert (updated.id, updated.config, updated.digest) == (old, {"n_embd": 768}, "2" * 64)
+    with database.read() as session:
+        stored = explorations.get(session, exploration.id)
+        assert stored.workload.model.config == {"n_embd": 768}
+
+
+def test_a_built_in_name_that_a_person_took_first_stays_theirs(database: Database) -> None:
+    with database.write() as session:
+        theirs = catalog.put_model(session, "tiny", "config", {"a": 1}, "1" * 64)
+        found = catalog.put_builtin(session, "tiny", {"a": 2}, "2" * 64)
+        assert (found.id, found.kind, found.config) == (theirs.id, "config", {"a": 1})
+
+
 def test_designs_are_stored_once(database: Database, exploration: Exploration) -> None:
     add_designs(database, exploration, new_design(0), new_design(1))
     for twin in (new_design(1, key="other"), new_design(2, key="k1")):

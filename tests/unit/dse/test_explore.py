@@ -180,15 +180,19 @@ def test_duplicates_are_asked_again_and_a_spent_space_ends_the_search(
     result = search(mlp, u55c, SearchOptions(60, jobs=1), MemorySink(), evaluator=evaluator)
     assert result.exhausted
     assert result.duplicates > 0
-    assert len(evaluator.met) == len(set(evaluator.met)) == 7 * 2 * 2
+    assert len(evaluator.met) == len(set(evaluator.met)) == 7 * 2 * 3
 
 
 DEFAULTS = {
     "unroll": "overall_unroll",
     "order": "order",
+    "padding": "max_padding",
+    "fusion_plan": "fusion_plan",
     "fusion_budget": "fusion_budget",
+    "converters": "converters",
     "hbm_channels": "hbm_channels",
     "stream_width": "stream_width",
+    "prefetch": "prefetch_kib",
 }
 
 

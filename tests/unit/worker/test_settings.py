@@ -28,6 +28,7 @@ def test_socket_path_fits_the_kernel() -> None:
 
 def test_children_get_the_same_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, port=1234, lease_seconds=7, stages="a:b", redis_url="redis://r", concurrency=3)
+    settings = settings.model_copy(update={"allowed_hosts": ("a.example", "b.example")})
     for name, value in settings.environment().items():
         monkeypatch.setenv(name, value)
     assert Settings() == settings
@@ -49,3 +50,16 @@ def test_an_empty_home_is_not_the_working_directory(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("MILLRACE_HOME", "")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert Settings().home == tmp_path / "millrace"
+
+
+@pytest.mark.parametrize("text", ["a.example, b.example", '["a.example", "b.example"]', "a.example,,b.example,"])
+def test_allowed_hosts_are_a_list_of_either_kind(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("MILLRACE_ALLOWED_HOSTS", text)
+    assert Settings().allowed_hosts == ("a.example", "b.example")
+
+
+@pytest.mark.parametrize("text", ['["a.example"', "[1]"])
+def test_allowed_hosts_that_are_no_list_are_named(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setenv("MILLRACE_ALLOWED_HOSTS", text)
+    with pytest.raises(SettingsError, match="MILLRACE_ALLOWED_HOSTS is "):
+        Settings()

@@ -8,19 +8,42 @@
 
 typedef ap_uint<1024> Raw;
 
-template <class T>
-void print(const char* name, const T& value) {
-  auto number = millrace::detail::number(value);
-  using N = decltype(number);
-  ap_uint<N::width> bits = number;
-  std::printf(" %s=%d%c", name, N::width, N::sign_flag ? 's' : 'u');
-  for (int k = (N::width - 1) / 4; k >= 0; --k) {
+template <int W>
+void print_bits(const char* name, bool sign, ap_uint<W> bits) {
+  std::printf(" %s=%d%c", name, W, sign ? 's' : 'u');
+  for (int k = (W - 1) / 4; k >= 0; --k) {
     unsigned digit = 0;
     for (int i = 0; i < 4; ++i)
-      if (4 * k + i < N::width) digit |= unsigned(bits[4 * k + i]) << i;
+      if (4 * k + i < W) digit |= unsigned(bool(bits[4 * k + i])) << i;
     std::printf("%x", digit);
   }
 }
+#ifdef PUBLIC_HEADERS
+template <int W, bool S>
+void print(const char* name, const ap_int_base<W, S>& value) {
+  print_bits<W>(name, S, ap_uint<W>(value));
+}
+#else
+template <int W, bool S, bool Wide>
+void print(const char* name, const millrace::Integer<W, S, Wide>& value) {
+  print_bits<W>(name, S, ap_uint<W>(value));
+}
+#endif
+void print(const char* name, bool value) { print_bits<1>(name, false, ap_uint<1>(value)); }
+void print(const char* name, long long value) { print_bits<64>(name, true, ap_uint<64>(value)); }
+
+template <class T>
+struct Width {  // of a native operand
+  static constexpr int value = 8 * int(sizeof(T));
+};
+template <int W>
+struct Width<ap_int<W>> {
+  static constexpr int value = W;
+};
+template <int W>
+struct Width<ap_uint<W>> {
+  static constexpr int value = W;
+};
 
 static Raw parse(const char* text) {
   Raw value = 0;
@@ -71,12 +94,14 @@ void check(const Raw& raw_a, const Raw& raw_b, int shift, int hi, int lo, int ei
   c = a;
   c[lo] = !c[lo];
   print("flip", c);
+  print("concat", ap_uint<A::width + 7>((a, ap_uint<7>(raw_b))));
+  print("concatmember", ap_uint<A::width + 7>(a.concat(ap_uint<7>(raw_b))));
   print("int64", a.to_int64());
   if constexpr (A::width <= 64) {
     print("fromfloat", A(eighths / 8.0));
     print("native", (long long)a);
     print("floats", A(double(a)) == a || A::width > 53);
-    if constexpr (millrace::detail::Number<B>::width <= 64) {
+    if constexpr (Width<B>::value <= 64) {
       if (b != 0) {
         print("div", a / b);
         print("mod", a % b);

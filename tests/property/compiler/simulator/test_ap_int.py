@@ -1,5 +1,7 @@
 """ap_int against Python's integers: every operation, on random and extreme values, narrow, wide and mixed.
 
+Both sets of headers are held to the same: our stand-ins, and the ones that AMD publishes.
+
 One compiled program checks batches of cases that hypothesis draws.
 """
 
@@ -12,6 +14,7 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from public_hls import PUBLIC
 
 from compiler.simulator.csim.build import FLAGS, INCLUDE_DIR, RUNTIME_SOURCE
 
@@ -111,6 +114,8 @@ def expected(case: Case) -> Iterator[tuple[str, Type, int]]:
     yield "setrange", ta, a & ~mask | (b << case.lo) & mask
     yield "copyrange", ta, a & ~mask | b & mask
     yield "flip", ta, a ^ 1 << case.lo
+    for name in ("concat", "concatmember"):
+        yield name, u(ta.width + 7), (a % (1 << ta.width) << 7) | b % 128
     yield "int64", i(64), a
     if ta.width <= 64:
         yield "fromfloat", ta, abs(case.eighths) // 8 * (-1 if case.eighths < 0 else 1)
@@ -125,27 +130,36 @@ def expected(case: Case) -> Iterator[tuple[str, Type, int]]:
             )
 
 
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("ap_int") / "cases"
-    source = Path(__file__).parent / "ap_int_cases.cpp"
+def ours(source: Path) -> list[str]:
     flags = [flag for flag in FLAGS if flag != "-O2"]
-    command = [
-        "g++",
-        *flags,
-        "-O1",
-        "-Wall",
-        "-Wextra",
-        "-Werror",
-        "-I",
-        INCLUDE_DIR,
-        source,
-        RUNTIME_SOURCE,
-        "-o",
-        path,
-    ]
-    subprocess.run(command, check=True)
+    return ["g++", *flags, "-Wall", "-Wextra", "-Werror", f"-I{INCLUDE_DIR}", str(source), str(RUNTIME_SOURCE)]
+
+
+def public(source: Path) -> list[str]:
+    return [*PUBLIC, "-std=c++17", "-w", "-DPUBLIC_HEADERS", str(source)]  # their warnings are theirs
+
+
+@pytest.fixture(scope="module", params=[ours, public], ids=["ours", "public"])
+def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("ap_int") / request.param.__name__
+    command = request.param(Path(__file__).parent / "ap_int_cases.cpp")
+    subprocess.run([*command, "-O1", "-o", str(path)], check=True)
     return path
+
+
+# Where one operand is signed and the other is not, AMD's own simulation departs from the values at some widths: it
+# compares and divides native integers, by the conversions of C. A float makes 1 of what lies between 0 and -1.
+# Emitted code does none of it: floats become integers through int.
+VALUES_OF_MIXED_SIGN = {"lt", "le", "gt", "ge", "eq", "ne", "div", "mod"}
+
+
+def compared(program: Path, case: Case, name: str) -> bool:
+    ta, tb = PAIRS[case.pair]
+    if program.name == "ours":
+        return True
+    if name == "fromfloat":
+        return ta.width > 1 and not -8 < case.eighths < 0
+    return ta.signed == tb.signed or name not in VALUES_OF_MIXED_SIGN
 
 
 def check(program: Path, batch: list[Case]) -> None:
@@ -156,10 +170,12 @@ def check(program: Path, batch: list[Case]) -> None:
     output = subprocess.run([program], input=lines, capture_output=True, text=True, check=True).stdout.splitlines()
     assert len(output) == len(batch)
     for case, line in zip(batch, output, strict=True):
-        got = dict(item.split("=") for item in line.split())
+        results = (item.split("=") for item in line.split())
+        got = {name: value for name, value in results if compared(program, case, name)}
         want = {
             name: f"{t.width}{'s' if t.signed else 'u'}{wrap(v, t) % (1 << t.width):0{(t.width + 3) // 4}x}"
             for name, t, v in expected(case)
+            if compared(program, case, name)
         }
         assert got == want, case
 

@@ -8,7 +8,8 @@ from small_graphs import ALL, attention_front, mlp, quantised
 
 from compiler.analysis.build import build_task_graph
 from compiler.analysis.estimate import estimate
-from compiler.analysis.tiling import group_order, plan_nests, tile_sizes
+from compiler.analysis.loop_order import loop_orders
+from compiler.analysis.tiling import plan_nests, tile_sizes
 from compiler.errors import InvalidInputError
 from compiler.graph.itensor import DTYPE_BITS
 from compiler.options import Knobs, TaskOverride
@@ -24,7 +25,7 @@ def random_knobs(seed: int) -> Knobs:
         overall_unroll=pick((1, 16, 64, 512)),
         order=pick(("reduction-inner", "reduction-outer")),
         fusion_budget=pick((0, 256, 4096, 1 << 20)),
-        fifo=pick(("safe", "safe-prefetch")),
+        fifo=pick(("conservative", "whole")),
         hbm_channels=pick((1, 2, 4)),
         stream_width=pick((32, 128, 512)),
         multiplier=pick(("fabric", "dsp")),
@@ -81,7 +82,7 @@ def test_tile_of_a_group_fills_inner_loops_first():
 def test_overrides_replace_tile_unroll_and_order():
     graph = quantised()
     knobs = Knobs(overrides=(TaskOverride("product", tile=8, unroll=4, order=(2, 0, 1)),))
-    assert group_order(graph.op["product"], knobs) == (2, 0, 1)
+    assert loop_orders(graph, knobs)["product"][0] == 2
     nest = plan_nests(graph, knobs)["product"]
     assert nest.lanes == 4
     assert nest.loops[0].dim == 2

@@ -7,7 +7,15 @@ import pytest
 from small_graphs import mlp, quantised
 
 from compiler.analysis.build import build_task_graph
-from compiler.analysis.estimate import hbm_bytes, load_cycles, schedule
+from compiler.analysis.estimate import (
+    BOUNDS,
+    estimate,
+    hbm_bytes,
+    hbm_cycles,
+    kernel_hbm_bytes,
+    schedule,
+    transfer_cycles,
+)
 from compiler.analysis.resources import task_resources
 from compiler.graph.task_graph import TaskGraph
 from compiler.options import Knobs, TaskOverride
@@ -30,8 +38,10 @@ def test_a_task_that_starts_late_still_waits_for_what_its_fifo_could_not_hold():
     shallow, _ = schedule(with_depth(tasks, stream.name, 2), U55C)
     deep, _ = schedule(with_depth(tasks, stream.name, stream.tokens), U55C)
     reader = stream.target
-    assert deep[reader].start > load_cycles(load, U55C), "the case needs a reader that starts after the load could end"
-    rest = (1 - 2 / stream.tokens) * load_cycles(load, U55C)
+    assert deep[reader].start > transfer_cycles(load, U55C), (
+        "the case needs a reader that starts after the load could end"
+    )
+    rest = (1 - 2 / stream.tokens) * transfer_cycles(load, U55C)
     assert shallow[reader].end >= shallow[reader].start + rest
     assert deep[reader].end < shallow[reader].end
 
@@ -41,7 +51,7 @@ def test_a_load_is_never_faster_than_its_hbm_channel():
     for load in (t for t in tasks.tasks if t.dma is not None and t.kind == "load"):
         assert load.dma is not None
         channel_bytes = load.dma.image_bytes / load.dma.channels
-        assert load_cycles(load, U55C) >= channel_bytes / U55C.channel_bytes_per_cycle
+        assert transfer_cycles(load, U55C) >= channel_bytes / U55C.channel_bytes_per_cycle
 
 
 def test_traffic_counts_whole_words():
@@ -69,3 +79,51 @@ def test_one_vector_of_accumulators_costs_flip_flops():
     lanes = prod(task.nest.unroll[:2])
     assert lanes > 1
     assert task_resources(task, tasks, U55C).ff >= 32 * lanes
+
+
+def test_hbm_bounds_each_kernel_by_the_ports_that_it_has():
+    tasks = build_task_graph(mlp(), replace(WIDE, fusion_budget=0), U55C)
+    assert tasks.kernels > 1
+    bounds = hbm_cycles(tasks, U55C)
+    assert sum(kernel_hbm_bytes(tasks)) == hbm_bytes(tasks)
+    for kernel, (moved, bound) in enumerate(zip(kernel_hbm_bytes(tasks), bounds, strict=True)):
+        ports = sum(t.dma.channels for t in tasks.tasks if t.dma is not None and t.kernel == kernel)
+        assert 0 < ports < U55C.hbm.channels
+        assert bound == pytest.approx(moved / (ports * U55C.channel_bytes_per_cycle))
+    cycles = next(m.value for m in estimate(tasks, U55C).metrics if m.name == "cycles")
+    assert cycles >= sum(bounds)
+
+
+def test_a_store_is_never_faster_than_its_hbm_channel():
+    slow = replace(U55C, hbm=replace(U55C.hbm, channel_gb_s=0.1))
+    tasks = build_task_graph(mlp(), WIDE, slow)
+    times, lengths = schedule(tasks, slow)
+    for store in (t for t in tasks.tasks if t.kind == "store"):
+        assert store.dma is not None
+        assert times[store.name].end - times[store.name].start >= store.dma.words * 64 / slow.channel_bytes_per_cycle
+        assert lengths[store.kernel] >= times[store.name].end
+
+
+def test_an_image_that_no_channel_holds_and_a_task_that_no_die_holds_are_violations():
+    small = replace(
+        U55C,
+        hbm=replace(U55C.hbm, channel_bytes=64),
+        dies=replace(U55C.dies, slrs=tuple(replace(slr, dsp=1) for slr in U55C.dies.slrs)),
+    )
+    tasks = build_task_graph(mlp(), WIDE, small)
+    found = {v.resource: v for v in estimate(tasks, small).violations}
+    assert found["hbm_channel_bytes"].demand > 64
+    assert found["slr_dsp"].bound == 1
+    assert estimate(tasks, U55C).feasible
+
+
+def test_every_violation_is_of_a_bound_that_samplers_know():
+    tiny = replace(
+        U55C,
+        budget=replace(U55C.budget, lut=1, ff=1, dsp=1, bram36=1, uram=0, hbm_ports=1),
+        hbm=replace(U55C.hbm, channel_bytes=64),
+        dies=replace(U55C.dies, slrs=tuple(replace(s, lut=1, ff=1, dsp=1, bram36=1) for s in U55C.dies.slrs)),
+    )
+    found = {v.resource for v in estimate(build_task_graph(mlp(), WIDE, tiny), tiny).violations}
+    assert len(found) > 6
+    assert found <= set(BOUNDS)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from xdsl.parser import Parser
 
 from compiler.dialects.context import design_context
-from compiler.dialects.itensor import ITensorType, stream_type
+from compiler.dialects.itensor_type import ITensorType, stream_type
 from compiler.graph.itensor import ITensor, Loop
 
 

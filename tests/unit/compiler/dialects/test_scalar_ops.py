@@ -3,7 +3,7 @@
 import pytest
 
 from compiler.analysis.operators import CORE_OF
-from compiler.dialects.dataflow import YieldOp
+from compiler.dialects.dataflow_kernel import YieldOp
 from compiler.dialects.scalar_ops import SCALAR_OPS, body_region, region_body
 from compiler.errors import UnsupportedError, VerificationError
 from compiler.graph.linalg_graph import Body, ScalarOp

@@ -1,4 +1,4 @@
-"""Bundles of a small GPT-2, converted once in this process: a subprocess each would take seconds."""
+"""Bundles of small networks, converted once in this process: a subprocess each would take seconds."""
 
 from collections.abc import Callable
 from functools import cache
@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from compiler.frontend.bundle import Bundle, load_bundle
-from compiler.frontend.models.config import Gpt2Config, ModelSource
+from compiler.frontend.models.config import ModelConfig, ModelSource
+from compiler.frontend.models.gpt2_config import Gpt2Config
 from compiler.options import Phase, Precision, Workload
 
 MakeBundle = Callable[..., Bundle]
@@ -20,7 +21,9 @@ def make_bundle(tmp_path_factory: pytest.TempPathFactory) -> MakeBundle:
     from compiler.frontend.convert import convert
 
     @cache
-    def make(phase: Phase, precision: Precision, length: int = 8, layers: int = 1, config: Gpt2Config = TINY) -> Bundle:
+    def make(
+        phase: Phase, precision: Precision, length: int = 8, layers: int = 1, config: ModelConfig = TINY
+    ) -> Bundle:
         directory: Path = tmp_path_factory.mktemp("bundle")
         workload = Workload("tiny", phase, length, precision, layers=layers)
         convert(ModelSource("tiny", config), workload, directory, lambda _: None)

@@ -4,16 +4,17 @@ import pytest
 
 
 @pytest.mark.parametrize(
-    ("inputs", "granule", "expected"),
+    ("inputs", "granules", "expected"),
     [
-        (768, 1, 128), (768, 64, 128), (1024, 64, 128), (3072, 1, 128), (1280, 80, 80), (1600, 64, 64), (64, 16, 64),
-        (96, 48, 96), (100, 1, 100), (320, 1, 80), (127 * 2, 1, 127), (131, 1, 1), (192, 192, 96),
+        (768, (), 128), (768, (64,), 128), (1024, (64,), 128), (3072, (), 128), (1280, (80,), 80), (1600, (64,), 64),
+        (64, (16,), 64), (96, (48,), 96), (100, (), 100), (320, (), 80), (127 * 2, (), 127), (131, (), 1),
+        (192, (192,), 96), (896, (64, 448), 64), (2048, (64, 512), 128), (1024, (256, 1024), 128), (96, (16, 48), 96),
     ],
 )  # fmt: skip
-def test_group_size(inputs: int, granule: int, expected: int) -> None:
+def test_group_size(inputs: int, granules: tuple[int, ...], expected: int) -> None:
     from compiler.frontend.quantise import group_size
 
-    assert group_size(inputs, granule) == expected
+    assert group_size(inputs, granules) == expected
 
 
 def test_weights_are_symmetric_and_near() -> None:
@@ -38,5 +39,32 @@ def test_activations_round_half_to_even_and_clamp() -> None:
 
     from compiler.frontend.quantise import Quantise
 
-    made = Quantise()(torch.tensor([0.5, 1.5, 2.5, -0.5, -1.5, 126.5, 127.5, 1e9, -1e9]))
+    made = Quantise(1.0)(torch.tensor([0.5, 1.5, 2.5, -0.5, -1.5, 126.5, 127.5, 1e9, -1e9]))
     assert made.tolist() == [0, 2, 2, 0, -2, 126, 127, 127, -127]
+
+
+def test_layers_that_share_an_input_are_quantised_as_each_alone() -> None:
+    """One quantiser for all of them, the same integers and results; biases and weights stay their own."""
+    import torch
+
+    from compiler.frontend.models.parts import Linear, Linears
+    from compiler.frontend.quantise import Quantise, calibrate, integer_weights, quantised
+    from compiler.frontend.torch_types import modules_of
+
+    torch.manual_seed(0)
+    both, alone = Linears(32, {"a": 6, "b": 5}, bias=True), Linear(32, 6)
+    with torch.no_grad():
+        for parameter in both.parameters():
+            parameter.copy_(torch.randn(parameter.shape))
+        alone.load_state_dict(both.get_submodule("a").state_dict())
+    x = torch.randn(1, 3, 32)
+    exact = both(x)
+    network = torch.nn.Sequential(both)
+    made = quantised(network, calibrate(network, (x,)), 8)(x)
+    single = torch.nn.Sequential(alone)
+    torch.testing.assert_close(made[0], quantised(single, calibrate(single, (x,)), 8)(x), rtol=0, atol=0)
+    assert [y.shape for y in made] == [(1, 3, 6), (1, 3, 5)]
+    for quantised_one, exact_one in zip(made, exact, strict=True):
+        assert 0 < float((quantised_one - exact_one).abs().max()) < 0.02 * float(exact_one.abs().max())
+    assert len(modules_of(network, Quantise)) == 1
+    assert integer_weights(network) == ("0.a.weight", "0.b.weight")

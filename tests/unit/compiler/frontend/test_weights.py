@@ -8,35 +8,43 @@ import numpy as np
 import pytest
 
 from compiler.errors import InvalidInputError
-from compiler.frontend.models.config import Gpt2Config
-from compiler.frontend.models.gpt2 import CHECKPOINT_NAMES
+from compiler.frontend.models.gpt2_config import Gpt2Config
+from compiler.options import Workload
 
-CONFIG = Gpt2Config(n_embd=16, n_head=2, n_layer=1, n_inner=24, n_positions=8)
+CONFIG = Gpt2Config(n_embd=16, n_head=2, n_layer=1, n_inner=24, n_positions=8, vocab_size=10)
 
 
 @pytest.fixture
 def checkpoint(tmp_path: Path) -> tuple[Path, dict[str, Any]]:
-    """A block's tensors in half precision, below `transformer.` as some checkpoints have them."""
+    """A model's tensors in half precision, below `transformer.` as some checkpoints have them."""
     import torch
 
-    from compiler.frontend.models.gpt2 import Gpt2
-
     torch.manual_seed(0)
-    shapes = {name: tuple(p.shape) for name, p in Gpt2(CONFIG, 1).named_parameters()}
     tensors = {
-        f"transformer.h.0.{CHECKPOINT_NAMES[name.partition('.')[2]]}": torch.randn(shape).to(torch.bfloat16)
-        for name, shape in shapes.items()
+        f"transformer.{stored_name(name)}": torch.randn(parameter.shape).to(torch.bfloat16)
+        for name, parameter in network().named_parameters()
     }
     return tmp_path / "model.safetensors", tensors
 
 
-def load(path: Path) -> Any:
+def network() -> Any:
+    from compiler.frontend.models.language_model import LanguageModel
+
+    return LanguageModel(CONFIG, 1)
+
+
+def stored_name(name: str) -> str:
     from compiler.frontend.models.registry import FAMILIES
+
+    return FAMILIES["gpt2"].stored(CONFIG, name).name
+
+
+def load(path: Path) -> Any:
     from compiler.frontend.weights import fill_from_checkpoint
 
-    network = FAMILIES["gpt2"].build(CONFIG, 1)
-    fill_from_checkpoint(network, FAMILIES["gpt2"], path)
-    return network
+    made = network()
+    fill_from_checkpoint(made, CONFIG, path)
+    return made
 
 
 def test_checkpoint_gives_the_weights(checkpoint: Any) -> None:
@@ -46,8 +54,51 @@ def test_checkpoint_gives_the_weights(checkpoint: Any) -> None:
     path, tensors = checkpoint
     save_file(tensors, path)
     state = load(path).state_dict()
-    for name, theirs in CHECKPOINT_NAMES.items():
-        torch.testing.assert_close(state[f"h0.{name}"], tensors[f"transformer.h.0.{theirs}"].float())
+    assert len(state) == len(tensors)
+    for name, value in state.items():
+        torch.testing.assert_close(value, tensors[f"transformer.{stored_name(name)}"].float())
+
+
+def save_in_two(path: Path, tensors: dict[str, Any]) -> Path:
+    """Two files and the index of both."""
+    from safetensors.torch import save_file
+
+    names = list(tensors)
+    files = {"model-1.safetensors": names[::2], "model-2.safetensors": names[1::2]}
+    for file, part in files.items():
+        save_file({name: tensors[name] for name in part}, path.parent / file)
+    index = path.parent / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": {name: file for file, part in files.items() for name in part}}))
+    return index
+
+
+def test_checkpoint_in_several_files(checkpoint: Any) -> None:
+    import torch
+
+    path, tensors = checkpoint
+    index = save_in_two(path, tensors)
+    for name, value in load(index).state_dict().items():
+        torch.testing.assert_close(value, tensors[f"transformer.{stored_name(name)}"].float())
+
+
+@pytest.mark.parametrize(
+    ("index", "message"),
+    [
+        ("{", "is not JSON"),
+        ("[]", "has no weight_map"),
+        ('{"weight_map": {}}', "has no weight_map"),
+        ('{"weight_map": {"a": 3}}', "has no weight_map"),
+        ('{"weight_map": {"a": "../model-1.safetensors"}}', "must be a safetensors file beside the index"),
+        ('{"weight_map": {"a": "model-9.safetensors"}}', "must be a safetensors file beside the index"),
+        ('{"weight_map": {"a": "/etc/passwd"}}', "must be a safetensors file beside the index"),
+        ('{"weight_map": {"a": "model-1.safetensors"}}', "has no tensor"),
+    ],
+)
+def test_bad_index(checkpoint: Any, index: str, message: str) -> None:
+    path = save_in_two(*checkpoint)
+    path.write_text(index)
+    with pytest.raises(InvalidInputError, match=message):
+        load(path)
 
 
 @pytest.mark.parametrize(
@@ -106,3 +157,13 @@ def test_seeded_values_depend_on_the_name_only() -> None:
     assert abs(first.mean() - 1.0) < 0.05
     assert abs(first.std() - 0.5) < 0.05
     assert not np.array_equal(first, seeded("h1.x", (64, 64), 0.5, 1.0))
+
+
+def test_a_share_of_the_cache_is_empty_and_masked() -> None:
+    from compiler.frontend.weights import make_inputs
+
+    inputs = make_inputs(CONFIG, Workload("tiny", "decode", 8))
+    assert list(inputs.named()) == ["hidden", "mask", "h0.k_past", "h0.v_past"]
+    np.testing.assert_array_equal(inputs.other["mask"] == 0, [[True] * 6 + [False] + [True]])
+    prefill = make_inputs(CONFIG, Workload("tiny", "prefill", 3)).other["mask"]
+    np.testing.assert_array_equal(prefill == 0, np.tri(3, dtype=bool))

@@ -33,7 +33,7 @@ def test_shape_tokens_and_width():
 
 
 def test_paper_converter_from_b_to_c_holds_8x2():
-    converter = plan_converter(B, C)
+    converter = plan_converter(B, C, "paper")
     assert converter.extent == (8, 2)
     assert (converter.shared, converter.fill, converter.drain, converter.halves) == (4, 2, 4, 2)
     assert converter.bits == 2 * 8 * 2 * 32

@@ -11,7 +11,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from compiler.dialects.context import design_context
-from compiler.dialects.dataflow import TaskOp
+from compiler.dialects.dataflow_task import TaskOp
 from compiler.errors import VerificationError
 from compiler.passes.runner import print_module, run_passes
 from compiler.transforms.import_linalg import import_linalg

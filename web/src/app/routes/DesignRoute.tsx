@@ -33,7 +33,7 @@ export function DesignRoute({ id }: { id: string }) {
           <h1>
             Design {number(design.number)}{" "}
             <span className="subtitle">
-              {exploration && `${exploration.model.name} · ${workloadText(exploration.workload)} on ${exploration.platform}`}
+              {exploration && `${exploration.model.name} · ${workloadText(exploration)} on ${exploration.platform}`}
             </span>
           </h1>
         </div>

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
 import { ErrorNote } from "@/components/ErrorNote";
+import { UploadModel } from "@/features/catalog/UploadModel";
 import { useModels } from "@/features/catalog/api/listModels";
 import { usePlatforms } from "@/features/catalog/api/listPlatforms";
 import { ExplorationTable } from "@/features/explorations/ExplorationTable";
@@ -41,6 +42,7 @@ export function ExplorationsRoute() {
           models={models.data ?? []}
           platforms={platforms.data ?? []}
           error={models.error ?? platforms.error}
+          upload={(onStored) => <UploadModel onStored={onStored} />}
           onClose={() => setCreating(false)}
         />
       )}

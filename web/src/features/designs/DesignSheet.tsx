@@ -3,11 +3,12 @@ import { DesignHeadline } from "@/features/designs/DesignHeadline";
 import { Files } from "@/features/designs/Files";
 import { KnobTables } from "@/features/designs/KnobTables";
 import { MetricTables } from "@/features/designs/MetricTables";
+import { Structure } from "@/features/designs/Structure";
 import { VerdictBlock } from "@/features/designs/VerdictBlock";
 import { Violations } from "@/features/designs/Violations";
 import type { Design, Platform } from "@/lib/api/types";
 
-/** One design over a whole page, in three columns. */
+/** One design over a whole page, in columns. */
 export function DesignSheet({ design, platform }: { design: Design; platform: Platform | undefined }) {
   return (
     <div className="sheet">
@@ -28,6 +29,7 @@ export function DesignSheet({ design, platform }: { design: Design; platform: Pl
           <Files design={design} />
         </div>
       </div>
+      <Structure design={design} platform={platform} />
     </div>
   );
 }

@@ -3,6 +3,24 @@ import { number, withUnit } from "@/lib/format";
 
 type Row = [label: string, value: string, meaning: string];
 
+const WORDS: Record<string, string> = {
+  conservative: "by schedule",
+  whole: "whole tensors",
+  fabric: "LUTs",
+  dsp: "DSP, one product each",
+  dsp_packed: "DSP, two products each",
+  greedy: "greedy, as in the paper",
+  traffic: "least HBM traffic",
+  exact: "cheapest that keep pace",
+  paper: "as in the paper",
+};
+
+const word = (value: string) => WORDS[value] ?? value;
+const prefetch = (kib: number) => (kib ? withUnit(kib * 1024, "bytes") : "none");
+
+/** Designs of an earlier release lack the newer knobs. */
+const unlessOld = <T,>(value: T | undefined, text: (value: T) => string) => (value === undefined ? "–" : text(value));
+
 const levels = (k: Knobs): [string, Row[]][] => [
   [
     "Tiling",
@@ -10,16 +28,25 @@ const levels = (k: Knobs): [string, Row[]][] => [
       ["Default tile size", number(k.default_tile_size), "Elements of a loop group in one tile"],
       ["Overall unroll", `${number(k.overall_unroll)} lanes`, "Parallel lanes, shared out over all tasks"],
       ["Loop order", k.order, "Where the reduction loops of a tile stand"],
+      ["Padding", unlessOld(k.max_padding, (p) => `${p} % at most`), "Points of a dimension that may be padding"],
     ],
   ],
-  ["Fusion", [["Fusion budget", withUnit(k.fusion_budget, "bytes"), "On-chip converter memory that a kernel may hold"]]],
+  [
+    "Fusion",
+    [
+      ["Fusion budget", withUnit(k.fusion_budget, "bytes"), "On-chip converter memory that a kernel may hold"],
+      ["Plan", unlessOld(k.fusion_plan, word), "How the network is cut into kernels"],
+    ],
+  ],
   [
     "Resources",
     [
-      ["FIFO strategy", k.fifo, "How FIFO depths are chosen"],
+      ["FIFO depths", word(k.fifo), "conservative: as deep as the schedules need; whole: a whole tensor fits"],
       ["HBM channels", number(k.hbm_channels), "Ports that one weight tensor is spread over, at most"],
       ["Stream width", `${number(k.stream_width)} bit`, "Width of one token, at most"],
-      ["Multiplier", k.multiplier, "What integer products are made of"],
+      ["Multiplier", word(k.multiplier), "What integer products are made of"],
+      ["Converters", unlessOld(k.converters, word), "Which buffer each layout converter gets"],
+      ["Prefetch", unlessOld(k.prefetch_kib, prefetch), "On-chip memory for weights that load before their task starts"],
     ],
   ],
 ];

@@ -10,7 +10,7 @@ function Details({ verdict: v }: { verdict: Verdict }) {
       <p className="verdict-line">
         <Tag tone={v.passed ? "good" : "bad"}>{v.passed ? "✓ passed" : "✕ failed"}</Tag>
         <span>
-          {v.passed ? "The emitted C++ agrees with PyTorch" : "The emitted C++ differs from PyTorch"}
+          The emitted C++ {v.passed ? "agrees with" : "differs from"} {v.reference ?? "PyTorch"}
         </span>
       </p>
       {v.message && <p className="hint pre">{v.message}</p>}
@@ -56,7 +56,7 @@ function Outcome({ build }: { build: Build }) {
     return (
       <p className="verdict-line" data-testid="csim-running">
         <BuildBadge state={build.state} />
-        <span>Compiling the design, building it with g++ and comparing it with PyTorch.</span>
+        <span>Compiling the design, building it with g++ and comparing it with the reference.</span>
       </p>
     );
   }
@@ -68,14 +68,14 @@ function Outcome({ build }: { build: Build }) {
   );
 }
 
-/** C simulation of the design against PyTorch: the verdict, or the way to get one. */
+/** C simulation of the design against its reference: the verdict, or the way to get one. */
 export function VerdictBlock({ design }: { design: Design }) {
   const start = useStartCsim(design.id);
   const build = design.builds.filter((b) => b.stage === "csim").sort((a, b) => (a.created_at < b.created_at ? 1 : -1))[0];
   const canStart = !build || (!build.verdict && (build.state === "failed" || build.state === "cancelled"));
   return (
     <section className="block" aria-label="C simulation" data-testid="verdict">
-      <h2>C simulation against PyTorch</h2>
+      <h2>C simulation against {build?.verdict?.reference ?? "the reference"}</h2>
       {build && <Outcome build={build} />}
       {canStart && (
         <div className="verdict-start">

@@ -60,7 +60,7 @@ export function ExplorationHeader({ exploration: e, counts, connected }: Props) 
       </nav>
       <div className="title-row">
         <h1>
-          {e.model.name} <span className="subtitle">{workloadText(e.workload)} on {e.platform}</span>
+          {e.model.name} <span className="subtitle">{workloadText(e)} on {e.platform}</span>
         </h1>
         <StateBadge state={e.state} />
         {busy && !connected && <span className="badge tone-warn">reconnecting…</span>}

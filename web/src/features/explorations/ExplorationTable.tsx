@@ -17,7 +17,7 @@ function Row({ exploration: e, now }: { exploration: Exploration; now: number })
         <Link href={href} className="strong">
           {e.model.name}
         </Link>
-        <small>{workloadText(e.workload)}</small>
+        <small>{workloadText(e)}</small>
       </td>
       <td>{e.platform}</td>
       <td>

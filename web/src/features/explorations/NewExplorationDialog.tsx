@@ -1,16 +1,18 @@
-import { type FormEvent, useEffect, useRef, useState } from "react";
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { ErrorNote } from "@/components/ErrorNote";
 import { useCreateExploration } from "@/features/explorations/api/createExploration";
 import { newKey } from "@/lib/api/http";
 import type { Model, NewExploration, Phase, Platform, Precision, Sampler } from "@/lib/api/types";
 import { number } from "@/lib/format";
 import { navigate } from "@/lib/router";
-import { lengthName } from "@/lib/workload";
+import { isFile, lengthName } from "@/lib/workload";
 
 interface Props {
   models: Model[];
   platforms: Platform[];
   error: Error | null;
+  /** What stores a new model; it tells which, and that one is chosen. */
+  upload(onStored: (model: Model) => void): ReactNode;
   onClose(): void;
 }
 
@@ -23,6 +25,11 @@ const PRECISIONS: [Precision, string][] = [
   ["w8a8", "w8a8: int8 weights × int8"],
   ["f32", "f32"],
 ];
+const ORIGINS: [string, (kind: string) => boolean][] = [
+  ["Built in", (kind) => kind === "builtin"],
+  ["From a config.json", (kind) => kind === "config"],
+  ["Whole networks from files", isFile],
+];
 const SAMPLERS: [Sampler, string][] = [
   ["nsga2", "NSGA-II"],
   ["tpe", "TPE"],
@@ -30,18 +37,20 @@ const SAMPLERS: [Sampler, string][] = [
   ["random", "random"],
 ];
 
-function toBody(form: FormData): NewExploration {
+/** Shapes of a network from a file are its own: the service refuses others. */
+function toWorkload(form: FormData, model: Model | undefined): NewExploration["workload"] {
+  const precision = String(form.get("precision")) as Precision;
+  if (model && isFile(model.kind)) return { precision };
+  const phase = String(form.get("phase")) as Phase;
+  return { phase, length: Number(form.get("length")), precision, batch: 1, layers: 1 };
+}
+
+function toBody(form: FormData, model: Model | undefined): NewExploration {
   const text = (name: string) => String(form.get(name));
   const integer = (name: string) => Number(form.get(name));
   return {
     model: text("model"),
-    workload: {
-      phase: text("phase") as Phase,
-      length: integer("length"),
-      precision: text("precision") as Precision,
-      batch: 1,
-      layers: 1,
-    },
+    workload: toWorkload(form, model),
     platform: text("platform"),
     budget: integer("budget"),
     seed: integer("seed"),
@@ -50,17 +59,37 @@ function toBody(form: FormData): NewExploration {
   };
 }
 
-export function NewExplorationDialog({ models, platforms, error, onClose }: Props) {
+/** The models by where they come from. */
+function ModelOptions({ models }: { models: Model[] }) {
+  return ORIGINS.map(([origin, isOfIt]) => {
+    const members = models.filter((m) => isOfIt(m.kind));
+    if (!members.length) return null;
+    return (
+      <optgroup key={origin} label={origin}>
+        {members.map((m) => (
+          <option key={m.id} value={m.name}>
+            {isFile(m.kind) ? `${m.name} (.${m.kind})` : m.name}
+          </option>
+        ))}
+      </optgroup>
+    );
+  });
+}
+
+export function NewExplorationDialog({ models, platforms, error, upload, onClose }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const sent = useRef({ text: "", key: "" });
   const [phase, setPhase] = useState<Phase>("decode");
+  const [picked, setPicked] = useState("");
+  const model = models.find((m) => m.name === picked) ?? models[0];
+  const whole = model !== undefined && isFile(model.kind);
   const create = useCreateExploration();
 
   useEffect(() => dialog.current?.showModal(), []);
 
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const body = toBody(new FormData(event.currentTarget));
+    const body = toBody(new FormData(event.currentTarget), model);
     const text = JSON.stringify(body);
     // The same request again (a second click, a retry after a lost answer) must not start a second exploration.
     if (sent.current.text !== text) sent.current = { text, key: newKey() };
@@ -74,32 +103,40 @@ export function NewExplorationDialog({ models, platforms, error, onClose }: Prop
         <div className="fields">
           <label className="wide">
             Model
-            <select name="model" required key={models.length}>
-              {models.map((m) => (
-                <option key={m.id} value={m.name}>
-                  {m.name}
-                </option>
-              ))}
+            <select name="model" required value={model?.name ?? ""} onChange={(e) => setPicked(e.target.value)}>
+              <ModelOptions models={models} />
             </select>
           </label>
-          <label className="wide">
-            Phase
-            <select name="phase" value={phase} onChange={(e) => setPhase(e.target.value as Phase)}>
-              {PHASES.map(([value, text]) => (
-                <option key={value} value={value}>
-                  {text}
-                </option>
-              ))}
-            </select>
-          </label>
-          <label>
-            {lengthName(phase) === "context" ? "Context length" : "Sequence length"}
-            <input name="length" type="number" min={phase === "decode" ? 2 : 1} max={8192} defaultValue={64} required />
-          </label>
-          <label>
+          {upload((stored) => setPicked(stored.name))}
+          {!whole && (
+            <>
+              <label className="wide">
+                Phase
+                <select name="phase" value={phase} onChange={(e) => setPhase(e.target.value as Phase)}>
+                  {PHASES.map(([value, text]) => (
+                    <option key={value} value={value}>
+                      {text}
+                    </option>
+                  ))}
+                </select>
+              </label>
+              <label>
+                {lengthName(phase) === "context" ? "Context length" : "Sequence length"}
+                <input
+                  name="length"
+                  type="number"
+                  min={phase === "decode" ? 2 : 1}
+                  max={8192}
+                  defaultValue={64}
+                  required
+                />
+              </label>
+            </>
+          )}
+          <label className={whole ? "wide" : ""}>
             Precision
             <select name="precision">
-              {PRECISIONS.map(([value, text]) => (
+              {PRECISIONS.filter(([value]) => !whole || value === "f32").map(([value, text]) => (
                 <option key={value} value={value}>
                   {text}
                 </option>
@@ -134,7 +171,7 @@ export function NewExplorationDialog({ models, platforms, error, onClose }: Prop
             Seed
             <input name="seed" type="number" min={0} max={2147483647} defaultValue={0} required />
           </label>
-          <label title="Designs of the front that are compiled, C-simulated and compared with PyTorch">
+          <label title="Designs of the front that are compiled, C-simulated and compared with the reference">
             Verify, designs
             <input name="verify" type="number" min={0} max={32} defaultValue={3} required />
           </label>

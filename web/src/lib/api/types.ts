@@ -41,6 +41,7 @@ export interface Platform {
 export interface Model {
   id: string;
   name: string;
+  /** "builtin", "config", or the format of a file that holds a whole network: "onnx", "mlir", "pt2". */
   kind: string;
 }
 
@@ -54,7 +55,7 @@ export interface Workload {
 
 export interface Exploration {
   id: string;
-  model: { id: string; name: string };
+  model: Model;
   workload: Workload;
   platform: string;
   state: ExplorationState;
@@ -72,12 +73,13 @@ export interface Exploration {
 
 export interface NewExploration {
   model: string;
-  workload: Workload;
+  /** Of a network from a file only the precision: its shapes are its own. */
+  workload: Partial<Workload>;
   platform: string;
   budget: number;
   seed: number;
   sampler: Sampler;
-  /** How many designs of the front are compiled and compared with PyTorch. */
+  /** How many designs of the front are compiled and compared with the reference. */
   verify: number;
 }
 
@@ -98,6 +100,11 @@ export interface Knobs {
   hbm_channels: number;
   stream_width: number;
   multiplier: string;
+  /** Designs of an earlier release lack these. */
+  fusion_plan?: string;
+  prefetch_kib?: number;
+  max_padding?: number;
+  converters?: string;
 }
 
 export interface DesignSummary {
@@ -148,7 +155,7 @@ export interface OutputCheck {
   passed: boolean;
 }
 
-/** C simulation of the emitted design, compared with PyTorch. */
+/** C simulation of the emitted design, compared with the reference. */
 export interface Verdict {
   passed: boolean;
   outputs: OutputCheck[];
@@ -156,6 +163,8 @@ export interface Verdict {
   integer_mismatches: number;
   message: string;
   seconds: number;
+  /** What computed the expected results; verdicts of an earlier release lack it. */
+  reference?: string;
 }
 
 export interface Build {

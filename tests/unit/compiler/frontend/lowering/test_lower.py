@@ -187,3 +187,52 @@ def test_what_has_no_place_is_named(text: str, arguments: str, message: str) -> 
 def test_text_that_does_not_parse_is_a_defect() -> None:
     with pytest.raises(VerificationError, match="does not parse"):
         lowered("func.func @main(")
+
+
+def cast_of(source: str, name: str) -> str:
+    op = generic(
+        "affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>", "parallel parallel",
+        f"{source} : tensor<3x4xi8>", f"%i{name} : tensor<3x4xi32>",
+        "%e = arith.extsi %a : i8 to i32\nlinalg.yield %e : i32", "%a: i8, %o: i32", "tensor<3x4xi32>",
+    )  # fmt: skip
+    return f"%i{name} = tensor.empty() : tensor<3x4xi32>\n%{name} = {op}"
+
+
+def product_of(a: str, b: str, name: str) -> str:
+    op = generic(
+        ", ".join(f"affine_map<(d0, d1, d2) -> ({dims})>" for dims in ("d0, d2", "d1, d2", "d0, d1")),
+        "parallel parallel reduction", f"{a}, {b} : tensor<3x4xi32>, tensor<3x4xi32>", f"%f{name} : tensor<3x3xi32>",
+        "%u = arith.muli %a, %b : i32\n%v = arith.addi %u, %o : i32\nlinalg.yield %v : i32",
+        "%a: i32, %b: i32, %o: i32", "tensor<3x3xi32>",
+    )  # fmt: skip
+    fill = generic(
+        "affine_map<(d0, d1) -> ()>, affine_map<(d0, d1) -> (d0, d1)>", "parallel parallel", "%zero : i32",
+        f"%e{name} : tensor<3x3xi32>", "linalg.yield %a : i32", "%a: i32, %o: i32", "tensor<3x3xi32>",
+    )  # fmt: skip
+    return f"%e{name} = tensor.empty() : tensor<3x3xi32>\n%f{name} = {fill}%{name} = {op}"
+
+
+def test_a_cast_that_several_products_read_goes_into_each() -> None:
+    """The stream between them stays as narrow as it was: 8 bits, not 32."""
+    text = module(
+        "%p: tensor<3x4xi8>, %q: tensor<3x4xi8>, %r: tensor<3x4xi8>",
+        "%zero = arith.constant 0 : i32\n" + cast_of("%p", "x") + cast_of("%q", "y") + cast_of("%r", "z")
+        + product_of("%x", "%y", "m") + product_of("%x", "%z", "n")
+        + "%em2 = tensor.empty() : tensor<3x3xi32>\n%s = "
+        + generic(
+            ", ".join(["affine_map<(d0, d1) -> (d0, d1)>"] * 3), "parallel parallel",
+            "%m, %n : tensor<3x3xi32>, tensor<3x3xi32>", "%em2 : tensor<3x3xi32>",
+            "%t = arith.addi %a, %b : i32\nlinalg.yield %t : i32", "%a: i32, %b: i32, %o: i32", "tensor<3x3xi32>",
+        ),
+        "%s",
+        "tensor<3x3xi32>",
+    )  # fmt: skip
+    graph = lowered(text, "p", "q", "r")
+    products = [op for op in graph.ops if op.is_contraction]
+    assert [op.body.arg_dtypes for op in products if op.body] == [("i8", "i8"), ("i8", "i8")]
+    assert len(graph.ops) == 3
+    rng = np.random.default_rng(0)
+    p, q, r = (rng.integers(-128, 128, (3, 4)).astype(np.int8) for _ in range(3))
+    made = outputs_of(graph, interpret(graph, {"p": p, "q": q, "r": r}))["out"]
+    wide = [a.astype(np.int32) for a in (p, q, r)]
+    np.testing.assert_array_equal(made, wide[0] @ wide[1].T + wide[0] @ wide[2].T)

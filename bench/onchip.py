@@ -1,0 +1,125 @@
+"""On-chip bytes of one layer's intermediates, before and after stream fusion (paper: 14.8 to 16.8 %).
+
+python -m bench.onchip
+python -m bench.onchip llama-1.1b --precision f32 --tile 4
+
+Before: every tensor that one operation of the network hands to another, held whole; the int32 sums of a quantised
+product before its scales are applied are left out, since they are an artefact of how it is split in groups. After: what
+one fused design keeps: converters by the paper's rule and as built, and FIFOs. `live` is the exact requirement of the
+converters: the most elements alive at once when tokens are read as late and dropped as early as possible. Weights, and
+what is on their way, are excluded on both sides. All figures are computed from the design, none is a synthesis result.
+"""
+
+import argparse
+import json
+from dataclasses import asdict, dataclass
+
+from rich.console import Console
+from rich.table import Table
+
+from bench.matrix import MODELS
+from bench.workload import bundle_cache
+from compiler.analysis.build import build_task_graph
+from compiler.frontend.bundle import import_model
+from compiler.graph.itensor import DTYPE_BITS
+from compiler.graph.linalg_graph import LinalgGraph
+from compiler.graph.task_graph import TaskGraph
+from compiler.options import Knobs, Precision, Workload
+from compiler.platforms.platform import load_platform
+
+PRECISIONS: tuple[Precision, ...] = ("f32", "w4a8")
+WHOLE_BOARD = 1 << 34  # a fusion budget that nothing exceeds: one kernel
+
+
+@dataclass(frozen=True)
+class Row:
+    """Bytes of one layer at one precision."""
+
+    model: str
+    precision: str
+    kernels: int
+    before: int
+    paper: int
+    live: int
+    realised: int
+    fifos: int
+
+
+def measure(model: str, precision: Precision, length: int, tile: int) -> Row:
+    """Build the fused design twice, with the paper's converters and with ours."""
+    graph = import_model(model, Workload(model, "prefill", length, precision), bundle_cache()).graph
+    paper = _design(graph, Knobs(default_tile_size=tile, fusion_budget=WHOLE_BOARD, converters="paper"))
+    ours = _design(graph, Knobs(default_tile_size=tile, fusion_budget=WHOLE_BOARD))
+    weights = _weight_loads(ours, graph)
+    converters = [t.converter for t in ours.tasks if t.converter is not None and not _reads(t.name, ours) & weights]
+    by_paper = [t.converter for t in paper.tasks if t.converter is not None and not _reads(t.name, paper) & weights]
+    return Row(
+        model,
+        precision,
+        ours.kernels,
+        _before(graph),
+        sum(c.paper_bits for c in by_paper) // 8,
+        sum(c.exact_bits for c in converters) // 8,
+        sum(c.bits for c in converters) // 8,
+        sum(s.width * s.depth for s in ours.streams if s.source not in weights) // 8,
+    )
+
+
+def _design(graph: LinalgGraph, knobs: Knobs) -> TaskGraph:
+    return build_task_graph(graph, knobs, load_platform("u55c"))
+
+
+def _weight_loads(tasks: TaskGraph, graph: LinalgGraph) -> set[str]:
+    return {t.name for t in tasks.tasks if t.kind == "load" and t.dma and graph.value[t.dma.value].role == "param"}
+
+
+def _reads(task: str, tasks: TaskGraph) -> set[str]:
+    return {tasks.stream[a.stream].source for a in tasks.task[task].reads}
+
+
+def _before(graph: LinalgGraph) -> int:
+    partial = {
+        o.outputs[0].value for o in graph.ops if o.is_contraction and graph.value[o.outputs[0].value].dtype == "i32"
+    }
+    kept = (v for v in graph.values if v.role == "intermediate" and v.name not in partial)
+    return sum(v.elements * DTYPE_BITS[v.dtype] for v in kept) // 8
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*", help=f"default: {' '.join(MODELS)}")
+    parser.add_argument("--precision", choices=("f32", "w8a8", "w4a8"), action="append", dest="precisions")
+    parser.add_argument("--length", type=int, default=128)
+    parser.add_argument("--tile", type=int, default=Knobs().default_tile_size, help="default: %(default)s")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    rows = [
+        measure(model, precision, arguments.length, arguments.tile)
+        for model in arguments.models or MODELS
+        for precision in arguments.precisions or PRECISIONS
+    ]
+    if arguments.json:
+        print(json.dumps([asdict(row) for row in rows]))
+        return
+    table = Table(title=f"intermediates of one layer, sequence {arguments.length}, tile {arguments.tile}")
+    for name in (
+        "model",
+        "precision",
+        "before",
+        "converters: paper",
+        "as built",
+        "live (exact)",
+        "FIFOs",
+        "built + FIFOs",
+    ):
+        table.add_column(name, justify="right" if name not in {"model", "precision"} else "left")
+    for row in rows:
+        parts = (row.paper, row.realised, row.live, row.fifos, row.realised + row.fifos)
+        table.add_row(
+            row.model, row.precision, f"{row.before / 2**20:.1f} MiB", *(f"{part / row.before:.1%}" for part in parts)
+        )
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

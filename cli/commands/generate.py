@@ -1,0 +1,129 @@
+"""`millrace generate`: tokens from the whole network on a board, compared with PyTorch."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from cli import options
+from cli.commands.compile import Assignments, KnobsFile, read_knobs
+from cli.errors import DONE, NO
+from cli.output import console, emit_json, errors, number
+from cli.prompts import Tokenizer, read_prompt
+from cli.sources import source_of
+from cli.stages import Stages
+
+if TYPE_CHECKING:
+    from compiler.generation import Generation, Prepared
+
+
+class BoardName(StrEnum):
+    """What runs the kernels."""
+
+    SIMULATED = "simulated"
+
+
+def generate(
+    model: options.Model,
+    tokens: Annotated[int, typer.Option(min=1, help="How many to generate.")] = 16,
+    layers: Annotated[int | None, typer.Option(min=1, help="Only the first layers.", show_default="all")] = None,
+    board: Annotated[BoardName, typer.Option(help="What runs the kernels.")] = BoardName.SIMULATED,
+    prompt: Annotated[
+        str | None,
+        typer.Option(
+            help="Token ids as 1,2,3; or text, if the model's folder has a tokenizer.json.", show_default="8 drawn ids"
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the prompt that is drawn without --prompt.")] = 0,
+    length: Annotated[
+        int | None, typer.Option(min=2, help="Context of the decode design.", show_default="what is needed")
+    ] = None,
+    precision: options.Precision = options.PrecisionName.W4A8,
+    platform: options.Platform = "u55c",
+    knobs_file: KnobsFile = None,
+    assignments: Assignments = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Also write what a real board needs.", metavar="DIR")
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Generate tokens with MODEL: every layer through one block design, embedding and head on the host.
+
+    The simulated board computes what the emitted C++ does, through the host program that a real board runs. Its tokens
+    are compared with those of the quantised PyTorch network; times are the design's estimates, never of this machine.
+
+    Exit code 1: a token differs from PyTorch's.
+
+    Examples:
+
+        millrace generate gpt2-medium --layers 2 --tokens 16 --board simulated
+
+        millrace generate ./my-llama --prompt "Once upon a time" --layers 4
+
+        millrace generate gpt2 --layers 1 --prompt 464,3290 --precision f32 --json
+    """
+    from compiler.frontend.models.config import resolve_model
+    from compiler.generation import GenerateOptions, copy_for_board, prepare
+    from compiler.platforms.platform import load_platform
+    from worker.settings import Settings
+
+    knobs, target, settings = read_knobs(knobs_file, assignments or []), load_platform(platform), Settings()
+    with source_of(model, settings) as source:
+        tokenizer = Tokenizer.find(source)
+        ids = read_prompt(prompt, seed, resolve_model(source).config.vocab_size, tokenizer)
+        wanted = GenerateOptions(ids, tokens, layers, length, precision.value)
+        with Stages(quiet=as_json) as stages:
+            prepared = prepare(source, wanted, knobs, target, settings.bundle_dir, stages.start)
+    generation = _run(prepared, board, as_json)
+    if out is not None:
+        copy_for_board(prepared, out)
+    if as_json:
+        facts = {"model": prepared.source.name, "board": board.value, **prepared.request.to_json()}
+        emit_json({"request": facts, **generation.to_json()})
+    else:
+        _show(generation, prepared, tokenizer, out)
+    raise typer.Exit(DONE if generation.equal else NO)
+
+
+def _run(prepared: "Prepared", board: BoardName, quiet: bool) -> "Generation":
+    """Generate with a progress bar of layers; tokens are printed as they come."""
+    from compiler.generation import run
+
+    layers, count = prepared.request.layers, prepared.request.tokens
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total} layer runs"))
+    with Progress(*columns, TimeElapsedColumn(), console=errors, disable=quiet, transient=True) as progress:
+        task = progress.add_task(f"{board.value} board", total=layers * count)
+        made: list[int] = []
+
+        def on_layer(phase: str, layer: int) -> None:
+            done = layers * len(made) + layer
+            progress.update(task, completed=done, description=f"{phase}, token {len(made) + 1}, layer {layer + 1}")
+
+        def on_token(token: int) -> None:
+            made.append(token)
+            if not quiet:
+                console.print(f"token {len(made):>3}  {token}")
+
+        return run(prepared, on_layer, on_token)
+
+
+def _show(generation: "Generation", prepared: "Prepared", tokenizer: Tokenizer | None, out: Path | None) -> None:
+    if tokenizer is not None:
+        console.print(tokenizer.decode([*prepared.request.prompt, *generation.tokens]), markup=False)
+    wrong = generation.first_difference
+    if wrong is None:
+        console.print(f"[green]equal[/] to the quantised PyTorch reference: all {len(generation.tokens)} tokens")
+    else:
+        margin = f"{generation.margins[wrong]:.2g}"
+        console.print(
+            f"[red]DIFFERENT[/] from PyTorch from token {wrong + 1} on: {generation.tokens[wrong]} for "
+            f"{generation.reference[wrong]}, which was ahead by {margin}"
+        )
+    console.print(f"largest difference of hidden states: {generation.hidden_error:.2g} of their largest magnitude")
+    for metric in generation.metrics:
+        name = metric.name.replace("_", " ")
+        console.print(f"{name}: {number(metric.value)} {metric.unit} [dim]{metric.fidelity}, accelerator only[/]")
+    if out is not None:
+        console.print(f"written to {out}; on the machine with the board: python3 {out}/decode/host/generate.py --help")

@@ -1,0 +1,125 @@
+"""Why a design is cut into kernels where it is: each value that crosses, and what keeping it on chip would take."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from compiler.analysis.fusion import plan_fusion, read_itensors, write_itensors
+from compiler.analysis.fusion_costs import FusionCosts
+from compiler.analysis.shortfall import Shortfall
+from compiler.analysis.tiling import plan_nests
+from compiler.graph.linalg_graph import LinalgGraph
+from compiler.options import Knobs
+from compiler.platforms.platform import Platform
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """An intermediate value that goes through HBM from kernel `source` to others: `bytes` stored and loaded, and why:
+    joined with its first reader and all kernels between, they would exceed a bound. None: nothing but the plan.
+    """
+
+    value: str
+    source: int
+    targets: tuple[int, ...]
+    bytes: int
+    reason: Shortfall | None
+
+    @property
+    def levers(self) -> tuple[str, ...]:
+        """What to change so that the value stays on chip."""
+        return self.reason.levers if self.reason is not None else ("fusion_plan=traffic",)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "value": self.value,
+            "source": self.source,
+            "targets": list(self.targets),
+            "bytes": self.bytes,
+            "reason": self.reason.to_json() if self.reason is not None else None,
+            "levers": list(self.levers),
+        }
+
+
+@dataclass(frozen=True)
+class FusionReport:
+    """The plan of a design, all bytes that it moves through HBM, and its cuts, the costliest first.
+
+    `greedy_bytes` is what the paper's plan would move under the same budget, `fused_bytes` one kernel for everything.
+    """
+
+    plan: str
+    kernels: int
+    external_bytes: int
+    greedy_bytes: int
+    fused_bytes: int
+    cuts: tuple[Cut, ...]
+
+    def summary(self) -> str:
+        """One or two lines for people."""
+        moved = f"{self.external_bytes / 1e6:,.1f} MB through HBM"
+        if not self.cuts:
+            return f"one kernel, {moved}: every intermediate value stays on chip"
+        worst = self.cuts[0]
+        why = str(worst.reason) if worst.reason is not None else f"only the {self.plan} plan cuts it"
+        saved = self.greedy_bytes - self.external_bytes
+        against = f", {saved / 1e6:,.1f} MB less than the greedy plan" if saved > 0 else ""
+        return (
+            f"{self.kernels} kernels, {moved}{against}; {len(self.cuts)} values cross\n"
+            f"most by {worst.value} ({worst.bytes / 1e6:,.2f} MB): {why}"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "plan": self.plan,
+            "kernels": self.kernels,
+            "external_bytes": self.external_bytes,
+            "greedy_bytes": self.greedy_bytes,
+            "fused_bytes": self.fused_bytes,
+            "cuts": [cut.to_json() for cut in self.cuts],
+            "summary": self.summary(),
+        }
+
+
+def report_fusion(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> FusionReport:
+    """What the fusion plan of a design (`graph` as it is tiled) cuts, and why. O(cuts x operations)."""
+    nests = plan_nests(graph, knobs)
+    costs = FusionCosts(graph, read_itensors(graph, nests), write_itensors(graph, nests), knobs.converters)
+    budget, on_chip = knobs.fusion_budget, platform.on_chip_bytes
+    plan = plan_fusion(costs, knobs.fusion_plan, budget, on_chip)
+    cuts = [cut for value in costs.writes if (cut := _cut(value, costs, plan, budget, on_chip)) is not None]
+    return FusionReport(
+        plan=knobs.fusion_plan,
+        kernels=1 + max(plan.values(), default=0),
+        external_bytes=costs.external_bytes(plan),
+        greedy_bytes=costs.external_bytes(plan_fusion(costs, "greedy", budget, on_chip)),
+        fused_bytes=costs.external_bytes(dict.fromkeys(plan, 0)),
+        cuts=tuple(sorted(cuts, key=lambda cut: -cut.bytes)),
+    )
+
+
+def _cut(value: str, costs: FusionCosts, plan: Mapping[str, int], budget: int, on_chip: int) -> Cut | None:
+    graph = costs.graph
+    source = plan[graph.producer[value][0].name]
+    readers: dict[int, list[tuple[str, int]]] = {}
+    for op, i in graph.consumers[value]:
+        if plan[op.name] != source:
+            readers.setdefault(plan[op.name], []).append((op.name, i))
+    if not readers:
+        return None
+    moved = costs.stored(value) + sum(costs.loaded(value, inputs) for inputs in readers.values())
+    reason = _reason(source, min(readers), costs, plan, budget, on_chip)
+    return Cut(value, source, tuple(sorted(readers)), moved, reason)
+
+
+def _reason(
+    first: int, last: int, costs: FusionCosts, plan: Mapping[str, int], budget: int, on_chip: int
+) -> Shortfall | None:
+    """The bound that kernels `first` to `last` as one would exceed."""
+    joined = {op: first if first < kernel <= last else kernel for op, kernel in plan.items()}
+    held, together = costs.kernel_bytes(joined)[first], costs.on_chip_bytes(joined)
+    if held > budget:
+        return Shortfall(f"a kernel of kernels {first} to {last}", "converter_bytes", held, budget)
+    if together > on_chip:
+        return Shortfall("the board", "on_chip_bytes", together, on_chip)
+    return None

@@ -1,0 +1,57 @@
+"""Order of every operation's loops outside the tile: level 1 of the design space.
+
+An operation walks its tensors in the order in which they arrive: what its predecessors walk outermost, it walks
+outermost too, so that a converter between them buffers a tile and not a tensor. Reductions of contractions go inside
+or outside of that by `Knobs.order`. A `TaskOverride` gives the order of its operation's loop groups; what follows
+inherits it.
+"""
+
+from collections.abc import Mapping
+
+from compiler.errors import InvalidInputError
+from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
+from compiler.options import Knobs
+
+Order = tuple[int, ...]
+
+
+def loop_orders(graph: LinalgGraph, knobs: Knobs) -> dict[str, Order]:
+    """Loops of each operation outside its tile, outermost first. O(operations x loops).
+
+    Raises InvalidInputError where an override is no permutation of its operation's groups.
+    """
+    orders: dict[str, Order] = {}
+    arrival: dict[str, Order] = {}  # dimensions of a value in the order in which they are walked
+    for op in graph.ops:
+        order = _chosen(op, _inherited(op, arrival), knobs)
+        orders[op.name] = order
+        for out in op.outputs:
+            arrival[out.value] = tuple(out.dims.index(d) for d in order if d in out.dims)
+    return orders
+
+
+def _inherited(op: LinalgOp, arrival: Mapping[str, Order]) -> Order:
+    """The loops as the widest input arrives, then the others."""
+    known = [o for o in op.inputs if o.value in arrival]
+    widest = max(known, key=lambda o: len(o.dims), default=None)
+    arriving = () if widest is None else tuple(widest.dims[i] for i in arrival[widest.value])
+    return tuple(dict.fromkeys((*arriving, *range(len(op.loops)))))
+
+
+def _chosen(op: LinalgOp, inherited: Order, knobs: Knobs) -> Order:
+    """The override's groups, each with its loops as they arrive; else all as they arrive, the reductions of a
+    contraction where the knobs want them.
+    """
+    groups = knobs.override(op.name).order
+    if groups is not None:
+        if sorted(groups) != sorted(set(op.groups)):
+            raise InvalidInputError(
+                f"order {list(groups)} of {op.name} is not a permutation of its loop groups "
+                f"{list(dict.fromkeys(op.groups))}"
+            )
+        return tuple(d for g in groups for d in inherited if op.groups[d] == g)
+    if not op.is_contraction:
+        return inherited
+    reductions = tuple(d for d in inherited if op.iterators[d] == "reduction")
+    parallels = tuple(d for d in inherited if op.iterators[d] == "parallel")
+    return parallels + reductions if knobs.order == "reduction-inner" else reductions + parallels

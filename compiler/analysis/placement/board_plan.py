@@ -1,0 +1,76 @@
+"""Everything that is decided once, for the design that is compiled: memories, dies, HBM channels. Not in the search."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from compiler.analysis.estimate import Estimate
+from compiler.analysis.fusion_report import FusionReport, report_fusion
+from compiler.analysis.memory_kinds import POOLS, bind_fifos, fit_board, fit_memories, free_for, memories_of
+from compiler.analysis.placement.channels import assign_channels
+from compiler.analysis.placement.netlist import task_areas
+from compiler.analysis.placement.place import describe, place
+from compiler.analysis.placement.placement import Placement
+from compiler.analysis.resources import total
+from compiler.errors import Violation
+from compiler.graph.linalg_graph import LinalgGraph
+from compiler.graph.task_graph import TaskGraph
+from compiler.options import Knobs
+from compiler.platforms.platform import Platform
+
+
+@dataclass(frozen=True)
+class BoardPlan:
+    """The design with its memories bound, where its tasks lie, why it is cut into kernels where it is, and the HBM
+    channels of each load and store.
+    """
+
+    tasks: TaskGraph
+    placement: Placement
+    fusion: FusionReport
+    channels: Mapping[str, tuple[int, ...]]
+
+    def judged(self, estimated: Estimate) -> Estimate:
+        """The estimate, infeasible too where the design fits the board but can not be placed on its dies."""
+        if estimated.violations:
+            return estimated
+        found = (Violation(f"{s.resource} of {s.subject}", s.demand, s.bound) for s in self.placement.shortfalls)
+        return replace(estimated, violations=tuple(found))
+
+    def to_json(self) -> dict[str, Any]:
+        """Beside the tasks and streams in `dataflow.json`."""
+        return {
+            "fusion": self.fusion.to_json(),
+            "placement": self.placement.to_json(),
+            "hbm_channels": {task: list(channels) for task, channels in self.channels.items()},
+        }
+
+
+def plan_board(tasks: TaskGraph, graph: LinalgGraph, knobs: Knobs, platform: Platform) -> BoardPlan:
+    """Everything about the board for the tasks of `graph`, which is padded as they are."""
+    bound, placement = _placed(tasks, platform)
+    channels = assign_channels(bound.tasks, platform)
+    return BoardPlan(bind_fifos(bound), placement, report_fusion(graph, knobs, platform), channels)
+
+
+def _placed(tasks: TaskGraph, platform: Platform) -> tuple[TaskGraph, Placement]:
+    """Bind memories within the board, place the tasks, then move memories on dies where their kind runs out there."""
+    tasks = fit_board(tasks, total(task_areas(tasks, platform).values()), platform)
+    placement = place(tasks, platform)
+    if not any(shortfall.resource in POOLS for shortfall in placement.shortfalls):
+        return tasks, placement
+    for slr in platform.dies.slrs:
+        tasks = _fit_die(tasks, placement, slr.name, platform)
+    fitted = describe(tasks, platform, placement.slr)
+    return tasks, replace(fitted, bound=min(placement.bound, fitted.cost), method=placement.method)
+
+
+def _fit_die(tasks: TaskGraph, placement: Placement, die: str, platform: Platform) -> TaskGraph:
+    """Memories on one die, each with the task that it is a part of, or that reads it, within what the die has."""
+    slr = next(s for s in platform.dies.slrs if s.name == die)
+    area = total(area for name, area in task_areas(tasks, platform).items() if placement.slr[name] == die)
+    if area.bram36 <= slr.bram36 and area.uram <= slr.uram:
+        return tasks
+    memories = [memory for memory in memories_of(tasks) if placement.slr[memory.task] == die]
+    bound = {pool: float(getattr(slr, pool)) for pool in POOLS}
+    return fit_memories(tasks, memories, free_for(memories, area, bound))

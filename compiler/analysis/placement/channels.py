@@ -1,0 +1,70 @@
+"""HBM pseudo-channel of each port: what a kernel moves at the same time goes to different channels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from compiler.graph.task_graph import Task
+from compiler.platforms.platform import Platform
+
+
+@dataclass
+class _Demand:
+    """One channel of a memory image: its bytes, the words of 512 bits that each kernel moves."""
+
+    size: int
+    words: dict[int, int] = field(default_factory=dict[int, int])
+
+    @property
+    def heaviest(self) -> int:
+        return max(self.words.values())
+
+
+def _image_key(task: Task, stored: set[str]) -> str:
+    """A value that a kernel stores is one image for all that load it; any other load has an image of its own."""
+    assert task.dma is not None
+    return f"={task.dma.value}" if task.dma.value in stored else task.name
+
+
+def _demands(tasks: Sequence[Task]) -> dict[tuple[str, int], _Demand]:
+    stored = {t.dma.value for t in tasks if t.dma is not None and t.kind == "store"}
+    demands: dict[tuple[str, int], _Demand] = {}
+    for task in tasks:
+        if task.dma is None:
+            continue
+        words = -(-task.timing.iterations // task.dma.tokens_per_word)
+        for channel in range(task.dma.channels):
+            demand = demands.setdefault((_image_key(task, stored), channel), _Demand(task.dma.words * 64))
+            demand.words[task.kernel] = demand.words.get(task.kernel, 0) + words
+    return demands
+
+
+def assign_channels(tasks: Sequence[Task], platform: Platform) -> dict[str, tuple[int, ...]]:
+    """HBM pseudo-channels of each load and store, in the order of its ports; heaviest first, each where the kernels
+    that move it move least so far (kernels run one after the other), then where there is most space.
+
+    An image that fits no channel any more gets the least loaded one: the estimate reports the violation.
+    """
+    hbm = platform.hbm
+    load: list[dict[int, int]] = [{} for _ in range(hbm.channels)]
+    space = [hbm.channel_bytes] * hbm.channels
+    placed: dict[tuple[str, int], int] = {}
+    demands = _demands(tasks)
+    for key in sorted(demands, key=lambda k: (-demands[k].heaviest, -demands[k].size, k)):
+        demand = demands[key]
+        fitting = [c for c in range(hbm.channels) if space[c] >= demand.size] or list(range(hbm.channels))
+        channel = min(fitting, key=lambda c: (_after(load[c], demand), -space[c], c))
+        placed[key] = channel
+        space[channel] -= demand.size
+        for kernel, words in demand.words.items():
+            load[channel][kernel] = load[channel].get(kernel, 0) + words
+    stored = {t.dma.value for t in tasks if t.dma is not None and t.kind == "store"}
+    return {
+        task.name: tuple(placed[_image_key(task, stored), c] for c in range(task.dma.channels))
+        for task in tasks
+        if task.dma is not None
+    }
+
+
+def _after(load: dict[int, int], demand: _Demand) -> int:
+    """Words on a channel in the kernel that then moves most through it, of those that `demand` adds to."""
+    return max(load.get(kernel, 0) + words for kernel, words in demand.words.items())

@@ -1,0 +1,117 @@
+"""Tasks as what placement sees: areas, and wires between them and to the die that has the HBM ports."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from compiler.analysis.resources import Resources, stream_resources, task_resources
+from compiler.graph.task_graph import TaskGraph
+from compiler.platforms.platform import Platform
+
+RESOURCES: tuple[str, ...] = ("lut", "ff", "dsp", "bram36", "uram")
+HANDSHAKE_WIRES = 2  # of a FIFO between two dies: not empty, read
+MERGED_SHARE = 0.08  # of a die: clusters do not grow beyond, so that dies can still be filled evenly
+
+
+@dataclass(frozen=True)
+class Netlist:
+    """Nodes are clusters of tasks: `members`, `area` by `RESOURCES`, `anchor` wires to the HBM die; `wires` between
+    two nodes (lower number first).
+    """
+
+    members: tuple[tuple[str, ...], ...]
+    area: tuple[tuple[float, ...], ...]
+    anchor: tuple[int, ...]
+    wires: Mapping[tuple[int, int], int]
+
+    @property
+    def size(self) -> int:
+        return len(self.members)
+
+
+def stream_wires(width: int) -> int:
+    return width + HANDSHAKE_WIRES
+
+
+def task_areas(tasks: TaskGraph, platform: Platform) -> dict[str, Resources]:
+    """Area of each task with the FIFOs that it reads: they lie on its die."""
+    areas = {task.name: task_resources(task, tasks, platform) for task in tasks.tasks}
+    for stream in tasks.streams:
+        areas[stream.target] += stream_resources(stream)
+    return areas
+
+
+def port_wires(tasks: TaskGraph, platform: Platform) -> dict[str, int]:
+    """Wires to the HBM of the tasks that have ports."""
+    return {t.name: t.dma.channels * platform.dies.port_wires for t in tasks.tasks if t.dma is not None}
+
+
+def netlist_of(tasks: TaskGraph, platform: Platform) -> Netlist:
+    """One node for each task."""
+    names = [task.name for task in tasks.tasks]
+    index = {name: k for k, name in enumerate(names)}
+    areas, anchors = task_areas(tasks, platform), port_wires(tasks, platform)
+    wires: dict[tuple[int, int], int] = {}
+    for stream in tasks.streams:
+        a, b = sorted((index[stream.source], index[stream.target]))
+        wires[a, b] = wires.get((a, b), 0) + stream_wires(stream.width)
+    return Netlist(
+        tuple((name,) for name in names),
+        tuple(tuple(float(getattr(areas[name], r)) for r in RESOURCES) for name in names),
+        tuple(anchors.get(name, 0) for name in names),
+        wires,
+    )
+
+
+class _Clusters:
+    """Nodes under contraction, with the wires between what is left."""
+
+    def __init__(self, netlist: Netlist, limit: tuple[float, ...]):
+        self.limit = limit
+        self.members = {k: list(m) for k, m in enumerate(netlist.members)}
+        self.area = {k: list(a) for k, a in enumerate(netlist.area)}
+        self.anchor = dict(enumerate(netlist.anchor))
+        self.wires: dict[int, dict[int, int]] = {k: {} for k in self.members}
+        for (a, b), wires in netlist.wires.items():
+            self.wires[a][b] = self.wires[b][a] = wires
+
+    def host(self, node: int) -> int | None:
+        """The neighbour that `node` follows in some best placement: more wires go there than everywhere else."""
+        if not self.wires[node]:
+            return None
+        heaviest = max(self.wires[node], key=lambda n: (self.wires[node][n], -n))
+        others = self.anchor[node] + sum(self.wires[node].values()) - self.wires[node][heaviest]
+        small = all(a + b <= c for a, b, c in zip(self.area[node], self.area[heaviest], self.limit, strict=True))
+        return heaviest if self.wires[node][heaviest] >= others and small else None
+
+    def merge(self, node: int, host: int) -> None:
+        self.members[host] += self.members.pop(node)
+        self.area[host] = [a + b for a, b in zip(self.area[host], self.area.pop(node), strict=True)]
+        self.anchor[host] += self.anchor.pop(node)
+        for other, wires in self.wires.pop(node).items():
+            del self.wires[other][node]
+            if other != host:
+                self.wires[host][other] = self.wires[other][host] = self.wires[host].get(other, 0) + wires
+
+
+def clustered(netlist: Netlist, platform: Platform) -> Netlist:
+    """Contract small nodes into the neighbour that most of their wires go to: moving such a node there never adds a
+    crossing, so the best placement of the clusters crosses no more than that of the tasks. O(nodes x degree) a round.
+    """
+    slrs = platform.dies.slrs
+    limit = tuple(MERGED_SHARE * max(float(getattr(s, r)) for s in slrs) for r in RESOURCES)
+    clusters = _Clusters(netlist, limit)
+    waiting = sorted(clusters.members)
+    while waiting:
+        node = waiting.pop()
+        host = clusters.host(node) if node in clusters.members else None
+        if host is not None:
+            clusters.merge(node, host)
+            waiting += [host, *clusters.wires[host]]
+    kept = sorted(clusters.members)
+    number = {node: k for k, node in enumerate(kept)}
+    return Netlist(
+        tuple(tuple(clusters.members[k]) for k in kept),
+        tuple(tuple(clusters.area[k]) for k in kept),
+        tuple(clusters.anchor[k] for k in kept),
+        {(number[a], number[b]): w for a in kept for b, w in clusters.wires[a].items() if a < b},
+    )

@@ -1,0 +1,88 @@
+"""How deep the FIFOs behind HBM are, so that weights load while other tasks compute.
+
+A load starts with its kernel and waits when its FIFO is full. What the FIFO does not hold when the reader starts comes
+while it reads; if that takes longer than the reading itself, the reader waits. A stream therefore needs
+
+    tokens x (1 - time to read / time to load),   and no more than   tokens x start of the reader / time to load,
+
+which is what can be there by then. The budget goes first where a bit on chip hides most cycles of loading.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import ceil, floor
+
+from compiler.analysis.estimate import schedule, transfer_cycles
+from compiler.graph.task_graph import Access, Stream, Task, TaskGraph
+from compiler.platforms.platform import Platform
+
+
+@dataclass(frozen=True, slots=True)
+class _Need:
+    """Tokens that a stream should hold beyond its depth, and the cycles of loading that one bit of them hides."""
+
+    stream: Stream
+    tokens: int
+    cycles_per_bit: float
+
+    @property
+    def bits(self) -> int:
+        return self.tokens * self.stream.width
+
+
+def _need(stream: Stream, load: Task, reader: Task, reader_start: float, platform: Platform) -> _Need | None:
+    (access,) = [read for read in reader.reads if read.stream == stream.name]
+    loading = transfer_cycles(load, platform)
+    first = reader_start + reader.timing.first(access) * reader.timing.ii
+    late = 1.0 - _reading(reader, access) / loading
+    wanted = min(ceil(stream.tokens * late), floor(stream.tokens * first / loading), stream.tokens)
+    extra = wanted - stream.depth
+    return _Need(stream, extra, loading / stream.tokens / stream.width) if extra > 0 else None
+
+
+def _reading(reader: Task, access: Access) -> float:
+    """Cycles between the first and the last token that the reader takes when nothing blocks."""
+    timing = reader.timing
+    return float((timing.last(access) - timing.first(access) + 1) * timing.ii)
+
+
+def prefetch_depths(tasks: TaskGraph, platform: Platform, bits: int) -> dict[str, int]:
+    """Depth of each FIFO behind HBM that gains from more than it has, with at most `bits` added to all of them; streams
+    that are not named keep theirs. O(streams x loops).
+
+    `tasks` has the depths that progress needs; its estimate says when each reader starts.
+    """
+    if bits <= 0:
+        return {}
+    times, _ = schedule(tasks, platform)
+    needs = [
+        need
+        for stream in tasks.streams
+        if tasks.task[stream.source].kind == "load"
+        and (
+            need := _need(
+                stream, tasks.task[stream.source], tasks.task[stream.target], times[stream.target].start, platform
+            )
+        )
+        is not None
+    ]
+    return _shared(needs, bits)
+
+
+def _shared(needs: Sequence[_Need], bits: int) -> dict[str, int]:
+    """Most cycles a bit first; streams that gain alike share in proportion to their need."""
+    depths: dict[str, int] = {}
+    ordered = sorted(needs, key=lambda need: (-need.cycles_per_bit, need.stream.name))
+    for _, group in groupby(ordered, key=lambda need: need.cycles_per_bit):
+        alike = list(group)
+        wanted = sum(need.bits for need in alike)
+        share = min(1.0, bits / wanted)
+        for need in alike:
+            added = floor(need.tokens * share)
+            bits -= added * need.stream.width
+            if added:
+                depths[need.stream.name] = need.stream.depth + added
+        if share < 1.0:
+            break
+    return depths

@@ -1,0 +1,31 @@
+"""m_axi ports of a kernel: what shares one.
+
+A port has a read and a write channel of its own, and Vitis HLS lets one process of a dataflow region read through it
+and one write (UG1448, HLS 200-992). So every store of a kernel goes through the port of a load, the heaviest with the
+lightest: a store costs no port where there is a load for it.
+"""
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+from compiler.graph.task_graph import TaskGraph
+
+Key = TypeVar("Key")
+
+
+def paired_stores(loads: Mapping[Key, int], stores: Mapping[Key, int]) -> dict[Key, Key]:
+    """The load whose port each store goes through, by the words that each moves in one kernel; stores that find none
+    have a port of their own. Ties keep order.
+    """
+    heaviest = sorted(stores, key=lambda store: -stores[store])
+    lightest = sorted(loads, key=lambda load: loads[load])
+    return dict(zip(heaviest, lightest, strict=False))
+
+
+def port_count(tasks: TaskGraph) -> int:
+    """Ports of all kernels together: they lie side by side, so none serves two."""
+    counts: list[dict[str, int]] = [{"load": 0, "store": 0} for _ in range(tasks.kernels)]
+    for task in tasks.tasks:
+        if task.dma is not None:
+            counts[task.kernel][task.kind] += task.dma.channels
+    return sum(max(count["load"], count["store"]) for count in counts)

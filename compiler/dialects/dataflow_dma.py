@@ -1,0 +1,117 @@
+"""`dataflow.load` and `dataflow.store`: where a kernel meets HBM."""
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, prop_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from compiler.dialects.dataflow_attributes import Packing, PackingAttr
+from compiler.dialects.element_types import tensor_type
+from compiler.dialects.itensor_stream import itensor_of
+from compiler.dialects.itensor_type import ITensorType
+from compiler.dialects.process import ProcessOp
+from compiler.dialects.streamed import data_shape, element_name
+from compiler.graph.itensor import ITensor
+from compiler.graph.task_graph import Dma
+
+
+class DmaOp(ProcessOp):
+    """Common to load and store: the value that moves, and how its tokens are packed in HBM."""
+
+    value = prop_def(StringAttr)
+    packing = prop_def(PackingAttr)
+
+    @property
+    def streamed(self) -> ITensor:
+        raise NotImplementedError
+
+    @property
+    def dma(self) -> Dma:
+        """The transfer; the memory holds the stream without what is read again."""
+        packing = self.packing.data
+        return Dma(
+            self.value.data,
+            self.streamed.without_rereads(),
+            packing.channels,
+            packing.tokens_per_word,
+            packing.words_per_token,
+        )
+
+    def print_header(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_string_literal(self.value.data)
+        printer.print_string(" packing")
+        self.packing.print_parameter(printer)
+
+    @classmethod
+    def parse_header(cls, parser: Parser) -> dict[str, Attribute]:
+        value = StringAttr(parser.parse_str_literal())
+        parser.parse_keyword("packing")
+        return {"value": value, "packing": PackingAttr(PackingAttr.parse_parameter(parser))}
+
+    def _verify_transfer(self, memory: Attribute) -> None:
+        streamed = self.streamed
+        if data_shape(memory) != streamed.shape or element_name(memory) != streamed.dtype:
+            raise VerifyException(f"@{self.process_name} moves {memory} but streams {streamed}")
+
+
+def _dma_properties(name: str, dma: Dma) -> dict[str, Attribute]:
+    packing = Packing(dma.channels, dma.tokens_per_word, dma.words_per_token)
+    return {"sym_name": StringAttr(name), "value": StringAttr(dma.value), "packing": PackingAttr(packing)}
+
+
+@irdl_op_definition
+class LoadOp(DmaOp):
+    """Reads the words of a tensor from HBM and pushes its tokens; loops of the stream that re-read are read again.
+
+    ```
+    %w = dataflow.load @load_w "w" packing<channels: 2, tokens_per_word: 4, words_per_token: 1>
+           ins(%w_hbm : tensor<768x3072xi4>) -> (!itensor.itensor<4x16xi4, ...>)
+    ```
+    """
+
+    name = "dataflow.load"
+
+    @staticmethod
+    def of(name: str, memory: SSAValue, target: ITensorType, dma: Dma) -> "LoadOp":
+        return LoadOp.build(operands=[[memory], []], result_types=[[target]], properties={**_dma_properties(name, dma)})
+
+    @property
+    def streamed(self) -> ITensor:
+        return itensor_of(self.written[0])
+
+    def verify_(self) -> None:
+        if len(self.inputs) != 1 or len(self.written) != 1:
+            raise VerifyException(f"load @{self.process_name} reads one tensor and writes one stream")
+        self._verify_transfer(self.inputs[0].type)
+
+
+@irdl_op_definition
+class StoreOp(DmaOp):
+    """Packs the tokens of a stream into words and writes them to HBM; the result is the tensor that is then there.
+
+    ```
+    %y_hbm = dataflow.store @store_y "y" packing<channels: 1, tokens_per_word: 16, words_per_token: 1>
+               ins(%y : !itensor.itensor<1x1xf32, ...>) -> (tensor<64x768xf32>)
+    ```
+    """
+
+    name = "dataflow.store"
+
+    @staticmethod
+    def of(name: str, source: SSAValue, dma: Dma) -> "StoreOp":
+        memory = tensor_type(dma.layout.shape, dma.layout.dtype)
+        return StoreOp.build(
+            operands=[[source], []], result_types=[[memory]], properties={**_dma_properties(name, dma)}
+        )
+
+    @property
+    def streamed(self) -> ITensor:
+        return itensor_of(self.inputs[0])
+
+    def verify_(self) -> None:
+        if len(self.inputs) != 1 or len(self.outputs) != 1:
+            raise VerifyException(f"store @{self.process_name} reads one stream and makes one tensor")
+        self._verify_transfer(self.outputs[0].type)

@@ -1,0 +1,44 @@
+"""Folders that are made once, however many processes want them at the same time."""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from compiler.errors import ToolError
+
+
+def make_once(cache: Path, key: str, make: Callable[[Path], None]) -> Path:
+    """The folder `cache`/`key`, made by `make` where it is not there; what lies there is always whole.
+
+    `make` is given an empty folder beside it. Raises ToolError where the disk is full or not writable.
+    """
+    final, building = cache / key, cache / f".{key}.building"
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        with locked(cache / f".{key}.lock"):
+            if final.is_dir():
+                return final
+            shutil.rmtree(building, ignore_errors=True)
+            building.mkdir()
+            try:
+                make(building)
+                building.rename(final)
+            finally:
+                shutil.rmtree(building, ignore_errors=True)
+    except OSError as error:
+        raise ToolError(f"cannot write to the cache {cache}: {error}; free space or choose another folder") from error
+    return final
+
+
+@contextmanager
+def locked(path: Path) -> Generator[None]:
+    """Hold the file's lock; the kernel releases it when the process ends, however it ends."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

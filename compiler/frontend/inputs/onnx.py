@@ -1,0 +1,190 @@
+"""Imports an .onnx file: initialisers become arguments, node names paths, and onnx's own evaluator the reference.
+
+onnx.reference rather than onnxruntime: it is numpy, one line an operator, comes with the reader, and adds no second
+native program that reads uploads.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+import numpy as np
+import onnx
+from google.protobuf.message import DecodeError
+from numpy.typing import NDArray
+from onnx import NodeProto, TensorProto, checker, helper, numpy_helper, shape_inference
+from onnx.reference import ReferenceEvaluator
+
+from compiler.errors import InvalidInputError, UnsupportedError
+from compiler.frontend.imported import Imported
+from compiler.frontend.inputs.names import explained, unique_names
+from compiler.frontend.inputs.onnx_checks import check_model, check_shapes, describe
+from compiler.frontend.inputs.source import FileSource
+from compiler.frontend.lowering.normal_form import Argument
+from compiler.frontend.torch_mlir_import import import_onnx
+from compiler.frontend.weights import seeded
+
+Array = NDArray[Any]
+REFERENCE = "onnx.reference.ReferenceEvaluator"
+
+# pyright: reportUnknownMemberType=false
+# (protobuf's containers are half typed)
+
+
+def import_onnx_file(source: FileSource, on_progress: Callable[[str], None]) -> Imported:
+    """The whole network of the file as linalg. Raises InvalidInputError, UnsupportedError."""
+    on_progress(f"reading {source.name}.onnx")
+    model = _load(source)
+    check_model(model)
+    try:
+        checker.check_model(model)
+    except (checker.ValidationError, ValueError) as error:
+        raise InvalidInputError(f"the ONNX file is not valid: {_short(error)}") from error
+    parameters = _parameters_as_inputs(model)
+    origins = _name_nodes(model)
+    model = _with_shapes(model)
+    inputs = {v.name: seeded(v.name, _shape(v)) for v in model.graph.input if v.name not in parameters}
+    on_progress("running the ONNX reference")
+    results = _evaluate(model, {**parameters, **inputs})
+    on_progress("lowering to linalg")
+    model.graph.name = "main"  # of the function
+    try:
+        module = import_onnx(model)
+    except UnsupportedError as error:
+        raise explained(error, origins) from error
+    taken: set[str] = set()
+    given = {**parameters, **inputs}
+    order = [v.name for v in model.graph.input]
+    names = dict(zip(order, unique_names(order, "input", taken), strict=True))
+    outputs = unique_names((o.name for o in model.graph.output), "output", taken)
+    return Imported(
+        module.generic,
+        module.pretty,
+        tuple(Argument(names[n], "param" if n in parameters else "input") for n in order),
+        tuple(outputs),
+        {names[n]: array for n, array in given.items()},
+        dict(zip(outputs, results, strict=True)),
+        weights=f"{source.name}.onnx",
+        reference=REFERENCE,
+        origins=origins,
+    )
+
+
+def _load(source: FileSource) -> onnx.ModelProto:
+    """The file as it is: nothing beside it is read."""
+    try:
+        return onnx.load_model(str(source.path), format="protobuf", load_external_data=False)
+    except (DecodeError, ValueError) as error:
+        raise InvalidInputError(f"{source.name} is not an ONNX file: {_short(error)}") from error
+
+
+def _parameters_as_inputs(model: onnx.ModelProto) -> dict[str, Array]:
+    """Turn every float tensor of more than one element into an input; their values, by name.
+
+    Scalars and integers stay: shapes, axes and factors fold. Raises InvalidInputError for values that are not finite.
+    """
+    graph = model.graph
+    _constants_as_initialisers(model)
+    used = {name for node in graph.node for name in node.input} | {o.name for o in graph.output}
+    stored = {t.name: t for t in graph.initializer if t.name in used}
+    inputs = [v for v in graph.input if v.name not in {t.name for t in graph.initializer}]
+    parameters = {name: _array(t) for name, t in stored.items() if _is_parameter(t)}
+    shapes = [helper.make_tensor_value_info(n, TensorProto.FLOAT, list(a.shape)) for n, a in parameters.items()]
+    kept = [t for name, t in stored.items() if name not in parameters]
+    for tensor in kept:
+        _array(tensor)
+    _replace(graph.input, [*inputs, *shapes])
+    _replace(graph.initializer, kept)
+    return parameters
+
+
+def _is_parameter(tensor: TensorProto) -> bool:
+    return tensor.data_type == TensorProto.FLOAT and any(extent != 1 for extent in tensor.dims)
+
+
+def _constants_as_initialisers(model: onnx.ModelProto) -> None:
+    kept: list[NodeProto] = []
+    for node in model.graph.node:
+        if node.op_type != "Constant":
+            kept.append(node)
+            continue
+        model.graph.initializer.append(_constant(node))
+    _replace(model.graph.node, kept)
+
+
+def _constant(node: NodeProto) -> TensorProto:
+    """The tensor of a Constant node, under the name of its result."""
+    (attribute,) = node.attribute
+    value = helper.get_attribute_value(attribute)
+    kinds = {"value_float": np.float32, "value_floats": np.float32, "value_int": np.int64, "value_ints": np.int64}
+    if attribute.name == "value":
+        tensor = cast(TensorProto, value)
+        tensor.name = node.output[0]
+        return tensor
+    if attribute.name not in kinds:
+        raise UnsupportedError(f"{describe(node)} holds a {attribute.name}; only numbers and tensors work")
+    return numpy_helper.from_array(np.asarray(value, kinds[attribute.name]), node.output[0])
+
+
+def _array(tensor: TensorProto) -> Array:
+    try:
+        array = np.array(numpy_helper.to_array(tensor), order="C")
+    except (ValueError, TypeError) as error:
+        raise InvalidInputError(f"tensor {tensor.name!r} does not hold the data that it declares: {error}") from error
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise InvalidInputError(f"tensor {tensor.name!r} holds values that are not finite (NaN or infinite)")
+    return array
+
+
+def _name_nodes(model: onnx.ModelProto) -> dict[str, str]:
+    """Give every node a clean name of its own; what each is for messages, by that name."""
+    nodes = model.graph.node
+    origins = [f"ONNX {describe(node)}" for node in nodes]
+    plain = [node.name or f"{node.op_type}_{i}" for i, node in enumerate(nodes)]
+    names = unique_names(plain, "node", set())
+    for node, name in zip(nodes, names, strict=True):
+        node.name = name
+    return dict(zip(names, origins, strict=True))
+
+
+def _with_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
+    try:
+        inferred = shape_inference.infer_shapes(model, check_type=True, strict_mode=True, data_prop=True)
+    except (shape_inference.InferenceError, ValueError, RuntimeError) as error:
+        raise InvalidInputError(f"the shapes of the ONNX file do not fit together: {_short(error)}") from error
+    check_shapes(inferred)
+    return inferred
+
+
+def _shape(value: onnx.ValueInfoProto) -> tuple[int, ...]:
+    return tuple(d.dim_value for d in value.type.tensor_type.shape.dim)
+
+
+def _evaluate(model: onnx.ModelProto, given: Mapping[str, Array]) -> list[Array]:
+    """The results of the network. Raises UnsupportedError where the evaluator cannot run it or a result is not finite.
+
+    The evaluator is third-party code on uploaded data: whatever it raises is about this network.
+    """
+    try:
+        with np.errstate(all="ignore"):
+            results = cast(list[Array], ReferenceEvaluator(model).run(None, dict(given)))
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise UnsupportedError(f"onnx cannot evaluate the network: {_short(error)}") from error
+    for output, result in zip(model.graph.output, results, strict=True):
+        if not np.isfinite(result).all():
+            raise InvalidInputError(f"the result {output.name!r} is not finite on random inputs; check the weights")
+    return [np.ascontiguousarray(r, np.float32) for r in results]
+
+
+def _replace(field: Any, items: list[Any]) -> None:
+    """Set a repeated field."""
+    kept = list(items)
+    del field[:]
+    field.extend(kept)
+
+
+def _short(error: Exception) -> str:
+    """The first line of a report, which says what is wrong."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[0] if lines else type(error).__name__)[:300]

@@ -1,0 +1,118 @@
+"""Where a model comes from: a network family with its configuration, or a file that holds a whole network."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeGuard, get_args
+
+from compiler.errors import InvalidInputError, UnsupportedError
+from compiler.frontend.models.config import ModelSource, config_from_fields, resolve_model
+from compiler.options import Workload
+
+FileFormat = Literal["onnx", "mlir", "pt2"]
+FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
+MAX_FILE_BYTES: dict[FileFormat, int] = {"onnx": 1 << 30, "mlir": 16 << 20, "pt2": 1 << 30}
+
+# What the operator must know before allowing it; the command line prints it.
+PT2_WARNING = (
+    "a .pt2 archive holds pickled objects, and loading it runs whatever code they name, with the rights of this user"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FileSource:
+    """A file with a whole network of fixed shapes. `name` is what it is called by, whatever the file is called."""
+
+    name: str
+    path: Path
+    format: FileFormat
+
+
+Source = ModelSource | FileSource
+
+
+def resolve_source(model: str | Path, allow_pt2: bool = False) -> Source:
+    """A built-in name, or the path to a config.json (or its folder), an .onnx, an .mlir, or, if allowed, a .pt2.
+
+    Raises InvalidInputError where there is no such file or it is too large, UnsupportedError for a .pt2 that the
+    operator has not allowed.
+    """
+    path = Path(model)
+    form = format_of(path.name)
+    if form is None:
+        return resolve_model(model)
+    if not path.is_file():
+        raise InvalidInputError(f"there is no file {path}; name an existing {', '.join(f'.{f}' for f in FORMATS)}")
+    check_size(path.name, path.stat().st_size, form)
+    if form == "pt2":
+        require_pt2(allow_pt2)
+    return FileSource(model_name(path), path, form)
+
+
+def is_format(kind: str) -> TypeGuard[FileFormat]:
+    return kind in FORMATS
+
+
+def format_of(filename: str) -> FileFormat | None:
+    """The format that a file's name claims; None where it is not one of ours."""
+    suffix = Path(filename).suffix.lower().removeprefix(".")
+    return suffix if is_format(suffix) else None
+
+
+def model_name(path: Path) -> str:
+    """The name of a network from that of its file: plain characters only, as it ends up in paths and reports."""
+    return re.sub(r"[^A-Za-z0-9._+-]", "_", path.stem).lstrip("._+-")[:100] or "model"
+
+
+def check_size(filename: str, size: int, form: FileFormat) -> None:
+    """Raises InvalidInputError where a file of `size` bytes is larger than its format may be."""
+    if size > (most := MAX_FILE_BYTES[form]):
+        raise InvalidInputError(f"{filename} has {size >> 20} MiB; an .{form} file may have {most >> 20} MiB")
+
+
+def require_pt2(allowed: bool) -> None:
+    """Raises UnsupportedError unless the operator has allowed .pt2 archives."""
+    if not allowed:
+        raise UnsupportedError(
+            f"{PT2_WARNING}; it was refused without opening it. Export the network to ONNX, or have the operator "
+            "allow it for files that you trust: --allow-pt2, or MILLRACE_ALLOW_PT2=true for the service"
+        )
+
+
+def whole_network(name: str) -> Workload:
+    """The workload of a network from a file: its shapes are in the file, so it has no phase, length or layers."""
+    return Workload(name, "prefill", 1, "f32")
+
+
+def workload_of(source: Source, asked: Workload) -> Workload:
+    """The workload that is imported for `asked`. Raises InvalidInputError for what a file's network cannot be.
+
+    Phase and length of a network from a file are those that it was exported with.
+    """
+    if isinstance(source, ModelSource):
+        return asked
+    if asked.precision != "f32":
+        raise InvalidInputError(
+            f"precision is {asked.precision}; {source.name} comes from an .{source.format} file, which is compiled as "
+            "it is: choose f32, or import the network by its config.json to quantise it"
+        )
+    if asked.layers != 1 or asked.batch != 1:
+        raise InvalidInputError(f"{source.name} comes from an .{source.format} file: layers and batch must be 1")
+    return whole_network(source.name)
+
+
+def source_to_json(source: Source) -> dict[str, Any]:
+    """For the request to the importer's process."""
+    if isinstance(source, FileSource):
+        return {"name": source.name, "file": str(source.path.resolve()), "format": source.format}
+    weights = None if source.weights is None else str(source.weights.resolve())
+    return {"name": source.name, "config": source.config.to_json(), "weights": weights}
+
+
+def source_from_json(data: dict[str, Any]) -> Source:
+    """The inverse of `source_to_json`; a configuration is checked again."""
+    if "file" in data:
+        return FileSource(data["name"], Path(data["file"]), data["format"])
+    return ModelSource(
+        data["name"], config_from_fields(data["config"]), Path(data["weights"]) if data["weights"] else None
+    )

@@ -1,0 +1,79 @@
+"""The whole network around the blocks: tokens to hidden states, and hidden states to logits.
+
+The design computes blocks; the host does what is here. As a torch module it is the reference for both.
+"""
+
+from collections.abc import Mapping
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from compiler.errors import InvalidInputError
+from compiler.frontend.models.config import ModelConfig
+from compiler.frontend.models.gpt2_config import Gpt2Config
+from compiler.frontend.models.parts import LayerNorm, RmsNorm
+from compiler.frontend.models.registry import family_of
+
+MAX_BYTES = 32 << 30  # of all parameters, as f32
+
+
+class LanguageModel(nn.Module):
+    """All layers of a model, or its first `layers`, with embedding, final norm and head.
+
+    Parameters are named as in a workload's bundle: those of layer i are `h<i>.<name>`. Raises InvalidInputError where
+    they would take more than MAX_BYTES.
+    """
+
+    def __init__(self, config: ModelConfig, layers: int | None = None) -> None:
+        super().__init__()
+        self.config = config
+        self.layers = config.layers if layers is None else layers
+        _check_size(config, self.layers)
+        shape = (config.vocab_size, config.hidden)
+        self.embedding = nn.Parameter(torch.zeros(shape))
+        self.head = None if config.tie_word_embeddings else nn.Parameter(torch.zeros(shape))
+        if isinstance(config, Gpt2Config):
+            self.positions = nn.Parameter(torch.zeros(config.n_positions, config.hidden))
+            self.norm: nn.Module = LayerNorm(config.hidden, config.layer_norm_epsilon)
+            self.scale, self.cap = 1.0, None
+        else:
+            self.positions = None
+            self.norm = RmsNorm(config.hidden, config.rms_norm_eps)
+            self.scale = config.hidden**0.5 if config.traits.scaled_embedding else 1.0
+            self.cap = config.final_logit_softcapping
+        for layer in range(self.layers):
+            self.add_module(f"h{layer}", family_of(config).block(config, layer))
+
+    def embed(self, tokens: Tensor, positions: Tensor) -> Tensor:
+        """Hidden states [1, rows, hidden] of `tokens` [rows] at `positions` [rows]."""
+        hidden = self.embedding[tokens] * self.scale
+        return (hidden if self.positions is None else hidden + self.positions[positions]).unsqueeze(0)
+
+    def block(self, layer: int) -> nn.Module:
+        """Layer `layer`: see `registry.Block`."""
+        return self.get_submodule(f"h{layer}")
+
+    def run_block(
+        self, layer: int, hidden: Tensor, inputs: Mapping[str, Tensor], past: tuple[Tensor, Tensor] | None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Hidden states and the new K and V; `inputs` are those of `models.inputs.block_inputs`."""
+        made = self.block(layer)(hidden, inputs["mask"], inputs.get("rotary"), past)
+        return cast(tuple[Tensor, Tensor, Tensor], made)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Scores of every token of the vocabulary, [1, rows, vocab_size], for the last block's hidden states."""
+        weight = self.embedding if self.head is None else self.head
+        scores = torch.matmul(self.norm(hidden), weight.T)
+        return scores if self.cap is None else torch.tanh(scores / self.cap) * self.cap
+
+
+def _check_size(config: ModelConfig, layers: int) -> None:
+    tables = config.vocab_size * (1 if config.tie_word_embeddings else 2)
+    tables += config.positions if isinstance(config, Gpt2Config) else 0
+    needed = 4 * (tables * config.hidden + layers * config.layer_parameters)
+    if needed > MAX_BYTES:
+        raise InvalidInputError(
+            f"the whole network has {needed >> 20} MiB of weights; at most {MAX_BYTES >> 20} MiB can be run: "
+            "use fewer layers or a smaller model"
+        )

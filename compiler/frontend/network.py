@@ -1,0 +1,59 @@
+"""The folder with a whole network, from the cache if it is there, else exported. Never imports torch itself."""
+
+import json
+from collections.abc import Callable
+from hashlib import blake2b
+from pathlib import Path
+
+from compiler.errors import InvalidInputError
+from compiler.frontend.bundle import frontend_version
+from compiler.frontend.cached import make_once
+from compiler.frontend.files import digest_of, weight_files
+from compiler.frontend.models.config import ModelSource
+from compiler.frontend.network_request import NetworkRequest
+from compiler.frontend.process import run_worker
+
+MAX_NETWORK_BYTES = 8 << 30  # as f32, embedding and head included; the exporter holds it about twice
+
+
+def import_network(
+    source: ModelSource, request: NetworkRequest, cache: Path, on_progress: Callable[[str], None] | None = None
+) -> Path:
+    """What `compiler.host.network` reads. Raises InvalidInputError, UnsupportedError, ToolError as `import_model`."""
+    check_request(source, request)
+    return make_once(cache, _key(source, request), lambda folder: run_worker(source, request, folder, on_progress))
+
+
+def check_request(source: ModelSource, request: NetworkRequest) -> None:
+    """Raises InvalidInputError for what `source` does not have: layers, positions, tokens of the prompt."""
+    config = source.config
+    if not 1 <= request.layers <= config.layers:
+        raise InvalidInputError(f"layers is {request.layers}; {source.name} has {config.layers}")
+    if wrong := [token for token in request.prompt if not 0 <= token < config.vocab_size]:
+        raise InvalidInputError(
+            f"the prompt holds token {wrong[0]}; {source.name} has tokens 0 to {config.vocab_size - 1}"
+        )
+    needed = max(request.length, request.rows)
+    if needed > config.positions:
+        raise InvalidInputError(
+            f"{needed} positions are needed for the prompt and {request.tokens} tokens; {source.name} has "
+            f"{config.positions}: generate fewer tokens or shorten the prompt"
+        )
+    tables = (1 if config.tie_word_embeddings else 2) * config.vocab_size * config.hidden
+    if (size := 4 * (tables + request.layers * config.layer_parameters)) > MAX_NETWORK_BYTES:
+        raise InvalidInputError(
+            f"{request.layers} layers of {source.name} have {size >> 20} MiB of weights; at most "
+            f"{MAX_NETWORK_BYTES >> 20} MiB can be exported: use fewer layers"
+        )
+
+
+def _key(source: ModelSource, request: NetworkRequest) -> str:
+    """Digest of everything that the export depends on."""
+    parts = {
+        "name": source.name,
+        "config": source.config.to_json(),
+        "weights": None if source.weights is None else [digest_of(file) for file in weight_files(source.weights)],
+        "request": request.to_json(),
+        "frontend": frontend_version(),
+    }
+    return blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()

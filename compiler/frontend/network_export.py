@@ -1,0 +1,164 @@
+"""Exports a whole network for the host program: weights of every layer, its inputs, and PyTorch's own tokens.
+
+The activations' scales come from one run of the f32 network on the prompt. Both designs and the reference use them, so
+the integers are the same everywhere. Runs in the worker.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from compiler.errors import UnsupportedError
+from compiler.frontend.models.config import ModelConfig, ModelSource
+from compiler.frontend.models.gpt2_config import Gpt2Config
+from compiler.frontend.models.inputs import block_inputs, layer_kind
+from compiler.frontend.models.language_model import LanguageModel
+from compiler.frontend.network_request import NetworkRequest
+from compiler.frontend.quantise import WEIGHT_BITS, calibrate, quantised
+from compiler.frontend.torch_types import tensor_of
+from compiler.frontend.weights import fill_from_checkpoint, fill_seeded
+from compiler.host.network import DESCRIPTION, Description
+
+OnProgress = Callable[[str], None]
+Cache = list[tuple[Tensor, Tensor]]
+
+
+class Prefill(LanguageModel):
+    """A language model as a function of a prompt."""
+
+    def forward(self, tokens: Tensor) -> tuple[Tensor, Cache]:
+        """Hidden states [1, tokens, hidden] after the last layer, and each layer's K and V."""
+        return run_layers(self, tokens, None)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What the PyTorch network generates: `hidden` [tokens, hidden] is what each token was chosen from, `margin` how
+    far its logit is above the next one.
+    """
+
+    tokens: NDArray[np.int64]
+    hidden: NDArray[np.float32]
+    margin: NDArray[np.float32]
+
+
+def export_network(source: ModelSource, request: NetworkRequest, folder: Path, on_progress: OnProgress) -> None:
+    """Write what `compiler.host.network` reads into `folder`. Raises InvalidInputError where weights do not fit."""
+    config = source.config
+    if isinstance(config, Gpt2Config) and config.scale_attn_by_inverse_layer_idx and request.layers > 1:
+        raise UnsupportedError(
+            f"{source.name} scales attention differently in each layer (scale_attn_by_inverse_layer_idx), and one "
+            "block design serves all layers: generate with --layers 1"
+        )
+    on_progress(f"building {request.layers} layer(s) of {source.name}")
+    model = build_model(source, request)
+    on_progress("generating with the PyTorch reference")
+    reference = greedy(model, request)
+    np.savez(folder / "reference.npz", allow_pickle=False, **asdict(reference))
+    on_progress("writing the network")
+    _write_inputs(config, request, folder)
+    _write_outside(model, folder)
+    for layer in range(request.layers):
+        np.savez(folder / f"layer-{layer:02}.npz", allow_pickle=False, **_layer(model, layer))
+    description = _describe(source, model, request)
+    (folder / DESCRIPTION).write_text(json.dumps(asdict(description), indent=1))
+
+
+def build_model(source: ModelSource, request: NetworkRequest) -> Prefill:
+    """The network with its weights; quantised, if that is asked for, with scales from a run of the prompt."""
+    model = Prefill(source.config, request.layers).eval()
+    if source.weights is None:
+        fill_seeded(model, source.config)
+    else:
+        fill_from_checkpoint(model, source.config, source.weights)
+    if request.precision != "f32":
+        scales = calibrate(model, (torch.tensor(request.prompt),))
+        quantised(model, scales, WEIGHT_BITS[request.precision])
+    return model.eval()
+
+
+def run_layers(model: LanguageModel, tokens: Tensor, cache: Cache | None) -> tuple[Tensor, Cache]:
+    """Hidden states of `tokens`, which follow those in `cache`, after the last layer; and the cache with them in it."""
+    past = cache[0][0].shape[2] if cache else 0
+    positions = range(past, past + len(tokens))
+    hidden = model.embed(tokens, torch.tensor(positions))
+    filled: Cache = []
+    for layer in range(model.layers):
+        inputs = block_inputs(model.config, layer, positions, past, past + len(tokens))
+        own = cache[layer] if cache else None
+        hidden, *new = model.run_block(layer, hidden, {k: tensor_of(v) for k, v in inputs.items()}, own)
+        keys, values = (torch.cat((old, rows), 2) for old, rows in zip(own, new, strict=True)) if own else new
+        filled.append((keys, values))
+    return hidden, filled
+
+
+def greedy(model: LanguageModel, request: NetworkRequest) -> Reference:
+    """`request.tokens` tokens, each the one of the largest logit: the prompt at once, then a token at a time."""
+    tokens: list[int] = []
+    states: list[Tensor] = []
+    margins: list[float] = []
+    cache: Cache | None = None
+    new = torch.tensor(request.prompt)
+    with torch.no_grad():
+        while len(tokens) < request.tokens:
+            hidden, cache = run_layers(model, new, cache)
+            last = hidden[:, -1:]
+            best = torch.topk(model.logits(last)[0, 0], 2)
+            states.append(last[0, 0])
+            margins.append(float(best.values[0] - best.values[1]))
+            tokens.append(int(best.indices[0]))
+            new = torch.tensor(tokens[-1:])
+    return Reference(np.array(tokens, np.int64), torch.stack(states).numpy(), np.array(margins, np.float32))
+
+
+def _write_inputs(config: ModelConfig, request: NetworkRequest, folder: Path) -> None:
+    """Masks and rotary matrices of each kind of layer: of the whole prefill, and of a decode step at each position."""
+    first = {layer_kind(config, layer): layer for layer in reversed(range(request.layers))}
+    for kind, layer in first.items():
+        prefill = block_inputs(config, layer, range(request.rows), 0, request.rows)
+        steps = [block_inputs(config, layer, [p], p, request.length) for p in range(request.length)]
+        tables = {f"prefill.{name}": array for name, array in prefill.items()}
+        tables |= {f"decode.{name}": np.stack([step[name] for step in steps]) for name in prefill}
+        np.savez(folder / f"inputs-{kind}.npz", allow_pickle=False, **tables)
+
+
+def _write_outside(model: LanguageModel, folder: Path) -> None:
+    """Embedding, final norm and head, which the host computes with."""
+    for name, tensor in (("embedding", model.embedding), ("position", model.positions), ("head", model.head)):
+        if tensor is not None:
+            np.save(folder / f"{name}.npy", tensor.detach().numpy())
+    np.savez(folder / "norm.npz", allow_pickle=False, **_state(model.norm))
+
+
+def _layer(model: LanguageModel, layer: int) -> dict[str, NDArray[Any]]:
+    """A layer's parameters by the names of the first layer, which the block design is made from."""
+    return {f"h0.{name}": array for name, array in _state(model.block(layer)).items()}
+
+
+def _state(module: torch.nn.Module) -> dict[str, NDArray[Any]]:
+    return {name: tensor.detach().numpy() for name, tensor in module.state_dict().items()}
+
+
+def _describe(source: ModelSource, model: LanguageModel, request: NetworkRequest) -> Description:
+    config = source.config
+    norm: Literal["layer", "rms"] = "layer" if isinstance(config, Gpt2Config) else "rms"
+    return Description(
+        model=source.name,
+        precision=request.precision,
+        hidden=config.hidden,
+        rows=request.rows,
+        length=request.length,
+        prompt=request.prompt,
+        kinds=tuple(layer_kind(config, layer) for layer in range(request.layers)),
+        norm=norm,
+        epsilon=config.layer_norm_epsilon if isinstance(config, Gpt2Config) else config.rms_norm_eps,
+        embedding_scale=model.scale,
+        logit_cap=model.cap,
+    )

@@ -1,0 +1,207 @@
+"""A whole network on a board: export it, compile its two block designs, run all layers, compare with PyTorch."""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import compiler
+from compiler.design_dir import OnStage, read_design
+from compiler.errors import InvalidInputError
+from compiler.frontend.bundle import Bundle, import_model
+from compiler.frontend.cached import make_once
+from compiler.frontend.models.config import ModelSource, resolve_model
+from compiler.frontend.network import check_request, import_network
+from compiler.frontend.network_request import NetworkRequest
+from compiler.host.design import load_design
+from compiler.host.network import Network
+from compiler.host.session import OnLayer, Placed, generate
+from compiler.metrics import Metric
+from compiler.options import Knobs, Phase, Precision, Workload
+from compiler.pipeline import compile_design
+from compiler.platforms.platform import Platform
+from compiler.simulator.board import pyxrt
+from compiler.simulator.board.build import FOLDER as BOARD_FOLDER
+from compiler.simulator.board.build import build_board
+
+ROWS, SLOTS = 8, 16  # lengths of designs are rounded up to these: another prompt often finds its design in the cache
+_SOURCES = ("**/*.py", "targets/support/*", "simulator/include/**/*", "platforms/*.toml")
+
+
+@dataclass(frozen=True)
+class GenerateOptions:
+    """What to generate: `tokens` after `prompt`, by the first `layers` layers (None: all), with a context of `length`
+    (None: as much as is needed).
+    """
+
+    prompt: tuple[int, ...]
+    tokens: int
+    layers: int | None = None
+    length: int | None = None
+    precision: Precision = "w4a8"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A network with its two designs, built for the simulated board."""
+
+    source: ModelSource
+    request: NetworkRequest
+    network: Path
+    prefill: Path
+    decode: Path
+
+
+@dataclass(frozen=True)
+class Generation:
+    """What the board generated beside PyTorch's quantised reference.
+
+    `hidden_error` is the largest difference of the hidden states that the tokens were chosen from, relative to their
+    largest magnitude; `margins` by how much each of the reference's tokens was ahead of its next. `metrics` hold the
+    estimated time of the accelerator, without the host's part.
+    """
+
+    tokens: tuple[int, ...]
+    reference: tuple[int, ...]
+    hidden_error: float
+    margins: tuple[float, ...]
+    metrics: tuple[Metric, ...]
+
+    @property
+    def first_difference(self) -> int | None:
+        """Index of the first token that is not the reference's."""
+        pairs = enumerate(zip(self.tokens, self.reference, strict=True))
+        return next((index for index, (got, expected) in pairs if got != expected), None)
+
+    @property
+    def equal(self) -> bool:
+        return self.first_difference is None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            **asdict(self),
+            "equal": self.equal,
+            "first_difference": self.first_difference,
+            "metrics": [metric.to_json() for metric in self.metrics],
+        }
+
+
+def request_of(source: ModelSource, options: GenerateOptions) -> NetworkRequest:
+    """The request with lengths filled in. Raises InvalidInputError where they do not fit each other or the model."""
+    positions = source.config.positions
+    if not options.prompt or options.tokens < 1:
+        raise InvalidInputError("there must be at least one token in the prompt, and one to generate")
+    needed = len(options.prompt) + options.tokens - 1  # the last token is not fed back
+    if options.length is not None and options.length < needed:
+        raise InvalidInputError(
+            f"length is {options.length}; {len(options.prompt)} tokens of the prompt and {options.tokens} new ones "
+            f"need {needed}"
+        )
+    length = options.length or max(2, needed, min(_up(needed, SLOTS), positions))
+    rows = max(len(options.prompt), min(_up(len(options.prompt), ROWS), positions))
+    layers = source.config.layers if options.layers is None else options.layers
+    request = NetworkRequest(options.precision, layers, options.prompt, options.tokens, rows, length)
+    check_request(source, request)
+    return request
+
+
+def prepare(
+    model: str | Path, options: GenerateOptions, knobs: Knobs, platform: Platform, cache: Path, say: OnStage
+) -> Prepared:
+    """Export the network, compile and build its designs; all from `cache` where they are there.
+
+    Raises InvalidInputError, UnsupportedError, ToolError.
+    """
+    source = resolve_model(model)
+    request = request_of(source, options)
+
+    def design(phase: Phase, length: int) -> Path:
+        bundle = import_model(
+            model, Workload(source.name, phase, length, request.precision), cache, lambda text: say(f"{phase}: {text}")
+        )
+        return _design(bundle, knobs, platform, cache, lambda text: say(f"{phase}: {text}"))
+
+    prefill, decode = design("prefill", request.rows), design("decode", request.length)
+    network = import_network(source, request, cache, lambda text: say(f"network: {text}"))
+    return Prepared(source, request, network, prefill, decode)
+
+
+def run(prepared: Prepared, on_layer: OnLayer, on_token: Callable[[int], None]) -> Generation:
+    """Generate on the simulated board. Raises DeadlockError and the other errors of C simulation, RunError."""
+    network = Network(prepared.network)
+    prefill, decode = (Placed(load_design(d), d) for d in (prepared.prefill, prepared.decode))
+    device = pyxrt.device(0)
+    tokens: list[int] = []
+    states: list[Any] = []
+    try:
+        for step in generate(pyxrt, device, network, prefill, decode, prepared.request.tokens, on_layer):
+            tokens.append(step.token)
+            states.append(step.hidden)
+            on_token(step.token)
+    finally:
+        device.close()
+    reference = network.reference()
+    expected = reference["hidden"]
+    return Generation(
+        tuple(tokens),
+        tuple(int(token) for token in reference["tokens"]),
+        float(np.abs(np.stack(states) - expected).max() / np.abs(expected).max()),
+        tuple(float(margin) for margin in reference["margin"]),
+        estimated_times(prepared),
+    )
+
+
+def copy_for_board(prepared: Prepared, out: Path) -> None:
+    """Write network/, prefill/ and decode/ into `out`: all that `host/generate.py` needs on a machine with a board.
+
+    Raises InvalidInputError where `out` holds something.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InvalidInputError(f"{out} exists and is not empty; name another directory")
+    for name, source in (("network", prepared.network), ("prefill", prepared.prefill), ("decode", prepared.decode)):
+        shutil.copytree(source, out / name, ignore=shutil.ignore_patterns(BOARD_FOLDER))
+
+
+def estimated_times(prepared: Prepared) -> tuple[Metric, ...]:
+    """Time of the accelerator for the prompt and for one token: the design's estimate, times the layers."""
+    return tuple(
+        _time(name, design, prepared.request.layers)
+        for name, design in (("prefill_time", prepared.prefill), ("time_per_token", prepared.decode))
+    )
+
+
+def _time(name: str, design: Path, layers: int) -> Metric:
+    (latency,) = [m for m in read_design(design)["metrics"] if m["name"] == "latency"]
+    return Metric(name, layers * latency["value"], latency["unit"], latency["fidelity"])
+
+
+def _design(bundle: Bundle, knobs: Knobs, platform: Platform, cache: Path, say: OnStage) -> Path:
+    """The design directory of a bundle, compiled and built for the simulated board where that was not done before."""
+    parts = [bundle.directory.name, knobs.to_json(), platform.name, _compiler_version()]
+    key = blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+    def make(folder: Path) -> None:
+        compile_design(bundle, knobs, platform, folder, say)
+        say("build with g++")
+        build_board(folder)
+
+    return make_once(cache, f"design-{key}", make)
+
+
+def _compiler_version() -> str:
+    """Digest of the compiler's sources: a changed compiler never serves an old design."""
+    root = Path(compiler.__path__[0])
+    digest = blake2b(digest_size=8)
+    for pattern in _SOURCES:
+        for path in sorted(p for p in root.glob(pattern) if p.is_file()):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _up(number: int, step: int) -> int:
+    return -(-number // step) * step

@@ -1,0 +1,172 @@
+"""A design on a device: its kernels, its buffers, and one run of it.
+
+Parameters and caches have one set of buffers a layer, everything else one set in all. A tensor belongs to a layer where
+its name begins with the layer (`h0.`): one block design serves every layer of a network.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .design import Design, Image, Result
+from .packing import NATIVE, pack, places, unpack
+from .xrt import Buffer, Device, Kernel, RunError, Xrt
+
+Array = NDArray[Any]
+Tensors = Mapping[str, Array]
+BLOCK = "h0."
+TIMEOUT_MS = 600_000
+_ALIGNMENT = 64
+
+
+class Layer:
+    """What is one layer's own: the buffers of its parameters and caches, and the bits of its scalars."""
+
+    def __init__(self) -> None:
+        self.scalars: dict[str, int] = {}
+        self.buffers: dict[tuple[str, int], Buffer] = {}
+
+
+class Accelerator:
+    """Kernels of the design that `xclbin` holds, on `device`. Loading another ends this one."""
+
+    def __init__(self, xrt: Xrt, device: Device, design: Design, xclbin: Path) -> None:
+        self.design = design
+        self._xrt = xrt
+        self._device = device
+        uuid = device.load_xclbin(xrt.xclbin(str(xclbin)))
+        self._kernels: list[Kernel] = [xrt.kernel(device, uuid, k.name, xrt.kernel.exclusive) for k in design.kernels]
+        self._groups = self._find_groups()
+        self._shared: dict[tuple[str, int], Buffer] = {}
+        self._places: dict[str, NDArray[np.int64]] = {}
+        self._allocate(self._shared, [i for i in design.images.values() if not is_own(i)])
+
+    def add_layer(self) -> Layer:
+        """Buffers for one more layer, without content."""
+        layer = Layer()
+        self._allocate(layer.buffers, [image for image in self.design.images.values() if is_own(image)])
+        return layer
+
+    def load(self, layer: Layer, tensors: Tensors) -> None:
+        """Give a layer its parameters and caches. `tensors` holds them by the names of the first layer."""
+        layer.scalars = {s.value: scalar_bits(tensors[s.source], s.dtype) for s in self.design.scalars}
+        for image in self.design.images.values():
+            if is_own(image):
+                assert image.source is not None
+                self._fill(layer.buffers, image, tensors[image.source])
+
+    def run(self, layer: Layer, inputs: Tensors) -> dict[str, Array]:
+        """The results by name. `inputs` holds each tensor that belongs to no layer. Raises RunError."""
+        for image in self.design.images.values():
+            if image.role == "input" and not is_own(image):
+                assert image.source is not None
+                self._fill(self._shared, image, inputs[image.source])
+        self.start(layer)
+        return {result.name: self.read(layer, result) for result in self.design.results}
+
+    def start(self, layer: Layer, timeout_ms: int = TIMEOUT_MS) -> None:
+        """Run the kernels in sequence on what the buffers hold. Raises RunError."""
+        buffers = {**self._shared, **layer.buffers}
+        for kernel, entry in zip(self._kernels, self.design.kernels, strict=True):
+            arguments = [*(buffers[key] for key in entry.channels), *(layer.scalars[s] for s in entry.scalars)]
+            state = kernel(*arguments).wait(timeout_ms)
+            if state != self._xrt.ert_cmd_state.ERT_CMD_STATE_COMPLETED:
+                raise RunError(f"kernel {entry.name} ended as {state}, not as completed; its results are not used")
+
+    def write_rows(self, layer: Layer, source: str, first: int, rows: Array) -> None:
+        """Put `rows` [1, heads, count, features] at row `first` of the layer's cache `source`, where it lies packed.
+
+        Only the bytes from the first to the last changed one of each channel are sent.
+        """
+        for image in self.design.images.values():
+            if image.source != source:
+                continue
+            _, heads, count, features = rows.shape
+            slots = self._slots(image).reshape(heads, -1, features)[:, first : first + count].reshape(-1)
+            values = rows.reshape(-1).astype(np.float32)
+            each = image.channel_bytes // 4
+            for channel in range(image.layout.channels):
+                chosen = (slots // each) == channel
+                if chosen.any():
+                    self._patch(layer.buffers[image.name, channel], slots[chosen] - channel * each, values[chosen])
+
+    def read(self, layer: Layer, result: Result) -> Array:
+        """What the device holds of a result of the network, in the network's shape."""
+        image = self.design.images[result.image]
+        array = unpack(self.content(layer, image), image.layout)
+        return array.reshape(image.shape).transpose(result.permutation).reshape(result.shape)
+
+    def content(self, layer: Layer, image: Image) -> list[bytes]:
+        """What the device holds of `image`, channel by channel."""
+        buffers = layer.buffers if is_own(image) else self._shared
+        return [self._download(buffers[image.name, c], image) for c in range(image.layout.channels)]
+
+    def load_files(self, layer: Layer) -> None:
+        """Give every parameter, input and scalar the content that the design directory has for it."""
+        scalars = (self.design.directory / "params" / "scalars.bin").read_bytes()
+        layer.scalars = {
+            s.value: struct.unpack_from("<i", scalars, 4 * position)[0]
+            for position, s in enumerate(self.design.scalars)
+        }
+        for image in self.design.images.values():
+            if image.role not in ("param", "input"):
+                continue
+            buffers = layer.buffers if is_own(image) else self._shared
+            for channel, file in enumerate(image.files):
+                self._upload(buffers[image.name, channel], (self.design.directory / file).read_bytes())
+
+    def _find_groups(self) -> dict[tuple[str, int], int]:
+        """The memory group of each channel: that of the first argument which it is passed as."""
+        groups: dict[tuple[str, int], int] = {}
+        for kernel, entry in zip(self._kernels, self.design.kernels, strict=True):
+            for position, key in enumerate(entry.channels):
+                groups.setdefault(key, kernel.group_id(position))
+        return groups
+
+    def _allocate(self, buffers: dict[tuple[str, int], Buffer], images: list[Image]) -> None:
+        for image in images:
+            for channel in range(image.layout.channels):
+                key = (image.name, channel)
+                bo = self._xrt.bo
+                buffers[key] = bo(self._device, image.channel_bytes, bo.normal, self._groups[key])
+
+    def _fill(self, buffers: Mapping[tuple[str, int], Buffer], image: Image, array: Array) -> None:
+        content = np.asarray(array).reshape(image.shape).astype(NATIVE[image.layout.dtype], copy=False)
+        for channel, packed in enumerate(pack(content, image.layout)):
+            self._upload(buffers[image.name, channel], packed)
+
+    def _upload(self, buffer: Buffer, content: bytes) -> None:
+        buffer.map()[: len(content)] = content
+        buffer.sync(self._xrt.xclBOSyncDirection.XCL_BO_SYNC_BO_TO_DEVICE, len(content), 0)
+
+    def _download(self, buffer: Buffer, image: Image) -> bytes:
+        buffer.sync(self._xrt.xclBOSyncDirection.XCL_BO_SYNC_BO_FROM_DEVICE, image.channel_bytes, 0)
+        return bytes(buffer.map()[: image.channel_bytes])
+
+    def _patch(self, buffer: Buffer, slots: NDArray[np.int64], values: NDArray[np.float32]) -> None:
+        np.frombuffer(buffer.map(), np.float32)[slots] = values
+        first = int(slots.min()) * 4 // _ALIGNMENT * _ALIGNMENT
+        last = -(-(int(slots.max()) + 1) * 4 // _ALIGNMENT) * _ALIGNMENT
+        buffer.sync(self._xrt.xclBOSyncDirection.XCL_BO_SYNC_BO_TO_DEVICE, last - first, first)
+
+    def _slots(self, image: Image) -> NDArray[np.int64]:
+        """Place of each element of a cache, found once."""
+        if image.name not in self._places:
+            self._places[image.name] = places(image.layout)
+        return self._places[image.name]
+
+
+def is_own(image: Image) -> bool:
+    """Whether each layer has this image for itself."""
+    return image.source is not None and image.source.startswith(BLOCK)
+
+
+def scalar_bits(number: Array, dtype: str) -> int:
+    """The 32 bits of a scalar as an int: pyxrt's kernel call drops arguments that are neither buffers nor ints."""
+    return int(struct.unpack("<i", np.asarray(number, NATIVE[dtype]).tobytes())[0])

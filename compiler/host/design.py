@@ -1,0 +1,95 @@
+"""A design directory as the host sees it: memory images, kernels with their arguments, scalars, results."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from .packing import WORD_BYTES, Layout, layout_from_json
+
+Role = Literal["param", "input", "output", "intermediate"]
+
+
+@dataclass(frozen=True)
+class Image:
+    """A tensor in the device's memory; `source` is the tensor's name in the network, None for what kernels make.
+
+    `files` holds the content of each channel, relative to the design directory; empty for intermediates.
+    """
+
+    name: str
+    role: Role
+    value: str
+    source: str | None
+    shape: tuple[int, ...]
+    layout: Layout
+    files: tuple[str, ...]
+
+    @property
+    def channel_bytes(self) -> int:
+        return self.layout.words * WORD_BYTES
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Arguments of a kernel: channels of images, then scalars by the name of their value."""
+
+    name: str
+    channels: tuple[tuple[str, int], ...]
+    scalars: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A kernel argument that is a number of the network: f32 or i32."""
+
+    value: str
+    source: str
+    dtype: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """A result of the network: image `image` transposed by `permutation` to `shape`."""
+
+    name: str
+    image: str
+    permutation: tuple[int, ...]
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Design:
+    """`kernels` run in order. `images` by name."""
+
+    directory: Path
+    name: str
+    images: dict[str, Image]
+    kernels: tuple[Kernel, ...]
+    scalars: tuple[Scalar, ...]
+    results: tuple[Result, ...]
+
+
+def load_design(directory: Path) -> Design:
+    """Read `params/manifest.json`. Raises OSError or KeyError where `directory` is no design of this version."""
+    manifest = json.loads((directory / "params" / "manifest.json").read_text())
+    images = [_image(entry) for entry in manifest["images"]]
+    return Design(
+        directory,
+        manifest["name"],
+        {image.name: image for image in images},
+        tuple(
+            Kernel(k["name"], tuple((b["image"], b["channel"]) for b in k["buffers"]), tuple(k["scalars"]))
+            for k in manifest["kernels"]
+        ),
+        tuple(Scalar(s["value"], s["source"], s["dtype"]) for s in manifest["scalars"]),
+        tuple(Result(r["name"], r["image"], tuple(r["permutation"]), tuple(r["shape"])) for r in manifest["results"]),
+    )
+
+
+def _image(entry: dict[str, Any]) -> Image:
+    files = tuple(channel["file"] for channel in entry["channel_images"] if "file" in channel)
+    layout = layout_from_json(entry)
+    return Image(entry["name"], entry["role"], entry["value"], entry["source"], tuple(entry["shape"]), layout, files)

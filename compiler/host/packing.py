@@ -1,0 +1,186 @@
+"""Memory images: tensors in the order in which a port streams them, packed into words of 512 bits a channel.
+
+Word w holds the elements of its tokens from the least significant bit on; bits 512 c .. 512 c + 511 of it are word w of
+channel c. `hls/stream_pack.h` is the same in C++.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+# What one element is in memory of the host and of C simulation; i4 is sign-extended to a byte.
+NATIVE = {
+    "f32": np.dtype("<f4"),
+    "i32": np.dtype("<i4"),
+    "i8": np.dtype("i1"),
+    "i4": np.dtype("i1"),
+    "i1": np.dtype("?"),
+}
+BITS = {"f32": 32, "i32": 32, "i8": 8, "i4": 4, "i1": 1}
+PORT_BITS = 512
+WORD_BYTES = PORT_BITS // 8
+
+
+@dataclass(frozen=True)
+class Step:
+    """One loop of a stream: `trip` times `step` elements along dimension `dim` of the tensor; None is a re-read."""
+
+    trip: int
+    step: int
+    dim: int | None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A tensor as a port moves it: tokens of shape `element`, in the order of `loops`, outermost first.
+
+    `valid` is the tensor's shape where what moves is longer: zeros on the way in, dropped on the way out.
+    """
+
+    element: tuple[int, ...]
+    dtype: str
+    loops: tuple[Step, ...]
+    channels: int = 1
+    tokens_per_word: int = 1
+    words_per_token: int = 1
+    valid: tuple[int, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        """Tokens in the whole stream, re-reads included."""
+        return prod(loop.trip for loop in self.loops)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """What moves, padding included."""
+        trips = (prod(loop.trip for loop in self.loops if loop.dim == d) for d in range(len(self.element)))
+        return tuple(extent * trip for extent, trip in zip(self.element, trips, strict=True))
+
+    @property
+    def true_shape(self) -> tuple[int, ...]:
+        """The tensor's."""
+        return self.valid or self.shape
+
+    @property
+    def words(self) -> int:
+        """Words of each channel."""
+        return -(-self.tokens // self.tokens_per_word) * self.words_per_token
+
+
+def layout_from_json(data: Mapping[str, Any]) -> Layout:
+    """A layout as `params/manifest.json` describes it."""
+    loops = tuple(Step(*loop) for loop in data["loops"])
+    packing = (data["channels"], data["tokens_per_word"], data["words_per_token"])
+    return Layout(tuple(data["element"]), data["dtype"], loops, *packing, valid=tuple(data["shape"]))
+
+
+def pack(array: Array, layout: Layout) -> list[bytes]:
+    """`array`, of the layout's true shape, as the memory image of each channel. O(elements), in numpy."""
+    elements = prod(layout.element)
+    slots = layout.channels * PORT_BITS // BITS[layout.dtype]
+    tokens = tensor_to_tokens(_pad(array, layout.shape), layout)
+    if layout.words_per_token > 1:
+        words = _pad(tokens, (len(tokens), layout.words_per_token * slots)).reshape(layout.words, slots)
+    else:
+        full = _pad(tokens, (layout.words * layout.tokens_per_word, elements))
+        words = _pad(full.reshape(layout.words, -1), (layout.words, slots))
+    rows = _elements_to_bits(words, layout.dtype)
+    channels = range(layout.channels)
+    return [np.ascontiguousarray(rows[:, c * WORD_BYTES : (c + 1) * WORD_BYTES]).tobytes() for c in channels]
+
+
+def unpack(channels: Sequence[bytes | memoryview], layout: Layout) -> Array:
+    """The tensor in the memory images of the channels: the reverse of `pack`."""
+    elements = prod(layout.element)
+    parts = [np.frombuffer(c, np.uint8).reshape(layout.words, WORD_BYTES) for c in channels]
+    words = _bits_to_elements(np.ascontiguousarray(np.concatenate(parts, axis=1)), layout.dtype)
+    if layout.words_per_token > 1:
+        tokens = words.reshape(layout.tokens, -1)[:, :elements]
+    else:
+        tokens = words[:, : layout.tokens_per_word * elements].reshape(-1, elements)[: layout.tokens]
+    return from_tokens(tokens, layout)[tuple(slice(extent) for extent in layout.true_shape)]
+
+
+def places(layout: Layout) -> NDArray[np.int64]:
+    """Where each element of an f32 tensor lies: its index among the f32 slots of all channels, one after the other.
+
+    Lets a caller change a few elements of an image in place.
+    """
+    shape = layout.true_shape
+    numbers = np.arange(1, prod(shape) + 1, dtype=np.int32).view(np.float32)  # 0 marks padding
+    slots = np.frombuffer(b"".join(pack(numbers.reshape(shape), layout)), np.int32)
+    filled = np.flatnonzero(slots)
+    found = np.empty(prod(shape), np.int64)
+    found[slots[filled] - 1] = filled
+    return found.reshape(shape)
+
+
+def tensor_to_tokens(array: Array, layout: Layout) -> Array:
+    """`array` as one row of elements per token, re-reads included. O(elements streamed), in numpy."""
+    shape, axes = _split_axes(layout)
+    split = np.ascontiguousarray(array).reshape(shape).transpose(axes)
+    once = sum(loop.dim is not None and loop.trip > 1 for loop in layout.loops)
+    trips = [1 if loop.dim is None else loop.trip for loop in layout.loops]
+    spread = split.reshape([*trips, *split.shape[once:]])
+    whole = np.broadcast_to(spread, (*(loop.trip for loop in layout.loops), *layout.element))
+    return whole.reshape(layout.tokens, prod(layout.element))
+
+
+def from_tokens(tokens: Array, layout: Layout) -> Array:
+    """The tensor of tokens that pass once each, in the order of `layout`."""
+    shape, axes = _split_axes(layout)
+    split = tokens.reshape([shape[a] for a in axes])
+    return np.ascontiguousarray(split.transpose(np.argsort(axes))).reshape(layout.shape)
+
+
+def _split_axes(layout: Layout) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The tensor's shape split into the loops that walk it, and the axes of that in the order loops, then element."""
+    loops = [(k, loop) for k, loop in enumerate(layout.loops) if loop.dim is not None and loop.trip > 1]
+    shape: list[int] = []
+    axis_of: dict[int, int] = {}
+    element_axes: list[int] = []
+    for dim, extent in enumerate(layout.element):
+        for k, loop in sorted((p for p in loops if p[1].dim == dim), key=lambda p: -p[1].step):
+            axis_of[k] = len(shape)
+            shape.append(loop.trip)
+        element_axes.append(len(shape))
+        shape.append(extent)
+    return tuple(shape), (*(axis_of[k] for k, _ in loops), *element_axes)
+
+
+def _elements_to_bits(words: Array, dtype: str) -> NDArray[np.uint8]:
+    """Rows of elements as rows of bytes, first element in the least significant bits."""
+    if dtype == "i4":
+        nibbles = words.astype(np.uint8)
+        return np.bitwise_or(nibbles[:, 0::2] & np.uint8(15), nibbles[:, 1::2] << np.uint8(4)).view(np.uint8)
+    if dtype == "i1":
+        return np.packbits(words.astype(bool), axis=1, bitorder="little")
+    return np.ascontiguousarray(words.astype(NATIVE[dtype], copy=False)).view(np.uint8)
+
+
+def _bits_to_elements(rows: NDArray[np.uint8], dtype: str) -> Array:
+    if dtype == "i4":
+        nibbles = np.stack([rows & 15, rows >> 4], axis=2).reshape(len(rows), -1).astype(np.int8)
+        return (nibbles ^ 8) - 8
+    if dtype == "i1":
+        return np.unpackbits(rows, axis=1, bitorder="little").astype(bool)
+    return rows.view(NATIVE[dtype])
+
+
+def _pad(array: Array, shape: tuple[int, ...]) -> Array:
+    """`array` with zeros behind each dimension, up to `shape`. Raises ValueError where it has another rank."""
+    if array.size == prod(shape):
+        return array
+    if len(array.shape) != len(shape):
+        raise ValueError(f"an array of shape {list(array.shape)} can not be padded to {list(shape)}")
+    padded = np.zeros(shape, array.dtype)
+    padded[tuple(slice(extent) for extent in array.shape)] = array
+    return padded

@@ -1,0 +1,54 @@
+"""One run of a design on what its directory holds."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from .accelerator import Accelerator, Layer
+from .design import Design, load_design
+from .xrt import MissingXrtError, RunError, load_pyxrt
+
+DESIGN = Path(__file__).resolve().parents[2]
+
+
+def main() -> None:
+    """The program `host/run.py`."""
+    parser = argparse.ArgumentParser(description="Run this design on a board.")
+    parser.add_argument("xclbin", type=Path)
+    parser.add_argument("--device", type=int, default=0, help="number of the board (default 0)")
+    parser.add_argument("--repeat", type=int, default=1, help="how often to run all kernels (default 1)")
+    options = parser.parse_args()
+    if not options.xclbin.is_file():
+        parser.error(f"{options.xclbin} does not exist; build it with v++ -l, see README.md")
+    try:
+        _run(load_design(DESIGN), options.xclbin, options.device, options.repeat)
+    except MissingXrtError as error:
+        sys.exit(str(error))
+    except RunError as error:
+        sys.exit(f"{error}; nothing is written to out/")
+
+
+def _run(design: Design, xclbin: Path, device: int, repeat: int) -> None:
+    xrt = load_pyxrt()
+    accelerator = Accelerator(xrt, xrt.device(device), design, xclbin)
+    layer = accelerator.add_layer()
+    accelerator.load_files(layer)
+    start = time.perf_counter()
+    for _ in range(repeat):
+        accelerator.start(layer)
+    seconds = (time.perf_counter() - start) / repeat
+    save_outputs(accelerator, layer)
+    print(f"{design.name}: {seconds * 1e6:.1f} us a run (host clock), results in {design.directory / 'out'}")
+
+
+def save_outputs(accelerator: Accelerator, layer: Layer) -> None:
+    """Write every result to the file that the manifest names."""
+    directory = accelerator.design.directory
+    (directory / "out").mkdir(exist_ok=True)
+    for image in accelerator.design.images.values():
+        if image.role == "output":
+            for file, content in zip(image.files, accelerator.content(layer, image), strict=True):
+                (directory / file).write_bytes(content)

@@ -1,0 +1,36 @@
+"""Builds what programs the simulated board: the emitted C++ with a main that runs kernels on request."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from compiler.simulator.csim.build import build
+
+FOLDER = "board"
+EXECUTABLE = "csim"
+
+
+def build_board(design: Path, jobs: int | None = None, timeout_s: float = 600) -> Path:
+    """Build the design in the directory `design`, once: later calls return the same executable.
+
+    Raises ToolError with the first errors where g++ fails or is missing.
+    """
+    work = design / FOLDER
+    program = work / EXECUTABLE
+    if program.is_file():
+        return program
+    work.mkdir(exist_ok=True)
+    manifest = json.loads((design / "params" / "manifest.json").read_text())
+    kernels = [kernel["name"] for kernel in manifest["kernels"]]
+    tasks = [task["name"] for task in json.loads((design / "dataflow.json").read_text())["tasks"]]
+    main = work / "board_main.cpp"
+    main.write_text(_main(manifest["name"], kernels))
+    return build(design / "hls", work, kernels, tasks, jobs, timeout_s, main=main)
+
+
+def _main(name: str, kernels: Sequence[str]) -> str:
+    table = ", ".join(f'millrace::board::kernel<{kernel}>("{kernel}")' for kernel in kernels)
+    return (
+        f'#include "millrace/board.h"\n\n#include "{name}_kernels.h"\n\n'
+        f"int main(int argc, char** argv) {{ return millrace::board::serve({{{table}}}, argc, argv); }}\n"
+    )

@@ -1,0 +1,184 @@
+"""A board without hardware, by the names of pyxrt (compiler/host/xrt.py says what they owe).
+
+An xclbin is a design directory that `build_board` has built. Kernels compute exactly what the emitted C++ does; the
+seconds that they take here say nothing of the board. Each HBM pseudo channel holds 512 MiB, as on a U55C; what is
+allocated stays so until another design is loaded.
+"""
+
+import json
+import mmap
+import os
+import weakref
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from compiler.errors import InvalidInputError
+from compiler.simulator.board.build import EXECUTABLE, FOLDER
+from compiler.simulator.board.program import Program
+
+CHANNEL_BYTES = 512 << 20
+CHANNELS = 32
+_PAGE = 4096
+
+
+class SyncDirection(Enum):
+    """Which copy of a buffer is the newer one."""
+
+    XCL_BO_SYNC_BO_TO_DEVICE = 0
+    XCL_BO_SYNC_BO_FROM_DEVICE = 1
+
+
+class CommandState(Enum):
+    """How a run stands."""
+
+    ERT_CMD_STATE_COMPLETED = 4
+    ERT_CMD_STATE_TIMEOUT = 8
+
+
+class Xclbin:
+    """A built design directory."""
+
+    def __init__(self, path: str) -> None:
+        self.directory = Path(path)
+        self.executable = self.directory / FOLDER / EXECUTABLE
+        if not self.executable.is_file():
+            raise InvalidInputError(f"{path} is not built for the simulated board; call build_board first")
+
+
+class Loaded:
+    """What one xclbin makes of the device: memory, the program that runs on it, the bank of each argument."""
+
+    def __init__(self, xclbin: Xclbin) -> None:
+        manifest = json.loads((xclbin.directory / "params" / "manifest.json").read_text())
+        banks = {(i["name"], c): e["hbm"] for i in manifest["images"] for c, e in enumerate(i["channel_images"])}
+        self.groups = {
+            k["name"]: tuple(banks[b["image"], b["channel"]] for b in k["buffers"]) for k in manifest["kernels"]
+        }
+        descriptor = os.memfd_create("device-memory")
+        os.ftruncate(descriptor, CHANNELS * CHANNEL_BYTES)  # sparse: pages come when they are written
+        self.memory = mmap.mmap(descriptor, CHANNELS * CHANNEL_BYTES)
+        self.program = Program(xclbin.executable, descriptor, CHANNELS * CHANNEL_BYTES)
+        os.close(descriptor)
+        self._used = [0] * CHANNELS
+
+    def allocate(self, size: int, group: int) -> int:
+        """The address of `size` new bytes in a channel."""
+        pages = -(-size // _PAGE) * _PAGE
+        if not 0 <= group < CHANNELS or self._used[group] + pages > CHANNEL_BYTES:
+            raise RuntimeError(f"failed to allocate {size} bytes in memory group {group}: Cannot allocate memory")
+        address = group * CHANNEL_BYTES + self._used[group]
+        self._used[group] += pages
+        return address
+
+
+class Device:
+    """Board number `index`; every number is a board of its own."""
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self._loaded: Loaded | None = None
+
+    def load_xclbin(self, xclbin: Xclbin) -> Loaded:
+        """Program the board. Buffers and kernels of the design before are dead."""
+        self.close()
+        self._loaded = Loaded(xclbin)
+        weakref.finalize(self._loaded, self._loaded.program.close)
+        return self._loaded
+
+    @property
+    def loaded(self) -> Loaded:
+        """Raises RuntimeError where nothing is loaded."""
+        if self._loaded is None:
+            raise RuntimeError("no xclbin is loaded")
+        return self._loaded
+
+    def close(self) -> None:
+        """End the program that runs on the board."""
+        if self._loaded is not None:
+            self._loaded.program.close()
+            self._loaded = None
+
+
+class Buffer:
+    """`pyxrt.bo`: device memory in one group, and the host's copy."""
+
+    normal = "normal"
+
+    def __init__(self, device: Device, size: int, _flags: str, group: int) -> None:
+        self.group = group
+        self.device = device
+        self.loaded = device.loaded
+        self.address = self.loaded.allocate(size, group)
+        self._host = bytearray(size)
+
+    def map(self) -> memoryview:
+        """The host's copy."""
+        return memoryview(self._host)
+
+    def sync(self, direction: SyncDirection, size: int, offset: int) -> None:
+        """Copy between host and device."""
+        if self.device.loaded is not self.loaded:
+            raise RuntimeError("the buffer belongs to a design that is no longer loaded")
+        if size < 0 or offset < 0 or offset + size > len(self._host):
+            raise RuntimeError(f"sync of {size} bytes at {offset}; the buffer has {len(self._host)}")
+        there = slice(self.address + offset, self.address + offset + size)
+        if direction is SyncDirection.XCL_BO_SYNC_BO_TO_DEVICE:
+            self.loaded.memory[there] = bytes(self._host[offset : offset + size])
+        else:
+            self._host[offset : offset + size] = self.loaded.memory[there]
+
+
+class Run:
+    """One execution of a kernel."""
+
+    def __init__(self, loaded: Loaded, number: int) -> None:
+        self._loaded = loaded
+        self._number = number
+
+    def wait(self, timeout_ms: int = 0) -> CommandState:
+        """Raises DeadlockError and the other ends of a C simulation; a board would only time out."""
+        ended = self._loaded.program.ended(self._number, timeout_ms / 1000 if timeout_ms else None)
+        return CommandState.ERT_CMD_STATE_COMPLETED if ended else CommandState.ERT_CMD_STATE_TIMEOUT
+
+
+class Kernel:
+    """A compute unit of the loaded design."""
+
+    exclusive = "exclusive"
+
+    def __init__(self, device: Device, loaded: Loaded, name: str, _mode: str) -> None:
+        if device.loaded is not loaded or name not in loaded.groups:
+            raise RuntimeError(f"no kernel {name} in the loaded xclbin")
+        self._loaded = loaded
+        self._name = name
+
+    def group_id(self, argument: int) -> int:
+        """The HBM channel of a buffer argument."""
+        return self._loaded.groups[self._name][argument]
+
+    def __call__(self, *arguments: Any) -> Run:
+        groups = self._loaded.groups[self._name]
+        words = [self._word(position, argument, groups) for position, argument in enumerate(arguments)]
+        return Run(self._loaded, self._loaded.program.start(self._name, words))
+
+    def _word(self, position: int, argument: Any, groups: tuple[int, ...]) -> str:
+        if position >= len(groups):
+            if not isinstance(argument, int) or not -(1 << 31) <= argument < 1 << 31:
+                raise RuntimeError(f"argument {position} of {self._name} is {argument!r}, not a 32-bit int")
+            return f"i{argument}"
+        if not isinstance(argument, Buffer) or argument.loaded is not self._loaded:
+            raise RuntimeError(f"argument {position} of {self._name} is no buffer of the loaded design")
+        if argument.group != groups[position]:
+            raise RuntimeError(
+                f"argument {position} of {self._name} is in memory group {argument.group}, not {groups[position]}"
+            )
+        return f"m{argument.address}"
+
+
+device = Device
+xclbin = Xclbin
+kernel = Kernel
+bo = Buffer
+xclBOSyncDirection = SyncDirection  # noqa: N816 # pyxrt's name
+ert_cmd_state = CommandState

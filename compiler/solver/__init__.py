@@ -1,0 +1,1 @@
+"""The mathematical programs that the compiler solves, behind one module."""

@@ -1,0 +1,45 @@
+"""What the reference gives for a design's outputs, packed as the kernels store it, for the testbench."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compiler.errors import InvalidInputError
+from compiler.graph.linalg_graph import LinalgGraph, Output, Value
+from compiler.targets.images import NATIVE, pack
+from compiler.targets.interface import Image, Interface
+
+
+def expected_file(image: Image, channel: int) -> str:
+    """Path of the expected content of a channel of an output, in the design directory."""
+    return f"tb/{image.name}.{channel}.expected.bin"
+
+
+def valid_file(image: Image, channel: int) -> str:
+    """Path of the file that is zero where a channel of a padded output holds padding, in the design directory."""
+    return f"tb/{image.name}.{channel}.valid.bin"
+
+
+def write_expected(
+    interface: Interface, graph: LinalgGraph, expected: Mapping[str, NDArray[Any]], design: Path
+) -> None:
+    """Write the files; `expected` is by `Output.name`. Raises InvalidInputError that names a result that is missing."""
+    results = {output.value: output for output in reversed(graph.outputs)}
+    for image in interface.images:
+        if image.role == "output":
+            array = _value_behind(results[image.value.name], image.value, expected)
+            for channel, content in enumerate(pack(array, image.dma)):
+                (design / expected_file(image, channel)).write_bytes(content)
+            for channel, content in enumerate(pack(np.ones_like(array), image.dma) if image.value.valid else ()):
+                (design / valid_file(image, channel)).write_bytes(content)
+
+
+def _value_behind(output: Output, value: Value, expected: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+    """The value that became the result `output`: its permutation and reshape undone."""
+    if output.name not in expected:
+        raise InvalidInputError(f"the expected result {output.name!r} is missing; import the model again")
+    permuted = np.asarray(expected[output.name]).reshape([value.true_shape[d] for d in output.permutation])
+    return permuted.transpose(np.argsort(output.permutation)).astype(NATIVE[value.dtype], copy=False)

@@ -1,0 +1,46 @@
+"""Linking kernels into a bitstream: HBM channel of every port, die of every kernel, `link.cfg` for `v++ -l`."""
+
+from compiler.analysis.placement.channels import assign_channels
+from compiler.analysis.placement.placement import Placement
+from compiler.platforms.platform import Platform
+from compiler.targets import floorplan
+from compiler.targets.interface import Interface
+
+_FLOORPLAN = f"""
+[vivado]
+# v++ runs in this folder. Where Vivado does not find the file, give its whole path: --vivado.prop overrides this line.
+prop=run.impl_1.STEPS.PLACE_DESIGN.TCL.PRE={floorplan.FILE}
+"""
+
+
+def hbm_channels(interface: Interface, platform: Platform) -> dict[tuple[str, int], int]:
+    """HBM pseudo-channel of each image's channels, by image name and channel (`assign_channels`)."""
+    channels = assign_channels([task for kernel in interface.kernels for task in kernel.tasks], platform)
+    return {
+        (port.image.name, port.channel): channel
+        for task, ports in interface.task_ports.items()
+        for port, channel in zip(ports, channels[task], strict=True)
+    }
+
+
+def link_cfg(interface: Interface, platform: Platform, placement: Placement | None = None) -> str:
+    """For `v++ -l`: one compute unit per kernel, each m_axi port on its HBM channel, the clock. With a placement, the
+    die of each kernel that lies on one, and `floorplan.tcl` for the others.
+    """
+    placed = hbm_channels(interface, platform)
+    lines = [f"platform={platform.shell}", "", "[connectivity]"]
+    lines += [f"nk={k.name}:1:{k.name}_1" for k in interface.kernels]
+    lines += [
+        f"sp={k.name}_1.{p.name}:HBM[{placed[p.image.name, p.channel]}]" for k in interface.kernels for p in k.ports
+    ]
+    lines += _slr_lines(interface, placement) if placement is not None else []
+    frequency = round(platform.clock_mhz * 1e6)
+    lines += ["", "[clock]"]
+    lines += [f"freqHz={frequency}:{k.name}_1" for k in interface.kernels]
+    spread = placement is not None and bool(floorplan.spread_kernels(interface, placement))
+    return "\n".join(lines) + "\n" + (_FLOORPLAN if spread else "")
+
+
+def _slr_lines(interface: Interface, placement: Placement) -> list[str]:
+    dies = {k.name: placement.kernel_slr([t.name for t in k.tasks]) for k in interface.kernels}
+    return [f"slr={kernel}_1:{slr}" for kernel, slr in dies.items() if slr is not None]

@@ -1,0 +1,54 @@
+// Tokens of several elements narrower than a byte. They travel as bits, element 0 in the lowest, so that a FIFO is as wide
+// as its elements are: in a hls::vector each of them may take a byte. Beyond what one ap_uint holds, the bits are a
+// hls::vector of words.
+#pragma once
+
+#include <ap_int.h>
+#include <hls_vector.h>
+
+#include "stream_pack.h"
+
+// The words of packed bits.
+template <typename TOKEN>
+struct Words;
+
+template <int W>
+struct Words<ap_uint<W> > {
+  static const int BITS = W;
+  static const ap_uint<W>& at(const ap_uint<W>& token, int) { return token; }
+  static ap_uint<W>& at(ap_uint<W>& token, int) { return token; }
+};
+
+template <int W, std::size_t N>
+struct Words<hls::vector<ap_uint<W>, N> > {
+  static const int BITS = W;
+  static const ap_uint<W>& at(const hls::vector<ap_uint<W>, N>& token, int w) { return token[w]; }
+  static ap_uint<W>& at(hls::vector<ap_uint<W>, N>& token, int w) { return token[w]; }
+};
+
+// The elements of a token.
+template <typename TOKEN, typename T, int N>
+void unpack_elements(const TOKEN& token, T (&elements)[N]) {
+#pragma HLS inline
+  const int BITS = Element<T>::BITS, PER_WORD = Words<TOKEN>::BITS / BITS;
+  for (int e = 0; e < N; ++e) {
+#pragma HLS unroll
+    const int low = e % PER_WORD * BITS;
+    const ap_uint<BITS> bits = Words<TOKEN>::at(token, e / PER_WORD).range(low + BITS - 1, low);
+    elements[e] = Element<T>::decode(bits);
+  }
+}
+
+// The token of some elements.
+template <typename TOKEN, typename T, int N>
+TOKEN pack_elements(const T (&elements)[N]) {
+#pragma HLS inline
+  const int BITS = Element<T>::BITS, PER_WORD = Words<TOKEN>::BITS / BITS;
+  TOKEN token(0);
+  for (int e = 0; e < N; ++e) {
+#pragma HLS unroll
+    const int low = e % PER_WORD * BITS;
+    Words<TOKEN>::at(token, e / PER_WORD).range(low + BITS - 1, low) = Element<T>::encode(elements[e]);
+  }
+  return token;
+}

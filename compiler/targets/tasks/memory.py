@@ -1,0 +1,126 @@
+"""C++ of the transfers between HBM and streams: nests over the words of a packed image."""
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from compiler.graph.itensor import ITensor, Loop
+from compiler.graph.task_graph import Dma, Task
+from compiler.targets.nest_code import guarded, pipelined_nest, row_major, unrolled
+from compiler.targets.tasks.frame import Frame
+from compiler.targets.tokens import is_packed
+from compiler.targets.writer import CppWriter, Namer
+
+
+def emit_load(frame: Frame, task: Task) -> None:
+    """Words of HBM, cut into tokens."""
+    dma, out = task.dma, frame.out
+    assert dma is not None
+    streamed = frame.itensor(task.writes[0])
+    with frame.function(task, f"Reads {dma.value} from HBM. {_image_summary(dma)}") as (params, namer):
+        stream, memory = params[0], params[1:]
+        walk = _MemoryWalk.of(streamed, dma, namer)
+        # Bits are set some at a time, so packed ones start as zeros.
+        declaration = f"{frame.token(task.writes[0])} token{'(0)' if is_packed(streamed) else ''};"
+        parts = dma.words_per_token
+        if parts > 1:
+            out.line(declaration)
+        with pipelined_nest(out, walk.names, walk.trips, task.timing.ii * dma.tokens_per_word):
+            words = ", ".join(f"{port}[{walk.address}]" for port in memory)
+            out.line(f"const ap_uint<512> word[{len(memory)}] = {{{words}}};")
+            out.pragma("array_partition variable=word type=complete")
+            with _slots(out, walk, dma):
+                if parts == 1:
+                    out.line(declaration)
+                out.line(f"unpack<{parts}>(word, {walk.slot}, {walk.part}, token);")
+                with guarded(out, f"{walk.part} == {parts - 1}" if parts > 1 else ""):
+                    out.line(f"{stream}.write(token);")
+
+
+def emit_store(frame: Frame, task: Task) -> None:
+    """Tokens, packed into words of HBM."""
+    dma, out = task.dma, frame.out
+    assert dma is not None
+    with frame.function(task, f"Writes {dma.value} to HBM. {_image_summary(dma)}") as (params, namer):
+        stream, memory = params[0], params[1:]
+        walk = _MemoryWalk.of(frame.itensor(task.reads[0]), dma, namer)
+        token, parts = frame.token(task.reads[0]), dma.words_per_token
+        if parts > 1:
+            out.line(f"{token} token;")
+        with pipelined_nest(out, walk.names, walk.trips, task.timing.ii * dma.tokens_per_word):
+            out.line(f"ap_uint<512> word[{len(memory)}] = {{{', '.join('0' for _ in memory)}}};")
+            out.pragma("array_partition variable=word type=complete")
+            with _slots(out, walk, dma):
+                if parts == 1:
+                    out.line(f"const {token} token = {stream}.read();")
+                else:
+                    with guarded(out, f"{walk.part} == 0"):
+                        out.line(f"token = {stream}.read();")
+                out.line(f"pack<{parts}>(token, {walk.slot}, {walk.part}, word);")
+            for channel, port in enumerate(memory):
+                out.line(f"{port}[{walk.address}] = word[{channel}];")
+
+
+@contextmanager
+def _slots(out: CppWriter, walk: "_MemoryWalk", dma: Dma) -> Generator[None]:
+    """Around what is done for each token of a word; the last word may hold fewer."""
+    partial = dma.layout.tokens % dma.tokens_per_word
+    with unrolled(out, [("slot", dma.tokens_per_word)]):
+        condition = f"{walk.address} * {dma.tokens_per_word} + slot < {dma.layout.tokens}" if partial else ""
+        with guarded(out, condition):
+            yield
+
+
+@dataclass(frozen=True)
+class _MemoryWalk:
+    """The nest in which a transfer walks the words of its image; loops that re-read leave the address alone.
+
+    The nest advances by words: the tokens of a word pass in the `tokens_per_word` cycles of one iteration, so that
+    the memory access is unconditional and bursts.
+    """
+
+    names: tuple[str, ...]
+    trips: tuple[int, ...]
+    address: str
+    slot: str
+    part: str
+
+    @staticmethod
+    def of(streamed: ITensor, dma: Dma, namer: Namer) -> "_MemoryWalk":
+        loops: list[tuple[str, int]] = []
+        addressed: list[tuple[str, int]] = []
+        for repeats, trip in _runs(streamed.loops):
+            last_run = not repeats and len(addressed) + 1 == sum(not r for r, _ in _runs(streamed.loops))
+            words = -(-trip // dma.tokens_per_word) if last_run else trip
+            loop = (namer.name("again" if repeats else "w" if last_run else "block"), words)
+            loops.append(loop)
+            addressed += [] if repeats else [loop]
+        part = "0"
+        if dma.words_per_token > 1:
+            part = namer.name("part")
+            loops.append((part, dma.words_per_token))
+            addressed.append(loops[-1])
+        slot = "slot" if dma.tokens_per_word > 1 else "0"
+        names, trips = tuple(n for n, _ in loops), tuple(t for _, t in loops)
+        return _MemoryWalk(names, trips, row_major(addressed) or "0", slot, part)
+
+
+def _runs(loops: Sequence[Loop]) -> list[tuple[bool, int]]:
+    """Neighbouring loops that advance, and that re-read, as one trip each: (re-reads, trip)."""
+    runs: list[tuple[bool, int]] = []
+    for loop in loops:
+        if loop.trip == 1:
+            continue
+        repeats = loop.dim is None
+        if runs and runs[-1][0] == repeats:
+            runs[-1] = (repeats, runs[-1][1] * loop.trip)
+        else:
+            runs.append((repeats, loop.trip))
+    return runs
+
+
+def _image_summary(dma: Dma) -> str:
+    bits = dma.channels * 512
+    if dma.words_per_token > 1:
+        return f"A token takes {dma.words_per_token} words of {bits} bits."
+    return f"A word of {bits} bits holds {dma.tokens_per_word} token{'s' if dma.tokens_per_word > 1 else ''}."

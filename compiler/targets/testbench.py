@@ -1,0 +1,76 @@
+"""`tb.cpp`: runs the kernels of a design in sequence and compares what they leave in memory with the expected results."""
+
+from compiler.targets.expected import expected_file, valid_file
+from compiler.targets.interface import Interface
+from compiler.targets.scalar_ops import C_TYPE
+from compiler.targets.writer import INDENT, CppWriter
+
+SUMMARY = (
+    "Testbench: tb [design directory] [folder for the outputs]. Runs the kernels in sequence on params/ and tb/ and "
+    "compares the outputs with the expected ones in tb/. Ends with 0 where all are within their tolerance, with 1 where one is "
+    "not, with 2 where a file can not be used."
+)
+
+
+def tb_source(interface: Interface, tolerance: float) -> str:
+    """The program; an output may be off by `tolerance` times the largest magnitude of its expected values."""
+    out = CppWriter()
+    out.comment(SUMMARY)
+    out.line("#include <sys/stat.h>")
+    out.line()
+    out.line("#include <string>")
+    out.line()
+    out.line(f'#include "{interface.name}_kernels.h"')
+    out.line('#include "compare_image.h"')
+    out.line('#include "memory_image.h"')
+    out.line()
+    with out.block("int main(int argc, char** argv)"):
+        out.line("const std::string design = argc > 1 ? argv[1] : find_design(__FILE__);")
+        out.line('const std::string results = argc > 2 ? argv[2] : design + "/out";')
+        _read_memory(out, interface)
+        out.line()
+        _run_kernels(out, interface)
+        out.line()
+        _write_and_compare(out, interface, tolerance)
+    return out.text()
+
+
+def _read_memory(out: CppWriter, interface: Interface) -> None:
+    if interface.scalars:
+        size = 4 * len(interface.scalars)
+        out.line(f'const std::vector<unsigned char> scalars = read_bytes(design + "/params/scalars.bin", {size});')
+    for image in interface.images:
+        for channel in range(image.dma.channels):
+            words, name = image.dma.words, f"{image.name}_{channel}"
+            if image.role in {"param", "input"}:
+                out.line(f'MemoryImage {name} = read_image(design + "/{image.file(channel)}", {words});')
+            else:
+                out.line(f"MemoryImage {name}({words});")
+
+
+def _run_kernels(out: CppWriter, interface: Interface) -> None:
+    position = {s.name: k for k, s in enumerate(interface.scalars)}
+    for kernel in interface.kernels:
+        pointers = [f"{p.image.name}_{p.channel}.data()" for p in kernel.ports]
+        values = [f"scalar<{C_TYPE[s.dtype]}>(scalars, {position[s.name]})" for s in kernel.scalars]
+        out.statement(kernel.name, [*pointers, *values], ";")
+
+
+def _write_and_compare(out: CppWriter, interface: Interface, tolerance: float) -> None:
+    outputs = [image for image in interface.images if image.role == "output"]
+    out.line("mkdir(results.c_str(), 0777);")
+    for image in outputs:
+        for channel in range(image.dma.channels):
+            file = image.file(channel).removeprefix("out")
+            out.line(f'write_image(results + "{file}", {image.name}_{channel});')
+    out.line()
+    out.line("bool passed = true;")
+    for image in outputs:
+        element = C_TYPE[image.dma.layout.dtype]
+        out.line(f'passed &= Comparison("{image.value.name}", {tolerance:g})')
+        for channel in range(image.dma.channels):
+            files = [expected_file(image, channel), *([valid_file(image, channel)] if image.value.valid else [])]
+            read = "".join(f', read_image(design + "/{file}", {image.dma.words})' for file in files)
+            out.line(f"{INDENT * 4}.add<{element}>({image.name}_{channel}{read})")
+        out.line(f"{INDENT * 4}.report();")
+    out.line("return passed ? 0 : 1;")

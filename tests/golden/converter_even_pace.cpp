@@ -1,0 +1,39 @@
+// Re-orders tokens: both sides walk the outer 6 iterations alike, so a box of 4x8 is kept, twice: one half fills
+// while the other drains. 28672 iterations, one every cycle.
+//   reads in: itensor<1x1xi32, iter_space: [6,8,4]*[4,1,1], iter_map: (d0,d1,d2)->(d0+d2,d1)>
+//   writes out: itensor<1x1xi32, iter_space: [6,128,4,8]*[4,1,1,1], iter_map: (d0,d1,d2,d3)->(d0+d2,d3)>
+void even_pace(hls::stream<int>& in, hls::stream<int>& out) {
+  int buffer[2][4][8];
+#pragma HLS bind_storage variable=buffer type=ram_s2p impl=lutram
+#pragma HLS dependence variable=buffer type=inter direction=RAW distance=159 dependent=true
+  int fill0 = 0, fill1 = 0;
+  int drain0 = 0, drain1 = 0, drain2 = 0;
+  for (int round = 0; round < 7; ++round) {
+    for (int step = 0; step < 32; ++step) {
+      for (int t = 0; t < 128; ++t) {
+#pragma HLS pipeline II=1 style=flp
+        if (round >= 1) {
+          int token;
+          token = buffer[(round + 1) % 2][drain1][drain2];
+          out.write(token);
+          drain2 = drain2 == 7 ? 0 : drain2 + 1;
+          if (drain2 == 0) {
+            drain1 = drain1 == 3 ? 0 : drain1 + 1;
+            if (drain1 == 0) {
+              drain0 = drain0 == 127 ? 0 : drain0 + 1;
+            }
+          }
+        }
+        if (round < 6 && t == 0) {
+          const int token = in.read();
+          buffer[round % 2][fill1][fill0] = token;
+          fill1 = fill1 == 3 ? 0 : fill1 + 1;
+          if (fill1 == 0) {
+            fill0 = fill0 == 7 ? 0 : fill0 + 1;
+          }
+        }
+      }
+    }
+  }
+}
+

@@ -1,0 +1,123 @@
+"""Models in files: what is taken, what is refused at the door, and the one workload that they have."""
+
+import json
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import onnx_models
+import pytest
+import zip_bombs
+from fastapi.testclient import TestClient
+
+from api.app import create_app
+from db.migrate import upgrade
+from worker.farm import Farm
+from worker.settings import Settings
+
+NET = onnx_models.mlp(1, (3, 5, 7)).SerializeToString()
+
+
+def upload(client: TestClient, filename: str, content: bytes, **fields: str) -> Any:
+    return client.post("/v1/models", files={"file": (filename, content)}, data=fields)
+
+
+@pytest.fixture
+def allowing(tmp_path: Path) -> Generator[TestClient]:
+    """A service whose operator takes .pt2 archives."""
+    settings = Settings(home=tmp_path / "allowing", allow_pt2=True)
+    upgrade(settings.database)
+    app = create_app(settings, lambda _stage, _key: None)
+    with TestClient(app, base_url="http://127.0.0.1:8642") as made:
+        yield made
+
+
+def test_a_network_is_stored_by_content(client: TestClient, farm: Farm) -> None:
+    reply = upload(client, "net.onnx", NET)
+    assert reply.status_code == 202
+    stored = client.get("/v1/models/net").json()
+    assert stored["id"] == reply.json()["id"]
+    assert stored["kind"] == "onnx"
+    assert stored["config"]["size"] == len(NET)
+    assert farm.store.read(stored["config"]["digest"]) == NET
+    assert upload(client, "net.onnx", NET).json()["id"] == stored["id"]
+    assert upload(client, "net.onnx", NET, name="another").json()["id"] != stored["id"]
+
+
+def test_names(client: TestClient) -> None:
+    assert upload(client, "my net.mlir", b"module {}").json()["name"] == "my_net"
+    assert upload(client, "net.onnx", NET, name="mine").json()["name"] == "mine"
+    assert upload(client, "net.onnx", NET, name="../x").status_code == 422
+    assert upload(client, "net.onnx", NET, name="gpt2").status_code == 409
+    assert upload(client, "mine.onnx", NET + b" ").status_code == 409
+
+
+def test_files_may_be_larger_than_other_bodies(client: TestClient) -> None:
+    assert upload(client, "large.onnx", bytes(2 << 20)).status_code == 202
+    assert upload(client, "huge.onnx", bytes(5 << 20)).status_code == 413
+    assert upload(client, "config.json", b" " * (2 << 20)).status_code in (400, 422)
+
+
+@pytest.mark.parametrize("filename", ["net.zip", "weights.npz", "model.safetensors", "net.py", "net", "net.onnx.gz"])
+def test_what_is_no_model(client: TestClient, filename: str) -> None:
+    reply = upload(client, filename, b"content", name="x")
+    assert reply.status_code == 422
+    assert "is no model; upload a config.json, or one of .onnx, .mlir, .pt2" in reply.json()["detail"]
+    assert client.get("/v1/models/x").status_code == 404
+
+
+def test_pt2_is_refused_unless_the_operator_allows_it(client: TestClient, allowing: TestClient) -> None:
+    refused = upload(client, "net.pt2", b"PK")
+    assert refused.status_code == 422
+    assert "runs whatever code they name" in refused.json()["detail"]
+    assert "MILLRACE_ALLOW_PT2" in refused.json()["detail"]
+    assert "not a whole zip archive" in upload(allowing, "net.pt2", b"PK").json()["detail"]
+
+
+def test_zip_bombs_are_refused_at_the_door(allowing: TestClient, tmp_path: Path) -> None:
+    content = zip_bombs.bomb(tmp_path / "a", 8).read_bytes()
+    reply = upload(allowing, "net.pt2", content)
+    assert reply.status_code == 422
+    assert "a ratio of at most 200" in reply.json()["detail"]
+    good = zip_bombs.named(tmp_path / "b", "net/weights").read_bytes()
+    assert upload(allowing, "net.pt2", good).json()["kind"] == "pt2"
+
+
+def test_the_workload_is_what_the_file_says(client: TestClient) -> None:
+    upload(client, "net.onnx", NET)
+    made = client.post("/v1/workloads", json={"model": "net"}).json()
+    shape = {k: made[k] for k in ("phase", "length", "batch", "precision", "layers")}
+    assert shape == {"phase": "prefill", "length": 1, "batch": 1, "precision": "f32", "layers": 1}
+    same = client.post("/v1/workloads", json={"model": "net", "phase": "decode", "length": 99, "precision": "f32"})
+    assert same.json()["id"] == made["id"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"), [({"precision": "w8a8"}, "precision is w8a8"), ({"layers": 2}, "layers and batch must be 1")]
+)
+def test_what_a_file_cannot_be(client: TestClient, fields: dict[str, Any], message: str) -> None:
+    upload(client, "net.onnx", NET)
+    reply = client.post("/v1/workloads", json={"model": "net", **fields})
+    assert reply.status_code == 422
+    assert message in reply.json()["detail"]
+
+
+def test_explorations_of_files(client: TestClient, sent: list[tuple[str, str]]) -> None:
+    upload(client, "net.onnx", NET)
+    made = client.post("/v1/explorations", json={"model": "net", "budget": 4}).json()
+    assert made["workload"]["precision"] == "f32"
+    assert [stage for stage, _ in sent] == ["lower"]
+
+
+def test_idempotency_of_uploads(client: TestClient) -> None:
+    def post(content: bytes) -> Any:
+        return client.post("/v1/models", files={"file": ("net.onnx", content)}, headers={"Idempotency-Key": "k"})
+
+    first = post(NET)
+    assert post(NET).json() == first.json()
+    assert post(NET + b" ").status_code == 409
+
+
+def test_config_uploads_are_what_they_were(client: TestClient) -> None:
+    config = {"model_type": "gpt2", "n_embd": 64, "n_head": 4, "n_layer": 2}
+    assert upload(client, "config.json", json.dumps(config).encode(), name="mine").json()["kind"] == "config"

@@ -1,0 +1,69 @@
+"""What `millrace generate` prints and how it ends; the generation itself is tested below the compiler."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from cli.main import app
+from compiler.frontend.network_request import NetworkRequest
+from compiler.generation import Generation, Prepared
+from compiler.metrics import Fidelity, Metric
+
+run = CliRunner().invoke
+METRICS = (Metric("time_per_token", 1877.0, "us", Fidelity.ESTIMATE),)
+
+
+@pytest.fixture
+def generated(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Replaces the work: `tokens` is what the board gives, the reference is 5, 6."""
+    state: dict[str, Any] = {"tokens": (5, 6)}
+
+    def prepare(_model: object, options: Any, _knobs: object, _board: object, _cache: object, _say: object) -> Prepared:
+        state["options"] = options
+        request = NetworkRequest(options.precision, options.layers, options.prompt, options.tokens, 8, 16)
+        source: Any = SimpleNamespace(name="gpt2")
+        return Prepared(source, request, Path("n"), Path("p"), Path("d"))
+
+    def generate(_prepared: Prepared, on_layer: Any, on_token: Any) -> Generation:
+        for token in state["tokens"]:
+            on_layer("decode", 0)
+            on_token(token)
+        return Generation(state["tokens"], (5, 6), 1e-7, (0.5, 0.25), METRICS)
+
+    monkeypatch.setattr("compiler.generation.prepare", prepare)
+    monkeypatch.setattr("compiler.generation.run", generate)
+    return state
+
+
+def test_equal_tokens_end_with_0_and_times_carry_their_fidelity(generated: dict[str, Any]):
+    result = run(
+        app, ["generate", "gpt2", "--layers", "2", "--tokens", "2", "--prompt", "1,2,3", "--board", "simulated"]
+    )
+    assert result.exit_code == 0, result.output
+    assert generated["options"].prompt == (1, 2, 3)
+    assert "token   1  5" in result.output
+    assert "equal to the quantised PyTorch reference: all 2 tokens" in result.output
+    assert "time per token: 1,877 us estimate, accelerator only" in result.output
+
+
+def test_a_different_token_ends_with_1_and_says_by_how_much(generated: dict[str, Any]):
+    generated["tokens"] = (5, 9)
+    result = run(app, ["generate", "gpt2", "--layers", "2", "--tokens", "2"])
+    assert result.exit_code == 1
+    assert "DIFFERENT from PyTorch from token 2 on: 9 for 6, which was ahead by 0.25" in result.output
+
+
+def test_json_is_one_document(generated: dict[str, Any]):
+    result = run(app, ["generate", "gpt2", "--layers", "1", "--tokens", "2", "--json"])
+    found = json.loads(result.stdout)
+    assert (found["tokens"], found["equal"], found["request"]["board"]) == ([5, 6], True, "simulated")
+    assert found["metrics"][0]["fidelity"] == "estimate"
+
+
+@pytest.mark.parametrize("arguments", [["--tokens", "0"], ["--board", "dream"], ["--length", "1"]])
+def test_wrong_use_ends_with_2(arguments: list[str]):
+    assert run(app, ["generate", "gpt2", *arguments]).exit_code == 2

@@ -1,0 +1,123 @@
+"""MODEL on the command line: files, stored files, what does not apply to them."""
+
+from pathlib import Path
+
+import onnx_models
+import pytest
+
+from cli.commands.explore import model_reference
+from cli.commands.model import default_name
+from cli.options import PhaseName, PrecisionName, chosen, file_workload
+from cli.sources import any_source_of, source_of
+from compiler.errors import InvalidInputError, UnsupportedError
+from compiler.frontend.inputs.source import FileSource, whole_network
+from db.engine import Database
+from db.migrate import upgrade
+from db.repositories import catalog
+from worker.settings import Settings
+from worker.store import ArtifactStore
+
+NET = FileSource("net", Path("net.onnx"), "onnx")
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(home=tmp_path / "home")
+
+
+def store(settings: Settings, kind: str, content: bytes) -> None:
+    upgrade(settings.database)
+    digest = ArtifactStore(settings.store_dir).put_bytes(content)
+    database = Database(settings.database)
+    with database.write() as session:
+        catalog.put_model(session, "stored", kind, {"digest": digest, "size": len(content)}, "d")
+    database.close()
+
+
+def test_files(tmp_path: Path, settings: Settings) -> None:
+    path = onnx_models.save(onnx_models.mlp(), tmp_path / "net.onnx")
+    with any_source_of(str(path), settings, allow_pt2=False) as source:
+        assert source == FileSource("net", path, "onnx")
+    with pytest.raises(InvalidInputError, match="there is no file"), any_source_of("no.mlir", settings, False):
+        pass
+    with any_source_of("gpt2", settings, allow_pt2=False) as source:
+        assert source == "gpt2"
+
+
+def test_stored_files(settings: Settings) -> None:
+    store(settings, "mlir", b"module {}")
+    with any_source_of("stored", settings, allow_pt2=False) as source:
+        assert isinstance(source, FileSource)
+        assert (source.name, source.format) == ("stored", "mlir")
+        assert source.path.read_bytes() == b"module {}"
+    with pytest.raises(InvalidInputError, match="needs a language model"), source_of("stored", settings):
+        pass
+    with pytest.raises(InvalidInputError, match="needs a language model"), source_of("net.onnx", settings):
+        pass
+
+
+def test_pt2_is_announced_and_allowed_by_flag_or_settings(
+    tmp_path: Path, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "net.pt2"
+    path.write_bytes(b"PK")
+    with pytest.raises(UnsupportedError, match="--allow-pt2"), any_source_of(str(path), settings, False):
+        pass
+    allowing = Settings(home=settings.home, allow_pt2=True)
+    for given, allow in ((settings, True), (allowing, False)):
+        with any_source_of(str(path), given, allow) as source:
+            assert isinstance(source, FileSource)
+        assert "runs whatever code" in " ".join(capsys.readouterr().err.split())
+    store(settings, "pt2", b"PK")
+    with pytest.raises(UnsupportedError, match="--allow-pt2"), any_source_of("stored", settings, False):
+        pass
+
+
+def test_the_workload_of_a_file() -> None:
+    assert file_workload(NET, None, None, None, None, 1) == whole_network("net")
+    assert file_workload(NET, None, None, None, PrecisionName.F32, 1) == whole_network("net")
+    for phase, seq, context, option in (
+        (PhaseName.PREFILL, None, None, "--phase"),
+        (None, 4, None, "--seq"),
+        (None, None, 4, "--context"),
+    ):
+        with pytest.raises(InvalidInputError, match=f"{option} does not apply to net.onnx"):
+            file_workload(NET, phase, seq, context, None, 1)
+    with pytest.raises(InvalidInputError, match="precision is w4a8"):
+        file_workload(NET, None, None, None, PrecisionName.W4A8, 1)
+    with pytest.raises(InvalidInputError, match="layers and batch must be 1"):
+        file_workload(NET, None, None, None, None, 2)
+
+
+def test_only_what_was_chosen_is_sent() -> None:
+    assert chosen(None, None, None, None, 1) == {}
+    assert chosen(PhaseName.PREFILL, None, None, None, 1) == {"phase": "prefill", "length": 32}
+    assert chosen(None, None, 99, PrecisionName.F32, 2) == {"length": 99, "precision": "f32", "layers": 2}
+    with pytest.raises(InvalidInputError, match="--seq belongs to"):
+        chosen(None, 4, None, None, 1)
+
+
+def test_names_of_uploads(tmp_path: Path) -> None:
+    assert default_name(tmp_path / "my net.onnx") == "my_net"
+    assert default_name(tmp_path / "config.json") == tmp_path.name
+
+
+class _Client:
+    """Remembers what was uploaded."""
+
+    def __init__(self) -> None:
+        self.added: list[str] = []
+
+    def add_model(self, path: Path, name: str) -> dict[str, str]:
+        self.added.append(f"{path.name} as {name}")
+        return {"id": "mdl_1"}
+
+
+def test_explore_uploads_files(tmp_path: Path) -> None:
+    client = _Client()
+    path = onnx_models.save(onnx_models.mlp(), tmp_path / "net.onnx")
+    assert model_reference(client, str(path)) == "mdl_1"  # pyright: ignore[reportArgumentType]
+    assert model_reference(client, "gpt2") == "gpt2"  # pyright: ignore[reportArgumentType]
+    assert client.added == ["net.onnx as net"]
+    with pytest.raises(InvalidInputError, match="is not a file"):
+        model_reference(client, "missing.onnx")  # pyright: ignore[reportArgumentType]

@@ -1,0 +1,86 @@
+"""Dies for small netlists: against every placement there is."""
+
+from dataclasses import replace
+from itertools import product
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compiler.analysis.placement.assign import SOLVER_GAP, assign, cost_of, local_assignment, wire_use
+from compiler.analysis.placement.netlist import RESOURCES, Netlist, clustered
+from compiler.platforms.platform import load_platform
+
+U55C = load_platform("u55c")
+DIES = U55C.dies
+
+
+@st.composite
+def netlists(draw: st.DrawFn) -> Netlist:
+    size = draw(st.integers(2, 6))
+    lut = st.sampled_from([1e4, 1e5, 2e5, 3e5])
+    area = tuple((draw(lut), *(0.0 for _ in RESOURCES[1:])) for _ in range(size))
+    wires = {
+        (a, b): draw(st.sampled_from([34, 514, 2050]))
+        for a in range(size)
+        for b in range(a + 1, size)
+        if b == a + 1 or draw(st.booleans())
+    }
+    anchor = tuple(draw(st.sampled_from([0, 0, 1250])) for _ in range(size))
+    return Netlist(tuple((f"t{k}",) for k in range(size)), area, anchor, wires)
+
+
+@settings(max_examples=40, deadline=None)
+@given(netlists())
+def test_no_placement_is_much_cheaper_than_the_solver_s(netlist: Netlist) -> None:
+    found = assign(netlist, DIES)
+    best = min(cost_of(netlist, DIES, die) for die in product(range(3), repeat=netlist.size))
+    assert found.cost == cost_of(netlist, DIES, found.die)
+    assert found.bound <= best + 1e-6, "the bound is one"
+    assert best - 1e-9 <= found.cost
+    if found.method == "milp":
+        assert found.cost <= best * (1 + SOLVER_GAP) / (1 - SOLVER_GAP) + 1e-6
+
+
+@settings(max_examples=30, deadline=None)
+@given(netlists())
+def test_the_search_ends_where_no_single_move_helps(netlist: Netlist) -> None:
+    cost, die = local_assignment(netlist, DIES)
+    for node, place in product(range(netlist.size), range(3)):
+        assert cost_of(netlist, DIES, [*die[:node], place, *die[node + 1 :]]) >= cost - 1e-6
+
+
+def test_what_fits_the_die_with_the_hbm_stays_there() -> None:
+    netlist = Netlist((("a",), ("b",)), ((1e5, 0, 0, 0, 0), (1e5, 0, 0, 0, 0)), (1250, 0), {(0, 1): 514})
+    assert assign(netlist, DIES).method == "one-die"
+
+
+def test_hbm_ports_pull_their_task_to_the_hbm() -> None:
+    """Two equal tasks that do not fit one die: the one without ports leaves."""
+    area = (3e5, 0.0, 0.0, 0.0, 0.0)
+    netlist = Netlist((("free",), ("port",)), (area, area), (0, 1250), {(0, 1): 34})
+    assert assign(netlist, DIES).die[1] == 0
+    assert assign(netlist, DIES).die[0] != 0
+
+
+def test_wires_across_two_boundaries_count_at_both() -> None:
+    netlist = Netlist((("a",), ("b",)), ((0.0,) * 5,) * 2, (0, 100), {(0, 1): 10})
+    assert wire_use(netlist, DIES, (0, 2)) == [110, 110]
+    assert wire_use(netlist, DIES, (2, 0)) == [10, 10]
+
+
+def test_too_few_wires_move_tasks_even_onto_a_crowded_die() -> None:
+    area = (1.6e5, 0.0, 0.0, 0.0, 0.0)
+    netlist = Netlist((("a",), ("b",)), (area, area), (0, 0), {(0, 1): 5000})
+    narrow = replace(DIES, sll=(1000, 1000))
+    found = assign(netlist, narrow)
+    assert found.die[0] == found.die[1]
+
+
+@settings(max_examples=30, deadline=None)
+@given(netlists())
+def test_clusters_hold_every_task_once_and_cross_as_little(netlist: Netlist) -> None:
+    clusters = clustered(netlist, U55C)
+    assert sorted(n for m in clusters.members for n in m) == sorted(n for m in netlist.members for n in m)
+    assert sum(clusters.anchor) == sum(netlist.anchor)
+    for r in range(len(RESOURCES)):
+        assert abs(sum(a[r] for a in clusters.area) - sum(a[r] for a in netlist.area)) < 1e-6

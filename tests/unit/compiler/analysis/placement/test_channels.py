@@ -1,0 +1,57 @@
+"""HBM channels: what moves at the same time lies apart."""
+
+from dataclasses import replace
+
+from small_graphs import mlp
+
+from compiler.analysis.build import build_task_graph
+from compiler.analysis.placement.channels import assign_channels
+from compiler.options import Knobs
+from compiler.platforms.platform import load_platform
+
+U55C = load_platform("u55c")
+SPLIT = Knobs(default_tile_size=8, overall_unroll=64, fusion_budget=0, hbm_channels=4, stream_width=2048)
+
+
+def test_every_port_of_a_kernel_has_a_channel_of_its_own_while_there_are_any() -> None:
+    tasks = build_task_graph(mlp(), SPLIT, U55C)
+    channels = assign_channels(tasks.tasks, U55C)
+    for kernel in range(tasks.kernels):
+        used = [c for t in tasks.tasks if t.kernel == kernel for c in channels.get(t.name, ())]
+        assert len(set(used)) == len(used)
+
+
+def test_a_value_that_passes_between_kernels_is_one_image() -> None:
+    tasks = build_task_graph(mlp(), SPLIT, U55C)
+    channels = assign_channels(tasks.tasks, U55C)
+    stores = {t.dma.value: channels[t.name] for t in tasks.tasks if t.kind == "store" and t.dma}
+    loads = [(t.dma.value, channels[t.name]) for t in tasks.tasks if t.kind == "load" and t.dma]
+    passing = [(value, used) for value, used in loads if value in stores]
+    assert passing
+    assert all(stores[value] == used for value, used in passing)
+
+
+def test_kernels_that_run_one_after_the_other_balance_on_their_own() -> None:
+    """With two channels, the two heaviest ports of each kernel share none."""
+    tasks = build_task_graph(mlp(), SPLIT, U55C)
+    two = replace(U55C, hbm=replace(U55C.hbm, channels=2))
+    channels = assign_channels(tasks.tasks, two)
+    for kernel in range(tasks.kernels):
+        words = [
+            (-(-t.timing.iterations // t.dma.tokens_per_word), c)
+            for t in tasks.tasks
+            if t.kernel == kernel and t.dma is not None
+            for c in channels[t.name]
+        ]
+        load = [sum(w for w, c in words if c == channel) for channel in (0, 1)]
+        assert max(load) <= sum(load) / 2 + max(w for w, _ in words)
+
+
+def test_images_go_where_there_is_space() -> None:
+    tasks = build_task_graph(mlp(), Knobs(default_tile_size=8, overall_unroll=16), U55C)
+    sizes = {t.name: t.dma.words * 64 for t in tasks.tasks if t.dma is not None}
+    tight = replace(U55C, hbm=replace(U55C.hbm, channels=len(sizes), channel_bytes=max(sizes.values())))
+    held: dict[int, int] = {}
+    for name, (channel,) in assign_channels(tasks.tasks, tight).items():
+        held[channel] = held.get(channel, 0) + sizes[name]
+    assert max(held.values()) <= tight.hbm.channel_bytes

@@ -1,0 +1,91 @@
+"""Placements of whole designs: complete, and honest about what does not fit."""
+
+from dataclasses import replace
+
+from small_graphs import attention_front, mlp
+
+from compiler.analysis.build import build_task_graph
+from compiler.analysis.estimate import estimate
+from compiler.analysis.memory_kinds import bind_fifos
+from compiler.analysis.placement.board_plan import plan_board
+from compiler.analysis.placement.place import describe, place
+from compiler.options import Knobs
+from compiler.platforms.platform import Dies, Platform, Slr, load_platform
+
+U55C = load_platform("u55c")
+
+
+def small_dies(share: float, sll: int = 17690) -> Platform:
+    """A board whose dies have only a share of the resources."""
+
+    def shrunk(slr: Slr) -> Slr:
+        names = ("lut", "ff", "dsp", "bram36", "uram")
+        return replace(slr, **{r: int(getattr(slr, r) * share) for r in names})
+
+    dies = Dies(tuple(map(shrunk, U55C.dies.slrs)), (sll, sll), U55C.dies.comfort, U55C.dies.port_wires)
+    return replace(U55C, dies=dies)
+
+
+def test_a_small_design_lies_on_the_die_with_the_hbm() -> None:
+    tasks = build_task_graph(mlp(), Knobs(default_tile_size=8, overall_unroll=16), U55C)
+    placement = place(tasks, U55C)
+    assert set(placement.slr.values()) == {"SLR0"}
+    assert (placement.crossings, placement.shortfalls, placement.cost) == ((), (), 0.0)
+    assert placement.kernel_slr([t.name for t in tasks.tasks]) == "SLR0"
+
+
+def test_a_design_too_large_for_a_die_spreads_and_says_what_crosses() -> None:
+    tasks = build_task_graph(mlp(16, 32, 64), Knobs(default_tile_size=16, overall_unroll=64), U55C)
+    platform = small_dies(0.08)
+    placement = place(tasks, platform)
+    assert len(set(placement.slr.values())) > 1
+    assert set(placement.slr) == {t.name for t in tasks.tasks}
+    streams = {s.name for s in tasks.streams if placement.slr[s.source] != placement.slr[s.target]}
+    assert streams <= {c.name for c in placement.crossings}
+    assert placement.boundaries[0].wires > 0
+    assert placement.kernel_slr([t.name for t in tasks.tasks]) is None
+    assert placement.gap <= 1.0
+
+
+def test_a_task_that_no_die_holds_is_a_report_with_levers() -> None:
+    tasks = build_task_graph(mlp(16, 32, 64), Knobs(default_tile_size=16, overall_unroll=256), U55C)
+    platform = small_dies(0.001)
+    placement = place(tasks, platform)
+    worst = next(s for s in placement.shortfalls if s.subject.startswith("task ") and s.resource == "dsp")
+    assert worst.demand > worst.bound
+    assert "multiplier=fabric" in worst.levers
+    assert any("task" in str(s) and "try" in str(s) for s in placement.shortfalls)
+    resources = {v.resource for v in estimate(tasks, platform).violations}
+    assert "slr_dsp" in resources, "the search sees it without placing"
+
+
+def test_few_wires_between_dies_are_reported() -> None:
+    tasks = build_task_graph(mlp(16, 32, 64), Knobs(default_tile_size=16, overall_unroll=64), U55C)
+    placement = place(tasks, small_dies(0.005, sll=400))
+    assert any(s.resource == "sll" for s in placement.shortfalls)
+
+
+def test_describing_a_given_placement_counts_what_place_counts() -> None:
+    tasks = build_task_graph(mlp(16, 32, 64), Knobs(default_tile_size=16, overall_unroll=64), U55C)
+    platform = small_dies(0.08)
+    placement = place(tasks, platform)
+    again = describe(tasks, platform, placement.slr)
+    assert (again.boundaries, again.crossings, again.use) == (
+        placement.boundaries,
+        placement.crossings,
+        placement.use,
+    )
+
+
+def test_the_plan_of_a_design_names_every_transfer_s_channel_and_judges_the_estimate() -> None:
+    graph, knobs = attention_front(), Knobs(default_tile_size=8, overall_unroll=16)
+    tasks = build_task_graph(graph, knobs, U55C)
+    board = plan_board(tasks, graph, knobs, U55C)
+    assert board.tasks == bind_fifos(tasks), "nothing runs out, so nothing moves"
+    assert estimate(board.tasks, U55C) == estimate(tasks, U55C)
+    assert set(board.channels) == {t.name for t in tasks.tasks if t.dma is not None}
+    assert board.judged(estimate(tasks, U55C)).feasible
+    assert {"fusion", "placement", "hbm_channels"} == set(board.to_json())
+    tight = plan_board(tasks, graph, knobs, small_dies(0.05, sll=3))
+    fits = replace(estimate(tasks, U55C), violations=())
+    assert not tight.judged(fits).feasible

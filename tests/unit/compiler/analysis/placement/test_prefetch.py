@@ -1,0 +1,57 @@
+"""Weights that load before their task starts: only as deep as it helps, within the budget, and it does help."""
+
+from dataclasses import replace
+
+import pytest
+from small_graphs import mlp
+
+from compiler.analysis.build import build_task_graph
+from compiler.analysis.estimate import estimate
+from compiler.analysis.placement.prefetch import prefetch_depths
+from compiler.graph.task_graph import TaskGraph
+from compiler.options import Knobs, TaskOverride
+from compiler.platforms.platform import load_platform
+
+U55C = load_platform("u55c")
+
+
+def late_reader() -> TaskGraph:
+    """The second product is fast and starts late; its weights take longer to load than it reads them."""
+    overrides = (TaskOverride("up", unroll=1, order=(2, 0, 1)), TaskOverride("down", tile=64, unroll=256))
+    knobs = Knobs(default_tile_size=64, overall_unroll=1024, stream_width=2048, overrides=overrides)
+    return build_task_graph(mlp(), knobs, U55C)
+
+
+def with_depths(tasks: TaskGraph, depths: dict[str, int]) -> TaskGraph:
+    return replace(tasks, streams=tuple(replace(s, depth=depths.get(s.name, s.depth)) for s in tasks.streams))
+
+
+def test_what_loads_ahead_shortens_the_design() -> None:
+    tasks = late_reader()
+    depths = prefetch_depths(tasks, U55C, 1 << 30)
+    assert any(tasks.stream[name].target == "down" for name in depths)
+    assert estimate(with_depths(tasks, depths), U55C).latency_us < estimate(tasks, U55C).latency_us
+
+
+def test_deeper_than_the_need_gains_nothing() -> None:
+    tasks = late_reader()
+    enough = prefetch_depths(tasks, U55C, 1 << 30)
+    whole = {s.name: s.tokens for s in tasks.streams if s.name in enough}
+    latency = estimate(with_depths(tasks, enough), U55C).latency_us
+    assert latency == pytest.approx(estimate(with_depths(tasks, whole), U55C).latency_us, rel=0.01)
+
+
+@pytest.mark.parametrize("bits", [0, 100, 5_000, 50_000])
+def test_the_budget_bounds_what_is_added(bits: int) -> None:
+    tasks = late_reader()
+    depths = prefetch_depths(tasks, U55C, bits)
+    added = [(tasks.stream[name].width, depth - tasks.stream[name].depth) for name, depth in depths.items()]
+    assert sum(width * tokens for width, tokens in added) <= bits
+    assert all(tokens > 0 for _, tokens in added)
+    assert all(depth <= tasks.stream[name].tokens for name, depth in depths.items())
+
+
+def test_only_streams_behind_hbm_are_named() -> None:
+    tasks = late_reader()
+    for name in prefetch_depths(tasks, U55C, 1 << 30):
+        assert tasks.task[tasks.stream[name].source].kind == "load"

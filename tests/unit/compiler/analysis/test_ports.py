@@ -1,0 +1,35 @@
+"""Stores go through the ports of loads."""
+
+from dataclasses import replace
+
+from small_graphs import attention_front, mlp
+
+from compiler.analysis.build import build_task_graph
+from compiler.analysis.estimate import estimate
+from compiler.analysis.ports import paired_stores, port_count
+from compiler.options import Knobs
+from compiler.platforms.platform import load_platform
+from compiler.targets.interface import plan_interface
+
+U55C = load_platform("u55c")
+KNOBS = Knobs(default_tile_size=8, overall_unroll=16)
+
+
+def test_the_heaviest_store_shares_with_the_lightest_load() -> None:
+    assert paired_stores({"a": 5, "b": 1, "c": 3}, {"x": 2, "y": 9}) == {"y": "b", "x": "c"}
+    assert paired_stores({"a": 5}, {"x": 2, "y": 9}) == {"y": "a"}
+
+
+def test_ports_are_counted_as_they_are_emitted() -> None:
+    for knobs in (KNOBS, replace(KNOBS, fusion_budget=0, hbm_channels=4)):
+        for graph in (mlp(), attention_front()):
+            tasks = build_task_graph(graph, knobs, U55C)
+            interface = plan_interface(tasks, graph)
+            bundles = [{p.bundle for p in kernel.ports} for kernel in interface.kernels]
+            assert sum(map(len, bundles)) == port_count(tasks)
+            counted = next(m.value for m in estimate(tasks, U55C).metrics if m.name == "hbm_ports")
+            assert counted == port_count(tasks)
+            for kernel in interface.kernels:
+                for bundle in {p.bundle for p in kernel.ports}:
+                    sharing = [p.writes for p in kernel.ports if p.bundle == bundle]
+                    assert sharing in ([False], [True], [False, True], [True, False]), "one reads, one writes"

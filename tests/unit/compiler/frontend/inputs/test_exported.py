@@ -1,0 +1,89 @@
+"""Archives of torch.export: refused unopened, imported where allowed, harmless even then."""
+
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from pt2_files import AttentionBlock, Mlp, poisoned, save_pt2
+
+from compiler.errors import InvalidInputError, UnsupportedError
+from compiler.frontend.bundle import Bundle, import_model
+from compiler.frontend.inputs.source import resolve_source, whole_network
+from compiler.frontend.interpret import interpret, outputs_of
+
+ImportFile = Callable[[Path], Bundle]
+
+
+def _assert_computes(bundle: Bundle) -> None:
+    made = outputs_of(bundle.graph, interpret(bundle.graph, bundle.tensors()))
+    for name, result in bundle.expected().items():
+        np.testing.assert_allclose(made[name], result, rtol=0, atol=1e-5)
+
+
+def test_mlp(tmp_path: Path, import_file: ImportFile) -> None:
+    bundle = import_file(save_pt2(Mlp(), torch.zeros(5, 13), tmp_path / "net.pt2"))
+    _assert_computes(bundle)
+    assert bundle.meta["reference"] == "PyTorch"
+    params = {v.name for v in bundle.graph.values if v.role == "param"}
+    assert params == {"fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias", "shift"}
+    assert [op.name for op in bundle.graph.ops if op.name.endswith("matmul")] == ["fc1.matmul", "fc2.matmul"]
+
+
+def test_attention_block(tmp_path: Path, import_file: ImportFile) -> None:
+    bundle = import_file(save_pt2(AttentionBlock(), torch.zeros(1, 7, 24), tmp_path / "net.pt2"))
+    _assert_computes(bundle)
+    assert not any("main" in op.name for op in bundle.graph.ops)
+
+
+def test_refused_without_opening(tmp_path: Path) -> None:
+    harm = tmp_path / "harm"
+    path = poisoned(tmp_path / "net.pt2", f"touch {harm}")
+    with pytest.raises(UnsupportedError, match=r"pickled objects.*--allow-pt2"):
+        import_model(path, whole_network("net"), tmp_path / "cache")
+    assert not harm.exists()
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.slow
+def test_the_process_holds_what_it_was_allowed_to_load(tmp_path: Path) -> None:
+    """The real process: torch does run the pickle, and nothing comes of it."""
+    harm = tmp_path / "harm"
+    path = poisoned(tmp_path / "net.pt2", f"touch {harm}")
+    source = resolve_source(path, allow_pt2=True)
+    with pytest.raises(InvalidInputError, match=r"os\.system is refused"):
+        import_model(source, whole_network("net"), tmp_path / "cache")  # pyright: ignore[reportArgumentType]
+    assert not harm.exists()
+    good = resolve_source(save_pt2(Mlp(), torch.zeros(5, 13), tmp_path / "good.pt2"), allow_pt2=True)
+    _assert_computes(import_model(good, whole_network("good"), tmp_path / "cache"))  # pyright: ignore[reportArgumentType]
+
+
+def test_what_is_no_archive(tmp_path: Path, import_file: ImportFile) -> None:
+    (tmp_path / "net.pt2").write_bytes(b"PK\x03\x04 no more")
+    with pytest.raises(InvalidInputError, match="not a whole zip archive"):
+        import_file(tmp_path / "net.pt2")
+
+
+def test_an_archive_of_something_else(tmp_path: Path, import_file: ImportFile) -> None:
+    with zipfile.ZipFile(tmp_path / "net.pt2", "w") as archive:
+        archive.writestr("readme", "no network")
+    with pytest.raises(InvalidInputError, match="cannot be loaded"):
+        import_file(tmp_path / "net.pt2")
+
+
+def test_dynamic_shapes_are_refused(tmp_path: Path, import_file: ImportFile) -> None:
+    batch = torch.export.Dim("batch", min=2, max=64)
+    program = torch.export.export(Mlp().eval(), (torch.zeros(4, 13),), dynamic_shapes=({0: batch},), strict=False)
+    torch.export.save(program, tmp_path / "net.pt2")
+    with pytest.raises(UnsupportedError, match="input x has the dynamic shape"):
+        import_file(tmp_path / "net.pt2")
+
+
+def test_weights_that_are_not_finite(tmp_path: Path, import_file: ImportFile) -> None:
+    network = Mlp()
+    with torch.no_grad():
+        network.fc1.weight[0, 0] = float("nan")
+    with pytest.raises(InvalidInputError, match="not finite"):
+        import_file(save_pt2(network, torch.zeros(2, 13), tmp_path / "net.pt2"))

@@ -1,0 +1,121 @@
+"""The graphs of the decoder families compute what PyTorch computes, and hold nothing that hardware need not do."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from compiler.frontend.interpret import interpret, outputs_of
+from compiler.frontend.models.config import BUILT_IN, config_from_fields
+from compiler.graph.linalg_graph import LinalgGraph
+from compiler.options import Knobs, Phase, Precision
+from compiler.pipeline import compile_design
+from compiler.platforms.platform import load_platform
+from compiler.verify import csim
+
+SIZES: dict[str, Any] = {
+    "hidden_size": 48,
+    "intermediate_size": 96,
+    "num_hidden_layers": 4,
+    "num_attention_heads": 6,
+    "num_key_value_heads": 2,
+    "head_dim": 16,
+    "max_position_embeddings": 64,
+}
+ONE_KEY_HEAD = {"num_attention_heads": 4, "num_key_value_heads": 1}
+SLIDING = {"sliding_window": 4, "sliding_window_pattern": 2}
+FAMILIES = {
+    "llama": config_from_fields({"model_type": "llama", **SIZES, "attention_bias": True, "mlp_bias": True}),
+    "qwen2": config_from_fields({"model_type": "qwen2", **SIZES}),
+    "qwen3": config_from_fields({"model_type": "qwen3", **SIZES}),
+    "gemma2": config_from_fields({"model_type": "gemma2", **SIZES, **SLIDING}),
+    "gemma3": config_from_fields({"model_type": "gemma3_text", **SIZES, **SLIDING, **ONE_KEY_HEAD}),
+}
+
+
+def worst(bundle: Any) -> float:
+    """Largest difference between the interpreted graph and PyTorch."""
+    bundle.graph.verify()
+    made = outputs_of(bundle.graph, interpret(bundle.graph, bundle.tensors()))
+    expected = bundle.expected()
+    assert made.keys() == expected.keys()
+    return max(float(np.abs(made[name] - expected[name]).max()) for name in made)
+
+
+@pytest.mark.parametrize(
+    ("family", "phase", "precision", "layers"),
+    [
+        ("qwen2", "decode", "w4a8", 1),
+        ("gemma3", "prefill", "f32", 2),
+        *(
+            pytest.param(family, phase, precision, 1, marks=pytest.mark.slow)
+            for family in FAMILIES
+            for phase in ("prefill", "decode")
+            for precision in ("f32", "w8a8", "w4a8")
+        ),
+    ],
+)
+def test_graph_equals_pytorch(make_bundle: Any, family: str, phase: Phase, precision: Precision, layers: int) -> None:
+    assert worst(make_bundle(phase, precision, 8, layers, FAMILIES[family])) < 1e-4
+
+
+def contractions(graph: LinalgGraph) -> dict[str, tuple[int, ...]]:
+    return {op.name.removeprefix("h0."): op.loops for op in graph.ops if op.is_contraction}
+
+
+def test_keys_are_shared_in_loops_not_repeated(make_bundle: Any) -> None:
+    """2 key heads for 6 query heads: the products walk key head and group; the cache keeps 2 heads."""
+    graph: LinalgGraph = make_bundle("decode", "w4a8", 8, 1, FAMILIES["qwen2"]).graph
+    found = contractions(graph)
+    assert found["attn.scores.matmul"] == (2, 3, 8, 2, 8)
+    assert found["attn.context.matmul"] == (2, 3, 16, 8)
+    assert found["attn.q_rotary.sum"] == (2, 3, 2, 2, 8)  # key head, group, to, from, half
+    assert graph.value[graph.op["h0.attn.k_cache"].outputs[0].value].elements == 2 * 8 * 16
+    assert {op.kind for op in graph.ops} == {"generic", "concat"}  # no chunk: nothing is cut
+
+
+def test_an_input_is_quantised_once(make_bundle: Any) -> None:
+    graph: LinalgGraph = make_bundle("decode", "w4a8", 8, 1, FAMILIES["qwen2"]).graph
+    quantisers = [op for op in graph.ops if op.body and graph.value[op.outputs[0].value].dtype == "i8"]
+    assert [op.name for op in quantisers] == [
+        f"h0.{name}.quantise" for name in ("attn.qkv", "attn.proj", "mlp.gate_up", "mlp.proj")
+    ]
+    readers = [len(graph.consumers[op.outputs[0].value]) for op in quantisers]
+    assert readers == [3, 1, 2, 1]
+    products = [op for op in graph.ops if op.is_contraction and op.body and op.body.arg_dtypes == ("i8", "i4")]
+    assert len(products) == 7
+    assert {v.dtype for v in graph.values if v.name.endswith("matmul") and v.name.count("qkv")} == {"i32"}
+
+
+def test_layers_of_two_kinds_have_their_own_inputs(make_bundle: Any) -> None:
+    graph: LinalgGraph = make_bundle("prefill", "f32", 8, 2, FAMILIES["gemma3"]).graph
+    inputs = [v.name for v in graph.values if v.role == "input"]
+    assert inputs == ["hidden", "mask_sliding", "rotary_sliding", "mask", "rotary"]
+    readers = {name: {op.name[:2] for op, _ in graph.consumers[name]} for name in inputs[1:]}
+    assert readers == {"mask_sliding": {"h0"}, "rotary_sliding": {"h0"}, "mask": {"h1"}, "rotary": {"h1"}}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "ops"), [("gpt2-medium", 36), ("qwen2.5-0.5b", 39), ("llama-1.1b", 36), ("gemma3-1b", 46)]
+)
+def test_real_blocks_are_small(make_bundle: Any, name: str, ops: int) -> None:
+    """Operations of a block at full size: a new one is a task more in hardware, and wants a reason."""
+    bundle = make_bundle("decode", "w4a8", 8, 1, BUILT_IN[name])
+    assert len(bundle.graph.ops) == ops
+    assert worst(bundle) < 1e-4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("phase", "precision"), [("decode", "w4a8"), ("prefill", "f32")])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_emitted_design_computes_it(
+    make_bundle: Any, tmp_path: Path, family: str, phase: Phase, precision: Precision
+) -> None:
+    """The emitted C++ of a tiny block equals PyTorch."""
+    bundle = make_bundle(phase, precision, 8, 1, FAMILIES[family])
+    compile_design(bundle, Knobs(), load_platform("u55c"), tmp_path / "design")
+    verdict = csim(tmp_path / "design")
+    assert verdict.passed, verdict.message
+    assert verdict.tasks_checked == (7 if precision == "w4a8" else 0)

@@ -1,0 +1,48 @@
+"""dataflow.json is what compiler/dataflow.schema.json says."""
+
+import json
+import subprocess
+import sys
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
+
+from small_graphs import ALL
+
+from compiler.analysis.build import build_task_graph
+from compiler.options import Knobs
+from compiler.platforms.platform import load_platform
+
+SMALL = Knobs(default_tile_size=4, overall_unroll=8)
+
+
+def designs() -> dict[str, dict[str, Any]]:
+    platform = load_platform("u55c")
+    return {name: build_task_graph(make(), SMALL, platform).to_json() for name, make in ALL.items()}
+
+
+def complaints(documents: list[Path]) -> str:
+    """What the validator says; empty where all documents fit the schema."""
+    tool = str(Path(sys.executable).parent / "check-jsonschema")
+    with as_file(files("compiler") / "dataflow.schema.json") as schema:
+        command = [tool, "--schemafile", str(schema), *map(str, documents)]
+        finished = subprocess.run(command, capture_output=True, text=True, check=False)
+    return "" if finished.returncode == 0 else finished.stdout + finished.stderr
+
+
+def written(folder: Path, contents: dict[str, dict[str, Any]]) -> list[Path]:
+    for name, content in contents.items():
+        (folder / f"{name}.json").write_text(json.dumps(content))
+    return sorted(folder.iterdir())
+
+
+def test_designs_fit_the_schema(tmp_path: Path) -> None:
+    assert complaints(written(tmp_path, designs())) == ""
+
+
+def test_a_converter_without_its_exact_requirement_does_not(tmp_path: Path) -> None:
+    design = next(iter(designs().values()))
+    converter = next(task["converter"] for task in design["tasks"] if task["converter"] is not None)
+    assert converter["exact_bytes"] <= converter["bytes"] <= converter["paper_bytes"]
+    del converter["exact_bytes"]
+    assert "'exact_bytes' is a required property" in complaints(written(tmp_path, {"design": design}))

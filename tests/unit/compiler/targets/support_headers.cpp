@@ -1,0 +1,62 @@
+// What the headers beside the emitted code promise, checked; prints what is wrong.
+#include <cstdio>
+
+#include "mul2.h"
+#include "packed_token.h"
+
+static int failures = 0;
+
+static void expect(bool holds, const char* what, int a, int b) {
+  if (!holds && failures++ < 10) std::printf("%s fails for %d, %d\n", what, a, b);
+}
+
+static unsigned random_bits() {
+  static unsigned state = 1;
+  return state = state * 1664525u + 1013904223u;
+}
+
+// A token of N elements through its packed bits and through memory words of CHANNELS ports, PARTS of them.
+template <typename T, typename TOKEN, int N, int CHANNELS, int PARTS>
+void round_trip(const char* what) {
+  T elements[N], back[N];
+  for (int e = 0; e < N; ++e) elements[e] = Element<T>::decode(ap_uint<Element<T>::BITS>(random_bits() >> 9));
+  const TOKEN token = pack_elements<TOKEN>(elements);
+  unpack_elements(token, back);
+  for (int e = 0; e < N; ++e) expect(back[e] == elements[e], what, e, 0);
+
+  TOKEN loaded(0);
+  for (int part = 0; part < PARTS; ++part) {
+    ap_uint<512> word[CHANNELS];
+    for (int c = 0; c < CHANNELS; ++c) word[c] = 0;
+    pack<PARTS>(token, 0, part, word);
+    unpack<PARTS>(word, 0, part, loaded);
+    const int bits = Element<T>::BITS, per_word = 512 * CHANNELS / bits;
+    for (int e = part * per_word; e < N && e < (part + 1) * per_word; ++e) {
+      const int low = (e - part * per_word) * bits;  // element e of a token lies at e * bits
+      const ap_uint<Element<T>::BITS> stored = word[low / 512].range(low % 512 + bits - 1, low % 512);
+      expect(Element<T>::decode(stored) == elements[e], what, e, part);
+    }
+  }
+  unpack_elements(loaded, back);
+  for (int e = 0; e < N; ++e) expect(back[e] == elements[e], what, e, PARTS);
+}
+
+int main() {
+  for (int a = -128; a < 128; ++a)
+    for (int b = -128; b < 128; ++b)
+      for (int c = -128; c < 128; ++c) {
+        int ac = 0, bc = 0;
+        mul2(a, b, c, ac, bc);
+        expect(ac == a * c && bc == b * c, "mul2", a, b);
+      }
+  round_trip<ap_int<4>, ap_uint<12>, 3, 1, 1>("3 int4");
+  round_trip<ap_int<4>, ap_uint<64>, 16, 1, 1>("16 int4");
+  round_trip<ap_int<4>, ap_uint<512>, 128, 1, 1>("128 int4");
+  round_trip<ap_int<4>, ap_uint<1024>, 256, 2, 1>("256 int4 over two channels");
+  round_trip<ap_int<4>, ap_uint<1024>, 256, 1, 2>("256 int4 in two words");
+  round_trip<ap_int<4>, hls::vector<ap_uint<512>, 4>, 512, 2, 2>("512 int4 in two words of two channels");
+  round_trip<ap_int<4>, hls::vector<ap_uint<16>, 75>, 300, 1, 3>("300 int4");
+  round_trip<bool, ap_uint<7>, 7, 1, 1>("7 bits");
+  round_trip<bool, ap_uint<96>, 96, 1, 1>("96 bits");
+  return failures != 0;
+}

@@ -1,0 +1,45 @@
+"""Two products a DSP are counted where they are emitted, and nowhere else."""
+
+import pytest
+from networks import NETWORKS
+
+from compiler.analysis.build import build_task_graph
+from compiler.graph.task_graph import TaskGraph
+from compiler.options import Knobs, Multiplier
+from compiler.platforms.platform import load_platform
+from compiler.targets.hls_code import tasks_source
+from compiler.targets.interface import plan_interface
+
+U55C = load_platform("u55c")
+
+
+def built(multiplier: Multiplier, unroll: int = 256, tile: int = 16) -> tuple[TaskGraph, str]:
+    graph = NETWORKS["quantised"]().graph()
+    tasks = build_task_graph(graph, Knobs(multiplier=multiplier, overall_unroll=unroll, default_tile_size=tile), U55C)
+    return tasks, tasks_source(tasks, plan_interface(tasks, graph))
+
+
+def products(tasks: TaskGraph) -> dict[str, int]:
+    return {core: n for core, n in tasks.task["op_acc"].operators if core.startswith("imul")}
+
+
+def test_half_the_dsps() -> None:
+    tasks, text = built("dsp_packed")
+    plain, plain_text = built("dsp")
+    lanes = products(plain)["imul_8x4_dsp"]
+    assert products(tasks) == {"imul_8x4_dsp_packed": lanes // 2}
+    assert text.count("mul2(\n") + text.count("mul2(w") == 1
+    assert '#include "mul2.h"' in text
+    assert "mul2" not in plain_text
+
+
+@pytest.mark.parametrize(("unroll", "tile"), [(1, 16), (8, 1), (256, 5)])
+def test_lanes_that_do_not_come_in_pairs_are_plain_dsps(unroll: int, tile: int) -> None:
+    tasks, text = built("dsp_packed", unroll, tile)
+    nest = tasks.task["op_acc"].nest
+    assert nest is not None
+    packed = any(core.endswith("_packed") for core in products(tasks))
+    assert packed == ("mul2(" in text)
+    if not packed:
+        assert products(tasks) == {"imul_8x4_dsp": nest.lanes}
+        assert "impl=dsp" in text

@@ -1,0 +1,92 @@
+"""Emitted C++ with AMD's public headers: every construct parses, and what runs gives the bits that our headers give."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from networks import NETWORKS
+from public_hls import build_public, check_syntax
+
+from compiler.analysis.build import build_task_graph
+from compiler.frontend.bundle import load_bundle
+from compiler.frontend.models.config import ModelSource
+from compiler.frontend.models.gpt2_config import Gpt2Config
+from compiler.options import Knobs, Workload
+from compiler.pipeline import compile_design
+from compiler.platforms.platform import load_platform
+from compiler.simulator.csim.build import build
+from compiler.simulator.csim.execute import run
+from compiler.targets.emit import NetworkData, emit_design
+from compiler.targets.interface import plan_interface
+
+pytestmark = pytest.mark.slow
+U55C = load_platform("u55c")
+
+# The designs of tests/golden/test_emission.py.
+PLAIN = Knobs()
+OUTER = Knobs(order="reduction-outer", default_tile_size=8, overall_unroll=64, multiplier="dsp")
+SINGLE = Knobs(default_tile_size=256, overall_unroll=1)
+SPLIT = Knobs(fusion_budget=0, default_tile_size=8, overall_unroll=16, hbm_channels=2)
+MEMORY = Knobs(default_tile_size=48, overall_unroll=1, order="reduction-outer")
+PACKED = Knobs(multiplier="dsp_packed")
+WIDE = Knobs(default_tile_size=64, overall_unroll=2048, stream_width=2048, hbm_channels=2)
+GOLDEN = {
+    **{f"{name}, plain": (name, PLAIN) for name in NETWORKS},
+    "quantised, dsp": ("quantised", OUTER),
+    "quantised, two products a dsp": ("quantised", PACKED),
+    "quantised, wide": ("quantised", WIDE),
+    "mlp, single": ("mlp", SINGLE),
+    "mlp, memory": ("mlp", MEMORY),
+    "mlp, wide": ("mlp", WIDE),
+    "layer_norm, single": ("layer_norm", SINGLE),
+    "layer_norm, split": ("layer_norm", SPLIT),
+}
+
+
+def emit(name: str, knobs: Knobs, folder: Path) -> tuple[list[str], list[str]]:
+    """Write the design; returns its kernels and tasks."""
+    network = NETWORKS[name]()
+    graph = network.graph()
+    tasks = build_task_graph(graph, knobs, U55C)
+    emit_design(tasks, graph, U55C, NetworkData(network.tensors, network.expected, 1e-5), folder)
+    return [k.name for k in plan_interface(tasks, graph).kernels], [t.name for t in tasks.tasks]
+
+
+@pytest.mark.parametrize("case", GOLDEN)
+def test_every_golden_design_parses(case: str, tmp_path: Path) -> None:
+    emit(*GOLDEN[case], tmp_path)
+    check_syntax(tmp_path / "hls")
+
+
+@pytest.mark.parametrize(
+    ("name", "knobs"),
+    [("quantised", PACKED), ("quantised", WIDE), ("softmax", SINGLE)],
+    ids=["integers", "tokens wider than a word", "masks"],
+)
+def test_the_bits_are_those_of_our_headers(name: str, knobs: Knobs, tmp_path: Path) -> None:
+    kernels, tasks = emit(name, knobs, tmp_path)
+    ours = build(tmp_path / "hls", tmp_path / "csim", kernels, tasks)
+    run(ours, tmp_path, arguments=[str(tmp_path)])
+    program = build_public(tmp_path / "hls", tmp_path / "public")
+    finished = subprocess.run([program, tmp_path, tmp_path / "out_public"], capture_output=True, text=True, check=False)
+    assert (finished.returncode, finished.stderr) == (0, "")
+    assert "WARNING" not in finished.stdout  # no stream was read while empty, none has tokens left
+    results = sorted(f.name for f in (tmp_path / "out").iterdir())
+    assert results
+    for result in results:
+        assert (tmp_path / "out_public" / result).read_bytes() == (tmp_path / "out" / result).read_bytes()
+
+
+def test_a_whole_block_gives_what_pytorch_gives(tmp_path: Path) -> None:
+    from compiler.frontend.convert import convert
+
+    config = Gpt2Config(n_embd=64, n_head=4, n_layer=2, n_inner=256, n_positions=64)
+    bundle, design = tmp_path / "bundle", tmp_path / "design"
+    bundle.mkdir()
+    convert(ModelSource("tiny", config), Workload("tiny", "decode", 8, "w4a8"), bundle, lambda _: None)
+    compile_design(load_bundle(bundle), PACKED, U55C, design)
+    check_syntax(design / "hls")
+    program = build_public(design / "hls", tmp_path / "public")
+    finished = subprocess.run([program, design], capture_output=True, text=True, check=False)
+    assert (finished.returncode, finished.stderr) == (0, "")
+    assert finished.stdout.count("passed; off by") == 3  # the hidden state, and the new row of each cache

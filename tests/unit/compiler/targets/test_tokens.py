@@ -1,0 +1,55 @@
+"""Types of tokens: exactly as wide as their elements, and what C simulation records of them."""
+
+import re
+
+import numpy as np
+import pytest
+
+from compiler.graph.itensor import ITensor, Loop
+from compiler.targets.tokens import is_packed, recorded_elements, token_alias, token_type
+
+
+def stream(element: int, dtype: str) -> ITensor:
+    return ITensor((element,), dtype, (Loop(3, element, 0),))
+
+
+@pytest.mark.parametrize(
+    ("element", "dtype", "alias"),
+    [
+        (1, "i4", None),
+        (1, "i1", None),
+        (16, "f32", "using f32x16 = hls::vector<float, 16>;"),
+        (16, "i8", "using i8x16 = hls::vector<ap_int<8>, 16>;"),
+        (16, "i4", "using i4x16 = ap_uint<64>;"),
+        (7, "i1", "using i1x7 = ap_uint<7>;"),
+        (256, "i4", "using i4x256 = ap_uint<1024>;"),
+        (512, "i4", "using i4x512 = hls::vector<ap_uint<512>, 4>;"),
+        (320, "i4", "using i4x320 = hls::vector<ap_uint<256>, 5>;"),
+    ],
+)
+def test_a_token_is_as_wide_as_its_elements(element: int, dtype: str, alias: str | None) -> None:
+    itensor = stream(element, dtype)
+    assert token_alias(itensor) == alias
+    if alias is None:
+        assert token_type(itensor) in {"ap_int<4>", "bool"}
+    elif is_packed(itensor):
+        width, *count = (int(n) for n in re.findall(r"\d+", alias.split("=")[1]))
+        assert width * (count[0] if count else 1) == itensor.width
+
+
+@pytest.mark.parametrize("element", [2, 3, 16, 40, 256, 512])
+def test_recorded_bits_become_elements(element: int) -> None:
+    itensor = stream(element, "i4")
+    values = np.random.default_rng(element).integers(-8, 8, (3, element)).astype(np.int8)
+    nibbles = np.zeros((3, element + element % 2), np.uint8)
+    nibbles[:, :element] = values.view(np.uint8) & 15
+    packed = nibbles[:, 0::2] | nibbles[:, 1::2] << 4
+    stored = {2: 1, 3: 2, 16: 8, 40: 24, 256: 128, 512: 256}[element]  # an ap_uint is 1, 2, 4 or whole 8 bytes
+    record = np.zeros((3, stored), np.uint8)
+    record[:, : packed.shape[1]] = packed
+    assert recorded_elements(record.tobytes(), itensor) == values.tobytes()
+
+
+def test_recorded_masks_become_bytes() -> None:
+    assert recorded_elements(bytes([0b101, 0b010, 0b111]), stream(3, "i1")) == bytes([1, 0, 1, 0, 1, 0, 1, 1, 1])
+    assert recorded_elements(b"unchanged", stream(4, "i8")) == b"unchanged"

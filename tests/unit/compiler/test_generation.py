@@ -1,0 +1,132 @@
+"""The whole network: lengths and refusals, then every family through the host program, token for token."""
+
+import json
+import shutil
+from pathlib import Path
+
+import fake_pyxrt
+import numpy as np
+import pytest
+from host_programs import run_program
+from tiny_models import TINY_MODELS, tiny_model
+
+from compiler.design_dir import silent
+from compiler.errors import InvalidInputError, UnsupportedError
+from compiler.frontend.models.config import ModelSource, config_from_fields
+from compiler.generation import GenerateOptions, Generation, Prepared, copy_for_board, prepare, request_of, run
+from compiler.host.design import load_design
+from compiler.host.network import Network
+from compiler.host.session import Placed, generate
+from compiler.options import Knobs
+from compiler.platforms.platform import load_platform
+
+SOURCE = ModelSource("tiny", config_from_fields(TINY_MODELS["llama"]))
+U55C = load_platform("u55c")
+PROMPT = (5, 90, 17, 2, 61)
+
+
+def test_lengths_are_what_is_needed_rounded_up() -> None:
+    request = request_of(SOURCE, GenerateOptions(PROMPT, 12))
+    assert (request.rows, request.length, request.layers) == (8, 16, 3)
+    assert request_of(SOURCE, GenerateOptions(PROMPT, 13)).length == 32
+    assert request_of(SOURCE, GenerateOptions(PROMPT, 60)).length == 64
+    assert request_of(SOURCE, GenerateOptions(PROMPT, 4, length=8)).length == 8
+    assert request_of(SOURCE, GenerateOptions((1,), 1)).length == 16
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (GenerateOptions((), 1), "at least one token in the prompt"),
+        (GenerateOptions(PROMPT, 0), "at least one token in the prompt, and one to generate"),
+        (GenerateOptions(PROMPT, 4, length=7), "length is 7; 5 tokens of the prompt and 4 new ones need 8"),
+        (GenerateOptions((96,), 1), "the prompt holds token 96; tiny has tokens 0 to 95"),
+        (GenerateOptions(PROMPT, 1, layers=4), "layers is 4; tiny has 3"),
+        (GenerateOptions(PROMPT, 61), "65 positions are needed .* tiny has 64"),
+    ],
+)
+def test_what_does_not_fit_is_refused(options: GenerateOptions, message: str) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        request_of(SOURCE, options)
+
+
+def test_a_generation_names_the_first_token_that_differs() -> None:
+    assert Generation((1, 2, 3), (1, 2, 3), 0.0, (1.0,) * 3, ()).equal
+    different = Generation((1, 4, 5), (1, 2, 3), 0.0, (1.0,) * 3, ())
+    assert (different.equal, different.first_difference) == (False, 1)
+    assert different.to_json()["first_difference"] == 1
+
+
+@pytest.fixture(scope="module", params=["gpt2", "gemma3"])
+def prepared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Prepared:
+    """Two layers, so that a layer's own weights and cache matter; of gemma3 one of each kind."""
+    model = tiny_model(request.param, tmp_path_factory.mktemp("models"))
+    cache = tmp_path_factory.mktemp("cache")
+    return prepare(model, GenerateOptions(PROMPT, 9, layers=2), Knobs(), U55C, cache, silent)
+
+
+@pytest.mark.slow
+def test_the_simulated_board_generates_the_tokens_of_pytorch(prepared: Prepared) -> None:
+    seen: list[int] = []
+    layers: list[tuple[str, int]] = []
+    generation = run(prepared, lambda phase, layer: layers.append((phase, layer)), seen.append)
+    assert generation.tokens == generation.reference == tuple(seen)
+    assert len(set(seen)) > 2  # a constant would prove little
+    assert generation.hidden_error < 5e-3
+    assert layers == [("prefill", 0), ("prefill", 1), *[("decode", 0), ("decode", 1)] * 8]
+    assert [(m.name, m.fidelity) for m in generation.metrics] == [
+        ("prefill_time", "estimate"),
+        ("time_per_token", "estimate"),
+    ]
+
+
+def fake(design: Path) -> Placed:
+    xclbin = design / "fake.xclbin"
+    xclbin.touch()
+    return Placed(load_design(design), xclbin)
+
+
+@pytest.mark.slow
+def test_the_host_program_is_right_with_exact_kernels(prepared: Prepared) -> None:
+    network = Network(prepared.network)
+    placed = (fake(prepared.prefill), fake(prepared.decode))
+    steps = list(generate(fake_pyxrt, fake_pyxrt.device(0), network, *placed, count=9))
+    reference = network.reference()
+    assert [s.token for s in steps] == reference["tokens"].tolist()
+    error = np.abs(np.stack([s.hidden for s in steps]) - reference["hidden"]).max()
+    assert error <= 5e-3 * np.abs(reference["hidden"]).max()
+
+
+@pytest.mark.slow
+def test_the_emitted_program_generates_without_millrace(prepared: Prepared, tmp_path: Path) -> None:
+    copy_for_board(prepared, tmp_path / "out")
+    network, prefill, decode = (tmp_path / "out" / name for name in ("network", "prefill", "decode"))
+    assert not (decode / "board").exists()
+    for design in (prefill, decode):
+        fake(design)
+    arguments = [network, "--prefill", prefill, prefill / "fake.xclbin", "--decode", decode, decode / "fake.xclbin"]
+    done = run_program(decode / "host" / "generate.py", *arguments, fake="from fake_pyxrt import *\n")
+    assert done.returncode == 0, done.stderr
+    assert "tokens equal the reference's" in done.stdout
+    with pytest.raises(InvalidInputError, match="is not empty"):
+        copy_for_board(prepared, tmp_path / "out")
+
+
+@pytest.mark.slow
+def test_a_second_run_takes_everything_from_the_cache(prepared: Prepared, tmp_path: Path) -> None:
+    stages: list[str] = []
+    model = tmp_path / prepared.source.name
+    model.mkdir()
+    (model / "config.json").write_text(json.dumps(TINY_MODELS[prepared.source.name]))
+    again = prepare(model, GenerateOptions(PROMPT, 9, layers=2), Knobs(), U55C, prepared.network.parent, stages.append)
+    assert again == prepared
+    assert stages == []
+
+
+@pytest.mark.slow
+def test_a_scale_that_changes_with_the_layer_is_unsupported(tmp_path: Path) -> None:
+    fields = {**TINY_MODELS["gpt2"], "scale_attn_by_inverse_layer_idx": True}
+    (tmp_path / "config.json").write_text(json.dumps(fields))
+    with pytest.raises(UnsupportedError, match="generate with --layers 1"):
+        prepare(tmp_path, GenerateOptions(PROMPT, 2), Knobs(), U55C, tmp_path / "cache", silent)
+    shutil.rmtree(tmp_path / "cache")
