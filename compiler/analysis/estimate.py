@@ -66,11 +66,11 @@ def _push(task: Task, iteration: int, start: float, arrivals: dict[str, Arrival]
     timing = task.timing
     ready = start + iteration * timing.ii
     for read in task.reads:
-        count = timing.tokens_until(read, iteration)
-        if count:
-            tokens = timing.tokens(read)
-            behind = iteration - timing.last(read) if count == tokens else 0
-            ready = max(ready, _arrival_of(arrivals[read.stream], count, tokens) + behind * timing.ii)
+        arrival, behind = arrivals[read.stream], iteration - timing.last(read)
+        if behind >= 0:
+            ready = max(ready, arrival.last + behind * timing.ii)
+        elif count := timing.tokens_until(read, iteration):
+            ready = max(ready, _arrival_of(arrival, count, timing.tokens(read)))
     return ready + timing.depth
 
 

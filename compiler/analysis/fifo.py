@@ -73,7 +73,7 @@ def _clock(task: Task, *, reads: bool) -> tuple[int, int]:
     converter = task.converter
     if converter is None:
         return 0, task.timing.iterations
-    if len(task.timing.trips) == 1:
+    if _is_two_phase(task):
         return (0, converter.fill) if reads else (converter.fill, converter.drain)
     return 0, converter.realisation.period * converter.shared
 
@@ -101,7 +101,7 @@ def _drain_node(name: str) -> str:
 
 
 def _is_two_phase(task: Task) -> bool:
-    return task.converter is not None and len(task.timing.trips) == 1
+    return task.converter is not None and task.converter.shared == 1
 
 
 def _edges(tasks: Mapping[str, Task], streams: Sequence[Stream], span_cycles: float) -> list[_Edge]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import prod
 
 from compiler.analysis.banks import divider_logic
-from compiler.analysis.memory import MemoryCost, buffer_memory, stream_memory
+from compiler.analysis.memory import buffer_memory, stream_memory
 from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.task_graph import Stream, Task, TaskGraph
 from compiler.platforms.platform import Platform
@@ -40,11 +40,9 @@ class Resources:
 
 
 def total(parts: Iterable[Resources]) -> Resources:
-    return sum(parts, Resources())
-
-
-def _memory(cost: MemoryCost) -> Resources:
-    return Resources(lut=cost.lut, bram36=cost.bram36, uram=cost.uram)
+    """The sum, field by field."""
+    amounts = [(p.lut, p.ff, p.dsp, p.bram36, p.uram, p.hbm_ports) for p in parts]
+    return Resources(*map(sum, zip(*amounts, strict=True)))
 
 
 def _register_bits(task: Task) -> int:
@@ -68,18 +66,21 @@ def task_resources(task: Task, tasks: TaskGraph, platform: Platform) -> Resource
     width = sum(tasks.stream[a.stream].width for a in (*task.reads, *task.writes))
     ff += int(PIPELINE_REGISTER_SHARE * width * min(task.timing.depth, 16))
     ports = task.dma.channels if task.dma is not None else 0
-    area = Resources(lut + PORT_LUT * ports, ff + PORT_FF * ports, dsp, PORT_BRAM36 * ports, 0, ports)
+    lut, ff, bram36, uram = lut + PORT_LUT * ports, ff + PORT_FF * ports, PORT_BRAM36 * ports, 0
     if task.converter is not None:
-        area += Resources(*divider_logic(task.converter))
-    for buffer in task.buffers:
-        area += _memory(buffer_memory(buffer))
+        divider_lut, divider_ff = divider_logic(task.converter)
+        lut, ff = lut + divider_lut, ff + divider_ff
+    for memory in map(buffer_memory, task.buffers):
+        lut, bram36, uram = lut + memory.lut, bram36 + memory.bram36, uram + memory.uram
     if task.kind == "compute" and not task.buffers:
-        area += Resources(ff=_register_bits(task))
-    return area
+        ff += _register_bits(task)
+    return Resources(lut, ff, dsp, bram36, uram, ports)
 
 
 def stream_resources(stream: Stream) -> Resources:
-    return _memory(stream_memory(stream)) + Resources(ff=stream.width)
+    """The FIFO's memory and its output register."""
+    memory = stream_memory(stream)
+    return Resources(memory.lut, stream.width, 0, memory.bram36, memory.uram)
 
 
 def on_chip_bits(tasks: TaskGraph) -> int:

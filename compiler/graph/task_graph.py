@@ -57,39 +57,34 @@ class TimingSpec:
 
     def first(self, access: Access) -> int:
         """Index of the first iteration that makes the access."""
-        index, low = 0, {g.loop: g.low for g in access.gates}
-        for k, trip in enumerate(self.trips):
-            index = index * trip + low.get(k, 0)
-        return index
+        return sum(g.low * prod(self.trips[g.loop + 1 :]) for g in access.gates)
 
     def last(self, access: Access) -> int:
         """Index of the last iteration that makes the access."""
-        index, high = 0, {g.loop: g.high for g in access.gates}
-        for k, trip in enumerate(self.trips):
-            index = index * trip + high.get(k, trip) - 1
-        return index
+        behind = sum((self.trips[g.loop] - g.high) * prod(self.trips[g.loop + 1 :]) for g in access.gates)
+        return self.iterations - 1 - behind
 
     def tokens(self, access: Access) -> int:
         """Tokens that the access moves in the whole run."""
-        spans = {g.loop: g.high - g.low for g in access.gates}
-        return prod(spans.get(k, trip) for k, trip in enumerate(self.trips))
+        tokens = self.iterations
+        for gate in access.gates:
+            tokens = tokens // self.trips[gate.loop] * (gate.high - gate.low)
+        return tokens
 
     def tokens_until(self, access: Access, iteration: int) -> int:
         """Tokens moved in iterations 0 .. `iteration`, both included."""
         gates = {g.loop: (g.low, g.high) for g in access.gates}
-        inner = [1] * (len(self.trips) + 1)
-        admitted = [1] * (len(self.trips) + 1)
+        count = admitted = 1  # of the loops inside: up to where they are, and in all
         for k in range(len(self.trips) - 1, -1, -1):
+            iteration, index = divmod(iteration, self.trips[k])
             low, high = gates.get(k, (0, self.trips[k]))
-            inner[k] = inner[k + 1] * self.trips[k]
-            admitted[k] = admitted[k + 1] * (high - low)
-        count, rest = 0, iteration + 1
-        for k in range(len(self.trips)):
-            low, high = gates.get(k, (0, self.trips[k]))
-            index, rest = divmod(rest, inner[k + 1])
-            count += max(0, min(index, high) - low) * admitted[k + 1]
-            if not low <= index < high:
-                return count
+            if index < low:
+                count = 0
+            elif index < high:
+                count += (index - low) * admitted
+            else:
+                count = (high - low) * admitted
+            admitted *= high - low
         return count
 
 

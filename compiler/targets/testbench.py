@@ -1,4 +1,4 @@
-"""`tb.cpp`: runs the kernels of a design in sequence and compares what they leave in memory with the expected results."""
+"""`tb.cpp`: runs the kernels of a design in sequence and compares what they leave in memory with what is expected."""
 
 from compiler.targets.expected import expected_file, valid_file
 from compiler.targets.interface import Interface
@@ -7,8 +7,8 @@ from compiler.targets.writer import INDENT, CppWriter
 
 SUMMARY = (
     "Testbench: tb [design directory] [folder for the outputs]. Runs the kernels in sequence on params/ and tb/ and "
-    "compares the outputs with the expected ones in tb/. Ends with 0 where all are within their tolerance, with 1 where one is "
-    "not, with 2 where a file can not be used."
+    "compares the outputs with the expected ones in tb/. Ends with 0 where all are within their tolerance, 1 where "
+    "one is not, 2 where a file can not be used."
 )
 
 

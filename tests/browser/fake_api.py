@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from email import message_from_bytes
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -36,7 +37,9 @@ PLATFORM = {
 MODELS = [
     {"id": "mdl_01", "name": "gpt2", "kind": "builtin"},
     {"id": "mdl_02", "name": "gpt2-medium", "kind": "builtin"},
+    {"id": "mdl_03", "name": "vit-block", "kind": "onnx"},
 ]
+WHOLE_NETWORK = {"phase": "prefill", "length": 1, "precision": "f32"}
 HEAVIEST = ("h0.mlp.fc.matmul", "h0.mlp.proj.matmul", "h0.attn.qkv.matmul", "h0.attn.proj.matmul")
 ACTIVE = ("queued", "lowering", "searching", "verifying")
 # The service's own policy: what the dashboard needs must work under it.
@@ -46,6 +49,10 @@ Json = dict[str, Any]
 
 class NoSuchThingError(Exception):
     """Answered with 404."""
+
+
+class RefusedError(Exception):
+    """Answered with 422."""
 
 
 def _now() -> str:
@@ -91,7 +98,7 @@ def make_design(exploration_id: str, number: int, chance: random.Random) -> Desi
     """A design whose knobs, area and objectives hang together as in the real space, roughly."""
     unroll = 2 ** chance.randint(5, 14)
     channels, tile, width = chance.choice((1, 2, 4, 8)), 2 ** chance.randint(2, 8), 2 ** chance.randint(7, 11)
-    multiplier = chance.choice(("fabric", "dsp"))
+    multiplier = chance.choice(("fabric", "dsp", "dsp_packed"))
     waste = 1 + chance.expovariate(3.0)
     compute = 7.1e6 / unroll / 250 * waste
     latency = math.hypot(compute, 190 / channels * (1 + 64 / width)) + 30 + 4 * abs(math.log2(tile) - 5) ** 2
@@ -124,6 +131,10 @@ def make_design(exploration_id: str, number: int, chance: random.Random) -> Desi
         "hbm_channels": channels,
         "stream_width": width,
         "multiplier": multiplier,
+        "fusion_plan": chance.choice(("greedy", "traffic")),
+        "prefetch_kib": chance.choice((0, 256)),
+        "max_padding": 12,
+        "converters": chance.choice(("exact", "paper")),
     }
     design_id = f"dsg_{exploration_id[-2:]}{number:05d}"
     return Design(design_id, number, knobs, area, round(latency, 3), round(latency * power, 2))
@@ -155,6 +166,56 @@ def make_verdict(design: Design, passed: bool) -> Json:
         "integer_mismatches": 0 if passed else 12,
         "message": message,
         "seconds": 6.4,
+        "reference": "PyTorch",
+    }
+
+
+def make_dataflow(design: Design) -> Json:
+    """Two kernels on three dies, with converters of every kind."""
+    bound = design.knobs["fusion_budget"]
+    reason = {"subject": "a kernel of kernels 0 to 1", "resource": "converter_bytes", "demand": 3 * bound}
+    cut = {
+        "value": "h0.mlp.fc",
+        "source": 0,
+        "targets": [1],
+        "bytes": 786432,
+        "reason": {**reason, "bound": bound, "levers": ["a larger fusion_budget", "a smaller default_tile_size"]},
+        "levers": ["a larger fusion_budget", "a smaller default_tile_size"],
+    }
+    converters = [
+        {"realisation": {"kind": kind}, "bytes": size, "paper_bytes": 2 * size, "exact_bytes": size - size // 4}
+        for kind, size in (("single", 4096), ("ping-pong", 24576), ("refill", 1024), ("circular", 12288))
+    ]
+    tasks = [
+        {"name": f"task_{i}", "kind": "compute", "kernel": i % 2, "converter": converters[i] if i < 4 else None}
+        for i in range(41)
+    ]
+    shares = {"SLR0": 0.5, "SLR1": 0.3, "SLR2": 0.2}
+    area = {name: value for name, value in design.area.items() if name != "hbm_ports"}
+    return {
+        "kernels": 2,
+        "tasks": tasks,
+        "fusion": {
+            "plan": design.knobs["fusion_plan"],
+            "kernels": 2,
+            "external_bytes": 3_610_000,
+            "greedy_bytes": 4_400_000,
+            "fused_bytes": 2_823_568,
+            "cuts": [cut],
+            "summary": "2 kernels, 3.6 MB through HBM",
+        },
+        "placement": {
+            "slr": {task["name"]: f"SLR{i % 3}" for i, task in enumerate(tasks)},
+            "crossings": [{"name": "x", "source": "SLR0", "target": "SLR1", "wires": 530}],
+            "boundaries": [
+                {"lower": "SLR0", "upper": "SLR1", "wires": 530, "available": 17690},
+                {"lower": "SLR1", "upper": "SLR2", "wires": 0, "available": 17940},
+            ],
+            "use": {die: {name: value * share for name, value in area.items()} for die, share in shares.items()},
+            "method": "milp",
+            "gap": 0.012,
+            "shortfalls": [],
+        },
     }
 
 
@@ -163,7 +224,7 @@ def make_files(design: Design) -> dict[str, bytes]:
     return {
         "README.md": f"# Design {design.number}\n".encode(),
         "design.json": json.dumps(design.knobs, indent=2).encode(),
-        "dataflow.json": json.dumps({"tasks": list(range(800))}).encode(),
+        "dataflow.json": json.dumps(make_dataflow(design)).encode(),
         "ir/01-linalg.mlir": b"module {}\n" * 900,
         "ir/02-itensor.mlir": b"module {}\n" * 700,
         "hls/block.cpp": kernel.encode(),
@@ -186,7 +247,7 @@ class Exploration:
         self.events: list[tuple[str, Json]] = []
         self.row: Json = {
             "id": id_,
-            "model": {"id": model["id"], "name": model["name"]},
+            "model": model,
             "workload": workload,
             "platform": "u55c",
             "state": "queued",
@@ -381,14 +442,27 @@ class World:
         self.pace = pace
         self.explorations: dict[str, Exploration] = {}
         self.keys: dict[str, str] = {}
+        self.models = list(MODELS)
+
+    def store(self, name: str, filename: str) -> Json:
+        """A model from an uploaded file; refused as the service refuses what is none."""
+        suffix = Path(filename).suffix.removeprefix(".")
+        if suffix not in ("json", "onnx", "mlir"):
+            raise RefusedError(f"{filename!r} is no model; upload a config.json, or one of .onnx, .mlir, not packed")
+        kind = "config" if suffix == "json" else suffix
+        model = {"id": f"mdl_{len(self.models) + 1:02d}", "name": name, "kind": kind}
+        self.models = [model, *self.models]
+        return model
 
     def start(self, body: Json, key: str | None) -> Exploration:
         """A new exploration that searches live; the one of before for a key that was seen before."""
         if key is not None and key in self.keys:
             return self.explorations[self.keys[key]]
-        found = [m for m in MODELS if body["model"] in (m["id"], m["name"])]
+        found = [m for m in self.models if body["model"] in (m["id"], m["name"])]
         if not found:
             raise NoSuchThingError(f"there is no model {body['model']!r}; add it with ./millrace model add")
+        if found[0]["kind"] == "onnx":
+            body = {**body, "workload": {**WHOLE_NETWORK, **body["workload"]}}
         exploration = self._add(found[0], body)
         exploration.search(self.pace)
         if key is not None:
@@ -472,7 +546,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
-        body: Json = json.loads(self.rfile.read(length)) if length else {}
+        content = self.rfile.read(length)
+        kind = self.headers.get("Content-Type", "")
+        read = _form if kind.startswith("multipart/form-data") else lambda _, text: json.loads(text or "{}")
+        body: Json = read(kind, content)
         self._route(POST_ROUTES, urlsplit(self.path).path, body)
 
     def _route(self, routes: dict[str, "Route"], path: str, argument: Json) -> None:
@@ -482,6 +559,8 @@ class Handler(BaseHTTPRequestHandler):
             route(self, argument, *(found.groups() if found else (path,)))
         except NoSuchThingError as error:
             self.json(_problem(404, "Not found", str(error)), 404, "application/problem+json")
+        except RefusedError as error:
+            self.json(_problem(422, "Not supported", str(error)), 422, "application/problem+json")
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
 
@@ -510,6 +589,15 @@ class Handler(BaseHTTPRequestHandler):
         for message in messages:
             self.wfile.write(message.encode())
             self.wfile.flush()
+
+
+def _form(kind: str, content: bytes) -> Json:
+    """Fields of a form by name; a file is its name."""
+    message = message_from_bytes(b"Content-Type: " + kind.encode() + b"\r\n\r\n" + content)
+    parts = [part for part in message.walk() if not part.is_multipart()]
+    names = [str(part.get_param("name", header="content-disposition")) for part in parts]
+    values = [part.get_filename() or str(part.get_payload()) for part in parts]
+    return dict(zip(names, values, strict=True))
 
 
 Route = Callable[..., None]
@@ -600,6 +688,10 @@ def post_exploration(h: Handler, body: Json) -> None:
     h.json(h.world.start(body, h.headers.get("Idempotency-Key")).reply(), 202)
 
 
+def post_model(h: Handler, body: Json) -> None:
+    h.json(h.world.store(body["name"], body["file"]), 202)
+
+
 def post_cancel(h: Handler, _body: Json, id_: str) -> None:
     exploration = h.world.exploration(id_)
     exploration.move("cancelled")
@@ -619,7 +711,7 @@ def post_build(h: Handler, _body: Json, id_: str) -> None:
 
 GET_ROUTES: dict[str, Route] = {
     r"/v1/platforms": lambda h, _query: h.page([PLATFORM]),
-    r"/v1/models": lambda h, _query: h.page(MODELS),
+    r"/v1/models": lambda h, _query: h.page(h.world.models),
     r"/v1/explorations": get_explorations,
     r"/v1/explorations/([^/]+)": lambda h, _query, id_: h.json(h.world.exploration(id_).reply()),
     r"/v1/explorations/([^/]+)/designs": get_designs,
@@ -633,6 +725,7 @@ GET_ROUTES: dict[str, Route] = {
     r"(?!/v1/)(/.*)": get_dashboard,
 }
 POST_ROUTES: dict[str, Route] = {
+    r"/v1/models": post_model,
     r"/v1/explorations": post_exploration,
     r"/v1/explorations/([^/]+)/cancel": post_cancel,
     r"/v1/explorations/([^/]+)/resume": post_resume,

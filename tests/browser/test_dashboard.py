@@ -2,12 +2,13 @@
 
 import json
 import tarfile
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 from conftest import Service
 from fake_api import World, serve
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 from walk import click_front_point, evaluated, front_pixels, open_exploration, wait_for_front, walk
 
 pytestmark = pytest.mark.browser
@@ -70,6 +71,34 @@ def test_an_infeasible_design_says_which_budget_it_exceeds(page: Page, service: 
     expect(page.get_by_test_id("violations")).to_contain_text(f"LUT: {large.area['lut']:,} of 1,175,680")
 
 
+def test_a_compiled_design_shows_how_it_is_built(page: Page, service: Service) -> None:
+    compiled = next(d for d in service.world.explorations[DONE].designs.values() if d.csim == "passed")
+    page.goto(f"{service.url}/designs/{compiled.id}")
+    fusion = page.get_by_test_id("fusion")
+    expect(fusion).to_contain_text("h0.mlp.fc")
+    bound = compiled.knobs["fusion_budget"]
+    expect(fusion).to_contain_text(f"needs {3 * bound:,} of {bound:,} converter bytes")
+    placement = page.get_by_test_id("placement")
+    expect(placement).to_contain_text("SLR0: 14 tasks")
+    expect(placement.get_by_role("meter", name="SLR0 to SLR1, wires, share of the budget")).to_be_visible()
+    expect(placement.get_by_role("img")).to_have_count(5)
+    rows = page.get_by_test_id("converters").get_by_role("row")
+    expect(rows.nth(1)).to_contain_text("two boxes in turn")
+    expect(rows.last).to_contain_text("41 KiB")
+    verdict = page.get_by_test_id("verdict")
+    expect(verdict).to_contain_text("The emitted C++ agrees with PyTorch")
+
+
+def test_knobs_are_named_in_plain_words(page: Page, service: Service) -> None:
+    design = next(d for d in service.world.explorations[DONE].designs.values() if d.knobs["multiplier"] == "dsp_packed")
+    page.goto(f"{service.url}/designs/{design.id}")
+    knobs = page.get_by_test_id("knobs")
+    words = {"greedy": "greedy, as in the paper", "traffic": "least HBM traffic"}
+    expect(knobs).to_contain_text("DSP, two products each")
+    expect(knobs).to_contain_text(words[design.knobs["fusion_plan"]])
+    expect(knobs).to_contain_text("12 % at most")
+
+
 def test_the_table_serves_the_keyboard(page: Page, service: Service) -> None:
     page.goto(f"{service.url}/explorations/{DONE}")
     first = page.locator("tr[data-design]").first
@@ -103,7 +132,7 @@ def test_a_new_exploration_starts_from_the_empty_list(page: Page) -> None:
     expect(page.get_by_text("./millrace explore gpt2")).to_be_visible()
     page.get_by_role("button", name="New exploration").first.click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_label("Model").select_option("gpt2-medium")
+    dialog.get_by_role("combobox", name="Model").select_option("gpt2-medium")
     dialog.get_by_label("Phase").select_option("prefill")
     dialog.get_by_label("Sequence length").fill("32")
     dialog.get_by_label("Precision").select_option("f32")
@@ -116,3 +145,50 @@ def test_a_new_exploration_starts_from_the_empty_list(page: Page) -> None:
     expect(page.get_by_test_id("state")).to_have_text("done")
     server.shutdown()
     server.server_close()
+
+
+@pytest.fixture
+def world() -> World:
+    return World(pace=0.1)
+
+
+@pytest.fixture
+def dialog(page: Page, world: World) -> Generator[Locator]:
+    """The form for a new exploration, open."""
+    server = serve(world)
+    page.goto(f"http://127.0.0.1:{server.server_port}")
+    page.get_by_role("button", name="New exploration").first.click()
+    yield page.get_by_role("dialog")
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_network_from_a_file_has_its_own_shapes(page: Page, world: World, dialog: Locator) -> None:
+    expect(dialog.get_by_label("Phase")).to_be_visible()
+    dialog.get_by_role("combobox", name="Model").select_option(label="vit-block (.onnx)")
+    expect(dialog.get_by_label("Phase")).to_have_count(0)
+    expect(dialog.get_by_label("Context length")).to_have_count(0)
+    expect(dialog.get_by_label("Precision").locator("option")).to_have_text(["f32"])
+    dialog.get_by_label("Budget").fill("40")
+    dialog.get_by_role("button", name="Start exploration").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("whole network (.onnx) · f32")
+    assert world.explorations["exp_01"].row["model"]["name"] == "vit-block"
+
+
+def test_an_uploaded_model_is_chosen(world: World, dialog: Locator) -> None:
+    dialog.get_by_text("Add a model").click()
+    content = b"module {}" * 1000
+    dialog.get_by_label("File").set_input_files({"name": "my net.mlir", "mimeType": "", "buffer": content})
+    expect(dialog.get_by_label("Store as")).to_have_value("my_net")
+    dialog.get_by_role("button", name="Upload").click()
+    expect(dialog.get_by_text("stored as my_net")).to_be_visible()
+    expect(dialog.get_by_role("combobox", name="Model")).to_have_value("my_net")
+    assert world.models[0] == {"id": "mdl_04", "name": "my_net", "kind": "mlir"}
+
+
+def test_a_refused_upload_says_what_the_service_says(world: World, dialog: Locator) -> None:
+    dialog.get_by_text("Add a model").click()
+    dialog.get_by_label("File").set_input_files({"name": "net.zip", "mimeType": "", "buffer": b"PK"})
+    dialog.get_by_label("Store as").press("Enter")
+    expect(dialog.get_by_role("alert")).to_contain_text("'net.zip' is no model; upload a config.json")
+    assert len(world.models) == 3

@@ -157,7 +157,8 @@ def _point(code: _Code, args: Sequence[str], accumulator: _Accumulator | None) -
     lanes = code.names.lanes([d for d, it in enumerate(op.iterators) if it == "reduction"])
     if code.products is not None:
         product = f"{code.products}[{code.names.element(op.outputs[0].dims)}]"
-        return _accumulate(code, f"reduce_tree<Add>({product})" if lanes else product, accumulator)
+        tree = f"reduce_tree<{TREE[op.reduction.combiner]}>"
+        return _accumulate(code, f"{tree}({product})" if lanes else product, accumulator)
     if not lanes:
         return _accumulate(code, _term(code, args, multiplier), accumulator)
     terms = code.namer.name("terms")

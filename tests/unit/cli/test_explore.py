@@ -57,4 +57,5 @@ def test_a_network_from_a_file_has_no_phase():
     shape = {"phase": "prefill", "length": 1, "precision": "f32"}
     listed: Any = {"workload": shape, "model": {"kind": "onnx"}}
     assert workload_text(listed) == "whole network f32"
-    assert workload_text({**listed, "model": {"kind": "builtin"}}) == "prefill 1 f32"
+    listed["model"]["kind"] = "builtin"
+    assert workload_text(listed) == "prefill 1 f32"

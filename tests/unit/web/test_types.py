@@ -1,5 +1,7 @@
 """The dashboard's types say what the API's schemas say."""
 
+import dataclasses
+import json
 import re
 from pathlib import Path
 
@@ -7,8 +9,15 @@ import pytest
 from pydantic import BaseModel
 
 from api import schemas
+from compiler.analysis.fusion_report import Cut, FusionReport
+from compiler.analysis.placement.placement import BoundaryUse, Placement
+from compiler.analysis.shortfall import Shortfall
+from compiler.options import Knobs
+from compiler.verify import Verdict
 
-TYPES = Path(__file__).resolve().parents[3] / "web" / "src" / "lib" / "api" / "types.ts"
+SOURCES = Path(__file__).resolve().parents[3] / "web" / "src"
+TYPES = SOURCES / "lib" / "api" / "types.ts"
+DATAFLOW = SOURCES / "features" / "designs" / "dataflow.ts"
 # Interfaces of the dashboard, by the schema of the API that they are a view of.
 SCHEMAS: dict[str, type[BaseModel]] = {
     "Platform": schemas.Platform,
@@ -26,9 +35,20 @@ SCHEMAS: dict[str, type[BaseModel]] = {
 }
 
 
-def fields(interface: str) -> set[str]:
-    body = re.search(rf"export interface {interface}(?: extends \w+)? {{\n(.*?)\n}}", TYPES.read_text(), re.DOTALL)
-    assert body is not None, f"types.ts has no interface {interface}"
+# Interfaces of what the compiler writes as JSON, by what writes it.
+WRITTEN: dict[str, tuple[Path, set[str]]] = {
+    "Verdict": (TYPES, {f.name for f in dataclasses.fields(Verdict)}),
+    "Fusion": (DATAFLOW, {f.name for f in dataclasses.fields(FusionReport)} | {"summary"}),
+    "Cut": (DATAFLOW, {f.name for f in dataclasses.fields(Cut)} | {"levers"}),
+    "Shortfall": (DATAFLOW, {f.name for f in dataclasses.fields(Shortfall)} | {"levers"}),
+    "Boundary": (DATAFLOW, {f.name for f in dataclasses.fields(BoundaryUse)}),
+    "Placement": (DATAFLOW, {f.name for f in dataclasses.fields(Placement)} | {"gap"}),
+}
+
+
+def fields(interface: str, source: Path = TYPES) -> set[str]:
+    body = re.search(rf"export interface {interface}(?: extends \w+)? {{\n(.*?)\n}}", source.read_text(), re.DOTALL)
+    assert body is not None, f"{source.name} has no interface {interface}"
     return set(re.findall(r"^  (\w+)\??:", body[1], re.MULTILINE))
 
 
@@ -40,3 +60,18 @@ def test_every_field_is_one_of_the_schema(interface: str) -> None:
 
 def test_a_new_exploration_is_sent_whole() -> None:
     assert fields("NewExploration") == set(schemas.NewExploration.model_fields)
+
+
+def test_every_knob_is_known() -> None:
+    assert fields("Knobs") == {f.name for f in dataclasses.fields(Knobs)}
+
+
+@pytest.mark.parametrize("interface", WRITTEN)
+def test_every_field_is_one_that_the_compiler_writes(interface: str) -> None:
+    source, written = WRITTEN[interface]
+    assert not fields(interface, source) - written
+
+
+def test_converters_are_those_of_the_schema() -> None:
+    schema = json.loads((SOURCES.parents[1] / "compiler" / "dataflow.schema.json").read_text())
+    assert not fields("Converter", DATAFLOW) - set(schema["$defs"]["converter"]["properties"])

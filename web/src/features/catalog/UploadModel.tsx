@@ -33,7 +33,7 @@ export function UploadModel({ onStored }: { onStored: (model: Model) => void }) 
         <input type="file" accept=".json,.onnx,.mlir" onChange={choose} />
       </label>
       <label>
-        Name of the model
+        Store as
         <input value={name} maxLength={100} onChange={(e) => setName(e.target.value)} onKeyDown={onKeyDown} />
       </label>
       <button type="button" className="button small" disabled={!file || !name || isPending} onClick={send}>

@@ -4,6 +4,12 @@ import { label } from "@/features/designs/metrics";
 import type { Platform } from "@/lib/api/types";
 import { number, percent } from "@/lib/format";
 
+const METHODS: Record<string, string> = {
+  "one-die": "all on one die",
+  milp: "found by integer programming",
+  local: "found by local search",
+};
+
 /** On which die (SLR) how much of each resource lies, as one bar a resource. */
 function Use({ placement, platform }: { placement: Placement; platform: Platform | undefined }) {
   const dies = diesOf(placement);
@@ -49,10 +55,10 @@ export function PlacementBlock({ placement, platform }: { placement: Placement; 
       </ul>
       <Use placement={placement} platform={platform} />
       {placement.boundaries.map((b) => (
-        <Meter key={b.lower} label={`${b.lower} – ${b.upper}, wires`} value={b.wires} bound={b.available} />
+        <Meter key={b.lower} label={`${b.lower} to ${b.upper}, wires`} value={b.wires} bound={b.available} />
       ))}
       <p className="hint">
-        {number(placement.crossings.length)} streams and ports cross between dies · found by {placement.method}
+        Streams and ports between dies: {number(placement.crossings.length)} · {METHODS[placement.method] ?? placement.method}
         {placement.gap > 0 && `, at most ${percent(placement.gap)} above the best`}
       </p>
       {placement.shortfalls.map((s) => (
