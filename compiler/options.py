@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Literal, cast, get_args
 
 from compiler.errors import InvalidInputError
@@ -97,6 +98,12 @@ class TaskOverride:
         return TaskOverride(values["op"], values.get("tile"), values.get("unroll"), groups)
 
 
+@lru_cache(maxsize=4096)
+def _default(op: str) -> TaskOverride:
+    """An override that replaces nothing; the search asks for one for most operations of every design."""
+    return TaskOverride(op)
+
+
 @dataclass(frozen=True, slots=True)
 class Knobs:
     """One point of the three-level design space (design 3.3).
@@ -140,7 +147,7 @@ class Knobs:
 
     def override(self, op: str) -> TaskOverride:
         """The override of operation `op`, an empty one if there is none."""
-        return next((o for o in self.overrides if o.op == op), TaskOverride(op))
+        return next((o for o in self.overrides if o.op == op), None) or _default(op)
 
     def with_override(self, override: TaskOverride) -> "Knobs":
         others = tuple(o for o in self.overrides if o.op != override.op)

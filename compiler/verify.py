@@ -139,7 +139,7 @@ def csim(
     finished = run(program, directory, taps, timeout_s, arguments, streams, accepted=(0, MISMATCH))
     say(f"compare with {design.reference}")
     outputs = _check_outputs(directory, graph, interface, design.tolerance)
-    mismatches = {t.name: _mismatches(t, tasks, graph, work / "taps") for t in integer_tasks}
+    mismatches = {t.name: integer_mismatches(t, tasks, graph, work / "taps") for t in integer_tasks}
     shutil.rmtree(work / "taps", ignore_errors=True)
     testbench = finished.stderr.strip() if finished.returncode == MISMATCH else ""
     verdict = verdict_of(outputs, mismatches, testbench, design.reference, time.monotonic() - started)
@@ -180,8 +180,10 @@ def _computes_integers(task: Task) -> bool:
     return body is not None and set(body.arg_dtypes) <= INTEGERS and body.dtype_of(body.result) in INTEGERS
 
 
-def _mismatches(task: Task, tasks: TaskGraph, graph: LinalgGraph, taps: Path) -> int:
-    """Elements of the task's output that differ from its operation on the inputs that it read."""
+def integer_mismatches(task: Task, tasks: TaskGraph, graph: LinalgGraph, taps: Path) -> int:
+    """Elements of the task's output that differ from its operation on the inputs that it read, both as the files in
+    `taps` recorded them.
+    """
     assert task.op is not None
 
     def recorded(stream: str) -> NDArray[Any]:

@@ -43,8 +43,9 @@ def _ends_at(loops: tuple[Loop, ...], dim: int, bank: int) -> bool:
 
 def banks_apart(converter: Converter) -> dict[int, int]:
     """Dimensions of which the banks are a dimension of the array, with their number."""
-    sides = _sides(converter)
-    return {d: n for d, n in _odd_banks(converter).items() if all(_ends_at(loops, d, n) for _, loops in sides)}
+    odd = _odd_banks(converter)
+    sides = _sides(converter) if odd else ()
+    return {d: n for d, n in odd.items() if all(_ends_at(loops, d, n) for _, loops in sides)}
 
 
 def divider_logic(converter: Converter) -> tuple[int, int]:

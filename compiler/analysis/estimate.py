@@ -2,13 +2,14 @@
 
 Latency walks the tasks in topological order. A task starts with its first tokens, runs at its own initiation interval,
 and can not push a token before the tokens it depends on arrived; arrivals between a stream's first and last push are
-interpolated. FIFOs between tasks are taken as deep enough (the simulator of issue 4 drops that); those behind HBM are
-not: what does not fit them is loaded while it is read. HBM bounds the result from below.
+interpolated. FIFOs between tasks are taken as deep enough; those behind HBM are not: what does not fit them is loaded
+while it is read. HBM bounds the result from below.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from math import ceil
+from typing import NamedTuple
 
 from compiler.analysis.memory_kinds import fit_board
 from compiler.analysis.ports import port_count
@@ -23,16 +24,14 @@ DIE_RESOURCES = ("lut", "ff", "dsp", "bram36", "uram")
 BOUNDS = (*DIE_RESOURCES, "hbm_ports", *(f"slr_{resource}" for resource in DIE_RESOURCES), "hbm_channel_bytes")
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
+class Arrival(NamedTuple):
     """Cycles at which the first and the last token of a stream are pushed."""
 
     first: float
     last: float
 
 
-@dataclass(frozen=True, slots=True)
-class TaskTime:
+class TaskTime(NamedTuple):
     """Cycles at which a task reads its first token and ends, and for how many of them it computes."""
 
     start: float
@@ -116,7 +115,7 @@ def schedule(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, TaskTime],
             if tasks.task[stream.source].kind == "load":
                 source, first_read = times[stream.source], start + timing.first(read) * timing.ii
                 arrivals[stream.name] = _throttled(arrivals[stream.name], stream, source.busy, first_read)
-                times[stream.source] = replace(source, end=arrivals[stream.name].last)
+                times[stream.source] = source._replace(end=arrivals[stream.name].last)
         busy = timing.iterations * timing.ii if task.dma is None else transfer_cycles(task, platform)
         end = start + max(timing.latency, busy)
         for read in task.reads:
@@ -165,6 +164,22 @@ def _dynamic_watts(area: Resources, platform: Platform) -> float:
     ) * (platform.clock_mhz / 250.0)
 
 
+def _active_watts(
+    times: Mapping[str, TaskTime],
+    areas: Mapping[str, Resources],
+    fifo_area: Resources,
+    cycles: float,
+    platform: Platform,
+) -> float:
+    """Power of the design's logic and memories: a task's area while it computes, `waiting_share` of that while not."""
+    waiting = platform.power.waiting_share
+    watts = _dynamic_watts(fifo_area, platform) * waiting
+    for name, time in times.items():
+        active = min(1.0, time.busy / cycles)
+        watts += _dynamic_watts(areas[name], platform) * (waiting + (1.0 - waiting) * active)
+    return watts
+
+
 def violations_of(
     area: Resources, areas: Collection[Resources], tasks: TaskGraph, platform: Platform
 ) -> tuple[Violation, ...]:
@@ -206,11 +221,7 @@ def estimate(tasks: TaskGraph, platform: Platform) -> Estimate:
         areas, fifo_area = _areas(fitted, platform)
         area = total(areas.values()) + fifo_area
     area = replace(area, hbm_ports=port_count(tasks))
-    waiting = platform.power.waiting_share
-    watts = _dynamic_watts(fifo_area, platform) * waiting
-    for name, time in times.items():
-        active = min(1.0, time.busy / cycles)
-        watts += _dynamic_watts(areas[name], platform) * (waiting + (1.0 - waiting) * active)
+    watts = _active_watts(times, areas, fifo_area, cycles, platform)
     watts += traffic * platform.power.hbm_pj_per_byte * 1e-12 / seconds
     total_watts = watts + platform.power.static_w
     numbers = {

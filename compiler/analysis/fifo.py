@@ -14,9 +14,10 @@ and writes are confluent: where one order of execution completes, every order do
 Hence no deadlock, whatever the tasks' real speeds.
 
 A cycle of waits lies within one biconnected component of the undirected graph, so streams that lie on no cycle need no
-depth for progress; they get what a few LUTs hold. `whole` keeps every token of streams that meet another path: no
-pipeline ever waits for a full FIFO. Both hold for pipelines that finish what they hold when their input runs dry
-(`style=flp`, which the emitted C++ asks for).
+depth for progress; they get what a few LUTs hold. `whole` keeps every token of a stream that enters a task together
+with another of its component: no such stream is ever full, and every cycle of waits would have to pass through one.
+Both hold for pipelines that finish what they hold when their input runs dry (`style=flp`, which the emitted C++ asks
+for).
 """
 
 from collections.abc import Mapping, Sequence

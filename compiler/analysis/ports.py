@@ -2,7 +2,9 @@
 
 A port has a read and a write channel of its own, and Vitis HLS lets one process of a dataflow region read through it
 and one write (UG1448, HLS 200-992). So every store of a kernel goes through the port of a load, the heaviest with the
-lightest: a store costs no port where there is a load for it.
+lightest: a store costs no port where there is a load for it. The adapter asks for a write when it holds all of its
+data, and for a read when it has room for it (`m_axi_conservative_mode`, the default of the tool), so neither channel
+ever waits for the other's stream.
 """
 
 from collections.abc import Mapping

@@ -109,10 +109,3 @@ class ReassociateOp(IRDLOperation):
 
 def _groups_attr(groups: Groups) -> ArrayAttr[ArrayAttr[IntAttr]]:
     return ArrayAttr(ArrayAttr(IntAttr(dim) for dim in group) for group in groups)
-
-
-def adapter_source(value: SSAValue) -> SSAValue:
-    """The value before all casts and reassociations."""
-    while isinstance(value.owner, CastOp | ReassociateOp):
-        value = value.owner.source
-    return value

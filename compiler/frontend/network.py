@@ -10,6 +10,7 @@ from compiler.frontend.bundle import frontend_version
 from compiler.frontend.cached import make_once
 from compiler.frontend.files import digest_of, weight_files
 from compiler.frontend.models.config import ModelSource
+from compiler.frontend.models.gpt2_config import Gpt2Config
 from compiler.frontend.network_request import NetworkRequest
 from compiler.frontend.process import run_worker
 
@@ -39,8 +40,9 @@ def check_request(source: ModelSource, request: NetworkRequest) -> None:
             f"{needed} positions are needed for the prompt and {request.tokens} tokens; {source.name} has "
             f"{config.positions}: generate fewer tokens or shorten the prompt"
         )
-    tables = (1 if config.tie_word_embeddings else 2) * config.vocab_size * config.hidden
-    if (size := 4 * (tables + request.layers * config.layer_parameters)) > MAX_NETWORK_BYTES:
+    tables = (1 if config.tie_word_embeddings else 2) * config.vocab_size
+    tables += config.positions if isinstance(config, Gpt2Config) else 0
+    if (size := 4 * (tables * config.hidden + request.layers * config.layer_parameters)) > MAX_NETWORK_BYTES:
         raise InvalidInputError(
             f"{request.layers} layers of {source.name} have {size >> 20} MiB of weights; at most "
             f"{MAX_NETWORK_BYTES >> 20} MiB can be exported: use fewer layers"

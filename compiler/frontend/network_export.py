@@ -41,7 +41,7 @@ class Prefill(LanguageModel):
 @dataclass(frozen=True)
 class Reference:
     """What the PyTorch network generates: `hidden` [tokens, hidden] is what each token was chosen from, `margin` how
-    far its logit is above the next one.
+    far its logit is above the next one, in standard deviations of the logits.
     """
 
     tokens: NDArray[np.int64]
@@ -110,9 +110,10 @@ def greedy(model: LanguageModel, request: NetworkRequest) -> Reference:
         while len(tokens) < request.tokens:
             hidden, cache = run_layers(model, new, cache)
             last = hidden[:, -1:]
-            best = torch.topk(model.logits(last)[0, 0], 2)
+            logits = model.logits(last)[0, 0]
+            best = torch.topk(logits, min(2, len(logits)))
             states.append(last[0, 0])
-            margins.append(float(best.values[0] - best.values[1]))
+            margins.append(float((best.values[0] - best.values[-1]) / logits.std(correction=0).clamp_min(1e-30)))
             tokens.append(int(best.indices[0]))
             new = torch.tensor(tokens[-1:])
     return Reference(np.array(tokens, np.int64), torch.stack(states).numpy(), np.array(margins, np.float32))

@@ -18,7 +18,8 @@ from typing import Any, TextIO
 
 from compiler.errors import InvalidInputError, MillraceError, ToolError, UnsupportedError
 from compiler.frontend.confine import confine
-from compiler.frontend.inputs.source import FileSource, source_from_json
+from compiler.frontend.files import weight_files
+from compiler.frontend.inputs.source import FileSource, Source, source_from_json
 from compiler.frontend.models.config import ModelSource
 from compiler.frontend.network_request import NetworkRequest
 from compiler.options import Workload
@@ -55,9 +56,9 @@ def main() -> int:
 def _convert(request: dict[str, Any], reply: TextIO) -> None:
     warnings.filterwarnings("ignore")  # torch warns of its own deprecations at every export
     directory = Path(request["directory"])
-    walls = confine((directory, Path(gettempdir())))
-    print("confined by", ", ".join(walls), file=sys.stderr)
     source = source_from_json(request["source"])
+    walls = confine((directory, Path(gettempdir())), _files_of(source))
+    print("confined by", ", ".join(walls), file=sys.stderr)
     if isinstance(source, FileSource) and source.format == "pt2" and "seccomp" not in walls:
         raise UnsupportedError("this machine has no seccomp to hold the code in a .pt2; export the network to ONNX")
 
@@ -73,6 +74,13 @@ def _convert(request: dict[str, Any], reply: TextIO) -> None:
         from compiler.frontend.convert import convert  # noqa: PLC0415
 
         convert(source, Workload(**request["workload"]), directory, say)
+
+
+def _files_of(source: Source) -> tuple[Path, ...]:
+    """What is read of a source: its file, or those of its weights."""
+    if isinstance(source, FileSource):
+        return (source.path,)
+    return () if source.weights is None else (source.weights, *weight_files(source.weights))
 
 
 def _fail(reply: TextIO, message: str) -> int:

@@ -16,17 +16,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
+from typing import NamedTuple
 
 from compiler.errors import VerificationError
 
 DTYPE_BITS = {"f32": 32, "i32": 32, "i8": 8, "i4": 4, "i1": 1}
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(NamedTuple):
     """One loop of the iteration space: takes 0, step, ..., (trip-1)*step and adds that to the offset of `dim`.
 
-    `dim` None re-reads; its step is 1 by convention.
+    `dim` None re-reads; its step is 1 by convention. A tuple, because the search makes, hashes and compares more of
+    these than of anything else.
     """
 
     trip: int

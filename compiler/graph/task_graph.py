@@ -120,10 +120,6 @@ class Dma:
         """Words of the memory image."""
         return -(-self.layout.tokens // self.tokens_per_word) * self.words_per_token
 
-    @property
-    def image_bytes(self) -> int:
-        return self.words * self.channels * 64
-
 
 @dataclass(frozen=True)
 class Task:

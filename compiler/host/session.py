@@ -90,7 +90,7 @@ def _prefill(accelerator: Accelerator, network: Network, on_layer: OnLayer) -> t
         accelerator.load(layer, network.layer(number))
         results = accelerator.run(layer, _inputs(accelerator, hidden, network.prefill_inputs(number)))
         hidden = results["hidden_out"]
-        caches.append({past: _cache(results[new], count, about.length - 1) for past, new in CACHES.items()})
+        caches.append({past: _cache(results[new][:, :, :count], about.length - 1) for past, new in CACHES.items()})
     return hidden[0, count - 1], caches
 
 
@@ -123,10 +123,13 @@ def _inputs(accelerator: Accelerator, hidden: Array, own: Tensors) -> dict[str, 
     return {"hidden": hidden, **{source: own[name] for source, name in named.items() if name in own}}
 
 
-def _cache(rows: Array, count: int, slots: int) -> Array:
-    """The first `count` rows of [1, heads, rows, features] at the front of `slots` rows."""
+def _cache(rows: Array, slots: int) -> Array:
+    """`rows` [1, heads, rows, features] at the front of `slots` rows; a row too many, which no step will read, is left
+    out: a prompt may fill the context where one token is wanted.
+    """
     cache = np.zeros((*rows.shape[:2], slots, rows.shape[3]), np.float32)
-    cache[:, :, :count] = rows[:, :, :count]
+    kept = min(rows.shape[2], slots)
+    cache[:, :, :kept] = rows[:, :, :kept]
     return cache
 
 

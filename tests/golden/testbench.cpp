@@ -1,6 +1,6 @@
 // Testbench: tb [design directory] [folder for the outputs]. Runs the kernels in sequence on params/ and tb/ and
-// compares the outputs with the expected ones in tb/. Ends with 0 where all are within their tolerance, with 1 where
-// one is not, with 2 where a file can not be used.
+// compares the outputs with the expected ones in tb/. Ends with 0 where all are within their tolerance, 1 where one
+// is not, 2 where a file can not be used.
 #include <sys/stat.h>
 
 #include <string>

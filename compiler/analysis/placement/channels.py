@@ -42,7 +42,8 @@ def assign_channels(tasks: Sequence[Task], platform: Platform) -> dict[str, tupl
     """HBM pseudo-channels of each load and store, in the order of its ports; heaviest first, each where the kernels
     that move it move least so far (kernels run one after the other), then where there is most space.
 
-    An image that fits no channel any more gets the least loaded one: the estimate reports the violation.
+    An image that fits no channel any more gets the least loaded one. Only the images of one layer are placed: whether
+    those of all layers fit is for the runtime to say.
     """
     hbm = platform.hbm
     load: list[dict[int, int]] = [{} for _ in range(hbm.channels)]

@@ -105,7 +105,7 @@ def source_to_json(source: Source) -> dict[str, Any]:
     """For the request to the importer's process."""
     if isinstance(source, FileSource):
         return {"name": source.name, "file": str(source.path.resolve()), "format": source.format}
-    weights = None if source.weights is None else str(source.weights.resolve())
+    weights = None if source.weights is None else str(source.weights.absolute())
     return {"name": source.name, "config": source.config.to_json(), "weights": weights}
 
 

@@ -9,27 +9,22 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from compiler.errors import InvalidInputError
 from compiler.frontend.models.config import ModelConfig
 from compiler.frontend.models.gpt2_config import Gpt2Config
 from compiler.frontend.models.parts import LayerNorm, RmsNorm
 from compiler.frontend.models.registry import family_of
 
-MAX_BYTES = 32 << 30  # of all parameters, as f32
-
 
 class LanguageModel(nn.Module):
     """All layers of a model, or its first `layers`, with embedding, final norm and head.
 
-    Parameters are named as in a workload's bundle: those of layer i are `h<i>.<name>`. Raises InvalidInputError where
-    they would take more than MAX_BYTES.
+    Parameters are named as in a workload's bundle: those of layer i are `h<i>.<name>`.
     """
 
     def __init__(self, config: ModelConfig, layers: int | None = None) -> None:
         super().__init__()
         self.config = config
         self.layers = config.layers if layers is None else layers
-        _check_size(config, self.layers)
         shape = (config.vocab_size, config.hidden)
         self.embedding = nn.Parameter(torch.zeros(shape))
         self.head = None if config.tie_word_embeddings else nn.Parameter(torch.zeros(shape))
@@ -66,14 +61,3 @@ class LanguageModel(nn.Module):
         weight = self.embedding if self.head is None else self.head
         scores = torch.matmul(self.norm(hidden), weight.T)
         return scores if self.cap is None else torch.tanh(scores / self.cap) * self.cap
-
-
-def _check_size(config: ModelConfig, layers: int) -> None:
-    tables = config.vocab_size * (1 if config.tie_word_embeddings else 2)
-    tables += config.positions if isinstance(config, Gpt2Config) else 0
-    needed = 4 * (tables * config.hidden + layers * config.layer_parameters)
-    if needed > MAX_BYTES:
-        raise InvalidInputError(
-            f"the whole network has {needed >> 20} MiB of weights; at most {MAX_BYTES >> 20} MiB can be run: "
-            "use fewer layers or a smaller model"
-        )

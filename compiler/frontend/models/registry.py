@@ -54,19 +54,36 @@ def cache_shape(config: ModelConfig, rows: int) -> tuple[int, int, int, int]:
     return (1, config.kv_heads, rows, config.head_dim)
 
 
+# Seeded networks as a whole. A residual stream that starts with the tokens alone, or a tied head behind a norm of ones,
+# chooses the last token again and again, whatever the blocks do; and what the blocks add holds the rounding flips. So
+# the stream starts as strong as is needed for many tokens to have a chance, compared with what two blocks add. Tied
+# heads score symmetrically, this after that as that after this: only positions or blocks lead out of a pair of tokens.
+_STREAM, _TIED_STREAM = 2.0, 0.7
+_FINAL_NORM = (1.0, 0.0)  # no token is like itself behind weights of either sign
+
+
 def _gpt2_initialise(config: Gpt2Config, name: str) -> tuple[float, float]:
     spread = config.initializer_range
+    if name in {"embedding", "positions"}:
+        added = spread**2 * (config.n_embd * config.n_inner / (2 * config.n_layer)) ** 0.5
+        return _STREAM * added / 2**0.5, 0.0
+    if name == "norm.weight":
+        return _FINAL_NORM
     if name.endswith("proj.weight"):
         return spread / (2 * config.n_layer) ** 0.5, 0.0  # GPT-2 scales what enters the residual stream
     return spread, 1.0 if _is_norm(name) and name.endswith("weight") else 0.0
 
 
 def _decoder_initialise(config: DecoderConfig, name: str) -> tuple[float, float]:
-    if name == "embedding" and not config.tie_word_embeddings:
-        # Seeded blocks add about 1 each. In a stream as much larger as a trained network's, one activation that is
-        # rounded the other way does not choose the next token.
-        return 4.0, 0.0
-    return config.initializer_range, 1.0 if _is_norm(name) else 0.0
+    spread = config.initializer_range
+    if name == "embedding":
+        gated = 1.2 * spread**3 * config.hidden * config.intermediate_size**0.5
+        added = 2.0 if config.traits.outer_norms else gated
+        stream = (_TIED_STREAM if config.tie_word_embeddings else _STREAM) * added
+        return stream / (config.hidden**0.5 if config.traits.scaled_embedding else 1.0), 0.0
+    if name == "norm.weight":
+        return _FINAL_NORM
+    return spread, 1.0 if _is_norm(name) else 0.0
 
 
 def _is_norm(name: str) -> bool:

@@ -20,7 +20,7 @@ METRICS = (Metric("time_per_token", 1877.0, "us", Fidelity.ESTIMATE),)
 @pytest.fixture
 def generated(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Replaces the work: `tokens` is what the board gives, the reference is 5, 6."""
-    state: dict[str, Any] = {"tokens": (5, 6)}
+    state: dict[str, Any] = {"tokens": (5, 6), "error": 1e-7}
 
     def prepare(_model: object, options: Any, _knobs: object, _board: object, _cache: object, _say: object) -> Prepared:
         state["options"] = options
@@ -32,7 +32,7 @@ def generated(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         for token in state["tokens"]:
             on_layer("decode", 0)
             on_token(token)
-        return Generation(state["tokens"], (5, 6), 1e-7, (0.5, 0.25), METRICS)
+        return Generation(state["tokens"], (5, 6), state["error"], (0.5, 0.25), METRICS, 0.02)
 
     monkeypatch.setattr("compiler.generation.prepare", prepare)
     monkeypatch.setattr("compiler.generation.run", generate)
@@ -46,7 +46,8 @@ def test_equal_tokens_end_with_0_and_times_carry_their_fidelity(generated: dict[
     assert result.exit_code == 0, result.output
     assert generated["options"].prompt == (1, 2, 3)
     assert "token   1  5" in result.output
-    assert "equal to the quantised PyTorch reference: all 2 tokens" in result.output
+    assert "equal to the quantised PyTorch reference: all 2 tokens, 2 distinct" in result.output
+    assert "smallest margin of the reference: 0.25 standard deviations" in result.output
     assert "time per token: 1,877 us estimate, accelerator only" in result.output
 
 
@@ -54,7 +55,16 @@ def test_a_different_token_ends_with_1_and_says_by_how_much(generated: dict[str,
     generated["tokens"] = (5, 9)
     result = run(app, ["generate", "gpt2", "--layers", "2", "--tokens", "2"])
     assert result.exit_code == 1
-    assert "DIFFERENT from PyTorch from token 2 on: 9 for 6, which was ahead by 0.25" in result.output
+    output = result.output.replace("\n", " ")
+    assert "DIFFERENT from PyTorch from token 2 on: 9 for 6, which was ahead by 0.25" in output
+    assert "within rounding: two tokens were nearly tied" in output
+
+
+def test_equal_tokens_with_wrong_hidden_states_end_with_1(generated: dict[str, Any]):
+    generated["error"] = 0.3
+    result = run(app, ["generate", "gpt2", "--layers", "2", "--tokens", "2"])
+    assert result.exit_code == 1
+    assert "more than rounding explains" in result.output
 
 
 def test_json_is_one_document(generated: dict[str, Any]):

@@ -13,7 +13,16 @@ from tiny_models import TINY_MODELS, tiny_model
 from compiler.design_dir import silent
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.models.config import ModelSource, config_from_fields
-from compiler.generation import GenerateOptions, Generation, Prepared, copy_for_board, prepare, request_of, run
+from compiler.generation import (
+    GenerateOptions,
+    Generation,
+    Prepared,
+    copy_for_board,
+    hidden_error,
+    prepare,
+    request_of,
+    run,
+)
 from compiler.host.design import load_design
 from compiler.host.network import Network
 from compiler.host.session import Placed, generate
@@ -50,9 +59,34 @@ def test_what_does_not_fit_is_refused(options: GenerateOptions, message: str) ->
         request_of(SOURCE, options)
 
 
+def test_too_large_a_network_is_refused_before_it_is_built() -> None:
+    """Its table of positions counts too."""
+    fields = {"model_type": "gpt2", "n_embd": 16384, "n_head": 16, "n_layer": 1, "vocab_size": 8}
+    config = config_from_fields({**fields, "n_positions": 1 << 18})
+    with pytest.raises(InvalidInputError, match=r"1 layers of big have .* at most 8192 MiB"):
+        request_of(ModelSource("big", config), GenerateOptions((1,), 1))
+
+
+def test_hidden_states_are_compared_up_to_the_first_token_that_differs() -> None:
+    reference = {"tokens": np.array([1, 2, 3]), "hidden": np.array([[1.0, -2.0], [0.0, 1.0], [1.0, 1.0]])}
+    states = reference["hidden"] + np.array([[0.0], [0.02], [0.5]])
+    assert hidden_error([1, 2, 3], states, reference) == pytest.approx(0.25)
+    assert hidden_error([1, 9, 3], states, reference) == pytest.approx(0.01)
+    assert hidden_error([9, 9, 9], states, reference) == 0
+    assert hidden_error([1, 2, 3], states * np.nan, reference) == np.inf
+
+
+def test_equal_tokens_from_wrong_hidden_states_do_not_pass() -> None:
+    assert not Generation((1, 2), (1, 2), 0.06, (1.0,) * 2, (), 0.05).passed
+    assert Generation((1, 2), (1, 2), 0.04, (1.0,) * 2, (), 0.05).passed
+    tied = Generation((1, 3), (1, 2), 0.04, (1.0,) * 2, (), 0.05)
+    assert (tied.within_rounding, tied.passed) == (True, False)
+    assert Generation((1,), (1,), np.inf, (1.0,), (), 0.05).to_json()["hidden_error"] is None
+
+
 def test_a_generation_names_the_first_token_that_differs() -> None:
-    assert Generation((1, 2, 3), (1, 2, 3), 0.0, (1.0,) * 3, ()).equal
-    different = Generation((1, 4, 5), (1, 2, 3), 0.0, (1.0,) * 3, ())
+    assert Generation((1, 2, 3), (1, 2, 3), 0.0, (1.0,) * 3, (), 0.05).equal
+    different = Generation((1, 4, 5), (1, 2, 3), 0.0, (1.0,) * 3, (), 0.05)
     assert (different.equal, different.first_difference) == (False, 1)
     assert different.to_json()["first_difference"] == 1
 
@@ -73,6 +107,8 @@ def test_the_simulated_board_generates_the_tokens_of_pytorch(prepared: Prepared)
     assert generation.tokens == generation.reference == tuple(seen)
     assert len(set(seen)) > 2  # a constant would prove little
     assert generation.hidden_error < 5e-3
+    assert generation.passed
+    assert generation.tolerance == pytest.approx(0.02 * 2**0.5)
     assert layers == [("prefill", 0), ("prefill", 1), *[("decode", 0), ("decode", 1)] * 8]
     assert [(m.name, m.fidelity) for m in generation.metrics] == [
         ("prefill_time", "estimate"),

@@ -3,13 +3,19 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
-from small_graphs import mlp
+from small_graphs import mlp, quantised
 
+from compiler.analysis.build import build_task_graph
 from compiler.design_dir import digests, edited_files
 from compiler.errors import InvalidInputError
 from compiler.frontend.graph_json import graph_to_json
-from compiler.verify import OutputCheck, csim, verdict_of
+from compiler.frontend.interpret import interpret
+from compiler.options import Knobs
+from compiler.platforms.platform import load_platform
+from compiler.targets.images import tensor_to_tokens
+from compiler.verify import OutputCheck, csim, integer_mismatches, verdict_of
 
 DESCRIPTION = {"platform": "u55c", "workload": {"precision": "f32"}}
 
@@ -75,3 +81,21 @@ def test_a_verdict_names_what_the_results_were_compared_with():
     verdict = verdict_of((output,), {}, "", "onnx.reference.ReferenceEvaluator", 1.0)
     assert verdict.message == "y is off by 0.25 from onnx.reference.ReferenceEvaluator, 0.0001 is allowed"
     assert verdict.to_json()["reference"] == "onnx.reference.ReferenceEvaluator"
+
+
+def test_every_integer_that_a_task_gets_wrong_counts(tmp_path: Path):
+    graph = quantised()
+    tasks = build_task_graph(graph, Knobs(overall_unroll=1), load_platform("u55c"))
+    rng = np.random.default_rng(0)
+    tensors = {v.source: rng.integers(-8, 8, v.shape) for v in graph.values if v.dtype in ("i8", "i4")}
+    values = interpret(graph, {"scales": np.ones(16, np.float32)} | {k: v.astype(np.int8) for k, v in tensors.items()})
+    task = tasks.task["product"]
+    for access, value in zip((*task.reads, *task.writes), ("xq", "wq", "acc"), strict=True):
+        tokens = tensor_to_tokens(values[value], tasks.stream[access.stream].itensor)
+        (tmp_path / f"{access.stream}.bin").write_bytes(tokens.tobytes())
+    assert integer_mismatches(task, tasks, graph, tmp_path) == 0
+    written = tmp_path / f"{task.writes[0].stream}.bin"
+    made = np.frombuffer(written.read_bytes(), np.int32).copy()
+    made[[3, 17]] += 1
+    written.write_bytes(made.tobytes())
+    assert integer_mismatches(task, tasks, graph, tmp_path) == 2

@@ -80,4 +80,7 @@ def test_a_row_must_be_whole_words_of_the_outermost_step() -> None:
     assert appends(row, dma((1, 16), (Loop(4, 1, 0),), 1), axis=0)
     assert not appends(row, dma((1, 1), (Loop(16, 1, 1), Loop(4, 1, 0)), 16), axis=0), "rows lie across"
     assert not appends(row, dma((1, 16), (Loop(4, 1, 0),), 1), axis=1), "that is no row"
+    heads = dma((1, 1), (Loop(4, 1, 0), Loop(16, 1, 1)), 16)
+    assert appends(heads, dma((1, 1, 1), (Loop(3, 1, 1), Loop(4, 1, 0), Loop(16, 1, 2)), 16), axis=1)
+    assert not appends(heads, dma((1, 1, 1), (Loop(3, 1, 1), Loop(16, 1, 2), Loop(4, 1, 0)), 16), axis=1), "its order"
     assert not appends(dma((1,), (Loop(8, 1, 0),), 16), dma((1, 8), (Loop(4, 1, 0),), 2), axis=0), "half a word"

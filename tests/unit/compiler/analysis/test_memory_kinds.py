@@ -30,6 +30,14 @@ def memories(draw: st.DrawFn) -> list[Memory]:
     return [buffer_choices(f"t{k}", buffer) for k, buffer in enumerate(buffers)]
 
 
+def test_what_need_not_have_moved_moves_back() -> None:
+    """The cheap move frees too little; after the dear one it was for nothing."""
+    small = Memory("s", "buffer", (MemoryCost("bram", 0, 1, 0), MemoryCost("uram", 0, 0, 1)))
+    large = Memory("l", "buffer", (MemoryCost("bram", 0, 10, 0), MemoryCost("uram", 0, 0, 12)))
+    chosen = choose_kinds([small, large], {"bram36": 5.0, "uram": 100.0, "lut": 0.0})
+    assert [cost.kind for cost in chosen] == ["bram", "uram"]
+
+
 @settings(max_examples=150, deadline=None)
 @given(memories(), st.floats(0, 60), st.floats(0, 30), st.sampled_from([0.0, 500.0, 1e5]))
 def test_the_resource_that_runs_out_is_used_less_and_the_others_stay_within(

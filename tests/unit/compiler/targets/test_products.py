@@ -1,11 +1,15 @@
 """Two products a DSP are counted where they are emitted, and nowhere else."""
 
+from dataclasses import replace
+
 import pytest
 from networks import NETWORKS
+from small_graphs import quantised
 
 from compiler.analysis.build import build_task_graph
+from compiler.graph.linalg_graph import Reduction
 from compiler.graph.task_graph import TaskGraph
-from compiler.options import Knobs, Multiplier
+from compiler.options import Knobs, Multiplier, TaskOverride
 from compiler.platforms.platform import load_platform
 from compiler.targets.hls_code import tasks_source
 from compiler.targets.interface import plan_interface
@@ -43,3 +47,15 @@ def test_lanes_that_do_not_come_in_pairs_are_plain_dsps(unroll: int, tile: int) 
     if not packed:
         assert products(tasks) == {"imul_8x4_dsp": nest.lanes}
         assert "impl=dsp" in text
+
+
+def test_packed_products_are_combined_as_the_reduction_says() -> None:
+    graph = quantised()
+    largest = replace(graph.op["product"], reduction=Reduction("max", -(2**31)))
+    graph = replace(graph, ops=(largest, *graph.ops[1:]))
+    override = TaskOverride("product", tile=32, unroll=32 * 16 * 4)
+    tasks = build_task_graph(graph, Knobs(multiplier="dsp_packed", overrides=(override,), stream_width=4096), U55C)
+    text = tasks_source(tasks, plan_interface(tasks, graph))
+    assert "mul2(" in text
+    assert "reduce_tree<Maximum>" in text
+    assert "reduce_tree<Add>" not in text

@@ -6,6 +6,8 @@ from small_graphs import mlp
 
 from compiler.analysis.build import build_task_graph
 from compiler.analysis.placement.channels import assign_channels
+from compiler.graph.itensor import ITensor, Loop
+from compiler.graph.task_graph import Access, Dma, Task, TimingSpec
 from compiler.options import Knobs
 from compiler.platforms.platform import load_platform
 
@@ -45,6 +47,20 @@ def test_kernels_that_run_one_after_the_other_balance_on_their_own() -> None:
         ]
         load = [sum(w for w, c in words if c == channel) for channel in (0, 1)]
         assert max(load) <= sum(load) / 2 + max(w for w, _ in words)
+
+
+def load(name: str, image: int, moved: int) -> Task:
+    """A load of an image of `image` words, of which it moves `moved`, re-reads included."""
+    dma = Dma(name, ITensor((16,), "f32", (Loop(image, 16, 0),)), 1, 1, 1)
+    return Task(name, "load", 0, TimingSpec((moved,), 1, 1), (), (Access(f"{name}_out"),), dma=dma)
+
+
+def test_space_counts_before_balance() -> None:
+    tasks = [load("a", 60, 100), load("b", 60, 50), load("c", 30, 40), load("d", 40, 5)]
+    two = replace(U55C, hbm=replace(U55C.hbm, channels=2, channel_bytes=100 * 64))
+    assert assign_channels(tasks, two) == {"a": (0,), "b": (1,), "c": (1,), "d": (0,)}, (
+        "channel 1 moves less, but is full"
+    )
 
 
 def test_images_go_where_there_is_space() -> None:

@@ -41,6 +41,13 @@ def test_deeper_than_the_need_gains_nothing() -> None:
     assert latency == pytest.approx(estimate(with_depths(tasks, whole), U55C).latency_us, rel=0.01)
 
 
+def test_weights_that_are_read_as_slowly_as_they_load_need_no_more() -> None:
+    overrides = (TaskOverride("up", unroll=1, order=(2, 0, 1)), TaskOverride("down", unroll=1))
+    knobs = Knobs(default_tile_size=64, overall_unroll=1024, stream_width=2048, overrides=overrides)
+    tasks = build_task_graph(mlp(), knobs, U55C)
+    assert not any(tasks.stream[name].target == "down" for name in prefetch_depths(tasks, U55C, 1 << 30))
+
+
 @pytest.mark.parametrize("bits", [0, 100, 5_000, 50_000])
 def test_the_budget_bounds_what_is_added(bits: int) -> None:
     tasks = late_reader()
