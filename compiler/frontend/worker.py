@@ -24,7 +24,9 @@ from compiler.frontend.models.config import ModelSource
 from compiler.frontend.network_request import NetworkRequest
 from compiler.options import Workload
 
-MEMORY_BYTES = 32 << 30
+# Below what the machine has, else an upload that grows takes the other processes' memory before its limit ends it; but
+# enough for the libraries, which reserve more addresses than they use.
+MEMORY_BYTES = min(32 << 30, max(8 << 30, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * 3 // 4))
 FILE_BYTES = 16 << 30
 ERRORS: dict[str, type[MillraceError]] = {
     e.__name__: e for e in (MillraceError, InvalidInputError, UnsupportedError, ToolError)

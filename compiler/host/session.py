@@ -90,7 +90,9 @@ def _prefill(accelerator: Accelerator, network: Network, on_layer: OnLayer) -> t
         accelerator.load(layer, network.layer(number))
         results = accelerator.run(layer, _inputs(accelerator, hidden, network.prefill_inputs(number)))
         hidden = results["hidden_out"]
-        caches.append({past: _cache(results[new][:, :, :count], about.length - 1) for past, new in CACHES.items()})
+        caches.append(
+            {past: filled_cache(results[new][:, :, :count], about.length - 1) for past, new in CACHES.items()}
+        )
     return hidden[0, count - 1], caches
 
 
@@ -123,7 +125,7 @@ def _inputs(accelerator: Accelerator, hidden: Array, own: Tensors) -> dict[str, 
     return {"hidden": hidden, **{source: own[name] for source, name in named.items() if name in own}}
 
 
-def _cache(rows: Array, slots: int) -> Array:
+def filled_cache(rows: Array, slots: int) -> Array:
     """`rows` [1, heads, rows, features] at the front of `slots` rows; a row too many, which no step will read, is left
     out: a prompt may fill the context where one token is wanted.
     """

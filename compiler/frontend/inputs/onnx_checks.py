@@ -12,6 +12,8 @@ MAX_NODES = 4096
 MAX_TENSORS = 8192
 MAX_RANK = 8
 MAX_ELEMENTS = 1 << 28
+MAX_TEXT = 4096  # bytes of an attribute: the equation of an Einsum is read in more than linear time
+MAX_VALUES = 1 << 30  # elements of all values together: the reference keeps them all
 MAX_INDICES = 4096  # elements of an integer tensor: shapes and axes are short
 
 _NO_PERMUTATION = "its loops do not read single indices of a tensor in some order (a projected permutation)"
@@ -70,8 +72,11 @@ def check_shapes(model: onnx.ModelProto) -> None:
         kind = value.type.tensor_type.elem_type
         if kind != TensorProto.FLOAT:
             raise UnsupportedError(f"{value.name} is {type_name(kind)}; inputs and outputs must be FLOAT (32 bits)")
-    for value in (*graph.input, *graph.value_info, *graph.output):
-        _check_shape(value)
+    elements = sum(_check_shape(value) for value in (*graph.input, *graph.value_info, *graph.output))
+    if elements > MAX_VALUES:
+        raise InvalidInputError(
+            f"the network computes {elements} elements in all; at most {MAX_VALUES} are accepted: export fewer layers"
+        )
     known = {v.name for v in (*graph.input, *graph.value_info, *graph.output, *graph.initializer)}
     for node in graph.node:
         if unknown := [name for name in node.output if name and name not in known]:
@@ -94,6 +99,8 @@ def _check_node(node: NodeProto) -> None:
         raise UnsupportedError(f"{describe(node)} is of the domain {node.domain!r}; only ONNX's own operators work")
     if node.op_type in REFUSED:
         raise UnsupportedError(f"{describe(node)} is not supported: {REFUSED[node.op_type]}")
+    if any(len(a.s) > MAX_TEXT for a in node.attribute):
+        raise InvalidInputError(f"{describe(node)[:200]} has a text of more than {MAX_TEXT} bytes; shorten it")
     if any(a.HasField("g") or a.graphs for a in node.attribute):
         raise UnsupportedError(f"{describe(node)} holds a graph of its own; export without control flow")
 
@@ -126,7 +133,8 @@ def _check_tensor(tensor: TensorProto) -> None:
         )
 
 
-def _check_shape(value: ValueInfoProto) -> None:
+def _check_shape(value: ValueInfoProto) -> int:
+    """Its elements."""
     kind = value.type.tensor_type
     if not value.type.HasField("tensor_type") or not kind.HasField("shape"):
         raise UnsupportedError(f"{value.name!r} is not a tensor of known shape; export with fixed sizes")
@@ -136,7 +144,7 @@ def _check_shape(value: ValueInfoProto) -> None:
                 f"{value.name!r} has a dimension {dim.dim_param or '?'!r} without a size; export with fixed sizes "
                 "(no dynamic_axes), one sequence or image at a time"
             )
-    _elements(repr(value.name), tuple(d.dim_value for d in kind.shape.dim))
+    return _elements(repr(value.name), tuple(d.dim_value for d in kind.shape.dim))
 
 
 def _elements(what: str, shape: tuple[int, ...]) -> int:

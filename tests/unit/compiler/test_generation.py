@@ -25,7 +25,7 @@ from compiler.generation import (
 )
 from compiler.host.design import load_design
 from compiler.host.network import Network
-from compiler.host.session import Placed, generate
+from compiler.host.session import Placed, filled_cache, generate
 from compiler.options import Knobs
 from compiler.platforms.platform import load_platform
 
@@ -166,3 +166,12 @@ def test_a_scale_that_changes_with_the_layer_is_unsupported(tmp_path: Path) -> N
     with pytest.raises(UnsupportedError, match="generate with --layers 1"):
         prepare(tmp_path, GenerateOptions(PROMPT, 2), Knobs(), U55C, tmp_path / "cache", silent)
     shutil.rmtree(tmp_path / "cache")
+
+
+def test_a_prompt_may_fill_the_context_where_one_token_is_wanted() -> None:
+    """The cache has one slot less than the prompt then, and nothing reads it."""
+    request = request_of(SOURCE, GenerateOptions(tuple(range(16)), 1))
+    assert request.length == 16
+    rows = np.arange(2 * 16 * 3, dtype=np.float32).reshape(1, 2, 16, 3)
+    np.testing.assert_array_equal(filled_cache(rows, request.length - 1), rows[:, :, :15])
+    np.testing.assert_array_equal(filled_cache(rows, 20)[:, :, 16:], np.zeros((1, 2, 4, 3)))

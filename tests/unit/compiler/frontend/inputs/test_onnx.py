@@ -8,12 +8,12 @@ import numpy as np
 import onnx
 import onnx_models
 import pytest
-from onnx import ModelProto, TensorProto, helper
+from onnx import ModelProto, TensorProto, helper, shape_inference
 from onnx_models import integers, single, weights
 
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.bundle import Bundle
-from compiler.frontend.inputs.onnx_checks import MAX_NODES
+from compiler.frontend.inputs.onnx_checks import MAX_NODES, check_model, check_shapes
 from compiler.frontend.interpret import interpret, outputs_of
 from compiler.options import Knobs
 from compiler.pipeline import compile_design
@@ -379,3 +379,16 @@ def test_the_reference_is_onnx_itself(import_onnx: ImportOnnx) -> None:
     checked = onnx.load_from_string(made.SerializeToString())
     [result] = ReferenceEvaluator(checked).run(None, {"x": bundle.tensors()["x"]})
     np.testing.assert_array_equal(bundle.expected()["y"], result)
+
+
+def test_what_grows_within_the_network_is_refused_before_it_is_computed() -> None:
+    """Each value is small enough; all of them are not. And an equation that takes long to read."""
+    x = helper.make_tensor_value_info("v0", TensorProto.FLOAT, [1 << 14, 1 << 14])
+    nodes = [helper.make_node("Relu", [f"v{i}"], [f"v{i + 1}"]) for i in range(6)]
+    y = helper.make_tensor_value_info("v6", TensorProto.FLOAT, [1 << 14, 1 << 14])
+    made = helper.make_model(helper.make_graph(nodes, "g", [x], [y]))
+    with pytest.raises(InvalidInputError, match=r"computes 1879048192 elements in all; at most 1073741824"):
+        check_shapes(shape_inference.infer_shapes(made))
+    slow = helper.make_node("Einsum", ["v0"], ["v6"], equation="." * 5000)
+    with pytest.raises(InvalidInputError, match="has a text of more than 4096 bytes"):
+        check_model(helper.make_model(helper.make_graph([slow], "g", [x], [y])))

@@ -66,6 +66,15 @@ def test_model_names(name: str, made: str) -> None:
     assert model_name(Path(name)) == made
 
 
+def test_an_index_behind_a_link_keeps_its_name(tmp_path: Path) -> None:
+    """Hubs keep files under their digests: the name of the link says what the file is, and where its shards lie."""
+    (tmp_path / "blob").write_text("{}")
+    index = tmp_path / "model.safetensors.index.json"
+    index.symlink_to("blob")
+    source = ModelSource("gpt2", resolve_model("gpt2").config, index)
+    assert source_from_json(source_to_json(source)) == source
+
+
 def test_a_file_has_one_workload() -> None:
     file = FileSource("net", Path("net.onnx"), "onnx")
     whole = whole_network("net")
