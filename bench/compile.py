@@ -10,6 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from bench.workload import bundle_cache
 from compiler.frontend.bundle import import_model
 from compiler.options import Knobs, Workload
 from compiler.pipeline import compile_design
@@ -23,12 +24,11 @@ def main() -> None:
     parser.add_argument("--length", type=int, default=64)
     parser.add_argument("--precision", default="w4a8", choices=("f32", "w8a8", "w4a8"))
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "millrace-bench")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
 
     workload = Workload(arguments.model, arguments.phase, arguments.length, arguments.precision)
-    bundle = import_model(arguments.model, workload, arguments.cache)
+    bundle = import_model(arguments.model, workload, bundle_cache())
     seconds: list[float] = []
     stages: dict[str, float] = {}
     for _ in range(arguments.repeat):

@@ -66,14 +66,14 @@ def write_description(
     bundle: Bundle, knobs: Knobs, platform: Platform, board: BoardPlan, estimated: Estimate, design: Path
 ) -> None:
     """design.json, dataflow.json and README.md; call it last, for design.json holds the digests of all other files."""
-    tasks = board.tasks
+    tasks, reference = board.tasks, bundle.meta.get("reference", DEFAULT_REFERENCE)
     (design / "dataflow.json").write_text(json.dumps({**tasks.to_json(), **board.to_json()}, indent=1))
     description: dict[str, Any] = {
         "name": tasks.name,
         "tool": TOOL,
         "tool_version": VERSION,
         "workload": bundle.workload.to_json(),
-        "reference": bundle.meta.get("reference", DEFAULT_REFERENCE),
+        "reference": reference,
         "platform": platform.name,
         "knobs": knobs.to_json(),
         "metrics": [m.to_json() for m in estimated.metrics],
@@ -89,7 +89,7 @@ def write_description(
             name=tasks.name,
             model=bundle.workload.model,
             shape=_shape(bundle),
-            reference=bundle.meta.get("reference", DEFAULT_REFERENCE),
+            reference=reference,
             precision=bundle.workload.precision,
             board=platform.title,
             clock=platform.clock_mhz,

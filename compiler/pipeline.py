@@ -61,12 +61,13 @@ def compile_design(
     with _whole_directory(out) as design:
         tasks = build_ir(bundle, knobs, platform, design / "ir", say)
         say("place on the board")
-        board = plan_board(tasks, pad(bundle.graph, knobs), knobs, platform)
+        network = pad(bundle.graph, knobs)  # as the tasks compute it
+        board = plan_board(tasks, network, knobs, platform)
         say("estimate")
         estimated = board.judged(estimate(board.tasks, platform))
         say("emit HLS C++")
         data = NetworkData(bundle.tensors(), bundle.expected(), TOLERANCE[bundle.workload.precision])
-        emit_design(board.tasks, pad(bundle.graph, knobs), platform, data, design, board.placement)
+        emit_design(board.tasks, network, platform, data, design, board.placement)
         say("write test data")
         write_testbench_data(bundle, design)
         write_description(bundle, knobs, platform, board, estimated, design)

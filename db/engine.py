@@ -1,5 +1,7 @@
 """Connections and transactions: SQLite (the embedded default) and Postgres behind one class."""
 
+import sqlite3
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -69,13 +71,23 @@ def make_engine(url: str) -> Engine:
 
 def _configure_sqlite(connection: Any, _record: Any) -> None:
     connection.isolation_level = None  # transactions are ours, see _begin_sqlite
-    for pragma in (
-        "journal_mode=WAL",
-        "foreign_keys=ON",
-        f"busy_timeout={_BUSY_TIMEOUT_MS}",
-        "synchronous=NORMAL",
-    ):
+    for pragma in (f"busy_timeout={_BUSY_TIMEOUT_MS}", "foreign_keys=ON", "synchronous=NORMAL"):
         connection.execute(f"PRAGMA {pragma}")
+    _write_ahead(connection)
+
+
+def _write_ahead(connection: Any) -> None:
+    # Two connections that open a new database at once both upgrade a read lock for the switch; SQLite answers one of
+    # them "locked" at once, without regard to the busy timeout, since waiting would be a deadlock.
+    deadline = time.monotonic() + _BUSY_TIMEOUT_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
 
 
 def _begin_sqlite(connection: Connection) -> None:

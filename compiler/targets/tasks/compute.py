@@ -197,15 +197,15 @@ def _accumulate(code: _Code, term: str, accumulator: _Accumulator | None) -> str
     assert code.op.reduction is not None
     dtype, out = code.body.dtype_of(code.body.result), code.out
     combiner, init = code.op.reduction.combiner, code.op.reduction.init
-    neutral = is_neutral(combiner, dtype, init)
+    ignorable = is_neutral(combiner, dtype, init)
     start = literal(init, dtype)
     if accumulator is None:
-        return term if neutral else combine(combiner, dtype, start, term)
+        return term if ignorable else combine(combiner, dtype, start, term)
     if term.startswith("reduce_tree"):  # written once, used twice
         partial = code.namer.name("partial")
         out.line(f"const {C_TYPE[dtype]} {partial} = {term};")
         term = partial
-    first = term if neutral else combine(combiner, dtype, start, term)
+    first = term if ignorable else combine(combiner, dtype, start, term)
     later = combine(combiner, dtype, accumulator.target, term)
     if " ? " in later:
         later = f"({later})"

@@ -38,5 +38,17 @@ def test_two_that_start_at_once_take_turns(tmp_path: Path) -> None:
     assert migrate.current_revision(make_engine(url)) == migrate.HEAD
 
 
+def test_many_that_open_a_new_database_at_once_wait_for_each_other(tmp_path: Path) -> None:
+    def connect(url: str) -> None:
+        engine = make_engine(url)
+        with engine.connect():
+            pass
+        engine.dispose()
+
+    with ThreadPoolExecutor(8) as pool:  # without the retry about one round in fifteen met a locked database
+        for round_ in range(60):
+            list(pool.map(connect, [f"sqlite:///{tmp_path}/{round_}.db"] * 8))
+
+
 def test_empty_database_has_no_revision(tmp_path: Path) -> None:
     assert migrate.current_revision(make_engine(f"sqlite:///{tmp_path}/a.db")) is None
