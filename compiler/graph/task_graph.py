@@ -19,6 +19,8 @@ from compiler.graph.nest import Nest
 
 TaskKind = Literal["compute", "fork", "chunk", "concat", "converter", "load", "store"]
 MemoryKind = Literal["registers", "lutram", "bram", "uram"]
+# Pipelines as `#pragma HLS pipeline style=` names them: stalling, flushable, free-running flushable (AMD UG1399).
+PipelineStyle = Literal["stp", "flp", "frp"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +42,19 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class TimingSpec:
-    """Loop nest in time: tripcounts outermost first, initiation interval and pipeline depth in cycles (design 3.4)."""
+    """Loop nest in time: tripcounts outermost first, initiation interval and pipeline depth in cycles (design 3.4).
+
+    The outer `restarts` loops are not part of the pipeline: it drains in each of their iterations and starts anew `gap`
+    cycles later. In what we emit there are none, the nests are perfect and become one pipeline; a csynth report may
+    tell otherwise.
+    """
 
     trips: tuple[int, ...]
     ii: int
     depth: int
+    style: PipelineStyle = "flp"
+    restarts: int = 0
+    gap: int = 0
 
     @property
     def iterations(self) -> int:
@@ -53,7 +63,8 @@ class TimingSpec:
     @property
     def latency(self) -> int:
         """Cycles from start to the last result when nothing blocks."""
-        return (self.iterations - 1) * self.ii + self.depth
+        runs = prod(self.trips[: self.restarts])
+        return runs * ((self.iterations // runs - 1) * self.ii + self.depth) + (runs - 1) * self.gap
 
     def first(self, access: Access) -> int:
         """Index of the first iteration that makes the access."""

@@ -1,0 +1,141 @@
+"""What the timing simulator executes: processes, each a pipelined loop nest, and the FIFOs between them.
+
+The machine, cycle by cycle. `stored` of a FIFO in cycle t is what was written before t less what was read before t. A
+read in t needs `stored` >= 1, a write in t needs `stored` < `depth`: both ends are registered, as in the FIFOs of HLS.
+
+A *flushable* process (`style` flp or frp) lets each iteration that has entered go on. In each cycle, in this order:
+
+1. the oldest iteration inside leaves if it entered at least `latency - 1` cycles ago and all its writes find room;
+   at most one leaves;
+2. the next iteration enters if its turn has come, fewer than `slots` are inside, and all its reads find a token.
+
+Iterations enter `ii / per` cycles apart: with r the turn of an iteration in 1/`per` cycles, 0 for the first, it may
+enter from cycle ceil(r / per) on. The turn of the next is r + ii if it entered in that very cycle, and `per` times the
+cycle in which it did + ii otherwise.
+
+A *stalling* process (`style` stp) is one shift register: step k of it takes in iteration k / ii where ii divides k, and
+lets out the iteration that was taken in `latency - 1` steps ago. A step happens in a cycle if all reads and writes of it
+find a token and room; otherwise the whole process waits. `per` is 1.
+
+Both run their outer `restarts` loops outside the pipeline: each of their iterations is a run of the nest inside. With
+`drains`, the turn of a run's first iteration is no earlier than `gap / per` cycles after the cycle that follows the last
+leaving of the run before (a stalling process: its first step, after the last step). Without, which only flushable ones
+can be, `gap / per` cycles are added to the turn of its first iteration.
+"""
+
+from dataclasses import dataclass
+from math import prod
+
+from compiler.errors import VerificationError
+from compiler.graph.task_graph import Access, PipelineStyle
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """One pipelined nest: `trips` outermost first. `latency` counts the cycles from reading to writing, both included.
+
+    A process without reads, or without writes, is an end of the network.
+    """
+
+    name: str
+    trips: tuple[int, ...]
+    ii: int
+    latency: int
+    reads: tuple[Access, ...]
+    writes: tuple[Access, ...]
+    style: PipelineStyle = "flp"
+    per: int = 1
+    restarts: int = 0
+    gap: int = 0
+    drains: bool = True
+
+    def __post_init__(self) -> None:
+        stalls = self.style == "stp"
+        if min((*self.trips, self.ii, self.per)) < 1 or self.gap < 0 or not 0 <= self.restarts <= len(self.trips):
+            raise VerificationError(f"process {self.name} has no timing: trips, ii and per must be at least 1")
+        if stalls and (self.per != 1 or not self.drains or self.latency < 1):
+            raise VerificationError(f"stalling process {self.name} needs per 1, drains and a latency of at least 1")
+        if not stalls and self.latency < 2:
+            raise VerificationError(f"flushable process {self.name} needs a latency of at least 2: a read and a write")
+        if self.ii < self.per:
+            raise VerificationError(f"process {self.name} would start several iterations in one cycle")
+
+    @property
+    def iterations(self) -> int:
+        return prod(self.trips)
+
+    @property
+    def run(self) -> int:
+        """Iterations of one run of the pipeline."""
+        return prod(self.trips[self.restarts :])
+
+    @property
+    def slots(self) -> int:
+        """Iterations that a flushable process holds at most."""
+        return max(1, -(-(self.latency - 1) * self.per // self.ii))
+
+
+@dataclass(frozen=True, slots=True)
+class Fifo:
+    """A FIFO between two processes that holds `depth` tokens, None: any number."""
+
+    name: str
+    source: str
+    target: str
+    depth: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """Processes in topological order and FIFOs; every access names a FIFO of which its process is an end."""
+
+    processes: tuple[Process, ...]
+    fifos: tuple[Fifo, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessRun:
+    """What a process did. `start` is the cycle of its first entry (-1: none), `end` the one after its last leaving.
+
+    `empty` and `full` count the cycles in which it could have gone on but for a FIFO: `empty` where a FIFO that it must
+    read had no token, `full` where all had one but it had no room. For a flushable process that is its entry: its turn
+    has come, and its slots are all taken in the `full` cycles; for a stalling one any step.
+    """
+
+    name: str
+    iterations: int
+    start: int
+    end: int
+    empty: int
+    full: int
+
+
+@dataclass(frozen=True, slots=True)
+class FifoRun:
+    """What passed a FIFO. `peak` is the most tokens written and not read before the same cycle.
+
+    `empty` counts the cycles in which its reader could have gone on but for some FIFO and this one had no token, `full`
+    those in which the iteration that leaves next was done (its `latency - 1` cycles were over and the one before had
+    left in an earlier cycle), or the step was due, and this one had no room.
+    """
+
+    name: str
+    pushed: int
+    popped: int
+    peak: int
+    empty: int
+    full: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One run of a network: `cycles` until the last event, that of the deadlock if it is one.
+
+    `stopped`: it was not finished after the given limit of cycles. All counts are of the cycles before `cycles`.
+    """
+
+    cycles: int
+    deadlocked: bool
+    stopped: bool
+    processes: tuple[ProcessRun, ...]
+    fifos: tuple[FifoRun, ...]
