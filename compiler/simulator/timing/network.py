@@ -23,7 +23,7 @@ leaving of the run before (a stalling process: its first step, after the last st
 can be, `gap / per` cycles are added to the turn of its first iteration.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 
 from compiler.errors import VerificationError
@@ -128,10 +128,21 @@ class FifoRun:
 
 
 @dataclass(frozen=True, slots=True)
+class Timeline:
+    """`empty` and `full` cycles of each process, by equal parts of time that are `width` cycles long."""
+
+    width: int
+    empty: tuple[tuple[float, ...], ...]
+    full: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
-    """One run of a network: `cycles` until the last event, that of the deadlock if it is one.
+    """One run of a network: `cycles` until the last event, that of the deadlock if it is one. An event is an entry, a
+    leaving, or a step.
 
     `stopped`: it was not finished after the given limit of cycles. All counts are of the cycles before `cycles`.
+    `tokens` were read in all; the run was simulated in `windows`, and `skipped` cycles of it were repetitions.
     """
 
     cycles: int
@@ -139,3 +150,7 @@ class Outcome:
     stopped: bool
     processes: tuple[ProcessRun, ...]
     fifos: tuple[FifoRun, ...]
+    tokens: int = field(default=0, compare=False)
+    windows: int = field(default=0, compare=False)
+    skipped: int = field(default=0, compare=False)
+    timeline: Timeline | None = field(default=None, compare=False)

@@ -1,0 +1,161 @@
+"""The native core: executes a `Network` (see network.py for what that means) in C++, compiled with g++ once.
+
+A planned network runs any number of times with other FIFO depths, from several threads at once.
+"""
+
+import ctypes
+import hashlib
+import shutil
+import tempfile
+from array import array
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from compiler.errors import ToolError
+from compiler.graph.task_graph import Access
+from compiler.simulator.csim.process import Limits, run_process
+from compiler.simulator.timing.network import FifoRun, Network, Outcome, Process, ProcessRun, Timeline
+
+SOURCE = Path(__file__).with_name("core")
+FLAGS = ("-std=c++17", "-O3", "-fPIC", "-shared", "-fno-exceptions")
+_BUILD_SECONDS = 300
+_NEVER = 1 << 60
+MAX_ACCESSES = 64  # reads, or writes, of one process: a mask has that many bits
+_TOTALS, _PER_PROCESS, _PER_FIFO = 7, 5, 5
+
+
+class Plan:
+    """A network made ready to run; its own FIFO depths hold where a run names no others.
+
+    Raises ToolError where g++ is missing, or where a process has more streams than the core takes.
+    """
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self._core = _library()
+        self._number = {fifo.name: n for n, fifo in enumerate(network.fifos)}
+        words = array("q", _words(network, self._number))
+        self._depths = array("q", (fifo.depth or 0 for fifo in network.fifos))
+        self._plan = ctypes.c_void_p(self._core.millrace_plan(_pointer(words)))
+
+    def __del__(self) -> None:
+        if getattr(self, "_plan", None) is not None:
+            self._core.millrace_free(self._plan)
+
+    def run(
+        self,
+        depths: Mapping[str, int | None] | None = None,
+        *,
+        limit: int | None = None,
+        fast_forward: bool = True,
+        buckets: int = 0,
+    ) -> Outcome:
+        """One run with `depths` of some FIFOs (None: any number of tokens), stopped after `limit` cycles.
+
+        `buckets`: how many equal parts of time the timeline has at most, 0 for none. Without `fast_forward` every
+        token is moved, with the same result.
+        """
+        network = self.network
+        chosen = array("q", self._depths)
+        for name, depth in (depths or {}).items():
+            chosen[self._number[name]] = depth or 0
+        count, fifos = len(network.processes), len(network.fifos)
+        results = array("q", bytes(8 * (_TOTALS + _PER_PROCESS * count + _PER_FIFO * fifos)))
+        shares = array("d", bytes(16 * count * buckets or 8))
+        self._core.millrace_run(
+            self._plan, _pointer(chosen), limit or _NEVER, int(fast_forward), buckets, _pointer(results), _pointer(shares)
+        )
+        return _outcome(network, results, shares, buckets)
+
+
+def run(network: Network, *, limit: int | None = None, fast_forward: bool = True, buckets: int = 0) -> Outcome:
+    """Run a network once. See `Plan.run`."""
+    return Plan(network).run(limit=limit, fast_forward=fast_forward, buckets=buckets)
+
+
+def _outcome(network: Network, results: "array[int]", shares: "array[float]", buckets: int) -> Outcome:
+    cycles, deadlocked, stopped, tokens, windows, skipped, width = results[:_TOTALS]
+    numbers = iter(results[_TOTALS:])
+    processes: list[ProcessRun] = []
+    for process in network.processes:
+        processes.append(ProcessRun(process.name, *(next(numbers) for _ in range(_PER_PROCESS))))
+    fifos = tuple(FifoRun(f.name, *(next(numbers) for _ in range(_PER_FIFO))) for f in network.fifos)
+    timeline = None if buckets == 0 else _timeline(shares, len(processes), buckets, width)
+    return Outcome(cycles, bool(deadlocked), bool(stopped), tuple(processes), fifos, tokens, windows, skipped, timeline)
+
+
+def _timeline(shares: "array[float]", processes: int, buckets: int, width: int) -> Timeline:
+    rows = [tuple(shares[n * buckets : (n + 1) * buckets]) for n in range(2 * processes)]
+    return Timeline(width, tuple(rows[:processes]), tuple(rows[processes:]))
+
+
+def _pointer(values: "array[Any]") -> ctypes.c_void_p:
+    return ctypes.c_void_p(values.buffer_info()[0])
+
+
+def _words(network: Network, number: Mapping[str, int]) -> Iterator[int]:
+    """The description of a network that the core reads."""
+    yield len(network.processes)
+    yield len(network.fifos)
+    for process in network.processes:
+        yield from (process.style == "stp", process.drains, process.ii, process.per, process.latency, process.gap)
+        yield from (process.restarts, len(process.trips), *process.trips)
+        for side in (process.reads, process.writes):
+            yield from _accesses(process, side, number)
+
+
+def _accesses(process: Process, accesses: tuple[Access, ...], number: Mapping[str, int]) -> Iterator[int]:
+    if len(accesses) > MAX_ACCESSES:
+        raise ToolError(f"{process.name} has {len(accesses)} streams on one side; the simulator takes {MAX_ACCESSES}")
+    yield len(accesses)
+    for access in accesses:
+        gates = [g for g in access.gates if g.low > 0 or g.high < process.trips[g.loop]]
+        yield from (number[access.stream], len(gates))
+        for gate in gates:
+            yield from (gate.loop, gate.low, gate.high)
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    core = ctypes.CDLL(str(_built()))
+    core.millrace_plan.restype = ctypes.c_void_p
+    core.millrace_run.argtypes = [
+        ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p,
+        ctypes.c_void_p,
+    ]  # fmt: skip
+    core.millrace_free.argtypes = [ctypes.c_void_p]
+    core.millrace_plan.argtypes = [ctypes.c_void_p]
+    return core
+
+
+def _built() -> Path:
+    """The shared library, compiled where this source is or, if that can not be written, in a folder of this process."""
+    digest = hashlib.sha256(" ".join(FLAGS).encode())
+    for source in sorted(SOURCE.iterdir()):
+        digest.update(source.read_bytes())
+    library = SOURCE.parent / "_build" / f"core-{digest.hexdigest()[:16]}.so"
+    if library.exists():
+        return library
+    try:
+        library.parent.mkdir(exist_ok=True)
+        folder = Path(tempfile.mkdtemp(dir=library.parent))
+    except OSError:
+        return _compile(Path(tempfile.mkdtemp(prefix="millrace-core-")) / library.name)
+    try:
+        return _compile(folder / library.name).replace(library)  # whole or not there, whoever else compiles it
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _compile(library: Path) -> Path:
+    compiler = shutil.which("g++")
+    if compiler is None:
+        raise ToolError("g++ was not found; the timing simulator is compiled with it. Install it: apt-get install g++")
+    command = [compiler, *FLAGS, "-o", str(library), str(SOURCE / "core.cpp")]
+    finished = run_process(command, library.parent, Limits(_BUILD_SECONDS))
+    if finished.returncode != 0:
+        raise ToolError(f"the timing simulator does not compile:\n{finished.stderr[-4000:]}")
+    library.chmod(0o755)
+    return library

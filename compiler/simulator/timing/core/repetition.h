@@ -1,0 +1,347 @@
+// Skips what repeats.
+//
+// Where the machine's state comes again, shifted in time, the cycles between repeat for as long as no nest gets to a place
+// where it behaves otherwise, and no FIFO that fills or drains by the way gets full or empty. Snapshots are taken where an
+// anchor, one of the busiest processes, begins another block of its nest: such places recur.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <unordered_map>
+
+#include "machine.h"
+#include "timeline.h"
+
+namespace millrace {
+
+class Repetition {
+public:
+    i64 skipped = 0;
+
+    Repetition(Machine& machine, Timeline& timeline) : machine_(machine), timeline_(timeline) {
+        seen_.assign(machine.processes.size(), 0);
+    }
+
+    // Where the next window should end: where an anchor can at best have got to the end of its block.
+    i64 window_end() const {
+        i64 end = machine_.horizon + WINDOW;
+        for (const Anchor& anchor : anchors_)
+            if (anchor.process >= 0 && !process(anchor).finished)
+                end = std::min(end, std::max(reach(process(anchor)), machine_.horizon + SHORTEST));
+        return end;
+    }
+
+    // After a window: skip, up to cycle `limit` at most, and remember where we are.
+    void look(i64 limit) {
+        const bool crossed = cross();
+        choose_anchors();
+        if (!crossed) return;
+        describe();
+        if (look_back(limit)) describe();
+        remember();
+    }
+
+private:
+    static constexpr i64 SHORTEST = 16;  // cycles of a window
+    static constexpr std::size_t HISTORY = 1024;
+    static constexpr int CANDIDATES = 4;  // latest snapshots with one state that are tried
+
+    struct Anchor {
+        int process = -1;
+        i64 passed = 0;  // its iterations when it was looked at last
+    };
+    // Blocks that were begun in a window: the number of the anchor's loop, counted from its innermost block, -1 for none.
+    struct Crossing {
+        int process = -1, level = -1;
+    };
+    struct OfProcess {
+        i64 in, out, empty, full;
+    };
+    struct OfFifo {
+        i64 pushed, popped, empty, full, lowest, highest;
+    };
+    struct Snapshot {
+        i64 cycle;
+        i64 previous;  // snapshot with this state, -1 for none
+        u64 hash;
+        std::vector<i64> state;
+        std::vector<OfProcess> processes;
+        std::vector<OfFifo> fifos;
+    };
+
+    Machine& machine_;
+    Timeline& timeline_;
+    std::array<Anchor, 2> anchors_;
+    std::array<Crossing, 2> crossings_;
+    std::vector<i64> seen_, state_;
+    u64 hash_ = 0;
+    std::deque<Snapshot> history_;
+    i64 dropped_ = 0;
+    std::unordered_map<u64, i64> latest_;
+
+    const Process& process(const Anchor& anchor) const {
+        return machine_.processes[static_cast<std::size_t>(anchor.process)];
+    }
+
+    // Earliest cycle in which the process takes in the last iteration of its block.
+    i64 reach(const Process& process) const {
+        const Program& program = *process.program;
+        const i64 block = program.blocks.front(), missing = block - process.in.index % block;
+        const i64 from = program.stalls ? process.due : ceil_div(process.turn, program.per);
+        return std::max(from, machine_.horizon + 1) + ceil_div((missing - 1) * program.ii, program.per);
+    }
+
+    // ---- anchors ----
+
+    bool cross() {
+        const bool first = anchors_[0].process < 0;
+        bool any = false;
+        for (std::size_t a = 0; a < anchors_.size(); ++a) {
+            crossings_[a] = {anchors_[a].process, -1};
+            raise(a);
+            any |= crossings_[a].level >= 0;
+        }
+        return first || any;
+    }
+
+    void raise(std::size_t a) {
+        Anchor& anchor = anchors_[a];
+        if (anchor.process < 0 || anchor.process != crossings_[a].process) return;
+        const std::vector<i64>& blocks = process(anchor).program->blocks;
+        for (int level = 0; level < static_cast<int>(blocks.size()); ++level) {
+            const i64 block = blocks[static_cast<std::size_t>(level)];
+            if (process(anchor).in.index / block > anchor.passed / block)
+                crossings_[a].level = std::max(crossings_[a].level, level);
+        }
+        anchor.passed = process(anchor).in.index;
+    }
+
+    static bool can_anchor(const Process& process) {
+        return !process.finished && process.in.index < process.program->total;
+    }
+
+    // The process with most work left, which stays until it is through, and the one that took in most lately, which stays
+    // as long as it moves.
+    void choose_anchors() {
+        i64 most_left = 0, most_done = 0;
+        int heavy = -1, lively = -1;
+        bool moves = false;
+        for (std::size_t p = 0; p < seen_.size(); ++p) {
+            const Process& each = machine_.processes[p];
+            const i64 progress = each.in.index - seen_[p];
+            seen_[p] = each.in.index;
+            if (!can_anchor(each)) continue;
+            if (static_cast<int>(p) == anchors_[1].process) moves = progress > 0;
+            const i64 left = (each.program->total - each.in.index) * each.program->ii / each.program->per;
+            if (left > most_left) {
+                most_left = left;
+                heavy = static_cast<int>(p);
+            }
+            if (progress > most_done) {
+                most_done = progress;
+                lively = static_cast<int>(p);
+            }
+        }
+        if (anchors_[0].process < 0 || !can_anchor(process(anchors_[0]))) follow(0, heavy);
+        if (!moves) follow(1, lively == anchors_[0].process ? -1 : lively);
+    }
+
+    void follow(std::size_t a, int process) {
+        if (anchors_[a].process == process) return;
+        anchors_[a] = {process, process < 0 ? 0 : machine_.processes[static_cast<std::size_t>(process)].in.index};
+    }
+
+    // ---- snapshots ----
+
+    // All that what happens from here on depends on, in cycles from now, what is overdue as 0; and as much of the places
+    // in the nests as must recur.
+    void describe() {
+        state_.clear();
+        for (const Process& each : machine_.processes) {
+            if (each.finished) {
+                state_.push_back(-1);
+                continue;
+            }
+            state_.push_back(each.in.phase());
+            state_.push_back(each.out.phase());
+            if (each.program->stalls)
+                describe_stalling(each);
+            else
+                describe_flushable(each);
+        }
+        hash_ = 0x9E3779B97F4A7C15ull;
+        for (i64 value : state_) {
+            hash_ = (hash_ ^ static_cast<u64>(value)) * 0xBF58476D1CE4E5B9ull;
+            hash_ ^= hash_ >> 29;
+        }
+    }
+
+    void describe_stalling(const Process& each) {
+        const i64 taking = each.step_in(), letting = each.step_out(), next = std::min(taking, letting);
+        state_.push_back(std::max<i64>(0, each.due + next - each.step - machine_.horizon - 1));
+        state_.push_back(taking == NEVER ? -1 : taking - next);
+        state_.push_back(letting - next);
+    }
+
+    // What is inside comes out at an even pace for the most part: the cycles are kept as runs of equal distance.
+    void describe_flushable(const Process& each) {
+        const i64 now = machine_.horizon + 1, after = each.program->latency - 1 - now;
+        state_.push_back(each.in.index - each.out.index);
+        i64 before = 0, distance = -1, count = 0;
+        for (i64 i = each.out.index; i < each.in.index; ++i) {
+            const i64 left = std::max<i64>(0, each.entry(i) + after);
+            if (left - before != distance) {
+                if (count) state_.insert(state_.end(), {distance, count});
+                distance = left - before;
+                count = 0;
+            }
+            ++count;
+            before = left;
+        }
+        if (count) state_.insert(state_.end(), {distance, count});
+        i64 turn = each.next_turn();
+        if (turn == NEVER) turn = each.turn;
+        state_.push_back(std::max<i64>(0, turn - (now - 1) * each.program->per));
+    }
+
+    u64 key(const Crossing& crossing, int level) const {
+        return hash_ + static_cast<u64>(level + 2) * 0x632BE59BD9B4E019ull +
+               static_cast<u64>(crossing.process + 1) * 0xD6E8FEB86659FD93ull;
+    }
+
+    i64 latest(u64 key) const {
+        const auto found = latest_.find(key);
+        return found == latest_.end() || found->second < dropped_ ? -1 : found->second;
+    }
+
+    const Snapshot& snapshot(i64 id) const { return history_[static_cast<std::size_t>(id - dropped_)]; }
+
+    // The snapshots with this state that the anchors' outermost loops point to, then the latest ones.
+    bool look_back(i64 limit) {
+        for (const Crossing& crossing : crossings_)
+            for (int level = crossing.level; level >= 0; --level)
+                if (try_skip(latest(key(crossing, level)), limit)) return true;
+        i64 id = latest(hash_);
+        for (int n = 0; n < CANDIDATES && id >= dropped_; ++n, id = snapshot(id).previous)
+            if (try_skip(id, limit)) return true;
+        return false;
+    }
+
+    void remember() {
+        if (history_.size() == HISTORY) {
+            history_.pop_front();
+            ++dropped_;
+        }
+        if (latest_.size() > 16 * HISTORY) latest_.clear();
+        const i64 id = dropped_ + static_cast<i64>(history_.size());
+        history_.push_back({machine_.horizon, latest(hash_), hash_, state_, {}, {}});
+        Snapshot& now = history_.back();
+        for (const Process& each : machine_.processes)
+            now.processes.push_back({each.in.index, each.out.index, each.empty, each.full});
+        for (Fifo& each : machine_.fifos) {
+            now.fifos.push_back({each.pushed, each.popped, each.empty, each.full, each.lowest, each.highest});
+            each.lowest = NEVER;
+            each.highest = each.pushed - each.popped;
+        }
+        latest_[hash_] = id;
+        for (const Crossing& crossing : crossings_)
+            for (int level = crossing.level; level >= 0; --level) latest_[key(crossing, level)] = id;
+    }
+
+    // ---- skipping ----
+
+    bool try_skip(i64 id, i64 limit) {
+        if (id < dropped_) return false;
+        const Snapshot& before = snapshot(id);
+        if (before.state != state_) return false;
+        const i64 times = repeats(before, id, limit);
+        if (times <= 0) return false;
+        skip(before, id, times);
+        return true;
+    }
+
+    i64 repeats(const Snapshot& before, i64 id, i64 limit) const {
+        i64 times = (limit - 1 - machine_.horizon) / (machine_.horizon - before.cycle);
+        for (std::size_t p = 0; p < before.processes.size() && times > 0; ++p) {
+            const Process& each = machine_.processes[p];
+            const OfProcess& old = before.processes[p];
+            if (each.finished || (each.in.index == old.in && each.out.index == old.out)) continue;
+            if (each.in.index - old.in != each.out.index - old.out) return 0;
+            times = std::min({times, each.program->reads.repeats(old.in, each.in.index),
+                              each.program->writes.repeats(old.out, each.out.index)});
+            if (each.program->restarts)
+                times = std::min({times, run_repeats(*each.program, old.in, each.in.index),
+                                  run_repeats(*each.program, old.out, each.out.index)});
+        }
+        for (std::size_t f = 0; f < before.fifos.size() && times > 0; ++f)
+            times = std::min(times, fifo_repeats(f, before, id));
+        return times;
+    }
+
+    static i64 run_repeats(const Program& program, i64 before, i64 now) {
+        const i64 length = now - before;
+        if (length % program.run == 0) return NEVER;
+        return before / program.run == now / program.run ? (program.run - 1 - now % program.run) / length : 0;
+    }
+
+    // Where a FIFO fills or drains, nothing may have waited for it: that would not repeat.
+    i64 fifo_repeats(std::size_t f, const Snapshot& before, i64 id) const {
+        const Fifo& fifo = machine_.fifos[f];
+        const OfFifo& old = before.fifos[f];
+        const i64 drift = (fifo.pushed - old.pushed) - (fifo.popped - old.popped);
+        if (drift == 0) return NEVER;
+        if (fifo.empty > old.empty || fifo.full > old.full) return 0;
+        const auto [lowest, highest] = extremes(f, id);
+        return fifo.repeats(drift, lowest, highest);
+    }
+
+    struct Extremes {
+        i64 lowest, highest;
+    };
+
+    // Fewest tokens at a read and most at a write since snapshot `id`.
+    Extremes extremes(std::size_t f, i64 id) const {
+        Extremes found{machine_.fifos[f].lowest, machine_.fifos[f].highest};
+        for (std::size_t i = static_cast<std::size_t>(id - dropped_) + 1; i < history_.size(); ++i) {
+            found.lowest = std::min(found.lowest, history_[i].fifos[f].lowest);
+            found.highest = std::max(found.highest, history_[i].fifos[f].highest);
+        }
+        return found;
+    }
+
+    void skip(const Snapshot& before, i64 id, i64 times) {
+        const i64 shift = times * (machine_.horizon - before.cycle);
+        for (std::size_t p = 0; p < before.processes.size(); ++p) {
+            Process& each = machine_.processes[p];
+            const OfProcess& old = before.processes[p];
+            each.empty += times * (each.empty - old.empty);
+            each.full += times * (each.full - old.full);
+            if (!each.finished) each.repeat(each.in.index - old.in, times, shift);
+            seen_[p] = each.in.index;
+        }
+        for (std::size_t f = 0; f < before.fifos.size(); ++f) skip_fifo(f, before.fifos[f], id, times);
+        timeline_.note(machine_.processes, machine_.horizon + 1, machine_.horizon + 1 + shift);
+        machine_.horizon += shift;
+        skipped += shift;
+        for (std::size_t a = 0; a < anchors_.size(); ++a) raise(a);
+    }
+
+    void skip_fifo(std::size_t f, const OfFifo& old, i64 id, i64 times) {
+        Fifo& fifo = machine_.fifos[f];
+        const i64 pushes = times * (fifo.pushed - old.pushed), pops = times * (fifo.popped - old.popped);
+        if (pushes != pops) {
+            const auto [lowest, highest] = extremes(f, id);
+            fifo.highest = std::max(fifo.highest, highest + std::max<i64>(0, pushes - pops));
+            if (lowest < NEVER) fifo.lowest = std::min(fifo.lowest, lowest + std::min<i64>(0, pushes - pops));
+            fifo.peak = std::max(fifo.peak, fifo.highest);
+        }
+        fifo.empty += times * (fifo.empty - old.empty);
+        fifo.full += times * (fifo.full - old.full);
+        fifo.pushed += pushes;
+        fifo.popped += pops;
+        machine_.tokens += pops;
+        fifo.start_window();
+    }
+};
+
+}  // namespace millrace
