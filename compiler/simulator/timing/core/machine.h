@@ -60,63 +60,90 @@ private:
 
     Fifo& fifo(const Cursor& cursor, int n) { return fifos[static_cast<std::size_t>(cursor.fifos[n])]; }
 
-    void pop(const Cursor& cursor, i64 cycle) {
+    // The FIFOs of a place: `count` of them, or any number where that is 0.
+    template <int count>
+    class Ends {
+    public:
+        Ends(Machine& machine, const Cursor& cursor) : machine_(machine), cursor_(cursor) {
+            for (int n = 0; n < count; ++n) fifos_[n] = &machine.fifo(cursor, n);
+        }
+
+        // See Fifo::readable; where it is not known, the process is woken when it is.
+        i64 readable() const {
+            i64 ready = 0;
+            bool known = true;
+            each([&](Fifo& fifo) {
+                const i64 at = fifo.readable();
+                if (at < 0) fifo.reader_waits = true;
+                known &= at >= 0;
+                ready = std::max(ready, at);
+            });
+            return known ? ready : -1;
+        }
+
+        i64 writable() const {
+            i64 ready = 0;
+            bool known = true;
+            each([&](Fifo& fifo) {
+                const i64 at = fifo.writable();
+                if (at < 0) fifo.writer_waits = true;
+                known &= at >= 0;
+                ready = std::max(ready, at);
+            });
+            return known ? ready : -1;
+        }
+
+        void pop(i64 cycle) const {
+            each([&](Fifo& fifo) { fifo.pop(cycle); });
+        }
+
+        void push(i64 cycle) const {
+            each([&](Fifo& fifo) { fifo.push(cycle); });
+        }
+
+    private:
+        Machine& machine_;
+        const Cursor& cursor_;
+        Fifo* fifos_[count ? count : 1];
+
+        template <class Action>
+        void each(Action action) const {
+            if constexpr (count)
+                for (Fifo* fifo : fifos_) action(*fifo);
+            else
+                for (int n = 0; n < cursor_.count; ++n) action(machine_.fifo(cursor_, n));
+        }
+    };
+
+    void wake_writers(const Cursor& cursor) {
         for (int n = 0; n < cursor.count; ++n) {
-            Fifo& from = fifo(cursor, n);
-            from.pop(cycle - base + 1);
-            if (!from.writer_waits) continue;
-            from.writer_waits = false;
+            if (!fifo(cursor, n).writer_waits) continue;
+            fifo(cursor, n).writer_waits = false;
             wake(plan_.source[static_cast<std::size_t>(cursor.fifos[n])]);
         }
     }
 
-    void push(const Cursor& cursor, i64 cycle) {
+    void wake_readers(const Cursor& cursor) {
         for (int n = 0; n < cursor.count; ++n) {
-            Fifo& to = fifo(cursor, n);
-            to.push(cycle - base + 1);
-            if (!to.reader_waits) continue;
-            to.reader_waits = false;
+            if (!fifo(cursor, n).reader_waits) continue;
+            fifo(cursor, n).reader_waits = false;
             wake(plan_.target[static_cast<std::size_t>(cursor.fifos[n])]);
         }
-    }
-
-    // Cycle from which all accesses of the place are possible, if one is in this window; NEVER where it is not known yet,
-    // and then the process is woken when it is.
-    i64 readable(const Cursor& cursor) {
-        i64 ready = 0;
-        bool known = true;
-        for (int n = 0; n < cursor.count; ++n) {
-            const i64 at = fifo(cursor, n).readable();
-            if (at < 0) {
-                fifo(cursor, n).reader_waits = true;
-                known = false;
-            }
-            ready = std::max(ready, at);
-        }
-        return known ? ready + base - 1 : NEVER;
-    }
-
-    i64 writable(const Cursor& cursor) {
-        i64 ready = 0;
-        bool known = true;
-        for (int n = 0; n < cursor.count; ++n) {
-            const i64 at = fifo(cursor, n).writable();
-            if (at < 0) {
-                fifo(cursor, n).writer_waits = true;
-                known = false;
-            }
-            ready = std::max(ready, at);
-        }
-        return known ? ready + base - 1 : NEVER;
     }
 
     // ---- flushable pipelines ----
 
     bool leave(Process& process) {
         const i64 from = process.out.index;
-        while (process.out.index < process.in.index) {
-            const bool on = process.out.count ? leave_writing(process) : leave_quietly(process);
-            if (!on) break;
+        bool on = true;
+        while (on && process.out.index < process.in.index) {
+            switch (process.out.count) {
+                case 0: on = leave_quietly(process); break;
+                case 1: on = leave_some<1>(process); break;
+                case 2: on = leave_some<2>(process); break;
+                case 3: on = leave_some<3>(process); break;
+                default: on = leave_some<0>(process);
+            }
         }
         if (process.out.index == process.program->total) process.finished = true;
         return process.out.index > from;
@@ -140,60 +167,91 @@ private:
         return index == end;
     }
 
-    bool leave_writing(Process& process) {
+    // Iterations of one segment, each of which writes to `count` FIFOs; 0 stands for any number.
+    template <int count>
+    bool leave_some(Process& process) {
         const Program& program = *process.program;
-        const std::size_t slot = static_cast<std::size_t>(process.out.index & program.mask);
-        const i64 from = std::max({process.entered[slot] + program.latency - 1, process.left_at + 1, base});
-        const i64 room = writable(process.out);
-        if (room == NEVER) return false;
-        const i64 cycle = std::max(from, room);
-        if (cycle > horizon) {
-            process.beyond = true;
-            return false;
+        const Ends<count> to(*this, process.out);
+        const i64 first = process.out.index;
+        const i64 end = first + std::min(process.in.index - first, process.out.left);
+        i64 index = first, left_at = process.left_at;
+        for (; index < end; ++index) {
+            const std::size_t slot = static_cast<std::size_t>(index & program.mask);
+            const i64 from = std::max({process.entered[slot] + program.latency - 1, left_at + 1, base});
+            const i64 room = to.writable();
+            if (room < 0) break;
+            const i64 cycle = std::max(from, room + base - 1);
+            if (cycle > horizon) {
+                process.beyond = true;
+                break;
+            }
+            if (cycle > from) charge_full(process.out, from, cycle);
+            to.push(cycle - base + 1);
+            process.gone[slot] = left_at = cycle;
         }
-        if (cycle > from) charge_full(process.out, from, cycle);
-        push(process.out, cycle);
-        process.gone[slot] = process.left_at = cycle;
-        process.out.pass(1);
-        return true;
+        process.left_at = left_at;
+        if (index == first) return false;
+        wake_readers(process.out);
+        process.out.pass(index - first);
+        return index == end;
     }
 
     bool enter(Process& process) {
         const Program& program = *process.program;
         const i64 first = process.in.index;
-        while (process.in.index < program.total && process.in.index - process.out.index < program.slots)
-            if (!enter_one(process)) break;
+        bool on = true;
+        while (on && process.in.index < program.total && process.in.index - process.out.index < program.slots) {
+            if (program.restarts && process.next_turn() == NEVER) break;
+            switch (process.in.count) {
+                case 1: on = enter_some<1>(process); break;
+                case 2: on = enter_some<2>(process); break;
+                default: on = enter_some<0>(process);
+            }
+        }
         return process.in.index > first;
     }
 
-    bool enter_one(Process& process) {
+    // Iterations of one segment, each of which reads from `count` FIFOs; 0 stands for any number.
+    template <int count>
+    bool enter_some(Process& process) {
         const Program& program = *process.program;
-        const i64 index = process.in.index, turn = process.next_turn();
-        if (turn == NEVER) return false;
-        const i64 first = process.cycle_of(turn), from = std::max(first, base);
-        const i64 ready = process.in.count ? readable(process.in) : 0;
-        if (ready == NEVER) return false;
-        // A slot that was left in this window; before it there are none that matter.
-        const i64 slot = process.gone[static_cast<std::size_t>((index - program.slots) & program.mask)];
-        const i64 cycle = std::max({from, ready, slot});
-        if (cycle > horizon) {
-            process.beyond = true;
-            return false;
-        }
-        if (cycle > from) {
-            process.full += cycle - std::max(from, ready);
-            if (ready > from) {
-                process.empty += ready - from;
-                charge_empty(process.in, from, cycle);
+        const Ends<count> from(*this, process.in);
+        const i64 first = process.in.index;
+        i64 some = std::min({program.slots - first + process.out.index, process.in.left, program.total - first});
+        if (program.restarts) some = std::min(some, program.run - first % program.run);
+        const i64 end = first + some;
+        i64 index = first, turn = process.next_turn();
+        for (; index < end; ++index) {
+            const i64 due = process.cycle_of(turn), earliest = std::max(due, base);
+            const i64 token = from.readable();
+            if (token < 0) break;
+            const i64 ready = token + base - 1;
+            // A slot that was left in this window; before it there are none that matter.
+            const i64 slot = process.gone[static_cast<std::size_t>((index - program.slots) & program.mask)];
+            const i64 cycle = std::max({earliest, ready, slot});
+            if (cycle > horizon) {
+                process.beyond = true;
+                break;
             }
+            if (cycle > earliest) charge_entry(process, earliest, ready, cycle);
+            from.pop(cycle - base + 1);
+            process.entered[static_cast<std::size_t>(index & program.mask)] = cycle;
+            turn = (cycle == due ? turn : cycle * program.per) + program.ii;
         }
-        pop(process.in, cycle);
-        if (process.start < 0) process.start = cycle;
-        process.entered[static_cast<std::size_t>(index & program.mask)] = cycle;
-        process.turn = (cycle == first ? turn : cycle * program.per) + program.ii;
-        process.in.pass(1);
+        if (index == first) return false;
+        if (process.start < 0) process.start = process.entered[static_cast<std::size_t>(first & program.mask)];
+        process.turn = turn;
+        wake_writers(process.in);
+        process.in.pass(index - first);
         if (!program.drains && process.starts_run()) process.turn += program.gap;
-        return true;
+        return index == end;
+    }
+
+    void charge_entry(Process& process, i64 from, i64 ready, i64 cycle) {
+        process.full += cycle - std::max(from, ready);
+        if (ready <= from) return;
+        process.empty += ready - from;
+        charge_empty(process.in, from, cycle);
     }
 
     // ---- stalling pipelines ----
@@ -206,9 +264,10 @@ private:
         const i64 taking = process.step_in(), letting = process.step_out(), next = std::min(taking, letting);
         const i64 from = std::max(process.due + next - process.step, base);
         process.beyond = next > process.step && from > horizon + 1;  // steps that need no FIFO are left
-        const i64 ready = taking == next && process.in.count ? readable(process.in) : 0;
-        const i64 room = letting == next && process.out.count ? writable(process.out) : 0;
-        if (ready == NEVER || room == NEVER) return false;
+        const i64 token = taking == next ? Ends<0>(*this, process.in).readable() : 0;
+        const i64 place = letting == next ? Ends<0>(*this, process.out).writable() : 0;
+        if (token < 0 || place < 0) return false;
+        const i64 ready = token + base - 1, room = place + base - 1;
         const i64 cycle = std::max({from, ready, room});
         process.beyond = cycle > horizon;
         if (process.beyond) return false;
@@ -226,14 +285,16 @@ private:
     }
 
     void take_in(Process& process, i64 cycle) {
-        pop(process.in, cycle);
+        Ends<0>(*this, process.in).pop(cycle - base + 1);
+        wake_writers(process.in);
         if (process.start < 0) process.start = cycle;
         process.in.pass(1);
     }
 
     bool let_out(Process& process, i64 cycle) {
         const Program& program = *process.program;
-        push(process.out, cycle);
+        Ends<0>(*this, process.out).push(cycle - base + 1);
+        wake_readers(process.out);
         process.left_at = cycle;
         process.out.pass(1);
         process.finished = process.out.index == program.total;

@@ -37,14 +37,18 @@ public:
         choose_anchors();
         if (!crossed) return;
         describe();
-        if (look_back(limit)) describe();
+        const bool repeats = look_back(limit);
+        if (repeats) describe();
+        be_patient(repeats);
         remember();
     }
 
 private:
     static constexpr i64 SHORTEST = 16;  // cycles of a window
     static constexpr std::size_t HISTORY = 1024;
-    static constexpr int CANDIDATES = 4;  // latest snapshots with one state that are tried
+    static constexpr int CANDIDATES = 4;   // latest snapshots with one state that are tried
+    static constexpr int PATIENCE = 24;    // snapshots in vain until they are taken half as often
+    static constexpr i64 RAREST = 16;      // blocks between two snapshots, at most
 
     struct Anchor {
         int process = -1;
@@ -63,7 +67,6 @@ private:
     struct Snapshot {
         i64 cycle;
         i64 previous;  // snapshot with this state, -1 for none
-        u64 hash;
         std::vector<i64> state;
         std::vector<OfProcess> processes;
         std::vector<OfFifo> fifos;
@@ -75,6 +78,9 @@ private:
     std::array<Crossing, 2> crossings_;
     std::vector<i64> seen_, state_;
     u64 hash_ = 0;
+    i64 stride_ = 1;   // blocks between two snapshots
+    int in_vain_ = 0;  // snapshots since one was of use, or since the stride changed
+    mutable std::size_t suspect_ = 0;  // the process that did not repeat last, which is asked first
     std::deque<Snapshot> history_;
     i64 dropped_ = 0;
     std::unordered_map<u64, i64> latest_;
@@ -86,9 +92,22 @@ private:
     // Earliest cycle in which the process takes in the last iteration of its block.
     i64 reach(const Process& process) const {
         const Program& program = *process.program;
-        const i64 block = program.blocks.front(), missing = block - process.in.index % block;
+        i64 missing = strided(program) - process.in.index % strided(program);
+        if (program.blocks.size() > 1) missing = std::min(missing, program.blocks[1] - process.in.index % program.blocks[1]);
         const i64 from = program.stalls ? process.due : ceil_div(process.turn, program.per);
         return std::max(from, machine_.horizon + 1) + ceil_div((missing - 1) * program.ii, program.per);
+    }
+
+    i64 strided(const Program& program) const { return program.blocks.front() * stride_; }
+
+    void be_patient(bool repeats) {
+        if (repeats) {
+            stride_ = 1;
+            in_vain_ = 0;
+        } else if (++in_vain_ == PATIENCE) {
+            stride_ = std::min(2 * stride_, RAREST);
+            in_vain_ = 0;
+        }
     }
 
     // ---- anchors ----
@@ -109,7 +128,7 @@ private:
         if (anchor.process < 0 || anchor.process != crossings_[a].process) return;
         const std::vector<i64>& blocks = process(anchor).program->blocks;
         for (int level = 0; level < static_cast<int>(blocks.size()); ++level) {
-            const i64 block = blocks[static_cast<std::size_t>(level)];
+            const i64 block = level ? blocks[static_cast<std::size_t>(level)] : strided(*process(anchor).program);
             if (process(anchor).in.index / block > anchor.passed / block)
                 crossings_[a].level = std::max(crossings_[a].level, level);
         }
@@ -228,14 +247,19 @@ private:
     }
 
     void remember() {
+        Snapshot now;
         if (history_.size() == HISTORY) {
+            now = std::move(history_.front());  // for the memory that it has
             history_.pop_front();
             ++dropped_;
         }
         if (latest_.size() > 16 * HISTORY) latest_.clear();
         const i64 id = dropped_ + static_cast<i64>(history_.size());
-        history_.push_back({machine_.horizon, latest(hash_), hash_, state_, {}, {}});
-        Snapshot& now = history_.back();
+        now.cycle = machine_.horizon;
+        now.previous = latest(hash_);
+        now.state = state_;
+        now.processes.clear();
+        now.fifos.clear();
         for (const Process& each : machine_.processes)
             now.processes.push_back({each.in.index, each.out.index, each.empty, each.full});
         for (Fifo& each : machine_.fifos) {
@@ -243,6 +267,7 @@ private:
             each.lowest = NEVER;
             each.highest = each.pushed - each.popped;
         }
+        history_.push_back(std::move(now));
         latest_[hash_] = id;
         for (const Crossing& crossing : crossings_)
             for (int level = crossing.level; level >= 0; --level) latest_[key(crossing, level)] = id;
@@ -262,20 +287,26 @@ private:
 
     i64 repeats(const Snapshot& before, i64 id, i64 limit) const {
         i64 times = (limit - 1 - machine_.horizon) / (machine_.horizon - before.cycle);
+        times = std::min(times, process_repeats(suspect_, before));
         for (std::size_t p = 0; p < before.processes.size() && times > 0; ++p) {
-            const Process& each = machine_.processes[p];
-            const OfProcess& old = before.processes[p];
-            if (each.finished || (each.in.index == old.in && each.out.index == old.out)) continue;
-            if (each.in.index - old.in != each.out.index - old.out) return 0;
-            times = std::min({times, each.program->reads.repeats(old.in, each.in.index),
-                              each.program->writes.repeats(old.out, each.out.index)});
-            if (each.program->restarts)
-                times = std::min({times, run_repeats(*each.program, old.in, each.in.index),
-                                  run_repeats(*each.program, old.out, each.out.index)});
+            times = std::min(times, process_repeats(p, before));
+            if (times <= 0) suspect_ = p;
         }
         for (std::size_t f = 0; f < before.fifos.size() && times > 0; ++f)
             times = std::min(times, fifo_repeats(f, before, id));
         return times;
+    }
+
+    i64 process_repeats(std::size_t p, const Snapshot& before) const {
+        const Process& each = machine_.processes[p];
+        const OfProcess& old = before.processes[p];
+        if (each.finished || (each.in.index == old.in && each.out.index == old.out)) return NEVER;
+        if (each.in.index - old.in != each.out.index - old.out) return 0;
+        const i64 times = std::min(each.program->reads.repeats(old.in, each.in.index),
+                                   each.program->writes.repeats(old.out, each.out.index));
+        if (!each.program->restarts || times == 0) return times;
+        return std::min({times, run_repeats(*each.program, old.in, each.in.index),
+                         run_repeats(*each.program, old.out, each.out.index)});
     }
 
     static i64 run_repeats(const Program& program, i64 before, i64 now) {
