@@ -20,6 +20,7 @@ public:
 
     Repetition(Machine& machine, Timeline& timeline) : machine_(machine), timeline_(timeline) {
         seen_.assign(machine.processes.size(), 0);
+        passed_.assign(machine.processes.size(), 0);
     }
 
     // Where the next window should end: where an anchor can at best have got to the end of its block.
@@ -36,6 +37,8 @@ public:
         const bool crossed = cross();
         choose_anchors();
         if (!crossed) return;
+        for (std::size_t p = 0; p < passed_.size(); ++p)
+            passed_[p] = machine_.processes[p].in.index - (history_.empty() ? 0 : history_.back().processes[p].in);
         describe();
         const bool repeats = look_back(limit);
         if (repeats) describe();
@@ -76,7 +79,9 @@ private:
     Timeline& timeline_;
     std::array<Anchor, 2> anchors_;
     std::array<Crossing, 2> crossings_;
-    std::vector<i64> seen_, state_;
+    std::vector<i64> seen_;    // iterations of each process at the end of the last window
+    std::vector<i64> passed_;  // those since the last snapshot
+    std::vector<i64> state_;
     u64 hash_ = 0;
     i64 stride_ = 1;   // blocks between two snapshots
     int in_vain_ = 0;  // snapshots since one was of use, or since the stride changed
@@ -176,13 +181,14 @@ private:
     // in the nests as must recur.
     void describe() {
         state_.clear();
-        for (const Process& each : machine_.processes) {
+        for (std::size_t p = 0; p < machine_.processes.size(); ++p) {
+            const Process& each = machine_.processes[p];
             if (each.finished) {
                 state_.push_back(-1);
                 continue;
             }
-            state_.push_back(each.in.phase());
-            state_.push_back(each.out.phase());
+            state_.push_back(each.in.phase(passed_[p]));
+            state_.push_back(each.out.phase(passed_[p]));
             if (each.program->stalls)
                 describe_stalling(each);
             else
@@ -205,6 +211,7 @@ private:
     // What is inside comes out at an even pace for the most part: the cycles are kept as runs of equal distance.
     void describe_flushable(const Process& each) {
         const i64 now = machine_.horizon + 1, after = each.program->latency - 1 - now;
+        if (each.only_drains() && each.is_overdue(now)) return state_.push_back(-2);  // how much of it only ends it
         state_.push_back(each.in.index - each.out.index);
         i64 before = 0, distance = -1, count = 0;
         for (i64 i = each.out.index; i < each.in.index; ++i) {
@@ -301,7 +308,7 @@ private:
         const Process& each = machine_.processes[p];
         const OfProcess& old = before.processes[p];
         if (each.finished || (each.in.index == old.in && each.out.index == old.out)) return NEVER;
-        if (each.in.index - old.in != each.out.index - old.out) return 0;
+        if (each.in.index - old.in != each.out.index - old.out && old.in < each.program->total) return 0;
         const i64 times = std::min(each.program->reads.repeats(old.in, each.in.index),
                                    each.program->writes.repeats(old.out, each.out.index));
         if (!each.program->restarts || times == 0) return times;
@@ -347,7 +354,7 @@ private:
             const OfProcess& old = before.processes[p];
             each.empty += times * (each.empty - old.empty);
             each.full += times * (each.full - old.full);
-            if (!each.finished) each.repeat(each.in.index - old.in, times, shift);
+            if (!each.finished) each.repeat(each.in.index - old.in, each.out.index - old.out, times, shift);
             seen_[p] = each.in.index;
         }
         for (std::size_t f = 0; f < before.fifos.size(); ++f) skip_fifo(f, before.fifos[f], id, times);

@@ -131,9 +131,18 @@ public:
         return index * program->ii + program->latency - 1;
     }
 
-    // Goes on as if `iterations` had passed `times` more, each time in as many cycles: `shift` in all.
-    void repeat(i64 iterations, i64 times, i64 shift) {
-        if (iterations == 0) return;  // it waits, and since when is past
+    // Nothing more comes in, and what is inside is done and waits for room: a store that drains.
+    bool only_drains() const {
+        return in.index == program->total && !finished && !program->stalls;
+    }
+
+    bool is_overdue(i64 now) const { return entry(in.index - 1) + program->latency - 1 <= now; }
+
+    // Goes on as if as many iterations as lately, `entries` and `leavings`, had passed `times` more: `shift` cycles in all.
+    void repeat(i64 entries, i64 leavings, i64 times, i64 shift) {
+        if (entries == 0 && leavings == 0) return;  // it waits, and since when is past
+        if (entries != leavings) return drain(times * leavings, shift);
+        const i64 iterations = entries;
         const i64 slots = program->slots, inside = in.index - out.index;
         std::vector<i64> kept;
         if (!program->stalls) {
@@ -154,6 +163,11 @@ public:
     }
 
 private:
+    void drain(i64 leavings, i64 shift) {
+        out.go(out.index + leavings);
+        left_at += shift;
+    }
+
     std::size_t ring(i64 iteration) const { return static_cast<std::size_t>(iteration & program->mask); }
 };
 

@@ -185,14 +185,14 @@ public:
         if (left == 0) next();
     }
 
-    // What of the place must recur where the walk does: all of a short list of segments, else the segment.
-    i64 phase() const {
+    // What of the place must recur where the walk does, if it passes `iterations` at a time: all of it where that is more
+    // than the list of segments, else the segment.
+    i64 phase(i64 iterations) const {
         const i64 length = walk_->trips.back();
-        return length <= SHORT ? index % length : static_cast<i64>(segment_);
+        return iterations >= length ? index % length : static_cast<i64>(segment_);
     }
 
 private:
-    static constexpr i64 SHORT = 64;
     const Walk* walk_ = nullptr;
     std::size_t segment_ = 0;
     u64 outer_ = 0;  // accesses that the outer loops let through
