@@ -6,7 +6,9 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from compiler.frontend.inputs.source import FileFormat
-from db.models import BuildState, ExplorationState, Failure
+from db.models import BuildState, DesignStage, ExplorationState, Failure
+from worker.build_events import Simulation
+from worker.promoting import DEFAULT_CALIBRATION, DEFAULT_SIMULATE
 
 Item = TypeVar("Item")
 MAX_BUDGET = 1_000_000
@@ -134,7 +136,9 @@ class NewWorkload(NewWorkloadShape):
 
 
 class NewExploration(Request):
-    """`model`: id or name. `verify`: how many designs of the front are compiled and compared with the reference."""
+    """`model`: id or name. `simulate`: how many designs of the front are simulated at most, `calibration`: how many
+    others beside it; `verify`: how many of the front are compiled and compared with the reference.
+    """
 
     model: ModelKey
     workload: NewWorkloadShape = NewWorkloadShape()
@@ -142,6 +146,8 @@ class NewExploration(Request):
     budget: int = Field(default=200, ge=1, le=MAX_BUDGET)
     seed: int = Field(default=0, ge=0, lt=1 << 31)
     sampler: Sampler = "nsga2"
+    simulate: int = Field(default=DEFAULT_SIMULATE, ge=0, le=256)
+    calibration: int = Field(default=DEFAULT_CALIBRATION, ge=0, le=64)
     verify: int = Field(default=3, ge=0, le=32)
 
 
@@ -153,8 +159,25 @@ class Objective(Reply):
     direction: Literal["minimize", "maximize"]
 
 
+class EstimateErrors(Reply):
+    """How far the estimates of an exploration are off a better fidelity, as shares: of absolute relative errors, but
+    for `bias`, the median of the signed ones.
+    """
+
+    metric: str
+    fidelity: str
+    n: int
+    median: float
+    p95: float
+    worst: float
+    bias: float
+    worst_design: str
+
+
 class Exploration(Reply):
-    """One search. `evaluated`, `feasible` and `front_size` count its designs."""
+    """One search. `evaluated`, `feasible` and `front_size` count its designs, `promoted` those that went up to fidelity
+    `simulate`, `simulated` those of them whose simulation has ended.
+    """
 
     id: str
     model: ModelRef
@@ -166,9 +189,14 @@ class Exploration(Reply):
     evaluated: int
     feasible: int
     front_size: int
+    promoted: int
+    simulated: int
+    estimate_errors: EstimateErrors | None
     objectives: list[Objective]
     seed: int
     sampler: str
+    simulate: int
+    calibration: int
     verify: int
     created_at: datetime
     started_at: datetime | None
@@ -183,8 +211,32 @@ class CsimSummary(Reply):
     max_rel_error: float | None
 
 
+class SimulationSummary(Reply):
+    """State of a design's newest timing simulation, and what it found. `estimate_error`: of the estimated latency,
+    relative to the simulated one, negative where the estimate is too short. `deadlock`: its explanation.
+    """
+
+    state: BuildState
+    latency_us: float | None
+    estimate_error: float | None
+    deadlock: str | None
+
+
+class Flag(Reply):
+    """A value that can not be true, and the limit that it breaks. What JSON has no number for (inf, nan) is text."""
+
+    metric: str
+    fidelity: str
+    value: float | str
+    bound: float
+    unit: str
+    text: str
+
+
 class DesignSummary(Reply):
-    """A design in a list. Objectives are null where it can not be built; `reason` says why."""
+    """A design in a list. Objectives and `feasible` have fidelity `estimate`; objectives are null where it can not be
+    built, `reason` says why. `on_front`: by estimate, among the designs that are not known to deadlock.
+    """
 
     id: str
     number: int
@@ -194,7 +246,9 @@ class DesignSummary(Reply):
     energy_uj: float | None
     reason: str | None
     knobs: dict[str, Any]
+    simulation: SimulationSummary | None
     csim: CsimSummary | None
+    flags: list[Flag]
 
 
 class Scatter(Reply):
@@ -207,6 +261,8 @@ class Scatter(Reply):
     feasible: list[bool]
     on_front: list[bool]
     csim: list[Csim | None]
+    simulated_us: list[float | None]
+    simulation: list[Simulation | None]
 
 
 class Metric(Reply):
@@ -219,6 +275,19 @@ class Metric(Reply):
     tool: str
     tool_version: str
     build_id: str | None
+
+
+class Difference(Reply):
+    """A metric at fidelity `estimate` and at a higher one. `error`: of the estimate, relative and signed; null where
+    the better value is 0.
+    """
+
+    metric: str
+    unit: str
+    fidelity: str
+    value: float
+    estimate: float
+    error: float | None
 
 
 class Violation(Reply):
@@ -247,19 +316,22 @@ class Build(Reply):
 
 
 class Design(DesignSummary):
-    """A design with all that is known about it."""
+    """A design with all that is known about it. `archive_available`: its whole directory is stored."""
 
     exploration_id: str
     metrics: list[Metric]
+    differences: list[Difference]
     violations: list[Violation]
     builds: list[Build]
     dataflow_available: bool
+    simulation_available: bool
+    archive_available: bool
 
 
 class NewBuild(Request):
     """The stage to run."""
 
-    stage: Literal["csim"] = "csim"
+    stage: DesignStage = "csim"
 
 
 class Artifact(Reply):

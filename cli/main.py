@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from cli.commands import calibrate, csim, demo, design, doctor, explore, generate, model, pareto, simulate, test, up
 from cli.commands import compile as compile_command
-from cli.commands import csim, demo, design, doctor, explore, generate, model, pareto, test, up
 from cli.errors import report
 
 
@@ -61,7 +61,9 @@ app.command("pareto")(pareto.pareto)
 app.add_typer(design.app, name="design")
 app.command("compile")(compile_command.compile_)
 app.command("csim")(csim.csim)
+app.command("simulate")(simulate.simulate)
 app.command("generate")(generate.generate)
+app.command("calibrate")(calibrate.calibrate)
 app.command("doctor")(doctor.doctor)
 app.command("test", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(test.run_tests)
 

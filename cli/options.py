@@ -58,6 +58,10 @@ AllowPt2 = Annotated[
 ]
 Layers = Annotated[int, typer.Option(help="Transformer blocks in one design.")]
 Platform = Annotated[str, typer.Option(help="The board.")]
+Calibration = Annotated[
+    Path | None,
+    typer.Option(help="File of `millrace calibrate --write`: area and power fitted to reports.", dir_okay=False),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Url = Annotated[
     str | None, typer.Option(help="Address of a Millrace service; without it the one started by `millrace up`.")

@@ -50,6 +50,11 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
+def share(value: float, *, signed: bool = False) -> str:
+    """A share as percent."""
+    return f"{100 * value:+.1f} %" if signed else f"{100 * value:.1f} %"
+
+
 def verdict_word(passed: bool | None) -> str:
     """The coloured word for a C simulation verdict; None where there was none."""
     if passed is None:

@@ -15,6 +15,19 @@ class ModelRef(TypedDict):
     kind: str
 
 
+class EstimateErrors(TypedDict):
+    """Shares by which the estimates are off the better fidelity; `bias` is signed."""
+
+    metric: str
+    fidelity: str
+    n: int
+    median: float
+    p95: float
+    worst: float
+    bias: float
+    worst_design: str
+
+
 class Exploration(TypedDict):
     """One search and how far it is."""
 
@@ -27,10 +40,15 @@ class Exploration(TypedDict):
     budget: int
     seed: int
     sampler: str
+    simulate: int
+    calibration: int
     verify: int
     evaluated: int
     feasible: int
     front_size: int
+    promoted: int
+    simulated: int
+    estimate_errors: EstimateErrors | None
     created_at: str
 
 
@@ -42,8 +60,27 @@ class CsimSummary(TypedDict):
     max_rel_error: float | None
 
 
+class SimulationSummary(TypedDict):
+    """The newest timing simulation of a design; `estimate_error` is that of its estimated latency, signed."""
+
+    state: str
+    latency_us: float | None
+    estimate_error: float | None
+    deadlock: str | None
+
+
+class Flag(TypedDict):
+    """A value that can not be true."""
+
+    metric: str
+    fidelity: str
+    text: str
+
+
 class DesignSummary(TypedDict):
-    """A design as lists show it; latency in us, energy in uJ, null where it can not be built (`reason` says why)."""
+    """A design as lists show it; estimated latency in us and energy in uJ, null where it can not be built, as `reason`
+    says.
+    """
 
     id: str
     number: int
@@ -53,7 +90,9 @@ class DesignSummary(TypedDict):
     energy_uj: float | None
     reason: str | None
     knobs: dict[str, Any]
+    simulation: SimulationSummary | None
     csim: CsimSummary | None
+    flags: list[Flag]
 
 
 class Scatter(TypedDict):
@@ -66,6 +105,8 @@ class Scatter(TypedDict):
     feasible: list[bool]
     on_front: list[bool]
     csim: list[str | None]
+    simulated_us: list[float | None]
+    simulation: list[str | None]
 
 
 class Build(TypedDict):
@@ -84,8 +125,10 @@ class Design(DesignSummary):
 
     exploration_id: str
     metrics: list[dict[str, Any]]
+    differences: list[dict[str, Any]]
     violations: list[dict[str, Any]]
     builds: list[Build]
+    archive_available: bool
 
 
 class Artifact(TypedDict):
@@ -100,7 +143,7 @@ class Artifact(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event of an exploration: kind is `state`, `designs`, `front` or `build`."""
+    """One event of an exploration: kind is `state`, `designs`, `front`, `promoted`, `simulated` or `build`."""
 
     id: str
     kind: str

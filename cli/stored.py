@@ -9,9 +9,7 @@ from api.services import catalog, designs, explorations, shapes
 from cli.replies import Design, DesignSummary, Exploration, Scatter, by_latency
 from db.engine import Database
 from db.migrate import upgrade
-from db.repositories import builds
 from db.repositories import catalog as catalog_rows
-from db.repositories import designs as design_rows
 from db.repositories import explorations as exploration_rows
 from worker.settings import Settings
 
@@ -56,9 +54,7 @@ class Stored:
 
     def front(self, exploration: str) -> list[DesignSummary]:
         with self._database.read() as session:
-            rows = design_rows.page(session, exploration, None, _ALL, front=True)
-            csims = builds.latest_by_design(session, [row.id for row in rows])
-            return by_latency(_shaped(rows, lambda row: shapes.design_summary(row, csims.get(row.id))))
+            return by_latency(_plain(d) for d in designs.page(session, exploration, None, _ALL, front=True))
 
     def scatter(self, exploration: str) -> Scatter:
         with self._database.read() as session:

@@ -19,7 +19,9 @@ _PASSED = {True: "passed", False: "failed"}
 
 @dataclass
 class Watched:
-    """What the events have told so far. `builds`: state of each design's C simulation."""
+    """What the events have told so far. `builds`: state of each design's C simulation; `simulated`: designs that were
+    `promoted` to a timing simulation which has ended.
+    """
 
     budget: int
     state: str = "queued"
@@ -28,6 +30,8 @@ class Watched:
     evaluated: int = 0
     front: tuple[str, ...] = ()
     builds: dict[str, str] = field(default_factory=dict[str, str])
+    promoted: set[str] = field(default_factory=set[str])
+    simulated: set[str] = field(default_factory=set[str])
 
     def take(self, event: Event) -> None:
         """Fold one event in."""
@@ -38,6 +42,10 @@ class Watched:
                 self._take_designs(event.data)
             case "front":
                 self.front = tuple(event.data["ids"])
+            case "promoted":
+                self.promoted.update(event.data["ids"], event.data["calibration"])
+            case "simulated":
+                self.simulated.add(event.data["id"])
             case "build":
                 self._take_build(event.data)
             case _:
@@ -56,6 +64,8 @@ class Watched:
     def summary(self) -> str:
         """One line."""
         parts = [f"{self.evaluated}/{self.budget} designs", f"{len(self.points)} feasible", f"front {len(self.front)}"]
+        if self.promoted:
+            parts.append(f"simulated {len(self.simulated)}/{len(self.promoted)}")
         if self.builds:
             passed = sum(state == "passed" for state in self.builds.values())
             parts.append(f"csim {passed}/{len(self.builds)} passed")
@@ -91,10 +101,15 @@ def _follow_live(events: Iterable[Event], watched: Watched) -> None:
 
 
 def _follow_lines(events: Iterable[Event], watched: Watched) -> None:
-    shown: tuple[str, int, int] | None = None
+    shown: tuple[str, int, int, int] | None = None
     for event in events:
         watched.take(event)
-        done = (watched.state, watched.evaluated * _LINES // watched.budget, len(watched.builds))
+        done = (
+            watched.state,
+            watched.evaluated * _LINES // watched.budget,
+            len(watched.builds),
+            len(watched.simulated),
+        )
         if done != shown:
             errors.print(f"  {watched.summary()}")
             shown = done

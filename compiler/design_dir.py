@@ -7,10 +7,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError, VerifyException
+
 from compiler.analysis.estimate import Estimate
+from compiler.analysis.limits import Work, impossible, work_of
 from compiler.analysis.placement.board_plan import BoardPlan
-from compiler.errors import InvalidInputError
+from compiler.analysis.provenance import calibration_note
+from compiler.analysis.read_back import read_back
+from compiler.dialects.context import design_context
+from compiler.errors import InvalidInputError, VerificationError
 from compiler.frontend.bundle import Bundle
+from compiler.graph.task_graph import TaskGraph
 from compiler.metrics import TOOL, VERSION
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform
@@ -31,6 +39,8 @@ README = """# {name}
 | metric | value | unit | fidelity |
 |---|---:|---|---|
 {metrics}
+
+Area and power: {calibration}.
 
 | file | what it is |
 |---|---|
@@ -63,7 +73,13 @@ def write_testbench_data(bundle: Bundle, design: Path) -> None:
 
 
 def write_description(
-    bundle: Bundle, knobs: Knobs, platform: Platform, board: BoardPlan, estimated: Estimate, design: Path
+    bundle: Bundle,
+    knobs: Knobs,
+    platform: Platform,
+    board: BoardPlan,
+    fifo_sizing: list[dict[str, Any]],
+    estimated: Estimate,
+    design: Path,
 ) -> None:
     """design.json, dataflow.json and README.md; call it last, for design.json holds the digests of all other files."""
     tasks, reference = board.tasks, bundle.meta.get("reference", DEFAULT_REFERENCE)
@@ -77,9 +93,12 @@ def write_description(
         "platform": platform.name,
         "knobs": knobs.to_json(),
         "metrics": [m.to_json() for m in estimated.metrics],
+        "calibration": calibration_note(tasks, platform),
+        "flags": [flag.to_json() for flag in impossible(estimated.metrics, platform, _work(tasks, estimated))],
         "violations": [{"resource": v.resource, "demand": v.demand, "bound": v.bound} for v in estimated.violations],
         "fusion": board.fusion.to_json(),
         "placement": board.placement.summary_json(),
+        "fifo_sizing": fifo_sizing,
         "digests": digests(design),
     }
     (design / "design.json").write_text(json.dumps(description, indent=1))
@@ -98,8 +117,13 @@ def write_description(
             tasks=len(tasks.tasks),
             converters=sum(t.kind == "converter" for t in tasks.tasks),
             metrics="\n".join(rows),
+            calibration=calibration_note(tasks, platform),
         )
     )
+
+
+def _work(tasks: TaskGraph, estimated: Estimate) -> Work:
+    return work_of(tasks, next(m.value for m in estimated.metrics if m.name == "hbm_traffic"))
 
 
 def _shape(bundle: Bundle) -> str:
@@ -132,8 +156,19 @@ def last_stage(directory: Path) -> Path:
     return stages[-1]
 
 
+def stored_tasks(directory: Path, platform: Platform) -> TaskGraph:
+    """The accelerator as the IR after the last pass has it. Raises InvalidInputError where that is damaged."""
+    file = last_stage(directory)
+    try:
+        module = Parser(design_context(), file.read_text()).parse_module()
+        module.verify()
+        return read_back(module, platform)
+    except (OSError, ParseError, VerifyException, VerificationError) as error:
+        raise InvalidInputError(f"{file} is damaged: {error}; compile the design again") from error
+
+
 # What `digests` leaves alone: it holds the digests, is for people, is made by running the design.
-_NOT_DIGESTED = ("design.json", "README.md", "csim", "out")
+_NOT_DIGESTED = ("design.json", "README.md", "csim", "out", "simulation.json")
 # Files that would take part without being listed: C simulation builds all of hls/ and reads the last stage of ir/.
 _SOURCES = ("hls/*.cpp", "hls/*.h", "ir/*.mlir")
 
@@ -151,6 +186,19 @@ def edited_files(directory: Path) -> tuple[str, ...]:
     changed = {path for path, digest in expected.items() if _digest(directory / path) != digest}
     sources = (str(f.relative_to(directory)) for pattern in _SOURCES for f in directory.glob(pattern))
     return tuple(sorted(changed | {path for path in sources if path not in expected}))
+
+
+def refuse_edited(directory: Path, allow_edited: bool) -> tuple[str, ...]:
+    """The files that are not as they were compiled; raises InvalidInputError that names the first, unless allowed."""
+    edited = edited_files(directory)
+    if not edited or allow_edited:
+        return edited
+    first, *others = edited
+    more = f" (and {len(others)} more)" if others else ""
+    raise InvalidInputError(
+        f"{directory / first}{more} was edited, removed or added after the design was compiled; compile it again, "
+        "or simulate it as it is with --allow-edited"
+    )
 
 
 def _digest(file: Path) -> str | None:

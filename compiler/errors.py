@@ -23,6 +23,13 @@ class ToolError(MillraceError):
     """An external tool (g++, torch-mlir in its subprocess, Vitis) failed; the text carries the end of its output."""
 
 
+class ReportError(MillraceError):
+    """A file is not the tool report that it should be: foreign, truncated or too large.
+
+    The text names the file, what it starts with and what to give instead.
+    """
+
+
 @dataclass(frozen=True, slots=True)
 class Violation:
     """How far a design exceeds one budget: `demand` and `bound` in the same unit."""

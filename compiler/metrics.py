@@ -15,6 +15,7 @@ class Fidelity(StrEnum):
     SIMULATE = "simulate"
     CSYNTH = "csynth"
     COSIM = "cosim"
+    LINK = "link"  # v++ link: placed and routed by Vivado
     BOARD = "board"
 
 

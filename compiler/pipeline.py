@@ -20,18 +20,19 @@ from compiler.design_dir import OnStage, silent, write_description, write_testbe
 from compiler.dialects.context import design_context
 from compiler.errors import InvalidInputError, MillraceError
 from compiler.frontend.bundle import Bundle
-from compiler.graph.task_graph import TaskGraph
 from compiler.options import Knobs
 from compiler.passes.runner import print_module, run_passes
 from compiler.platforms.platform import Platform
+from compiler.sizing.certify import Sizing, size
 from compiler.targets.emit import NetworkData, emit_design
 from compiler.targets.tolerance import TOLERANCE
 from compiler.transforms.expand_tasks import ExpandTasksPass
 from compiler.transforms.import_linalg import import_linalg
 from compiler.transforms.pipeline_passes import design_passes
+from compiler.transforms.set_fifo_depths import SetFifoDepthsPass
 
 
-def build_ir(bundle: Bundle, knobs: Knobs, platform: Platform, ir: Path, on_stage: OnStage) -> TaskGraph:
+def build_ir(bundle: Bundle, knobs: Knobs, platform: Platform, ir: Path, on_stage: OnStage) -> Sizing:
     """Take the network through all passes; the accelerator that the last stage's IR describes."""
     ir.mkdir(parents=True)
     shutil.copyfile(bundle.directory / "linalg.mlir", ir / "00-linalg.mlir")
@@ -42,12 +43,16 @@ def build_ir(bundle: Bundle, knobs: Knobs, platform: Platform, ir: Path, on_stag
 
     module = import_linalg(bundle.graph)
     record(1, "import-linalg", module)
-    run_passes(module, design_passes(knobs, platform), design_context(), record, first=2)
+    passes = design_passes(knobs, platform)
+    run_passes(module, passes, design_context(), record, first=2)
     tasks = read_back(module, platform)
     tasks.verify()
+    on_stage("certify FIFO depths")
+    sizing = size(tasks, knobs.fifo, platform)
+    run_passes(module, (SetFifoDepthsPass.of(sizing.tasks),), design_context(), record, first=2 + len(passes))
     run_passes(module, (ExpandTasksPass(),), design_context())
     (ir / "expanded.mlir").write_text(print_module(module))  # for people; without a number, because no step reads it
-    return tasks
+    return sizing
 
 
 def compile_design(
@@ -59,10 +64,10 @@ def compile_design(
     """
     say = on_stage or silent
     with _whole_directory(out) as design:
-        tasks = build_ir(bundle, knobs, platform, design / "ir", say)
+        sizing = build_ir(bundle, knobs, platform, design / "ir", say)
         say("place on the board")
         network = pad(bundle.graph, knobs)  # as the tasks compute it
-        board = plan_board(tasks, network, knobs, platform)
+        board = plan_board(sizing.tasks, network, knobs, platform)
         say("estimate")
         estimated = board.judged(estimate(board.tasks, platform))
         say("emit HLS C++")
@@ -70,7 +75,7 @@ def compile_design(
         emit_design(board.tasks, network, platform, data, design, board.placement)
         say("write test data")
         write_testbench_data(bundle, design)
-        write_description(bundle, knobs, platform, board, estimated, design)
+        write_description(bundle, knobs, platform, board, sizing.summary_json(), estimated, design)
     return estimated
 
 

@@ -21,7 +21,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from compiler.analysis.padding import pad
 from compiler.analysis.read_back import read_back
-from compiler.design_dir import DEFAULT_REFERENCE, OnStage, edited_files, last_stage, read_design, silent
+from compiler.design_dir import DEFAULT_REFERENCE, OnStage, last_stage, read_design, refuse_edited, silent
 from compiler.dialects.context import design_context
 from compiler.errors import InvalidInputError, MillraceError, VerificationError
 from compiler.frontend.graph_json import graph_from_json
@@ -122,7 +122,7 @@ def csim(
     """
     say = on_stage or silent
     started = time.monotonic()
-    edited = _refuse_edited(directory, allow_edited)
+    edited = refuse_edited(directory, allow_edited)
     design = _read(directory)
     graph, tasks = design.graph, design.tasks
     interface = plan_interface(tasks, graph)
@@ -146,19 +146,6 @@ def csim(
     verdict = replace(verdict, edited=edited)
     (work / "verdict.json").write_text(json.dumps(verdict.to_json(), indent=1))
     return verdict
-
-
-def _refuse_edited(directory: Path, allow_edited: bool) -> tuple[str, ...]:
-    """The files that are not as they were compiled; raises InvalidInputError that names the first, unless allowed."""
-    edited = edited_files(directory)
-    if not edited or allow_edited:
-        return edited
-    first, *others = edited
-    more = f" (and {len(others)} more)" if others else ""
-    raise InvalidInputError(
-        f"{directory / first}{more} was edited, removed or added after the design was compiled; compile it again, "
-        "or simulate it as it is with --allow-edited"
-    )
 
 
 def verdict_of(

@@ -17,7 +17,7 @@ from db.engine import make_engine
 if TYPE_CHECKING:
     from alembic.config import Config
 
-HEAD = "0001"
+HEAD = "0002"
 _SCRIPTS = Path(__file__).parent / "migrations"
 _POSTGRES_LOCK = 7_218_364_091  # any constant that no other program uses
 

@@ -1,7 +1,7 @@
 """The tables. Rows are created by the repositories; times are UTC; ids are prefixed strings that sort by age."""
 
 from datetime import datetime
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 from sqlalchemy import (
     JSON,
@@ -19,13 +19,16 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 from db.types import UtcDateTime, utcnow
 
-ExplorationState = Literal["queued", "lowering", "searching", "verifying", "done", "failed", "cancelled"]
+ExplorationState = Literal["queued", "lowering", "searching", "simulating", "verifying", "done", "failed", "cancelled"]
 BuildState = Literal["queued", "running", "done", "failed", "cancelled"]
-Stage = Literal["lower", "csim"]
+DesignStage = Literal["simulate", "csim"]
+"""Stages that one design goes through, in the order of the ladder."""
+Stage = Literal["lower", DesignStage]
 Failure = Literal["infeasible", "tool", "licence", "node", "timeout"]
 """Why a build failed. Only the last four may be tried again with the same inputs."""
 
-ACTIVE_STATES: tuple[ExplorationState, ...] = ("queued", "lowering", "searching", "verifying")
+DESIGN_STAGES: tuple[DesignStage, ...] = get_args(DesignStage)
+ACTIVE_STATES: tuple[ExplorationState, ...] = ("queued", "lowering", "searching", "simulating", "verifying")
 
 _ID = String(32)
 _DIGEST = String(64)
@@ -119,7 +122,12 @@ class Exploration(Leased, Base):
 
 
 class Design(Base):
-    """One evaluated point of the space. `number` is its order in the search, `key` the digest of its knobs."""
+    """One evaluated point of the space. `number` is its order in the search, `key` the digest of its knobs.
+
+    `feasible`, `latency_us` and `energy_uj` are the estimate's; `simulated_us` is the simulated latency and `deadlock`
+    the simulator's explanation of one, both null until then. `on_front`: on the Pareto front of the estimates, among
+    the designs that are not known to deadlock. `flags`: values that can not be (see compiler.analysis.limits).
+    """
 
     __tablename__ = "designs"
     __table_args__ = (
@@ -138,6 +146,9 @@ class Design(Base):
     violations: Mapped[list[Any]]
     reason: Mapped[str | None] = mapped_column(Text)
     on_front: Mapped[bool] = mapped_column(default=False)
+    simulated_us: Mapped[float | None]
+    deadlock: Mapped[str | None] = mapped_column(Text)
+    flags: Mapped[list[Any]] = mapped_column(default=list)
     seconds: Mapped[float]
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
 

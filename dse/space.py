@@ -36,6 +36,8 @@ _STREAM_WIDTHS = tuple(1 << k for k in range(7, 12))
 _HBM_CHANNELS = (1, 2, 4, 8)
 _PADDINGS = (0, 12, 25)  # percent
 _PREFETCHES = (0, 256, 512, 1024, 2048, 4096, 8192)  # KiB
+# Not `normal`: an estimate, which takes FIFOs as deep enough, sees what that costs and not what it gains.
+_FIFOS: tuple[FifoStrategy, ...] = ("conservative", "whole")
 
 # Fields of Knobs by the name of their parameter; per-task parameters are called `<operation>.<field>`.
 _FIELDS = {
@@ -165,7 +167,7 @@ class DesignSpace:
             Parameter("fusion_plan", get_args(FusionPlan), ordered=False),
             Parameter("fusion_budget", _FUSION_BUDGETS, ordered=True),
             Parameter("converters", get_args(ConverterRule), ordered=False),
-            Parameter("fifo", get_args(FifoStrategy), ordered=False),
+            Parameter("fifo", _FIFOS, ordered=False),
             Parameter("hbm_channels", channels, ordered=True),
             Parameter("stream_width", _STREAM_WIDTHS, ordered=True),
             Parameter("prefetch", _PREFETCHES, ordered=True),

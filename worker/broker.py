@@ -18,7 +18,7 @@ from worker.settings import Settings
 if TYPE_CHECKING:
     from celery import Celery  # pyright: ignore[reportMissingTypeStubs]
 
-QUEUES = ("lower", "search", "csim")
+QUEUES = ("lower", "search", "simulate", "csim")
 _VISIBILITY_SECONDS = 30 * 24 * 3600
 _RESEND_AFTER = timedelta(minutes=10)
 

@@ -8,7 +8,7 @@ from compiler.frontend.inputs.source import FileSource
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Knobs, Workload
 from compiler.platforms.platform import Platform
-from worker.stages import Progress, Stages
+from worker.stages import Progress, Simulated, Stages
 
 if TYPE_CHECKING:
     from compiler.frontend.bundle import Bundle
@@ -43,6 +43,15 @@ def compile_design(bundle: "Bundle", knobs: Knobs, platform: Platform, out: Path
     pipeline.compile_design(bundle, knobs, platform, out, on_stage)
 
 
+def simulate(design_dir: Path) -> Simulated:
+    """See compiler.simulator.timing."""
+    from compiler.simulator.timing.simulate import simulate_directory  # noqa: PLC0415
+
+    found = simulate_directory(design_dir)
+    deadlock = None if found.deadlock is None else found.deadlock.text
+    return Simulated(found.cycles, found.latency_us, deadlock, found.metrics(), found.to_json())
+
+
 def csim(design_dir: Path, on_stage: Progress) -> "Verdict":
     """See compiler.verify."""
     from compiler import verify  # noqa: PLC0415
@@ -50,4 +59,4 @@ def csim(design_dir: Path, on_stage: Progress) -> "Verdict":
     return verify.csim(design_dir, on_stage)
 
 
-STAGES = Stages(lower=lower, search=search, compile=compile_design, csim=csim)
+STAGES = Stages(lower=lower, search=search, compile=compile_design, simulate=simulate, csim=csim)

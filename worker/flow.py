@@ -1,4 +1,4 @@
-"""The course of an exploration: queued -> lowering -> searching -> verifying -> done, or failed, or cancelled.
+"""The course of an exploration: queued, lowering, searching, simulating, verifying, done; or failed, or cancelled.
 
 `advance` looks at what is stored and does what comes next. It may be called at any time and any number of times: after
 a stage has ended, by the reaper, at a start after a crash. Whoever holds a lease is left alone.
@@ -7,10 +7,17 @@ a stage has ended, by the reaper, at a start after a crash. Whoever holds a leas
 from sqlalchemy.orm import Session
 
 from db.errors import ConflictError
-from db.models import ACTIVE_STATES, Build, Exploration, ExplorationState
-from db.repositories import builds, explorations, leases
+from db.models import ACTIVE_STATES, DESIGN_STAGES, Build, DesignStage, Exploration, ExplorationState
+from db.repositories import builds, designs, explorations, leases
+from worker import promoting
+from worker.build_events import emit_build
 from worker.farm import Farm
 from worker.versions import lower_key, lower_tools
+
+_ALL_DEADLOCK = (
+    "every feasible design deadlocks when it is simulated, which the sizing of FIFOs should rule out; "
+    "the simulations of the designs say where"
+)
 
 
 def advance(farm: Farm, exploration_id: str) -> None:
@@ -25,6 +32,8 @@ def step(farm: Farm, session: Session, exploration: Exploration) -> None:
         _lower(farm, session, exploration)
     elif exploration.state == "searching":
         farm.queue.submit(session, exploration)
+    elif exploration.state == "simulating":
+        _simulate(farm, session, exploration)
     elif exploration.state == "verifying":
         _verify(farm, session, exploration)
 
@@ -44,8 +53,28 @@ def _lower(farm: Farm, session: Session, exploration: Exploration) -> None:
         farm.queue.submit(session, build)
 
 
+def _simulate(farm: Farm, session: Session, exploration: Exploration) -> None:
+    # Promoting again when all have ended: each round that follows has taken a design that deadlocks off the front.
+    waiting = _unfinished(session, exploration, "simulate") or promoting.promote(farm, session, exploration)
+    for build in waiting:
+        farm.queue.submit(session, build)
+    if waiting:
+        return
+    if not designs.front_ids(session, exploration.id):
+        move(farm, session, exploration, "failed", _ALL_DEADLOCK)
+        return
+    promoting.verify(session, exploration)
+    move(farm, session, exploration, "verifying")
+    _verify(farm, session, exploration)
+
+
+def _unfinished(session: Session, exploration: Exploration, *stages: DesignStage) -> list[Build]:
+    found = builds.of_exploration(session, exploration.id, *stages)
+    return [build for build in found if build.state in ("queued", "running")]
+
+
 def _verify(farm: Farm, session: Session, exploration: Exploration) -> None:
-    open_builds = [b for b in builds.of_exploration(session, exploration.id) if b.state in ("queued", "running")]
+    open_builds = _unfinished(session, exploration, *DESIGN_STAGES)
     for build in open_builds:
         farm.queue.submit(session, build)
     if not open_builds:
@@ -70,7 +99,7 @@ def cancel(farm: Farm, session: Session, exploration_id: str) -> Exploration:
         return exploration
     move(farm, session, exploration, "cancelled")
     leases.revoke(session, Exploration, exploration_id)
-    unfinished = [b for b in builds.of_exploration(session, exploration_id) if b.state in ("queued", "running")]
+    unfinished = _unfinished(session, exploration, *DESIGN_STAGES)
     builds.cancel(session, [b.id for b in unfinished])
     for build in unfinished:
         emit_build(farm, session, exploration_id, build)
@@ -91,15 +120,10 @@ def resume(farm: Farm, session: Session, exploration_id: str) -> Exploration:
         raise ConflictError(f"exploration {exploration_id} is done; start a new one to search further")
     if exploration.state in ACTIVE_STATES:
         return exploration
-    for build in builds.of_exploration(session, exploration_id):
-        builds.requeue(session, build.id)
+    for build in builds.of_exploration(session, exploration_id, *DESIGN_STAGES):
+        if build.failure != "infeasible":  # the design's fault: it would fail again
+            builds.requeue(session, build.id)
     move(farm, session, exploration, "queued")
     step(farm, session, exploration)
     session.refresh(exploration)
     return exploration
-
-
-def emit_build(farm: Farm, session: Session, exploration_id: str, build: Build) -> None:
-    """Tell followers of the exploration about a build of one of its designs."""
-    data = {"id": build.id, "design_id": build.design_id, "stage": build.stage, "state": build.state}
-    farm.emit(session, exploration_id, "build", {**data, "verdict": build.verdict, "error": build.error})

@@ -39,8 +39,12 @@ def _function(stage: str) -> Callable[[Farm, Stages, str, int], None]:
         from worker.searching import search  # noqa: PLC0415
 
         return search
+    if stage == "simulate":
+        from worker.simulating import simulate  # noqa: PLC0415
+
+        return simulate
     if stage == "csim":
-        from worker.simulating import csim  # noqa: PLC0415
+        from worker.verifying import csim  # noqa: PLC0415
 
         return csim
     from worker.lowering import lower  # noqa: PLC0415

@@ -6,9 +6,10 @@ from sqlalchemy.exc import OperationalError
 
 from db.models import ACTIVE_STATES, Build, Exploration, Failure
 from db.repositories import builds, explorations, leases
+from worker.build_events import emit_build
 from worker.errors import DiskFullError
 from worker.farm import Farm
-from worker.flow import emit_build, move
+from worker.flow import move
 
 
 def record_failure(farm: Farm, stage: str, key: str, token: int, failure: Failure, text: str) -> None:

@@ -6,8 +6,9 @@ from sqlalchemy.orm import Session
 
 from db.models import ACTIVE_STATES, Build, Exploration
 from db.repositories import builds, explorations, leases
+from worker.build_events import emit_build
 from worker.farm import Farm
-from worker.flow import advance, emit_build, move
+from worker.flow import advance, move
 from worker.processes import is_dead
 
 MAX_LOSSES = 4
@@ -40,7 +41,7 @@ def reap(farm: Farm) -> None:
     for exploration_id in active:
         advance(farm, exploration_id)
     with farm.database.write() as session:
-        for build in builds.unfinished(session, "csim"):
+        for build in builds.unfinished(session, "simulate", "csim"):
             farm.queue.submit(session, build)
 
 

@@ -15,14 +15,14 @@ from sqlalchemy.exc import OperationalError
 from db.errors import LeaseLostError
 from db.models import Build, Exploration
 from db.repositories import builds, explorations, leases
+from worker.build_events import emit_build
 from worker.errors import StoreError
 from worker.farm import Farm
-from worker.flow import emit_build
 from worker.job import DISK_FULL, LEASE_LOST
 from worker.outcome import record_failure
 from worker.processes import identity
 
-Stage = Literal["lower", "search", "csim"]
+Stage = Literal["lower", "search", "simulate", "csim"]
 _POLL_SECONDS = 0.3
 _KILL_SECONDS = 10
 _LAST_LINE = 500
@@ -62,7 +62,7 @@ def _claim(farm: Farm, stage: Stage, key: str) -> int | None:
     table = _table(stage)
     states = ("searching",) if table is Exploration else ("queued", "running")
     with farm.database.write() as session:
-        exploration_id = builds.exploration_of(session, key) if stage == "csim" else None
+        exploration_id = builds.exploration_of(session, key) if table is Build else None
         if exploration_id is not None:
             explorations.lock(session, exploration_id)
         token = leases.claim(session, table, key, identity(), farm.settings.lease_seconds, states)

@@ -1,32 +1,31 @@
 """Stage search: run the search of one exploration and store what it finds, batch by batch."""
 
 from collections.abc import Sequence
-from itertools import pairwise
-from math import isfinite
 from typing import Any
 
 from sqlalchemy.orm import Session
 
 from compiler.errors import Violation
-from compiler.metrics import Fidelity, Metric
+from compiler.metrics import Fidelity
 from compiler.options import Knobs
-from compiler.platforms.platform import load_platform
+from compiler.platforms.platform import Platform, load_platform
 from db import models
-from db.repositories import builds, explorations, leases
 from db.repositories import designs as design_rows
-from db.repositories.designs import NewDesign, NewMetric
-from dse.archive import ParetoArchive, knee
+from db.repositories import explorations, leases
+from db.repositories.designs import NewDesign
+from dse.archive import ParetoArchive
 from dse.evaluate import Evaluation
 from dse.explore import EvaluatedDesign, SearchOptions
 from worker.farm import Farm
+from worker.flags import flags_of
 from worker.flow import move
 from worker.lowering import open_bundle
+from worker.metric_rows import new_metrics, stored_metrics
 from worker.stages import Stages
-from worker.versions import csim_key, csim_tools
 
 
 def search(farm: Farm, stages: Stages, exploration_id: str, token: int) -> None:
-    """Search until the budget is spent, then queue the C simulations. Raises MillraceError, LeaseLostError."""
+    """Search until the budget is spent; the front is promoted next. Raises MillraceError, LeaseLostError."""
     with farm.database.read() as session:
         exploration = explorations.get(session, exploration_id)
         history = stored_designs(session, exploration_id)
@@ -36,7 +35,7 @@ def search(farm: Farm, stages: Stages, exploration_id: str, token: int) -> None:
         seed=exploration.options["seed"],
         sampler=exploration.options["sampler"],
     )
-    sink = TableSink(farm, exploration_id, token, history)
+    sink = TableSink(farm, exploration, token, history)
     result = stages.search(bundle.graph, load_platform(exploration.platform), options, sink, history)
     if not result.stopped:
         _conclude(farm, exploration_id, token)
@@ -45,9 +44,12 @@ def search(farm: Farm, stages: Stages, exploration_id: str, token: int) -> None:
 class TableSink:
     """Writes batches into the tables while the lease is held; the search's record and its progress in one."""
 
-    def __init__(self, farm: Farm, exploration_id: str, token: int, history: Sequence[EvaluatedDesign]) -> None:
+    def __init__(
+        self, farm: Farm, exploration: models.Exploration, token: int, history: Sequence[EvaluatedDesign]
+    ) -> None:
         self._farm = farm
-        self._exploration_id = exploration_id
+        self._exploration_id = exploration.id
+        self._platform = load_platform(exploration.platform)
         self._token = token
         self._archive = ParetoArchive()
         self._add_to_archive(history)
@@ -58,7 +60,7 @@ class TableSink:
         front_keys = {entry.key for entry in self._archive.front()}
         with self._farm.database.write() as session:
             leases.fence(session, models.Exploration, self._exploration_id, self._token)
-            ids = design_rows.add(session, self._exploration_id, [_new_design(d) for d in designs])
+            ids = design_rows.add(session, self._exploration_id, [_new_design(d, self._platform) for d in designs])
             front_changed = design_rows.set_front(session, self._exploration_id, front_keys)
             self._emit(session, "designs", _columns(ids, designs, front_keys))
             if front_changed:
@@ -79,33 +81,15 @@ class TableSink:
 
 
 def _conclude(farm: Farm, exploration_id: str, token: int) -> None:
-    """Choose the designs to verify, queue their builds, and give the lease back."""
+    """Have the front simulated next, and give the lease back."""
     with farm.database.write() as session:
         exploration = explorations.lock(session, exploration_id)
         leases.fence(session, models.Exploration, exploration_id, token)
         leases.release(session, models.Exploration, exploration_id, token)
-        front = design_rows.front(session, exploration_id)
-        if not front:
+        if design_rows.front_ids(session, exploration_id):
+            move(farm, session, exploration, "simulating")
+        else:
             move(farm, session, exploration, "failed", _no_front(session, exploration))
-            return
-        for design in chosen(front, exploration.options["verify"]):
-            key = csim_key(design.key, exploration.workload.digest, exploration.platform)
-            builds.ensure(session, "csim", key, csim_tools(), design_id=design.id)
-        move(farm, session, exploration, "verifying")
-
-
-def chosen(front: Sequence[models.Design], count: int) -> list[models.Design]:
-    """`count` designs of a front sorted by latency: its ends, its knee, then the middle of the widest gaps."""
-    archive = ParetoArchive()
-    for design in front:
-        assert design.latency_us is not None
-        assert design.energy_uj is not None
-        archive.add(design.key, (design.latency_us, design.energy_uj))
-    picks = list(dict.fromkeys([0, len(front) - 1, knee(archive.front())]))[:count]
-    while len(picks) < min(count, len(front)):
-        low, high = max(pairwise(sorted(picks)), key=lambda gap: gap[1] - gap[0], default=(0, len(front) - 1))
-        picks.append((low + high) // 2)
-    return [front[i] for i in sorted(picks)]
 
 
 def _no_front(session: Session, exploration: models.Exploration) -> str:
@@ -118,7 +102,7 @@ def _no_front(session: Session, exploration: models.Exploration) -> str:
 
 def stored_designs(session: Session, exploration_id: str) -> list[EvaluatedDesign]:
     """What the exploration has evaluated so far, as the search knew it."""
-    metrics = design_rows.metrics_of_exploration(session, exploration_id)
+    metrics = design_rows.metrics_of_exploration(session, exploration_id, Fidelity.ESTIMATE)
     return [_evaluated(d, metrics.get(d.id, [])) for d in design_rows.stored(session, exploration_id)]
 
 
@@ -128,9 +112,7 @@ def _evaluated(row: models.Design, metrics: Sequence[models.Metric]) -> Evaluate
         knobs=knobs,
         latency_us=row.latency_us,
         energy_uj=row.energy_uj,
-        metrics=tuple(
-            Metric(m.name, m.value, m.unit, Fidelity(m.fidelity), m.tool, m.tool_version, m.build_id) for m in metrics
-        ),
+        metrics=tuple(stored_metrics(metrics)),
         violations=tuple(Violation(**v) for v in row.violations),
         reason=row.reason,
         seconds=row.seconds,
@@ -138,7 +120,7 @@ def _evaluated(row: models.Design, metrics: Sequence[models.Metric]) -> Evaluate
     return EvaluatedDesign(row.number, knobs, evaluation, row.key)
 
 
-def _new_design(design: EvaluatedDesign) -> NewDesign:
+def _new_design(design: EvaluatedDesign, platform: Platform) -> NewDesign:
     evaluation = design.evaluation
     return NewDesign(
         number=design.number,
@@ -150,11 +132,8 @@ def _new_design(design: EvaluatedDesign) -> NewDesign:
         violations=[{"resource": v.resource, "demand": v.demand, "bound": v.bound} for v in evaluation.violations],
         reason=evaluation.reason,
         seconds=evaluation.seconds,
-        metrics=tuple(
-            NewMetric(m.name, m.value, m.unit, m.fidelity, m.tool, m.tool_version)
-            for m in evaluation.metrics
-            if isfinite(m.value)
-        ),
+        metrics=new_metrics(evaluation.metrics),
+        flags=flags_of(evaluation.metrics, platform),
     )
 
 
@@ -167,4 +146,6 @@ def _columns(ids: Sequence[str], found: Sequence[EvaluatedDesign], front: set[st
         "feasible": [d.evaluation.feasible for d in found],
         "on_front": [d.key in front for d in found],
         "csim": [None for _ in found],
+        "simulated_us": [None for _ in found],
+        "simulation": [None for _ in found],
     }

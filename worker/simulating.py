@@ -1,20 +1,48 @@
-"""Stage csim: compile one design, run its C++ against the reference's results, keep its files and the verdict."""
+"""Stage simulate: compile one design and run its timing, the second rung of the ladder (design section 4).
 
+What is simulated is the compiled design's own `dataflow.json`. A deadlock is an outcome, not a failure of the stage:
+the build ends as infeasible with the simulator's explanation, and the design leaves the front. Of the design directory
+this keeps the description, the graph and the simulation; the stage csim keeps all of it.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy.orm import Session
+
+from compiler.metrics import Fidelity
 from compiler.options import Knobs
 from compiler.platforms.platform import load_platform
 from db import models
 from db.repositories import artifacts, builds, designs, explorations, leases
 from db.repositories.artifacts import NewArtifact
+from worker.build_events import emit_build, estimate_error
 from worker.farm import Farm
-from worker.flow import emit_build
+from worker.flags import flags_of
 from worker.lowering import open_bundle
+from worker.metric_rows import new_metrics, stored_metrics
+from worker.promoting import renew_front
 from worker.scratch import scratch_directory
-from worker.stages import Stages
-from worker.store import StoredFile
-from worker.versions import csim_tools
+from worker.stages import Simulated, Stages
+from worker.store import media_type
+from worker.versions import stage_tools
+
+SIMULATION = "simulation.json"
+_KEPT = ("design.json", "dataflow.json", SIMULATION)
 
 
-def csim(farm: Farm, stages: Stages, build_id: str, token: int) -> None:
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A build with what it is of."""
+
+    build: models.Build
+    design_id: str
+    exploration: models.Exploration
+    token: int
+
+
+def simulate(farm: Farm, stages: Stages, build_id: str, token: int) -> None:
     """Run the build and record its result. Raises MillraceError, StoreError, LeaseLostError."""
     with farm.database.read() as session:
         build = builds.get(session, build_id)
@@ -25,21 +53,48 @@ def csim(farm: Farm, stages: Stages, build_id: str, token: int) -> None:
     with scratch_directory(farm.settings) as scratch:
         out = scratch / "design"
         stages.compile(bundle, Knobs.from_json(design.knobs), load_platform(exploration.platform), out, _say)
-        _keep(farm, build, token, farm.store.put_tree(out))
-        verdict = stages.csim(out, _say)
+        _say("simulate")
+        found = stages.simulate(out)
+        (out / SIMULATION).write_text(json.dumps(found.document))
+        files = _stored(farm, out)
+    _say(found.deadlock or f"{found.cycles} cycles, {found.latency_us:.4g} us")
     with farm.database.write() as session:
         explorations.lock(session, exploration.id)
         leases.fence(session, models.Build, build_id, token)
-        builds.finish(session, build_id, dict(verdict.to_json()), csim_tools())
-        emit_build(farm, session, exploration.id, builds.get(session, build_id))
+        artifacts.replace(session, build_id, design.id, files)
+        _record(farm, session, _Job(build, design.id, exploration, token), found)
 
 
-def _keep(farm: Farm, build: models.Build, token: int, files: list[StoredFile]) -> None:
-    # Before the simulation: when it fails, the files are what a person needs to find out why.
-    with farm.database.write() as session:
-        leases.fence(session, models.Build, build.id, token)
-        rows = [NewArtifact(f.path, f.digest, f.size, f.media_type) for f in files]
-        artifacts.replace(session, build.id, build.design_id, rows)
+def _stored(farm: Farm, out: Path) -> list[NewArtifact]:
+    present = [path for path in _KEPT if (out / path).is_file()]
+    return [NewArtifact(path, *farm.store.put_file(out / path), media_type(path)) for path in present]
+
+
+def _record(farm: Farm, session: Session, job: _Job, found: Simulated) -> None:
+    deadlocked = designs.get(session, job.design_id).deadlock is not None  # by an older compiler
+    _record_metrics(session, job, found)
+    if found.deadlock is None:
+        builds.finish(session, job.build.id, _verdict(session, job, found), stage_tools())
+    else:
+        builds.fail(session, job.build.id, "infeasible", found.deadlock)
+    if deadlocked != (found.deadlock is not None):
+        renew_front(farm, session, job.exploration.id)
+    emit_build(farm, session, job.exploration.id, builds.get(session, job.build.id))
+
+
+def _record_metrics(session: Session, job: _Job, found: Simulated) -> None:
+    known = stored_metrics(designs.metrics_of(session, [job.design_id])[job.design_id])
+    others = [m for m in known if m.fidelity != Fidelity.SIMULATE]
+    new = new_metrics(found.metrics)
+    designs.record_build(session, job.design_id, job.build.id, Fidelity.SIMULATE, new)
+    latency = None if found.deadlock else found.latency_us
+    flags = flags_of([*others, *found.metrics], load_platform(job.exploration.platform))
+    designs.set_simulated(session, job.design_id, latency, found.deadlock, flags)
+
+
+def _verdict(session: Session, job: _Job, found: Simulated) -> dict[str, float | bool | None]:
+    error = estimate_error(designs.get(session, job.design_id))
+    return {"passed": True, "cycles": found.cycles, "latency_us": found.latency_us, "estimate_error": error}
 
 
 def _say(text: str) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from compiler.frontend.inputs.source import FileSource
 from compiler.graph.linalg_graph import LinalgGraph
+from compiler.metrics import Metric
 from compiler.options import Knobs, Workload
 from compiler.platforms.platform import Platform
 from worker.errors import ServiceError
@@ -38,6 +39,19 @@ class Verdict(Protocol):
     def to_json(self) -> Mapping[str, Any]: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """What the timing simulator found of one design: `metrics` have fidelity `simulate`, `document` is the content of
+    `simulation.json`. With a `deadlock`, which it explains in words, cycles and latency are those until it.
+    """
+
+    cycles: int
+    latency_us: float
+    deadlock: str | None
+    metrics: tuple[Metric, ...]
+    document: Mapping[str, Any]
+
+
 class Search(Protocol):
     """See dse.explore.search."""
 
@@ -53,15 +67,17 @@ class Search(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """The four functions. All raise MillraceError for what a person can act upon.
+    """The five functions. All raise MillraceError for what a person can act upon.
 
     `lower(model, workload, cache, on_progress)` is quick where the cache has the bundle; `search` as above;
-    `compile(bundle, knobs, platform, out, on_stage)` writes a design directory; `csim(design_dir, on_stage)` runs it.
+    `compile(bundle, knobs, platform, out, on_stage)` writes a design directory; `simulate(design_dir)` runs its timing,
+    `csim(design_dir, on_stage)` its C++.
     """
 
     lower: Callable[[str | Path | FileSource, Workload, Path, Progress], Bundle]
     search: Search
     compile: Callable[[Any, Knobs, Platform, Path, Progress], object]
+    simulate: Callable[[Path], Simulated]
     csim: Callable[[Path, Progress], Verdict]
 
 

@@ -10,6 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from db.models import DesignStage
+
 
 def digest(*parts: Any) -> str:
     """SHA-256 of JSON values, the same in every process."""
@@ -39,9 +41,9 @@ def compiler_digest() -> str:
 
 
 @cache
-def csim_tools() -> dict[str, str]:
-    """Tools that make and run a C simulation, with their versions."""
-    return {"millrace": f"{millrace_version()}+{compiler_digest()}", "g++": _gxx_version()}
+def stage_tools() -> dict[str, str]:
+    """Tools that the stages of a design run, with their versions: g++ builds C simulations and the timing simulator."""
+    return {**lower_tools(), "g++": _gxx_version()}
 
 
 def lower_tools() -> dict[str, str]:
@@ -56,9 +58,9 @@ def _gxx_version() -> str:
     return done.stdout.strip() or "unknown"
 
 
-def csim_key(design_key: str, workload_digest: str, platform: str) -> str:
-    """Key of the C simulation of one design: equal keys, equal verdicts."""
-    return digest("csim", design_key, workload_digest, platform, csim_tools())
+def stage_key(stage: DesignStage, design_key: str, workload_digest: str, platform: str) -> str:
+    """Key of a stage of one design: equal keys, equal results."""
+    return digest(stage, design_key, workload_digest, platform, stage_tools())
 
 
 def lower_key(workload_digest: str) -> str:

@@ -26,7 +26,7 @@ def get_design(session: ReadSession, design: str) -> schemas.Design:
 def start_build(
     farm: FarmDep, session: WriteSession, once: OnceDep, design: str, body: schemas.NewBuild
 ) -> schemas.Build:
-    return once(body, schemas.Build, lambda: designs.start_csim(farm, session, design))
+    return once(body, schemas.Build, lambda: designs.start_build(farm, session, design, body.stage))
 
 
 @router.get("/builds/{build}")

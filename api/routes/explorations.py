@@ -9,10 +9,9 @@ from api import schemas
 from api.dependencies import FarmDep, OnceDep, ReadSession, WriteSession
 from api.paging import Cursor, Limit, decode, decode_number, page
 from api.schemas import Page
-from api.services import explorations, shapes
+from api.services import designs, explorations
 from api.sse import WakeUpsDep, follow
 from db.models import ExplorationState
-from db.repositories import builds, designs
 from db.repositories import explorations as rows
 from worker import flow
 
@@ -61,8 +60,7 @@ def list_designs(
 ) -> Page[schemas.DesignSummary]:
     rows.get(session, exploration)
     found = designs.page(session, exploration, decode_number(cursor), limit + 1, front)
-    csims = builds.latest_by_design(session, [d.id for d in found])
-    return page(found, limit, lambda d: str(d.number), lambda d: shapes.design_summary(d, csims.get(d.id)))
+    return page(found, limit, lambda d: str(d.number), lambda d: d)
 
 
 @router.get("/{exploration}/scatter")

@@ -12,36 +12,52 @@ from api.services import shapes
 from db import models
 from db.errors import NotFoundError
 from db.repositories import artifacts, builds, designs, explorations
+from worker import promoting
+from worker.build_events import emit_build
 from worker.farm import Farm
-from worker.flow import emit_build
 from worker.store import ArtifactStore, safe_path
-from worker.versions import csim_key, csim_tools
 
 
 def describe(session: Session, design_id: str) -> schemas.Design:
     """A design with its metrics, violations and builds. Raises NotFoundError."""
     row = designs.get(session, design_id)
     rows = builds.of_design(session, design_id)
-    newest = next((b for b in rows if b.stage == "csim"), None)
-    files = artifacts.of_design(session, design_id)
+    simulation, csim = (next((b for b in rows if b.stage == stage), None) for stage in models.DESIGN_STAGES)
+    files = {f.path for f in artifacts.of_design(session, design_id)}
+    metrics = designs.metrics_of(session, [design_id])[design_id]
     return schemas.Design(
-        **shapes.design_summary(row, newest).model_dump(),
+        **shapes.design_summary(row, simulation, csim).model_dump(),
         exploration_id=row.exploration_id,
-        metrics=[shapes.metric(m) for m in designs.metrics_of(session, [design_id])[design_id]],
+        metrics=[shapes.metric(m) for m in metrics],
+        differences=shapes.differences(metrics),
         violations=[schemas.Violation.model_validate(v) for v in row.violations],
         builds=[shapes.build(b) for b in rows],
-        dataflow_available=any(f.path == "dataflow.json" for f in files),
+        dataflow_available="dataflow.json" in files,
+        simulation_available="simulation.json" in files,
+        archive_available=artifacts.is_compiled(session, design_id),
     )
 
 
-def start_csim(farm: Farm, session: Session, design_id: str) -> schemas.Build:
-    """Queue the design's C simulation; one that is running or done is not run again. Raises NotFoundError."""
+def page(
+    session: Session, exploration_id: str, after: int | None, limit: int, front: bool
+) -> list[schemas.DesignSummary]:
+    """Designs of an exploration in order of evaluation, those after number `after`."""
+    rows = designs.page(session, exploration_id, after, limit, front)
+    ids = [row.id for row in rows]
+    simulations, csims = (builds.latest_by_design(session, ids, stage) for stage in models.DESIGN_STAGES)
+    return [shapes.design_summary(row, simulations.get(row.id), csims.get(row.id)) for row in rows]
+
+
+def start_build(farm: Farm, session: Session, design_id: str, stage: models.DesignStage) -> schemas.Build:
+    """Queue a stage of the design; one that is running or done is not run again.
+
+    Raises NotFoundError, NotReadyError.
+    """
     design = designs.get(session, design_id)
     if design.latency_us is None:
         raise NotReadyError(f"design {design_id} can not be built: {design.reason}")
     exploration = explorations.lock(session, design.exploration_id)
-    key = csim_key(design.key, exploration.workload.digest, exploration.platform)
-    build = builds.ensure(session, "csim", key, csim_tools(), design_id=design_id)
+    build = promoting.ensure(session, exploration, design, stage)
     if builds.requeue(session, build.id) or build.state == "queued":
         build = builds.get(session, build.id)
         farm.queue.submit(session, build)
@@ -50,7 +66,7 @@ def start_csim(farm: Farm, session: Session, design_id: str) -> schemas.Build:
 
 
 def files(session: Session, design_id: str) -> Sequence[models.Artifact]:
-    """Files of the design directory; none before the design was compiled. Raises NotFoundError."""
+    """Files of the design directory, as far as they are stored. Raises NotFoundError."""
     designs.get(session, design_id)
     return artifacts.of_design(session, design_id)
 
@@ -67,9 +83,9 @@ def archive(session: Session, store: ArtifactStore, design_id: str) -> Generator
     Raises NotFoundError, NotReadyError, StoreError.
     """
     rows = files(session, design_id)
-    if not rows:
+    if not artifacts.is_compiled(session, design_id):
         raise NotReadyError(
-            f"design {design_id} was not compiled yet; start its C simulation (POST /v1/designs/{design_id}/builds)"
+            f"design {design_id} is not stored whole; start its C simulation (POST /v1/designs/{design_id}/builds)"
         )
     for row in rows:
         store.path(row.digest)

@@ -5,8 +5,12 @@ from typing import Any
 from urllib.parse import quote
 
 from api import schemas
+from compiler.metrics import Fidelity
 from db import models
 from db.repositories.explorations import Counts
+from dse.promote import ErrorDistribution, relative_error
+from worker.build_events import estimate_error, simulation_word
+from worker.promoting import DEFAULT_CALIBRATION, DEFAULT_SIMULATE
 
 
 def model_ref(row: models.Model) -> schemas.ModelRef:
@@ -34,7 +38,8 @@ def workload(row: models.Workload) -> schemas.Workload:
     )
 
 
-def exploration(row: models.Exploration, counts: Counts) -> schemas.Exploration:
+def exploration(row: models.Exploration, counts: Counts, errors: ErrorDistribution | None) -> schemas.Exploration:
+    """`errors`: of the designs' estimated latencies against simulation, by design id."""
     return schemas.Exploration(
         id=row.id,
         model=model_ref(row.workload.model),
@@ -46,9 +51,14 @@ def exploration(row: models.Exploration, counts: Counts) -> schemas.Exploration:
         evaluated=counts.evaluated,
         feasible=counts.feasible,
         front_size=counts.front,
+        promoted=counts.promoted,
+        simulated=counts.simulated,
+        estimate_errors=None if errors is None else estimate_errors(errors),
         objectives=[schemas.Objective.model_validate(o) for o in row.objectives],
         seed=row.options["seed"],
         sampler=row.options["sampler"],
+        simulate=row.options.get("simulate", DEFAULT_SIMULATE),
+        calibration=row.options.get("calibration", DEFAULT_CALIBRATION),
         verify=row.options["verify"],
         created_at=row.created_at,
         started_at=row.started_at,
@@ -56,7 +66,23 @@ def exploration(row: models.Exploration, counts: Counts) -> schemas.Exploration:
     )
 
 
-def design_summary(row: models.Design, csim: models.Build | None) -> schemas.DesignSummary:
+def estimate_errors(errors: ErrorDistribution) -> schemas.EstimateErrors:
+    return schemas.EstimateErrors(
+        metric="latency",
+        fidelity="simulate",
+        n=errors.n,
+        median=errors.median,
+        p95=errors.p95,
+        worst=errors.worst,
+        bias=errors.bias,
+        worst_design=errors.worst_key,
+    )
+
+
+def design_summary(
+    row: models.Design, simulation: models.Build | None, csim: models.Build | None
+) -> schemas.DesignSummary:
+    """`simulation` and `csim`: the design's newest build of each stage."""
     return schemas.DesignSummary(
         id=row.id,
         number=row.number,
@@ -66,7 +92,18 @@ def design_summary(row: models.Design, csim: models.Build | None) -> schemas.Des
         energy_uj=row.energy_uj,
         reason=row.reason,
         knobs=row.knobs,
+        simulation=None if simulation is None else simulation_summary(simulation, row),
         csim=None if csim is None else csim_summary(csim),
+        flags=[schemas.Flag.model_validate(f) for f in row.flags],
+    )
+
+
+def simulation_summary(build: models.Build, row: models.Design) -> schemas.SimulationSummary:
+    return schemas.SimulationSummary(
+        state=build.state,
+        latency_us=row.simulated_us,
+        estimate_error=estimate_error(row),
+        deadlock=row.deadlock,
     )
 
 
@@ -93,7 +130,10 @@ def _worst_error(verdict: dict[str, Any]) -> float | None:
     return max((e for e in errors if e is not None), default=None)
 
 
-def scatter(rows: Sequence[models.Design], csims: dict[str, models.Build]) -> schemas.Scatter:
+def scatter(
+    rows: Sequence[models.Design], simulations: dict[str, models.Build], csims: dict[str, models.Build]
+) -> schemas.Scatter:
+    """The newest build of each stage by design id."""
     return schemas.Scatter(
         id=[r.id for r in rows],
         number=[r.number for r in rows],
@@ -102,6 +142,8 @@ def scatter(rows: Sequence[models.Design], csims: dict[str, models.Build]) -> sc
         feasible=[r.feasible for r in rows],
         on_front=[r.on_front for r in rows],
         csim=[csim_word(csims.get(r.id)) for r in rows],
+        simulated_us=[r.simulated_us for r in rows],
+        simulation=[simulation_word(simulations.get(r.id), r) for r in rows],
     )
 
 
@@ -114,6 +156,24 @@ def metric(row: models.Metric) -> schemas.Metric:
         tool=row.tool,
         tool_version=row.tool_version,
         build_id=row.build_id,
+    )
+
+
+def differences(rows: Sequence[models.Metric]) -> list[schemas.Difference]:
+    """The metrics that are known both as an estimate and better."""
+    estimates = {m.name: m.value for m in rows if m.fidelity == Fidelity.ESTIMATE}
+    better = (m for m in rows if m.fidelity != Fidelity.ESTIMATE and m.name in estimates)
+    return [_difference(m, estimates[m.name]) for m in better]
+
+
+def _difference(better: models.Metric, estimate: float) -> schemas.Difference:
+    return schemas.Difference(
+        metric=better.name,
+        unit=better.unit,
+        fidelity=better.fidelity,
+        value=better.value,
+        estimate=estimate,
+        error=relative_error(estimate, better.value) if better.value else None,
     )
 
 

@@ -38,6 +38,7 @@ def compile_(
     context: options.Context = None,
     precision: options.MaybePrecision = None,
     platform: options.Platform = "u55c",
+    calibration: options.Calibration = None,
     layers: options.Layers = 1,
     knobs_file: KnobsFile = None,
     assignments: Assignments = None,
@@ -65,7 +66,7 @@ def compile_(
     from worker.settings import Settings
 
     knobs = read_knobs(knobs_file, assignments or [])
-    board = load_platform(platform)
+    board = load_platform(platform, calibration)
     settings = Settings()
     with (
         _making_way(out, force),
@@ -81,7 +82,7 @@ def compile_(
     if as_json:
         emit_json({"directory": str(out), **read_design(out)})
     else:
-        _show(estimate, read_design(out)["fusion"]["summary"], out)
+        _show(estimate, read_design(out), out)
     raise typer.Exit(DONE if estimate.feasible else NO)
 
 
@@ -136,10 +137,13 @@ def _making_way(out: Path, force: bool) -> Generator[None]:
     shutil.rmtree(aside)
 
 
-def _show(estimate: "Estimate", fusion: str, out: Path) -> None:
+def _show(estimate: "Estimate", design: dict[str, Any], out: Path) -> None:
     rows = [(m.name, number(m.value), m.unit, f"[dim]{m.fidelity}[/]") for m in estimate.metrics]
     console.print(table("", ("metric", ">value", "unit", "fidelity"), rows))
-    console.print(fusion)
+    console.print(f"area and power: {design['calibration']}", markup=False)
+    console.print(design["fusion"]["summary"])
+    for flag in design["flags"]:
+        console.print(f"[red]impossible:[/] {flag['text']}")
     for violation in estimate.violations:
         over = f"{violation.resource} {number(violation.demand)} of {number(violation.bound)}"
         console.print(f"[yellow]exceeds the platform:[/] {over}")

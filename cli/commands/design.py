@@ -9,10 +9,12 @@ from time import sleep
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
+from rich.markup import escape
+from rich.table import Table
 
 from cli import options
-from cli.output import console, emit_json, errors, number, table, verdict_word
-from cli.replies import Design
+from cli.output import console, emit_json, errors, number, share, table, verdict_word
+from cli.replies import Build, Design
 from cli.service import connect, look
 from compiler.errors import InvalidInputError, ToolError
 
@@ -68,13 +70,13 @@ def export(
 
 def _compile(client: "Client", design: str) -> None:
     """Have the service compile the design, and check it against the reference, if it has not done so."""
-    if client.artifacts(design):
+    if client.design(design)["archive_available"]:
         return
     build = client.start_build(design, "csim")
     with errors.status("compiling"):
         while (state := client.build(build))["state"] in ("queued", "running"):
             sleep(_POLL_S)
-    if not client.artifacts(design):
+    if not client.design(design)["archive_available"]:
         raise ToolError(f"design {design} could not be compiled: {state['error']}")
 
 
@@ -117,12 +119,34 @@ def _print(design: Design) -> None:
         for m in design["metrics"]
     ]
     console.print(table("", ("metric", ">value", "unit", "fidelity", "from"), metrics))
+    if design["differences"]:
+        console.print(_differences(design))
+    for flag in design["flags"]:
+        console.print(f"[red]this can not be:[/] {escape(flag['text'])} [dim]({flag['fidelity']})[/]")
     for violation in design["violations"]:
         over = f"{violation['resource']} {number(violation['demand'])} of {number(violation['bound'])}"
         console.print(f"[yellow]exceeds the platform:[/] {over}")
     knobs = [(name, str(value)) for name, value in design["knobs"].items()]
     console.print(table("", ("knob", "value"), knobs))
     for build in design["builds"]:
-        verdict = build["verdict"]
-        word = verdict_word(verdict["passed"]) if verdict else build["state"]
-        console.print(f"{build['stage']} {build['id']}: {word} {build['error'] or ''}")
+        console.print(f"{build['stage']} {build['id']}: {_word(build)} {escape(build['error'] or '')}")
+
+
+def _differences(design: Design) -> Table:
+    rows = [
+        (
+            d["metric"],
+            number(d["estimate"]),
+            number(d["value"]),
+            d["unit"],
+            d["fidelity"],
+            "" if d["error"] is None else share(d["error"], signed=True),
+        )
+        for d in design["differences"]
+    ]
+    return table("", ("metric", ">estimate", ">better", "unit", "its fidelity", ">error of the estimate"), rows)
+
+
+def _word(build: Build) -> str:
+    verdict = build["verdict"]
+    return verdict_word(verdict["passed"]) if verdict and build["stage"] == "csim" else build["state"]

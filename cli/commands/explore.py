@@ -38,13 +38,15 @@ def explore(
     budget: Annotated[int, typer.Option(min=1, help="Designs to evaluate.")] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sampler.")] = 0,
     sampler: Annotated[str, typer.Option(help="nsga2, tpe, qmc or random.")] = "nsga2",
+    simulate: Annotated[int, typer.Option(min=0, help="Front designs to simulate, at most.")] = 32,
+    calibration: Annotated[int, typer.Option(min=0, help="Other designs to simulate, for the estimates' error.")] = 4,
     verify: Annotated[int, typer.Option(min=0, help="Front designs to compile and compare with the reference.")] = 3,
     resume: Annotated[str | None, typer.Option(help="Go on with this exploration.", metavar="ID")] = None,
     detach: Annotated[bool, typer.Option("--detach/--follow", help="Print the id and leave.")] = False,
     url: options.Url = None,
     as_json: options.Json = False,
 ) -> None:
-    """Search for designs of MODEL that trade latency against energy, and verify the best against the reference.
+    """Search for designs of MODEL that trade latency against energy, simulate the best, and verify some of these.
 
     Uses the service that runs, or starts one for the duration. Exit code 1: no feasible design, or a verified one
     differs from the reference. Examples:
@@ -73,6 +75,8 @@ def explore(
                 "budget": budget,
                 "seed": seed,
                 "sampler": sampler,
+                "simulate": simulate,
+                "calibration": calibration,
                 "verify": verify,
             }
             identifier = client.explore(request, str(uuid4()))

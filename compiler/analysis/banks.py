@@ -11,9 +11,6 @@ from math import lcm
 from compiler.graph.converter import Converter, box_of
 from compiler.graph.itensor import ITensor, Loop
 
-# urem cores of hls_op_table.csv, pipelined, 5 to 8 bits: LUT and FF grow by about these for each bit of the dividend.
-REMAINDER_LUT_PER_BIT, REMAINDER_FF_PER_BIT = 13, 23
-
 
 def converter_banks(converter: Converter) -> tuple[int, ...]:
     """Cyclic partition of each buffered dimension so that a token of either side moves in one cycle."""
@@ -48,9 +45,9 @@ def banks_apart(converter: Converter) -> dict[int, int]:
     return {d: n for d, n in odd.items() if all(_ends_at(loops, d, n) for _, loops in sides)}
 
 
-def divider_logic(converter: Converter) -> tuple[int, int]:
-    """LUTs and FFs of the remainders and quotients that indices of the buffer need: two for each element of a token
-    that does not always start in the same bank.
+def divider_bits(converter: Converter) -> int:
+    """Bits of the dividends of all remainders and quotients that indices of the buffer need: two for each element of a
+    token that does not always start in the same bank. What a bit costs is data of the platform.
     """
     apart = banks_apart(converter)
     bits = 0
@@ -58,4 +55,4 @@ def divider_logic(converter: Converter) -> tuple[int, int]:
         if dim not in apart:
             elements = [itensor.element[dim] for itensor, _ in _sides(converter) if itensor.element[dim] != banks]
             bits += 2 * sum(elements) * converter.half[dim].bit_length()
-    return bits * REMAINDER_LUT_PER_BIT, bits * REMAINDER_FF_PER_BIT
+    return bits

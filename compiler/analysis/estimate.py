@@ -13,7 +13,14 @@ from typing import NamedTuple
 
 from compiler.analysis.memory_kinds import fit_board
 from compiler.analysis.ports import port_count
-from compiler.analysis.resources import Resources, on_chip_bits, stream_resources, task_resources, total
+from compiler.analysis.resources import (
+    Resources,
+    kernel_resources,
+    on_chip_bits,
+    stream_resources,
+    task_resources,
+    total,
+)
 from compiler.errors import Violation
 from compiler.graph.task_graph import Stream, Task, TaskGraph
 from compiler.metrics import Fidelity, Metric
@@ -200,7 +207,7 @@ def violations_of(
 def _areas(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, Resources], Resources]:
     """Area of each task, and of all FIFOs together."""
     areas = {t.name: task_resources(t, tasks, platform) for t in tasks.tasks}
-    return areas, total(stream_resources(s) for s in tasks.streams)
+    return areas, total(stream_resources(s, platform) for s in tasks.streams)
 
 
 def estimate(tasks: TaskGraph, platform: Platform) -> Estimate:
@@ -215,11 +222,12 @@ def estimate(tasks: TaskGraph, platform: Platform) -> Estimate:
     cycles = sum(map(max, lengths, hbm_cycles(tasks, platform)))
     seconds = cycles / (platform.clock_mhz * 1e6)
     areas, fifo_area = _areas(tasks, platform)
-    area = total(areas.values()) + fifo_area
+    control = kernel_resources(tasks, platform)
+    area = total(areas.values()) + fifo_area + control
     fitted = fit_board(tasks, area, platform)
     if fitted is not tasks:
         areas, fifo_area = _areas(fitted, platform)
-        area = total(areas.values()) + fifo_area
+        area = total(areas.values()) + fifo_area + control
     area = replace(area, hbm_ports=port_count(tasks))
     watts = _active_watts(times, areas, fifo_area, cycles, platform)
     watts += traffic * platform.power.hbm_pj_per_byte * 1e-12 / seconds

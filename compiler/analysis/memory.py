@@ -9,6 +9,7 @@ BRAM18_GEOMETRIES = ((16384, 1), (8192, 2), (4096, 4), (2048, 9), (1024, 18), (5
 URAM_GEOMETRY = (4096, 72)
 LUTRAM_DEPTH = 64  # one LUT stores 64 bits, single port
 SRL_DEPTH = 32
+REGISTER_DEPTH = 2  # a FIFO that is no deeper is made of flip-flops
 
 # Where block RAM and URAM would both do, weigh one URAM as this many BRAM36: the part has 2016 and 960 of them.
 BRAM36_PER_URAM = 2016 / 960
@@ -35,7 +36,8 @@ def _block_kind(width: int, depth: int) -> MemoryKind:
     return "uram" if _urams(width, depth) * BRAM36_PER_URAM < _bram36(width, depth) else "bram"
 
 
-def _buffer_kind(width: int, depth: int) -> MemoryKind:
+def buffer_kind(width: int, depth: int) -> MemoryKind:
+    """The fast rule: registers, LUTRAM, else the block memory that takes less of the part."""
     if depth <= 1:
         return "registers"
     if depth <= LUTRAM_DEPTH or width * depth <= 1024:
@@ -43,8 +45,9 @@ def _buffer_kind(width: int, depth: int) -> MemoryKind:
     return _block_kind(width, depth)
 
 
-def _fifo_kind(width: int, depth: int) -> MemoryKind:
-    if depth <= 2 or width * depth <= 1024:
+def fifo_kind(width: int, depth: int) -> MemoryKind:
+    """The fast rule, which is how csynth maps a FIFO, URAM aside: that is ours to ask for."""
+    if depth <= REGISTER_DEPTH or width * depth <= 1024:
         return "registers"
     if depth <= 16 or (depth <= 128 and width * depth <= 8192):
         return "lutram"
@@ -69,28 +72,42 @@ def buffer_of(kind: MemoryKind, width: int, depth: int, banks: int) -> MemoryCos
 
 @lru_cache(maxsize=65536)
 def fifo_of(kind: MemoryKind, width: int, depth: int) -> MemoryCost:
-    """A stream FIFO in this primitive; csynth's FIFO BRAM figures ignore depth, these do not."""
+    """Memory of a stream FIFO in this primitive; csynth's FIFO BRAM figures ignore depth, these do not. Its control and
+    registers are data of the platform, by `fifo_logic_kind`.
+    """
     match kind:
         case "registers":
-            return MemoryCost(kind, width * -(-depth // SRL_DEPTH) + 20, 0.0, 0)
+            return MemoryCost(kind, _srl_luts(width, depth), 0.0, 0)
         case "lutram":
-            return MemoryCost(kind, 2 * width * -(-depth // LUTRAM_DEPTH) + 40, 0.0, 0)
+            return MemoryCost(kind, 2 * width * -(-depth // LUTRAM_DEPTH), 0.0, 0)
         case "bram":
-            return MemoryCost(kind, 60, _bram36(width, depth), 0)
+            return MemoryCost(kind, 0, _bram36(width, depth), 0)
         case "uram":
-            return MemoryCost(kind, 60, 0.0, _urams(width, depth))
+            return MemoryCost(kind, 0, 0.0, _urams(width, depth))
+
+
+def _srl_luts(width: int, depth: int) -> int:
+    """Two shift registers of up to 16 bits share a LUT, one of 32 bits takes it whole; up to 2 words are flip-flops."""
+    if depth <= REGISTER_DEPTH:
+        return 0
+    return -(-width // 2) if depth <= SRL_DEPTH // 2 else width * -(-depth // SRL_DEPTH)
+
+
+def fifo_logic_kind(kind: MemoryKind, depth: int) -> str:
+    """Which entry of the platform's `[area.fifo]` a FIFO's control and registers are."""
+    return "srl" if kind == "registers" and depth > REGISTER_DEPTH else kind
 
 
 @lru_cache(maxsize=65536)
 def buffer_cost(width: int, depth: int, banks: int) -> MemoryCost:
     """The buffer by the fast rule: registers, LUTRAM, else the block memory that takes less of the part."""
-    return buffer_of(_buffer_kind(width, depth), width, depth, banks)
+    return buffer_of(buffer_kind(width, depth), width, depth, banks)
 
 
 @lru_cache(maxsize=65536)
 def fifo_cost(width: int, depth: int) -> MemoryCost:
     """The FIFO by the fast rule, which is how csynth maps it, URAM aside: that is ours to ask for."""
-    return fifo_of(_fifo_kind(width, depth), width, depth)
+    return fifo_of(fifo_kind(width, depth), width, depth)
 
 
 def stream_memory(stream: Stream) -> MemoryCost:

@@ -1,20 +1,18 @@
-"""Area of a TaskGraph: LUT, FF, DSP, BRAM36, URAM and HBM ports (design 3.6)."""
+"""Area of a TaskGraph as csynth would report it: LUT, FF, DSP, BRAM36, URAM and HBM ports (design 3.6)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 
-from compiler.analysis.banks import divider_logic
+from compiler.analysis.area import Shape, counter_bits, fifo_logic, operator_logic, port_logic, port_memory, task_logic
+from compiler.analysis.banks import divider_bits
 from compiler.analysis.memory import buffer_memory, stream_memory
+from compiler.analysis.ports import BURST_WORDS, OUTSTANDING_BURSTS
 from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.task_graph import Stream, Task, TaskGraph
 from compiler.platforms.platform import Platform
 
-# Control of one pipelined task, and of one m_axi adapter with its 512-bit data path (csynth Instance tables).
-TASK_LUT, TASK_FF = 220, 180
-LOOP_LUT, LOOP_FF = 40, 35
-PORT_LUT, PORT_FF, PORT_BRAM36 = 1600, 2200, 7.5
-PIPELINE_REGISTER_SHARE = 0.5  # of the token bits that a pipeline stage carries along
+BUFFERED_WORDS = BURST_WORDS * OUTSTANDING_BURSTS  # of one direction of an m_axi adapter: all that may be outstanding
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +53,34 @@ def _register_bits(task: Task) -> int:
     return DTYPE_BITS[op.body.dtype_of(op.body.result)] * lanes
 
 
+def task_shape(task: Task, tasks: TaskGraph, result_bits: int) -> Shape:
+    """What the area model sees of a task whose operators have so many result bits."""
+    reads = sum(tasks.stream[a.stream].width for a in task.reads)
+    writes = sum(tasks.stream[a.stream].width for a in task.writes)
+    timing = task.timing
+    return Shape(
+        counter_bits(timing.trips),
+        timing.depth,
+        max(reads, writes, result_bits),
+        len(task.buffers),
+        result_bits if timing.ii > 1 else 0,
+    )
+
+
 def task_resources(task: Task, tasks: TaskGraph, platform: Platform) -> Resources:
     """Operators, control, pipeline registers, buffers and m_axi adapters of one task."""
-    lut, ff, dsp = TASK_LUT + LOOP_LUT * len(task.timing.trips), TASK_FF + LOOP_FF * len(task.timing.trips), 0.0
-    for core, count in task.operators:
-        operator = platform.operators[core]
-        # An operator that starts every `ii` cycles is shared between that many lanes.
-        used = -(-count // task.timing.ii)
-        lut, ff, dsp = lut + used * operator.lut, ff + used * operator.ff, dsp + used * operator.dsp
-    width = sum(tasks.stream[a.stream].width for a in (*task.reads, *task.writes))
-    ff += int(PIPELINE_REGISTER_SHARE * width * min(task.timing.depth, 16))
+    area, operators = platform.area, platform.operators
+    cores = ((operators[core], count) for core, count in task.operators)
+    lut, ff, dsp, bits = operator_logic(cores, task.timing.ii)
+    logic = task_logic(task_shape(task, tasks, bits), area)
+    lut, ff, bram36, uram = lut + logic.lut + area.process.lut, ff + logic.ff + area.process.ff, 0.0, 0
     ports = task.dma.channels if task.dma is not None else 0
-    lut, ff, bram36, uram = lut + PORT_LUT * ports, ff + PORT_FF * ports, PORT_BRAM36 * ports, 0
+    if ports:
+        port, memory = port_logic(platform.hbm.port_bits, area), port_memory(platform.hbm.port_bits, BUFFERED_WORDS)
+        lut, ff, bram36 = lut + port.lut * ports, ff + port.ff * ports, memory.bram36 * ports
     if task.converter is not None:
-        divider_lut, divider_ff = divider_logic(task.converter)
-        lut, ff = lut + divider_lut, ff + divider_ff
+        dividends = divider_bits(task.converter)
+        lut, ff = lut + area.remainder.lut * dividends, ff + area.remainder.ff * dividends
     for memory in map(buffer_memory, task.buffers):
         lut, bram36, uram = lut + memory.lut, bram36 + memory.bram36, uram + memory.uram
     if task.kind == "compute" and not task.buffers:
@@ -77,10 +88,17 @@ def task_resources(task: Task, tasks: TaskGraph, platform: Platform) -> Resource
     return Resources(lut, ff, dsp, bram36, uram, ports)
 
 
-def stream_resources(stream: Stream) -> Resources:
-    """The FIFO's memory and its output register."""
+def kernel_resources(tasks: TaskGraph, platform: Platform) -> Resources:
+    """Control registers of all kernels."""
+    control = platform.area.kernel
+    return Resources(control.lut * tasks.kernels, control.ff * tasks.kernels)
+
+
+def stream_resources(stream: Stream, platform: Platform) -> Resources:
+    """The FIFO's memory, control and registers."""
     memory = stream_memory(stream)
-    return Resources(memory.lut, stream.width, 0, memory.bram36, memory.uram)
+    logic = fifo_logic(memory.kind, stream.width, stream.depth, platform.area)
+    return Resources(logic.lut, logic.ff, 0, memory.bram36, memory.uram)
 
 
 def on_chip_bits(tasks: TaskGraph) -> int:

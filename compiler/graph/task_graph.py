@@ -68,12 +68,15 @@ class TimingSpec:
 
     def first(self, access: Access) -> int:
         """Index of the first iteration that makes the access."""
-        return sum(g.low * prod(self.trips[g.loop + 1 :]) for g in access.gates)
+        return sum(g.low * prod(self.trips[g.loop + 1 :]) for g in access.gates) if access.gates else 0
 
     def last(self, access: Access) -> int:
         """Index of the last iteration that makes the access."""
-        behind = sum((self.trips[g.loop] - g.high) * prod(self.trips[g.loop + 1 :]) for g in access.gates)
-        return self.iterations - 1 - behind
+        last = self.iterations - 1
+        for gate in access.gates:
+            if gate.high < self.trips[gate.loop]:
+                last -= (self.trips[gate.loop] - gate.high) * prod(self.trips[gate.loop + 1 :])
+        return last
 
     def tokens(self, access: Access) -> int:
         """Tokens that the access moves in the whole run."""
@@ -84,6 +87,8 @@ class TimingSpec:
 
     def tokens_until(self, access: Access, iteration: int) -> int:
         """Tokens moved in iterations 0 .. `iteration`, both included."""
+        if not access.gates:
+            return iteration + 1
         gates = {g.loop: (g.low, g.high) for g in access.gates}
         count = admitted = 1  # of the loops inside: up to where they are, and in all
         for k in range(len(self.trips) - 1, -1, -1):
@@ -157,8 +162,9 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A FIFO from `source` to `target` that carries `itensor`; `depth` in tokens. `kind` is None until memories are
-    bound (`compiler.analysis.memory_kinds`): by the fast rule of `compiler.analysis.memory`.
+    """A FIFO from `source` to `target` that carries `itensor`; `depth` in tokens, and `reason` why it has that depth.
+    `kind` is None until memories are bound (`compiler.analysis.memory_kinds`): by the fast rule of
+    `compiler.analysis.memory`.
     """
 
     name: str
@@ -167,6 +173,7 @@ class Stream:
     itensor: ITensor
     depth: int = 2
     kind: MemoryKind | None = None
+    reason: str = ""
 
     @property
     def tokens(self) -> int:

@@ -4,9 +4,12 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from compiler.errors import InvalidInputError
+from compiler.platforms.area import AreaModel, area_model
+from compiler.platforms.overlay import calibrated
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +53,19 @@ class Dies:
 
 @dataclass(frozen=True, slots=True)
 class Hbm:
-    """Pseudo-channels: `channel_gb_s` GB/s (1e9 bytes/s) each for sequential access through a `port_bits` port."""
+    """Pseudo-channels: `channel_gb_s` GB/s (1e9 bytes/s) each for sequential access through a `port_bits` port.
+
+    Bursts at random addresses, as (bytes, GB/s): `random_gb_s` of a port with a channel of its own, `spread_gb_s` of
+    one whose memory lies over several channels.
+    """
 
     channels: int
     channel_bytes: int
     channel_gb_s: float
     read_latency_cycles: int
     port_bits: int
+    random_gb_s: tuple[tuple[int, float], ...]
+    spread_gb_s: tuple[tuple[int, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +85,42 @@ class PowerModel:
 
 
 @dataclass(frozen=True, slots=True)
+class Limits:
+    """What no design on this card can exceed (`idle_w`: go under). `part` is the whole part, by resource."""
+
+    clock_mhz: float
+    idle_w: float
+    card_w: float
+    hbm_gb_s: float
+    part: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class RoutedFactor:
+    """Routed over csynth's amount of one resource: median, and the range that held four fifths of the kernels seen."""
+
+    factor: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
 class Operator:
-    """An operator core: latency in cycles and area."""
+    """An operator core: latency in cycles, area, and the result bits that a data path registers around a deep core.
+    `guess`: no report that we know gives its area.
+    """
 
     latency: int
-    dsp: int
-    lut: int
-    ff: int
+    dsp: float
+    lut: float
+    ff: float
+    bits: int = 0
+    guess: bool = False
 
 
 @dataclass(frozen=True)
 class Platform:
-    """A board that designs are compiled for."""
+    """A board that designs are compiled for. `calibration` says in words what its area and power figures rest on."""
 
     name: str
     title: str
@@ -97,8 +130,12 @@ class Platform:
     budget: Budget
     dies: Dies
     hbm: Hbm
+    limits: Limits
     power: PowerModel
+    area: AreaModel
+    routed: dict[str, RoutedFactor]
     operators: dict[str, Operator]
+    calibration: str
 
     @property
     def on_chip_bytes(self) -> int:
@@ -117,22 +154,43 @@ def platform_names() -> tuple[str, ...]:
     return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
 
 
+def _hbm(data: dict[str, Any]) -> Hbm:
+    plain = {name: value for name, value in data.items() if not isinstance(value, list)}
+    return Hbm(**plain, random_gb_s=_curve(data["random_gb_s"]), spread_gb_s=_curve(data["spread_gb_s"]))
+
+
+def _curve(points: list[tuple[int, float]]) -> tuple[tuple[int, float], ...]:
+    return tuple((size, speed) for size, speed in points)
+
+
 def _dies(data: dict[str, Any]) -> Dies:
     slrs = tuple(Slr(**entry) for entry in data["slr"])
     return Dies(slrs, tuple(data["sll"]), data["comfort"], data["port_wires"])
 
 
 @cache
-def load_platform(name: str) -> Platform:
-    """The platform called `name`. Raises InvalidInputError that lists the known ones."""
+def load_platform(name: str, calibration: Path | None = None) -> Platform:
+    """The platform called `name`, with the tables of a calibration file (`millrace calibrate --write`) laid over it.
+    Raises InvalidInputError that lists the known platforms, or says what is wrong with the calibration.
+    """
     if name not in platform_names():
         raise InvalidInputError(f"unknown platform {name!r}; known are {', '.join(platform_names())}")
     data: dict[str, Any] = tomllib.loads(files("compiler.platforms").joinpath(f"{name}.toml").read_text())
+    if calibration is None:
+        return _platform(data)
+    return _platform(calibrated(data, calibration))
+
+
+def _platform(data: dict[str, Any]) -> Platform:
     return Platform(
         **{k: data[k] for k in ("name", "title", "part", "shell", "clock_mhz")},
         budget=Budget(**data["budget"]),
         dies=_dies(data["dies"]),
-        hbm=Hbm(**data["hbm"]),
+        hbm=_hbm(data["hbm"]),
+        limits=Limits(**data["limits"]),
         power=PowerModel(**data["power"]),
+        area=area_model(data["area"]),
+        routed={k: RoutedFactor(**v) for k, v in data["routed"].items()},
         operators={k: Operator(**v) for k, v in data["operators"].items()},
+        calibration=data["area"]["calibration"],
     )

@@ -1,4 +1,4 @@
-"""Mixed-integer linear programs: the only module that imports the solver (cvxpy with HiGHS)."""
+"""Linear programs, mixed-integer or not: the only module that imports the solver (cvxpy with HiGHS)."""
 
 import importlib
 import warnings
@@ -31,7 +31,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Milp:
-    """Minimise cost.x under rows; the first `binaries` variables are 0 or 1, the others at least 0."""
+    """Minimise cost.x under rows; the first `binaries` variables are 0 or 1, the others at least 0. With none of the
+    first it is a linear program.
+    """
 
     cost: Sequence[float]
     binaries: int
@@ -67,4 +69,10 @@ def solve(program: Milp, gap: float, nodes: int, seconds: float) -> MilpSolution
         return MilpSolution("failed", None, float("-inf"))
     outcome = OUTCOMES.get(problem.status, "failed")
     found = None if x.value is None else tuple(map(float, x.value))
-    return MilpSolution(outcome, found, float(problem.solver_stats.extra_stats.mip_dual_bound))
+    bound = problem.solver_stats.extra_stats.mip_dual_bound if program.binaries else _optimum(problem)
+    return MilpSolution(outcome, found, float(bound))
+
+
+def _optimum(problem: Any) -> float:
+    """What bounds a program without binaries: its optimum, nothing where it is not solved."""
+    return problem.value if OUTCOMES.get(problem.status) == "optimal" else float("-inf")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from compiler.analysis.memory import stream_memory
 from compiler.analysis.operators import PACKED
+from compiler.analysis.ports import BURST_WORDS, OUTSTANDING_BURSTS
 from compiler.graph.task_graph import Stream, TaskGraph
 from compiler.targets.interface import Interface, Kernel, Port
 from compiler.targets.tasks.emitter import TaskEmitter
@@ -11,9 +12,6 @@ from compiler.targets.tokens import is_packed, token_alias, token_type
 from compiler.targets.writer import CppWriter, identifier
 
 FIFO_IMPL = {"registers": "srl", "lutram": "lutram", "bram": "bram", "uram": "uram"}
-# Bursts of 1 KB reach the channel's full bandwidth (u55c_facts); the adapter buffers all that is outstanding, which
-# `PORT_BRAM36` of compiler/analysis/resources.py counts: 256 words of 512 bits. Bursts of 4 KB would take twice that.
-BURST_WORDS, OUTSTANDING_BURSTS = 16, 16
 
 
 def tasks_header(tasks: TaskGraph, interface: Interface) -> str:

@@ -6,20 +6,24 @@ from dataclasses import dataclass
 
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest
-from compiler.graph.task_graph import Gate
+from compiler.graph.task_graph import Gate, TimingSpec
 from compiler.targets.writer import CppWriter, Namer
-
-# Flushable: a result leaves even while the next input is missing, so no pipeline hangs where C simulation passes.
-PIPELINE_STYLE = "flp"
 
 
 @contextmanager
-def pipelined_nest(out: CppWriter, names: Sequence[str], trips: Sequence[int], ii: int) -> Generator[None]:
-    """A perfect nest; the innermost loop (or the function, where there is none) is pipelined."""
+def pipelined_nest(
+    out: CppWriter, names: Sequence[str], trips: Sequence[int], timing: TimingSpec, each: int = 1
+) -> Generator[None]:
+    """A perfect nest; the innermost loop (or the function, where there is none) is pipelined as `timing` says. One of
+    its iterations is `each` of those that `timing` counts.
+
+    Flushable (`flp`) by default: a result leaves even while the next input is missing, so no pipeline hangs where C
+    simulation passes.
+    """
     with ExitStack() as stack:
         for name, trip in zip(names, trips, strict=True):
             stack.enter_context(out.block(f"for (int {name} = 0; {name} < {trip}; ++{name})"))
-        out.pragma(f"pipeline II={ii} style={PIPELINE_STYLE}")
+        out.pragma(f"pipeline II={timing.ii * each} style={timing.style}")
         yield
 
 

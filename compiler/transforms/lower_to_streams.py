@@ -9,7 +9,7 @@ from xdsl.ir import OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from compiler.analysis.fifo import MIN_DEPTH
+from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.names import input_stream, operand_stream
 from compiler.analysis.read_back import kernels_of, processes_of
 from compiler.dialects.dataflow_kernel import KernelOp

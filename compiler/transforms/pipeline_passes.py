@@ -15,6 +15,7 @@ from compiler.transforms.materialize_dmas import MaterializeDmasPass
 from compiler.transforms.pack_widen import PackWidenPass
 from compiler.transforms.pad_dimensions import PadDimensionsPass
 from compiler.transforms.plan_loads import PlanLoadsPass
+from compiler.transforms.set_fifo_depths import SetFifoDepthsPass
 from compiler.transforms.share_converters import ShareConvertersPass
 from compiler.transforms.size_fifos import SizeFifosPass
 from compiler.transforms.tile_tasks import TileTasksPass
@@ -35,8 +36,8 @@ DESIGN_PASSES: tuple[type[ModulePass], ...] = (
 )
 
 
-# Passes for people and tests, that no design runs through.
-OTHER_PASSES: tuple[type[ModulePass], ...] = (ExpandTasksPass, FoldAdaptersPass)
+# Passes that knobs do not ask for: what comes after `read_back`, and what is for people and tests.
+OTHER_PASSES: tuple[type[ModulePass], ...] = (SetFifoDepthsPass, ExpandTasksPass, FoldAdaptersPass)
 
 
 def design_passes(knobs: Knobs, platform: Platform) -> tuple[ModulePass, ...]:

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import case, delete, func, insert, select
 from sqlalchemy.orm import Session
 
 from db.errors import NotFoundError
-from db.models import Artifact
+from db.models import Artifact, Build
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,24 @@ def replace(session: Session, build_id: str, design_id: str | None, files: Seque
 
 
 def of_design(session: Session, design_id: str) -> Sequence[Artifact]:
-    """Files of the design's newest build that left any, by path."""
+    """Files of the newest build of each stage that left any, by path; of the same path that of the later stage."""
     newest = (
-        select(Artifact.build_id).where(Artifact.design_id == design_id).order_by(Artifact.build_id.desc()).limit(1)
+        select(func.max(Artifact.build_id))
+        .join(Build, Artifact.build_id == Build.id)
+        .where(Artifact.design_id == design_id)
+        .group_by(Build.stage)
     )
-    query = select(Artifact).where(Artifact.build_id == newest.scalar_subquery()).order_by(Artifact.path)
-    return session.scalars(query).all()
+    later_last = case((Build.stage == "csim", 1), else_=0)
+    query = select(Artifact).join(Build, Artifact.build_id == Build.id).where(Artifact.build_id.in_(newest))
+    by_path = {a.path: a for a in session.scalars(query.order_by(later_last))}
+    return [by_path[path] for path in sorted(by_path)]
+
+
+def is_compiled(session: Session, design_id: str) -> bool:
+    """Whether the whole design directory is stored; a simulation alone leaves what it read and found."""
+    query = select(Artifact.id).join(Build, Artifact.build_id == Build.id)
+    query = query.where(Artifact.design_id == design_id, Build.stage == "csim")
+    return session.scalars(query.limit(1)).first() is not None
 
 
 def find(session: Session, design_id: str, path: str) -> Artifact:

@@ -8,7 +8,8 @@ from sqlalchemy.orm import Session
 
 from db.errors import NotFoundError
 from db.ids import new_id
-from db.models import Artifact, Build, Design, Failure, Stage
+from db.models import Artifact, Build, Design, DesignStage, Failure, Metric, Stage
+from db.repositories import designs
 from db.repositories._statements import insert_or_ignore, rowcount
 from db.types import utcnow
 
@@ -26,7 +27,8 @@ def ensure(
 ) -> Build:
     """The build of this design or workload with `key`, queued now if it is new.
 
-    When another design has finished a build with the same key, its verdict and artifacts are this one's too.
+    When another design has finished a build with the same key, what it found is this one's too: verdict, artifacts,
+    metrics.
     """
     values = {"id": new_id("bld"), "design_id": design_id, "workload_id": workload_id, "stage": stage, "key": key}
     values |= {"state": "queued", "tool_versions": tool_versions, "lease_token": 0, "losses": 0}
@@ -58,6 +60,16 @@ def _adopt(session: Session, build: Build) -> None:
             )
         )
     session.flush()
+    if build.design_id is not None and twin.design_id is not None:
+        _adopt_metrics(session, build.design_id, build.id, designs.get(session, twin.design_id), twin.id)
+
+
+def _adopt_metrics(session: Session, design_id: str, build_id: str, twin: Design, twin_build: str) -> None:
+    found = session.scalars(select(Metric).where(Metric.build_id == twin_build).order_by(Metric.id))
+    copies = [designs.NewMetric(m.name, m.value, m.unit, m.fidelity, m.tool, m.tool_version) for m in found]
+    if copies:
+        designs.record_build(session, design_id, build_id, copies[0].fidelity, copies)
+        designs.set_simulated(session, design_id, twin.simulated_us, twin.deadlock, twin.flags)
 
 
 def requeue(session: Session, build_id: str) -> bool:
@@ -124,22 +136,22 @@ def of_design(session: Session, design_id: str) -> Sequence[Build]:
     return session.scalars(select(Build).where(Build.design_id == design_id).order_by(Build.id.desc())).all()
 
 
-def of_exploration(session: Session, exploration_id: str, stage: Stage = "csim") -> Sequence[Build]:
-    """Builds of the exploration's designs, oldest first."""
+def of_exploration(session: Session, exploration_id: str, *stages: DesignStage) -> Sequence[Build]:
+    """Builds of these stages of the exploration's designs, oldest first."""
     query = select(Build).join(Design, Build.design_id == Design.id)
-    query = query.where(Design.exploration_id == exploration_id, Build.stage == stage)
+    query = query.where(Design.exploration_id == exploration_id, Build.stage.in_(stages))
     return session.scalars(query.order_by(Build.id)).all()
 
 
-def latest_by_design(session: Session, design_ids: Sequence[str], stage: Stage = "csim") -> dict[str, Build]:
+def latest_by_design(session: Session, design_ids: Sequence[str], stage: DesignStage) -> dict[str, Build]:
     """The newest build of the stage of each design that has one."""
     query = select(Build).where(Build.design_id.in_(design_ids), Build.stage == stage).order_by(Build.id)
     return {b.design_id: b for b in session.scalars(query) if b.design_id is not None}
 
 
-def unfinished(session: Session, stage: Stage) -> Sequence[Build]:
-    """Queued and running builds of the stage, oldest first."""
-    query = select(Build).where(Build.stage == stage, Build.state.in_(("queued", "running")))
+def unfinished(session: Session, *stages: Stage) -> Sequence[Build]:
+    """Queued and running builds of these stages, oldest first."""
+    query = select(Build).where(Build.stage.in_(stages), Build.state.in_(("queued", "running")))
     return session.scalars(query.order_by(Build.id)).all()
 
 

@@ -1,10 +1,10 @@
 """Designs and their metrics."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import delete, insert, select, update
 from sqlalchemy.orm import Session
 
 from db.errors import NotFoundError
@@ -39,6 +39,7 @@ class NewDesign:
     reason: str | None
     seconds: float
     metrics: tuple[NewMetric, ...]
+    flags: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
 
 def add(session: Session, exploration_id: str, designs: Sequence[NewDesign]) -> list[str]:
@@ -58,29 +59,49 @@ def add(session: Session, exploration_id: str, designs: Sequence[NewDesign]) -> 
             "violations": d.violations,
             "reason": d.reason,
             "on_front": False,
+            "flags": d.flags,
             "seconds": d.seconds,
             "created_at": now,
         }
         for design_id, d in zip(ids, designs, strict=True)
     ]
     session.execute(insert(Design), rows)
-    metrics = [
-        {
-            "design_id": design_id,
-            "name": m.name,
-            "value": m.value,
-            "unit": m.unit,
-            "fidelity": m.fidelity,
-            "tool": m.tool,
-            "tool_version": m.tool_version,
-            "build_id": None,
-        }
-        for design_id, d in zip(ids, designs, strict=True)
-        for m in d.metrics
-    ]
+    metrics = [_metric(m, i, None) for i, d in zip(ids, designs, strict=True) for m in d.metrics]
     if metrics:
         session.execute(insert(Metric), metrics)
     return ids
+
+
+def _metric(metric: NewMetric, design_id: str, build_id: str | None) -> dict[str, Any]:
+    return {
+        "design_id": design_id,
+        "name": metric.name,
+        "value": metric.value,
+        "unit": metric.unit,
+        "fidelity": metric.fidelity,
+        "tool": metric.tool,
+        "tool_version": metric.tool_version,
+        "build_id": build_id,
+    }
+
+
+def record_build(session: Session, design_id: str, build_id: str, fidelity: str, metrics: Sequence[NewMetric]) -> None:
+    """Make `metrics`, which this build gave its design, all that there are of their fidelity."""
+    session.execute(delete(Metric).where(Metric.design_id == design_id, Metric.fidelity == fidelity))
+    rows = [_metric(m, design_id, build_id) for m in metrics]
+    if rows:
+        session.execute(insert(Metric), rows)
+
+
+def set_simulated(
+    session: Session, design_id: str, simulated_us: float | None, deadlock: str | None, flags: list[dict[str, Any]]
+) -> None:
+    """Record what the simulator found: a latency, or the explanation of a deadlock; and all flags of the design."""
+    values = {"simulated_us": simulated_us, "deadlock": deadlock, "flags": flags}
+    session.execute(
+        update(Design).where(Design.id == design_id).values(**values).execution_options(synchronize_session=False)
+    )
+    session.expire_all()
 
 
 def get(session: Session, design_id: str) -> Design:
@@ -118,6 +139,18 @@ def front(session: Session, exploration_id: str) -> Sequence[Design]:
     return session.scalars(query.order_by(Design.latency_us, Design.number)).all()
 
 
+def candidates(session: Session, exploration_id: str) -> Sequence[Design]:
+    """Designs that may be on the front: within budget, and not known to deadlock. In order of evaluation."""
+    query = select(Design).where(Design.exploration_id == exploration_id, Design.feasible, Design.deadlock.is_(None))
+    return session.scalars(query.order_by(Design.number)).all()
+
+
+def simulated(session: Session, exploration_ids: Sequence[str]) -> Sequence[Design]:
+    """Designs that have a simulated latency beside the estimate, in order of evaluation."""
+    query = select(Design).where(Design.exploration_id.in_(exploration_ids), Design.simulated_us.is_not(None))
+    return session.scalars(query.order_by(Design.number)).all()
+
+
 def set_front(session: Session, exploration_id: str, keys: Iterable[str]) -> bool:
     """Make exactly the designs with these keys the front; True when that changed anything."""
     wanted = set(keys)
@@ -142,10 +175,11 @@ def metrics_of(session: Session, design_ids: Sequence[str]) -> dict[str, list[Me
     return found
 
 
-def metrics_of_exploration(session: Session, exploration_id: str) -> dict[str, list[Metric]]:
-    """Metrics by design id of all designs of an exploration."""
+def metrics_of_exploration(session: Session, exploration_id: str, fidelity: str) -> dict[str, list[Metric]]:
+    """Metrics of one fidelity by design id, of all designs of an exploration."""
     found: dict[str, list[Metric]] = {}
     query = select(Metric).join(Design, Metric.design_id == Design.id).where(Design.exploration_id == exploration_id)
+    query = query.where(Metric.fidelity == fidelity)
     for metric in session.scalars(query.order_by(Metric.id)):
         found.setdefault(metric.design_id, []).append(metric)
     return found

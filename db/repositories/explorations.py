@@ -9,18 +9,22 @@ from sqlalchemy.orm import Session
 
 from db.errors import NotFoundError
 from db.ids import new_id
-from db.models import ACTIVE_STATES, Design, Exploration, ExplorationState, Workload
+from db.models import ACTIVE_STATES, Build, Design, Exploration, ExplorationState, Workload
 from db.repositories._statements import rowcount
 from db.types import utcnow
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Designs of one exploration: evaluated, those within budget, those on the Pareto front."""
+    """Designs of one exploration: evaluated, those within budget, those on the Pareto front; those that were promoted
+    to `simulate`, and those of them for which that has ended.
+    """
 
     evaluated: int = 0
     feasible: int = 0
     front: int = 0
+    promoted: int = 0
+    simulated: int = 0
 
 
 def add(
@@ -121,4 +125,20 @@ def counts(session: Session, exploration_ids: Sequence[str]) -> dict[str, Counts
         .where(Design.exploration_id.in_(exploration_ids))
         .group_by(Design.exploration_id)
     )
-    return {key: Counts(total, feasible, front) for key, total, feasible, front in session.execute(query).all()}
+    simulations = _simulations(session, exploration_ids)
+    return {
+        key: Counts(total, feasible, front, *simulations.get(key, (0, 0)))
+        for key, total, feasible, front in session.execute(query).all()
+    }
+
+
+def _simulations(session: Session, exploration_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Designs with a simulation, and with one that has ended, by exploration id."""
+    ended = case((Build.state.in_(("done", "failed")), Build.design_id))
+    query = (
+        select(Design.exploration_id, func.count(Build.design_id.distinct()), func.count(ended.distinct()))
+        .join(Build, Build.design_id == Design.id)
+        .where(Design.exploration_id.in_(exploration_ids), Build.stage == "simulate")
+        .group_by(Design.exploration_id)
+    )
+    return {key: (total, done) for key, total, done in session.execute(query).all()}

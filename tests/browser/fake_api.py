@@ -11,6 +11,7 @@ import math
 import mimetypes
 import random
 import re
+import statistics
 import tarfile
 import threading
 import time
@@ -23,6 +24,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from fake_simulation import DEADLOCK, simulation_file, streams
 
 DIST = Path(__file__).resolve().parents[2] / "web" / "dist"
 BUDGETS = {"lut": 1175680, "ff": 2428360, "dsp": 9020, "bram36": 1814, "uram": 920, "hbm_ports": 32}
@@ -41,7 +44,8 @@ MODELS = [
 ]
 WHOLE_NETWORK = {"phase": "prefill", "length": 1, "precision": "f32"}
 HEAVIEST = ("h0.mlp.fc.matmul", "h0.mlp.proj.matmul", "h0.attn.qkv.matmul", "h0.attn.proj.matmul")
-ACTIVE = ("queued", "lowering", "searching", "verifying")
+ACTIVE = ("queued", "lowering", "searching", "simulating", "verifying")
+CALIBRATION = 12
 # The service's own policy: what the dashboard needs must work under it.
 POLICY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'"
 Json = dict[str, Any]
@@ -65,7 +69,7 @@ def _problem(status: int, title: str, detail: str) -> Json:
 
 @dataclass
 class Design:
-    """A design and its only build, if any."""
+    """A design and its only C simulation and only run in the cycle simulator, if any."""
 
     id: str
     number: int
@@ -75,6 +79,8 @@ class Design:
     energy_uj: float
     on_front: bool = False
     build: Json | None = None
+    simulate: Json | None = None
+    deadlocks: bool = False
     files: dict[str, bytes] = field(default_factory=dict[str, bytes])
 
     @property
@@ -84,6 +90,33 @@ class Design:
             for name, demand in self.area.items()
             if demand > BUDGETS[name]
         ]
+
+    @property
+    def simulated_us(self) -> float:
+        """What the simulator says once it ran: some percent off the estimate."""
+        return round(self.latency_us * (1.02 + 0.04 * random.Random(self.number).gauss()), 3)
+
+    @property
+    def simulation(self) -> str | None:
+        if self.simulate is None:
+            return None
+        if self.simulate["state"] == "running":
+            return "running"
+        return "deadlock" if self.deadlocks else "done"
+
+    @property
+    def is_simulated(self) -> bool:
+        return self.simulation == "done"
+
+    @property
+    def flags(self) -> list[Json]:
+        """One design in 50 claims what no board can do."""
+        if self.number % 50 != 7:
+            return []
+        bound = self.latency_us * 1.3
+        text = f"latency {self.latency_us:.1f} us is below the HBM bound of {bound:.1f} us"
+        value = {"value": self.latency_us, "bound": bound, "unit": "us"}
+        return [{"metric": "latency", "fidelity": "estimate", **value, "text": text}]
 
     @property
     def csim(self) -> str | None:
@@ -127,7 +160,7 @@ def make_design(exploration_id: str, number: int, chance: random.Random) -> Desi
         "order": chance.choice(("reduction-inner", "reduction-outer")),
         "overrides": overrides,
         "fusion_budget": 2 ** chance.randint(16, 25),
-        "fifo": chance.choice(("conservative", "whole")),
+        "fifo": chance.choice(("conservative", "normal", "whole")),
         "hbm_channels": channels,
         "stream_width": width,
         "multiplier": multiplier,
@@ -141,9 +174,10 @@ def make_design(exploration_id: str, number: int, chance: random.Random) -> Desi
 
 
 def front_of(designs: list[Design]) -> list[Design]:
-    """Feasible designs that no other beats, sorted by latency."""
+    """Feasible designs that run and that no other beats, sorted by latency."""
     front: list[Design] = []
-    for design in sorted((d for d in designs if not d.violations), key=lambda d: (d.latency_us, d.energy_uj)):
+    usable = (d for d in designs if not d.violations and d.simulation != "deadlock")
+    for design in sorted(usable, key=lambda d: (d.latency_us, d.energy_uj)):
         if not front or design.energy_uj < front[-1].energy_uj:
             front.append(design)
     return front
@@ -195,6 +229,7 @@ def make_dataflow(design: Design) -> Json:
     return {
         "kernels": 2,
         "tasks": tasks,
+        "streams": streams(4),
         "fusion": {
             "plan": design.knobs["fusion_plan"],
             "kernels": 2,
@@ -260,6 +295,8 @@ class Exploration:
             "seed": options["seed"],
             "sampler": options["sampler"],
             "verify": options["verify"],
+            "simulate": options["simulate"],
+            "calibration": options["calibration"],
             "created_at": created.isoformat(),
             "started_at": None,
             "finished_at": None,
@@ -276,6 +313,9 @@ class Exploration:
                 "evaluated": len(designs),
                 "feasible": sum(not d.violations for d in designs),
                 "front_size": sum(d.on_front for d in designs),
+                "promoted": sum(d.simulate is not None for d in designs),
+                "simulated": sum(d.simulation in ("done", "deadlock") for d in designs),
+                "estimate_errors": estimate_errors(designs),
             }
             return {**self.row, **counts}
 
@@ -296,28 +336,56 @@ class Exploration:
     def add(self, designs: list[Design]) -> None:
         with self.changed:
             self.designs |= {d.id: d for d in designs}
-            front = {d.id for d in front_of(list(self.designs.values()))}
-            for design in self.designs.values():
-                design.on_front = design.id in front
-            self.emit("designs", columns(designs))
-            self.emit("front", {"ids": sorted(front)})
+            self.emit(
+                "designs", {**columns(designs), **dict.fromkeys(("simulated_us", "simulation"), [None] * len(designs))}
+            )
+            self._renew_front()
+
+    def _renew_front(self) -> None:
+        front = {d.id for d in front_of(list(self.designs.values()))}
+        for design in self.designs.values():
+            design.on_front = design.id in front
+        self.emit("front", {"ids": sorted(front)})
+
+    def promote(self, calibration: int) -> list[Design]:
+        """The front, and feasible designs beside it, of which the last one will deadlock."""
+        designs = list(self.designs.values())
+        beside = [d for d in designs if not d.on_front and not d.violations][:calibration]
+        if len(beside) > 1:
+            beside[-1].deadlocks = True
+        front = [d for d in designs if d.on_front]
+        self.emit("promoted", {"ids": [d.id for d in front], "calibration": [d.id for d in beside]})
+        return front + beside
+
+    def run_simulator(self, design: Design, seconds: float) -> Json:
+        """Run `design` in the cycle simulator, at once where it takes no time."""
+        build = _new_build(design, "simulate")
+        design.simulate = build
+        self._emit_build(build)
+        if seconds:
+            threading.Thread(target=self._end_simulator, args=(design, build, seconds), daemon=True).start()
+        else:
+            self._end_simulator(design, build, 0)
+        return build
+
+    def _end_simulator(self, design: Design, build: Json, seconds: float) -> None:
+        time.sleep(seconds)
+        with self.changed:
+            estimate = round(design.latency_us * 250)
+            if not design.deadlocks:
+                design.files |= make_files(design)
+            cycles = round(design.simulated_us * 250)
+            design.files["simulation.json"] = simulation_file(cycles, estimate, design.deadlocks)
+            error = DEADLOCK["text"] if design.deadlocks else None
+            build |= {"state": "failed" if error else "done", "error": error, "finished_at": _now()}
+            self._emit_build(build)
+            self.emit("simulated", {"id": design.id, "state": design.simulation, **simulation_of(design)})
+            if design.deadlocks:
+                self._renew_front()
 
     def build(self, design: Design, seconds: float, passed: bool = True) -> Json:
         """C-simulate `design` in a thread that takes `seconds`."""
-        build: Json = {
-            "id": f"bld_{design.id[4:]}",
-            "design_id": design.id,
-            "stage": "csim",
-            "state": "running",
-            "verdict": None,
-            "failure": None,
-            "error": None,
-            "log_url": None,
-            "tool_versions": {"g++": "12.2.0"},
-            "created_at": _now(),
-            "started_at": _now(),
-            "finished_at": None,
-        }
+        build = _new_build(design, "csim")
         design.build = build
         self._emit_build(build)
         threading.Thread(target=self._finish, args=(design, build, seconds, passed), daemon=True).start()
@@ -326,7 +394,7 @@ class Exploration:
     def _finish(self, design: Design, build: Json, seconds: float, passed: bool) -> None:
         time.sleep(seconds)
         with self.changed:
-            design.files = make_files(design)
+            design.files |= make_files(design)
             verdict = make_verdict(design, passed)
             build |= {
                 "state": "done" if passed else "failed",
@@ -355,12 +423,61 @@ class Exploration:
             time.sleep(pace)
             if self.state == "cancelled":
                 return
+        self.move("simulating")
+        for design in self.promote(CALIBRATION):
+            self.run_simulator(design, pace)
+        time.sleep(4 * pace)
         self.move("verifying")
         front = front_of(list(self.designs.values()))
         for place, design in enumerate((front[0], front[len(front) // 2], front[-1])):
             self.build(design, 2 * pace, passed=place != 1 or self.row["seed"] != 13)
         time.sleep(4 * pace)
         self.move("done")
+
+
+def _new_build(design: Design, stage: str) -> Json:
+    return {
+        "id": f"bld_{stage[0]}{design.id[4:]}",
+        "design_id": design.id,
+        "stage": stage,
+        "state": "running",
+        "verdict": None,
+        "failure": None,
+        "error": None,
+        "log_url": None,
+        "tool_versions": {"g++": "12.2.0"},
+        "created_at": _now(),
+        "started_at": _now(),
+        "finished_at": None,
+    }
+
+
+def simulation_of(design: Design) -> Json:
+    """What the simulator said, in short."""
+    latency = design.simulated_us if design.is_simulated else None
+    return {
+        "latency_us": latency,
+        "estimate_error": latency and design.latency_us / latency - 1,
+        "deadlock": DEADLOCK["text"] if design.simulation == "deadlock" else None,
+    }
+
+
+def estimate_errors(designs: list[Design]) -> Json | None:
+    """How far estimated latencies are off the simulated ones; None where none was simulated."""
+    errors = [(d.latency_us / d.simulated_us - 1, d.id) for d in designs if d.is_simulated]
+    if not errors:
+        return None
+    sizes = sorted(abs(error) for error, _ in errors)
+    return {
+        "metric": "latency",
+        "fidelity": "simulate",
+        "n": len(errors),
+        "median": statistics.median(sizes),
+        "p95": sizes[math.ceil(0.95 * len(sizes)) - 1],
+        "worst": sizes[-1],
+        "bias": statistics.median(error for error, _ in errors),
+        "worst_design": max(errors, key=lambda pair: abs(pair[0]))[1],
+    }
 
 
 def columns(designs: list[Design]) -> Json:
@@ -372,6 +489,8 @@ def columns(designs: list[Design]) -> Json:
         "feasible": [not d.violations for d in designs],
         "on_front": [d.on_front for d in designs],
         "csim": [d.csim for d in designs],
+        "simulated_us": [d.simulated_us if d.is_simulated else None for d in designs],
+        "simulation": [d.simulation for d in designs],
     }
 
 
@@ -387,6 +506,8 @@ def summary(design: Design) -> Json:
         "energy_uj": design.energy_uj,
         "reason": None,
         "knobs": design.knobs,
+        "flags": design.flags,
+        "simulation": design.simulate and {"state": design.simulate["state"], **simulation_of(design)},
         "csim": build
         and {
             "state": build["state"],
@@ -415,18 +536,25 @@ def describe(exploration: Exploration, design: Design) -> Json:
     }
     metrics = [_metric(name, value, unit, "estimate") for name, (value, unit) in numbers.items()]
     if design.number % 5 == 0:  # the higher fidelities, so that their looks are worked on as well
-        metrics.append(_metric("latency", design.latency_us * 1.037, "us", "simulate"))
-        metrics.append(_metric("cycles", round(cycles * 1.037), "cycles", "simulate"))
         metrics.append(_metric("lut", design.area["lut"] * 0.93, "LUT", "csynth", "vitis_hls", "2023.2"))
         metrics.append(_metric("latency", design.latency_us * 1.052, "us", "cosim", "vitis_hls", "2023.2"))
+        metrics.append(_metric("clock", 243.6, "MHz", "link", "v++", "2023.2"))
+        metrics.append(_metric("worst_slack", -0.104, "ns", "link", "vivado", "2023.2"))
+        metrics.append(_metric("failing_endpoints", 37, "endpoints", "link", "vivado", "2023.2"))
+        metrics.append(_metric("sll_share", 31.5, "%", "link", "vivado", "2023.2"))
         metrics.append(_metric("power", 31.8, "W", "board", "xrt", "2.16"))
+    if design.is_simulated:
+        metrics.append(_metric("latency", design.simulated_us, "us", "simulate"))
+        metrics.append(_metric("cycles", round(design.simulated_us * 250), "cycles", "simulate"))
     return {
         **summary(design),
         "exploration_id": exploration.id,
         "metrics": metrics,
         "violations": design.violations,
-        "builds": [design.build] if design.build else [],
-        "dataflow_available": bool(design.files),
+        "builds": [b for b in (design.simulate, design.build) if b],
+        "dataflow_available": "dataflow.json" in design.files,
+        "archive_available": "hls/block.cpp" in design.files,
+        "simulation_available": "simulation.json" in design.files,
     }
 
 
@@ -483,6 +611,8 @@ class World:
             "started_at": exploration.row["created_at"],
             "finished_at": (datetime.now(UTC) - age + timedelta(seconds=4 + count / 30)).isoformat(),
         }
+        for design in exploration.promote(CALIBRATION):
+            exploration.run_simulator(design, 0)
         front = front_of(list(exploration.designs.values()))
         for place, design in enumerate((front[0], front[len(front) // 3], front[-1])):
             exploration.build(design, 0, passed=place != 2 or body["seed"] != 13)
@@ -495,6 +625,8 @@ class World:
             "seed": body.get("seed", 0),
             "sampler": body.get("sampler", "nsga2"),
             "verify": body.get("verify", 3),
+            "simulate": body.get("simulate", 32),
+            "calibration": body.get("calibration", 4),
         }
         created = created or datetime.now(UTC)
         exploration = Exploration(id_, model, workload, body.get("budget", 200), created, options)
@@ -704,9 +836,10 @@ def post_resume(h: Handler, _body: Json, id_: str) -> None:
     h.json(exploration.reply(), 202)
 
 
-def post_build(h: Handler, _body: Json, id_: str) -> None:
+def post_build(h: Handler, body: Json, id_: str) -> None:
     exploration, design = h.world.design(id_)
-    h.json(exploration.build(design, 4 * h.world.pace), 202)
+    start = exploration.run_simulator if body["stage"] == "simulate" else exploration.build
+    h.json(start(design, 8 * h.world.pace), 202)
 
 
 GET_ROUTES: dict[str, Route] = {

@@ -33,6 +33,7 @@ def main() -> None:
         if arguments.pick:
             front = front_pixels(page)
             click_front_point(page, front[len(front) // 2]["id"])
+            page.mouse.move(0, 0)  # the tooltip would cover what lies beside the point
             page.wait_for_timeout(800)
         page.screenshot(path=arguments.out, full_page=arguments.full)
 

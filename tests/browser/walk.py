@@ -78,6 +78,23 @@ def download_files(page: Page, folder: Path) -> tuple[Path, Path]:
     return _save(one.value, folder), _save(archive.value, folder)
 
 
+def check_timing(page: Page, base_url: str, design_id: str, timeout_s: float) -> None:
+    """The page of a design says where its time goes, by the simulator (asked to run if need be)."""
+    page.goto(f"{base_url}/designs/{design_id}")
+    timing = page.get_by_test_id("timing")
+    headline = page.get_by_test_id("timing-headline")
+    start = timing.get_by_role("button", name="Simulate")
+    expect(headline.or_(start).first).to_be_visible()
+    if start.is_visible():
+        start.click()
+    expect(headline.get_by_text("simulate", exact=True)).to_be_visible(timeout=timeout_s * 1000)
+    expect(headline.get_by_text("estimate", exact=True)).to_be_visible()
+    expect(headline).to_contain_text("The estimate is")
+    expect(page.get_by_test_id("limits")).to_contain_text("busy")
+    expect(page.get_by_test_id("timeline").locator("canvas")).to_be_visible()
+    expect(page.get_by_test_id("fifos").get_by_role("row").nth(1)).to_be_visible()
+
+
 def _save(download: Download, folder: Path) -> Path:
     path = folder / download.suggested_filename
     download.save_as(path)

@@ -50,12 +50,15 @@ def alone(tmp_path: Path) -> Cli:
 
 
 def test_explore_look_and_export(joined: Cli, tmp_path: Path):
-    found = json.loads(joined("explore", "gpt2", "--budget", "30", "--verify", "2", "--json"))
+    few = ("--simulate", "3", "--calibration", "1", "--verify", "2")
+    found = json.loads(joined("explore", "gpt2", "--budget", "30", *few, "--json"))
     exploration, front = found["exploration"], found["front"]
     assert (exploration["state"], exploration["evaluated"]) == ("done", 30)
     assert sum(design["csim"] is not None for design in front) == 2
     table = joined("pareto", exploration["id"])
     assert "●" in table
+    assert "-20.0 %" in table
+    assert "off by median 20.0 %" in table
     assert "passed" in table
     assert exploration["id"] in joined("pareto")
     verified = next(design for design in front if design["csim"])
@@ -66,7 +69,8 @@ def test_explore_look_and_export(joined: Cli, tmp_path: Path):
 
 
 def test_export_compiles_what_was_not_compiled(joined: Cli, tmp_path: Path):
-    front = json.loads(joined("explore", "gpt2", "--budget", "16", "--verify", "0", "--json"))["front"]
+    none = ("--simulate", "0", "--calibration", "0", "--verify", "0")
+    front = json.loads(joined("explore", "gpt2", "--budget", "16", *none, "--json"))["front"]
     joined("design", "export", front[0]["id"], "--out", str(tmp_path / "d"))
     assert (tmp_path / "d" / "design.json").is_file()
 
@@ -91,7 +95,8 @@ def test_no_service_at_an_address(alone: Cli):
 
 def test_ctrl_c_keeps_designs_and_leaves_no_process(alone: Cli, tmp_path: Path):
     evaluations = tmp_path / "evaluations"
-    process = alone.start("explore", "gpt2", "--budget", "40", SLOW_SECONDS=0.2, EVALUATIONS=evaluations)
+    arguments = ("explore", "gpt2", "--budget", "40", "--simulate", "3", "--calibration", "0")
+    process = alone.start(*arguments, SLOW_SECONDS=0.2, EVALUATIONS=evaluations)
     wait_for(lambda: evaluations.is_file() and len(evaluations.read_text().splitlines()) > 18, 60, "evaluations")
     children = psutil.Process(process.pid).children(recursive=True)
     process.send_signal(signal.SIGINT)

@@ -8,12 +8,13 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from lease_contract import LeaseContract
+from simulation_contract import SimulationContract, store_design_of_first_release
 
 from db import migrate
 from db.engine import Database, make_engine
 from db.migrations.env_filter import include_name
 from db.models import Base, Event, Exploration
-from db.repositories import catalog, events, explorations, idempotency
+from db.repositories import catalog, designs, events, explorations, idempotency
 
 pytestmark = pytest.mark.e2e
 
@@ -52,6 +53,20 @@ def test_two_that_start_at_once_take_turns(postgres_url: str) -> None:
 
 class TestLeasesOnPostgres(LeaseContract):
     """On Postgres."""
+
+
+class TestSimulationOnPostgres(SimulationContract):
+    """On Postgres."""
+
+
+def test_designs_of_the_first_release_stay(postgres_url: str) -> None:
+    design = store_design_of_first_release(postgres_url)
+    migrate.upgrade(postgres_url)
+    opened = Database(postgres_url)
+    with opened.read() as session:
+        found = designs.get(session, design)
+        assert (found.latency_us, found.simulated_us, found.deadlock, found.flags) == (1.0, None, None, [])
+    opened.close()
 
 
 def test_events_of_many_writers_become_visible_in_order(database: Database, exploration: Exploration) -> None:

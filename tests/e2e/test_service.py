@@ -42,7 +42,7 @@ def _assert_each_once(service: RunningService, exploration: str, budget: int) ->
 
 
 def _assert_course(service: RunningService) -> None:
-    exploration = service.explore(verify=3)
+    exploration = service.explore(simulate=4, verify=3)
     done = service.wait_state(exploration, "done", "failed")
     assert done["state"] == "done", done["error"]
     assert done["evaluated"] == 40
@@ -51,20 +51,34 @@ def _assert_course(service: RunningService) -> None:
     assert len(front) == done["front_size"] >= 3
     latencies = sorted((d["latency_us"], d["energy_uj"]) for d in front)
     assert [e for _, e in latencies] == sorted((e for _, e in latencies), reverse=True)
+    _assert_simulated(service, done, front)
     verified = [d for d in front if d["csim"] is not None]
     assert len(verified) == 3
     assert all(d["csim"]["passed"] and d["csim"]["max_rel_error"] == 2e-6 for d in verified)
     _assert_files(service, verified[0]["id"])
 
 
+def _assert_simulated(service: RunningService, exploration: dict[str, Any], front: list[dict[str, Any]]) -> None:
+    """Four of the front and one other; stand-in designs take a quarter longer than estimated."""
+    assert exploration["promoted"] == exploration["simulated"] == 5
+    errors = exploration["estimate_errors"]
+    assert (errors["n"], errors["median"]) == (5, pytest.approx(0.2))
+    simulated = [d for d in front if d["simulation"] is not None]
+    assert len(simulated) == 4
+    assert all(d["simulation"]["latency_us"] == pytest.approx(1.25 * d["latency_us"]) for d in simulated)
+    words = service.get(f"/v1/explorations/{exploration['id']}/scatter")["simulation"]
+    assert (words.count("done"), words.count(None)) == (5, 35)
+
+
 def _assert_files(service: RunningService, design: str) -> None:
     described = service.get(f"/v1/designs/{design}")
     assert described["dataflow_available"]
-    assert described["builds"][0]["state"] == "done"
+    assert [(b["stage"], b["state"]) for b in described["builds"]] == [("csim", "done"), ("simulate", "done")]
+    assert {m["fidelity"] for m in described["metrics"] if m["name"] == "latency"} == {"estimate", "simulate"}
     with service.http as http:
         assert b"emit" in http.get(described["builds"][0]["log_url"]).content
         files = http.get(f"/v1/designs/{design}/artifacts").json()["items"]
-        assert [f["path"] for f in files] == ["dataflow.json", "design.json", "hls/top.cpp"]
+        assert [f["path"] for f in files] == ["dataflow.json", "design.json", "hls/top.cpp", "simulation.json"]
         assert http.get(files[2]["url"]).text.startswith("// Knobs(")
         archive = http.get(f"/v1/designs/{design}/archive").content
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
@@ -85,6 +99,30 @@ def test_course_of_an_exploration_on_postgres_and_redis(
 ) -> None:
     service = start_service(MILLRACE_DATABASE_URL=postgres_url, MILLRACE_REDIS_URL=redis_url)
     _assert_course(service)
+
+
+def test_designs_that_deadlock_leave_the_front(start_service: StartService) -> None:
+    service = start_service(DEADLOCK=4096)
+    exploration = service.explore(budget=16, simulate=2, calibration=0, verify=1)
+    found = service.wait_state(exploration, "done", "failed", seconds=180)
+    assert found["state"] == "done", found["error"]
+    designs = service.get(f"/v1/explorations/{found['id']}/designs?limit=100")["items"]
+    dead = [d for d in designs if d["simulation"] and d["simulation"]["deadlock"]]
+    assert dead
+    assert all(d["knobs"]["overall_unroll"] == 4096 and d["feasible"] and not d["on_front"] for d in dead)
+    build = service.get(f"/v1/designs/{dead[0]['id']}")["builds"][0]
+    assert (build["state"], build["failure"], build["error"]) == ("failed", "infeasible", "task a waits for b for ever")
+    assert found["front_size"] == sum(d["on_front"] for d in designs) > 0
+
+
+def test_a_simulation_that_crashes_is_one_design_s_loss(start_service: StartService) -> None:
+    service = start_service(SIMULATE="crash")
+    found = service.wait_state(service.explore(simulate=2, calibration=0, verify=1), "done", "failed")
+    assert (found["state"], found["promoted"], found["simulated"]) == ("done", 2, 2)
+    assert found["estimate_errors"] is None
+    front = service.get(f"/v1/explorations/{found['id']}/designs?front=true")["items"]
+    assert [d["simulation"]["state"] for d in front if d["simulation"]] == ["failed", "failed"]
+    assert sum(d["csim"] is not None for d in front) == 1
 
 
 def test_killed_worker_is_started_again_and_the_exploration_resumes(
@@ -192,7 +230,8 @@ def test_crashed_simulation_is_a_failed_build_with_its_log(start_service: StartS
     assert service.wait_state(exploration, "done", "failed")["state"] == "done"
     [design] = [d for d in service.get(f"/v1/explorations/{exploration}/designs?limit=100")["items"] if d["csim"]]
     assert design["csim"] == {"state": "failed", "passed": None, "max_rel_error": None}
-    [build] = service.get(f"/v1/designs/{design['id']}")["builds"]
+    builds = service.get(f"/v1/designs/{design['id']}")["builds"]
+    [build] = [b for b in builds if b["stage"] == "csim"]
     assert build["failure"] == "tool"
     assert "exit status 42" in build["error"]
     assert "g++" in build["error"]  # the end of its output
@@ -204,9 +243,10 @@ def test_events_resume_after_the_last_id(service: RunningService) -> None:
     seen = _events(service, exploration, "0")
     kinds = [kind for _, kind, _ in seen]
     assert kinds[0] == "state"
-    assert {"state", "designs", "front", "build"} == set(kinds)
+    assert {"state", "designs", "front", "promoted", "simulated", "build"} == set(kinds)
+    assert kinds.index("promoted") < kinds.index("simulated")
     states = [data["state"] for _, kind, data in seen if kind == "state"]
-    assert states == ["queued", "lowering", "searching", "verifying", "done"]
+    assert states == ["queued", "lowering", "searching", "simulating", "verifying", "done"]
     numbers = [n for _, kind, data in seen if kind == "designs" for n in data["number"]]
     assert numbers == list(range(40))
     builds = [data["state"] for _, kind, data in seen if kind == "build"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from chromium import open_page
 from running_service import StartService
-from walk import walk
+from walk import check_timing, walk
 
 SMALL_GPT2 = {
     "model_type": "gpt2",
@@ -33,7 +33,7 @@ def test_an_uploaded_network_becomes_verified_designs_that_a_person_can_look_at(
     )
     model = service.post("/v1/models", {"name": "small", "config": SMALL_GPT2})["id"]
     workload = {"phase": "decode", "length": 8, "precision": "w4a8", "batch": 1, "layers": 1}
-    exploration = service.explore(model=model, workload=workload, budget=48, verify=3)
+    exploration = service.explore(model=model, workload=workload, budget=48, simulate=32, calibration=4, verify=3)
     found = service.wait_state(exploration, "done", "failed", seconds=300)
     assert found["state"] == "done", found["error"]
     assert found["evaluated"] == 48
@@ -41,8 +41,14 @@ def test_an_uploaded_network_becomes_verified_designs_that_a_person_can_look_at(
     verified = [d["csim"] for d in front if d["csim"] is not None]
     assert len(verified) == min(3, len(front))
     assert all(verdict["passed"] for verdict in verified)
+    simulations = [d["simulation"] for d in front]
+    assert all(s["state"] == "done" and s["latency_us"] > 0 and abs(s["estimate_error"]) < 1 for s in simulations)
+    assert found["promoted"] == found["simulated"] == found["estimate_errors"]["n"] == len(front) + 4
+    url = f"/v1/designs/{front[0]['id']}/artifacts/simulation.json"
+    assert service.get(url)["latency_us"] == simulations[0]["latency_us"]
 
     with open_page() as page:
         design_json, archive = walk(page, service.address, exploration, tmp_path)
+        check_timing(page, service.address, front[0]["id"], 60)
     assert design_json.stat().st_size > 0
     assert archive.stat().st_size > 0

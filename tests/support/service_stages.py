@@ -1,8 +1,9 @@
 """Stages for service tests: the real search over a small network; import, compilation and simulation are stand-ins.
 
 Chosen with MILLRACE_STAGES=service_stages:STAGES. Environment variables make it slow or have it fail:
-SLOW_SECONDS a design, JOBS processes, TOOL_SECONDS of a subprocess tree in csim, CSIM=fail|crash, LOWER=fail.
-Every evaluation appends a line to EVALUATIONS, every import and csim one to CALLS.
+SLOW_SECONDS a design, JOBS processes, TOOL_SECONDS of a subprocess tree in csim, CSIM=fail|crash, LOWER=fail,
+SIMULATE=crash, DEADLOCK=the unroll of the designs that deadlock.
+Every evaluation appends a line to EVALUATIONS, every import, simulation and csim one to CALLS.
 """
 
 import json
@@ -20,11 +21,12 @@ from small_graphs import mlp
 from compiler.errors import ToolError
 from compiler.frontend.inputs.source import FileSource
 from compiler.graph.linalg_graph import LinalgGraph
+from compiler.metrics import Fidelity, Metric
 from compiler.options import Knobs, Workload
 from compiler.platforms.platform import Platform
 from dse.evaluate import Evaluation
 from dse.explore import EvaluatedDesign, SearchOptions, SearchResult, Sink, search
-from worker.stages import Progress, Stages
+from worker.stages import Progress, Simulated, Stages
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,8 @@ def evaluate(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Evaluation
     lanes = knobs.overall_unroll * (1.5 if knobs.multiplier == "dsp" else 1.0)
     latency = 1e6 / lanes + knobs.default_tile_size
     energy = lanes * 2.0 + knobs.stream_width / 64 + latency / 100
-    return Evaluation(knobs, latency, energy, seconds=0.001)
+    metrics = (Metric("latency", latency, "us", Fidelity.ESTIMATE), Metric("dsp", lanes, "DSP", Fidelity.ESTIMATE))
+    return Evaluation(knobs, latency, energy, metrics, seconds=0.001)
 
 
 def slow_search(
@@ -81,6 +84,19 @@ def compile_design(bundle: SmallBundle, knobs: Knobs, platform: Platform, out: P
     (out / "design.json").write_text(json.dumps(knobs.to_json()))
     (out / "dataflow.json").write_text("{}")
     (out / "hls" / "top.cpp").write_text("// " + str(knobs))
+
+
+def simulate(design: Path) -> Simulated:
+    """Every design takes a quarter longer than was estimated."""
+    _log("CALLS", "simulate")
+    if os.environ.get("SIMULATE") == "crash":
+        os._exit(42)
+    knobs = Knobs.from_json(json.loads((design / "design.json").read_text()))
+    lanes = knobs.overall_unroll * (1.5 if knobs.multiplier == "dsp" else 1.0)
+    latency = 1.25 * (1e6 / lanes + knobs.default_tile_size)
+    deadlock = "task a waits for b for ever" if os.environ.get("DEADLOCK") == str(knobs.overall_unroll) else None
+    metrics = (Metric("latency", latency, "us", Fidelity.SIMULATE), Metric("cycles", 1.0, "cycles", Fidelity.SIMULATE))
+    return Simulated(int(latency * 250), latency, deadlock, metrics, {"cycles": int(latency * 250)})
 
 
 def csim(design: Path, on_stage: Progress) -> FakeVerdict:
@@ -104,4 +120,4 @@ def _log(variable: str, line: str) -> None:
             file.write(line + "\n")
 
 
-STAGES = Stages(lower=lower, search=slow_search, compile=compile_design, csim=csim)
+STAGES = Stages(lower=lower, search=slow_search, compile=compile_design, simulate=simulate, csim=csim)

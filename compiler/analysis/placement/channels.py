@@ -1,6 +1,6 @@
 """HBM pseudo-channel of each port: what a kernel moves at the same time goes to different channels."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from compiler.graph.task_graph import Task
@@ -46,18 +46,17 @@ def assign_channels(tasks: Sequence[Task], platform: Platform) -> dict[str, tupl
     those of all layers fit is for the runtime to say.
     """
     hbm = platform.hbm
-    load: list[dict[int, int]] = [{} for _ in range(hbm.channels)]
+    load: dict[int, list[int]] = {t.kernel: [0] * hbm.channels for t in tasks}  # words on each channel, by kernel
     space = [hbm.channel_bytes] * hbm.channels
     placed: dict[tuple[str, int], int] = {}
     demands = _demands(tasks)
     for key in sorted(demands, key=lambda k: (-demands[k].heaviest, -demands[k].size, k)):
         demand = demands[key]
-        fitting = [c for c in range(hbm.channels) if space[c] >= demand.size] or list(range(hbm.channels))
-        channel = min(fitting, key=lambda c: (_after(load[c], demand), -space[c], c))
+        channel = _channel(demand, load, space)
         placed[key] = channel
         space[channel] -= demand.size
         for kernel, words in demand.words.items():
-            load[channel][kernel] = load[channel].get(kernel, 0) + words
+            load[kernel][channel] += words
     stored = {t.dma.value for t in tasks if t.dma is not None and t.kind == "store"}
     return {
         task.name: tuple(placed[_image_key(task, stored), c] for c in range(task.dma.channels))
@@ -66,6 +65,13 @@ def assign_channels(tasks: Sequence[Task], platform: Platform) -> dict[str, tupl
     }
 
 
-def _after(load: dict[int, int], demand: _Demand) -> int:
-    """Words on a channel in the kernel that then moves most through it, of those that `demand` adds to."""
-    return max(load.get(kernel, 0) + words for kernel, words in demand.words.items())
+def _channel(demand: _Demand, load: Mapping[int, list[int]], space: Sequence[int]) -> int:
+    """The channel with room for `demand` on which the kernel that then moves most, of those that it adds to, moves
+    least; of equal ones the emptiest, then the first.
+    """
+    rows = [[moved + words for moved in load[kernel]] for kernel, words in demand.words.items()]
+    after = rows[0] if len(rows) == 1 else list(map(max, *rows))
+    channels = range(len(space))
+    fitting = channels if min(space) >= demand.size else [c for c in channels if space[c] >= demand.size] or channels
+    least = min(after[c] for c in fitting)
+    return max((c for c in fitting if after[c] == least), key=lambda c: space[c])

@@ -36,7 +36,7 @@ def task_areas(tasks: TaskGraph, platform: Platform) -> dict[str, Resources]:
     """Area of each task with the FIFOs that it reads: they lie on its die."""
     areas = {task.name: task_resources(task, tasks, platform) for task in tasks.tasks}
     for stream in tasks.streams:
-        areas[stream.target] += stream_resources(stream)
+        areas[stream.target] += stream_resources(stream, platform)
     return areas
 
 

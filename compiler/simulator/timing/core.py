@@ -8,7 +8,7 @@ import hashlib
 import shutil
 import tempfile
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -57,17 +57,58 @@ class Plan:
         `buckets`: how many equal parts of time the timeline has at most, 0 for none. Without `fast_forward` every
         token is moved, with the same result.
         """
-        network = self.network
+        return Run(self, depths or {}, buckets).go(limit, fast_forward)
+
+    def growing_run(
+        self, depths: Mapping[str, int], grow: Callable[[Outcome, Mapping[str, int]], Mapping[str, int]]
+    ) -> dict[str, int]:
+        """Depths with which the network comes to its end, at least `depths`: a run in which, where it deadlocks, the
+        FIFOs that `grow` names get deeper and it goes on (Parks, 1995). `grow` is given the outcome so far and the
+        depths; the run ends where it names none.
+        """
+        chosen, run = dict(depths), Run(self, depths, 0)
+        while (outcome := run.go(None, True)).deadlocked and (more := grow(outcome, chosen)):
+            chosen |= more
+            for name, depth in more.items():
+                run.deepen(name, depth)
+        return chosen
+
+    def number(self, fifo: str) -> int:
+        """Of a FIFO, in the core."""
+        return self._number[fifo]
+
+    def start(self, depths: Mapping[str, int | None], buckets: int) -> ctypes.c_void_p:
+        """A run in the core; it must end before the plan does."""
         chosen = array("q", self._depths)
-        for name, depth in (depths or {}).items():
+        for name, depth in depths.items():
             chosen[self._number[name]] = depth or 0
-        count, fifos = len(network.processes), len(network.fifos)
-        results = array("q", bytes(8 * (_TOTALS + _PER_PROCESS * count + _PER_FIFO * fifos)))
-        shares = array("d", bytes(16 * count * buckets or 8))
-        self._core.millrace_run(
-            self._plan, _pointer(chosen), limit or _NEVER, int(fast_forward), buckets, _pointer(results), _pointer(shares)
-        )
+        return ctypes.c_void_p(self._core.millrace_start(self._plan, _pointer(chosen), buckets))
+
+
+class Run:
+    """A run of a plan that can be gone on with."""
+
+    def __init__(self, plan: Plan, depths: Mapping[str, int | None], buckets: int) -> None:
+        self._core, self._plan, self._buckets = _library(), plan, buckets
+        self._run = plan.start(depths, buckets)
+
+    def __del__(self) -> None:
+        if getattr(self, "_run", None) is not None:
+            self._core.millrace_end(self._run)
+
+    def go(self, limit: int | None, fast_forward: bool) -> Outcome:
+        """On to the end, a deadlock, or the limit; all that happened since the start."""
+        network, buckets = self._plan.network, self._buckets
+        self._core.millrace_go(self._run, limit or _NEVER, int(fast_forward))
+        processes = len(network.processes)
+        results = array("q", bytes(8 * (_TOTALS + _PER_PROCESS * processes + _PER_FIFO * len(network.fifos))))
+        shares = array("d", bytes(16 * processes * buckets or 8))
+        self._core.millrace_results(self._run, _pointer(results), _pointer(shares))
         return _outcome(network, results, shares, buckets)
+
+    def deepen(self, fifo: str, depth: int) -> None:
+        """After a deadlock: the FIFO holds `depth` tokens from here on."""
+        self._core.millrace_deepen(self._run, self._plan.number(fifo), depth)
 
 
 def run(network: Network, *, limit: int | None = None, fast_forward: bool = True, buckets: int = 0) -> Outcome:
@@ -78,12 +119,10 @@ def run(network: Network, *, limit: int | None = None, fast_forward: bool = True
 def _outcome(network: Network, results: "array[int]", shares: "array[float]", buckets: int) -> Outcome:
     cycles, deadlocked, stopped, tokens, windows, skipped, width = results[:_TOTALS]
     numbers = iter(results[_TOTALS:])
-    processes: list[ProcessRun] = []
-    for process in network.processes:
-        processes.append(ProcessRun(process.name, *(next(numbers) for _ in range(_PER_PROCESS))))
+    processes = tuple(ProcessRun(p.name, *(next(numbers) for _ in range(_PER_PROCESS))) for p in network.processes)
     fifos = tuple(FifoRun(f.name, *(next(numbers) for _ in range(_PER_FIFO))) for f in network.fifos)
     timeline = None if buckets == 0 else _timeline(shares, len(processes), buckets, width)
-    return Outcome(cycles, bool(deadlocked), bool(stopped), tuple(processes), fifos, tokens, windows, skipped, timeline)
+    return Outcome(cycles, bool(deadlocked), bool(stopped), processes, fifos, tokens, windows, skipped, timeline)
 
 
 def _timeline(shares: "array[float]", processes: int, buckets: int, width: int) -> Timeline:
@@ -120,13 +159,12 @@ def _accesses(process: Process, accesses: tuple[Access, ...], number: Mapping[st
 @cache
 def _library() -> ctypes.CDLL:
     core = ctypes.CDLL(str(_built()))
-    core.millrace_plan.restype = ctypes.c_void_p
-    core.millrace_run.argtypes = [
-        ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p,
-        ctypes.c_void_p,
-    ]  # fmt: skip
-    core.millrace_free.argtypes = [ctypes.c_void_p]
-    core.millrace_plan.argtypes = [ctypes.c_void_p]
+    pointer, number = ctypes.c_void_p, ctypes.c_int64
+    core.millrace_plan.restype = core.millrace_start.restype = pointer
+    core.millrace_plan.argtypes = core.millrace_free.argtypes = core.millrace_end.argtypes = [pointer]
+    core.millrace_start.argtypes = [pointer, pointer, number]
+    core.millrace_go.argtypes = core.millrace_deepen.argtypes = [pointer, number, number]
+    core.millrace_results.argtypes = [pointer, pointer, pointer]
     return core
 
 

@@ -13,14 +13,14 @@ Iterations enter `ii / per` cycles apart: with r the turn of an iteration in 1/`
 enter from cycle ceil(r / per) on. The turn of the next is r + ii if it entered in that very cycle, and `per` times the
 cycle in which it did + ii otherwise.
 
-A *stalling* process (`style` stp) is one shift register: step k of it takes in iteration k / ii where ii divides k, and
-lets out the iteration that was taken in `latency - 1` steps ago. A step happens in a cycle if all reads and writes of it
-find a token and room; otherwise the whole process waits. `per` is 1.
+A *stalling* process (`style` stp) is one shift register: step k of it takes in iteration k / ii where ii divides k,
+and lets out the iteration that was taken in `latency - 1` steps ago. A step happens in a cycle if all reads and writes
+of it find a token and room; otherwise the whole process waits. `per` is 1.
 
 Both run their outer `restarts` loops outside the pipeline: each of their iterations is a run of the nest inside. With
-`drains`, the turn of a run's first iteration is no earlier than `gap / per` cycles after the cycle that follows the last
-leaving of the run before (a stalling process: its first step, after the last step). Without, which only flushable ones
-can be, `gap / per` cycles are added to the turn of its first iteration.
+`drains`, the turn of a run's first iteration is no earlier than `gap / per` cycles after the cycle that follows the
+last leaving of the run before (a stalling process: its first step, after the last step). Without, which only flushable
+ones can be, `gap / per` cycles are added to the turn of its first iteration.
 """
 
 from dataclasses import dataclass, field

@@ -67,7 +67,7 @@ def emit_compute(frame: Frame, task: Task) -> None:
         registers = _declare_tokens(code, params)
         args = _arguments(code, params, registers)
         accumulator = _declare_accumulator(code)
-        with pipelined_nest(out, names.loops, nest.trips, task.timing.ii):
+        with pipelined_nest(out, names.loops, nest.trips, task.timing):
             _read_tokens(code, params, registers)
             if products is not None:
                 emit_products(out, op, nest, names, registers, products)

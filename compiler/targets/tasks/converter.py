@@ -151,7 +151,7 @@ def emit_converter(frame: Frame, task: Task) -> None:
         drain.declare(out)
         trips = task.timing.trips
         loops = [namer.name(loop) for loop in LOOP_NAMES[len(trips)]]
-        with pipelined_nest(out, loops, trips, task.timing.ii):
+        with pipelined_nest(out, loops, trips, task.timing):
             # The read comes first: no iteration reads what it writes itself.
             with guarded(out, gate_condition(task.writes[0].gates, loops, trips)):
                 drain.locate(out)

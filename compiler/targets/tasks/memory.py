@@ -25,7 +25,7 @@ def emit_load(frame: Frame, task: Task) -> None:
         parts = dma.words_per_token
         if parts > 1:
             out.line(declaration)
-        with pipelined_nest(out, walk.names, walk.trips, task.timing.ii * dma.tokens_per_word):
+        with pipelined_nest(out, walk.names, walk.trips, task.timing, dma.tokens_per_word):
             words = ", ".join(f"{port}[{walk.address}]" for port in memory)
             out.line(f"const ap_uint<512> word[{len(memory)}] = {{{words}}};")
             out.pragma("array_partition variable=word type=complete")
@@ -47,7 +47,7 @@ def emit_store(frame: Frame, task: Task) -> None:
         token, parts = frame.token(task.reads[0]), dma.words_per_token
         if parts > 1:
             out.line(f"{token} token;")
-        with pipelined_nest(out, walk.names, walk.trips, task.timing.ii * dma.tokens_per_word):
+        with pipelined_nest(out, walk.names, walk.trips, task.timing, dma.tokens_per_word):
             out.line(f"ap_uint<512> word[{len(memory)}] = {{{', '.join('0' for _ in memory)}}};")
             out.pragma("array_partition variable=word type=complete")
             with _slots(out, walk, dma):

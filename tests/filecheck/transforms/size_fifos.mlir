@@ -1,8 +1,9 @@
 // RUN: millrace-opt %s -p size-fifos | filecheck %s
+// RUN: millrace-opt %s -p "size-fifos{strategy=normal}" | filecheck %s --check-prefix NORMAL
 // RUN: millrace-opt %s -p "size-fifos{strategy=whole}" | filecheck %s --check-prefix WHOLE
 // RUN: millrace-opt %s -p "size-fifos{strategy=tight}" --verify-diagnostics | filecheck %s --check-prefix UNKNOWN
 
-// UNKNOWN: FIFO strategy 'tight' is unknown; use one of conservative, whole
+// UNKNOWN: FIFO strategy 'tight' is unknown; use one of conservative, normal, whole
 
 !f = !itensor.stream<vector<1xf32>, depth: 2>
 func.func @reconvergence(%x: tensor<64xf32>) {
@@ -10,6 +11,10 @@ func.func @reconvergence(%x: tensor<64xf32>) {
   // CHECK:      %fork_x_in = itensor.stream {{.*}}, depth: 16>
   // CHECK-NEXT: %add_in0 = itensor.stream {{.*}}, depth: 4>
   // CHECK-NEXT: %add_in1 = itensor.stream {{.*}}, depth: 4>
+  // `normal` lets no task wait that computes, so the stream behind `add` holds what is inside its pipeline too.
+  // NORMAL:     %fork_x_in = itensor.stream {{.*}}, depth: 16>
+  // NORMAL:     %add_in0 = itensor.stream {{.*}}, depth: 4>
+  // NORMAL:     %drain_in = itensor.stream {{.*}}, depth: 11>
   // WHOLE:      %add_in0 = itensor.stream {{.*}}, depth: 64>
   // WHOLE-NEXT: %add_in1 = itensor.stream {{.*}}, depth: 64>
   // CHECK:      itensor.fork @fork_x ins(%fork_x_in : !itensor.stream<vector<1xf32>, depth: {{[0-9]+}}>) outs(%add_in0 : !itensor.stream<vector<1xf32>, depth: {{[0-9]+}}>,

@@ -49,7 +49,7 @@ def knobs(draw: st.DrawFn, graph: LinalgGraph) -> Knobs:
         fusion_plan=draw(st.sampled_from(["greedy", "traffic"])),
         converters=draw(st.sampled_from(["exact", "paper"])),
         prefetch_kib=draw(st.sampled_from([0, 1, 64])),
-        fifo=draw(st.sampled_from(["conservative", "whole"])),
+        fifo=draw(st.sampled_from(["conservative", "normal", "whole"])),
         hbm_channels=draw(st.integers(1, 4)),
         stream_width=draw(st.sampled_from([32, 64, 256, 512, 1024])),
         multiplier=draw(st.sampled_from(["fabric", "dsp", "dsp_packed"])),

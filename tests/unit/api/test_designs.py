@@ -5,12 +5,14 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from db.repositories import artifacts, builds
+from db.repositories import artifacts, builds, designs
 from db.repositories.artifacts import NewArtifact
+from db.repositories.designs import NewMetric
 from worker.farm import Farm
 from worker.store import media_type
 
 FILES = {"dataflow.json": b"{}", "hls/top.cpp": b"int x;", "hls/page.html": b"<script>alert(1)</script>"}
+FLAG = {"metric": "dsp", "fidelity": "simulate", "value": 15.0, "bound": 9.0, "unit": "DSP", "text": "too many"}
 
 
 @pytest.fixture
@@ -49,6 +51,84 @@ def test_simulation_is_queued_once(client: TestClient, design_ids: list[str], se
     assert client.post(path, json={}).json()["id"] == first.json()["id"]
     assert sent == [("csim", first.json()["id"])]
     assert client.get(f"/v1/builds/{first.json()['id']}").json()["design_id"] == design_ids[1]
+
+
+@pytest.fixture
+def timed(client: TestClient, farm: Farm, design_ids: list[str]) -> str:
+    """A design whose timing was simulated; it was not compared with the reference."""
+    build = client.post(f"/v1/designs/{design_ids[1]}/builds", json={"stage": "simulate"}).json()
+    stored = [NewArtifact(p, farm.store.put_bytes(b"{}"), 2, media_type(p)) for p in ("simulation.json", "design.json")]
+    values = (("dsp", 15.0), ("new", 1.0))
+    metrics = [NewMetric(name, value, "", "simulate", "millrace", "0.1") for name, value in values]
+    with farm.database.write() as session:
+        artifacts.replace(session, build["id"], design_ids[1], stored)
+        designs.record_build(session, design_ids[1], build["id"], "simulate", metrics)
+        designs.set_simulated(session, design_ids[1], 10.0, None, [FLAG])
+        builds.finish(session, build["id"], {"passed": True}, {})
+    return design_ids[1]
+
+
+def test_timing_simulation_is_a_stage(client: TestClient, timed: str, sent: list[Any]) -> None:
+    assert [stage for stage, _ in sent] == ["lower", "simulate"]
+    assert client.post(f"/v1/designs/{timed}/builds", json={"stage": "simulate"}).json()["state"] == "done"
+
+
+def test_both_fidelities_are_shown_with_their_difference(client: TestClient, timed: str) -> None:
+    body = client.get(f"/v1/designs/{timed}").json()
+    assert body["simulation"] == {
+        "state": "done",
+        "latency_us": 10.0,
+        "estimate_error": pytest.approx(-0.2),  # 8 us were estimated
+        "deadlock": None,
+    }
+    assert body["csim"] is None
+    shown = [(m["name"], m["value"], m["fidelity"]) for m in body["metrics"]]
+    assert shown == [("dsp", 12, "estimate"), ("dsp", 15, "simulate"), ("new", 1, "simulate")]
+    assert body["differences"] == [
+        {
+            "metric": "dsp",
+            "unit": "",
+            "fidelity": "simulate",
+            "value": 15.0,
+            "estimate": 12.0,
+            "error": pytest.approx(-0.2),
+        }
+    ]
+    assert (body["latency_us"], body["flags"]) == (8.0, [FLAG])
+
+
+def test_simulated_design_in_lists(
+    client: TestClient, farm: Farm, timed: str, exploration: dict[str, Any], design_ids: list[str]
+) -> None:
+    with farm.database.write() as session:
+        designs.set_simulated(session, design_ids[2], None, "a waits for b", [])
+        build = builds.ensure(session, "simulate", "s" * 64, {}, design_id=design_ids[2])
+        builds.fail(session, build.id, "infeasible", "a waits for b")
+    path = f"/v1/explorations/{exploration['id']}"
+    columns = client.get(f"{path}/scatter").json()
+    assert columns["simulated_us"] == [None, 10.0, None, None, None]
+    assert columns["simulation"] == [None, "done", "deadlock", None, None]
+    items = client.get(f"{path}/designs").json()["items"]
+    assert items[1]["simulation"]["latency_us"] == 10.0
+    assert items[2]["simulation"]["deadlock"] == "a waits for b"
+    assert items[0]["simulation"] is None
+    counted = client.get(path).json()
+    assert (counted["promoted"], counted["simulated"]) == (2, 2)
+
+
+def test_simulation_is_a_file_of_the_design_but_no_whole_directory(client: TestClient, timed: str) -> None:
+    body = client.get(f"/v1/designs/{timed}").json()
+    assert (body["simulation_available"], body["dataflow_available"], body["archive_available"]) == (True, False, False)
+    assert client.get(f"/v1/designs/{timed}/artifacts/simulation.json").content == b"{}"
+    assert client.get(f"/v1/designs/{timed}/archive").status_code == 409
+
+
+def test_files_of_both_stages_are_one_directory(client: TestClient, timed: str, simulated: str) -> None:
+    assert timed == simulated
+    items = client.get(f"/v1/designs/{timed}/artifacts").json()["items"]
+    assert [i["path"] for i in items] == sorted((*FILES, "design.json", "simulation.json"))
+    assert client.get(f"/v1/designs/{timed}").json()["archive_available"]
+    assert client.get(f"/v1/designs/{timed}/archive").status_code == 200
 
 
 def test_unknown_stage_and_unbuildable_design(client: TestClient, design_ids: list[str]) -> None:

@@ -4,7 +4,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api import schemas
+from db.repositories import designs
 from dse.explore import MAX_BUDGET, SAMPLERS
+from worker.farm import Farm
 
 
 def test_start_queues_the_import(client: TestClient, sent: list[tuple[str, str]]) -> None:
@@ -40,6 +42,8 @@ def test_start_queues_the_import(client: TestClient, sent: list[tuple[str, str]]
         ({"seed": 2**40}, 422, "#/seed"),
         ({"sampler": "magic"}, 422, "#/sampler"),
         ({"verify": -1}, 422, "#/verify"),
+        ({"simulate": -1}, 422, "#/simulate"),
+        ({"calibration": 2**20}, 422, "#/calibration"),
         ({"typo": 1}, 422, "#/typo"),
     ],
 )
@@ -54,6 +58,36 @@ def test_bad_input_is_refused_at_the_door(
     assert message in problem["detail"]
     assert sent == []
     assert client.get("/v1/explorations").json()["items"] == []
+
+
+def test_what_is_promoted_is_chosen_at_the_start(client: TestClient) -> None:
+    body = client.post("/v1/explorations", json={"model": "gpt2"}).json()
+    assert (body["simulate"], body["calibration"], body["promoted"], body["simulated"]) == (32, 4, 0, 0)
+    assert body["estimate_errors"] is None
+    body = client.post("/v1/explorations", json={"model": "gpt2", "simulate": 7, "calibration": 0}).json()
+    assert (body["simulate"], body["calibration"]) == (7, 0)
+
+
+def test_errors_of_the_estimates(
+    client: TestClient, farm: Farm, exploration: dict[str, Any], design_ids: list[str]
+) -> None:
+    """Estimates of 9 and 8 us; the first is simulated to be 10 us, the second 8 us, the third deadlocks."""
+    with farm.database.write() as session:
+        designs.set_simulated(session, design_ids[0], 10.0, None, [])
+        designs.set_simulated(session, design_ids[1], 8.0, None, [])
+        designs.set_simulated(session, design_ids[2], None, "a waits", [])
+    errors = client.get(f"/v1/explorations/{exploration['id']}").json()["estimate_errors"]
+    assert errors == {
+        "metric": "latency",
+        "fidelity": "simulate",
+        "n": 2,
+        "median": pytest.approx(0.05),
+        "p95": pytest.approx(0.1),
+        "worst": pytest.approx(0.1),
+        "bias": pytest.approx(-0.05),
+        "worst_design": design_ids[0],
+    }
+    assert client.get("/v1/explorations").json()["items"][0]["estimate_errors"] == errors
 
 
 def test_limits_are_those_of_the_search() -> None:

@@ -38,7 +38,7 @@ def test_a_simulation_that_could_not_run_says_why(capsys: pytest.CaptureFixture[
     assert "the C simulation of dsg_1 could not run: g++ was not found" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("state", ["queued", "lowering", "searching", "verifying"])
+@pytest.mark.parametrize("state", ["queued", "lowering", "searching", "simulating", "verifying"])
 def test_an_exploration_that_still_runs_says_so(capsys: pytest.CaptureFixture[str], state: str):
     exploration: Any = {**EXPLORATION, "state": state}
     assert print_result(cast(Reader, _Reader(None)), exploration, as_json=False) == 0

@@ -2,13 +2,20 @@ from typing import Any
 
 import pytest
 
-from cli.front import ends_and_knee, front_plot, front_table
+from cli.front import ends_and_knee, errors_text, front_plot, front_table
 from cli.output import console
 from cli.replies import DesignSummary, Scatter, by_latency
 from compiler.options import Knobs
 
 
-def design(name: str, latency: float | None, energy: float | None, passed: bool | None = None) -> DesignSummary:
+def simulation(latency: float | None, error: float | None = None, deadlock: str | None = None) -> Any:
+    state = "done" if deadlock is None else "failed"
+    return {"state": state, "latency_us": latency, "estimate_error": error, "deadlock": deadlock}
+
+
+def design(
+    name: str, latency: float | None, energy: float | None, passed: bool | None = None, simulated: Any = None
+) -> DesignSummary:
     csim: Any = None if passed is None else {"state": "done", "passed": passed, "max_rel_error": 1e-6}
     return {
         "id": name,
@@ -19,7 +26,9 @@ def design(name: str, latency: float | None, energy: float | None, passed: bool 
         "energy_uj": energy,
         "reason": None,
         "knobs": Knobs().to_json(),
+        "simulation": simulated,
         "csim": csim,
+        "flags": [],
     }
 
 
@@ -41,9 +50,51 @@ def test_table_names_verdicts():
     with console.capture() as capture:
         console.print(front_table(FRONT))
     lines = capture.get().splitlines()
-    assert "passed err 1e-06" in lines[2]
-    assert "FAILED" in lines[3]
-    assert "not run" in lines[4]
+    assert "passed err 1e-06" in lines[3]
+    assert "FAILED" in lines[4]
+    assert "not run" in lines[5]
+
+
+def test_table_shows_both_fidelities_and_their_difference():
+    front = [
+        design("d1", 95, 10, simulated=simulation(100, -0.05)),
+        design("d2", 200, 5, simulated=simulation(None, deadlock="a waits for b")),
+        design("d3", 300, 1, simulated={**simulation(None), "state": "running"}),
+    ]
+    with console.capture() as capture:
+        console.print(front_table(front))
+    _title, first, second, *rows = capture.get().splitlines()
+    assert first.split()[:5] == ["latency", "us", "latency", "us", "energy"]
+    assert second.split() == ["design", "estimate", "simulate", "error", "estimate", "knobs", "csim"]
+    assert rows[0].split()[:6] == ["d1", "95.0", "100.0", "-5.0", "%", "10.0"]
+    assert rows[1].split()[:3] == ["d2", "200.0", "deadlock"]
+    assert rows[2].split()[:3] == ["d3", "300.0", "running"]
+
+
+def test_simulated_latency_decides_what_is_recommended():
+    front = [
+        design("d1", 10, 1000, simulated=simulation(100, -0.9)),
+        design("d2", 20, 100, simulated=simulation(20, 0.0)),
+        design("d3", 900, 50, simulated=simulation(1000, -0.1)),
+        design("d4", 1000, 40),
+    ]
+    assert [d["id"] for d in ends_and_knee(front)] == ["d2", "d3"]
+
+
+def test_errors_of_the_estimates_in_words():
+    text = errors_text(
+        {
+            "metric": "latency",
+            "fidelity": "simulate",
+            "n": 6,
+            "median": 0.021,
+            "p95": 0.09,
+            "worst": 0.113,
+            "bias": -0.02,
+            "worst_design": "dsg_9",
+        }
+    )
+    assert "6 designs: off by median 2.1 %, p95 9.0 %, worst 11.3 % (dsg_9); bias -2.0 %" in text
 
 
 def test_plot_leaves_out_what_can_not_be_built():
@@ -55,5 +106,7 @@ def test_plot_leaves_out_what_can_not_be_built():
         feasible=[True, False, False],
         on_front=[True, False, False],
         csim=[None, None, None],
+        simulated_us=[None, None, None],
+        simulation=[None, None, None],
     )
     assert front_plot(points).count("●") == 1

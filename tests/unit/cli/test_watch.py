@@ -19,6 +19,9 @@ EVENTS = [
         },
     ),
     Event("3", "front", {"ids": ["a", "b"]}),
+    Event("4", "promoted", {"ids": ["a", "b"], "calibration": ["c"]}),
+    Event("4", "build", {"design_id": "a", "stage": "simulate", "state": "done", "verdict": {"passed": True}}),
+    Event("4", "simulated", {"id": "a", "state": "done", "latency_us": 1.1}),
     Event("4", "build", {"design_id": "a", "stage": "csim", "state": "running", "verdict": None}),
     Event("5", "build", {"design_id": "a", "stage": "csim", "state": "done", "verdict": {"passed": True}}),
     Event("6", "state", {"state": "done", "error": None}),
@@ -27,7 +30,7 @@ EVENTS = [
 
 def test_events_are_folded():
     watched = follow(EVENTS, budget=3, quiet=True)
-    assert watched.summary() == "done: 3/3 designs, 2 feasible, front 2, csim 1/1 passed"
+    assert watched.summary() == "done: 3/3 designs, 2 feasible, front 2, simulated 1/3, csim 1/1 passed"
     assert watched.plot().count("●") == 2
 
 

@@ -1,4 +1,5 @@
-from types import SimpleNamespace
+from dataclasses import replace
+from math import inf
 from typing import Any
 
 import pytest
@@ -10,11 +11,11 @@ from compiler.metrics import Fidelity, Metric
 from compiler.options import Knobs, TaskOverride
 from db.errors import LeaseLostError
 from db.models import Exploration
-from db.repositories import builds, designs, events, explorations, leases
+from db.repositories import designs, events, explorations, leases
 from dse.evaluate import Evaluation
 from dse.explore import EvaluatedDesign
 from worker.farm import Farm
-from worker.searching import TableSink, chosen, search, stored_designs
+from worker.searching import TableSink, search, stored_designs
 from worker.stages import Stages, load_stages
 
 
@@ -40,13 +41,25 @@ def test_designs_come_back_as_they_were_found(farm: Farm, exploration: Explorati
         design(1, 1.0, 2.0, violations=(Violation("dsp", 10.0, 9.0),)),
         design(2, None, None, reason="the tile does not fit"),
     ]
-    TableSink(farm, exploration.id, token, []).write(found)
+    TableSink(farm, exploration, token, []).write(found)
     with farm.database.read() as session:
         assert stored_designs(session, exploration.id) == found
 
 
+def test_values_that_can_not_be_are_flagged(farm: Farm, exploration: Exploration, token: int) -> None:
+    wild = Metric("power", inf, "W", Fidelity.ESTIMATE)
+    found = design(0, 3.0, 1.0)
+    evaluation = replace(found.evaluation, metrics=(*found.evaluation.metrics, wild))
+    TableSink(farm, exploration, token, []).write([replace(found, evaluation=evaluation), design(1, 2.0, 2.0)])
+    with farm.database.read() as session:
+        first, second = designs.stored(session, exploration.id)
+        assert [flag["metric"] for flag in first.flags] == ["power"]
+        assert second.flags == []
+        assert [m.name for m in designs.metrics_of(session, [first.id])[first.id]] == ["latency"]
+
+
 def test_front_grows_with_the_batches(farm: Farm, exploration: Exploration, token: int) -> None:
-    sink = TableSink(farm, exploration.id, token, [])
+    sink = TableSink(farm, exploration, token, [])
     sink.write([design(0, 3.0, 3.0), design(1, 5.0, 1.0)])
     sink.write([design(2, 2.0, 2.0), design(3, 1.0, 9.0, violations=(Violation("dsp", 10.0, 9.0),))])
     with farm.database.read() as session:
@@ -59,14 +72,14 @@ def test_front_grows_with_the_batches(farm: Farm, exploration: Exploration, toke
 
 def test_history_counts_for_the_front(farm: Farm, exploration: Exploration, token: int) -> None:
     history = [design(0, 1.0, 1.0)]
-    TableSink(farm, exploration.id, token, []).write(history)
-    TableSink(farm, exploration.id, token, history).write([design(1, 2.0, 2.0)])
+    TableSink(farm, exploration, token, []).write(history)
+    TableSink(farm, exploration, token, history).write([design(1, 2.0, 2.0)])
     with farm.database.read() as session:
         assert [d.number for d in designs.front(session, exploration.id)] == [0]
 
 
 def test_lost_lease_writes_nothing(farm: Farm, exploration: Exploration, token: int) -> None:
-    sink = TableSink(farm, exploration.id, token, [])
+    sink = TableSink(farm, exploration, token, [])
     assert not sink.should_stop()
     with farm.database.write() as session:
         leases.revoke(session, Exploration, exploration.id)
@@ -79,26 +92,11 @@ def test_lost_lease_writes_nothing(farm: Farm, exploration: Exploration, token: 
 
 
 def test_batch_is_stored_whole_or_not_at_all(farm: Farm, exploration: Exploration, token: int) -> None:
-    sink = TableSink(farm, exploration.id, token, [])
+    sink = TableSink(farm, exploration, token, [])
     with pytest.raises(Exception, match="UNIQUE"):
         sink.write([design(0, 1.0, 1.0), design(0, 2.0, 0.5)])
     with farm.database.read() as session:
         assert not designs.stored(session, exploration.id)
-
-
-def row(key: str, latency: float, energy: float) -> Any:
-    return SimpleNamespace(key=key, latency_us=latency, energy_uj=energy)
-
-
-def test_ends_and_knee_are_verified_first() -> None:
-    front = [row("a", 1, 100), row("b", 2, 90), row("c", 3, 5), row("d", 50, 4), row("e", 100, 1)]
-    assert [d.key for d in chosen(front, 3)] == ["a", "c", "e"]
-    assert [d.key for d in chosen(front, 1)] == ["a"]
-    assert [d.key for d in chosen(front, 0)] == []
-    assert len(chosen(front, 4)) == 4
-    assert [d.key for d in chosen(front, 32)] == list("abcde")
-    assert [d.key for d in chosen(front[:1], 3)] == ["a"]
-    assert [d.key for d in chosen(front[:2], 3)] == ["a", "b"]
 
 
 @pytest.fixture
@@ -106,14 +104,12 @@ def stages() -> Stages:
     return load_stages("service_stages:STAGES")
 
 
-def test_search_ends_with_builds_of_the_front(farm: Farm, exploration: Exploration, token: int, stages: Stages) -> None:
+def test_search_ends_with_a_front_to_simulate(farm: Farm, exploration: Exploration, token: int, stages: Stages) -> None:
     search(farm, stages, exploration.id, token)
-    assert state_of(farm, exploration) == "verifying"
+    assert state_of(farm, exploration) == "simulating"
     with farm.database.read() as session:
         assert [d.number for d in designs.stored(session, exploration.id)] == list(range(24))
-        front = designs.front(session, exploration.id)
-        queued = builds.of_exploration(session, exploration.id)
-        assert {front[0].id, front[-1].id} <= {b.design_id for b in queued}
+        assert designs.front_ids(session, exploration.id)
         assert explorations.get(session, exploration.id).lease_owner is None
 
 
@@ -129,7 +125,7 @@ def test_interrupted_search_goes_on_from_what_is_stored(
                 raise OperationalError("INSERT", {}, Exception("database or disk is full"))
             super().write(designs)
 
-    sink = Full(farm, exploration.id, token, [])
+    sink = Full(farm, exploration, token, [])
     from small_graphs import mlp
 
     from compiler.platforms.platform import load_platform

@@ -1,15 +1,16 @@
-from worker.versions import compiler_digest, csim_key, csim_tools, digest, lower_key
+from worker.versions import compiler_digest, digest, lower_key, stage_key, stage_tools
 
 
 def test_keys_depend_on_every_input() -> None:
-    base = csim_key("design", "workload", "u55c")
-    assert base == csim_key("design", "workload", "u55c")
+    base = stage_key("csim", "design", "workload", "u55c")
+    assert base == stage_key("csim", "design", "workload", "u55c")
     others = {
-        csim_key("d2", "workload", "u55c"),
-        csim_key("design", "w2", "u55c"),
-        csim_key("design", "workload", "u280"),
+        stage_key("simulate", "design", "workload", "u55c"),
+        stage_key("csim", "d2", "workload", "u55c"),
+        stage_key("csim", "design", "w2", "u55c"),
+        stage_key("csim", "design", "workload", "u280"),
     }
-    assert len(others | {base, lower_key("workload"), lower_key("w2")}) == 6
+    assert len(others | {base, lower_key("workload"), lower_key("w2")}) == 7
 
 
 def test_digest_ignores_the_order_of_keys() -> None:
@@ -18,6 +19,6 @@ def test_digest_ignores_the_order_of_keys() -> None:
 
 
 def test_tools_name_their_versions() -> None:
-    tools = csim_tools()
+    tools = stage_tools()
     assert compiler_digest() in tools["millrace"]
     assert tools["g++"] != ""

@@ -6,6 +6,7 @@ const FIDELITY_MEANING: Record<Fidelity, string> = {
   simulate: "Measured in the cycle simulator",
   csynth: "Reported by Vitis HLS synthesis",
   cosim: "Measured in RTL co-simulation",
+  link: "Of the placed and routed design, reported by Vivado and v++",
   board: "Measured on the board",
 };
 
@@ -27,6 +28,7 @@ const EXPLORATION_TONE: Record<ExplorationState, Tone> = {
   queued: "neutral",
   lowering: "busy",
   searching: "busy",
+  simulating: "busy",
   verifying: "busy",
   done: "good",
   failed: "bad",

@@ -52,6 +52,9 @@ export function percent(ratio: number): string {
   return `${(fixed[Math.abs(value) < 10 ? 1 : 0] as Intl.NumberFormat).format(value)} %`;
 }
 
+/** A difference: 0.031 -> "+3.1 %". */
+export const signedPercent = (ratio: number): string => `${ratio > 0 ? "+" : ""}${percent(ratio)}`;
+
 /** An error or a tolerance: always scientific, so that magnitudes can be compared at a glance. */
 export function scientific(value: number | null): string {
   if (value === null) return "not a number";

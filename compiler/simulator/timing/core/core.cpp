@@ -5,42 +5,81 @@
 
 using namespace millrace;
 
+namespace {
+
+class Run {
+public:
+    Run(const Plan& plan, const i64* depths, int buckets)
+        : machine_(plan, depths), timeline_(buckets, machine_.processes.size()), repetition_(machine_, timeline_) {}
+
+    // Up to the end, a deadlock, or cycle `limit`.
+    void go(i64 limit, bool fast) {
+        stopped_ = false;
+        while (!machine_.done && !machine_.deadlocked && !stopped_) {
+            const i64 end = fast ? repetition_.window_end() : machine_.horizon + WINDOW;
+            machine_.advance(std::min({end, machine_.horizon + timeline_.window(), limit - 1}));
+            timeline_.note(machine_.processes, machine_.base, machine_.horizon + 1);
+            ++windows_;
+            if (machine_.done || machine_.deadlocked) return;
+            if (fast && machine_.horizon + 1 < limit) repetition_.look(limit);
+            stopped_ = machine_.horizon + 1 >= limit;
+        }
+    }
+
+    // What repeated with the old depth may not with the new one.
+    void deepen(std::size_t fifo, i64 depth) {
+        machine_.fifos[fifo].deepen(depth);
+        machine_.deadlocked = false;
+        repetition_.forget();
+    }
+
+    void results(i64* numbers, double* shares) const {
+        const i64 cycles = stopped_ ? machine_.horizon + 1 : machine_.last + 1;
+        for (i64 value : {cycles, i64{machine_.deadlocked}, i64{stopped_}, machine_.tokens, windows_,
+                          repetition_.skipped, timeline_.width})
+            *numbers++ = value;
+        for (const Process& process : machine_.processes)
+            for (i64 value : {process.in.index, process.start, process.left_at + 1, process.empty, process.full})
+                *numbers++ = value;
+        for (const Fifo& fifo : machine_.fifos)
+            for (i64 value : {fifo.pushed, fifo.popped, fifo.peak, fifo.empty, fifo.full}) *numbers++ = value;
+        shares = std::copy(timeline_.empty.begin(), timeline_.empty.end(), shares);
+        std::copy(timeline_.full.begin(), timeline_.full.end(), shares);
+    }
+
+private:
+    Machine machine_;
+    Timeline timeline_;
+    Repetition repetition_;
+    bool stopped_ = false;
+    i64 windows_ = 0;
+};
+
+}  // namespace
+
 extern "C" {
 
 void* millrace_plan(const i64* words) { return PlanReader(words).read().release(); }
 
 void millrace_free(void* plan) { delete static_cast<Plan*>(plan); }
 
-// Runs with the given depth of each FIFO (0: any number of tokens), for `limit` cycles at most. Results: 7 totals (cycles,
-// deadlocked, stopped, tokens, windows, cycles skipped, width of a bucket), 5 numbers a process (entered, start, end,
-// empty, full), 5 a FIFO (pushed, popped, peak, empty, full). `shares` takes 2 x processes x buckets numbers.
-void millrace_run(const void* plan, const i64* depths, i64 limit, i64 fast, i64 buckets, i64* results, double* shares) {
-    Machine machine(*static_cast<const Plan*>(plan), depths);
-    Timeline timeline(static_cast<int>(buckets), machine.processes.size());
-    Repetition repetition(machine, timeline);
-    bool stopped = false;
-    i64 windows = 0;
-    for (; !machine.done && !machine.deadlocked && !stopped; ++windows) {
-        const i64 end = fast ? repetition.window_end() : machine.horizon + WINDOW;
-        machine.advance(std::min(end, limit - 1));
-        timeline.note(machine.processes, machine.base, machine.horizon + 1);
-        stopped = !machine.done && !machine.deadlocked && machine.horizon + 1 >= limit;
-        if (fast && !machine.done && !machine.deadlocked && !stopped) {
-            repetition.look(limit);
-            stopped = machine.horizon + 1 >= limit;
-        }
-    }
-    const i64 cycles = stopped ? machine.horizon + 1 : machine.last + 1;
-    for (i64 value : {cycles, i64{machine.deadlocked}, i64{stopped}, machine.tokens, windows, repetition.skipped,
-                      timeline.width})
-        *results++ = value;
-    for (const Process& process : machine.processes)
-        for (i64 value : {process.in.index, process.start, process.left_at + 1, process.empty, process.full})
-            *results++ = value;
-    for (const Fifo& fifo : machine.fifos)
-        for (i64 value : {fifo.pushed, fifo.popped, fifo.peak, fifo.empty, fifo.full}) *results++ = value;
-    shares = std::copy(timeline.empty.begin(), timeline.empty.end(), shares);
-    std::copy(timeline.full.begin(), timeline.full.end(), shares);
+// A run with the given depth of each FIFO (0: any number of tokens); the plan must outlive it.
+void* millrace_start(const void* plan, const i64* depths, i64 buckets) {
+    return new Run(*static_cast<const Plan*>(plan), depths, static_cast<int>(buckets));
 }
+
+void millrace_go(void* run, i64 limit, i64 fast) { static_cast<Run*>(run)->go(limit, fast != 0); }
+
+void millrace_deepen(void* run, i64 fifo, i64 depth) {
+    static_cast<Run*>(run)->deepen(static_cast<std::size_t>(fifo), depth);
+}
+
+// 7 totals (cycles, deadlocked, stopped, tokens, windows, cycles skipped, width of a bucket), 5 numbers a process (entered,
+// start, end, empty, full), 5 a FIFO (pushed, popped, peak, empty, full); 2 x processes x buckets shares.
+void millrace_results(const void* run, i64* numbers, double* shares) {
+    static_cast<const Run*>(run)->results(numbers, shares);
+}
+
+void millrace_end(void* run) { delete static_cast<Run*>(run); }
 
 }  // extern "C"

@@ -7,7 +7,7 @@
 
 namespace millrace {
 
-constexpr i64 BLOCK = 64;  // iterations of an anchor between two snapshots, at least (see repetition.h)
+constexpr i64 BLOCK = 128;  // iterations of an anchor between two snapshots, at least (see repetition.h)
 
 struct Program {
     bool stalls = false, drains = true;

@@ -32,6 +32,12 @@ public:
         return end;
     }
 
+    void forget() {
+        dropped_ += static_cast<i64>(history_.size());
+        history_.clear();
+        latest_.clear();
+    }
+
     // After a window: skip, up to cycle `limit` at most, and remember where we are.
     void look(i64 limit) {
         const bool crossed = cross();

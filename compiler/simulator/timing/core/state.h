@@ -21,6 +21,12 @@ public:
         start_window();
     }
 
+    // Between two windows.
+    void deepen(i64 depth) {
+        depth_ = depth;
+        start_window();
+    }
+
     // First cycle in which the next token can be read: 0 at once, -1 not known yet.
     i64 readable() const {
         const int k = pops + read_offset_;

@@ -1,6 +1,7 @@
 // Waiting of each process by parts of time, which get wider as time goes on.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "state.h"
@@ -9,7 +10,7 @@ namespace millrace {
 
 class Timeline {
 public:
-    i64 width = WINDOW;
+    i64 width = FINEST;
     std::vector<double> empty, full;  // [process][bucket]
 
     Timeline(int buckets, std::size_t processes) : buckets_(buckets) {
@@ -17,6 +18,9 @@ public:
         full.assign(processes * static_cast<std::size_t>(buckets), 0.0);
         seen_.assign(processes, {0, 0});
     }
+
+    // How long a window may be so that no part of time gets what happened in others.
+    i64 window() const { return buckets_ ? std::min(width, WINDOW) : WINDOW; }
 
     // What the processes waited since the last call, evenly over the cycles [from, to).
     void note(const std::vector<Process>& processes, i64 from, i64 to) {
@@ -30,6 +34,7 @@ public:
     }
 
 private:
+    static constexpr i64 FINEST = 16;
     struct Waited {
         i64 empty, full;
     };

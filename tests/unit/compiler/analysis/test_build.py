@@ -25,7 +25,7 @@ def random_knobs(seed: int) -> Knobs:
         overall_unroll=pick((1, 16, 64, 512)),
         order=pick(("reduction-inner", "reduction-outer")),
         fusion_budget=pick((0, 256, 4096, 1 << 20)),
-        fifo=pick(("conservative", "whole")),
+        fifo=pick(("conservative", "normal", "whole")),
         hbm_channels=pick((1, 2, 4)),
         stream_width=pick((32, 128, 512)),
         multiplier=pick(("fabric", "dsp")),

@@ -24,3 +24,11 @@ def test_continuous_variables_may_lie_between() -> None:
 def test_what_can_not_be_is_infeasible_and_no_error() -> None:
     found = solve(Milp([1.0], 1, [Row(((0, -1.0),), -2.0)]), **LIMITS)
     assert (found.outcome, found.values) == ("infeasible", None)
+
+
+def test_a_program_without_binaries_is_bounded_by_its_optimum() -> None:
+    rows = [Row(((0, 1.0), (1, -1.0)), -1.5), Row(((1, 1.0),), 4.0)]
+    found = solve(Milp([-1.0, 2.0], 0, rows), **LIMITS)
+    assert (found.outcome, found.values, found.bound) == ("optimal", (0.0, 1.5), 3.0)
+    assert solve(Milp([1.0], 0, [Row(((0, -1.0),), -2.0), Row(((0, 1.0),), 1.0)]), **LIMITS).values is None
+    assert solve(Milp([-1.0], 0, []), **LIMITS).bound == float("-inf")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from converters import CASES, code_of, planned, task_of
 
-from compiler.analysis.banks import banks_apart, divider_logic
+from compiler.analysis.banks import banks_apart, divider_bits
 from compiler.graph.itensor import ITensor
 from compiler.targets.images import tensor_to_tokens
 from compiler.targets.tokens import token_alias
@@ -77,8 +77,8 @@ def test_the_cases_are_what_they_are_called() -> None:
     }
     assert all(banks_apart(planned(case)) == {0: 12} for case in CASES if case.startswith("banks apart"))
     assert banks_apart(planned("banks divided")) == {}
-    assert divider_logic(planned("banks divided"))[0] > 0
-    assert divider_logic(planned("banks apart in a ring")) == divider_logic(planned("ring")) == (0, 0)
+    assert divider_bits(planned("banks divided")) > 0
+    assert divider_bits(planned("banks apart in a ring")) == divider_bits(planned("ring")) == 0
 
 
 @pytest.mark.slow

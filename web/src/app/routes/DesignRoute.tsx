@@ -1,12 +1,32 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { Unavailable } from "@/components/Unavailable";
 import { usePlatforms } from "@/features/catalog/api/listPlatforms";
 import { DesignSheet } from "@/features/designs/DesignSheet";
-import { useDesign } from "@/features/designs/api/getDesign";
+import { useDataflow } from "@/features/designs/api/getDataflow";
+import { designKey, useDesign } from "@/features/designs/api/getDesign";
 import { useExploration } from "@/features/explorations/api/getExploration";
+import { TimingSection } from "@/features/timing/TimingSection";
+import type { Design } from "@/lib/api/types";
 import { number } from "@/lib/format";
 import { Link } from "@/lib/router";
 import { workloadText } from "@/lib/workload";
+
+const NO_STREAMS: [] = [];
+
+/** Where the time goes, with what the compiler knows of the streams. */
+function Timing({ design }: { design: Design }) {
+  const client = useQueryClient();
+  const revision = design.builds.map((b) => `${b.id}:${b.state}`).join();
+  const { data } = useDataflow(design.id, revision, design.dataflow_available);
+  return (
+    <TimingSection
+      design={design}
+      streams={data?.streams ?? NO_STREAMS}
+      onStarted={() => void client.invalidateQueries({ queryKey: designKey(design.id) })}
+    />
+  );
+}
 
 export function DesignRoute({ id }: { id: string }) {
   const { data: design, error, refetch } = useDesign(id);
@@ -36,9 +56,12 @@ export function DesignRoute({ id }: { id: string }) {
               {exploration && `${exploration.model.name} · ${workloadText(exploration)} on ${exploration.platform}`}
             </span>
           </h1>
+          <span className="spacer" />
+          <a href="#timing">Timing</a>
         </div>
       </header>
       <DesignSheet design={design} platform={platforms.data?.find((p) => p.name === exploration?.platform)} />
+      <Timing design={design} />
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect } from "react";
+import { useCallback, useEffect, useMemo } from "react";
 import { ErrorNote } from "@/components/ErrorNote";
 import { Unavailable } from "@/components/Unavailable";
 import { usePlatforms } from "@/features/catalog/api/listPlatforms";
@@ -7,22 +7,29 @@ import { DesignPanel } from "@/features/designs/DesignPanel";
 import { designKey } from "@/features/designs/api/getDesign";
 import { ExplorationHeader } from "@/features/explorations/ExplorationHeader";
 import { explorationKey, useExploration } from "@/features/explorations/api/getExploration";
+import { EstimateError } from "@/features/accuracy/EstimateError";
 import { FrontTable } from "@/features/pareto/FrontTable";
 import { ParetoPlot } from "@/features/pareto/ParetoPlot";
 import { QuickPicks } from "@/features/pareto/QuickPicks";
+import { at, isSimulated } from "@/features/pareto/fidelity";
 import { useScatter } from "@/features/pareto/useScatter";
 import type { BuildEvent, ExplorationState } from "@/lib/api/types";
 import { useQueryParam } from "@/lib/router";
+import { useStoredFlag } from "@/lib/stored";
 
 const NOTHING_YET: Record<ExplorationState, string> = {
   queued: "Waiting for a worker.",
   lowering: "Importing the network. The first designs appear when it is lowered.",
   searching: "Evaluating the first designs.",
+  simulating: "No design was stored.",
   verifying: "No design was stored.",
   done: "No design was stored.",
   failed: "The exploration failed before it had a design.",
   cancelled: "The exploration was cancelled before it had a design.",
 };
+
+/** The service sums up the errors of the estimates anew after each simulation. */
+const changesErrors = ({ stage, state }: BuildEvent): boolean => stage === "simulate" && state === "done";
 
 export function ExplorationRoute({ id }: { id: string }) {
   const client = useQueryClient();
@@ -37,11 +44,16 @@ export function ExplorationRoute({ id }: { id: string }) {
   const onBuild = useCallback(
     (event: BuildEvent) => {
       if (event.design_id) void client.invalidateQueries({ queryKey: designKey(event.design_id) });
+      if (changesErrors(event)) void client.invalidateQueries({ queryKey: explorationKey(id) });
     },
-    [client],
+    [client, id],
   );
   const scatter = useScatter(id, { onState, onBuild });
   const { snapshot } = scatter;
+  const [preferSimulate, setPreferSimulate] = useStoredFlag("simulate", false);
+  const canSimulate = snapshot.points.some(isSimulated);
+  const shown = preferSimulate && canSimulate ? "simulate" : "estimate";
+  const drawn = useMemo(() => at(snapshot, shown), [snapshot, shown]);
 
   useEffect(() => {
     document.title = exploration ? `${exploration.model.name} on ${exploration.platform} · Millrace` : "Millrace";
@@ -57,13 +69,23 @@ export function ExplorationRoute({ id }: { id: string }) {
       <div className="split">
         <div className="split-main">
           <ParetoPlot
-            snapshot={snapshot}
+            snapshot={drawn}
             loading={scatter.loading}
             emptyText={NOTHING_YET[exploration.state]}
             selected={selected}
+            shown={shown}
+            canSimulate={canSimulate}
+            onShow={(to) => setPreferSimulate(to === "simulate")}
             onSelect={select}
           />
-          <FrontTable snapshot={snapshot} loading={scatter.loading} selected={selected} onSelect={select} />
+          <FrontTable snapshot={drawn} loading={scatter.loading} selected={selected} shown={shown} onSelect={select} />
+          <EstimateError
+            points={snapshot.points}
+            front={snapshot.front}
+            summary={exploration.estimate_errors}
+            selected={selected}
+            onSelect={select}
+          />
         </div>
         {selected ? (
           <DesignPanel
@@ -73,7 +95,7 @@ export function ExplorationRoute({ id }: { id: string }) {
             onClose={() => select(null)}
           />
         ) : (
-          <QuickPicks snapshot={snapshot} onSelect={select} />
+          <QuickPicks snapshot={drawn} onSelect={select} />
         )}
       </div>
     </>

@@ -40,7 +40,7 @@ export function ConverterTable({ converters }: { converters: readonly ConverterR
               </tr>
             ))}
             <tr className="total">
-              <td>{hidden > 0 ? `Total, with ${number(hidden)} smaller ones` : "Total"}</td>
+              <td className="wrap">{hidden > 0 ? `Total, with ${number(hidden)} smaller ones` : "Total"}</td>
               <td className="num">{withUnit(totalOf(converters, "bytes"), "bytes")}</td>
               <td className="num">{withUnit(totalOf(converters, "exact_bytes"), "bytes")}</td>
               <td className="num">{withUnit(totalOf(converters, "paper_bytes"), "bytes")}</td>

@@ -1,4 +1,5 @@
 import { FidelityBadge, Tag } from "@/components/badges";
+import { Flags } from "@/features/designs/Flags";
 import { strongest } from "@/features/designs/metrics";
 import type { Design } from "@/lib/api/types";
 import { quantity } from "@/lib/format";
@@ -26,12 +27,14 @@ export function DesignHeadline({ design }: { design: Design }) {
       <p className="tags">
         {design.on_front && <Tag tone="accent">on the front</Tag>}
         <Tag tone={design.feasible ? "neutral" : "bad"}>{design.feasible ? "feasible" : "infeasible"}</Tag>
+        {design.simulation?.deadlock && <Tag tone="bad">deadlocks</Tag>}
         <code className="faint">{design.id}</code>
       </p>
       <dl className="figures">
         <Figure design={design} name="latency" title="Latency" />
         <Figure design={design} name="energy" title="Energy" />
       </dl>
+      <Flags flags={design.flags} />
     </>
   );
 }

@@ -1,9 +1,12 @@
+import { useState } from "react";
 import { ErrorNote } from "@/components/ErrorNote";
 import { archiveUrl, useArtifacts } from "@/features/designs/api/listArtifacts";
 import type { Artifact, Design } from "@/lib/api/types";
-import { withUnit } from "@/lib/format";
+import { number, withUnit } from "@/lib/format";
 
 const ROOT = "";
+/** Folders with more files are closed at first. */
+const FEW = 6;
 
 function byFolder(files: readonly Artifact[]): [string, Artifact[]][] {
   const folders = new Map<string, Artifact[]>([[ROOT, []]]);
@@ -14,28 +17,35 @@ function byFolder(files: readonly Artifact[]): [string, Artifact[]][] {
   return [...folders].sort(([a], [b]) => a.localeCompare(b));
 }
 
+function FileRow({ file: f, folder }: { file: Artifact; folder: string }) {
+  return (
+    <tr>
+      <td className={folder && "nested"}>
+        <a href={f.url} download={f.path.split("/").at(-1)} title={`${f.media_type}, ${f.digest}`}>
+          {f.path.slice(folder.length)}
+        </a>
+      </td>
+      <td className="num">{withUnit(f.size, "bytes")}</td>
+    </tr>
+  );
+}
+
 function Folder({ folder, files }: { folder: string; files: Artifact[] }) {
+  const [open, setOpen] = useState(folder === ROOT || files.length <= FEW);
+  const sorted = [...files].sort((a, b) => a.path.localeCompare(b.path));
   return (
     <>
       {folder && (
         <tr className="folder">
-          <th colSpan={2} scope="rowgroup">
-            <code>{folder}</code>
+          <th scope="rowgroup">
+            <button type="button" className="link" aria-expanded={open} onClick={() => setOpen(!open)}>
+              <span aria-hidden="true">{open ? "▾" : "▸"}</span> <code>{folder}</code>
+            </button>
           </th>
+          <td className="num faint">{open ? "" : `${number(files.length)} files`}</td>
         </tr>
       )}
-      {[...files]
-        .sort((a, b) => a.path.localeCompare(b.path))
-        .map((f) => (
-          <tr key={f.path}>
-            <td className={folder && "nested"}>
-              <a href={f.url} download={f.path.split("/").at(-1)} title={`${f.media_type}, ${f.digest}`}>
-                {f.path.slice(folder.length)}
-              </a>
-            </td>
-            <td className="num">{withUnit(f.size, "bytes")}</td>
-          </tr>
-        ))}
+      {open && sorted.map((f) => <FileRow key={f.path} file={f} folder={folder} />)}
     </>
   );
 }
@@ -50,7 +60,7 @@ export function Files({ design }: { design: Design }) {
         <h2>
           Files <span className="count">{files?.length || ""}</span>
         </h2>
-        {files && files.length > 0 && (
+        {design.archive_available && (
           <a className="button small" href={archiveUrl(design.id)} download={`${design.id}.tar.gz`}>
             Download all
           </a>

@@ -4,7 +4,8 @@ import { number, withUnit } from "@/lib/format";
 type Row = [label: string, value: string, meaning: string];
 
 const WORDS: Record<string, string> = {
-  conservative: "by schedule",
+  conservative: "one pace for all tasks",
+  normal: "each task at its own pace",
   whole: "whole tensors",
   fabric: "LUTs",
   dsp: "DSP, one product each",
@@ -13,6 +14,9 @@ const WORDS: Record<string, string> = {
   traffic: "least HBM traffic",
   exact: "cheapest that keep pace",
   paper: "as in the paper",
+  stp: "stops with its input (stp)",
+  flp: "drains without input (flp)",
+  frp: "free-running (frp)",
 };
 
 const word = (value: string) => WORDS[value] ?? value;
@@ -20,6 +24,15 @@ const prefetch = (kib: number) => (kib ? withUnit(kib * 1024, "bytes") : "none")
 
 /** Designs of an earlier release lack the newer knobs. */
 const unlessOld = <T,>(value: T | undefined, text: (value: T) => string) => (value === undefined ? "–" : text(value));
+
+const FIFO_MEANING =
+  "As deep as a schedule needs in which all tasks work at one pace, or each at its own; or deep enough for a whole tensor";
+
+const pipelineRow = (style: string): Row => [
+  "Pipelines",
+  word(style),
+  "What a pipeline does while it waits for input: stop, finish what it holds, or run on",
+];
 
 const levels = (k: Knobs): [string, Row[]][] => [
   [
@@ -41,11 +54,12 @@ const levels = (k: Knobs): [string, Row[]][] => [
   [
     "Resources",
     [
-      ["FIFO depths", word(k.fifo), "conservative: as deep as the schedules need; whole: a whole tensor fits"],
+      ["FIFO depths", word(k.fifo), FIFO_MEANING],
       ["HBM channels", number(k.hbm_channels), "Ports that one weight tensor is spread over, at most"],
       ["Stream width", `${number(k.stream_width)} bit`, "Width of one token, at most"],
       ["Multiplier", word(k.multiplier), "What integer products are made of"],
       ["Converters", unlessOld(k.converters, word), "Which buffer each layout converter gets"],
+      ...(k.pipeline_style === undefined ? [] : [pipelineRow(k.pipeline_style)]),
       ["Prefetch", unlessOld(k.prefetch_kib, prefetch), "On-chip memory for weights that load before their task starts"],
     ],
   ],

@@ -2,22 +2,28 @@ import { Meter } from "@/components/Meter";
 import { FidelityBadge } from "@/components/badges";
 import { AREA, GROUPS, HBM_BANDWIDTH, label, otherNames, shownUnit, strongest, valuesOf } from "@/features/designs/metrics";
 import type { Metric, Platform } from "@/lib/api/types";
-import { percent, quantity } from "@/lib/format";
+import { estimateError } from "@/lib/estimate";
+import { quantity, signedPercent } from "@/lib/format";
 
 const source = (m: Metric) => `${m.tool} ${m.tool_version}${m.build_id ? `, build ${m.build_id}` : ""}`;
 
-/** One metric at every fidelity that is known; each after the first with its difference from the first. */
+/** How far `first` is off `m`; null where it is no estimate of it. */
+function errorOf(first: Metric | undefined, m: Metric): number | null {
+  if (first?.fidelity !== "estimate" || m.fidelity === "estimate" || m.value === 0) return null;
+  return estimateError(first.value, m.value);
+}
+
+/** One metric at every fidelity that is known; beside a better one how far the estimate is off it. */
 function Rows({ name, metrics }: { name: string; metrics: readonly Metric[] }) {
   return valuesOf(metrics, name).map((m, i, all) => {
     const q = quantity(m.value, m.unit);
-    const first = all[0]?.value ?? 0;
-    const off = i > 0 && first !== 0 ? m.value / first - 1 : null;
+    const error = errorOf(all[0], m);
     return (
       <tr key={`${m.fidelity} ${m.build_id}`}>
         <th scope="row">{i === 0 ? label(name) : ""}</th>
         <td className="num">
+          {error !== null && <small className="faint aside" title="Error of the estimate">estimate {signedPercent(error)}</small>}
           {q.text} <span className="unit">{shownUnit(q.unit)}</span>
-          {off !== null && <small className="faint"> {off > 0 ? "+" : ""}{percent(off)}</small>}
         </td>
         <td className="badge-cell" title={source(m)}>
           <FidelityBadge fidelity={m.fidelity} />

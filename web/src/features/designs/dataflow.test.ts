@@ -33,7 +33,7 @@ test("converters are the largest first, without the prefix that all of them shar
     kernel: 0,
     converter: bytes === null ? null : converter(bytes),
   });
-  const dataflow: Dataflow = { kernels: 1, tasks: [task("convert_a", 8), task("add", null), task("convert_b", 64)] };
+  const dataflow: Dataflow = { kernels: 1, streams: [], tasks: [task("convert_a", 8), task("add", null), task("convert_b", 64)] };
   const rows = convertersOf(dataflow);
   expect(rows.map((r) => r.name)).toEqual(["b", "a"]);
   expect(totalOf(rows, "paper_bytes")).toBe(144);

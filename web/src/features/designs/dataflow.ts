@@ -56,6 +56,7 @@ export interface Placement {
 export interface Dataflow {
   kernels: number;
   tasks: { name: string; kind: string; kernel: number; converter: Converter | null }[];
+  streams: { name: string; width: number; kind: string | null }[];
   /** Designs that were compiled by an earlier release have neither. */
   fusion?: Fusion;
   placement?: Placement;

@@ -11,20 +11,52 @@ interface Group {
 }
 
 export const GROUPS: readonly Group[] = [
-  { title: "Latency", names: ["latency", "cycles", "slowest_ii", "clock"] },
-  { title: "Energy and power", names: ["energy", "energy_with_idle", "power"] },
-  { title: "Memory", names: ["hbm_traffic", "on_chip_memory"] },
+  { title: "Latency", names: ["latency", "kernel_time", "cycles", "total_cycles", "interval", "slowest_ii", "clock"] },
+  { title: "Energy and power", names: ["energy", "energy_with_idle", "power", "power_dynamic", "power_static"] },
+  { title: "Memory", names: ["hbm_traffic", "memory_read", "memory_write", "on_chip_memory"] },
+  {
+    title: "Clock, placing and routing",
+    names: [
+      "clock_requested",
+      "fmax",
+      "worst_slack",
+      "total_slack",
+      "failing_endpoints",
+      "qor_score",
+      "sll",
+      "sll_share",
+      "slr_lut_share",
+      "slr_bram36_share",
+      "slr_dsp_share",
+    ],
+  },
   { title: "Structure", names: ["kernels", "tasks", "converters"] },
 ];
 
 const LABELS: Record<string, string> = {
   latency: "Latency",
+  kernel_time: "Kernel time",
   cycles: "Cycles",
+  total_cycles: "Cycles of all calls",
+  interval: "Interval",
   slowest_ii: "Slowest II",
   clock: "Clock",
+  clock_requested: "Clock asked for",
+  fmax: "Clock by HLS",
+  worst_slack: "Worst slack",
+  total_slack: "Total negative slack",
+  failing_endpoints: "Failing endpoints",
+  qor_score: "QoR score",
+  sll: "Lines between dies",
+  sll_share: "Lines of the fullest boundary",
+  slr_lut_share: "LUT of the fullest die",
+  slr_bram36_share: "BRAM36 of the fullest die",
+  slr_dsp_share: "DSP of the fullest die",
   energy: "Energy above idle",
   energy_with_idle: "Energy with idle",
   power: "Mean power",
+  power_dynamic: "Dynamic power",
+  power_static: "Static power",
   lut: "LUT",
   ff: "FF",
   dsp: "DSP",
@@ -33,6 +65,8 @@ const LABELS: Record<string, string> = {
   hbm_ports: "HBM ports",
   hbm_traffic: "HBM traffic",
   hbm_bandwidth: "HBM, GB/s",
+  memory_read: "Read from HBM",
+  memory_write: "Written to HBM",
   on_chip_memory: "On-chip memory",
   kernels: "Kernels",
   tasks: "Tasks",
@@ -40,7 +74,10 @@ const LABELS: Record<string, string> = {
 };
 
 /** Units that repeat the name of the metric say nothing. */
-const SILENT_UNITS = new Set(["kernels", "tasks", "converters", "ports", "LUT", "FF", "DSP", "BRAM36", "URAM"]);
+const SILENT_UNITS = new Set([
+  ...["kernels", "tasks", "converters", "ports", "LUT", "FF", "DSP", "BRAM36", "URAM"],
+  ...["endpoints", "lines", "instructions"],
+]);
 
 export function label(name: string): string {
   return LABELS[name] ?? name.replaceAll("_", " ");
@@ -48,7 +85,7 @@ export function label(name: string): string {
 
 export const shownUnit = (unit: string) => (SILENT_UNITS.has(unit) ? "" : unit);
 
-const RANK: Record<Fidelity, number> = { estimate: 0, simulate: 1, csynth: 2, cosim: 3, board: 4 };
+const RANK: Record<Fidelity, number> = { estimate: 0, simulate: 1, csynth: 2, cosim: 3, link: 4, board: 5 };
 
 /** The metrics called `name`, weakest fidelity first. */
 export function valuesOf(metrics: readonly Metric[], name: string): Metric[] {

@@ -78,6 +78,13 @@ export function ExplorationHeader({ exploration: e, counts, connected }: Props) 
         </div>
         <Stat name="Feasible">{number(Math.max(counts.feasible, e.feasible))}</Stat>
         <Stat name="On the front">{number(counts.front || e.front_size)}</Stat>
+        {e.promoted > 0 && (
+          <Stat name="Simulated" title="Designs that went up to the cycle simulator, and how many of them are finished">
+            {number(e.simulated)}
+            <span className="faint"> / {number(e.promoted)}</span>
+            <Progress value={e.simulated} max={e.promoted} busy={busy} label="Designs simulated" />
+          </Stat>
+        )}
         <Stat name="Throughput" title="Designs evaluated over the time since the start, import of the network included">
           {elapsed > 0 && evaluated > 0 ? `${rough(evaluated / elapsed)} /s` : "–"}
         </Stat>

@@ -55,6 +55,8 @@ function toBody(form: FormData, model: Model | undefined): NewExploration {
     budget: integer("budget"),
     seed: integer("seed"),
     sampler: text("sampler") as Sampler,
+    simulate: integer("simulate"),
+    calibration: integer("calibration"),
     verify: integer("verify"),
   };
 }
@@ -170,6 +172,14 @@ export function NewExplorationDialog({ models, platforms, error, upload, onClose
           <label>
             Seed
             <input name="seed" type="number" min={0} max={2147483647} defaultValue={0} required />
+          </label>
+          <label title="Designs of the front that are compiled and run in the cycle simulator, at most">
+            Simulate, designs
+            <input name="simulate" type="number" min={0} max={256} defaultValue={32} required />
+          </label>
+          <label title="Feasible designs beside the front, drawn by the seed, that are simulated too: they show how far estimates are off there">
+            Calibration, designs
+            <input name="calibration" type="number" min={0} max={64} defaultValue={4} required />
           </label>
           <label title="Designs of the front that are compiled, C-simulated and compared with the reference">
             Verify, designs

@@ -1,15 +1,18 @@
+import { FidelityBadge } from "@/components/badges";
 import type { Snapshot } from "@/features/pareto/cloud";
+import { type Shown, isSimulated } from "@/features/pareto/fidelity";
 
 interface Props {
   snapshot: Snapshot;
   /** Whether infeasible designs are drawn. */
   infeasible: boolean;
+  shown: Shown;
 }
 
 /** The marks of the plot; those of rare states only while there is one. */
-export function Legend({ snapshot: { points }, infeasible }: Props) {
+export function Legend({ snapshot: { points }, infeasible, shown }: Props) {
   const states = new Set(points.map((p) => p.csim));
-  const entries: [mark: string, text: string, shown: boolean][] = [
+  const entries: [mark: string, text: string, visible: boolean][] = [
     ["front", "Front", true],
     ["knee", "Knee", true],
     ["feasible", "Feasible", true],
@@ -17,12 +20,19 @@ export function Legend({ snapshot: { points }, infeasible }: Props) {
     ["passed", "C sim passed", true],
     ["failed", "C sim failed", states.has("failed")],
     ["running", "C sim running", states.has("running")],
+    [`other-${shown}`, shown === "estimate" ? "Same design, simulated" : "Same design, estimated", points.some(isSimulated)],
   ];
   return (
     <ul className="legend" aria-label="Legend">
+      <li>
+        Latency <FidelityBadge fidelity={shown} />
+      </li>
+      <li>
+        Energy <FidelityBadge fidelity="estimate" />
+      </li>
       {entries.map(
-        ([mark, text, shown]) =>
-          shown && (
+        ([mark, text, visible]) =>
+          visible && (
             <li key={mark}>
               <i className={`mark mark-${mark}`} />
               {text}

@@ -1,8 +1,10 @@
-import { useEffect, useRef } from "react";
-import { type EChartsType, init } from "@/features/pareto/chart";
+import type { EChartsType } from "echarts/core";
+import { useMemo, useRef } from "react";
+import "@/features/pareto/chart";
 import type { Snapshot } from "@/features/pareto/cloud";
 import { paretoOption, type View } from "@/features/pareto/option";
-import { useTheme } from "@/features/pareto/theme";
+import { useTheme } from "@/lib/chart/theme";
+import { useChart } from "@/lib/chart/useChart";
 
 interface Props {
   snapshot: Snapshot;
@@ -20,35 +22,16 @@ function frontPixels(chart: EChartsType, { front }: Snapshot): string {
 }
 
 export function ParetoChart({ snapshot, view, onSelect }: Props) {
-  const element = useRef<HTMLDivElement>(null);
-  const chart = useRef<EChartsType>(null);
   const latest = useRef({ snapshot, onSelect });
   const theme = useTheme();
   latest.current = { snapshot, onSelect };
-
-  useEffect(() => {
-    const host = element.current;
-    if (!host) return;
-    const made = init(host, null, { renderer: "canvas" });
-    chart.current = made;
-    const mark = () => {
-      host.dataset["front"] = frontPixels(made, latest.current.snapshot);
-    };
-    made.on("click", (event) => latest.current.onSelect((event.data as { id: string }).id));
-    made.on("finished", mark);
-    const observer = new ResizeObserver(() => made.resize());
-    observer.observe(host);
-    return () => {
-      observer.disconnect();
-      made.dispose();
-      chart.current = null;
-    };
-  }, []);
-
-  useEffect(() => {
-    // Merged by the series' ids, so that a tooltip stays open while points arrive.
-    chart.current?.setOption(paretoOption(snapshot, view, theme));
-  }, [snapshot, view, theme]);
+  const option = useMemo(() => paretoOption(snapshot, view, theme), [snapshot, view, theme]);
+  const element = useChart(option, (chart, host) => {
+    chart.on("click", (event) => latest.current.onSelect((event.data as { id: string }).id));
+    chart.on("finished", () => {
+      host.dataset["front"] = frontPixels(chart, latest.current.snapshot);
+    });
+  });
 
   const { points, front } = snapshot;
   const label = `Scatter plot of latency and energy of ${points.length} designs, ${front.length} of them on the Pareto front. The table of the front holds the same designs.`;

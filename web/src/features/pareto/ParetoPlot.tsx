@@ -1,7 +1,9 @@
 import { useMemo } from "react";
+import { FidelitySwitch } from "@/features/pareto/FidelitySwitch";
 import { Legend } from "@/features/pareto/Legend";
 import { ParetoChart } from "@/features/pareto/ParetoChart";
 import type { Snapshot } from "@/features/pareto/cloud";
+import type { Shown } from "@/features/pareto/fidelity";
 import { Toggle } from "@/components/Toggle";
 import { useStoredFlag } from "@/lib/stored";
 
@@ -11,19 +13,27 @@ interface Props {
   /** What to say while there is nothing to draw. */
   emptyText: string;
   selected: string | null;
+  shown: Shown;
+  /** Whether any design was simulated: else there is nothing to choose. */
+  canSimulate: boolean;
+  onShow(shown: Shown): void;
   onSelect(id: string): void;
 }
 
-export function ParetoPlot({ snapshot, loading, emptyText, selected, onSelect }: Props) {
+export function ParetoPlot({ snapshot, loading, emptyText, selected, shown, canSimulate, onShow, onSelect }: Props) {
   const [log, setLog] = useStoredFlag("log", true);
   const [infeasible, setInfeasible] = useStoredFlag("infeasible", false);
   const [frontOnly, setFrontOnly] = useStoredFlag("frontOnly", true);
-  const view = useMemo(() => ({ log, infeasible, frontOnly, selected }), [log, infeasible, frontOnly, selected]);
+  const view = useMemo(
+    () => ({ log, infeasible, frontOnly, selected, shown }),
+    [log, infeasible, frontOnly, selected, shown],
+  );
 
   return (
     <section className="card plot" aria-label="Pareto plot">
       <div className="plot-bar">
-        <Legend snapshot={snapshot} infeasible={infeasible} />
+        <Legend snapshot={snapshot} infeasible={infeasible} shown={shown} />
+        {canSimulate && <FidelitySwitch shown={shown} onShow={onShow} />}
         <div className="toggles">
           <Toggle label="Log axes" on={log} onChange={setLog} />
           <Toggle label="Zoom to front" on={frontOnly} onChange={setFrontOnly} />

@@ -1,6 +1,6 @@
 import { LineChart, ScatterChart } from "echarts/charts";
 import { GridComponent, TooltipComponent } from "echarts/components";
-import { type ComposeOption, init, use } from "echarts/core";
+import { type ComposeOption, use } from "echarts/core";
 import { CanvasRenderer } from "echarts/renderers";
 import type { LineSeriesOption, ScatterSeriesOption } from "echarts/charts";
 import type { GridComponentOption, TooltipComponentOption } from "echarts/components";
@@ -11,6 +11,4 @@ use([LineChart, ScatterChart, GridComponent, TooltipComponent, CanvasRenderer]);
 export type ChartOption = ComposeOption<
   LineSeriesOption | ScatterSeriesOption | GridComponentOption | TooltipComponentOption
 >;
-export { init };
-export type { EChartsType } from "echarts/core";
 export type { ScatterSeriesOption };

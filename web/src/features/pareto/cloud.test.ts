@@ -9,6 +9,9 @@ const point = (number: number, latency: number, energy: number, feasible = true)
   energy,
   feasible,
   csim: null,
+  estimate: latency,
+  simulated: null,
+  simulation: null,
 });
 
 function columns(...points: Point[]): Columns {
@@ -20,6 +23,8 @@ function columns(...points: Point[]): Columns {
     feasible: points.map((p) => p.feasible),
     on_front: points.map(() => false),
     csim: points.map(() => null),
+    simulated_us: points.map(() => null),
+    simulation: points.map(() => null),
   };
 }
 

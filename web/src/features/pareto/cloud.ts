@@ -1,12 +1,17 @@
-import type { BuildEvent, Columns, CsimState } from "@/lib/api/types";
+import type { BuildEvent, Columns, CsimState, PromotedEvent, SimulatedEvent, SimulationState } from "@/lib/api/types";
 
 export interface Point {
   readonly id: string;
   readonly number: number;
+  /** At the fidelity that is shown; the cloud itself keeps the estimate. */
   readonly latency: number;
   readonly energy: number;
   readonly feasible: boolean;
   readonly csim: CsimState | null;
+  readonly estimate: number;
+  /** Latency by the simulator; null until it ran, and where it deadlocks. */
+  readonly simulated: number | null;
+  readonly simulation: SimulationState | null;
 }
 
 /** What the page draws: one consistent moment of the search. */
@@ -32,13 +37,17 @@ export class Cloud {
   merge(columns: Columns): void {
     columns.id.forEach((id, i) => {
       const known = this.designs.get(id);
+      const latency = columns.latency_us[i] ?? Number.NaN;
       this.designs.set(id, {
         id,
         number: columns.number[i] ?? 0,
-        latency: columns.latency_us[i] ?? Number.NaN,
+        latency,
+        estimate: latency,
         energy: columns.energy_uj[i] ?? Number.NaN,
         feasible: columns.feasible[i] ?? false,
         csim: columns.csim[i] ?? known?.csim ?? null,
+        simulated: columns.simulated_us?.[i] ?? known?.simulated ?? null,
+        simulation: columns.simulation?.[i] ?? known?.simulation ?? null,
       });
     });
   }
@@ -48,6 +57,19 @@ export class Cloud {
     if (point && event.stage === "csim") this.designs.set(point.id, { ...point, csim: csimState(event) });
   }
 
+  /** A design that the simulator is through with stays so, whenever its promotion is heard of. */
+  promote({ ids, calibration }: PromotedEvent): void {
+    for (const id of [...ids, ...calibration]) {
+      const point = this.designs.get(id);
+      if (point?.simulation === null) this.designs.set(id, { ...point, simulation: "running" });
+    }
+  }
+
+  setSimulated({ id, state, latency_us }: SimulatedEvent): void {
+    const point = this.designs.get(id);
+    if (point) this.designs.set(id, { ...point, simulated: latency_us, simulation: state });
+  }
+
   snapshot(): Snapshot {
     const all = [...this.designs.values()];
     const points = all.filter((p) => p.latency > 0 && p.energy > 0);
@@ -55,10 +77,13 @@ export class Cloud {
   }
 }
 
+/** A design that fits the board and does not deadlock as far as is known. */
+const isUsable = (p: Point) => p.feasible && p.simulation !== "deadlock";
+
 /** Of designs with equal objectives the first one evaluated stays, as in `dse.archive.ParetoArchive`. */
 export function paretoFront(points: readonly Point[]): Point[] {
   const sorted = points
-    .filter((p) => p.feasible)
+    .filter(isUsable)
     .sort((a, b) => a.latency - b.latency || a.energy - b.energy || a.number - b.number);
   const front: Point[] = [];
   for (const point of sorted) {

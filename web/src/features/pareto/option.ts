@@ -1,9 +1,11 @@
 import type { ChartOption, ScatterSeriesOption } from "@/features/pareto/chart";
 import type { Point, Snapshot } from "@/features/pareto/cloud";
-import { axisRange, frontLine, knee, type Range, thin, ticks } from "@/features/pareto/shape";
-import type { Theme } from "@/features/pareto/theme";
+import { type Shown, counterpart, errorOf, isSimulated } from "@/features/pareto/fidelity";
+import { axisRange, frontLine, knee, thin } from "@/features/pareto/shape";
 import type { CsimState } from "@/lib/api/types";
-import { number, quantity, withUnit } from "@/lib/format";
+import type { Theme } from "@/lib/chart/theme";
+import { type Range, ticks } from "@/lib/chart/ticks";
+import { number, quantity, signedPercent, withUnit } from "@/lib/format";
 
 const CLOUD_LIMIT = 5000;
 const MANY = 1500;
@@ -18,6 +20,7 @@ export interface View {
   /** The axes show the front and what is near it, not the whole cloud. */
   frontOnly: boolean;
   selected: string | null;
+  shown: Shown;
 }
 
 interface Datum {
@@ -31,23 +34,40 @@ const RING: Record<CsimState, { label: string; color: keyof Theme; type: "solid"
   running: { label: "C simulation running", color: "busy", type: "dotted" },
 };
 
+const row = (name: string, value: string) => `<tr><th>${name}</th><td>${value}</td></tr>`;
+
+function simulated(point: Point): string {
+  const error = errorOf(point);
+  if (error === null) return "";
+  return row("Latency, simulate", withUnit(point.simulated, "us")) + row("Error of the estimate", signedPercent(error));
+}
+
 function tooltip(point: Point, isFront: boolean, isKnee: boolean): string {
   const notes = [
     isFront ? "on the front" : point.feasible ? "feasible" : "infeasible: exceeds a budget of the board",
     ...(isKnee ? ["knee"] : []),
+    ...(point.simulation === "deadlock" ? ["deadlocks in the simulator"] : []),
     ...(point.csim ? [RING[point.csim].label] : []),
   ];
-  const row = (name: string, value: string) => `<tr><th>${name}</th><td>${value}</td></tr>`;
   return `<div class="tip"><strong>Design ${number(point.number)}</strong>
-    <table>${row("Latency", withUnit(point.latency, "us"))}${row("Energy", withUnit(point.energy, "uJ"))}</table><span>${notes.join(" · ")}</span></div>`;
+    <table>${row("Latency, estimate", withUnit(point.estimate, "us"))}${simulated(point)}${row("Energy, estimate", withUnit(point.energy, "uJ"))}</table><span>${notes.join(" · ")}</span></div>`;
 }
 
-function axis(name: string, unit: string, range: Range, log: boolean, count: number, theme: Theme) {
+/** Each design at both of its latencies, a gap after it: thin lines that join what is the same. */
+function links(points: readonly Point[], shown: Shown): [number | null, number | null][] {
+  return points.filter(isSimulated).flatMap((p): [number | null, number | null][] => [
+    [p.latency, p.energy],
+    [counterpart(p, shown), p.energy],
+    [null, null],
+  ]);
+}
+
+function axis(name: string, unit: string, fidelity: Shown, range: Range, log: boolean, count: number, theme: Theme) {
   const values = ticks(range, log, count);
   const text = { color: theme.muted, fontFamily: theme.font };
   return {
     type: log ? ("log" as const) : ("value" as const),
-    name: `${name} (${quantity(1, unit).unit})`,
+    name: `${name} (${quantity(1, unit).unit}), ${fidelity}`,
     nameTextStyle: { ...text, fontSize: 12, fontWeight: 500 as const },
     min: range[0],
     max: range[1],
@@ -68,6 +88,7 @@ export function paretoOption({ points, front }: Snapshot, view: View, theme: The
   const air = zoomed ? AIR_AROUND_FRONT : AIR_AROUND_ALL;
   const x = axisRange(scope.map((p) => p.latency), view.log, air);
   const y = axisRange(scope.map((p) => p.energy), view.log, air);
+  const other = view.shown === "estimate" ? theme.simulate : theme.estimate;
   const byId = new Map(points.map((p) => [p.id, p]));
   const frontIds = new Set(front.map((p) => p.id));
   const kneeId = front[knee(front)]?.id;
@@ -108,8 +129,8 @@ export function paretoOption({ points, front }: Snapshot, view: View, theme: The
         return point ? tooltip(point, frontIds.has(id), id === kneeId) : "";
       },
     },
-    xAxis: { ...axis("Latency", "us", x, view.log, 8, theme), nameLocation: "middle", nameGap: 30 },
-    yAxis: { ...axis("Energy", "uJ", y, view.log, 6, theme), nameLocation: "middle", nameGap: 52 },
+    xAxis: { ...axis("Latency", "us", view.shown, x, view.log, 8, theme), nameLocation: "middle", nameGap: 30 },
+    yAxis: { ...axis("Energy", "uJ", "estimate", y, view.log, 6, theme), nameLocation: "middle", nameGap: 52 },
     series: [
       scatter("infeasible", rest.filter((p) => !p.feasible), {
         symbolSize: 5,
@@ -129,6 +150,23 @@ export function paretoOption({ points, front }: Snapshot, view: View, theme: The
         lineStyle: { color: theme.accent, width: 1.75 },
         areaStyle: { color: theme.tint, origin: "end", opacity: 1 },
       },
+      {
+        type: "line",
+        id: "links",
+        data: links(shown, view.shown),
+        symbol: "none",
+        silent: true,
+        z: 4,
+        tooltip: { show: false },
+        lineStyle: { color: other, width: 1 },
+      },
+      scatter("counterparts", [], {
+        data: shown.filter(isSimulated).map((p) => [counterpart(p, view.shown) ?? p.latency, p.energy]),
+        silent: true,
+        symbolSize: 6,
+        z: 5,
+        itemStyle: { color: theme.surface, borderColor: other, borderWidth: 1.25, opacity: 1 },
+      }),
       rings("running"),
       rings("passed"),
       rings("failed"),

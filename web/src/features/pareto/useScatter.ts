@@ -58,6 +58,14 @@ export function useScatter(id: string, { onState, onBuild }: Callbacks): Scatter
         changed();
         onBuild(event);
       },
+      promoted: (event) => {
+        cloud.promote(event);
+        changed();
+      },
+      simulated: (event) => {
+        cloud.setSimulated(event);
+        changed();
+      },
       connected: () => void load(),
       lost: () => setScatter((s) => ({ ...s, connected: false })),
     });

@@ -3,17 +3,19 @@
 export type Phase = "prefill" | "decode";
 export type Precision = "f32" | "w8a8" | "w4a8";
 export type Sampler = "nsga2" | "tpe" | "random" | "qmc";
-export type Fidelity = "estimate" | "simulate" | "csynth" | "cosim" | "board";
+export type Fidelity = "estimate" | "simulate" | "csynth" | "cosim" | "link" | "board";
 export type ExplorationState =
   | "queued"
   | "lowering"
   | "searching"
+  | "simulating"
   | "verifying"
   | "done"
   | "failed"
   | "cancelled";
 export type BuildState = "queued" | "running" | "done" | "failed" | "cancelled";
 export type CsimState = "running" | "passed" | "failed";
+export type SimulationState = "running" | "done" | "deadlock" | "failed";
 
 export interface Page<T> {
   items: T[];
@@ -66,9 +68,24 @@ export interface Exploration {
   front_size: number;
   seed: number;
   sampler: string;
+  /** Designs that went up to the simulator, and how many of those are finished. */
+  promoted: number;
+  simulated: number;
+  /** Null while no design has both latencies. */
+  estimate_errors: EstimateErrors | null;
   created_at: string;
   started_at: string | null;
   finished_at: string | null;
+}
+
+/** How far estimated latencies are off the simulated ones; shares, without their sign but for `bias`. */
+export interface EstimateErrors {
+  n: number;
+  median: number;
+  p95: number;
+  worst: number;
+  /** The median of the signed errors: negative where estimates are too low. */
+  bias: number;
 }
 
 export interface NewExploration {
@@ -79,6 +96,10 @@ export interface NewExploration {
   budget: number;
   seed: number;
   sampler: Sampler;
+  /** How many designs of the front are compiled and simulated. */
+  simulate: number;
+  /** Feasible designs beside the front that are simulated too, so that the error of the estimate is known there. */
+  calibration: number;
   /** How many designs of the front are compiled and compared with the reference. */
   verify: number;
 }
@@ -105,6 +126,25 @@ export interface Knobs {
   prefetch_kib?: number;
   max_padding?: number;
   converters?: string;
+  pipeline_style?: string;
+}
+
+/** A value outside what is physically possible. */
+export interface Flag {
+  metric: string;
+  fidelity: Fidelity;
+  value: number;
+  bound: number;
+  unit: string;
+  text: string;
+}
+
+/** The newest build of a design in the cycle simulator. */
+export interface SimulationSummary {
+  state: BuildState;
+  latency_us: number | null;
+  /** Why it deadlocks, in words. */
+  deadlock: string | null;
 }
 
 export interface DesignSummary {
@@ -117,6 +157,8 @@ export interface DesignSummary {
   /** Why the design can not be built, when it has no objectives. */
   reason: string | null;
   knobs: Knobs;
+  flags: Flag[];
+  simulation: SimulationSummary | null;
 }
 
 /** Designs by column, in one order. */
@@ -128,6 +170,9 @@ export interface Columns {
   feasible: boolean[];
   on_front: boolean[];
   csim: (CsimState | null)[];
+  /** Latency by the simulator, and how far that is; null throughout in events, those of an earlier release lack both. */
+  simulated_us?: (number | null)[];
+  simulation?: (SimulationState | null)[];
 }
 
 export interface Metric {
@@ -172,6 +217,7 @@ export interface Build {
   design_id: string | null;
   stage: string;
   state: BuildState;
+  /** Of the C simulation; other stages put other things there. */
   verdict: Verdict | null;
   log_url: string | null;
   created_at: string;
@@ -186,6 +232,9 @@ export interface Design extends DesignSummary {
   violations: Violation[];
   builds: Build[];
   dataflow_available: boolean;
+  simulation_available: boolean;
+  /** The whole design directory is stored. */
+  archive_available: boolean;
 }
 
 export interface Artifact {
@@ -206,4 +255,17 @@ export interface BuildEvent {
   stage: string;
   state: BuildState;
   verdict: Verdict | null;
+}
+
+/** Designs that were queued for the simulator; the same may come more than once. */
+export interface PromotedEvent {
+  ids: string[];
+  calibration: string[];
+}
+
+/** The simulator is through with one design. */
+export interface SimulatedEvent {
+  id: string;
+  state: SimulationState;
+  latency_us: number | null;
 }

@@ -1,9 +1,11 @@
-import type { BuildEvent, Columns, StateEvent } from "@/lib/api/types";
+import type { BuildEvent, Columns, PromotedEvent, SimulatedEvent, StateEvent } from "@/lib/api/types";
 
 export interface Listeners {
   state(event: StateEvent): void;
   designs(event: Columns): void;
   build(event: BuildEvent): void;
+  promoted(event: PromotedEvent): void;
+  simulated(event: SimulatedEvent): void;
   /** A connection stands; what happened before it may have been missed. */
   connected(): void;
   /** The connection was lost and is being tried again. */
@@ -34,6 +36,8 @@ export function followEvents(id: string, listeners: Listeners): () => void {
     on<StateEvent>("state", listeners.state);
     on<Columns>("designs", listeners.designs);
     on<BuildEvent>("build", listeners.build);
+    on<PromotedEvent>("promoted", listeners.promoted);
+    on<SimulatedEvent>("simulated", listeners.simulated);
     opened.onopen = listeners.connected;
     opened.onerror = () => {
       listeners.lost();

@@ -1,0 +1,215 @@
+"""An affine schedule of a kernel: when each task makes each of its accesses, and what that asks of the FIFOs.
+
+Every node (a task, or the second half of one that fills before it drains) has a start of its own and takes its `pace`
+of cycles for all its iterations, evenly: iteration i of N happens at start + pace x i/N. For an access, the iteration
+of token n deviates from an even pace by a bounded amount, exact and separable over the loops (`Deviation`). So
+
+    `lag`       = how much later than its writer the reader must start so that no token is read before it is written,
+    `in_flight` = tokens written but not yet read, at most: linear in the difference of the two starts.
+
+Both depend on the paces. With equal ones (`equal_paces`, the paper's `conservative` equalisation) tokens come as fast
+as they go. With `own_paces` (`normal`) no task that computes waits for a slower one behind it: what a faster writer is
+ahead when it ends adds to the tokens in flight, what a slower one is behind adds to the lag.
+
+Executing all iterations in the order of such a schedule never finds a FIFO empty, nor full if it holds what is in
+flight, whatever the paces and the starts, as long as these keep the lags. Blocking reads and writes are confluent:
+where one order of execution completes, every order does (Kahn networks with bounded FIFOs). Hence no deadlock, whatever
+the tasks' real speeds.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import floor
+from typing import NamedTuple
+
+from compiler.graph.task_graph import Access, Gate, Stream, Task, TimingSpec
+
+MIN_DEPTH = 2
+ROUNDING_TOKENS = 0.01  # of the offsets, which are sums of fractions
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """How far the iteration of a token is from an even pace, in paces: at most `late` after and `early` before."""
+
+    late: float
+    early: float
+
+
+@lru_cache(maxsize=65536)
+def deviation(trips: tuple[int, ...], gates: tuple[Gate, ...], first: int, span: int) -> Deviation:
+    """Token n of the access happens in iteration p(n); bounds of (p(n) - first)/span - n/tokens. O(loops).
+
+    Iteration and token number are sums over the loops, one term a loop, so the bounds are sums of bounds.
+    """
+    bounds = {g.loop: (g.low, g.high) for g in gates}
+    iterations = tokens = 1
+    terms: list[tuple[int, int, int, int]] = []
+    for k in range(len(trips) - 1, -1, -1):
+        low, high = bounds.get(k, (0, trips[k]))
+        terms.append((low, high, iterations, tokens))
+        iterations *= trips[k]
+        tokens *= high - low
+    late = early = -first / span
+    for low, high, stride, tokens_inside in terms:
+        begin = low * stride / span
+        end = (high - 1) * stride / span - (high - 1 - low) * tokens_inside / tokens
+        late += max(begin, end)
+        early += min(begin, end)
+    return Deviation(late, -early)
+
+
+def is_two_phase(task: Task) -> bool:
+    """Whether the task fills all of its buffer before it drains any."""
+    return task.converter is not None and task.converter.shared == 1
+
+
+def _clock(task: Task, *, reads: bool) -> tuple[int, int]:
+    """First iteration and number of iterations of the span in which the task reads or writes.
+
+    A converter that fills, then drains, does each in a span of its own; one that drains a row behind its fill has one
+    more row than it has contents.
+    """
+    converter = task.converter
+    if converter is None:
+        return 0, task.timing.iterations
+    if is_two_phase(task):
+        return (0, converter.fill) if reads else (converter.fill, converter.drain)
+    return 0, converter.realisation.period * converter.shared
+
+
+def _access_deviation(task: Task, access: Access, *, reads: bool) -> Deviation:
+    return deviation(task.timing.trips, access.gates, *_clock(task, reads=reads))
+
+
+def drain_node(name: str) -> str:
+    """A converter that fills, then drains, may start to drain any time after it is full."""
+    return f"{name}/drain"
+
+
+def _writing_node(task: Task) -> str:
+    return drain_node(task.name) if is_two_phase(task) else task.name
+
+
+def _cycles(timing: TimingSpec, iterations: int) -> float:
+    """What so many iterations of the nest take when nothing blocks, without the depth of the pipeline."""
+    return (timing.latency - timing.depth + timing.ii) * iterations / timing.iterations
+
+
+Paces = Mapping[str, float]  # cycles, of each node of a schedule
+
+
+def equal_paces(tasks: Sequence[Task]) -> dict[str, float]:
+    """All nodes as slow as the slowest task: `conservative` equalisation."""
+    slowest = max((_cycles(t.timing, t.timing.iterations) for t in tasks), default=1.0)
+    return {node: slowest for task in tasks for node in (task.name, _writing_node(task))}
+
+
+def own_paces(tasks: Sequence[Task], streams: Sequence[Stream]) -> dict[str, float]:
+    """Every node as fast as it can be when no FIFO is ever full: `normal` equalisation. `tasks` in topological order.
+
+    A task is no faster than those it reads from, single tokens aside: it would wait for them. One that does not compute
+    is as slow as its readers let it be: what it holds need not move to a FIFO, re-read, before they take it.
+    """
+    targets: dict[str, list[str]] = {t.name: [] for t in tasks}
+    sources: dict[str, list[str]] = {t.name: [] for t in tasks}
+    writing = {t.name: _writing_node(t) for t in tasks}
+    for stream in streams:
+        targets[stream.source].append(stream.target)
+        if stream.tokens > 1:
+            sources[stream.target].append(writing[stream.source])
+    paces: dict[str, float] = {}
+    for task in tasks:
+        if is_two_phase(task):
+            paces[drain_node(task.name)] = _cycles(task.timing, _clock(task, reads=False)[1])
+        own = _cycles(task.timing, _clock(task, reads=True)[1])
+        paces[task.name] = max((own, *(paces[source] for source in sources[task.name])))
+    for task in reversed(tasks):
+        node = writing[task.name]
+        if task.kind != "compute":
+            paces[node] = max(paces[node], min((paces[t] for t in targets[task.name]), default=0.0))
+    return paces
+
+
+class Edge(NamedTuple):
+    """A stream in a schedule, between nodes: the reader starts at least `lag` cycles after the writer; tokens in flight
+    are `base`, and `rate` more for every cycle between the two starts; `width` bits each.
+    """
+
+    source: str
+    target: str
+    lag: float
+    base: float
+    rate: float
+    width: int
+    tokens: int
+
+    @property
+    def cost(self) -> float:
+        """Bits in flight more for every cycle that the reader starts later."""
+        return self.rate * self.width
+
+    def in_flight(self, start: Mapping[str, float]) -> float:
+        return self.base + self.rate * (start[self.target] - start[self.source])
+
+    def depth(self, start: Mapping[str, float]) -> int:
+        """Of a FIFO that is never full, or holds all there is."""
+        return max(MIN_DEPTH, min(self.tokens, 1 + floor(self.in_flight(start) + 1 + ROUNDING_TOKENS)))
+
+
+@dataclass(frozen=True, slots=True)
+class AffineSchedule:
+    """Nodes of one kernel in topological order, an edge for each of its streams, in order, and `phases`: edges that
+    carry nothing.
+    """
+
+    nodes: tuple[str, ...]
+    edges: tuple[Edge, ...]
+    phases: tuple[Edge, ...]
+
+    def entering(self) -> dict[str, list[Edge]]:
+        """Edges and phases by the node that they enter."""
+        entering: dict[str, list[Edge]] = {n: [] for n in self.nodes}
+        for edge in (*self.edges, *self.phases):
+            entering[edge.target].append(edge)
+        return entering
+
+    def leaving(self) -> dict[str, list[Edge]]:
+        """Edges and phases by the node that they leave."""
+        leaving: dict[str, list[Edge]] = {n: [] for n in self.nodes}
+        for edge in (*self.edges, *self.phases):
+            leaving[edge.source].append(edge)
+        return leaving
+
+    def earliest(self, wanted: Mapping[str, float]) -> dict[str, float]:
+        """The earliest starts in cycles that keep the lags, none earlier than `wanted` (default 0). Longest paths."""
+        entering = self.entering()
+        start: dict[str, float] = {}
+        for node in self.nodes:
+            start[node] = max((wanted.get(node, 0.0), *(start[e.source] + e.lag for e in entering[node])))
+        return start
+
+
+def _edge(stream: Stream, source: Task, write: Access, target: Task, read: Access, paces: Paces) -> Edge:
+    node = _writing_node(source)
+    written = _access_deviation(source, write, reads=False)
+    taken = _access_deviation(target, read, reads=True)
+    source_pace, target_pace, tokens = paces[node], paces[target.name], stream.tokens
+    longest, behind = max(source_pace, target_pace), source_pace - target_pace
+    lag = source_pace * written.late + target_pace * taken.early + source.timing.depth
+    lag += max(0.0, behind) * (tokens - 1) / tokens
+    base = tokens * (source_pace * written.early + target_pace * taken.late) / longest
+    base += max(0.0, -behind) * (tokens - 1) / longest
+    return Edge(node, target.name, lag, base, tokens / longest, stream.width, tokens)
+
+
+def affine_schedule(tasks: Sequence[Task], streams: Sequence[Stream], paces: Paces) -> AffineSchedule:
+    """The lags of one kernel whose nodes run at these paces. O(tasks + streams x loops)."""
+    task = {t.name: t for t in tasks}
+    writes = {a.stream: a for t in tasks for a in t.writes}
+    reads = {a.stream: a for t in tasks for a in t.reads}
+    nodes = tuple(n for t in tasks for n in ((t.name, drain_node(t.name)) if is_two_phase(t) else (t.name,)))
+    edges = (_edge(s, task[s.source], writes[s.name], task[s.target], reads[s.name], paces) for s in streams)
+    phases = (Edge(n, drain_node(n), paces[n], 0.0, 0.0, 0, 0) for n in (t.name for t in tasks if is_two_phase(t)))
+    return AffineSchedule(nodes, tuple(edges), tuple(phases))

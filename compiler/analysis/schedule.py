@@ -1,0 +1,211 @@
+"""When each task of a design runs, without simulating it: the latency of an estimate.
+
+Tasks are walked in topological order. A task is known by its *stalls*, pairs of an iteration and the cycle before which
+it can not run: those where each of its streams gives the first and the last token, and where the stream has its knee.
+From a stall on it runs at its own initiation interval, and it can not run ahead of the tokens that it reads. Tokens of
+a stream arrive at an even pace from the first to the knee and from there to the last; the knee is where the task that
+writes them departs most from an even pace. So a converter that must fill before it drains, or a cache that waits for its
+last row, holds up only what comes after.
+
+FIFOs between tasks are taken as deep enough. Those behind loads are not: while its reader stalls, a load goes on until
+its FIFO is full, and what is left then comes at its own rate.
+"""
+
+from typing import NamedTuple
+
+from compiler.analysis.ports import BURST_WORDS, OUTSTANDING_BURSTS
+from compiler.analysis.transfers import transfer_cycles
+from compiler.graph.task_graph import Access, Stream, Task, TaskGraph, TimingSpec
+from compiler.platforms.platform import Platform
+
+# A knee is worth keeping where an even pace would be off by this share of the time between first and last token.
+KNEE_SHARE = 0.02
+
+
+class Knee(NamedTuple):
+    """Token `number` (from 1) of a stream is pushed in `cycle`."""
+
+    number: int
+    cycle: float
+
+
+class Arrival(NamedTuple):
+    """Cycles at which the first and the last token of a stream are pushed, and one between where the pace changes."""
+
+    first: float
+    last: float
+    knee: Knee | None = None
+
+    def at(self, count: int, tokens: int) -> float:
+        """When token number `count` (from 1) of `tokens` arrives."""
+        if count >= tokens:
+            return self.last
+        low, begin, high, end = 1, self.first, tokens, self.last
+        if self.knee is not None and count <= self.knee.number:
+            high, end = self.knee
+        elif self.knee is not None:
+            low, begin = self.knee
+        return begin + (end - begin) * (count - low) / (high - low) if count > low else begin
+
+
+class TaskTime(NamedTuple):
+    """Cycles at which a task reads its first token and ends, and for how many of them it computes or moves data."""
+
+    start: float
+    end: float
+    busy: float
+
+
+class _Read(NamedTuple):
+    """A stream that a task reads, from its iteration `first` to `last`."""
+
+    access: Access
+    first: int
+    last: int
+    tokens: int
+    arrival: Arrival
+
+
+_Stall = tuple[int, float]  # an iteration, and the cycle before which it can not run
+
+
+def iteration_of(timing: TimingSpec, access: Access, count: int) -> int:
+    """The iteration in which token number `count` (from 1) moves."""
+    gates = {g.loop: (g.low, g.high) for g in access.gates}
+    rest, iteration, stride = count - 1, 0, 1
+    for k in range(len(timing.trips) - 1, -1, -1):
+        low, high = gates.get(k, (0, timing.trips[k]))
+        rest, index = divmod(rest, high - low)
+        iteration += (low + index) * stride
+        stride *= timing.trips[k]
+    return iteration
+
+
+class _Run:
+    """One task's run, from what arrives to what it pushes."""
+
+    def __init__(self, timing: TimingSpec, reads: list[_Read]) -> None:
+        self.timing, self.reads = timing, reads
+        self.stalls: list[_Stall] = []
+        for read in reads:
+            self._add(read)
+        self.start = max((cycle for iteration, cycle in self.stalls if iteration == 0), default=0.0)
+        self.stalls.append((0, self.start))
+
+    def _add(self, read: _Read) -> None:
+        arrival = read.arrival
+        self.stalls += ((read.first, arrival.first), (read.last, arrival.last))
+        if arrival.knee is not None:
+            number, cycle = arrival.knee
+            self.stalls.append((iteration_of(self.timing, read.access, number), cycle))
+
+    def replace(self, number: int, arrival: Arrival) -> None:
+        """Another arrival of a stream that it reads, no earlier than the one before."""
+        self.reads[number] = self.reads[number]._replace(arrival=arrival)
+        self._add(self.reads[number])
+
+    def ready(self, iteration: int) -> float:
+        """The cycle in which an iteration can enter."""
+        ii, ready = self.timing.ii, 0.0
+        for at, cycle in self.stalls:
+            if at <= iteration and (after := cycle + (iteration - at) * ii) > ready:
+                ready = after
+        for access, first, last, tokens, arrival in self.reads:
+            if first < iteration < last and arrival.last > ready:
+                ready = max(ready, arrival.at(self.timing.tokens_until(access, iteration), tokens))
+        return ready
+
+    def pushed(self, write: Access, tokens: int) -> Arrival:
+        """When the tokens of a stream that the task writes come out."""
+        low, high = self.timing.first(write), self.timing.last(write)
+        first = self.ready(low) + self.timing.depth
+        last = max(first, self.ready(high) + self.timing.depth)
+        waits = last - first - (high - low) * self.timing.ii
+        even, least = Arrival(first, last), KNEE_SHARE * (last - first)
+        return even._replace(knee=self._knee(write, tokens, even, least)) if waits > least else even
+
+    def _knee(self, write: Access, tokens: int, even: Arrival, least: float) -> Knee | None:
+        """The stall, or what comes right before it, that is farthest from an even pace, by more than `least` cycles."""
+        found = None
+        for at in {at - before for at, _ in self.stalls for before in (0, 1)}:
+            count = self.timing.tokens_until(write, at) if at > 0 else 0
+            if 0 < count < tokens:
+                cycle = min(max(self.ready(at) + self.timing.depth, even.first), even.last)
+                if (bend := abs(cycle - even.at(count, tokens))) > least:
+                    found, least = Knee(count, cycle), bend
+        return found
+
+
+def _stock(load: Task, stream: Stream) -> int:
+    """Tokens of a load that are there when its reader has waited for long: in its FIFO, in the adapter of its ports."""
+    assert load.dma is not None
+    words = OUTSTANDING_BURSTS * BURST_WORDS
+    return stream.depth + max(1, words * load.dma.tokens_per_word // load.dma.words_per_token)
+
+
+def _throttled(run: _Run, read: _Read, stock: int, span: float) -> Arrival:
+    """Arrivals of a load's stream, of `span` cycles, with the stalls of its reader: at each the load is ahead by no more
+    than `stock`, and the rest comes at its own rate.
+    """
+    each, late, knee = span / read.tokens, read.arrival.last, read.arrival.knee
+    for at, cycle in run.stalls:
+        if read.first <= at <= read.last and cycle + (read.tokens - stock) * each > late:
+            there = stock + (run.timing.tokens_until(read.access, at - 1) if at > 0 else 0)
+            if (last := cycle + max(0, read.tokens - there) * each) > late:
+                late, knee = last, Knee(there, cycle) if there < read.tokens else None
+    return Arrival(read.arrival.first, late, knee)
+
+
+class _Schedule:
+    """What is known of a design's run, task by task."""
+
+    def __init__(self, tasks: TaskGraph, platform: Platform) -> None:
+        self.tasks, self.platform = tasks, platform
+        self.moves = transfer_cycles(tasks, platform)
+        self.arrivals: dict[str, Arrival] = {}
+        self.times: dict[str, TaskTime] = {}
+
+    def add_load(self, task: Task) -> None:
+        first, span = float(task.timing.depth), self.moves[task.name]
+        self.arrivals[task.writes[0].stream] = Arrival(first, first + span)
+        self.times[task.name] = TaskTime(0.0, first + span, span)
+
+    def add(self, task: Task) -> None:
+        timing = task.timing
+        run = _Run(timing, [self._read(task, access) for access in task.reads])
+        self._throttle_loads(run)
+        busy = self.moves.get(task.name, float(timing.iterations * timing.ii))
+        end = max(run.start + max(timing.latency, busy), run.ready(timing.iterations - 1) + timing.depth)
+        if task.kind == "store":
+            end += self.platform.hbm.read_latency_cycles  # until the last word is in memory
+        for write in task.writes:
+            self.arrivals[write.stream] = run.pushed(write, self.tasks.stream[write.stream].tokens)
+        self.times[task.name] = TaskTime(run.start, end, busy)
+
+    def _read(self, task: Task, access: Access) -> _Read:
+        timing, stream = task.timing, access.stream
+        tokens = self.tasks.stream[stream].tokens
+        return _Read(access, timing.first(access), timing.last(access), tokens, self.arrivals[stream])
+
+    def _throttle_loads(self, run: _Run) -> None:
+        for number, read in enumerate(run.reads):
+            stream = self.tasks.stream[read.access.stream]
+            load = self.tasks.task[stream.source]
+            if load.kind != "load":
+                continue
+            time = self.times[load.name]
+            arrival = _throttled(run, read, _stock(load, stream), time.busy)
+            if arrival.last > read.arrival.last:
+                run.replace(number, arrival)
+                self.times[load.name] = time._replace(end=arrival.last)
+
+
+def schedule(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, TaskTime], tuple[float, ...]]:
+    """When each task runs, in cycles since its kernel started, and the length of each kernel. O(streams x loops)."""
+    found = _Schedule(tasks, platform)
+    for task in tasks.tasks:
+        found.add_load(task) if task.kind == "load" else found.add(task)
+    lengths = [0.0] * tasks.kernels
+    for task in tasks.tasks:
+        lengths[task.kernel] = max(lengths[task.kernel], found.times[task.name].end)
+    return found.times, tuple(lengths)

@@ -1,0 +1,119 @@
+"""HBM traffic of a design: how much each load and store moves, and how long that takes when nothing blocks it.
+
+The rates are those that boards were measured to reach (`Hbm` of the platform); the timing simulator takes its own from
+the same figures by the same functions.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil, prod
+
+from compiler.analysis.placement.channels import assign_channels
+from compiler.graph.task_graph import Task, TaskGraph
+from compiler.platforms.platform import Platform
+
+_ALONE = Fraction(1)
+
+
+def run_of(loops: Sequence[tuple[int, bool]], words_per_token: int) -> int | None:
+    """Iterations between two jumps of the address of a transfer whose stream has `loops`, as (trip, re-reads): those
+    inside the innermost loop that re-reads.
+
+    Where a loop outside that one advances, the address goes on in order, but the loop nest still starts a new burst.
+    """
+    again = [k for k, (trip, rereads) in enumerate(loops) if rereads and trip > 1]
+    if not again:
+        return None
+    return prod(trip for trip, _ in loops[again[-1] + 1 :]) * words_per_token
+
+
+def burst_ns(measured: Sequence[tuple[int, float]], size: int, sequential_gb_s: float) -> float:
+    """Nanoseconds of one burst of `size` bytes at a random address: between two measured sizes linear in time, beyond
+    the largest its time and that of the rest at the sequential rate.
+    """
+    points = [(float(b), b / gb_s) for b, gb_s in measured]
+    for (low, low_ns), (high, high_ns) in pairwise(points):
+        if size <= high:
+            return low_ns + (high_ns - low_ns) * (max(size, low) - low) / (high - low)
+    last, last_ns = points[-1]
+    return last_ns * min(1.0, size / last) + max(0.0, size - last) / sequential_gb_s
+
+
+def slowdowns(words: Mapping[str, int], channels: Mapping[str, Sequence[int]]) -> dict[str, Fraction]:
+    """How many times longer each transfer of one kernel takes because others use its channels: `words` that each of its
+    ports moves, `channels` that its ports lie on. Of several channels the most crowded counts.
+    """
+    users: dict[int, list[int]] = {}
+    for task, moved in words.items():
+        for channel in channels.get(task, ()):
+            users.setdefault(channel, []).append(moved)
+    return {
+        task: max((_share(moved, users[c]) for c in channels.get(task, ())), default=_ALONE)
+        for task, moved in words.items()
+    }
+
+
+def _share(words: int, users: Sequence[int]) -> Fraction:
+    return Fraction(sum(min(words, other) for other in users), words) if len(users) > 1 else _ALONE
+
+
+def words_of(task: Task) -> int:
+    """Words of `channels` x 512 bits that a load or store moves in one run, re-reads included."""
+    assert task.dma is not None
+    return ceil(task.timing.iterations / task.dma.tokens_per_word)
+
+
+def transfer_cycles(tasks: TaskGraph, platform: Platform) -> dict[str, float]:
+    """Cycles of each load and store, by name, when nothing but HBM blocks it: at its own pace or its channels', which
+    other ports of its kernel may share, whichever is slower.
+    """
+    moving = [t for t in tasks.tasks if t.dma is not None]
+    channels = assign_channels(moving, platform)
+    words: list[dict[str, int]] = [{} for _ in range(tasks.kernels)]
+    for task in moving:
+        words[task.kernel][task.name] = words_of(task)
+    slower = {name: float(factor) for moved in words for name, factor in slowdowns(moved, channels).items()}
+    return {
+        t.name: max(float(t.timing.iterations * t.timing.ii), _memory_cycles(t, tasks, platform) * slower[t.name])
+        for t in moving
+    }
+
+
+def _memory_cycles(task: Task, tasks: TaskGraph, platform: Platform) -> float:
+    """Cycles that a channel needs for each of a transfer's ports: one burst for each run between two jumps."""
+    assert task.dma is not None
+    hbm, iterations = platform.hbm, task.timing.iterations
+    size = hbm.port_bits / 8 / task.dma.tokens_per_word
+    sequential = words_of(task) * hbm.port_bits / 8 / platform.channel_bytes_per_cycle
+    (access,) = (*task.reads, *task.writes)
+    loops = tasks.stream[access.stream].itensor.loops
+    run = run_of([(loop.trip, loop.dim is None) for loop in loops], task.dma.words_per_token)
+    if run is None or run >= iterations:
+        return sequential
+    burst = burst_ns(hbm.random_gb_s, round(run * size), hbm.channel_gb_s) * platform.clock_mhz * 1e-3
+    return max(sequential, iterations / run * burst)
+
+
+def kernel_hbm_bytes(tasks: TaskGraph) -> tuple[float, ...]:
+    """Bytes that cross the HBM ports in one run of each kernel, re-reads included."""
+    traffic = [0.0] * tasks.kernels
+    for task in tasks.tasks:
+        if task.dma is not None:
+            traffic[task.kernel] += words_of(task) * task.dma.channels * 64
+    return tuple(traffic)
+
+
+def hbm_bytes(tasks: TaskGraph) -> float:
+    """Bytes that cross the HBM ports in one run of all kernels, re-reads included."""
+    return sum(kernel_hbm_bytes(tasks))
+
+
+def hbm_cycles(tasks: TaskGraph, platform: Platform) -> tuple[float, ...]:
+    """Cycles that each kernel's traffic takes at least: its ports have a channel each while there are channels."""
+    ports = [0] * tasks.kernels
+    for task in tasks.tasks:
+        ports[task.kernel] += task.dma.channels if task.dma is not None else 0
+    channels = [max(1, min(count, platform.hbm.channels)) for count in ports]
+    bytes_per_cycle = platform.channel_bytes_per_cycle
+    return tuple(b / (n * bytes_per_cycle) for b, n in zip(kernel_hbm_bytes(tasks), channels, strict=True))

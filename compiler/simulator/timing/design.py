@@ -1,0 +1,113 @@
+"""What of a design the timing simulator needs: tasks with their timing, their transfers, FIFOs.
+
+From a TaskGraph here, from `dataflow.json` in `design_json`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
+
+from compiler.analysis.placement.channels import assign_channels
+from compiler.graph.task_graph import Access, Stream, Task, TaskGraph, TaskKind, TimingSpec
+from compiler.platforms.platform import Platform
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """How a load or store uses HBM: `ports` of 512 bits side by side that all move the same number of words.
+
+    `tokens_per_word` or `words_per_token` is 1. `run` counts the iterations of the task from one jump of the address to
+    the next, None where it never jumps. `channels` are those of the ports; more than `ports` of them: the memory of a
+    port lies over several. None are known where it is empty: each port has one of its own.
+    """
+
+    ports: int
+    tokens_per_word: int
+    words_per_token: int
+    run: int | None
+    channels: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TimedTask:
+    """One dataflow process. `transfer` of a load or a store only."""
+
+    name: str
+    kind: TaskKind
+    kernel: int
+    timing: TimingSpec
+    reads: tuple[Access, ...]
+    writes: tuple[Access, ...]
+    transfer: Transfer | None = None
+
+    @property
+    def words(self) -> int:
+        """Words that each port of its transfer moves, re-reads included."""
+        return -(-self.timing.iterations // self.transfer.tokens_per_word) if self.transfer is not None else 0
+
+
+@dataclass(frozen=True, slots=True)
+class TimedStream:
+    """A FIFO of `depth` tokens, and why it has that depth."""
+
+    name: str
+    source: str
+    target: str
+    depth: int
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class TimedDesign:
+    """Tasks in topological order, kernels in the order in which they run."""
+
+    name: str
+    kernels: int
+    tasks: tuple[TimedTask, ...]
+    streams: tuple[TimedStream, ...]
+
+    @cached_property
+    def task(self) -> dict[str, TimedTask]:
+        return {t.name: t for t in self.tasks}
+
+    def with_timing(self, specs: Mapping[str, TimingSpec]) -> "TimedDesign":
+        """The design with the timing of some tasks, by name, replaced."""
+        tasks = tuple(replace(t, timing=specs.get(t.name, t.timing)) for t in self.tasks)
+        return replace(self, tasks=tasks)
+
+
+def timed_design(
+    tasks: TaskGraph, platform: Platform, channels: Mapping[str, Sequence[int]] | None = None
+) -> TimedDesign:
+    """The design of a TaskGraph; `channels` of its transfers, None: as the compiler assigns them."""
+    assigned = assign_channels(tasks.tasks, platform) if channels is None else channels
+    timed = tuple(_timed_task(t, tasks, tuple(assigned.get(t.name, ()))) for t in tasks.tasks)
+    return TimedDesign(tasks.name, tasks.kernels, timed, tuple(map(_timed_stream, tasks.streams)))
+
+
+def _timed_task(task: Task, tasks: TaskGraph, channels: tuple[int, ...]) -> TimedTask:
+    transfer = None
+    if task.dma is not None:
+        (access,) = (*task.reads, *task.writes)
+        loops = [(loop.trip, loop.dim is None) for loop in tasks.stream[access.stream].itensor.loops]
+        dma = task.dma
+        run = run_of(loops, dma.words_per_token)
+        transfer = Transfer(dma.channels, dma.tokens_per_word, dma.words_per_token, run, channels)
+    return TimedTask(task.name, task.kind, task.kernel, task.timing, task.reads, task.writes, transfer)
+
+
+def _timed_stream(stream: Stream) -> TimedStream:
+    return TimedStream(stream.name, stream.source, stream.target, stream.depth, stream.reason)
+
+
+def run_of(loops: Sequence[tuple[int, bool]], words_per_token: int) -> int | None:
+    """Iterations between two jumps of the address of a transfer whose stream has `loops`, as (trip, re-reads): those
+    inside the innermost loop that re-reads.
+
+    Where a loop outside that one advances, the address goes on in order, but the loop nest still starts a new burst.
+    """
+    again = [k for k, (trip, rereads) in enumerate(loops) if rereads and trip > 1]
+    if not again:
+        return None
+    return prod(trip for trip, _ in loops[again[-1] + 1 :]) * words_per_token

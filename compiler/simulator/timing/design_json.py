@@ -1,0 +1,173 @@
+"""Any `dataflow.json` to what is simulated; what it may contain is in `compiler/dataflow.schema.json`.
+
+The file may be written by hand or by another program: every field that matters is checked, and that both ends of every
+stream move the same tokens, so that what is simulated can end.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from math import prod
+from typing import Any, cast, get_args
+
+from compiler.errors import InvalidInputError
+from compiler.graph.task_graph import Access, Gate, PipelineStyle, TaskKind, TimingSpec
+from compiler.simulator.timing.design import TimedDesign, TimedStream, TimedTask, Transfer, run_of
+from compiler.simulator.timing.json_fields import LARGEST, Fields
+
+MOST_TASKS = 100_000
+_KINDS, _STYLES = get_args(TaskKind), get_args(PipelineStyle)
+_ITENSOR = re.compile(r"itensor<[^<>]*iter_space: \[([\d,]*)\]\*\[[\d,]*\], iter_map: \([d\d,]*\)->\(([d\d,+]*)\)>")
+
+
+def task_timing_from_json(data: Any) -> TimedDesign:
+    """The design that a parsed `dataflow.json` describes. Raises InvalidInputError that names what is wrong."""
+    top = Fields(data, "the design")
+    kernels = top.integer("kernels", 1, MOST_TASKS)
+    entries = top.list("streams")
+    if len(entries) + len(top.list("tasks")) > MOST_TASKS:
+        raise InvalidInputError(f"the design has more than {MOST_TASKS} tasks and streams; the simulator takes no more")
+    streams = [Fields(entry, f"stream {n}").named("stream") for n, entry in enumerate(entries)]
+    itensors = {s.text("name"): s.text("itensor", "") for s in streams}
+    tasks = tuple(
+        _task(Fields(t, f"task {n}").named("task"), kernels, itensors, top) for n, t in enumerate(top.list("tasks"))
+    )
+    design = TimedDesign(top.text("name", "design"), kernels, tasks, tuple(map(_stream, streams)))
+    check(design)
+    return design
+
+
+def _stream(fields: Fields) -> TimedStream:
+    source, target = fields.text("source"), fields.text("target")
+    return TimedStream(fields.text("name"), source, target, fields.integer("depth", 1), fields.text("reason", ""))
+
+
+def _task(fields: Fields, kernels: int, itensors: dict[str, str], top: Fields) -> TimedTask:
+    name = fields.text("name")
+    kind = cast("TaskKind", fields.choice("kind", _KINDS))
+    kernel = fields.integer("kernel", 0, kernels - 1)
+    timing = _timing(fields.object("timing"))
+    reads, writes = (_accesses(fields, end, timing) for end in ("reads", "writes"))
+    task = TimedTask(name, kind, kernel, timing, reads, writes)
+    if kind not in ("load", "store"):
+        return task
+    return TimedTask(name, kind, kernel, timing, reads, writes, _transfer(fields, task, itensors, top))
+
+
+def _timing(fields: Fields) -> TimingSpec:
+    trips = fields.integers("trips", 1)
+    restarts = fields.integer("restarts", 0, len(trips), default=0)
+    style = cast("PipelineStyle", fields.choice("style", _STYLES, default="flp"))
+    ii, depth, gap = fields.integer("ii", 1), fields.integer("depth", 1, 1 << 20), fields.integer("gap", 0, default=0)
+    if prod(trips) * ii > LARGEST or (prod(trips[:restarts]) * (gap + depth)) > LARGEST:
+        raise InvalidInputError(f"{fields.where} takes more than {LARGEST} cycles; the simulator can not count them")
+    return TimingSpec(trips, ii, depth, style, restarts, gap)
+
+
+def _accesses(fields: Fields, end: str, timing: TimingSpec) -> tuple[Access, ...]:
+    return tuple(_access(Fields(a, f"an access in {end} of {fields.where}"), timing) for a in fields.list(end))
+
+
+def _access(fields: Fields, timing: TimingSpec) -> Access:
+    stream = fields.text("stream")
+    gates = tuple(_gate(Fields(g, f"a gate of {fields.where}"), timing) for g in fields.list("gates"))
+    if len({g.loop for g in gates}) != len(gates):
+        raise InvalidInputError(f"{fields.where}, stream {stream}, has two gates on one loop; give their intersection")
+    return Access(stream, gates)
+
+
+def _gate(fields: Fields, timing: TimingSpec) -> Gate:
+    loop = fields.integer("loop", 0, len(timing.trips) - 1)
+    low = fields.integer("low", 0, timing.trips[loop] - 1)
+    return Gate(loop, low, fields.integer("high", low + 1, timing.trips[loop]))
+
+
+def _transfer(fields: Fields, task: TimedTask, itensors: dict[str, str], top: Fields) -> Transfer:
+    dma = fields.object("dma")
+    ports, per_word = dma.integer("channels", 1, 1024), dma.integer("tokens_per_word", 1)
+    per_token = dma.integer("words_per_token", 1)
+    outside, inside = (task.reads, task.writes) if task.kind == "load" else (task.writes, task.reads)
+    if outside or len(inside) != 1:
+        raise InvalidInputError(f"{task.kind} {task.name} must {'write' if task.kind == 'load' else 'read'} one stream")
+    if min(per_word, per_token) != 1 or (per_word > 1 and inside[0].gates):
+        raise InvalidInputError(
+            f"{dma.where} packs several tokens in a word: each iteration must then move one, and a token be one word"
+        )
+    channels = top.object("hbm_channels").integers(task.name, 0) if _assigned(top, task.name) else ()
+    run = run_of(_loops(itensors.get(inside[0].stream, "")), per_token)
+    if run is not None and task.timing.iterations % run:
+        raise InvalidInputError(f"{dma.where} re-reads every {run} iterations, of which the task has no whole number")
+    return Transfer(ports, per_word, per_token, run, channels)
+
+
+def _assigned(top: Fields, task: str) -> bool:
+    return top.has("hbm_channels") and top.object("hbm_channels").has(task)
+
+
+def _loops(itensor: str) -> list[tuple[int, bool]]:
+    """Trip counts of a printed itensor, and whether the loop re-reads; none where there is no itensor."""
+    if not itensor:
+        return []
+    match = _ITENSOR.fullmatch(itensor)
+    if match is None:
+        raise InvalidInputError(f"{itensor[:80]!r} is not an itensor as the IR prints it")
+    used = set(re.findall(r"\d+", match[2]))
+    trips = [int(trip) for trip in match[1].split(",") if trip]
+    return [(trip, str(k) not in used) for k, trip in enumerate(trips)]
+
+
+def check(design: TimedDesign) -> None:
+    """Raise InvalidInputError unless tasks and streams fit together: names, ends, order, numbers of tokens."""
+    _unique("task", (t.name for t in design.tasks))
+    _unique("stream", (s.name for s in design.streams))
+    ends = _ends(design)
+    position = {t.name: n for n, t in enumerate(design.tasks)}
+    for stream in design.streams:
+        ends_of = ends.get(stream.name, {})
+        source, target = ends_of.get("writes", []), ends_of.get("reads", [])
+        if [t.name for t, _ in source] != [stream.source] or [t.name for t, _ in target] != [stream.target]:
+            raise InvalidInputError(
+                f"stream {stream.name} goes from {stream.source} to {stream.target}, but is written by "
+                f"{_names(source)} and read by {_names(target)}; it needs exactly that writer and that reader"
+            )
+        _check_ends(stream, source[0], target[0], position)
+
+
+def _unique(what: str, names: Iterable[str]) -> None:
+    (name, count), *_ = Counter(names).most_common(1) or [("", 0)]
+    if count > 1:
+        raise InvalidInputError(f"{count} {what}s are called {name}; names must differ")
+
+
+_End = tuple[TimedTask, Access]
+
+
+def _ends(design: TimedDesign) -> dict[str, dict[str, list[_End]]]:
+    ends: dict[str, dict[str, list[_End]]] = {s.name: {"reads": [], "writes": []} for s in design.streams}
+    for task in design.tasks:
+        for kind, accesses in (("reads", task.reads), ("writes", task.writes)):
+            for access in accesses:
+                if access.stream not in ends:
+                    raise InvalidInputError(f"task {task.name} {kind} stream {access.stream}, which is not listed")
+                ends[access.stream][kind].append((task, access))
+    return ends
+
+
+def _names(ends: Sequence[_End]) -> str:
+    return ", ".join(task.name for task, _ in ends) or "none"
+
+
+def _check_ends(stream: TimedStream, source: _End, target: _End, position: dict[str, int]) -> None:
+    (writer, write), (reader, read) = source, target
+    if writer.kernel != reader.kernel:
+        raise InvalidInputError(f"stream {stream.name} goes from kernel {writer.kernel} to kernel {reader.kernel}")
+    if position[writer.name] >= position[reader.name]:
+        raise InvalidInputError(
+            f"task {reader.name} reads {stream.name} of {writer.name}, which comes later: tasks must be in topological "
+            "order, without cycles"
+        )
+    written, wanted = writer.timing.tokens(write), reader.timing.tokens(read)
+    if written != wanted:
+        raise InvalidInputError(
+            f"{writer.name} writes {written} tokens to {stream.name}, {reader.name} reads {wanted}: the run can not end"
+        )

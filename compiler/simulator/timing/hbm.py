@@ -1,0 +1,101 @@
+"""HBM as the timing simulator sees it: at which pace the memory serves the words of one load or store.
+
+A port streams at the rate of its channel. Where the address jumps a new burst starts, and the run of words up to the
+next jump takes as long as a burst of that size was measured to take at a random address (`Hbm.random_gb_s`). Ports of
+one kernel that lie on the same channel take turns, as a fair arbiter makes them: while a port moves its w words, each
+other port p gets min(w, w_p) of its own through. So the last one to finish takes exactly as long as the channel needs
+for all of them, and any other at most as long as with the arbiter; what that port leaves unused is not given to others.
+Two ports of the same traffic have half of the channel each.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from compiler.platforms.platform import Platform
+
+FINEST_PACE = 16  # a pace is a fraction of cycles with a denominator up to this, so that it recurs soon
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """`ii` / `per` cycles from one unit to the next, and `gap` / `per` more before each run but the first."""
+
+    ii: int
+    per: int
+    gap: int
+
+    def cycles(self, units: int, run: int | None) -> float:
+        """Cycles of `units` in runs of `run`, the last one's included."""
+        gaps = 0 if run is None else -(-units // run) - 1
+        return (units * self.ii + gaps * self.gap) / self.per
+
+
+def burst_ns(measured: Sequence[tuple[int, float]], size: int, sequential_gb_s: float) -> float:
+    """Nanoseconds of one burst of `size` bytes at a random address: between two measured sizes linear in time, beyond
+    the largest its time and that of the rest at the sequential rate.
+    """
+    points = [(float(b), b / gb_s) for b, gb_s in measured]
+    for (low, low_ns), (high, high_ns) in pairwise(points):
+        if size <= high:
+            return low_ns + (high_ns - low_ns) * (max(size, low) - low) / (high - low)
+    last, last_ns = points[-1]
+    return last_ns * min(1.0, size / last) + max(0.0, size - last) / sequential_gb_s
+
+
+def pace(
+    platform: Platform,
+    run: int | None,
+    *,
+    unit: Fraction = Fraction(1),
+    spread: bool = False,
+    slowdown: Fraction = Fraction(1),
+) -> Pace:
+    """Pace of units, each a `unit` part of a 512-bit word, in runs of `run` units (None: the address never jumps), of
+    each port of a transfer.
+
+    `spread`: the memory of a port lies over several channels. `slowdown`: how many times longer everything takes.
+    """
+    hbm, factor = platform.hbm, float(slowdown)
+    size = float(unit) * hbm.port_bits / 8
+    cycles = size / platform.channel_bytes_per_cycle * factor
+    if run is None:
+        return _fitted(cycles, 1, cycles)
+    table = hbm.spread_gb_s if spread else hbm.random_gb_s
+    burst = burst_ns(table, round(run * size), hbm.channel_gb_s) * platform.clock_mhz * 1e-3 * factor
+    return _fitted(cycles, run, max(run * cycles, burst))
+
+
+def _fitted(unit: float, run: int, burst: float) -> Pace:
+    """The pace nearest to `unit` cycles a unit and `burst` cycles a run; of equally near ones the one that recurs
+    soonest.
+    """
+    cycles = unit if run > 1 else burst
+
+    def at(per: int) -> Pace:
+        ii = max(per, round(cycles * per))
+        return Pace(ii, per, max(0, round(burst * per - run * ii)))
+
+    def error(found: Pace) -> float:
+        return abs(found.cycles(1, None) / cycles - 1) + abs((run * found.ii + found.gap) / found.per / burst - 1)
+
+    return min(map(at, range(1, FINEST_PACE + 1)), key=lambda found: (round(error(found), 6), found.per))
+
+
+def slowdowns(words: Mapping[str, int], channels: Mapping[str, Sequence[int]]) -> dict[str, Fraction]:
+    """How many times longer each transfer of one kernel takes because others use its channels: `words` that each of its
+    ports moves, `channels` that its ports lie on. Of several channels the most crowded counts.
+    """
+    users: dict[int, list[int]] = {}
+    for task, moved in words.items():
+        for channel in channels.get(task, ()):
+            users.setdefault(channel, []).append(moved)
+    return {
+        task: max((_share(moved, users[c]) for c in channels.get(task, ())), default=Fraction(1))
+        for task, moved in words.items()
+    }
+
+
+def _share(words: int, users: Sequence[int]) -> Fraction:
+    return Fraction(sum(min(words, other) for other in users), words)

@@ -1,0 +1,148 @@
+"""Simulate a design: its kernels one after the other, each from an idle board to its last word in memory."""
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+from compiler.errors import InvalidInputError, ToolError
+from compiler.graph.task_graph import TaskGraph, TimingSpec
+from compiler.platforms.platform import Platform, load_platform
+from compiler.simulator.timing.core import Plan
+from compiler.simulator.timing.deadlock import Deadlock, explain
+from compiler.simulator.timing.design import TimedDesign, timed_design
+from compiler.simulator.timing.design_json import task_timing_from_json
+from compiler.simulator.timing.network import Outcome
+from compiler.simulator.timing.results import KernelRun, collect
+from compiler.simulator.timing.simulation import Simulation
+from compiler.simulator.timing.translate import networks_of_design
+
+SECONDS = 60.0  # a design whose state never recurs is moved token by token
+FIRST_LIMIT, GROWTH = 1 << 24, 4  # cycles of the first try, and how many times more of the next
+MAX_BUCKETS = 200
+MAX_FILE_BYTES = 256 << 20
+
+
+def simulate(
+    tasks: TaskGraph,
+    platform: Platform,
+    *,
+    channels: Mapping[str, Sequence[int]] | None = None,
+    buckets: int = 120,
+    seconds: float = SECONDS,
+) -> Simulation:
+    """Simulate `tasks`; `channels` of loads and stores, None: as the compiler assigns them. See `simulate_design`."""
+    return simulate_design(timed_design(tasks, platform, channels), platform, buckets=buckets, seconds=seconds)
+
+
+def simulate_design(
+    design: TimedDesign, platform: Platform, *, buckets: int = 120, seconds: float = SECONDS
+) -> Simulation:
+    """Simulate each kernel of `design` until one deadlocks. The timeline has at most `buckets` parts.
+
+    Raises ToolError where that takes longer than `seconds`.
+    """
+    deadline = time.monotonic() + seconds
+    runs: list[KernelRun] = []
+    found: Deadlock | None = None
+    for network in networks_of_design(design, platform):
+        plan = Plan(network)
+        outcome = _run(plan, {}, min(buckets, MAX_BUCKETS), deadline)
+        runs.append(KernelRun(network, outcome))
+        if outcome.deadlocked:
+            found = explain(network, outcome, partial(_run, plan, buckets=0, deadline=deadline))
+            break
+    simulation = collect(design, runs, platform, min(buckets, MAX_BUCKETS))
+    return replace(simulation, deadlock=found)
+
+
+def _run(plan: Plan, depths: Mapping[str, int | None], buckets: int, deadline: float) -> Outcome:
+    """The run to its end, by limits of cycles that grow while there is time: the core is not interrupted."""
+    limit = FIRST_LIMIT
+    while True:
+        begun = time.monotonic()
+        outcome = plan.run(depths, limit=limit, buckets=buckets)
+        if not outcome.stopped:
+            return outcome
+        now = time.monotonic()
+        if now + GROWTH * (now - begun) > deadline:
+            raise ToolError(
+                f"the simulation is not at its end after {limit:,} cycles and takes too long to go on; "
+                "give it more time, or check the trip counts of dataflow.json"
+            )
+        limit *= GROWTH
+
+
+@dataclass(frozen=True)
+class StoredDesign:
+    """A design as its directory describes it; `estimate_cycles` where its estimate is there."""
+
+    design: TimedDesign
+    platform: Platform
+    estimate_cycles: float | None = None
+
+
+def simulate_directory(
+    directory: Path,
+    *,
+    timing: Mapping[str, TimingSpec] | None = None,
+    buckets: int = 120,
+    seconds: float = SECONDS,
+) -> Simulation:
+    """Simulate the `dataflow.json` in `directory`, with the timing of tasks in `timing` replaced.
+
+    `design.json`, where it is there, says for which board and what was estimated; U55C otherwise. Raises
+    InvalidInputError where a file is missing or damaged, ToolError where the run takes longer than `seconds`.
+    """
+    stored = read_directory(directory)
+    design = stored.design.with_timing(timing or {})
+    simulation = simulate_design(design, stored.platform, buckets=buckets, seconds=seconds)
+    return replace(simulation, estimate_cycles=stored.estimate_cycles)
+
+
+def write_simulation(simulation: Simulation, directory: Path) -> Path:
+    """Keep `simulation` beside the design, in `simulation.json`."""
+    file = directory / "simulation.json"
+    file.write_text(json.dumps(simulation.to_json(), indent=1))
+    return file
+
+
+def read_directory(directory: Path) -> StoredDesign:
+    """What of the design in `directory` is simulated. Raises InvalidInputError."""
+    file = directory / "dataflow.json"
+    data = _json(file, f"{directory} holds no design")
+    try:
+        design = task_timing_from_json(data)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{file}: {error}") from error
+    description = directory / "design.json"
+    known: Any = _json(description, "") if description.exists() else {}
+    if not isinstance(known, dict):
+        raise InvalidInputError(f"{description} is no JSON object; compile the design again")
+    fields = cast("dict[str, Any]", known)
+    return StoredDesign(design, load_platform(str(fields.get("platform", "u55c"))), _estimate(fields))
+
+
+def _estimate(description: Mapping[str, Any]) -> float | None:
+    metrics: Any = description.get("metrics")
+    for metric in cast("list[Any]", metrics) if isinstance(metrics, list) else []:
+        match metric:
+            case {"name": "cycles", "fidelity": "estimate", "value": int() | float() as value}:
+                return float(value)
+            case _:
+                pass
+    return None
+
+
+def _json(file: Path, missing: str) -> Any:
+    try:
+        if file.stat().st_size > MAX_FILE_BYTES:
+            raise InvalidInputError(f"{file} is larger than {MAX_FILE_BYTES >> 20} MiB; it is no design")
+        return json.loads(file.read_text())
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise InvalidInputError(f"{missing}: it has no {file.name}; `millrace compile` writes one") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise InvalidInputError(f"{file} can not be read ({error}); compile the design again") from error

@@ -1,0 +1,176 @@
+"""FIFO depths that the simulator vouches for: no deadlock, no loss against unbounded ones, none to spare (design 3.5).
+
+It starts from the linear program's depths, for both equalisations, less what a run that grows FIFOs only where it
+deadlocks does without (`grow`), and from those that the design has. The cheapest start that keeps the pace is
+tightened; where none does, those FIFOs grow in front of which somebody waits.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from compiler.graph.task_graph import Stream, TaskGraph
+from compiler.options import Equalisation, FifoStrategy
+from compiler.platforms.platform import Platform
+from compiler.simulator.timing.network import Outcome
+from compiler.sizing.grow import deadlock_free
+from compiler.sizing.lp import lp_depths
+from compiler.sizing.steps import free_depth, is_free
+from compiler.sizing.tighten import Tightening
+from compiler.sizing.trial import SLACK, Depths, Trial, peaks, trials_of
+
+EFFORT = 700_000  # windows of the simulator for one kernel: some ten seconds
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSizing:
+    """How the FIFOs of one kernel were sized.
+
+    `cycles` with the depths, `unbounded` with FIFOs of any depth except those behind HBM, `unlimited` with those too.
+    Prices are in LUTs of equal share of the part, of FIFOs as deep as they ever get when unbounded (`peak`), as the
+    linear program says (`lp`), and as sized. `proven`: each FIFO was tried one step smaller in vain, or is free.
+    """
+
+    cycles: int
+    unbounded: int
+    unlimited: int
+    price: float
+    lp_price: float
+    peak_price: float
+    bits: int
+    lp_bits: int
+    peak_bits: int
+    runs: int
+    windows: int
+    proven: bool
+
+
+@dataclass(frozen=True)
+class Sizing:
+    """A design with the depths of its FIFOs and their reasons, and how each kernel's were found; none where they are by
+    rule.
+    """
+
+    tasks: TaskGraph
+    kernels: tuple[KernelSizing, ...] = ()
+
+    def summary_json(self) -> list[dict[str, Any]]:
+        """As in `design.json`."""
+        return [asdict(kernel) for kernel in self.kernels]
+
+
+def size(tasks: TaskGraph, strategy: FifoStrategy, platform: Platform) -> Sizing:
+    """Certified depths, unless `strategy` asks for FIFOs that hold whole streams: those are for comparison."""
+    if strategy == "whole":
+        streams = (replace(s, reason="by rule: holds the whole stream where two paths meet") for s in tasks.streams)
+        return Sizing(replace(tasks, streams=tuple(streams)))
+    return certify(tasks, platform)
+
+
+def certify(tasks: TaskGraph, platform: Platform, effort: int = EFFORT) -> Sizing:
+    """`tasks` with the depth of every FIFO certified by simulation; those behind HBM keep theirs or get shallower.
+
+    Deterministic: `effort` bounds the simulator's work, not its time; what was not tried by then says so.
+    """
+    planned: dict[Equalisation, dict[str, int]] = {e: lp_depths(tasks, e) for e in ("normal", "conservative")}
+    sized: dict[str, Stream] = {}
+    kernels: list[KernelSizing] = []
+    for trial in trials_of(tasks, platform):
+        kernel = _Kernel(trial, [_within(trial, depths) for depths in planned.values()], effort)
+        depths, sizing = kernel.size()
+        kernels.append(sizing)
+        for name, stream in trial.streams.items():
+            sized[name] = replace(stream, depth=depths[name], reason=kernel.reason(name, depths[name]))
+    return Sizing(replace(tasks, streams=tuple(sized[s.name] for s in tasks.streams)), tuple(kernels))
+
+
+def _within(trial: Trial, depths: Mapping[str, int]) -> Depths:
+    """Planned depths of one kernel; prefetch is not for the program to plan."""
+    return {name: s.depth if name in trial.loads else depths[name] for name, s in trial.streams.items()}
+
+
+def _less(trial: Trial, depths: Depths, enough: Depths) -> Depths:
+    """`depths`, but no more than `enough` where a FIFO is deep for progress: what the program gives it beyond that
+    serves an even pace, which the others around it do not keep. A FIFO that progress does not need serves the pace.
+    """
+    return {
+        name: depth if is_free(trial.width(name), enough[name]) else min(depth, enough[name])
+        for name, depth in depths.items()
+    }
+
+
+class _Kernel:
+    def __init__(self, trial: Trial, planned: list[Depths], effort: int) -> None:
+        self.trial = trial
+        self.lp = min(planned, key=trial.price)
+        enough = deadlock_free(trial)
+        plans = [trial.filled(depths) for depths in planned]
+        given = {name: stream.depth for name, stream in trial.streams.items()}
+        self.starts = [*(_less(trial, depths, enough) for depths in plans), *plans, trial.filled(given)]
+        self.tightening = Tightening(trial, {}, effort)
+
+    def size(self) -> tuple[Depths, KernelSizing]:
+        trial = self.trial
+        unlimited = trial.run(dict.fromkeys(trial.streams))
+        self.tightening.depths, outcome = self._start()
+        final = self.tightening.run(outcome)
+        depths = self._shown(final)
+        most = {name: max(2, peak) for name, peak in peaks(trial.base).items() if name in trial.streams}
+        return depths, KernelSizing(
+            final.cycles,
+            trial.base.cycles,
+            unlimited.cycles,
+            trial.price(depths),
+            trial.price(self.lp),
+            trial.price(most),
+            trial.bits(depths),
+            trial.bits(self.lp),
+            trial.bits(most),
+            trial.runs,
+            trial.windows,
+            all(map(self.tightening.is_needed, trial.costly(depths))),
+        )
+
+    def _start(self) -> tuple[Depths, Outcome]:
+        """The cheapest start that keeps the pace, else the first one, grown until it does."""
+        for depths in sorted(self.starts, key=self.trial.price):
+            outcome = self.trial.run(depths, limit=self.trial.limit + 1)
+            if self.trial.holds(outcome):
+                return self.trial.trimmed(depths, outcome), outcome
+        return self._grown(min(self.starts, key=self.trial.price))
+
+    def _grown(self, depths: Depths) -> tuple[Depths, Outcome]:
+        """Every FIFO that somebody found full gets twice as deep, up to what it holds when it is unbounded: there
+        nobody waits, so this ends.
+        """
+        most = peaks(self.trial.base)
+        while True:
+            outcome = self.trial.run(depths)
+            if self.trial.holds(outcome):
+                return self.trial.trimmed(depths, outcome), outcome
+            full = {f.name for f in outcome.fifos if f.full and f.name in depths and f.name not in self.trial.loads}
+            wanted = {name: max(depths[name], min(2 * depths[name], most[name])) for name in full}
+            grown = depths | {name: free_depth(self.trial.width(name), depth) for name, depth in wanted.items()}
+            if grown == depths:  # the FIFOs behind HBM alone are left, and they stay
+                return depths, outcome
+            depths = grown
+
+    def _shown(self, final: Outcome) -> Depths:
+        """The depths, and free FIFOs no deeper than they ever got."""
+        peak = peaks(final)
+        return {
+            name: depth if not is_free(self.trial.width(name), depth) else max(2, min(depth, peak[name]))
+            for name, depth in self.tightening.depths.items()
+        }
+
+    def reason(self, name: str, depth: int) -> str:
+        """Why the FIFO is no smaller."""
+        width = self.trial.width(name)
+        if is_free(width, depth):
+            return f"no memory of its own up to {free_depth(width, 2)} tokens"
+        if name not in self.tightening.failed or not self.tightening.is_needed(name):
+            return "not tried smaller: the simulator's effort was spent"
+        tried, outcome = self.tightening.failed[name]
+        if outcome.deadlocked:
+            return f"at {tried} tokens it deadlocks"
+        return f"at {tried} tokens the kernel takes more than {100 * SLACK:g} % longer"

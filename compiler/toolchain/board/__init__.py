@@ -1,0 +1,1 @@
+"""What a board and its runtime (XRT) report: sensors, checks, power over time, profiles."""

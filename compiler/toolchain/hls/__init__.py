@@ -1,0 +1,1 @@
+"""Reports of Vitis HLS: C synthesis and RTL co-simulation."""

@@ -1,0 +1,1 @@
+"""Logs of v++ and Vitis HLS: how a run ended, and why."""

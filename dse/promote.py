@@ -1,0 +1,91 @@
+"""Successive promotion: which designs go up one rung of the fidelity ladder, and how well the rung below did.
+
+The front of the estimates is simulated, and with it a sample of the other feasible designs: a front is chosen by its
+estimates, so the errors on it alone would be those of the luckiest ones.
+
+Fidelities are never mixed in one comparison. The front that is shown stays that of the estimates, for every design has
+one; what to recommend on it is decided among its simulated designs, by their simulated latency, as soon as there are
+any. Energy is the estimate in both: it is that of the work done, which hardly depends on how long tasks wait for it.
+"""
+
+import random
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil
+from statistics import median
+
+from dse.archive import Entry, ParetoArchive, knee
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """A feasible design of a front: its latency by estimate and, where it was simulated, by simulation."""
+
+    key: str
+    estimated_us: float
+    simulated_us: float | None
+    energy_uj: float
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorDistribution:
+    """Relative errors of `n` estimates against a better fidelity. All but `bias`, the signed median, are of absolute
+    values; `worst_key` names the design that has the worst.
+    """
+
+    n: int
+    median: float
+    p95: float
+    worst: float
+    bias: float
+    worst_key: str
+
+
+def spread(front: Sequence[Entry], count: int) -> list[Entry]:
+    """`count` designs of a front sorted by the first objective: ends, knee, then the middle of the widest gaps."""
+    if not front or count < 1:
+        return []
+    picks = list(dict.fromkeys([0, len(front) - 1, knee(front)]))[:count]
+    while len(picks) < min(count, len(front)):
+        low, high = max(pairwise(sorted(picks)), key=lambda gap: gap[1] - gap[0], default=(0, len(front) - 1))
+        picks.append((low + high) // 2)
+    return [front[i] for i in sorted(picks)]
+
+
+def calibration_sample(keys: Iterable[str], front: Collection[str], count: int, seed: int) -> list[str]:
+    """`count` of the designs `keys` that are not in `front`, drawn by the seed; the same ones in whatever order."""
+    shuffled = sorted(set(keys))
+    random.Random(seed).shuffle(shuffled)
+    return [key for key in shuffled if key not in front][:count]
+
+
+def recommended(designs: Iterable[Rated]) -> list[Entry]:
+    """The front among the simulated designs by simulated latency; among all by estimate where none is simulated."""
+    known = list(designs)
+    simulated = [(d.key, d.simulated_us, d.energy_uj) for d in known if d.simulated_us is not None]
+    archive = ParetoArchive()
+    for key, latency, energy in simulated or [(d.key, d.estimated_us, d.energy_uj) for d in known]:
+        archive.add(key, (latency, energy))
+    return archive.front()
+
+
+def relative_error(estimate: float, truth: float) -> float:
+    """Signed: -0.05 is an estimate that is 5 % below. `truth` is not 0."""
+    return (estimate - truth) / truth
+
+
+def error_distribution(errors: Sequence[tuple[str, float]]) -> ErrorDistribution | None:
+    """What the signed relative errors of the designs by key amount to; None where there are none."""
+    if not errors:
+        return None
+    ranked = sorted(abs(error) for _, error in errors)
+    worst_key, worst = max(errors, key=lambda pair: abs(pair[1]))
+    return ErrorDistribution(
+        n=len(errors),
+        median=median(ranked),
+        p95=ranked[ceil(0.95 * len(ranked)) - 1],
+        worst=abs(worst),
+        bias=median(error for _, error in errors),
+        worst_key=worst_key,
+    )

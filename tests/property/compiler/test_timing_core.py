@@ -1,0 +1,107 @@
+"""The native core against the cycle-by-cycle reference, on 2,000 random networks: every number of every result.
+
+A seed that fails is printed with the smallest network on which they still differ.
+"""
+
+from random import Random
+
+import pytest
+from cycle_reference import run_reference
+from random_timing import random_network, repeated
+from shrink_timing import shrink
+
+from compiler.graph.task_graph import TimingSpec
+from compiler.simulator.timing.core import run
+from compiler.simulator.timing.network import Network, Outcome
+
+NETWORKS, BATCH = 2000, 200
+FIRST, *REST = (range(start, start + BATCH) for start in range(0, NETWORKS, BATCH))
+
+
+def differs(network: Network) -> bool:
+    expected = run_reference(network)
+    return any(run(network, fast_forward=fast_forward) != expected for fast_forward in (False, True))
+
+
+def compare(seeds: range) -> None:
+    failing = [seed for seed in seeds if differs(random_network(seed))]
+    if failing:
+        pytest.fail(f"seeds {failing} differ; {explain(shrink(random_network(failing[0]), differs))}")
+
+
+def explain(network: Network) -> str:
+    lines = ["of the first, the smallest network that does:", *map(str, network.processes), *map(str, network.fifos)]
+    lines += ["reference:", str(run_reference(network))]
+    for fast_forward in (False, True):
+        lines += [f"core, fast_forward={fast_forward}:", str(run(network, fast_forward=fast_forward))]
+    return "\n".join(lines)
+
+
+def test_the_first_200_networks():
+    compare(FIRST)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seeds", REST, ids=str)
+def test_the_other_networks(seeds: range):
+    compare(seeds)
+
+
+@pytest.mark.parametrize("seeds", [range(100)], ids=str)
+def test_a_run_that_is_stopped_stands_where_the_reference_stands(seeds: range):
+    for seed in seeds:
+        network = random_network(seed)
+        limit = Random(seed).randint(1, run(network).cycles + 1)
+        expected = run_reference(network, limit)
+        for fast_forward in (False, True):
+            assert run(network, limit=limit, fast_forward=fast_forward) == expected, f"seed {seed}, limit {limit}"
+
+
+@pytest.mark.parametrize("seeds", [range(2000, 2100)], ids=str)
+def test_a_long_run_is_the_same_with_and_without_its_repetitions(seeds: range):
+    """Longer than the reference can be: each network is run 300 times over."""
+    skipped = 0
+    for seed in seeds:
+        network = repeated(random_network(seed), 300)
+        outcome = run(network)
+        assert outcome == run(network, fast_forward=False), f"seed {seed}"
+        skipped += skips(outcome)
+    assert skipped > len(seeds) // 3
+
+
+def test_the_networks_are_of_all_kinds():
+    """Otherwise agreement would say little: each of these is met often enough among the first 200."""
+    outcomes = [run(random_network(seed)) for seed in FIRST]
+    processes = [process for seed in FIRST for process in random_network(seed).processes]
+    assert 20 < sum(outcome.deadlocked for outcome in outcomes) < 100
+    assert sum(any(f.full for f in outcome.fifos) for outcome in outcomes) > 60
+    assert sum(outcome.cycles > 3000 for outcome in outcomes) >= 8
+    assert sum(skips(outcome) for outcome in outcomes) >= 5
+    assert sum(len(process.reads) > 1 for process in processes) > 200
+    assert sum(process.style == "stp" for process in processes) > 200
+    assert sum(process.per > 1 for process in processes) > 50
+    assert sum(process.restarts > 0 for process in processes) > 100
+
+
+def skips(outcome: Outcome) -> bool:
+    """Whether repetitions were left out: fast-forward did something."""
+    return outcome.skipped > 0
+
+
+def test_both_ends_of_each_fifo_move_as_many_tokens():
+    for seed in FIRST:
+        network = random_network(seed)
+        for fifo in network.fifos:
+            ends = [p for p in network.processes if p.name in (fifo.source, fifo.target)]
+            moved = [
+                TimingSpec(p.trips, 1, 1).tokens(a) for p in ends for a in p.reads + p.writes if a.stream == fifo.name
+            ]
+            assert len(moved) == 2, f"seed {seed}, {fifo.name}"
+            assert moved[0] == moved[1], f"seed {seed}, {fifo.name}"
+
+
+def test_a_failure_is_shown_on_the_smallest_network():
+    """Of the networks that lose cycles to a FIFO that is full, one with nothing else in it."""
+    smallest = shrink(random_network(1), lambda network: any(fifo.full for fifo in run(network).fifos))
+    assert (len(smallest.processes), len(smallest.fifos)) == (2, 1)
+    assert "Process(name=" in explain(smallest)

@@ -1,0 +1,230 @@
+"""The machine of `compiler.simulator.timing.network`, stepped cycle by cycle: slow, and meant to be plainly right.
+
+What the module's text leaves open is decided here as hardware has it:
+
+* an event is an entry, a leaving or a step of a stalling process, also one that takes in and lets out nothing;
+* a run that is stopped ends at the limit; one that could not go on there is a deadlock;
+* `iterations` are those that entered; `end` is 0 where none has left;
+* `peak` counts a token that is read still in the cycle of its read: its slot is free in the next one;
+* a FIFO's `full` and `empty` count only where the iteration, or step, in question uses it.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+from itertools import product
+
+from compiler.graph.task_graph import Access
+from compiler.simulator.timing.network import Fifo, FifoRun, Network, Outcome, Process, ProcessRun
+
+
+@dataclass
+class _FifoState:
+    """`stored` does not change within a cycle: writes and reads of the cycle wait in `pushing` and `popping`."""
+
+    fifo: Fifo
+    stored: int = 0
+    pushing: int = 0
+    popping: int = 0
+    pushed: int = 0
+    popped: int = 0
+    peak: int = 0
+    empty: int = 0
+    full: int = 0
+
+    @property
+    def has_token(self) -> bool:
+        return self.stored >= 1
+
+    @property
+    def has_room(self) -> bool:
+        return self.fifo.depth is None or self.stored < self.fifo.depth
+
+    def end_cycle(self) -> None:
+        self.peak = max(self.peak, self.stored + self.pushing)  # a slot that is read in this cycle is free in the next
+        self.stored += self.pushing - self.popping
+        self.pushed += self.pushing
+        self.popped += self.popping
+        self.pushing = self.popping = 0
+
+    def result(self) -> FifoRun:
+        return FifoRun(self.fifo.name, self.pushed, self.popped, self.peak, self.empty, self.full)
+
+
+_Fifos = dict[str, _FifoState]
+
+
+def _used(process: Process, accesses: tuple[Access, ...], fifos: _Fifos) -> list[list[_FifoState]]:
+    """The FIFOs that each iteration uses."""
+    indices = product(*(range(trip) for trip in process.trips))
+    return [
+        [fifos[a.stream] for a in accesses if all(gate.low <= index[gate.loop] < gate.high for gate in a.gates)]
+        for index in indices
+    ]
+
+
+class _State:
+    """What both styles have: where the process stands and what it counts."""
+
+    def __init__(self, process: Process, fifos: _Fifos) -> None:
+        self.process = process
+        self.reads = _used(process, process.reads, fifos)
+        self.writes = _used(process, process.writes, fifos)
+        self.entered = self.left = 0
+        self.start, self.end = -1, 0
+        self.empty = self.full = 0
+
+    @property
+    def is_finished(self) -> bool:
+        return self.left == self.process.iterations
+
+    def take_in(self, cycle: int) -> None:
+        for fifo in self.reads[self.entered]:
+            fifo.popping += 1
+        self.entered += 1
+        if self.start < 0:
+            self.start = cycle
+
+    def let_out(self, cycle: int) -> None:
+        for fifo in self.writes[self.left]:
+            fifo.pushing += 1
+        self.left += 1
+        self.end = cycle + 1
+
+    def result(self) -> ProcessRun:
+        return ProcessRun(self.process.name, self.entered, self.start, self.end, self.empty, self.full)
+
+
+class _Flushable(_State):
+    def __init__(self, process: Process, fifos: _Fifos) -> None:
+        super().__init__(process, fifos)
+        self.inside: deque[int] = deque()  # the cycles in which the iterations inside entered, the oldest first
+        self.turn = 0  # of the next iteration, in 1/per cycles
+        self.is_draining = False  # the next iteration waits for all inside to leave
+
+    def can_ever_go_on(self) -> bool:
+        """Whether time alone lets it enter or leave."""
+        if self.inside and all(fifo.has_room for fifo in self.writes[self.left]):
+            return True
+        if self.entered == self.process.iterations or self.is_draining or len(self.inside) == self.process.slots:
+            return False
+        return all(fifo.has_token for fifo in self.reads[self.entered])
+
+    def do_cycle(self, cycle: int) -> None:
+        self._leave(cycle)
+        self._enter(cycle)
+
+    def _leave(self, cycle: int) -> None:
+        if not self.inside or cycle - self.inside[0] < self.process.latency - 1:
+            return
+        without_room = [fifo for fifo in self.writes[self.left] if not fifo.has_room]
+        for fifo in without_room:
+            fifo.full += 1
+        if without_room:
+            return
+        self.let_out(cycle)
+        self.inside.popleft()
+        if self.is_draining and not self.inside:
+            self.is_draining = False
+            self.turn = max(self.turn, (cycle + 1) * self.process.per + self.process.gap)
+
+    def _enter(self, cycle: int) -> None:
+        first_cycle = -(-self.turn // self.process.per)
+        if self.entered == self.process.iterations or self.is_draining or cycle < first_cycle:
+            return
+        without_token = [fifo for fifo in self.reads[self.entered] if not fifo.has_token]
+        for fifo in without_token:
+            fifo.empty += 1
+        if without_token:
+            self.empty += 1
+        elif len(self.inside) == self.process.slots:
+            self.full += 1
+        else:
+            self.take_in(cycle)
+            self.inside.append(cycle)
+            self.turn = (self.turn if cycle == first_cycle else cycle * self.process.per) + self.process.ii
+            self._end_run()
+
+    def _end_run(self) -> None:
+        if self.entered % self.process.run != 0:
+            return
+        if self.process.drains:
+            self.is_draining = True
+        else:
+            self.turn += self.process.gap
+
+
+class _Stalling(_State):
+    def __init__(self, process: Process, fifos: _Fifos) -> None:
+        super().__init__(process, fifos)
+        self.step = 0  # the next one of this run
+        self.first_cycle = 0  # of this run
+        self.stages: deque[bool] = deque([False] * (process.latency - 1))  # the shift register, the newest first
+
+    @property
+    def _takes_in(self) -> bool:
+        return self.step % self.process.ii == 0 and self.step // self.process.ii < self.process.run
+
+    @property
+    def _lets_out(self) -> bool:
+        return self.stages[-1] if self.stages else self._takes_in
+
+    def _without_token(self) -> list[_FifoState]:
+        return [fifo for fifo in self.reads[self.entered] if not fifo.has_token] if self._takes_in else []
+
+    def _without_room(self) -> list[_FifoState]:
+        return [fifo for fifo in self.writes[self.left] if not fifo.has_room] if self._lets_out else []
+
+    def can_ever_go_on(self) -> bool:
+        return not self.is_finished and not self._without_token() and not self._without_room()
+
+    def do_cycle(self, cycle: int) -> None:
+        if self.is_finished or cycle < self.first_cycle:
+            return
+        without_token, without_room = self._without_token(), self._without_room()
+        for fifo in without_token:
+            fifo.empty += 1
+        for fifo in without_room:
+            fifo.full += 1
+        if without_token:
+            self.empty += 1
+        elif without_room:
+            self.full += 1
+        else:
+            self._do_step(cycle)
+
+    def _do_step(self, cycle: int) -> None:
+        takes_in, lets_out = self._takes_in, self._lets_out
+        if takes_in:
+            self.take_in(cycle)
+        if lets_out:
+            self.let_out(cycle)
+        self.stages.appendleft(takes_in)
+        self.stages.pop()
+        self.step += 1
+        if lets_out and self.left % self.process.run == 0:
+            self.step = 0
+            self.first_cycle = cycle + 1 + self.process.gap
+
+
+def run_reference(network: Network, limit: int | None = None) -> Outcome:
+    """Step the network until it is finished, can not go on, or `limit` cycles are over."""
+    fifos = {fifo.name: _FifoState(fifo) for fifo in network.fifos}
+    states = [(_Stalling if p.style == "stp" else _Flushable)(p, fifos) for p in network.processes]
+    cycle, is_finished, is_dead = 0, False, False
+    while True:
+        is_finished = all(state.is_finished for state in states)
+        is_dead = not is_finished and not any(state.can_ever_go_on() for state in states)
+        if is_finished or is_dead or cycle == limit:
+            break
+        for state in states:
+            state.do_cycle(cycle)
+        for fifo in fifos.values():
+            fifo.end_cycle()
+        cycle += 1
+    return Outcome(
+        cycles=cycle,
+        deadlocked=is_dead,
+        stopped=not is_finished and not is_dead,
+        processes=tuple(state.result() for state in states),
+        fifos=tuple(fifo.result() for fifo in fifos.values()),
+    )

@@ -1,0 +1,61 @@
+"""Makes a network on which a test fails smaller, step by step, as long as it still fails."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from compiler.graph.task_graph import Access
+from compiler.simulator.timing.network import Fifo, Network, Process
+
+
+def shrink(network: Network, fails: Callable[[Network], bool]) -> Network:
+    """A network from which none of the steps can be taken without the failure going away."""
+    while (smaller := next((n for n in _smaller(network) if fails(n)), None)) is not None:
+        network = smaller
+    return network
+
+
+def _smaller(network: Network) -> Iterator[Network]:
+    """Valid networks that are simpler in one place; both ends of each FIFO still move as many tokens."""
+    for process in network.processes:
+        yield _without(network, process)
+    for fifo in network.fifos:
+        yield _without_fifos(network, {fifo.name})
+    for process in network.processes:
+        yield from (_with_process(network, simpler) for simpler in _simpler(process))
+    for fifo in network.fifos:
+        if fifo.depth is not None:
+            yield _with_fifo(network, replace(fifo, depth=None))
+
+
+def _simpler(process: Process) -> Iterator[Process]:
+    plain = {"per": 1, "gap": 0, "restarts": 0, "drains": True}
+    for field, value in plain.items():
+        if getattr(process, field) != value:
+            yield replace(process, **{field: value})
+    if process.ii > process.per:
+        yield replace(process, ii=process.ii - 1)
+    if process.latency > 2:
+        yield replace(process, latency=process.latency - 1)
+    if process.style != "flp":
+        yield replace(process, style="flp", latency=max(2, process.latency))
+
+
+def _with_process(network: Network, process: Process) -> Network:
+    return replace(network, processes=tuple(process if p.name == process.name else p for p in network.processes))
+
+
+def _with_fifo(network: Network, fifo: Fifo) -> Network:
+    return replace(network, fifos=tuple(fifo if f.name == fifo.name else f for f in network.fifos))
+
+
+def _without(network: Network, process: Process) -> Network:
+    others = replace(network, processes=tuple(p for p in network.processes if p != process))
+    return _without_fifos(others, {f.name for f in network.fifos if process.name in (f.source, f.target)})
+
+
+def _without_fifos(network: Network, names: set[str]) -> Network:
+    def kept(accesses: tuple[Access, ...]) -> tuple[Access, ...]:
+        return tuple(access for access in accesses if access.stream not in names)
+
+    processes = tuple(replace(p, reads=kept(p.reads), writes=kept(p.writes)) for p in network.processes)
+    return Network(processes, tuple(f for f in network.fifos if f.name not in names))

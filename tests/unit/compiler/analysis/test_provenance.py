@@ -1,0 +1,29 @@
+"""A design says what its area and power rest on."""
+
+from dataclasses import replace
+
+from compiler.analysis.provenance import calibration_note, guessed_operators
+from compiler.graph.task_graph import Task, TaskGraph, TimingSpec
+from compiler.platforms.platform import load_platform
+
+U55C = load_platform("u55c")
+
+
+def graph(*cores: str) -> TaskGraph:
+    task = Task("t", "compute", 0, TimingSpec((4,), 1, 3), (), (), operators=tuple((core, 2) for core in cores))
+    return TaskGraph("g", 1, (task,), ())
+
+
+def test_without_a_calibration_it_says_so():
+    assert calibration_note(graph("fadd", "fmul"), U55C).startswith("uncalibrated")
+
+
+def test_guessed_operators_are_named():
+    tasks = graph("fadd", "ftanh", "fdiv")
+    assert guessed_operators(tasks, U55C) == ("fdiv", "ftanh")
+    assert calibration_note(tasks, U55C).endswith("guessed area of fdiv, ftanh")
+
+
+def test_a_calibration_is_quoted():
+    calibrated = replace(U55C, calibration="calibrated (area: 3 csynth reports)")
+    assert calibration_note(graph("fadd"), calibrated) == "calibrated (area: 3 csynth reports)"

@@ -1,0 +1,114 @@
+"""Any dataflow.json: those that we write mean what their TaskGraph means, what is wrong in others is named."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from small_graphs import ALL
+from timed_designs import design as design_of
+from timed_designs import load, residual, task, to_json
+
+from compiler.analysis.build import build_task_graph
+from compiler.analysis.placement.channels import assign_channels
+from compiler.errors import InvalidInputError
+from compiler.options import Knobs
+from compiler.platforms.platform import load_platform
+from compiler.simulator.timing.design import Transfer, timed_design
+from compiler.simulator.timing.design_json import task_timing_from_json
+
+U55C = load_platform("u55c")
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_file_and_the_task_graph_are_the_same_design(name: str) -> None:
+    tasks = build_task_graph(ALL[name](), Knobs(default_tile_size=4, overall_unroll=8), U55C)
+    written = tasks.to_json() | {"hbm_channels": assign_channels(tasks.tasks, U55C)}
+    assert task_timing_from_json(json.loads(json.dumps(written))) == timed_design(tasks, U55C)
+
+
+def test_style_restarts_and_reasons_are_read() -> None:
+    data = to_json(residual(9))
+    data["tasks"][1]["timing"] |= {"style": "stp", "restarts": 1, "gap": 3}
+    data["streams"][0]["reason"] = "holds a row"
+    found = task_timing_from_json(data)
+    assert (found.tasks[1].timing.style, found.tasks[1].timing.restarts, found.tasks[1].timing.gap) == ("stp", 1, 3)
+    assert found.streams[0].reason == "holds a row"
+
+
+def test_re_reading_loops_come_from_the_itensor() -> None:
+    wanted = design_of((load("l", 64, "s", Transfer(1, 2, 1, 16, (3,))), task("t", (64,), ("s",))))
+    itensor = "itensor<4xf32, iter_space: [4,16]*[1,4], iter_map: (d0,d1)->(d1)>"
+    assert task_timing_from_json(to_json(wanted, {"s": itensor})) == wanted
+
+
+def _set(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
+    def change(data: dict[str, Any]) -> None:
+        *outer, last = path.split(".")
+        place: Any = data
+        for key in outer:
+            place = place[int(key) if key.isdigit() else key]
+        place[int(last) if last.isdigit() else last] = value
+
+    return change
+
+
+BROKEN = {
+    "trips.zero": (_set("tasks.1.timing.trips", [4, 0]), "trips of timing of task copy"),
+    "trips.fraction": (_set("tasks.1.timing.trips", [4, 1.5]), "trips of timing of task copy"),
+    "trips.text": (_set("tasks.1.timing.trips", "4"), "trips of timing of task copy is '4'"),
+    "trips.huge": (_set("tasks.1.timing.trips", [1 << 40, 1 << 40]), "can not count"),
+    "trips.changed": (_set("tasks.1.timing.trips", [4, 9]), "source writes 32 tokens to x, copy reads 36"),
+    "ii.bool": (_set("tasks.1.timing.ii", True), "ii of timing of task copy is True"),
+    "depth.missing": (_set("tasks.1.timing", {"trips": [4, 8], "ii": 1}), "timing of task copy lacks depth"),
+    "style.unknown": (_set("tasks.1.timing.style", "fast"), "one of stp, flp, frp"),
+    "restarts.many": (_set("tasks.1.timing.restarts", 3), "restarts of timing of task copy"),
+    "timing.list": (_set("tasks.1.timing", []), "timing of task copy is []; it must be an object"),
+    "task.number": (_set("tasks.1", 7), "task 1 is 7; it must be an object"),
+    "tasks.missing": (_set("tasks", None), "tasks of the design is None; it must be a list"),
+    "kernel.unknown": (_set("tasks.1.kernel", 1), "kernel of task copy is 1"),
+    "kernels.differ": (lambda d: (_set("kernels", 2)(d), _set("tasks.3.kernel", 1)(d)), "from kernel 0 to kernel 1"),
+    "name.empty": (_set("tasks.1.name", ""), "name of task 1"),
+    "name.twice": (_set("tasks.1.name", "total"), "2 tasks are called total"),
+    "stream.twice": (_set("streams.1.name", "x"), "2 streams are called x"),
+    "stream.unknown": (_set("tasks.1.reads.0.stream", "y"), "task copy reads stream y, which is not listed"),
+    "stream.unread": (_set("tasks.1.reads", []), "is written by source and read by none"),
+    "stream.target": (_set("streams.0.target", "divide"), "stream x goes from source to divide"),
+    "gate.loop": (_set("tasks.2.writes.0.gates.0.loop", 2), "loop of a gate of an access in writes of task total"),
+    "gate.high": (_set("tasks.2.writes.0.gates.0.high", 9), "an integer from 8 to 8"),
+    "gate.twice": (_set("tasks.2.writes.0.gates", 2 * [{"loop": 1, "low": 7, "high": 8}]), "two gates on one loop"),
+    "depth.zero": (_set("streams.0.depth", 0), "depth of stream x is 0"),
+    "kind": (_set("tasks.1.kind", "magic"), "kind of task copy is 'magic'"),
+    "dma": (_set("tasks.1.kind", "load"), "dma of task copy is None"),
+    "order": (lambda d: d["tasks"].reverse(), "topological order"),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), BROKEN.values(), ids=BROKEN)
+def test_what_is_wrong_is_named(change: Callable[[dict[str, Any]], None], message: str) -> None:
+    data = to_json(residual(9))
+    task_timing_from_json(data)
+    change(data)
+    with pytest.raises(InvalidInputError) as caught:
+        task_timing_from_json(data)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("data", [None, [], "x", 3])
+def test_what_is_no_object_is_no_design(data: Any) -> None:
+    with pytest.raises(InvalidInputError, match="the design is"):
+        task_timing_from_json(data)
+
+
+@pytest.mark.parametrize("itensor", ["itensor<", "x" * 1000, "itensor<4xf32, iter_space: [4]*[1]>"])
+def test_an_itensor_that_is_none_is_named(itensor: str) -> None:
+    wanted = design_of((load("l", 64, "s"), task("t", (64,), ("s",))))
+    with pytest.raises(InvalidInputError, match="is not an itensor"):
+        task_timing_from_json(to_json(wanted, {"s": itensor}))
+
+
+def test_runs_that_do_not_divide_a_load_are_refused() -> None:
+    wanted = design_of((load("l", 64, "s"), task("t", (64,), ("s",))))
+    itensor = "itensor<4xf32, iter_space: [4,15]*[1,4], iter_map: (d0,d1)->(d1)>"
+    with pytest.raises(InvalidInputError, match="re-reads every 15 iterations"):
+        task_timing_from_json(to_json(wanted, {"s": itensor}))

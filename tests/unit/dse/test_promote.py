@@ -1,0 +1,65 @@
+import pytest
+
+from dse.archive import Entry
+from dse.promote import (
+    Rated,
+    calibration_sample,
+    error_distribution,
+    recommended,
+    relative_error,
+    spread,
+)
+
+FRONT = [Entry("a", (1, 100)), Entry("b", (2, 90)), Entry("c", (3, 5)), Entry("d", (50, 4)), Entry("e", (100, 1))]
+
+
+def keys(entries: list[Entry]) -> str:
+    return "".join(entry.key for entry in entries)
+
+
+@pytest.mark.parametrize(("count", "expected"), [(3, "ace"), (1, "a"), (0, ""), (4, "abce"), (32, "abcde")])
+def test_ends_and_knee_come_first(count: int, expected: str) -> None:
+    assert keys(spread(FRONT, count)) == expected
+
+
+def test_spread_of_small_fronts() -> None:
+    assert spread([], 3) == []
+    assert keys(spread(FRONT[:1], 3)) == "a"
+    assert keys(spread(FRONT[:2], 3)) == "ab"
+
+
+def test_calibration_sample_is_beside_the_front_and_depends_on_the_seed_alone() -> None:
+    names = [f"k{n}" for n in range(50)]
+    sample = calibration_sample(names, {"k1", "k2"}, 4, seed=3)
+    assert sample == calibration_sample(reversed(names), {"k1", "k2"}, 4, seed=3)
+    assert sample != calibration_sample(names, {"k1", "k2"}, 4, seed=4)
+    assert len(set(sample) - {"k1", "k2"}) == 4
+    assert calibration_sample(["a", "b"], {"a"}, 4, seed=0) == ["b"]
+    assert set(calibration_sample(names, set(sample), 4, seed=3)) & set(sample) == set()
+
+
+def test_recommendation_compares_one_fidelity() -> None:
+    """`b` has the best number of all, but an estimate; among the simulated ones `c` is beaten by `a`."""
+    designs = [Rated("a", 10, 30, 2), Rated("b", 20, None, 1), Rated("c", 5, 40, 3), Rated("d", 9, 90, 1.5)]
+    assert keys(recommended(designs)) == "ad"
+    assert recommended(designs)[0].objectives == (30, 2)
+
+
+def test_recommendation_goes_by_estimate_where_nothing_is_simulated() -> None:
+    assert keys(recommended([Rated("a", 10, None, 2), Rated("b", 20, None, 1), Rated("c", 30, None, 3)])) == "ab"
+    assert recommended([]) == []
+
+
+def test_error_distribution() -> None:
+    errors = [(f"d{n}", n / 100 if n % 2 else -n / 100) for n in range(1, 21)]
+    found = error_distribution(errors)
+    assert found is not None
+    assert (found.n, found.worst, found.worst_key) == (20, 0.2, "d20")
+    assert found.median == pytest.approx(0.105)
+    assert found.p95 == pytest.approx(0.19)
+    assert found.bias == pytest.approx(-0.005)
+    assert error_distribution([]) is None
+
+
+def test_error_is_that_of_the_estimate() -> None:
+    assert relative_error(95.0, 100.0) == pytest.approx(-0.05)

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { Cloud, type Snapshot } from "@/features/pareto/cloud";
+import { at, counterpart, errorOf } from "@/features/pareto/fidelity";
+import type { SimulationState } from "@/lib/api/types";
+
+/** Three designs of which the fast one is slower than it was estimated, and one that was not simulated. */
+function cloud(simulation: (SimulationState | null)[] = ["done", "done", "done", null]): Cloud {
+  const made = new Cloud();
+  made.merge({
+    id: ["a", "b", "c", "d"],
+    number: [0, 1, 2, 3],
+    latency_us: [10, 20, 40, 50],
+    energy_uj: [90, 80, 70, 60],
+    feasible: [true, true, true, true],
+    on_front: [true, true, true, true],
+    csim: [null, null, null, null],
+    simulated_us: [25, 22, 39, null],
+    simulation,
+  });
+  return made;
+}
+
+const ids = ({ front }: Snapshot) => front.map((p) => p.id);
+
+test("the front of the simulator is that of the simulated latencies", () => {
+  const snapshot = cloud().snapshot();
+  expect(ids(at(snapshot, "estimate"))).toEqual(["a", "b", "c", "d"]);
+  const simulated = at(snapshot, "simulate");
+  expect(simulated.points.map((p) => p.latency)).toEqual([25, 22, 39]);
+  expect(ids(simulated)).toEqual(["b", "c"]);
+});
+
+test("each fidelity knows where the design is at the other", () => {
+  const [a] = at(cloud().snapshot(), "simulate").points;
+  expect(a && counterpart(a, "simulate")).toBe(10);
+  expect(a && errorOf(a)).toBeCloseTo(-0.6);
+  const d = cloud().snapshot().points[3];
+  expect(d && [counterpart(d, "estimate"), errorOf(d)]).toEqual([null, null]);
+});
+
+test("a design that deadlocks is not on the front", () => {
+  expect(ids(cloud(["deadlock", "done", null, null]).snapshot())).toEqual(["b", "c", "d"]);
+});
+
+test("events of the simulator may come before, after and twice", () => {
+  const made = cloud([null, null, null, null]);
+  made.setSimulated({ id: "b", state: "deadlock", latency_us: null });
+  made.promote({ ids: ["b", "c"], calibration: ["d", "unknown"] });
+  const states = made.snapshot().points.map((p) => p.simulation);
+  expect(states).toEqual([null, "deadlock", "running", "running"]);
+  expect(ids(made.snapshot())).toEqual(["a", "c", "d"]);
+});

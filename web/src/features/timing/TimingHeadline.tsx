@@ -1,0 +1,39 @@
+import { FidelityBadge } from "@/components/badges";
+import type { Simulation } from "@/features/timing/simulation";
+import type { Fidelity, Metric } from "@/lib/api/types";
+import { errorInWords, estimateError } from "@/lib/estimate";
+import { number, withUnit } from "@/lib/format";
+
+function Figure({ fidelity, us, cycles }: { fidelity: Fidelity; us: number; cycles: number }) {
+  return (
+    <div className="figure">
+      <dt>
+        Latency <FidelityBadge fidelity={fidelity} />
+      </dt>
+      <dd className="num">
+        {withUnit(us, "us")} <small>{number(cycles)} cycles</small>
+      </dd>
+    </div>
+  );
+}
+
+/** What the service knows where the simulator was not told. */
+const estimatedCycles = (metrics: readonly Metric[]): number | null =>
+  metrics.find((m) => m.name === "cycles" && m.fidelity === "estimate")?.value ?? null;
+
+/** Latency by the simulator beside the estimate. */
+export function TimingHeadline({ simulation: s, metrics }: { simulation: Simulation; metrics: readonly Metric[] }) {
+  const estimate = s.estimate_cycles ?? estimatedCycles(metrics);
+  return (
+    <dl className="figures timing-figures" data-testid="timing-headline">
+      {!s.deadlock && <Figure fidelity="simulate" us={s.latency_us} cycles={s.cycles} />}
+      {estimate !== null && <Figure fidelity="estimate" us={estimate / s.clock_mhz} cycles={Math.round(estimate)} />}
+      {!s.deadlock && estimate !== null && s.cycles > 0 && (
+        <div className="figure">
+          <dt>The estimate is</dt>
+          <dd className="verbal">{errorInWords(estimateError(estimate, s.cycles))}</dd>
+        </div>
+      )}
+    </dl>
+  );
+}
