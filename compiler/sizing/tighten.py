@@ -79,6 +79,6 @@ class Tightening:
         if name not in self.succeeded and name not in self.failed:
             is_small = price(width, depth) < SMALL * self.trial.price(self.depths)
             return free_depth(width, MIN_DEPTH) if is_small else smaller
-        floor = self.failed[name][0] if name in self.failed else MIN_DEPTH
-        middle = (price(width, depth) + price(width, floor)) / 2
-        return max(floor + 1, min(smaller, deepest_within(width, middle, depth)))
+        least = self.failed[name][0] + 1 if name in self.failed else MIN_DEPTH
+        middle = (price(width, depth) + price(width, max(MIN_DEPTH, least - 1))) / 2
+        return min(smaller, max(least, deepest_within(width, middle, depth)))
