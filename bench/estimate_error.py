@@ -1,15 +1,16 @@
-"""How far the estimate is off: random designs of three models, each estimated and simulated. (estimate - simulated) / simulated.
+"""How far estimates are off: random designs of three models, estimated and simulated. Error: estimate / simulated - 1.
 
     python -m bench.estimate_error
     python -m bench.estimate_error --designs 200 --seed 7 --plot docs/estimate_error.svg
 
-GPT-2 medium and Qwen2.5 0.5B decode a token with a context of 64, Llama 1.1B prefills 16: both phases, three families, and
-a simulation that takes well under a second. A third of the designs is drawn evenly from the space; there one slow task
-mostly decides. The others are those of a search: variants of good designs, then neighbours of the front, where many
-tasks are about as fast as each other and heads, tails and waits count.
+GPT-2 medium and Qwen2.5 0.5B decode a token with a context of 64, Llama 1.1B prefills 16: both phases, three families,
+and a simulation that takes well under a second. A third of the designs is drawn evenly from the space; there one slow
+task mostly decides. The others are those of a search: variants of good designs, then neighbours of the front, where
+many tasks are about as fast as each other and heads, tails and waits count.
 
 FIFOs between tasks hold any number of tokens, since certified depths (`compiler.sizing`) cost at most 0.5 % of that;
-`--sized` certifies each design instead. FIFOs behind loads have their depth. Designs that can not be built are drawn again.
+`--sized` certifies each design instead. FIFOs behind loads have their depth. Designs that can not be built are drawn
+again.
 """
 
 import argparse
@@ -32,6 +33,7 @@ from compiler.graph.task_graph import TaskGraph
 from compiler.options import Knobs, Workload
 from compiler.platforms.platform import Platform, load_platform
 from compiler.simulator.timing.simulate import simulate
+from compiler.sizing.certify import certify
 from dse.explore import EvaluatedDesign, SearchOptions, search
 from dse.space import DesignSpace
 
@@ -131,8 +133,6 @@ class Comparison:
     def _with_depths(self, tasks: TaskGraph) -> TaskGraph:
         if not self.sized:
             return unbounded(tasks)
-        from compiler.sizing.certify import certify
-
         return certify(tasks, self.platform).tasks
 
 

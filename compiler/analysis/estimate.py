@@ -1,15 +1,10 @@
 """Latency, area, power and energy of a TaskGraph, without simulating it. Fidelity `estimate`.
 
-Latency walks the tasks in topological order. A task starts with its first tokens, runs at its own initiation interval,
-and can not push a token before the tokens it depends on arrived; arrivals between a stream's first and last push are
-interpolated. FIFOs between tasks are taken as deep enough; those behind HBM are not: what does not fit them is loaded
-while it is read. HBM bounds the result from below.
+Latency is that of `compiler.analysis.schedule`, kernel after kernel; HBM bounds it from below.
 """
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from math import ceil
-from typing import NamedTuple
 
 from compiler.analysis.memory_kinds import fit_board
 from compiler.analysis.ports import port_count
@@ -21,29 +16,16 @@ from compiler.analysis.resources import (
     task_resources,
     total,
 )
+from compiler.analysis.schedule import TaskTime, schedule
+from compiler.analysis.transfers import hbm_bytes, hbm_cycles
 from compiler.errors import Violation
-from compiler.graph.task_graph import Stream, Task, TaskGraph
+from compiler.graph.task_graph import TaskGraph
 from compiler.metrics import Fidelity, Metric
 from compiler.platforms.platform import Platform
 
 DIE_RESOURCES = ("lut", "ff", "dsp", "bram36", "uram")
 # Every bound that an estimate checks, by the name that its violation has.
 BOUNDS = (*DIE_RESOURCES, "hbm_ports", *(f"slr_{resource}" for resource in DIE_RESOURCES), "hbm_channel_bytes")
-
-
-class Arrival(NamedTuple):
-    """Cycles at which the first and the last token of a stream are pushed."""
-
-    first: float
-    last: float
-
-
-class TaskTime(NamedTuple):
-    """Cycles at which a task reads its first token and ends, and for how many of them it computes."""
-
-    start: float
-    end: float
-    busy: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,107 +40,6 @@ class Estimate:
     @property
     def feasible(self) -> bool:
         return not self.violations
-
-
-def _arrival_of(arrival: Arrival, count: int, tokens: int) -> float:
-    """When token number `count` (from 1) of a stream arrives."""
-    if tokens <= 1 or count >= tokens:
-        return arrival.last
-    return arrival.first + (arrival.last - arrival.first) * max(0, count - 1) / (tokens - 1)
-
-
-def _push(task: Task, iteration: int, start: float, arrivals: dict[str, Arrival]) -> float:
-    """Cycle at which `task` pushes what it makes in `iteration`."""
-    timing = task.timing
-    ready = start + iteration * timing.ii
-    for read in task.reads:
-        arrival, behind = arrivals[read.stream], iteration - timing.last(read)
-        if behind >= 0:
-            ready = max(ready, arrival.last + behind * timing.ii)
-        elif count := timing.tokens_until(read, iteration):
-            ready = max(ready, _arrival_of(arrival, count, timing.tokens(read)))
-    return ready + timing.depth
-
-
-def _words(task: Task) -> int:
-    """Words of `channels` x 512 bits that a load or store moves in one run, re-reads included."""
-    assert task.dma is not None
-    return ceil(task.timing.iterations / task.dma.tokens_per_word)
-
-
-def transfer_cycles(task: Task, platform: Platform) -> float:
-    """Cycles of a load or store that nothing blocks: the port's or its HBM channels', the slower."""
-    hbm = _words(task) * (platform.hbm.port_bits / 8) / platform.channel_bytes_per_cycle
-    return max(float(task.timing.iterations * task.timing.ii), hbm)
-
-
-def _throttled(arrival: Arrival, stream: Stream, span: float, first_read: float) -> Arrival:
-    """Arrivals of a load's stream of `span` cycles that is read from `first_read` on: by then the load has filled the
-    FIFO and waits; the other tokens come at its own rate.
-    """
-    late = span * max(0.0, 1.0 - stream.depth / stream.tokens)
-    first = max(arrival.first, first_read)
-    return Arrival(first, max(arrival.last, first + late))
-
-
-def schedule(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, TaskTime], tuple[float, ...]]:
-    """When each task runs, in cycles since its kernel started, and the length of each kernel. O(streams x loops)."""
-    arrivals: dict[str, Arrival] = {}
-    times: dict[str, TaskTime] = {}
-    lengths = [0.0] * tasks.kernels
-    for task in tasks.tasks:
-        timing = task.timing
-        if task.kind == "load":
-            span = transfer_cycles(task, platform)
-            first = float(timing.depth)
-            arrivals[task.writes[0].stream] = Arrival(first, first + span)
-            times[task.name] = TaskTime(0.0, first + span, span)
-            lengths[task.kernel] = max(lengths[task.kernel], first + span)
-            continue
-        start = max((arrivals[r.stream].first - timing.first(r) * timing.ii for r in task.reads), default=0.0)
-        start = max(0.0, start)
-        for read in task.reads:
-            stream = tasks.stream[read.stream]
-            if tasks.task[stream.source].kind == "load":
-                source, first_read = times[stream.source], start + timing.first(read) * timing.ii
-                arrivals[stream.name] = _throttled(arrivals[stream.name], stream, source.busy, first_read)
-                times[stream.source] = source._replace(end=arrivals[stream.name].last)
-        busy = timing.iterations * timing.ii if task.dma is None else transfer_cycles(task, platform)
-        end = start + max(timing.latency, busy)
-        for read in task.reads:
-            tail = (timing.iterations - 1 - timing.last(read)) * timing.ii + timing.depth
-            end = max(end, arrivals[read.stream].last + tail)
-        for write in task.writes:
-            first = _push(task, timing.first(write), start, arrivals)
-            last = max(first, _push(task, timing.last(write), start, arrivals))
-            arrivals[write.stream] = Arrival(first, last)
-        times[task.name] = TaskTime(start, end, busy)
-        lengths[task.kernel] = max(lengths[task.kernel], end)
-    return times, tuple(lengths)
-
-
-def kernel_hbm_bytes(tasks: TaskGraph) -> tuple[float, ...]:
-    """Bytes that cross the HBM ports in one run of each kernel, re-reads included."""
-    traffic = [0.0] * tasks.kernels
-    for task in tasks.tasks:
-        if task.dma is not None:
-            traffic[task.kernel] += _words(task) * task.dma.channels * 64
-    return tuple(traffic)
-
-
-def hbm_bytes(tasks: TaskGraph) -> float:
-    """Bytes that cross the HBM ports in one run of all kernels, re-reads included."""
-    return sum(kernel_hbm_bytes(tasks))
-
-
-def hbm_cycles(tasks: TaskGraph, platform: Platform) -> tuple[float, ...]:
-    """Cycles that each kernel's traffic takes at least: its ports have a channel each while there are channels."""
-    ports = [0] * tasks.kernels
-    for task in tasks.tasks:
-        ports[task.kernel] += task.dma.channels if task.dma is not None else 0
-    channels = [max(1, min(count, platform.hbm.channels)) for count in ports]
-    bytes_per_cycle = platform.channel_bytes_per_cycle
-    return tuple(b / (n * bytes_per_cycle) for b, n in zip(kernel_hbm_bytes(tasks), channels, strict=True))
 
 
 def _dynamic_watts(area: Resources, platform: Platform) -> float:

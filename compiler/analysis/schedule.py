@@ -4,18 +4,20 @@ Tasks are walked in topological order. A task is known by its *stalls*, pairs of
 it can not run: those where each of its streams gives the first and the last token, and where the stream has its knee.
 From a stall on it runs at its own initiation interval, and it can not run ahead of the tokens that it reads. Tokens of
 a stream arrive at an even pace from the first to the knee and from there to the last; the knee is where the task that
-writes them departs most from an even pace. So a converter that must fill before it drains, or a cache that waits for its
+writes them departs most from an even pace. So a converter that fills before it drains, or a cache that waits for its
 last row, holds up only what comes after.
 
 FIFOs between tasks are taken as deep enough. Those behind loads are not: while its reader stalls, a load goes on until
-its FIFO is full, and what is left then comes at its own rate.
+its FIFO and the adapter of its ports are full, and what is left then comes at its own rate.
+
+`bench/estimate_error.py` compares with the simulator. What one knee can not tell, a task that stalls several times for
+long, is what remains of the error.
 """
 
 from typing import NamedTuple
 
-from compiler.analysis.ports import BURST_WORDS, OUTSTANDING_BURSTS
-from compiler.analysis.transfers import transfer_cycles
-from compiler.graph.task_graph import Access, Stream, Task, TaskGraph, TimingSpec
+from compiler.analysis.transfers import adapter_tokens, transfer_cycles
+from compiler.graph.task_graph import Access, Gate, Task, TaskGraph, TimingSpec
 from compiler.platforms.platform import Platform
 
 # A knee is worth keeping where an even pace would be off by this share of the time between first and last token.
@@ -121,31 +123,26 @@ class _Run:
         first = self.ready(low) + self.timing.depth
         last = max(first, self.ready(high) + self.timing.depth)
         waits = last - first - (high - low) * self.timing.ii
-        even, least = Arrival(first, last), KNEE_SHARE * (last - first)
-        return even._replace(knee=self._knee(write, tokens, even, least)) if waits > least else even
+        least = KNEE_SHARE * (last - first)
+        if waits <= least:
+            return Arrival(first, last)
+        near = {at - before for at, _ in self.stalls for before in (0, 1)}
+        return self._bent(write, tokens, Arrival(first, last), least, [at for at in near if low < at < high])
 
-    def _knee(self, write: Access, tokens: int, even: Arrival, least: float) -> Knee | None:
-        """The stall, or what comes right before it, that is farthest from an even pace, by more than `least` cycles."""
-        found = None
-        for at in {at - before for at, _ in self.stalls for before in (0, 1)}:
-            count = self.timing.tokens_until(write, at) if at > 0 else 0
-            if 0 < count < tokens:
-                cycle = min(max(self.ready(at) + self.timing.depth, even.first), even.last)
-                if (bend := abs(cycle - even.at(count, tokens))) > least:
-                    found, least = Knee(count, cycle), bend
-        return found
-
-
-def _stock(load: Task, stream: Stream) -> int:
-    """Tokens of a load that are there when its reader has waited for long: in its FIFO, in the adapter of its ports."""
-    assert load.dma is not None
-    words = OUTSTANDING_BURSTS * BURST_WORDS
-    return stream.depth + max(1, words * load.dma.tokens_per_word // load.dma.words_per_token)
+    def _bent(self, write: Access, tokens: int, even: Arrival, least: float, near: list[int]) -> Arrival:
+        """`even` with a knee at that iteration of `near` whose tokens are farthest from it, by more than `least`."""
+        bent = even
+        for at in near:
+            cycle = min(max(self.ready(at) + self.timing.depth, even.first), even.last)
+            count = self.timing.tokens_until(write, at)
+            if (bend := abs(cycle - even.at(count, tokens))) > least and 0 < count < tokens:
+                bent, least = even._replace(knee=Knee(count, cycle)), bend
+        return bent
 
 
 def _throttled(run: _Run, read: _Read, stock: int, span: float) -> Arrival:
-    """Arrivals of a load's stream, of `span` cycles, with the stalls of its reader: at each the load is ahead by no more
-    than `stock`, and the rest comes at its own rate.
+    """Arrivals of a load's stream, of `span` cycles, with the stalls of its reader: at each the load is ahead by at
+    most `stock` tokens, and the rest comes at its own rate.
     """
     each, late, knee = span / read.tokens, read.arrival.last, read.arrival.knee
     for at, cycle in run.stalls:
@@ -175,11 +172,14 @@ class _Schedule:
         run = _Run(timing, [self._read(task, access) for access in task.reads])
         self._throttle_loads(run)
         busy = self.moves.get(task.name, float(timing.iterations * timing.ii))
-        end = max(run.start + max(timing.latency, busy), run.ready(timing.iterations - 1) + timing.depth)
-        if task.kind == "store":
-            end += self.platform.hbm.read_latency_cycles  # until the last word is in memory
+        end = max(run.start + timing.latency, run.ready(timing.iterations - 1) + timing.depth)
+        if task.kind == "store":  # until the last word is in memory
+            end = max(end, run.start + busy) + self.platform.hbm.read_latency_cycles
+        alike: dict[tuple[Gate, ...], Arrival] = {}  # a fork's streams
         for write in task.writes:
-            self.arrivals[write.stream] = run.pushed(write, self.tasks.stream[write.stream].tokens)
+            if write.gates not in alike:
+                alike[write.gates] = run.pushed(write, self.tasks.stream[write.stream].tokens)
+            self.arrivals[write.stream] = alike[write.gates]
         self.times[task.name] = TaskTime(run.start, end, busy)
 
     def _read(self, task: Task, access: Access) -> _Read:
@@ -194,7 +194,7 @@ class _Schedule:
             if load.kind != "load":
                 continue
             time = self.times[load.name]
-            arrival = _throttled(run, read, _stock(load, stream), time.busy)
+            arrival = _throttled(run, read, stream.depth + adapter_tokens(load), time.busy)
             if arrival.last > read.arrival.last:
                 run.replace(number, arrival)
                 self.times[load.name] = time._replace(end=arrival.last)

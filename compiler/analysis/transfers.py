@@ -10,6 +10,7 @@ from itertools import pairwise
 from math import ceil, prod
 
 from compiler.analysis.placement.channels import assign_channels
+from compiler.analysis.ports import BURST_WORDS, OUTSTANDING_BURSTS
 from compiler.graph.task_graph import Task, TaskGraph
 from compiler.platforms.platform import Platform
 
@@ -62,6 +63,12 @@ def words_of(task: Task) -> int:
     """Words of `channels` x 512 bits that a load or store moves in one run, re-reads included."""
     assert task.dma is not None
     return ceil(task.timing.iterations / task.dma.tokens_per_word)
+
+
+def adapter_tokens(load: Task) -> int:
+    """Tokens that the adapter of a load's ports asks for ahead of it, at least one."""
+    assert load.dma is not None
+    return max(1, OUTSTANDING_BURSTS * BURST_WORDS * load.dma.tokens_per_word // load.dma.words_per_token)
 
 
 def transfer_cycles(tasks: TaskGraph, platform: Platform) -> dict[str, float]:

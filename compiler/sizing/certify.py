@@ -68,9 +68,10 @@ def size(tasks: TaskGraph, strategy: FifoStrategy, platform: Platform) -> Sizing
 
 
 def certify(tasks: TaskGraph, platform: Platform, effort: int = EFFORT) -> Sizing:
-    """`tasks` with the depth of every FIFO certified by simulation; those behind HBM keep theirs or get shallower.
+    """`tasks` with the depth of every FIFO certified by simulation; those behind HBM get no more memory than they have.
 
-    Deterministic: `effort` bounds the simulator's work, not its time; what was not tried by then says so.
+    Deterministic: `effort` bounds the simulator's work on smaller FIFOs, not its time; what was not tried by then says
+    so.
     """
     planned: dict[Equalisation, dict[str, int]] = {e: lp_depths(tasks, e) for e in ("normal", "conservative")}
     sized: dict[str, Stream] = {}
@@ -117,22 +118,22 @@ class _Kernel:
         depths = self._shown(final)
         most = {name: max(2, peak) for name, peak in peaks(trial.base).items() if name in trial.streams}
         return depths, KernelSizing(
-            final.cycles,
-            trial.base.cycles,
-            unlimited.cycles,
-            trial.price(depths),
-            trial.price(self.lp),
-            trial.price(most),
-            trial.bits(depths),
-            trial.bits(self.lp),
-            trial.bits(most),
-            trial.runs,
-            trial.windows,
-            all(map(self.tightening.is_needed, trial.costly(depths))),
+            cycles=final.cycles,
+            unbounded=trial.base.cycles,
+            unlimited=unlimited.cycles,
+            price=trial.price(depths),
+            lp_price=trial.price(self.lp),
+            peak_price=trial.price(most),
+            bits=trial.bits(depths),
+            lp_bits=trial.bits(self.lp),
+            peak_bits=trial.bits(most),
+            runs=trial.runs,
+            windows=trial.windows,
+            proven=all(map(self.tightening.is_needed, trial.costly(depths))),
         )
 
     def _start(self) -> tuple[Depths, Outcome]:
-        """The cheapest start that keeps the pace, else the first one, grown until it does."""
+        """The cheapest start that keeps the pace, else the cheapest of all, grown until it does."""
         for depths in sorted(self.starts, key=self.trial.price):
             outcome = self.trial.run(depths, limit=self.trial.limit + 1)
             if self.trial.holds(outcome):
@@ -140,15 +141,16 @@ class _Kernel:
         return self._grown(min(self.starts, key=self.trial.price))
 
     def _grown(self, depths: Depths) -> tuple[Depths, Outcome]:
-        """Every FIFO that somebody found full gets twice as deep, up to what it holds when it is unbounded: there
-        nobody waits, so this ends.
+        """Every FIFO that somebody found full, or that is full where it deadlocks, gets twice as deep, up to what it
+        holds when it is unbounded: there nobody waits, so this ends.
         """
         most = peaks(self.trial.base)
         while True:
             outcome = self.trial.run(depths)
             if self.trial.holds(outcome):
                 return self.trial.trimmed(depths, outcome), outcome
-            full = {f.name for f in outcome.fifos if f.full and f.name in depths and f.name not in self.trial.loads}
+            inner = [f for f in outcome.fifos if f.name in depths and f.name not in self.trial.loads]
+            full = [f.name for f in inner if f.full or f.pushed - f.popped >= depths[f.name]]
             wanted = {name: max(depths[name], min(2 * depths[name], most[name])) for name in full}
             grown = depths | {name: free_depth(self.trial.width(name), depth) for name, depth in wanted.items()}
             if grown == depths:  # the FIFOs behind HBM alone are left, and they stay

@@ -7,6 +7,7 @@ from typing import TypedDict
 
 from playwright.sync_api import Download, Locator, Page, expect
 
+POINT_SIZE = 14  # pixels, with the ring of a C simulation
 LEVELS = ("Tiling", "Fusion", "Resources")
 
 
@@ -32,6 +33,17 @@ def click_front_point(page: Page, design_id: str) -> None:
     chart(page).scroll_into_view_if_needed()
     point = next(p for p in front_pixels(page) if p["id"] == design_id)
     chart(page).click(position={"x": point["x"], "y": point["y"]})
+
+
+def free_point(page: Page) -> str:
+    """The fastest design of the front whose point in the plot no other one covers."""
+    front = front_pixels(page)
+
+    def is_free(point: FrontPixel) -> bool:
+        near = [p for p in front if max(abs(p["x"] - point["x"]), abs(p["y"] - point["y"])) < POINT_SIZE]
+        return near == [point]
+
+    return next((p["id"] for p in front if is_free(p)), front[0]["id"])
 
 
 def evaluated(page: Page) -> int:
@@ -104,12 +116,13 @@ def _save(download: Download, folder: Path) -> Path:
 def walk(page: Page, base_url: str, exploration_id: str, folder: Path, timeout_s: float = 120) -> tuple[Path, Path]:
     """List, exploration, a point of the front in the plot, its design, its files.
 
-    `base_url` without a slash at its end. The front's fastest design is opened; its C simulation must pass, and is
-    started here if nobody has yet (`timeout_s` bounds that wait). Returns design.json and archive, saved in `folder`.
+    `base_url` without a slash at its end. The front's fastest design that can be clicked is opened; its C simulation
+    must pass, and is started here if nobody has yet (`timeout_s` bounds that wait). Returns design.json and archive,
+    saved in `folder`.
     """
     open_exploration(page, base_url, exploration_id)
     wait_for_front(page, timeout_s)
-    design_id = front_pixels(page)[0]["id"]
+    design_id = free_point(page)
     click_front_point(page, design_id)
     expect(page).to_have_url(f"{base_url}/explorations/{exploration_id}?design={design_id}")
     check_design(page, timeout_s)

@@ -5,15 +5,17 @@ while it reads; if that takes longer than the reading itself, the reader waits. 
 
     tokens x (1 - time to read / time to load),   and no more than   tokens x start of the reader / time to load,
 
-which is what can be there by then. The budget goes first where a bit on chip hides most cycles of loading.
+which is what can be there by then, less what the adapter of the ports holds. The budget goes first where a bit on chip
+hides most cycles of loading.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import ceil, floor
 
-from compiler.analysis.estimate import schedule, transfer_cycles
+from compiler.analysis.schedule import TaskTime, schedule
+from compiler.analysis.transfers import adapter_tokens
 from compiler.graph.task_graph import Access, Stream, Task, TaskGraph
 from compiler.platforms.platform import Platform
 
@@ -31,13 +33,14 @@ class _Need:
         return self.tokens * self.stream.width
 
 
-def _need(stream: Stream, load: Task, reader: Task, reader_start: float, platform: Platform) -> _Need | None:
+def _need(stream: Stream, tasks: TaskGraph, times: Mapping[str, TaskTime]) -> _Need | None:
+    load, reader = tasks.task[stream.source], tasks.task[stream.target]
     (access,) = [read for read in reader.reads if read.stream == stream.name]
-    loading = transfer_cycles(load, platform)
-    first = reader_start + reader.timing.first(access) * reader.timing.ii
+    loading = times[load.name].busy
+    first = times[reader.name].start + reader.timing.first(access) * reader.timing.ii
     late = 1.0 - _reading(reader, access) / loading
     wanted = min(ceil(stream.tokens * late), floor(stream.tokens * first / loading), stream.tokens)
-    extra = wanted - stream.depth
+    extra = wanted - stream.depth - adapter_tokens(load)
     return _Need(stream, extra, loading / stream.tokens / stream.width) if extra > 0 else None
 
 
@@ -59,13 +62,7 @@ def prefetch_depths(tasks: TaskGraph, platform: Platform, bits: int) -> dict[str
     needs = [
         need
         for stream in tasks.streams
-        if tasks.task[stream.source].kind == "load"
-        and (
-            need := _need(
-                stream, tasks.task[stream.source], tasks.task[stream.target], times[stream.target].start, platform
-            )
-        )
-        is not None
+        if tasks.task[stream.source].kind == "load" and (need := _need(stream, tasks, times)) is not None
     ]
     return _shared(needs, bits)
 

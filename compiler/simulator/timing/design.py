@@ -6,9 +6,9 @@ From a TaskGraph here, from `dataflow.json` in `design_json`.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import prod
 
 from compiler.analysis.placement.channels import assign_channels
+from compiler.analysis.transfers import run_of
 from compiler.graph.task_graph import Access, Stream, Task, TaskGraph, TaskKind, TimingSpec
 from compiler.platforms.platform import Platform
 
@@ -99,15 +99,3 @@ def _timed_task(task: Task, tasks: TaskGraph, channels: tuple[int, ...]) -> Time
 
 def _timed_stream(stream: Stream) -> TimedStream:
     return TimedStream(stream.name, stream.source, stream.target, stream.depth, stream.reason)
-
-
-def run_of(loops: Sequence[tuple[int, bool]], words_per_token: int) -> int | None:
-    """Iterations between two jumps of the address of a transfer whose stream has `loops`, as (trip, re-reads): those
-    inside the innermost loop that re-reads.
-
-    Where a loop outside that one advances, the address goes on in order, but the loop nest still starts a new burst.
-    """
-    again = [k for k, (trip, rereads) in enumerate(loops) if rereads and trip > 1]
-    if not again:
-        return None
-    return prod(trip for trip, _ in loops[again[-1] + 1 :]) * words_per_token

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any, cast, get_args
 
+from compiler.analysis.transfers import run_of
 from compiler.errors import InvalidInputError
 from compiler.graph.task_graph import Access, Gate, PipelineStyle, TaskKind, TimingSpec
-from compiler.simulator.timing.design import TimedDesign, TimedStream, TimedTask, Transfer, run_of
+from compiler.simulator.timing.design import TimedDesign, TimedStream, TimedTask, Transfer
 from compiler.simulator.timing.json_fields import LARGEST, Fields
 
 MOST_TASKS = 100_000

@@ -8,11 +8,10 @@ for all of them, and any other at most as long as with the arbiter; what that po
 Two ports of the same traffic have half of the channel each.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 
+from compiler.analysis.transfers import burst_ns
 from compiler.platforms.platform import Platform
 
 FINEST_PACE = 16  # a pace is a fraction of cycles with a denominator up to this, so that it recurs soon
@@ -30,18 +29,6 @@ class Pace:
         """Cycles of `units` in runs of `run`, the last one's included."""
         gaps = 0 if run is None else -(-units // run) - 1
         return (units * self.ii + gaps * self.gap) / self.per
-
-
-def burst_ns(measured: Sequence[tuple[int, float]], size: int, sequential_gb_s: float) -> float:
-    """Nanoseconds of one burst of `size` bytes at a random address: between two measured sizes linear in time, beyond
-    the largest its time and that of the rest at the sequential rate.
-    """
-    points = [(float(b), b / gb_s) for b, gb_s in measured]
-    for (low, low_ns), (high, high_ns) in pairwise(points):
-        if size <= high:
-            return low_ns + (high_ns - low_ns) * (max(size, low) - low) / (high - low)
-    last, last_ns = points[-1]
-    return last_ns * min(1.0, size / last) + max(0.0, size - last) / sequential_gb_s
 
 
 def pace(
@@ -81,21 +68,3 @@ def _fitted(unit: float, run: int, burst: float) -> Pace:
         return abs(found.cycles(1, None) / cycles - 1) + abs((run * found.ii + found.gap) / found.per / burst - 1)
 
     return min(map(at, range(1, FINEST_PACE + 1)), key=lambda found: (round(error(found), 6), found.per))
-
-
-def slowdowns(words: Mapping[str, int], channels: Mapping[str, Sequence[int]]) -> dict[str, Fraction]:
-    """How many times longer each transfer of one kernel takes because others use its channels: `words` that each of its
-    ports moves, `channels` that its ports lie on. Of several channels the most crowded counts.
-    """
-    users: dict[int, list[int]] = {}
-    for task, moved in words.items():
-        for channel in channels.get(task, ()):
-            users.setdefault(channel, []).append(moved)
-    return {
-        task: max((_share(moved, users[c]) for c in channels.get(task, ())), default=Fraction(1))
-        for task, moved in words.items()
-    }
-
-
-def _share(words: int, users: Sequence[int]) -> Fraction:
-    return Fraction(sum(min(words, other) for other in users), words)

@@ -12,10 +12,11 @@ from math import gcd, prod
 from typing import NamedTuple
 
 from compiler.analysis.ports import BURST_WORDS, OUTSTANDING_BURSTS
+from compiler.analysis.transfers import slowdowns
 from compiler.graph.task_graph import Access, Gate, TaskGraph
 from compiler.platforms.platform import Platform
 from compiler.simulator.timing.design import TimedDesign, TimedTask, Transfer, timed_design
-from compiler.simulator.timing.hbm import Pace, pace, slowdowns
+from compiler.simulator.timing.hbm import Pace, pace
 from compiler.simulator.timing.network import Fifo, Network, Process
 
 SHORTEST_FLUSHABLE = 2  # cycles: a flushable pipeline reads and writes in two

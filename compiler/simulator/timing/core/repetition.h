@@ -46,8 +46,11 @@ public:
         for (std::size_t p = 0; p < passed_.size(); ++p)
             passed_[p] = machine_.processes[p].in.index - (history_.empty() ? 0 : history_.back().processes[p].in);
         describe();
-        const bool repeats = look_back(limit);
-        if (repeats) describe();
+        bool repeats = false;
+        while (look_back(limit)) {  // an inner loop's skip may have come to where an outer one repeats
+            repeats = true;
+            describe();
+        }
         be_patient(repeats);
         remember();
     }
@@ -55,7 +58,7 @@ public:
 private:
     static constexpr i64 SHORTEST = 16;  // cycles of a window
     static constexpr std::size_t HISTORY = 1024;
-    static constexpr int CANDIDATES = 4;   // latest snapshots with one state that are tried
+    static constexpr int CANDIDATES = 64;  // latest snapshots with one state that are tried
     static constexpr int PATIENCE = 24;    // snapshots in vain until they are taken half as often
     static constexpr i64 RAREST = 16;      // blocks between two snapshots, at most
 
@@ -255,7 +258,7 @@ private:
                 if (try_skip(latest(key(crossing, level)), limit)) return true;
         i64 id = latest(hash_);
         for (int n = 0; n < CANDIDATES && id >= dropped_; ++n, id = snapshot(id).previous)
-            if (try_skip(id, limit)) return true;
+            if (process_repeats(suspect_, snapshot(id)) > 0 && try_skip(id, limit)) return true;
         return false;
     }
 

@@ -26,7 +26,7 @@ const prefetch = (kib: number) => (kib ? withUnit(kib * 1024, "bytes") : "none")
 const unlessOld = <T,>(value: T | undefined, text: (value: T) => string) => (value === undefined ? "–" : text(value));
 
 const FIFO_MEANING =
-  "As deep as a schedule needs in which all tasks work at one pace, or each at its own; or deep enough for a whole tensor";
+  "Rule of the search: a schedule in which all tasks work at one pace, or each at its own, or room for whole tensors; a compiled design has the depths that the simulator vouches for, except those for whole tensors";
 
 const pipelineRow = (style: string): Row => [
   "Pipelines",

@@ -1,6 +1,15 @@
 import { useMemo, useState } from "react";
 import { SortHead } from "@/features/timing/SortHead";
-import { type FifoColumn, type FifoRow, type Order, type StreamSpec, fifoRows, nextOrder, sorted } from "@/features/timing/fifos";
+import {
+  type FifoColumn,
+  type FifoRow,
+  type Order,
+  type StreamSpec,
+  FIRST_ORDER,
+  fifoRows,
+  nextOrder,
+  sorted,
+} from "@/features/timing/fifos";
 import type { Simulation } from "@/features/timing/simulation";
 import { number, percent } from "@/lib/format";
 
@@ -14,6 +23,7 @@ const HEADS: [FifoColumn, label: string, title: string][] = [
   ["memory", "Memory", "What it is made of"],
   ["full", "Full", "Cycles in which a token was ready for it and found no room"],
   ["empty", "Empty", "Cycles in which its reader waited for a token"],
+  ["reason", "Why not smaller", "What the simulator found at a smaller depth"],
 ];
 
 function Row({ fifo: f }: { fifo: FifoRow }) {
@@ -44,7 +54,7 @@ function Row({ fifo: f }: { fifo: FifoRow }) {
 
 /** Every FIFO with its use, and why it is as deep as it is. */
 export function FifoBlock({ simulation, streams }: { simulation: Simulation; streams: readonly StreamSpec[] }) {
-  const [order, setOrder] = useState<Order>({ column: "full", descending: true });
+  const [order, setOrder] = useState<Order>(FIRST_ORDER);
   const [all, setAll] = useState(false);
   const rows = useMemo(() => sorted(fifoRows(simulation.fifos, streams), order), [simulation, streams, order]);
   const onOrder = (column: FifoColumn) => setOrder((o) => nextOrder(o, column));
@@ -60,7 +70,6 @@ export function FifoBlock({ simulation, streams }: { simulation: Simulation; str
               {HEADS.map(([column, label, title]) => (
                 <SortHead key={column} column={column} label={label} title={title} order={order} onOrder={onOrder} />
               ))}
-              <th scope="col">Why not smaller</th>
             </tr>
           </thead>
           <tbody>

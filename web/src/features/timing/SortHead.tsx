@@ -1,4 +1,4 @@
-import type { FifoColumn, Order } from "@/features/timing/fifos";
+import { type FifoColumn, type Order, isText } from "@/features/timing/fifos";
 
 interface Props {
   column: FifoColumn;
@@ -12,9 +12,8 @@ interface Props {
 export function SortHead({ column, label, title, order, onOrder }: Props) {
   const on = order.column === column;
   const direction = order.descending ? "descending" : "ascending";
-  const isText = column === "name" || column === "memory";
   return (
-    <th scope="col" className={isText ? "" : "num"} title={title} aria-sort={on ? direction : "none"}>
+    <th scope="col" className={isText(column) ? "" : "num"} title={title} aria-sort={on ? direction : "none"}>
       <button type="button" className="sort" onClick={() => onOrder(column)}>
         {label}
         <span aria-hidden="true">{on ? (order.descending ? " ↓" : " ↑") : ""}</span>

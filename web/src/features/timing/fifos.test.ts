@@ -32,5 +32,6 @@ test("the same column again turns the order round", () => {
   const full: Order = { column: "full", descending: true };
   expect(nextOrder(full, "full")).toEqual({ column: "full", descending: false });
   expect(nextOrder(full, "name")).toEqual({ column: "name", descending: false });
+  expect(nextOrder(full, "reason")).toEqual({ column: "reason", descending: false });
   expect(nextOrder(full, "depth")).toEqual({ column: "depth", descending: true });
 });

@@ -27,16 +27,21 @@ export function fifoRows(fifos: readonly FifoRun[], streams: readonly StreamSpec
   });
 }
 
-export type FifoColumn = "name" | "width" | "depth" | "peak" | "used" | "memory" | "full" | "empty";
+export type FifoColumn = "name" | "width" | "depth" | "peak" | "used" | "memory" | "full" | "empty" | "reason";
 export interface Order {
   column: FifoColumn;
   descending: boolean;
 }
 
-/** Names rise and numbers fall at first; the same column again turns the order round. */
+/** The deep ones first: they are what FIFOs cost. */
+export const FIRST_ORDER: Order = { column: "depth", descending: true };
+
+export const isText = (column: FifoColumn): boolean => column === "name" || column === "memory" || column === "reason";
+
+/** Texts rise and numbers fall at first; the same column again turns the order round. */
 export function nextOrder(order: Order, column: FifoColumn): Order {
   if (order.column === column) return { column, descending: !order.descending };
-  return { column, descending: column !== "name" && column !== "memory" };
+  return { column, descending: !isText(column) };
 }
 
 const compare = (a: string | number | null, b: string | number | null): number => {

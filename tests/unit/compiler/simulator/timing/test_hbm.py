@@ -7,9 +7,10 @@ import pytest
 from timed_designs import design, load, task
 
 from bench.hbm import rows
+from compiler.analysis.transfers import burst_ns, slowdowns
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.design import TimedDesign, Transfer
-from compiler.simulator.timing.hbm import burst_ns, pace, slowdowns
+from compiler.simulator.timing.hbm import pace
 from compiler.simulator.timing.simulate import simulate_design
 
 U55C = load_platform("u55c")

@@ -7,11 +7,12 @@ from small_graphs import ALL
 from timed_designs import design, load, store, task
 
 from compiler.analysis.build import build_task_graph
+from compiler.analysis.transfers import run_of
 from compiler.graph.task_graph import Access, Gate
 from compiler.options import Knobs
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.core import run
-from compiler.simulator.timing.design import TimedDesign, TimedTask, Transfer, run_of
+from compiler.simulator.timing.design import TimedDesign, TimedTask, Transfer
 from compiler.simulator.timing.network import Network, Process
 from compiler.simulator.timing.translate import memory_name, networks_of, networks_of_design
 

@@ -1,0 +1,65 @@
+"""Certificates of random designs, checked by fresh runs: no deadlock, no loss, none to spare, reasons that are true."""
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from certificate import NOT_TRIED, U55C, check
+from cycle_reference import run_reference
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_tasks import RandomTasks, multigraphs
+from small_graphs import ALL
+
+from compiler.analysis.build import build_task_graph
+from compiler.graph.task_graph import TaskGraph
+from compiler.options import Knobs
+from compiler.sizing.certify import certify
+
+
+def _random_graph(edges: list[tuple[str, str]], data: st.DataObject) -> TaskGraph:
+    made = RandomTasks(edges, data.draw)
+    return TaskGraph("g", 1, tuple(made.tasks()), tuple(made.streams))
+
+
+@given(multigraphs(), st.data())
+@settings(max_examples=60, deadline=None)
+def test_random_graphs(edges: list[tuple[str, str]], data: st.DataObject):
+    graph = _random_graph(edges, data)
+    sizing = certify(graph, U55C)
+    check(graph, sizing)
+    assert certify(graph, U55C) == sizing
+
+
+@given(multigraphs(), st.data())
+@settings(max_examples=8, deadline=None)
+def test_the_reference_vouches_for_random_graphs(edges: list[tuple[str, str]], data: st.DataObject):
+    graph = _random_graph(edges, data)
+    check(graph, certify(graph, U55C), run_reference)
+
+
+def _design(name: str, rng: Random) -> TaskGraph:
+    knobs = Knobs(
+        default_tile_size=rng.choice((4, 8, 16)),
+        overall_unroll=rng.choice((1, 8, 64, 256)),
+        fusion_budget=rng.choice((1 << 20, 1 << 30)),
+    )
+    graph = build_task_graph(ALL[name](), knobs, U55C)
+    deeper = tuple(replace(s, depth=s.depth * rng.choice((1, 1, 7, 40))) for s in graph.streams)
+    return replace(graph, streams=deeper)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("name", ALL)
+def test_designs_with_loads_and_stores(name: str, seed: int):
+    graph = _design(name, Random(seed))
+    check(graph, certify(graph, U55C))
+
+
+@given(multigraphs(), st.data(), st.integers(0, 12))
+@settings(max_examples=40, deadline=None)
+def test_whatever_the_effort_the_pace_is_kept(edges: list[tuple[str, str]], data: st.DataObject, effort: int):
+    graph = _random_graph(edges, data)
+    sizing = certify(graph, U55C, effort)
+    is_proven = all(s.reason != NOT_TRIED for s in sizing.tasks.streams)
+    check(graph, sizing, proven=is_proven)

@@ -1,0 +1,85 @@
+"""What a certificate of FIFO depths promises, each part checked by runs of its own."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from compiler.graph.task_graph import Stream, TaskGraph
+from compiler.platforms.platform import load_platform
+from compiler.simulator.timing.core import run
+from compiler.simulator.timing.network import Network, Outcome
+from compiler.simulator.timing.translate import networks_of
+from compiler.sizing.certify import Sizing
+from compiler.sizing.steps import is_free, next_smaller, price
+from compiler.sizing.trial import SLACK
+
+U55C = load_platform("u55c")
+Simulator = Callable[[Network], Outcome]
+_FREE = re.compile(r"no memory of its own up to (\d+) tokens")
+_DEADLOCK = re.compile(r"at (\d+) tokens it deadlocks")
+_LONGER = re.compile(r"at (\d+) tokens the kernel takes more than 0\.5 % longer")
+NOT_TRIED = "not tried smaller: the simulator's effort was spent"
+
+
+def with_depths(network: Network, depths: Mapping[str, int | None]) -> Network:
+    """The network with the depths of some FIFOs replaced."""
+    return replace(network, fifos=tuple(replace(f, depth=depths.get(f.name, f.depth)) for f in network.fifos))
+
+
+def unbounded(network: Network, tasks: TaskGraph) -> Network:
+    """With FIFOs of any depth, but for those behind HBM."""
+    inner = [f.name for f in network.fifos if f.name in tasks.stream and not is_load(tasks.stream[f.name], tasks)]
+    return with_depths(network, dict.fromkeys(inner))
+
+
+def is_load(stream: Stream, tasks: TaskGraph) -> bool:
+    return tasks.task[stream.source].kind == "load"
+
+
+def limits(tasks: TaskGraph, simulator: Simulator = run) -> list[int]:
+    """Most cycles that each kernel may take."""
+    return [int(simulator(unbounded(n, tasks)).cycles * (1 + SLACK)) for n in networks_of(tasks, U55C)]
+
+
+def check(given: TaskGraph, sizing: Sizing, simulator: Simulator = run, proven: bool = True) -> None:
+    """That the depths of `sizing` keep the pace of `given` and, if it is `proven`, none of them could be smaller."""
+    sized = sizing.tasks
+    bounds = limits(given, simulator)
+    networks = networks_of(sized, U55C)
+    assert [k.proven for k in sizing.kernels] == [proven] * len(networks)
+    assert replace(sized, streams=given.streams) == given
+    for network, bound, kernel in zip(networks, bounds, sizing.kernels, strict=True):
+        outcome = simulator(network)
+        assert not outcome.deadlocked
+        assert outcome.cycles == kernel.cycles
+        assert outcome.cycles <= bound == int(kernel.unbounded * (1 + SLACK))
+        for fifo in network.fifos:
+            if fifo.name in sized.stream:
+                _check_stream(sized.stream[fifo.name], network, bound, simulator)
+    for stream in sized.streams:
+        assert stream.depth >= 2
+        if is_load(stream, sized):
+            assert price(stream.width, stream.depth) <= price(stream.width, given.stream[stream.name].depth)
+
+
+def _check_stream(stream: Stream, network: Network, bound: int, simulator: Simulator) -> None:
+    width, depth, reason = stream.width, stream.depth, stream.reason
+    if is_free(width, depth):
+        assert (free := _FREE.fullmatch(reason)), reason
+        assert is_free(width, int(free[1]))
+        assert not is_free(width, int(free[1]) + 1)
+        return
+    if reason == NOT_TRIED:
+        return
+    smaller = next_smaller(width, depth)
+    assert smaller is not None
+    assert not _holds(network, stream.name, smaller, bound, simulator), f"{stream.name} could have {smaller} tokens"
+    assert (failed := _DEADLOCK.fullmatch(reason) or _LONGER.fullmatch(reason)), reason
+    assert smaller <= int(failed[1]) < depth, reason
+    outcome = simulator(with_depths(network, {stream.name: int(failed[1])}))
+    assert outcome.deadlocked or (failed.re is _LONGER and outcome.cycles > bound), reason
+
+
+def _holds(network: Network, fifo: str, depth: int, bound: int, simulator: Simulator) -> bool:
+    outcome = simulator(with_depths(network, {fifo: depth}))
+    return not outcome.deadlocked and outcome.cycles <= bound
