@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import compiler
-from compiler.design_dir import OnStage, read_design
+from compiler.design_dir import OnStage
 from compiler.errors import InvalidInputError
 from compiler.frontend.bundle import Bundle, import_model
 from compiler.frontend.cached import make_once
@@ -23,20 +23,21 @@ from compiler.frontend.network_request import NetworkRequest
 from compiler.host.design import load_design
 from compiler.host.network import Network
 from compiler.host.session import OnLayer, Placed, generate
-from compiler.metrics import Metric
+from compiler.metrics import Fidelity, Metric
 from compiler.options import Knobs, Phase, Precision, Workload
 from compiler.pipeline import compile_design
 from compiler.platforms.platform import Platform
 from compiler.simulator.board import pyxrt
 from compiler.simulator.board.build import FOLDER as BOARD_FOLDER
 from compiler.simulator.board.build import build_board
+from compiler.simulator.timing.simulate import simulate_directory
 
 ROWS, SLOTS = 8, 16  # lengths of designs are rounded up to these: another prompt often finds its design in the cache
 # How far hidden states may be off after one layer, of their largest magnitude: more adds up like a random walk. Sums in
 # another order change an activation of 8 bits by a step now and then; a part of a block that is wrong changes the
 # states by tens of percent. Measured with float noise in PyTorch itself, w4a8: 0.018 after 2 layers, 0.049 after 24.
 TOLERANCE: dict[Precision, float] = {"f32": 1e-3, "w8a8": 0.02, "w4a8": 0.02}
-_SOURCES = ("**/*.py", "targets/support/*", "simulator/include/**/*", "platforms/*.toml")
+_SOURCES = ("**/*.py", "targets/support/*", "simulator/include/**/*", "simulator/timing/core/*", "platforms/*.toml")
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Generation:
     `hidden_error` is the largest difference of the hidden states that the tokens were chosen from, relative to their
     largest magnitude, up to the first token that differs: behind it both go on with another text. `margins` is by how
     much each of the reference's tokens was ahead of its next, in standard deviations of the logits. `metrics` hold the
-    estimated time of the accelerator, without the host's part.
+    simulated time of the accelerator, without the host's part.
     """
 
     tokens: tuple[int, ...]
@@ -171,7 +172,7 @@ def run(prepared: Prepared, on_layer: OnLayer, on_token: Callable[[int], None]) 
         tuple(int(token) for token in reference["tokens"]),
         hidden_error(tokens, np.stack(states), reference),
         tuple(float(margin) for margin in reference["margin"]),
-        estimated_times(prepared),
+        simulated_times(prepared),
         TOLERANCE[prepared.request.precision] * prepared.request.layers**0.5,
     )
 
@@ -198,8 +199,8 @@ def copy_for_board(prepared: Prepared, out: Path) -> None:
         shutil.copytree(source, out / name, ignore=shutil.ignore_patterns(BOARD_FOLDER))
 
 
-def estimated_times(prepared: Prepared) -> tuple[Metric, ...]:
-    """Time of the accelerator for the prompt and for one token: the design's estimate, times the layers."""
+def simulated_times(prepared: Prepared) -> tuple[Metric, ...]:
+    """Time of the accelerator for the prompt and for one token: the design's simulated time, times the layers."""
     return tuple(
         _time(name, design, prepared.request.layers)
         for name, design in (("prefill_time", prepared.prefill), ("time_per_token", prepared.decode))
@@ -207,8 +208,7 @@ def estimated_times(prepared: Prepared) -> tuple[Metric, ...]:
 
 
 def _time(name: str, design: Path, layers: int) -> Metric:
-    (latency,) = [m for m in read_design(design)["metrics"] if m["name"] == "latency"]
-    return Metric(name, layers * latency["value"], latency["unit"], latency["fidelity"])
+    return Metric(name, layers * simulate_directory(design).latency_us, "us", Fidelity.SIMULATE)
 
 
 def _design(bundle: Bundle, knobs: Knobs, platform: Platform, cache: Path, say: OnStage) -> Path:

@@ -114,7 +114,8 @@ class _Run:
                 ready = after
         for access, first, last, tokens, arrival in self.reads:
             if first < iteration < last and arrival.last > ready:
-                ready = max(ready, arrival.at(self.timing.tokens_until(access, iteration), tokens))
+                arrived = arrival.at(self.timing.tokens_until(access, iteration), tokens)
+                ready = arrived if arrived > ready else ready
         return ready
 
     def pushed(self, write: Access, tokens: int) -> Arrival:

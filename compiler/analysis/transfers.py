@@ -94,8 +94,10 @@ def _memory_cycles(task: Task, tasks: TaskGraph, platform: Platform) -> float:
     size = hbm.port_bits / 8 / task.dma.tokens_per_word
     sequential = words_of(task) * hbm.port_bits / 8 / platform.channel_bytes_per_cycle
     (access,) = (*task.reads, *task.writes)
-    loops = tasks.stream[access.stream].itensor.loops
-    run = run_of([(loop.trip, loop.dim is None) for loop in loops], task.dma.words_per_token)
+    streamed = tasks.stream[access.stream].itensor
+    if streamed.rereads == 1:
+        return sequential
+    run = run_of([(loop.trip, loop.dim is None) for loop in streamed.loops], task.dma.words_per_token)
     if run is None or run >= iterations:
         return sequential
     burst = burst_ns(hbm.random_gb_s, round(run * size), hbm.channel_gb_s) * platform.clock_mhz * 1e-3

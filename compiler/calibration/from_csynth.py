@@ -20,11 +20,11 @@ PIPELINE, DMA, TOP, CONTROL = "pipeline task", "DMA task", "dataflow top", "s_ax
 ADAPTER, FIFO, FIFOS, MEMORY, DESIGN = "m_axi adapter", "FIFO", "FIFOs of a report", "memory", "whole design"
 
 # What the parsed report leaves out: the width of each m_axi port, and which loops move bursts of which width.
-_PORT_XML = re.compile(r"<name>m_axi_(\w+)_WDATA</name>.*?<Bits>(\d+)</Bits>", re.DOTALL)
+_PORT_XML = re.compile(r"<name>m_axi_(\w+)_WDATA</name>.{0,400}?<Bits>(\d+)</Bits>", re.DOTALL)
 _PORT_RPT = re.compile(r"\|m_axi_(\w+)_WDATA +\| +out\| +(\d+)\|")
 _PORT_TABLE = re.compile(r"^\| m_axi_\w+ +\| (?:READ|WRITE)\w* +\| \d+ -> (\d+) +\|", re.MULTILINE)
 _MOVES = re.compile(r"read|load|store")
-_BURST = re.compile(r"^\| m_axi_\w+ +\| (?:read|write) +\| [\w ]+? +\| (\d+) +\| (\S+) +\|", re.MULTILINE)
+_BURST = re.compile(r"^\| m_axi_\w+ +\| (?:read|write) +\| [\w ]+ \| (\d+) +\| (\S+) +\|", re.MULTILINE)
 
 
 @dataclass(frozen=True)

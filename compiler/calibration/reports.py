@@ -16,13 +16,12 @@ from compiler.toolchain.reports import parse_source
 from compiler.toolchain.source import read_source
 
 SUFFIXES = frozenset({".xml", ".rpt", ".json", ".xutil"})
+OURS = "millrace"
 
 
 @dataclass(frozen=True)
 class ReadReport:
-    """A file that was read: its path, the digest of its content, its report. `source` groups designs of one origin: the
-    file's name up to the first underscore.
-    """
+    """A file that was read: its path, the digest of its content, its report."""
 
     path: Path
     digest: str
@@ -31,7 +30,13 @@ class ReadReport:
 
     @property
     def source(self) -> str:
-        return self.path.name.split("_")[0]
+        """Of designs of one origin: the same for all of ours, else the file's name up to the first underscore."""
+        return OURS if design_folder(self.path) else self.path.name.split("_")[0]
+
+    @property
+    def build(self) -> str:
+        """Of reports of one design: the directory of a design of ours, where tools give all designs the same names."""
+        return str(design_folder(self.path) or self.source)
 
 
 @dataclass(frozen=True)
@@ -43,15 +48,21 @@ class Skipped:
 
 
 def read_reports(paths: Sequence[Path]) -> tuple[tuple[ReadReport, ...], tuple[Skipped, ...]]:
-    """All reports below `paths`, sorted by path. Raises InvalidInputError for a path that is not there."""
+    """All reports at and below `paths`, sorted by path; what folders hold besides is skipped.
+
+    Raises InvalidInputError for a path that is not there, ReportError for a file that is given and is no report.
+    """
+    given = {path for path in paths if path.is_file()}
     read: list[ReadReport] = []
     skipped: list[Skipped] = []
     for path in _files(paths):
         try:
             source = read_source(path)
-            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+            digest = hashlib.sha256(source.raw).hexdigest()
             read.append(ReadReport(path, digest, source.text, parse_source(source)))
         except ReportError as error:
+            if path in given:
+                raise
             skipped.append(Skipped(path, str(error)))
     return tuple(read), tuple(skipped)
 
@@ -88,15 +99,20 @@ def _all_samples(reports: Iterable[ReadReport]) -> Iterator[Sample]:
 
 def _design(read: ReadReport, report: CsynthReport) -> str:
     """Twins of one design agree on its area; designs of one origin may share the name of their top."""
-    return f"{read.source} {report.top} ({report.design.area.lut} LUT)"
+    return f"{read.build} {report.top} ({report.design.area.lut} LUT)"
+
+
+def design_folder(report: Path) -> Path | None:
+    """The directory of a design of ours that the report lies in, None where it is of another."""
+    return next((folder for folder in report.resolve().parents if (folder / "design.json").is_file()), None)
 
 
 def token_bits(report: Path) -> dict[str, int]:
     """Bits of the tokens that each task moves in an iteration, where the report lies in a design's directory."""
-    designs = (folder for folder in report.resolve().parents if (folder / "design.json").is_file())
-    file = next((folder / "dataflow.json" for folder in designs), None)
-    if file is None:
+    folder = design_folder(report)
+    if folder is None:
         return {}
+    file = folder / "dataflow.json"
     try:
         streams = json.loads(file.read_text())["streams"]
         reads, writes = (_widths(streams, end) for end in ("target", "source"))

@@ -36,22 +36,22 @@ class KernelPair:
 
 
 def pairs_of(reports: Iterable[ReadReport]) -> tuple[KernelPair, ...]:
-    """Kernels with a csynth report of their top and a routed report, both of one source."""
+    """Kernels with a csynth report of their top and a routed report, both of one build."""
     reports = tuple(reports)
     tops: dict[tuple[str, str], CsynthReport] = {}
     for read in reports:
         if isinstance(read.report, CsynthReport):
-            tops.setdefault((read.source, read.report.top), read.report)
+            tops.setdefault((read.build, read.report.top), read.report)
     pairs: dict[tuple[str, str], KernelPair] = {}
     for read in reports:
         for kernel in read.report.kernels if isinstance(read.report, KernelUtil) else ():
-            top = tops.get((read.source, kernel.name))
+            top = tops.get((read.build, kernel.name))
             if top is not None and kernel.units:
                 area, used = top.design.area, kernel.units[0].used
                 csynth = {"lut": area.lut or 0, "ff": area.ff or 0, "dsp": area.dsp or 0}
                 csynth |= {"bram36": (area.bram18 or 0) / 2}
                 routed = {resource: getattr(used, resource) for resource in RESOURCES}
-                pairs[read.source, kernel.name] = KernelPair(read.source, read.path.stem, kernel.name, csynth, routed)
+                pairs[read.build, kernel.name] = KernelPair(read.source, read.build, kernel.name, csynth, routed)
     return tuple(pairs.values())
 
 
@@ -71,7 +71,7 @@ def pairs_of_table(file: Path) -> tuple[KernelPair, ...]:
                 )
                 for row in csv.DictReader(text)
             )
-    except (OSError, KeyError, ValueError) as error:
+    except (OSError, KeyError, ValueError, TypeError, csv.Error) as error:
         raise InvalidInputError(f"{file} is no table of csynth and routed kernels: {error!r}") from error
 
 

@@ -13,13 +13,12 @@ from compiler.graph.task_graph import Stream, TaskGraph
 from compiler.options import Equalisation, FifoStrategy
 from compiler.platforms.platform import Platform
 from compiler.simulator.timing.network import Outcome
-from compiler.sizing.grow import deadlock_free
 from compiler.sizing.lp import lp_depths
 from compiler.sizing.steps import free_depth, is_free
 from compiler.sizing.tighten import Tightening
 from compiler.sizing.trial import SLACK, Depths, Trial, peaks, trials_of
 
-EFFORT = 700_000  # windows of the simulator for one kernel: some ten seconds
+EFFORT = 1_200_000  # windows of the simulator for one kernel: ten to twenty seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,24 +89,27 @@ def _within(trial: Trial, depths: Mapping[str, int]) -> Depths:
     return {name: s.depth if name in trial.loads else depths[name] for name, s in trial.streams.items()}
 
 
-def _less(trial: Trial, depths: Depths, enough: Depths) -> Depths:
-    """`depths`, but no more than `enough` where a FIFO is deep for progress: what the program gives it beyond that
+def _less(trial: Trial, depths: Depths) -> Depths:
+    """`depths`, but no more than the floor where a FIFO is deep for progress: what the program gives it beyond that
     serves an even pace, which the others around it do not keep. A FIFO that progress does not need serves the pace.
     """
     return {
-        name: depth if is_free(trial.width(name), enough[name]) else min(depth, enough[name])
+        name: depth if is_free(trial.width(name), trial.floor[name]) else trial.floor[name]
         for name, depth in depths.items()
     }
+
+
+def _above(depths: Depths, floor: Depths) -> Depths:
+    return {name: max(depth, floor[name]) for name, depth in depths.items()}
 
 
 class _Kernel:
     def __init__(self, trial: Trial, planned: list[Depths], effort: int) -> None:
         self.trial = trial
         self.lp = min(planned, key=trial.price)
-        enough = deadlock_free(trial)
         plans = [trial.filled(depths) for depths in planned]
         given = {name: stream.depth for name, stream in trial.streams.items()}
-        self.starts = [*(_less(trial, depths, enough) for depths in plans), *plans, trial.filled(given)]
+        self.starts = [*(_less(trial, depths) for depths in plans), *plans, trial.filled(given)]
         self.tightening = Tightening(trial, {}, effort)
 
     def size(self) -> tuple[Depths, KernelSizing]:
@@ -115,7 +117,7 @@ class _Kernel:
         unlimited = trial.run(dict.fromkeys(trial.streams))
         self.tightening.depths, outcome = self._start()
         final = self.tightening.run(outcome)
-        depths = self._shown(final)
+        depths = self.tightening.depths
         most = {name: max(2, peak) for name, peak in peaks(trial.base).items() if name in trial.streams}
         return depths, KernelSizing(
             cycles=final.cycles,
@@ -135,10 +137,10 @@ class _Kernel:
     def _start(self) -> tuple[Depths, Outcome]:
         """The cheapest start that keeps the pace, else the cheapest of all, grown until it does."""
         for depths in sorted(self.starts, key=self.trial.price):
-            outcome = self.trial.run(depths, limit=self.trial.limit + 1)
+            (outcome,) = self.trial.try_all([depths])
             if self.trial.holds(outcome):
                 return self.trial.trimmed(depths, outcome), outcome
-        return self._grown(min(self.starts, key=self.trial.price))
+        return self._grown(_above(min(self.starts, key=self.trial.price), self.trial.floor))
 
     def _grown(self, depths: Depths) -> tuple[Depths, Outcome]:
         """Every FIFO that somebody found full, or that is full where it deadlocks, gets twice as deep, up to what it
@@ -157,14 +159,6 @@ class _Kernel:
                 return depths, outcome
             depths = grown
 
-    def _shown(self, final: Outcome) -> Depths:
-        """The depths, and free FIFOs no deeper than they ever got."""
-        peak = peaks(final)
-        return {
-            name: depth if not is_free(self.trial.width(name), depth) else max(2, min(depth, peak[name]))
-            for name, depth in self.tightening.depths.items()
-        }
-
     def reason(self, name: str, depth: int) -> str:
         """Why the FIFO is no smaller."""
         width = self.trial.width(name)
@@ -174,5 +168,5 @@ class _Kernel:
             return "not tried smaller: the simulator's effort was spent"
         tried, outcome = self.tightening.failed[name]
         if outcome.deadlocked:
-            return f"at {tried} tokens it deadlocks"
+            return f"at {tried} tokens it can deadlock"
         return f"at {tried} tokens the kernel takes more than {100 * SLACK:g} % longer"

@@ -33,7 +33,7 @@ class Tightening:
         outcome = self._shorten_loads() or outcome
         while (open_ := self._open()) and self.trial.windows < self.effort:
             batch = {name: self._candidate(name) for name in open_[:TOGETHER]}
-            outcomes = self.trial.run_all([{**self.depths, name: depth} for name, depth in batch.items()])
+            outcomes = self.trial.try_all([{**self.depths, name: depth} for name, depth in batch.items()])
             outcome = self._take(dict(zip(batch.items(), outcomes, strict=True))) or outcome
         return outcome
 
@@ -43,7 +43,7 @@ class Tightening:
         free = {name: free_depth(self.trial.width(name), MIN_DEPTH) for name in loads}
         if not free:
             return None
-        (outcome,) = self.trial.run_all([{**self.depths, **free}])
+        (outcome,) = self.trial.try_all([{**self.depths, **free}])
         if not self.trial.holds(outcome):
             return None
         self.depths = self.trial.trimmed({**self.depths, **free}, outcome)

@@ -1,14 +1,21 @@
-"""Running one kernel with other FIFO depths, many times: what certification and tightening ask of the simulator."""
+"""Running one kernel with other FIFO depths, many times: what certification and tightening ask of the simulator.
+
+Depths must do twice. They must not deadlock whatever the pipelines hold: what is inside them depends on latencies that
+only synthesis knows, and C simulation has none. So the kernel is also run with tasks that hold one iteration. And they
+must keep the pace with the latencies as they are estimated.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.graph.task_graph import Stream, TaskGraph
 from compiler.platforms.platform import Platform
 from compiler.simulator.timing.core import Plan
-from compiler.simulator.timing.network import Outcome
+from compiler.simulator.timing.network import Network, Outcome
 from compiler.simulator.timing.translate import networks_of
+from compiler.sizing.grow import deadlock_free
 from compiler.sizing.steps import free_depth, is_free, price
 
 Depths = dict[str, int]
@@ -20,30 +27,48 @@ TOGETHER = 2  # runs at once: the core lets go of the interpreter
 class Trial:
     """One kernel. `loads` are its streams from HBM: there depth is prefetch, which the design's budget decides.
 
-    `base` ran with unbounded FIFOs, those of `loads` as they are; `limit` is what a run may take. `windows` counts the
-    work of the simulator, which does not depend on the machine: it stops a search that takes too long.
+    `base` ran with unbounded FIFOs, those of `loads` as they are; `limit` is what a run may take. Depths that are
+    nowhere under `floor` deadlock in no order of execution. `windows` counts the work of the simulator, which does not
+    depend on the machine: it stops a search that takes too long.
     """
 
-    plan: Plan
+    network: Network
     streams: Mapping[str, Stream]
     loads: frozenset[str]
+    plan: Plan = field(init=False)
+    sequential: Plan = field(init=False)
     base: Outcome = field(init=False)
     limit: int = field(init=False)
+    floor: Depths = field(init=False)
     runs: int = 0
     windows: int = 0
 
     def __post_init__(self) -> None:
+        self.plan, self.sequential = Plan(self.network), Plan(one_at_a_time(self.network))
         self.base = self.run({name: None for name in self.streams if name not in self.loads})
         self.limit = int(self.base.cycles * (1 + SLACK))
+        shallow = {n: s.depth if n in self.loads else free_depth(s.width, MIN_DEPTH) for n, s in self.streams.items()}
+        self.floor = deadlock_free(self.sequential, shallow, {n: s.width for n, s in self.streams.items()})
 
     def run(self, depths: Mapping[str, int | None], limit: int | None = None) -> Outcome:
         return self._counted(self.plan.run(depths, limit=limit))
 
-    def run_all(self, choices: Sequence[Mapping[str, int | None]]) -> list[Outcome]:
-        """Runs within the limit, `TOGETHER` at once; one over the limit is stopped there."""
+    def try_all(self, choices: Sequence[Depths]) -> list[Outcome]:
+        """Tries, `TOGETHER` at once: a deadlock, or else a run within the limit, stopped where it is over that."""
         with ThreadPoolExecutor(TOGETHER) as pool:
-            started = [pool.submit(self.plan.run, depths, limit=self.limit + 1) for depths in choices]
-            return [self._counted(run.result()) for run in started]
+            return [self._counted(*outcomes) for outcomes in pool.map(self._tried, choices)]
+
+    def _tried(self, depths: Depths) -> list[Outcome]:
+        """The outcomes of a try, the last one counts."""
+        outcomes: list[Outcome] = []
+        if not self.is_above_floor(depths):
+            outcomes.append(self.sequential.run(depths))
+        if not any(outcome.deadlocked for outcome in outcomes):
+            outcomes.append(self.plan.run(depths, limit=self.limit + 1))
+        return outcomes
+
+    def is_above_floor(self, depths: Mapping[str, int]) -> bool:
+        return all(depth >= self.floor[name] for name, depth in depths.items())
 
     def holds(self, outcome: Outcome) -> bool:
         """Whether a run came to its end in time."""
@@ -64,24 +89,23 @@ class Trial:
         return {name: free_depth(self.width(name), depth) for name, depth in depths.items()}
 
     def trimmed(self, depths: Mapping[str, int], outcome: Outcome) -> Depths:
-        """As deep as the FIFOs ever were in the run with `depths`, so that it takes the same course, and no less than
-        what costs nothing.
+        """As deep as the FIFOs ever were in the run with `depths`, so that it takes the same course; no less than
+        `floor`, which is no less than what costs nothing. Depths under it stay: they were tried all together.
         """
+        if not self.is_above_floor(depths):
+            return dict(depths)
         peak = peaks(outcome)
-        return {
-            name: max(min(depth, max(peak[name], 2)), min(depth, free_depth(self.width(name), 2)))
-            for name, depth in depths.items()
-        }
+        return {name: min(depth, max(peak[name], self.floor[name])) for name, depth in depths.items()}
 
     def costly(self, depths: Mapping[str, int]) -> list[str]:
         """FIFOs whose memory is not free, the dearest first."""
         names = [name for name, depth in depths.items() if not is_free(self.width(name), depth)]
         return sorted(names, key=lambda name: (-price(self.width(name), depths[name]), name))
 
-    def _counted(self, outcome: Outcome) -> Outcome:
-        self.runs += 1
-        self.windows += outcome.windows
-        return outcome
+    def _counted(self, *outcomes: Outcome) -> Outcome:
+        self.runs += len(outcomes)
+        self.windows += sum(outcome.windows for outcome in outcomes)
+        return outcomes[-1]
 
 
 def peaks(outcome: Outcome) -> Depths:
@@ -89,9 +113,21 @@ def peaks(outcome: Outcome) -> Depths:
     return {fifo.name: fifo.peak for fifo in outcome.fifos}
 
 
+def one_at_a_time(network: Network) -> Network:
+    """The network with flushable processes that hold one iteration. If it does not deadlock, no order of execution does
+    with the same depths, and none with more inside: blocking reads and writes are confluent. Stalling ones hold back
+    what is inside, so they stay as they are.
+    """
+    processes = (
+        p if p.style == "stp" else replace(p, latency=2, ii=1, per=1, restarts=0, gap=0, drains=True)
+        for p in network.processes
+    )
+    return replace(network, processes=tuple(processes))
+
+
 def trials_of(tasks: TaskGraph, platform: Platform) -> Iterable[Trial]:
     """A trial of each kernel."""
     for network in networks_of(tasks, platform):
         streams = {f.name: tasks.stream[f.name] for f in network.fifos if f.name in tasks.stream}
         loads = frozenset(name for name, s in streams.items() if tasks.task[s.source].kind == "load")
-        yield Trial(Plan(network), streams, loads)
+        yield Trial(network, streams, loads)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 from compiler.graph.task_graph import Task
 from compiler.platforms.platform import Platform
@@ -71,7 +72,8 @@ def _channel(demand: _Demand, load: Mapping[int, list[int]], space: Sequence[int
     """
     rows = [[moved + words for moved in load[kernel]] for kernel, words in demand.words.items()]
     after = rows[0] if len(rows) == 1 else list(map(max, *rows))
-    channels = range(len(space))
-    fitting = channels if min(space) >= demand.size else [c for c in channels if space[c] >= demand.size] or channels
-    least = min(after[c] for c in fitting)
-    return max((c for c in fitting if after[c] == least), key=lambda c: space[c])
+    fitting = after
+    if min(space) < demand.size <= max(space):
+        fitting = [moved if room >= demand.size else inf for moved, room in zip(after, space, strict=True)]
+    least = min(fitting)
+    return max((c for c, moved in enumerate(fitting) if moved == least), key=space.__getitem__)

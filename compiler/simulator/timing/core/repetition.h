@@ -6,9 +6,8 @@
 #pragma once
 
 #include <array>
-#include <deque>
-#include <unordered_map>
 
+#include "history.h"
 #include "machine.h"
 #include "timeline.h"
 
@@ -33,9 +32,7 @@ public:
     }
 
     void forget() {
-        dropped_ += static_cast<i64>(history_.size());
         history_.clear();
-        latest_.clear();
     }
 
     // After a window: skip, up to cycle `limit` at most, and remember where we are.
@@ -44,7 +41,7 @@ public:
         choose_anchors();
         if (!crossed) return;
         for (std::size_t p = 0; p < passed_.size(); ++p)
-            passed_[p] = machine_.processes[p].in.index - (history_.empty() ? 0 : history_.back().processes[p].in);
+            passed_[p] = machine_.processes[p].in.index - (history_.empty() ? 0 : history_.last().processes[p].in);
         describe();
         bool repeats = false;
         while (look_back(limit)) {  // an inner loop's skip may have come to where an outer one repeats
@@ -57,7 +54,6 @@ public:
 
 private:
     static constexpr i64 SHORTEST = 16;  // cycles of a window
-    static constexpr std::size_t HISTORY = 1024;
     static constexpr int CANDIDATES = 64;  // latest snapshots with one state that are tried
     static constexpr int PATIENCE = 24;    // snapshots in vain until they are taken half as often
     static constexpr i64 RAREST = 16;      // blocks between two snapshots, at most
@@ -70,20 +66,6 @@ private:
     struct Crossing {
         int process = -1, level = -1;
     };
-    struct OfProcess {
-        i64 in, out, empty, full;
-    };
-    struct OfFifo {
-        i64 pushed, popped, empty, full, lowest, highest;
-    };
-    struct Snapshot {
-        i64 cycle;
-        i64 previous;  // snapshot with this state, -1 for none
-        std::vector<i64> state;
-        std::vector<OfProcess> processes;
-        std::vector<OfFifo> fifos;
-    };
-
     Machine& machine_;
     Timeline& timeline_;
     std::array<Anchor, 2> anchors_;
@@ -95,9 +77,7 @@ private:
     i64 stride_ = 1;   // blocks between two snapshots
     int in_vain_ = 0;  // snapshots since one was of use, or since the stride changed
     mutable std::size_t suspect_ = 0;  // the process that did not repeat last, which is asked first
-    std::deque<Snapshot> history_;
-    i64 dropped_ = 0;
-    std::unordered_map<u64, i64> latest_;
+    History history_;
 
     const Process& process(const Anchor& anchor) const {
         return machine_.processes[static_cast<std::size_t>(anchor.process)];
@@ -244,38 +224,24 @@ private:
                static_cast<u64>(crossing.process + 1) * 0xD6E8FEB86659FD93ull;
     }
 
-    i64 latest(u64 key) const {
-        const auto found = latest_.find(key);
-        return found == latest_.end() || found->second < dropped_ ? -1 : found->second;
-    }
-
-    const Snapshot& snapshot(i64 id) const { return history_[static_cast<std::size_t>(id - dropped_)]; }
-
     // The snapshots with this state that the anchors' outermost loops point to, then the latest ones.
     bool look_back(i64 limit) {
         for (const Crossing& crossing : crossings_)
             for (int level = crossing.level; level >= 0; --level)
-                if (try_skip(latest(key(crossing, level)), limit)) return true;
-        i64 id = latest(hash_);
-        for (int n = 0; n < CANDIDATES && id >= dropped_; ++n, id = snapshot(id).previous)
-            if (process_repeats(suspect_, snapshot(id)) > 0 && try_skip(id, limit)) return true;
+                if (try_skip(history_.latest(key(crossing, level)), limit)) return true;
+        const Snapshot* before = history_.latest(hash_);
+        for (int n = 0; n < CANDIDATES && before; ++n, before = history_.find(before->previous))
+            if (process_repeats(suspect_, *before) > 0 && try_skip(before, limit)) return true;
         return false;
     }
 
     void remember() {
-        Snapshot now;
-        if (history_.size() == HISTORY) {
-            now = std::move(history_.front());  // for the memory that it has
-            history_.pop_front();
-            ++dropped_;
-        }
-        if (latest_.size() > 16 * HISTORY) latest_.clear();
-        const i64 id = dropped_ + static_cast<i64>(history_.size());
+        const Snapshot* same = history_.latest(hash_);
+        const i64 previous = same ? same->id : -1;
+        Snapshot& now = history_.add(std::max(crossings_[0].level, crossings_[1].level));
         now.cycle = machine_.horizon;
-        now.previous = latest(hash_);
+        now.previous = previous;
         now.state = state_;
-        now.processes.clear();
-        now.fifos.clear();
         for (const Process& each : machine_.processes)
             now.processes.push_back({each.in.index, each.out.index, each.empty, each.full});
         for (Fifo& each : machine_.fifos) {
@@ -283,25 +249,22 @@ private:
             each.lowest = NEVER;
             each.highest = each.pushed - each.popped;
         }
-        history_.push_back(std::move(now));
-        latest_[hash_] = id;
+        history_.name(hash_, now.id);
         for (const Crossing& crossing : crossings_)
-            for (int level = crossing.level; level >= 0; --level) latest_[key(crossing, level)] = id;
+            for (int level = crossing.level; level >= 0; --level) history_.name(key(crossing, level), now.id);
     }
 
     // ---- skipping ----
 
-    bool try_skip(i64 id, i64 limit) {
-        if (id < dropped_) return false;
-        const Snapshot& before = snapshot(id);
-        if (before.state != state_) return false;
-        const i64 times = repeats(before, id, limit);
+    bool try_skip(const Snapshot* before, i64 limit) {
+        if (!before || before->state != state_) return false;
+        const i64 times = repeats(*before, limit);
         if (times <= 0) return false;
-        skip(before, id, times);
+        skip(*before, times);
         return true;
     }
 
-    i64 repeats(const Snapshot& before, i64 id, i64 limit) const {
+    i64 repeats(const Snapshot& before, i64 limit) const {
         i64 times = (limit - 1 - machine_.horizon) / (machine_.horizon - before.cycle);
         times = std::min(times, process_repeats(suspect_, before));
         for (std::size_t p = 0; p < before.processes.size() && times > 0; ++p) {
@@ -309,13 +272,13 @@ private:
             if (times <= 0) suspect_ = p;
         }
         for (std::size_t f = 0; f < before.fifos.size() && times > 0; ++f)
-            times = std::min(times, fifo_repeats(f, before, id));
+            times = std::min(times, fifo_repeats(f, before));
         return times;
     }
 
     i64 process_repeats(std::size_t p, const Snapshot& before) const {
         const Process& each = machine_.processes[p];
-        const OfProcess& old = before.processes[p];
+        const Snapshot::OfProcess& old = before.processes[p];
         if (each.finished || (each.in.index == old.in && each.out.index == old.out)) return NEVER;
         if (each.in.index - old.in != each.out.index - old.out && old.in < each.program->total) return 0;
         const i64 times = std::min(each.program->reads.repeats(old.in, each.in.index),
@@ -332,52 +295,43 @@ private:
     }
 
     // Where a FIFO fills or drains, nothing may have waited for it: that would not repeat.
-    i64 fifo_repeats(std::size_t f, const Snapshot& before, i64 id) const {
+    i64 fifo_repeats(std::size_t f, const Snapshot& before) const {
         const Fifo& fifo = machine_.fifos[f];
-        const OfFifo& old = before.fifos[f];
+        const Snapshot::OfFifo& old = before.fifos[f];
         const i64 drift = (fifo.pushed - old.pushed) - (fifo.popped - old.popped);
         if (drift == 0) return NEVER;
         if (fifo.empty > old.empty || fifo.full > old.full) return 0;
-        const auto [lowest, highest] = extremes(f, id);
+        const auto [lowest, highest] = extremes(f, before);
         return fifo.repeats(drift, lowest, highest);
     }
 
-    struct Extremes {
-        i64 lowest, highest;
-    };
-
-    // Fewest tokens at a read and most at a write since snapshot `id`.
-    Extremes extremes(std::size_t f, i64 id) const {
-        Extremes found{machine_.fifos[f].lowest, machine_.fifos[f].highest};
-        for (std::size_t i = static_cast<std::size_t>(id - dropped_) + 1; i < history_.size(); ++i) {
-            found.lowest = std::min(found.lowest, history_[i].fifos[f].lowest);
-            found.highest = std::max(found.highest, history_[i].fifos[f].highest);
-        }
-        return found;
+    Extremes extremes(std::size_t f, const Snapshot& before) const {
+        return history_.since(before, f, {machine_.fifos[f].lowest, machine_.fifos[f].highest});
     }
 
-    void skip(const Snapshot& before, i64 id, i64 times) {
+    void skip(const Snapshot& before, i64 times) {
         const i64 shift = times * (machine_.horizon - before.cycle);
         for (std::size_t p = 0; p < before.processes.size(); ++p) {
             Process& each = machine_.processes[p];
-            const OfProcess& old = before.processes[p];
+            const Snapshot::OfProcess& old = before.processes[p];
             each.empty += times * (each.empty - old.empty);
             each.full += times * (each.full - old.full);
             if (!each.finished) each.repeat(each.in.index - old.in, each.out.index - old.out, times, shift);
             seen_[p] = each.in.index;
         }
-        for (std::size_t f = 0; f < before.fifos.size(); ++f) skip_fifo(f, before.fifos[f], id, times);
+        for (std::size_t f = 0; f < before.fifos.size(); ++f) skip_fifo(f, before, times);
         timeline_.note(machine_.processes, machine_.horizon + 1, machine_.horizon + 1 + shift);
         machine_.horizon += shift;
         skipped += shift;
         for (std::size_t a = 0; a < anchors_.size(); ++a) raise(a);
     }
 
-    void skip_fifo(std::size_t f, const OfFifo& old, i64 id, i64 times) {
+    void skip_fifo(std::size_t f, const Snapshot& before, i64 times) {
+        const Snapshot::OfFifo& old = before.fifos[f];
         Fifo& fifo = machine_.fifos[f];
         const i64 pushes = times * (fifo.pushed - old.pushed), pops = times * (fifo.popped - old.popped);
         if (pushes != pops) {
-            const auto [lowest, highest] = extremes(f, id);
+            const auto [lowest, highest] = extremes(f, before);
             fifo.highest = std::max(fifo.highest, highest + std::max<i64>(0, pushes - pops));
             if (lowest < NEVER) fifo.lowest = std::min(fifo.lowest, lowest + std::min<i64>(0, pushes - pops));
             fifo.peak = std::max(fifo.peak, fifo.highest);
