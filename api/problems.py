@@ -12,7 +12,7 @@ from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 
 from api.errors import BadRequestError, NotReadyError
-from compiler.errors import InvalidInputError, UnsupportedError
+from compiler.errors import InvalidInputError, ReportError, UnsupportedError
 from db.errors import ConflictError, NotFoundError
 from worker.errors import CorruptArtifactError, DiskFullError, StoreError, UnsafePathError
 from worker.outcome import is_disk_full
@@ -27,6 +27,7 @@ _KINDS: tuple[tuple[type[Exception], int, str, str], ...] = (
     (ConflictError, 409, "conflict", "Conflict with what is stored"),
     (InvalidInputError, 422, "invalid-input", "Not acceptable input"),
     (UnsupportedError, 422, "unsupported", "Not supported"),
+    (ReportError, 422, "bad-report", "Not a report that can be read"),
     (BadRequestError, 400, "bad-request", "Bad request"),
     (NotReadyError, 409, "not-ready", "Not there yet"),
     (UnsafePathError, 400, "bad-path", "Bad path"),

@@ -26,7 +26,7 @@ from bench.error_plot import error_plot
 from bench.workload import bundle_cache
 from compiler.analysis.build import build_task_graph
 from compiler.analysis.estimate import estimate
-from compiler.errors import MillraceError, ToolError
+from compiler.errors import MillraceError, ToolError, VerificationError
 from compiler.frontend.bundle import import_model
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.task_graph import TaskGraph
@@ -120,7 +120,7 @@ class Comparison:
         self.graphs, self.platform, self.sized = graphs, platform, sized
 
     def __call__(self, drawn: Drawn) -> Compared | None:
-        """None where the simulation takes too long."""
+        """None where the simulation takes too long. Raises VerificationError where the design deadlocks: none may."""
         tasks = build_task_graph(self.graphs[drawn.workload], drawn.knobs, self.platform)
         found = estimate(tasks, self.platform)
         cycles = next(m.value for m in found.metrics if m.name == "cycles")
@@ -128,6 +128,8 @@ class Comparison:
             run = simulate(self._with_depths(tasks), self.platform, buckets=0, seconds=SECONDS)
         except ToolError:
             return None
+        if run.deadlock is not None:
+            raise VerificationError(f"{drawn.workload.model}, {drawn.knobs}: {run.deadlock.text}")
         return Compared(drawn.workload.model, drawn.space, found.feasible, cycles, run.cycles)
 
     def _with_depths(self, tasks: TaskGraph) -> TaskGraph:

@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 from rich.markup import escape
 
 from cli.output import emit_json, errors
-from compiler.errors import InvalidInputError, MillraceError, UnsupportedError
+from compiler.errors import InvalidInputError, MillraceError, ReportError, UnsupportedError
 from db.errors import ConflictError, DatabaseError, NotFoundError
 from worker.errors import ServiceError, SettingsError
 
@@ -18,6 +18,8 @@ NO = 1
 WRONG_USE = 2
 FAILED = 3
 INTERRUPTED = 130
+
+_WRONG_INPUT = (InvalidInputError, UnsupportedError, ReportError, NotFoundError, ConflictError, SettingsError)
 
 
 class ServiceUnavailableError(MillraceError):
@@ -56,7 +58,7 @@ def exit_code(error: BaseException) -> int:
         return INTERRUPTED
     if isinstance(error, _UsageError):
         return error.exit_code
-    if isinstance(error, InvalidInputError | UnsupportedError | NotFoundError | ConflictError | SettingsError):
+    if isinstance(error, _WRONG_INPUT):
         return WRONG_USE
     if isinstance(error, RefusedError):
         return WRONG_USE if 400 <= error.status < 500 else FAILED

@@ -8,9 +8,9 @@ one; what to recommend on it is decided among its simulated designs, by their si
 any. Energy is the estimate in both: it is that of the work done, which hardly depends on how long tasks wait for it.
 """
 
-import random
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import pairwise
 from math import ceil
 from statistics import median
@@ -54,10 +54,13 @@ def spread(front: Sequence[Entry], count: int) -> list[Entry]:
 
 
 def calibration_sample(keys: Iterable[str], front: Collection[str], count: int, seed: int) -> list[str]:
-    """`count` of the designs `keys` that are not in `front`, drawn by the seed; the same ones in whatever order."""
-    shuffled = sorted(set(keys))
-    random.Random(seed).shuffle(shuffled)
-    return [key for key in shuffled if key not in front][:count]
+    """`count` of the designs `keys` that are not in `front`, drawn by the seed; the same ones in whatever order.
+
+    Each design has its place in the draw whatever the others are: where one is gone the next one takes its place, and
+    all others stay.
+    """
+    drawn = sorted(set(keys).difference(front), key=lambda key: blake2b(f"{seed} {key}".encode()).digest())
+    return drawn[:count]
 
 
 def recommended(designs: Iterable[Rated]) -> list[Entry]:

@@ -21,6 +21,7 @@ from worker.flags import flags_of
 from worker.flow import move
 from worker.lowering import open_bundle
 from worker.metric_rows import new_metrics, stored_metrics
+from worker.promoting import renew_front
 from worker.stages import Stages
 
 
@@ -86,16 +87,17 @@ def _conclude(farm: Farm, exploration_id: str, token: int) -> None:
         exploration = explorations.lock(session, exploration_id)
         leases.fence(session, models.Exploration, exploration_id, token)
         leases.release(session, models.Exploration, exploration_id, token)
-        if design_rows.front_ids(session, exploration_id):
+        renew_front(farm, session, exploration_id)  # a design that was simulated meanwhile may deadlock
+        counts = explorations.counts(session, [exploration_id]).get(exploration_id, explorations.Counts())
+        if counts.feasible:
             move(farm, session, exploration, "simulating")
         else:
-            move(farm, session, exploration, "failed", _no_front(session, exploration))
+            move(farm, session, exploration, "failed", _no_front(exploration, counts.evaluated))
 
 
-def _no_front(session: Session, exploration: models.Exploration) -> str:
-    counts = explorations.counts(session, [exploration.id]).get(exploration.id, explorations.Counts())
+def _no_front(exploration: models.Exploration, evaluated: int) -> str:
     return (
-        f"none of the {counts.evaluated} designs fits the {exploration.platform}; "
+        f"none of the {evaluated} designs fits the {exploration.platform}; "
         "try a larger budget, fewer layers, a shorter length or a narrower precision"
     )
 

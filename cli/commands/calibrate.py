@@ -39,7 +39,8 @@ def calibrate(
 ) -> None:
     """Refit the area and power model from reports, and show its error on designs that the fit did not see.
 
-    Designs are held out together by origin: reports whose names are alike up to the first underscore.
+    Designs are held out together by origin: those of Millrace, others whose reports' names are alike up to the first
+    underscore. Reports of a design of Millrace lie in its directory; what folders hold besides is passed over.
 
     Examples:
 

@@ -142,9 +142,21 @@ def _show(estimate: "Estimate", design: dict[str, Any], out: Path) -> None:
     console.print(table("", ("metric", ">value", "unit", "fidelity"), rows))
     console.print(f"area and power: {design['calibration']}", markup=False)
     console.print(design["fusion"]["summary"])
+    for kernel in design["fifo_sizing"]:
+        console.print(_sizing_words(kernel))
     for flag in design["flags"]:
         console.print(f"[red]impossible:[/] {flag['text']}")
     for violation in estimate.violations:
         over = f"{violation.resource} {number(violation.demand)} of {number(violation.bound)}"
         console.print(f"[yellow]exceeds the platform:[/] {over}")
     console.print(f"written to {out}; next: millrace csim {out}")
+
+
+def _sizing_words(kernel: dict[str, Any]) -> str:
+    """What is known of the FIFOs of one kernel."""
+    loss = kernel["cycles"] / kernel["unbounded"] - 1
+    held = "certified" if kernel["proven"] else "certified, not all tried smaller"
+    return (
+        f"FIFOs {held}: {kernel['bits'] / 1e6:.1f} Mbit, no deadlock; {kernel['cycles']:,} simulated cycles, "
+        f"{100 * loss:.1f} % more than with FIFOs of any depth"
+    )

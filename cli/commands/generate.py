@@ -52,7 +52,7 @@ def generate(
     """Generate tokens with MODEL: every layer through one block design, embedding and head on the host.
 
     The simulated board computes what the emitted C++ does, through the host program that a real board runs. Its tokens
-    are compared with those of the quantised PyTorch network; times are the design's estimates, never of this machine.
+    are compared with those of the quantised PyTorch network. Times are simulated cycles, never seconds of this machine.
 
     Exit code 1: a token differs from PyTorch's, or the hidden states differ by more than rounding explains.
 

@@ -7,8 +7,9 @@ energy of a byte from HBM.
 """
 
 import csv
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
+from math import isfinite
 from pathlib import Path
 from statistics import median
 
@@ -42,9 +43,16 @@ def read_runs(file: Path) -> tuple[PowerRun, ...]:
     """Raises InvalidInputError where a column or a number is missing."""
     try:
         with file.open(newline="") as text:
-            return tuple(PowerRun(*(float(row[column]) for column in COLUMNS)) for row in csv.DictReader(text))
-    except (OSError, KeyError, ValueError, TypeError) as error:
+            return tuple(map(_run, csv.DictReader(text)))
+    except (OSError, KeyError, ValueError, TypeError, csv.Error) as error:
         raise InvalidInputError(f"{file} is no table of measured runs ({', '.join(COLUMNS)}): {error!r}") from error
+
+
+def _run(row: Mapping[str, str]) -> PowerRun:
+    run = PowerRun(*(float(row[column]) for column in COLUMNS))
+    if not all(isfinite(value) and value >= 0 for value in astuple(run)) or run.watts == 0 or run.activity > 1:
+        raise ValueError(f"a run draws power, is active 0 to 1 of the time, and has no negative amounts: {dict(row)}")
+    return run
 
 
 def dynamic_watts(run: PowerRun, power: PowerModel) -> float:

@@ -1,10 +1,12 @@
 """Tables that were computed from many reports (`derived/` of the fixtures): FIFOs, operator cores, csynth and cosim."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from statistics import median, quantiles
+from typing import TypeVar
 
 from compiler.calibration.cores import core_area
 from compiler.calibration.from_csynth import fifo_features
@@ -16,15 +18,28 @@ FIFO_TABLE, CORE_TABLE = "hls_fifo_table.csv", "hls_op_table.csv"
 ROUTED_TABLE, LATENCY_TABLE = "u55c_hls_vs_routed.csv", "streamhls_csynth_vs_cosim.csv"
 OLD_TOOL = "2019.2"  # maps FIFOs by other rules
 
+Read = TypeVar("Read")
+
+
+def _of_table(read: Callable[[Path], Read]) -> Callable[[Path], Read]:
+    """`read`, raising InvalidInputError where the file lacks a column or a number."""
+
+    @wraps(read)
+    def wrapped(file: Path) -> Read:
+        try:
+            return read(file)
+        except (OSError, csv.Error, KeyError, ValueError, TypeError, AttributeError) as error:
+            raise InvalidInputError(f"the table {file} is damaged, or another one: {error!r}; copy it again") from error
+
+    return wrapped
+
 
 def _rows(file: Path) -> Iterator[dict[str, str]]:
-    try:
-        with file.open(newline="") as text:
-            yield from csv.DictReader(text)
-    except OSError as error:
-        raise InvalidInputError(f"the table {file} can not be read: {error.strerror or error}") from error
+    with file.open(newline="") as text:
+        yield from csv.DictReader(text)
 
 
+@_of_table
 def fifo_samples(file: Path) -> tuple[Sample, ...]:
     """FF of each FIFO; its tool and clock are its source. Without those of tools before 2022.1."""
     samples: list[Sample] = []
@@ -39,6 +54,7 @@ def fifo_samples(file: Path) -> tuple[Sample, ...]:
     return tuple(samples)
 
 
+@_of_table
 def core_samples(file: Path) -> tuple[Sample, ...]:
     """Operator cores that the model knows, as csynth counts them."""
     samples: list[Sample] = []
@@ -63,6 +79,7 @@ class LatencyError:
     high: float
 
 
+@_of_table
 def latency_error(file: Path) -> LatencyError:
     """From a table with the columns csynth_worst and cosim_lat."""
     pairs = ((row["cosim_lat"], row["csynth_worst"]) for row in _rows(file))

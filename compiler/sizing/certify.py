@@ -143,16 +143,15 @@ class _Kernel:
         return self._grown(_above(min(self.starts, key=self.trial.price), self.trial.floor))
 
     def _grown(self, depths: Depths) -> tuple[Depths, Outcome]:
-        """Every FIFO that somebody found full, or that is full where it deadlocks, gets twice as deep, up to what it
-        holds when it is unbounded: there nobody waits, so this ends.
+        """Every FIFO that somebody found full gets twice as deep, up to what it holds when it is unbounded: there
+        nobody waits, so this ends. `depths` do not deadlock.
         """
         most = peaks(self.trial.base)
         while True:
             outcome = self.trial.run(depths)
             if self.trial.holds(outcome):
                 return self.trial.trimmed(depths, outcome), outcome
-            inner = [f for f in outcome.fifos if f.name in depths and f.name not in self.trial.loads]
-            full = [f.name for f in inner if f.full or f.pushed - f.popped >= depths[f.name]]
+            full = {f.name for f in outcome.fifos if f.full and f.name in depths and f.name not in self.trial.loads}
             wanted = {name: max(depths[name], min(2 * depths[name], most[name])) for name in full}
             grown = depths | {name: free_depth(self.trial.width(name), depth) for name, depth in wanted.items()}
             if grown == depths:  # the FIFOs behind HBM alone are left, and they stay

@@ -47,8 +47,8 @@ class Trial:
         self.plan, self.sequential = Plan(self.network), Plan(one_at_a_time(self.network))
         self.base = self.run({name: None for name in self.streams if name not in self.loads})
         self.limit = int(self.base.cycles * (1 + SLACK))
-        shallow = {n: s.depth if n in self.loads else free_depth(s.width, MIN_DEPTH) for n, s in self.streams.items()}
-        self.floor = deadlock_free(self.sequential, shallow, {n: s.width for n, s in self.streams.items()})
+        width = {name: stream.width for name, stream in self.streams.items()}
+        self.floor = deadlock_free(self.sequential, {n: free_depth(w, MIN_DEPTH) for n, w in width.items()}, width)
 
     def run(self, depths: Mapping[str, int | None], limit: int | None = None) -> Outcome:
         return self._counted(self.plan.run(depths, limit=limit))

@@ -1,9 +1,15 @@
 """Kernels by hand whose FIFOs must hold something: tasks that meet again behind paths of unequal length."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from small_graphs import mlp
+
+from compiler.analysis.build import build_task_graph
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.task_graph import Access, Gate, Stream, Task, TaskGraph, TimingSpec
+from compiler.options import Knobs
+from compiler.platforms.platform import load_platform
 
 
 def stream(name: str, source: str, target: str, tokens: int, lanes: int = 32, depth: int = 2) -> Stream:
@@ -21,8 +27,8 @@ def task(
     depth: int = 4,
     kernel: int = 0,
 ) -> Task:
-    sides = (tuple(a if isinstance(a, Access) else Access(a) for a in side) for side in (reads, writes))
-    return Task(name, "compute", kernel, TimingSpec(tuple(trips), ii, depth), *sides)
+    read, written = (tuple(a if isinstance(a, Access) else Access(a) for a in side) for side in (reads, writes))
+    return Task(name, "compute", kernel, TimingSpec(tuple(trips), ii, depth), read, written)
 
 
 def graph(tasks: Sequence[Task], streams: Sequence[Stream]) -> TaskGraph:
@@ -101,6 +107,47 @@ def reconvergent(rows: int = 5, columns: int = 30) -> TaskGraph:
     )
 
 
+def loaded(prefetch: int = 1) -> TaskGraph:
+    """A small network with its loads and stores; the FIFOs behind HBM `prefetch` times as deep as they come."""
+    made = build_task_graph(mlp(8, 64, 256), Knobs(overall_unroll=64), load_platform("u55c"))
+    loads = {s.name for s in made.streams if made.task[s.source].kind == "load"}
+    return replace(
+        made, streams=tuple(replace(s, depth=s.depth * (prefetch if s.name in loads else 1)) for s in made.streams)
+    )
+
+
+def quiet_deadlock() -> TaskGraph:
+    """With two tokens of room in `row` nothing happens any more before its writer has the third: no cycle in which it
+    waits is ever counted.
+    """
+    return graph(
+        (
+            task("a", (8,), (), ("row", Access("total", last(0, 8))), depth=100),
+            task("b", (8,), (Access("total", first(0)), "row")),
+        ),
+        (stream("row", "a", "b", 8), stream("total", "a", "b", 1, 1)),
+    )
+
+
+def choice() -> TaskGraph:
+    """Where `wide` or `narrow` must hold a whole row: what goes around a sum passes one, then the other."""
+    nest, whole = (4, 24), 96
+    return graph(
+        (
+            task("fork", nest, (), ("row", "wide")),
+            task("sum", nest, ("row",), (Access("total", last(1, 24)),)),
+            task("shrink", nest, ("wide",), ("narrow",)),
+            task("divide", nest, (Access("total", first(1)), "narrow")),
+        ),
+        (
+            stream("row", "fork", "sum", whole, 64),
+            stream("wide", "fork", "shrink", whole, 64),
+            stream("total", "sum", "divide", 4, 1),
+            stream("narrow", "shrink", "divide", whole, 4),
+        ),
+    )
+
+
 def depth_three() -> TaskGraph:
     """A stream of 512 bits that needs three tokens: one step below is the shallowest FIFO there is."""
     return graph(
@@ -121,5 +168,7 @@ BY_HAND = {
     "residual": residual,
     "softmax_rows": softmax_rows,
     "reconvergent": reconvergent,
+    "quiet_deadlock": quiet_deadlock,
+    "choice": choice,
     "depth_three": depth_three,
 }

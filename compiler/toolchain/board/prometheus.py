@@ -30,8 +30,11 @@ def parse_prometheus(source: Source) -> Examine:
     if not source.text.endswith("\n"):
         raise source.truncated("its last line has no end")
     samples = [_sample(source, line) for line in source.lines if line.strip() and not line.startswith("#")]
-    devices = list(dict.fromkeys(s.labels["device_id"] for s in samples if "device_id" in s.labels))
-    boards = tuple(_board([s for s in samples if s.labels.get("device_id") == device], device) for device in devices)
+    devices: dict[str, list[_Sample]] = {}
+    for sample in samples:
+        if "device_id" in sample.labels:
+            devices.setdefault(sample.labels["device_id"], []).append(sample)
+    boards = tuple(_board(mine, device) for device, mine in devices.items())
     if not boards or any(board.power_w is None for board in boards):
         raise source.truncated("it has no power of a board")
     version = next((s.labels.get("version", "") for s in samples if s.name == "xrt_info"), "")

@@ -145,11 +145,12 @@ class CsynthReport:
         late = list(dict.fromkeys(issue.module for issue in self.issues if issue.kind == "timing"))
         if not late and (slack is None or slack >= 0):
             return ()
-        worst = min(s for s in (slack, *(m.slack for m in self.modules)) if s is not None)
+        known = [s for s in (slack, *(m.slack for m in self.modules)) if s is not None]
+        missed = f"{-min(known):.3g} ns too much for the clock" if known else "more than the clock's period"
         return (
             Failure(
                 "timing",
-                f"synthesis estimates {-worst:.3g} ns too much for the clock: {_periods(self.clock)}",
+                f"synthesis estimates {missed}: {_periods(self.clock)}",
                 ", ".join(late[:5]) or self.top,
                 "lower the clock, or give the named modules fewer parallel operations, a larger II or more latency",
             ),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from cli.errors import RefusedError, ServiceUnavailableError, exit_code, report
-from compiler.errors import InvalidInputError, ToolError, UnsupportedError
+from compiler.errors import InvalidInputError, ReportError, ToolError, UnsupportedError
 from db.errors import NotFoundError
 from worker.errors import SettingsError, StartError
 
@@ -15,6 +15,7 @@ from worker.errors import SettingsError, StartError
     [
         (InvalidInputError("x"), 2),
         (UnsupportedError("x"), 2),
+        (ReportError("x"), 2),
         (RefusedError(404, "x"), 2),
         (RefusedError(503, "x"), 3),
         (ServiceUnavailableError("x"), 3),

@@ -111,8 +111,8 @@ def test_the_simulated_board_generates_the_tokens_of_pytorch(prepared: Prepared)
     assert generation.tolerance == pytest.approx(0.02 * 2**0.5)
     assert layers == [("prefill", 0), ("prefill", 1), *[("decode", 0), ("decode", 1)] * 8]
     assert [(m.name, m.fidelity) for m in generation.metrics] == [
-        ("prefill_time", "estimate"),
-        ("time_per_token", "estimate"),
+        ("prefill_time", "simulate"),
+        ("time_per_token", "simulate"),
     ]
 
 

@@ -38,6 +38,14 @@ def test_calibration_sample_is_beside_the_front_and_depends_on_the_seed_alone() 
     assert set(calibration_sample(names, set(sample), 4, seed=3)) & set(sample) == set()
 
 
+def test_a_design_that_is_gone_leaves_the_rest_of_the_sample() -> None:
+    names = [f"k{n}" for n in range(50)]
+    first, *others = calibration_sample(names, {"k1"}, 4, seed=3)
+    again = calibration_sample([n for n in names if n != first], {"k1"}, 4, seed=3)
+    assert again[:3] == others
+    assert len(again) == 4
+
+
 def test_recommendation_compares_one_fidelity() -> None:
     """`b` has the best number of all, but an estimate; among the simulated ones `c` is beaten by `a`."""
     designs = [Rated("a", 10, 30, 2), Rated("b", 20, None, 1), Rated("c", 5, 40, 3), Rated("d", 9, 90, 1.5)]

@@ -12,6 +12,7 @@ from compiler.options import Knobs, TaskOverride
 from db.errors import LeaseLostError
 from db.models import Exploration
 from db.repositories import designs, events, explorations, leases
+from db.repositories.designs import NewDesign
 from dse.evaluate import Evaluation
 from dse.explore import EvaluatedDesign
 from worker.farm import Farm
@@ -111,6 +112,24 @@ def test_search_ends_with_a_front_to_simulate(farm: Farm, exploration: Explorati
         assert [d.number for d in designs.stored(session, exploration.id)] == list(range(24))
         assert designs.front_ids(session, exploration.id)
         assert explorations.get(session, exploration.id).lease_owner is None
+
+
+def test_a_design_that_is_known_to_deadlock_is_not_on_the_front_that_goes_up(
+    farm: Farm, exploration: Exploration, token: int, stages: Stages
+) -> None:
+    """Someone had it simulated while the search went on, which goes by estimates alone."""
+    knobs = {"overall_unroll": 65536, "default_tile_size": 16}
+    with farm.database.write() as session:
+        [best] = designs.add(
+            session, exploration.id, [NewDesign(0, "best", knobs, True, 1e-3, 1e-3, [], None, 0.1, ())]
+        )
+        designs.set_simulated(session, best, None, "a waits for b", [])
+    search(farm, stages, exploration.id, token)
+    assert state_of(farm, exploration) == "simulating"
+    with farm.database.read() as session:
+        front = designs.front_ids(session, exploration.id)
+    assert front
+    assert best not in front
 
 
 def test_interrupted_search_goes_on_from_what_is_stored(

@@ -7,8 +7,7 @@
 
 #include <array>
 
-#include "history.h"
-#include "machine.h"
+#include "loop.h"
 #include "timeline.h"
 
 namespace millrace {
@@ -33,6 +32,7 @@ public:
 
     void forget() {
         history_.clear();
+        loops_.clear();
     }
 
     // After a window: skip, up to cycle `limit` at most, and remember where we are.
@@ -55,6 +55,7 @@ public:
 private:
     static constexpr i64 SHORTEST = 16;  // cycles of a window
     static constexpr int CANDIDATES = 64;  // latest snapshots with one state that are tried
+    static constexpr std::size_t LOOPS = 256, LOOPS_EACH = 4;
     static constexpr int PATIENCE = 24;    // snapshots in vain until they are taken half as often
     static constexpr i64 RAREST = 16;      // blocks between two snapshots, at most
 
@@ -78,6 +79,7 @@ private:
     int in_vain_ = 0;  // snapshots since one was of use, or since the stride changed
     mutable std::size_t suspect_ = 0;  // the process that did not repeat last, which is asked first
     History history_;
+    std::unordered_map<u64, std::vector<Loop>> loops_;  // by the state that they start and end with
 
     const Process& process(const Anchor& anchor) const {
         return machine_.processes[static_cast<std::size_t>(anchor.process)];
@@ -224,14 +226,19 @@ private:
                static_cast<u64>(crossing.process + 1) * 0xD6E8FEB86659FD93ull;
     }
 
-    // The snapshots with this state that the anchors' outermost loops point to, then the latest ones.
+    // What is known to happen from this state; else what did since a snapshot with it: those that the anchors' outermost
+    // loops point to, then the latest ones.
     bool look_back(i64 limit) {
+        const auto known = loops_.find(hash_);
+        if (known != loops_.end())
+            for (const Loop& loop : known->second)
+                if (loop.state == state_ && skip(loop, limit)) return true;
         for (const Crossing& crossing : crossings_)
             for (int level = crossing.level; level >= 0; --level)
-                if (try_skip(history_.latest(key(crossing, level)), limit)) return true;
+                if (learn(history_.latest(key(crossing, level)), limit)) return true;
         const Snapshot* before = history_.latest(hash_);
         for (int n = 0; n < CANDIDATES && before; ++n, before = history_.find(before->previous))
-            if (process_repeats(suspect_, *before) > 0 && try_skip(before, limit)) return true;
+            if (learn(before, limit)) return true;
         return false;
     }
 
@@ -243,7 +250,8 @@ private:
         now.previous = previous;
         now.state = state_;
         for (const Process& each : machine_.processes)
-            now.processes.push_back({each.in.index, each.out.index, each.empty, each.full});
+            now.processes.push_back(
+                {each.in.index, each.out.index, each.empty, each.full, each.in.mask, each.out.mask});
         for (Fifo& each : machine_.fifos) {
             now.fifos.push_back({each.pushed, each.popped, each.empty, each.full, each.lowest, each.highest});
             each.lowest = NEVER;
@@ -256,92 +264,39 @@ private:
 
     // ---- skipping ----
 
-    bool try_skip(const Snapshot* before, i64 limit) {
-        if (!before || before->state != state_) return false;
-        const i64 times = repeats(*before, limit);
-        if (times <= 0) return false;
-        skip(*before, times);
+    // Skips what happened since `before`, if it can happen again from here, and keeps it for other places.
+    bool learn(const Snapshot* before, i64 limit) {
+        if (!before || !recurs(suspect_, *before) || before->state != state_) return false;
+        for (std::size_t p = 0; p < machine_.processes.size(); ++p)
+            if (!recurs(p, *before)) {
+                suspect_ = p;
+                return false;
+            }
+        Loop loop(*before, machine_);
+        if (loop.walks(machine_, limit) <= 0) return false;
+        loop.count_fifos(*before, machine_, history_);
+        if (!skip(loop, limit)) return false;
+        if (loops_.size() >= LOOPS) loops_.clear();
+        std::vector<Loop>& known = loops_[hash_];
+        if (known.size() == LOOPS_EACH) known.pop_back();
+        known.insert(known.begin(), std::move(loop));
         return true;
     }
 
-    i64 repeats(const Snapshot& before, i64 limit) const {
-        i64 times = (limit - 1 - machine_.horizon) / (machine_.horizon - before.cycle);
-        times = std::min(times, process_repeats(suspect_, before));
-        for (std::size_t p = 0; p < before.processes.size() && times > 0; ++p) {
-            times = std::min(times, process_repeats(p, before));
-            if (times <= 0) suspect_ = p;
-        }
-        for (std::size_t f = 0; f < before.fifos.size() && times > 0; ++f)
-            times = std::min(times, fifo_repeats(f, before));
-        return times;
+    bool recurs(std::size_t p, const Snapshot& before) const {
+        return Loop::recurs(before.processes[p], machine_.processes[p]);
     }
 
-    i64 process_repeats(std::size_t p, const Snapshot& before) const {
-        const Process& each = machine_.processes[p];
-        const Snapshot::OfProcess& old = before.processes[p];
-        if (each.finished || (each.in.index == old.in && each.out.index == old.out)) return NEVER;
-        if (each.in.index - old.in != each.out.index - old.out && old.in < each.program->total) return 0;
-        const i64 times = std::min(each.program->reads.repeats(old.in, each.in.index),
-                                   each.program->writes.repeats(old.out, each.out.index));
-        if (!each.program->restarts || times == 0) return times;
-        return std::min({times, run_repeats(*each.program, old.in, each.in.index),
-                         run_repeats(*each.program, old.out, each.out.index)});
-    }
-
-    static i64 run_repeats(const Program& program, i64 before, i64 now) {
-        const i64 length = now - before;
-        if (length % program.run == 0) return NEVER;
-        return before / program.run == now / program.run ? (program.run - 1 - now % program.run) / length : 0;
-    }
-
-    // Where a FIFO fills or drains, nothing may have waited for it: that would not repeat.
-    i64 fifo_repeats(std::size_t f, const Snapshot& before) const {
-        const Fifo& fifo = machine_.fifos[f];
-        const Snapshot::OfFifo& old = before.fifos[f];
-        const i64 drift = (fifo.pushed - old.pushed) - (fifo.popped - old.popped);
-        if (drift == 0) return NEVER;
-        if (fifo.empty > old.empty || fifo.full > old.full) return 0;
-        const auto [lowest, highest] = extremes(f, before);
-        return fifo.repeats(drift, lowest, highest);
-    }
-
-    Extremes extremes(std::size_t f, const Snapshot& before) const {
-        return history_.since(before, f, {machine_.fifos[f].lowest, machine_.fifos[f].highest});
-    }
-
-    void skip(const Snapshot& before, i64 times) {
-        const i64 shift = times * (machine_.horizon - before.cycle);
-        for (std::size_t p = 0; p < before.processes.size(); ++p) {
-            Process& each = machine_.processes[p];
-            const Snapshot::OfProcess& old = before.processes[p];
-            each.empty += times * (each.empty - old.empty);
-            each.full += times * (each.full - old.full);
-            if (!each.finished) each.repeat(each.in.index - old.in, each.out.index - old.out, times, shift);
-            seen_[p] = each.in.index;
-        }
-        for (std::size_t f = 0; f < before.fifos.size(); ++f) skip_fifo(f, before, times);
-        timeline_.note(machine_.processes, machine_.horizon + 1, machine_.horizon + 1 + shift);
-        machine_.horizon += shift;
-        skipped += shift;
+    bool skip(const Loop& loop, i64 limit) {
+        const i64 times = loop.repeats(machine_, limit);
+        if (times <= 0) return false;
+        const i64 from = machine_.horizon + 1;
+        loop.apply(machine_, times);
+        timeline_.note(machine_.processes, from, machine_.horizon + 1);
+        skipped += machine_.horizon + 1 - from;
+        for (std::size_t p = 0; p < seen_.size(); ++p) seen_[p] = machine_.processes[p].in.index;
         for (std::size_t a = 0; a < anchors_.size(); ++a) raise(a);
-    }
-
-    void skip_fifo(std::size_t f, const Snapshot& before, i64 times) {
-        const Snapshot::OfFifo& old = before.fifos[f];
-        Fifo& fifo = machine_.fifos[f];
-        const i64 pushes = times * (fifo.pushed - old.pushed), pops = times * (fifo.popped - old.popped);
-        if (pushes != pops) {
-            const auto [lowest, highest] = extremes(f, before);
-            fifo.highest = std::max(fifo.highest, highest + std::max<i64>(0, pushes - pops));
-            if (lowest < NEVER) fifo.lowest = std::min(fifo.lowest, lowest + std::min<i64>(0, pushes - pops));
-            fifo.peak = std::max(fifo.peak, fifo.highest);
-        }
-        fifo.empty += times * (fifo.empty - old.empty);
-        fifo.full += times * (fifo.full - old.full);
-        fifo.pushed += pushes;
-        fifo.popped += pops;
-        machine_.tokens += pops;
-        fifo.start_window();
+        return true;
     }
 };
 

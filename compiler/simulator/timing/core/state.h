@@ -43,10 +43,14 @@ public:
     void push(i64 cycle) { push_at_[static_cast<std::size_t>(pushes++)] = static_cast<std::int32_t>(cycle); }
     void pop(i64 cycle) { pop_at_[static_cast<std::size_t>(pops++)] = static_cast<std::int32_t>(cycle); }
 
-    // How often `drift` tokens more can be added to those of a period with these extremes.
-    i64 repeats(i64 drift, i64 low, i64 high) const {
-        if (drift > 0) return depth_ >= NEVER ? NEVER : (depth_ - high) / drift;
-        return low >= NEVER ? NEVER : (low - 1) / -drift;
+    i64 depth() const { return depth_; }
+
+    // The extremes of something that happens `times` from now on, as they are beyond what is held before each time.
+    void note(i64 low, i64 high, i64 drift, i64 times) {
+        const i64 held = pushed - popped, more = (times - 1) * drift;
+        highest = std::max(highest, held + high + std::max<i64>(0, more));
+        if (low < NEVER) lowest = std::min(lowest, held + low + std::min<i64>(0, more));
+        peak = std::max(peak, highest);
     }
 
     // Counts the window's reads and writes; returns its last cycle with one, 0 for none.

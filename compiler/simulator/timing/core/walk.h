@@ -53,20 +53,48 @@ public:
         total = inside[0] * trips[0];
     }
 
-    // How often the part between two places can follow once more, given that it was walked once.
-    i64 repeats(i64 before, i64 now) const {
-        const i64 length = now - before;
-        if (length == 0) return NEVER;
-        std::size_t k = 0;
-        while (length % inside[k]) ++k;
-        const i64 round = before / (inside[k] * trips[k]) * trips[k], steps = length / inside[k];
-        const i64 from = before / inside[k] - round, to = now / inside[k] - round;
-        // The next iteration was looked at as well, whether it can be made or not; so it must be alike too.
-        const i64 border = *std::upper_bound(borders[k].begin(), borders[k].end(), from);
-        return to < border ? (border - 1 - to) / steps : 0;
+    // Whether the part between two places can follow once more: it is made of whole iterations of some loop, and the
+    // accesses in all of them are the same. The next iteration was looked at too, whether it can be made or not.
+    bool is_even(i64 before, i64 now) const {
+        if (before == now) return true;
+        const std::size_t k = loop_of(now - before);
+        const i64 from = before / inside[k] % trips[k];
+        return from + (now - before) / inside[k] < border_behind(k, from);
+    }
+
+    // How often a part of `length` iterations that was walked evenly from `before` can be walked from `now`.
+    i64 repeats(i64 before, i64 now, i64 length) const {
+        if (now >= total) return 0;
+        const std::size_t k = loop_of(length);
+        if ((now - before) % inside[k] || open_in(k, before) != open_in(k, now)) return 0;
+        const i64 from = now / inside[k] % trips[k];
+        return (border_behind(k, from) - 1 - from) / (length / inside[k]);
     }
 
 private:
+    // The outermost loop that a part consists of whole iterations of.
+    std::size_t loop_of(i64 length) const {
+        std::size_t k = 0;
+        while (length % inside[k]) ++k;
+        return k;
+    }
+
+    i64 border_behind(std::size_t k, i64 from) const {
+        return *std::upper_bound(borders[k].begin(), borders[k].end(), from);
+    }
+
+    // Accesses that loop `k` and those outside it let through at a place.
+    u64 open_in(std::size_t k, i64 place) const {
+        u64 mask = all_bits();
+        for (std::size_t loop = 0; loop <= k && loop + 1 < trips.size(); ++loop)
+            mask &= open_at(static_cast<int>(loop), place / inside[loop] % trips[loop]);
+        if (k + 1 < trips.size()) return mask;
+        i64 within = place % trips.back();
+        std::size_t segment = 0;
+        while (within >= segments[segment].length) within -= segments[segment++].length;
+        return mask & segments[segment].mask;
+    }
+
     u64 all_bits() const { return accesses.size() == 64 ? ~u64{0} : (u64{1} << accesses.size()) - 1; }
 
     // Accesses that no gate of loop `loop` keeps from index `index`.

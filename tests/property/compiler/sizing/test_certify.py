@@ -4,11 +4,12 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+import random_tasks
 from certificate import NOT_TRIED, U55C, check
 from cycle_reference import run_reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_tasks import RandomTasks, multigraphs
+from random_tasks import RandomTasks, multigraphs, runs_to_the_end
 from small_graphs import ALL
 
 from compiler.analysis.build import build_task_graph
@@ -29,6 +30,24 @@ def test_random_graphs(edges: list[tuple[str, str]], data: st.DataObject):
     sizing = certify(graph, U55C)
     check(graph, sizing)
     assert certify(graph, U55C) == sizing
+
+
+@given(multigraphs(), st.data(), st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_no_order_of_execution_deadlocks(edges: list[tuple[str, str]], data: st.DataObject, random: Random):
+    """As in C simulation: a task makes its reads and writes one after the other."""
+    sized = certify(_random_graph(edges, data), U55C).tasks
+    assert runs_to_the_end(sized.tasks, sized.streams, random)
+
+
+@given(multigraphs(), st.data())
+@settings(max_examples=25, deadline=None)
+def test_random_graphs_with_many_tokens(edges: list[tuple[str, str]], data: st.DataObject):
+    """Steps of LUTRAM, block RAM and URAM, and a pace of which half a percent is some cycles."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(random_tasks, "LOOPS", {"a": 16, "b": 9, "c": 10})
+        graph = _random_graph(edges, data)
+    check(graph, certify(graph, U55C))
 
 
 @given(multigraphs(), st.data())

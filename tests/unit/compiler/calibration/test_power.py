@@ -65,6 +65,14 @@ def test_a_table_is_read(tmp_path: Path):
         read_runs(file)
 
 
+@pytest.mark.parametrize("run", ["1,2,3,4,5,0.5,250,100,0", "1,2,3,4,5,50,250,100,40", "1,nan,3,4,5,0.5,250,100,40"])
+def test_a_run_that_can_not_be(tmp_path: Path, run: str):
+    file = tmp_path / "runs.csv"
+    file.write_text(",".join(COLUMNS) + f"\n{run}\n")
+    with pytest.raises(InvalidInputError, match="a run draws power"):
+        read_runs(file)
+
+
 def test_power_at_rest_is_within_what_boards_show():
     """A U280 at rest, which has DIMMs besides, draws more than the U55C's idle and not twice it."""
     lines = vitis_fixture("power/zttt_u280_power_profile_idle95s.csv").read_text().splitlines()[1:]

@@ -3,7 +3,7 @@ from dataclasses import replace
 from fixtures import synthetic_fixture
 
 from compiler.metrics import Fidelity, Metric
-from compiler.toolchain.hls.csynth import Clock, CsynthReport, Module, Span, issue_kind
+from compiler.toolchain.hls.csynth import Clock, CsynthReport, Issue, Module, Span, issue_kind
 from compiler.toolchain.hls.csynth_rows import Area
 from compiler.toolchain.hls.csynth_xml import parse_csynth_xml
 from compiler.toolchain.source import read_source
@@ -37,6 +37,12 @@ def test_a_timing_miss_is_a_failure_beside_the_metrics() -> None:
     assert (failure.kind, failure.where) == ("timing", "op_up, mlp_k0")
     assert "0.05 ns too much for the clock: 2.48 ns instead of 3.33 - 0.9 ns" in failure.message
     assert report.metrics()
+
+
+def test_a_miss_without_a_known_slack_is_a_failure_too() -> None:
+    late = replace(TOP, issues=(Issue("timing", "top"),))
+    (failure,) = replace(REPORT, modules=(late,), clock=Clock()).failures
+    assert (failure.kind, failure.where) == ("timing", "top")
 
 
 def test_no_miss_is_no_failure() -> None:

@@ -1,0 +1,307 @@
+"""The Python side of the native core: its library, its errors, runs side by side, runs that go on, the timeline."""
+
+import shutil
+import stat
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+
+import pytest
+from random_timing import random_network, repeated
+
+from compiler.errors import ToolError
+from compiler.graph.task_graph import Access, Gate
+from compiler.simulator.timing import core
+from compiler.simulator.timing.core import MAX_ACCESSES, Plan, Run, run
+from compiler.simulator.timing.network import Fifo, Network, Outcome, Process
+
+
+def chain(depth: int | None = 2, tokens: int = 100) -> Network:
+    first = Process("a", (tokens,), 1, 3, (), (Access("s"),))
+    second = Process("b", (tokens,), 3, 5, (Access("s"),), ())
+    return Network((first, second), (Fifo("s", "a", "b", depth),))
+
+
+def around_a_sum(row: int | None = 8, total: int | None = 2) -> Network:
+    """`b` reads the total of eight tokens before the first of them."""
+    last, first = (Gate(0, 7, 8),), (Gate(0, 0, 1),)
+    a = Process("a", (8,), 1, 3, (), (Access("row"), Access("total", last)))
+    b = Process("b", (8,), 1, 3, (Access("row"), Access("total", first)), ())
+    return Network((a, b), (Fifo("row", "a", "b", row), Fifo("total", "a", "b", total)))
+
+
+# ---- the library ----
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the core's source, to be compiled beside it."""
+    folder = tmp_path / "timing" / "core"
+    shutil.copytree(core.SOURCE, folder)
+    monkeypatch.setattr(core, "SOURCE", folder)
+    return folder
+
+
+def fake_compiler(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """A g++ that does what `script` says, where OUT is the file that it should write."""
+    folder.mkdir()
+    compiler = folder / "g++"
+    compiler.write_text(
+        f'#!/bin/sh\nfor word; do if [ "$last" = -o ]; then OUT="$word"; fi; last="$word"; done\n{script}\n'
+    )
+    compiler.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=":")
+
+
+def test_the_library_is_compiled_once_and_again_when_a_source_changes(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    log = tmp_path / "log"
+    fake_compiler(tmp_path / "bin", monkeypatch, f'echo compiled >> {log}\necho library > "$OUT"')
+    first = core._built()
+    assert first.read_text() == "library\n"
+    assert stat.S_IMODE(first.stat().st_mode) == 0o755
+    assert core._built() == first
+    header = source / "numbers.h"
+    header.write_text(header.read_text() + "// another comment\n")
+    second = core._built()
+    assert second != first
+    assert log.read_text() == "compiled\n" * 2
+    assert sorted(f.name for f in second.parent.iterdir()) == sorted((first.name, second.name))
+
+
+def test_other_flags_make_another_library(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    fake_compiler(tmp_path / "bin", monkeypatch, 'echo "$@" > "$OUT"')
+    first = core._built()
+    monkeypatch.setattr(core, "FLAGS", (*core.FLAGS, "-g"))
+    assert core._built() != first
+
+
+def test_several_that_compile_at_once_leave_one_whole_library(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    fake_compiler(tmp_path / "bin", monkeypatch, 'echo half > "$OUT"; sleep 0.2; echo whole > "$OUT"')
+    with ThreadPoolExecutor(4) as pool:
+        built = list(pool.map(lambda _: core._built().read_text(), range(4)))
+    assert set(built) == {"whole\n"}
+    assert len(list((source.parent / "_build").iterdir())) == 1
+
+
+def test_a_missing_compiler_is_named(source: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    with pytest.raises(ToolError, match=r"g\+\+ was not found.*[Ii]nstall"):
+        core._built()
+    assert list((source.parent / "_build").iterdir()) == []
+
+
+def test_what_the_compiler_says_is_passed_on(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    fake_compiler(tmp_path / "bin", monkeypatch, "echo something is odd >&2; exit 1")
+    with pytest.raises(ToolError, match="does not compile:\nsomething is odd"):
+        core._built()
+    assert list((source.parent / "_build").iterdir()) == []
+
+
+def test_a_source_that_can_not_be_written_beside_is_compiled_elsewhere(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    fake_compiler(tmp_path / "bin", monkeypatch, 'echo library > "$OUT"')
+
+    def refused(*_args: object, **_options: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "mkdir", refused)  # whoever runs the tests: root may write anywhere
+    built = core._built()
+    assert built.read_text() == "library\n"
+    assert source.parent not in built.parents
+    shutil.rmtree(built.parent)
+
+
+@pytest.mark.slow
+def test_a_fresh_library_runs(source: Path):
+    core._library.cache_clear()
+    try:
+        assert run(chain()).cycles > 300
+    finally:
+        core._library.cache_clear()
+    assert len(list((source.parent / "_build").glob("core-*.so"))) == 1
+
+
+# ---- plans ----
+
+
+def wide(streams: int) -> Network:
+    names = [f"s{n}" for n in range(streams)]
+    writer = Process("w", (3,), 1, 2, (), tuple(map(Access, names)))
+    reader = Process("r", (3,), 1, 2, tuple(map(Access, names)), ())
+    return Network((writer, reader), tuple(Fifo(name, "w", "r", 2) for name in names))
+
+
+def test_a_process_has_at_most_so_many_streams():
+    assert run(wide(MAX_ACCESSES)).tokens == 3 * MAX_ACCESSES
+    with pytest.raises(ToolError, match=f"w has {MAX_ACCESSES + 1} streams.*{MAX_ACCESSES}"):
+        run(wide(MAX_ACCESSES + 1))
+
+
+def test_a_plan_runs_with_the_depths_it_is_given_and_its_own_otherwise():
+    plan = Plan(around_a_sum(row=8))
+    assert not plan.run().deadlocked
+    assert plan.run({"row": 3}).deadlocked
+    assert plan.run() == run(around_a_sum(row=8))
+    assert plan.run({"row": None}) == run(around_a_sum(row=None))
+    for row in (2, 7, 9, None):
+        assert plan.run({"row": row}) == run(around_a_sum(row=row))
+
+
+def test_a_fifo_that_is_not_there_is_an_error():
+    with pytest.raises(KeyError):
+        Plan(chain()).run({"t": 2})
+
+
+def test_a_limit_stops_a_run():
+    whole = run(chain())
+    assert not run(chain(), limit=whole.cycles + 1).stopped
+    stopped = run(chain(), limit=50)
+    assert (stopped.stopped, stopped.cycles) == (True, 50)
+
+
+def test_runs_of_one_plan_side_by_side_are_those_of_each_alone():
+    network = repeated(random_network(2003), 400)
+    plan = Plan(network)
+    choices: list[Mapping[str, int | None]] = [
+        {fifo.name: Random(f"{n} {fifo.name}").choice((1, 2, 5, 60, None)) for fifo in network.fifos} for n in range(24)
+    ]
+    alone = [plan.run(choice) for choice in choices]
+    assert len({outcome.cycles for outcome in alone}) > 3
+    with ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(plan.run, choices)) == alone
+
+
+def test_runs_let_go_of_the_interpreter():
+    """While one runs, other threads of Python do. (Whether two take half the time, the machine decides.)"""
+    plan, ticks = Plan(chain(tokens=10**8)), [time.monotonic()]
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(plan.run, {}, limit=3 * 10**7, fast_forward=False)
+        while not running.done():
+            time.sleep(0.001)
+            ticks.append(time.monotonic())
+    assert running.result().stopped
+    assert max(b - a for a, b in pairwise(ticks)) < (ticks[-1] - ticks[0]) / 2
+
+
+# ---- runs that go on ----
+
+
+@pytest.mark.parametrize("fast_forward", [False, True])
+def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(fast_forward: bool):
+    for seed in range(60):
+        network = repeated(random_network(seed), 20)
+        plan = Plan(network)
+        whole = plan.run()
+        going = Run(plan, {}, 0)
+        for part in (3, 2, 1):
+            going.go(whole.cycles // part, fast_forward)
+        assert going.go(None, fast_forward) == whole, f"seed {seed}"
+
+
+def test_a_deadlock_stays_one_until_a_fifo_gets_deeper():
+    going = Run(Plan(around_a_sum(row=3)), {}, 0)
+    first = going.go(None, True)
+    assert first.deadlocked
+    assert going.go(None, True) == first
+    going.deepen("row", 8)
+    second = going.go(None, True)
+    assert not second.deadlocked
+    assert [f.popped for f in second.fifos] == [8, 1]
+    assert second.cycles >= run(around_a_sum(row=8)).cycles
+
+
+def deadlocking(seeds: range) -> list[tuple[int, Network]]:
+    """Networks that deadlock with two tokens of room everywhere, and do not without bounds."""
+    found: list[tuple[int, Network]] = []
+    for seed in seeds:
+        network = repeated(random_network(seed), 10)
+        plan = Plan(network)
+        shallow = {fifo.name: 2 for fifo in network.fifos}
+        if plan.run(shallow).deadlocked and not plan.run(dict.fromkeys(shallow)).deadlocked:
+            found.append((seed, network))
+    return found
+
+
+def one_more(outcome: Outcome, depths: Mapping[str, int]) -> dict[str, int]:
+    """Every FIFO that is full gets one deeper."""
+    full = [f.name for f in outcome.fifos if f.pushed - f.popped >= depths[f.name]]
+    return {name: depths[name] + 1 for name in full}
+
+
+def test_depths_that_grew_are_enough_from_the_start():
+    cases = deadlocking(range(300))
+    assert len(cases) > 20
+    for seed, network in cases:
+        plan = Plan(network)
+        shallow = {fifo.name: 2 for fifo in network.fifos}
+        depths = plan.growing_run(shallow, one_more)
+        assert not plan.run(depths).deadlocked, f"seed {seed}"
+        assert all(depths[name] >= 2 for name in shallow)
+        assert depths != shallow
+
+
+def test_a_run_that_grows_ends_where_nothing_is_to_grow():
+    asked: list[dict[str, int]] = []
+
+    def nothing(outcome: Outcome, depths: Mapping[str, int]) -> dict[str, int]:
+        assert outcome.deadlocked
+        asked.append(dict(depths))
+        return {}
+
+    assert Plan(around_a_sum()).growing_run({"row": 3, "total": 2}, nothing) == {"row": 3, "total": 2}
+    assert asked == [{"row": 3, "total": 2}]
+    assert Plan(around_a_sum()).growing_run({"row": 8, "total": 2}, nothing) == {"row": 8, "total": 2}
+    assert len(asked) == 1
+
+
+# ---- the timeline ----
+
+
+@pytest.mark.parametrize("fast_forward", [False, True])
+@pytest.mark.parametrize("buckets", [1, 7, 64])
+def test_the_timeline_adds_up_to_what_the_processes_waited(buckets: int, fast_forward: bool):
+    for seed in range(80):
+        network = repeated(random_network(seed), 1 if seed % 2 else 50)
+        outcome = run(network, fast_forward=fast_forward, buckets=buckets)
+        timeline = outcome.timeline
+        assert timeline is not None
+        assert outcome == run(network), f"seed {seed}"
+        assert timeline.width * buckets >= outcome.cycles
+        for n, process in enumerate(outcome.processes):
+            assert len(timeline.empty[n]) == len(timeline.full[n]) == buckets
+            assert sum(timeline.empty[n]) == pytest.approx(process.empty, abs=1e-6), f"seed {seed}"
+            assert sum(timeline.full[n]) == pytest.approx(process.full, abs=1e-6), f"seed {seed}"
+
+
+def test_no_part_of_time_has_more_waiting_than_cycles():
+    for seed in range(80):
+        timeline = run(repeated(random_network(seed), 20), buckets=32).timeline
+        assert timeline is not None
+        for empty, full in zip(timeline.empty, timeline.full, strict=True):
+            assert all(0 <= e + f <= timeline.width + 1e-6 for e, f in zip(empty, full, strict=True)), f"seed {seed}"
+
+
+def test_waiting_is_where_it_was():
+    """`b` waits for the first token of a writer that is slow to start, then no more."""
+    slow = Process("a", (4000,), 1, 1000, (), (Access("s"),))
+    network = Network((slow, Process("b", (4000,), 1, 2, (Access("s"),), ())), (Fifo("s", "a", "b", 2),))
+    outcome = run(network, buckets=10)
+    timeline = outcome.timeline
+    assert timeline is not None
+    waited = outcome.processes[1].empty
+    assert waited >= 999
+    until = -(-waited // timeline.width)
+    assert sum(timeline.empty[1][:until]) == pytest.approx(waited)
+    assert sum(timeline.empty[1][until:]) == 0
+
+
+def test_no_timeline_is_made_where_none_is_asked_for():
+    assert run(chain()).timeline is None

@@ -1,0 +1,155 @@
+"""Certified depths of kernels by hand: what they come to, why, what is left alone, and starts that are no good."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from certificate import NOT_TRIED, U55C, check, trial_of
+from cycle_reference import run_reference
+from sizable_graphs import BY_HAND, depth_three, loaded, residual, softmax_rows
+from sizable_graphs import graph as made
+
+from compiler.graph.task_graph import TaskGraph
+from compiler.sizing import certify as module
+from compiler.sizing.certify import Sizing, certify, size
+from compiler.sizing.steps import is_free, price
+
+
+def reasons(sizing: Sizing) -> dict[str, str]:
+    return {s.name: s.reason for s in sizing.tasks.streams}
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_every_part_of_the_certificate_is_true(name: str):
+    graph = BY_HAND[name]()
+    sizing = certify(graph, U55C)
+    check(graph, sizing)
+    assert certify(graph, U55C) == sizing
+    assert any(not is_free(s.width, s.depth) for s in sizing.tasks.streams)
+
+
+@pytest.mark.parametrize("name", ["residual", "reconvergent", "quiet_deadlock"])
+def test_the_reference_agrees(name: str):
+    graph = BY_HAND[name]()
+    check(graph, certify(graph, U55C), run_reference)
+
+
+def test_reasons_name_the_depth_that_fails_and_how():
+    found = reasons(certify(residual(), U55C)) | reasons(certify(softmax_rows(), U55C))
+    assert found["around"] == "at 16 tokens the kernel takes more than 0.5 % longer"
+    assert found["x_exp"] == found["e_div"] == "at 16 tokens it can deadlock"
+    assert found["max"] == "no memory of its own up to 32 tokens"
+    assert found["done"] == "no memory of its own up to 2 tokens"
+
+
+def test_a_stream_of_512_bits_that_needs_three_tokens_is_sized():
+    sizing = certify(depth_three(), U55C)
+    assert sizing.tasks.stream["around"].depth in (3, 4)
+    assert sizing.kernels[0].proven
+
+
+def test_loads_give_back_the_memory_that_they_do_not_need():
+    graph = loaded(prefetch=50)
+    sizing = certify(graph, U55C)
+    check(graph, sizing)
+    (kernel,) = sizing.kernels
+    loads = [s.name for s in graph.streams if graph.task[s.source].kind == "load"]
+    before, after = (sum(price(t.stream[n].width, t.stream[n].depth) for n in loads) for t in (graph, sizing.tasks))
+    assert 0 < after < before
+    assert kernel.unlimited <= kernel.unbounded
+
+
+def test_what_the_kernel_sizing_says():
+    graph = softmax_rows()
+    sizing = certify(graph, U55C)
+    (kernel,) = sizing.kernels
+    trial = trial_of(graph)
+    depths = {s.name: s.depth for s in sizing.tasks.streams}
+    assert kernel.bits == sum(s.width * s.depth for s in sizing.tasks.streams)
+    assert kernel.price == trial.price(depths)
+    assert kernel.cycles == trial.run(depths).cycles
+    assert kernel.unbounded == kernel.unlimited == trial.base.cycles  # it has no loads
+    most = {fifo.name: max(2, fifo.peak) for fifo in trial.base.fifos}
+    assert (kernel.peak_price, kernel.peak_bits) == (trial.price(most), trial.bits(most))
+    assert kernel.price <= kernel.lp_price
+    assert kernel.runs > 4
+    assert kernel.windows >= kernel.runs - 2
+    (summary,) = json.loads(json.dumps(sizing.summary_json()))
+    assert summary == {name: getattr(kernel, name) for name in summary}
+
+
+def test_kernels_are_sized_each_by_itself():
+    def kernel(k: int) -> TaskGraph:
+        return residual(rows=40, slow=20 + 20 * k)
+
+    both = made(
+        [t for k in range(2) for t in _renamed(kernel(k), k).tasks],
+        [s for k in range(2) for s in _renamed(kernel(k), k).streams],
+    )
+    sizing = certify(both, U55C)
+    check(both, sizing)
+    alone = [certify(kernel(k), U55C) for k in range(2)]
+    assert sizing.kernels == alone[0].kernels + alone[1].kernels
+    expected = {f"{s.name}{k}": (s.depth, s.reason) for k in range(2) for s in alone[k].tasks.streams}
+    assert {s.name: (s.depth, s.reason) for s in sizing.tasks.streams} == expected
+    assert [s.name for s in sizing.tasks.streams] == [s.name for s in both.streams]
+
+
+def _renamed(graph: TaskGraph, k: int) -> TaskGraph:
+    tasks = (
+        replace(
+            t,
+            name=f"{t.name}{k}",
+            kernel=k,
+            reads=tuple(replace(a, stream=f"{a.stream}{k}") for a in t.reads),
+            writes=tuple(replace(a, stream=f"{a.stream}{k}") for a in t.writes),
+        )
+        for t in graph.tasks
+    )
+    streams = (replace(s, name=f"{s.name}{k}", source=f"{s.source}{k}", target=f"{s.target}{k}") for s in graph.streams)
+    return TaskGraph(graph.name, k + 1, tuple(tasks), tuple(streams))
+
+
+def test_whole_streams_are_left_alone():
+    graph = softmax_rows()
+    deep = replace(graph, streams=tuple(replace(s, depth=240) for s in graph.streams))
+    sizing = size(deep, "whole", U55C)
+    assert sizing.kernels == ()
+    assert sizing.summary_json() == []
+    assert [s.depth for s in sizing.tasks.streams] == [240] * 6
+    assert all("by rule" in s.reason for s in sizing.tasks.streams)
+    assert size(deep, "conservative", U55C) == certify(deep, U55C)
+
+
+def test_with_little_effort_the_rest_says_that_it_was_not_tried():
+    graph = softmax_rows()
+    sizing = certify(graph, U55C, effort=1)
+    check(graph, sizing, proven=False)
+    assert sizing.kernels[0].runs < certify(graph, U55C).kernels[0].runs
+    costly = {s.name for s in sizing.tasks.streams if not is_free(s.width, s.depth)}
+    assert {name for name, reason in reasons(sizing).items() if reason == NOT_TRIED} == costly != set()
+
+
+@pytest.mark.parametrize("name", BY_HAND)
+def test_bad_plans_are_grown_out_of(name: str, monkeypatch: pytest.MonkeyPatch):
+    """Where neither the program nor the design has depths that keep the pace."""
+
+    def shallow(tasks: TaskGraph, _: str) -> Mapping[str, int]:
+        return {s.name: 2 for s in tasks.streams}
+
+    monkeypatch.setattr(module, "lp_depths", shallow)
+    graph = BY_HAND[name]()
+    check(graph, certify(graph, U55C))
+
+
+def test_plans_that_only_deadlock_are_grown_out_of(monkeypatch: pytest.MonkeyPatch):
+    def shallow(trial: Any, _: Mapping[str, int]) -> Mapping[str, int]:
+        return dict.fromkeys(trial.streams, 2)
+
+    monkeypatch.setattr(module, "lp_depths", lambda tasks, _: {s.name: 2 for s in tasks.streams})
+    monkeypatch.setattr(module, "_less", shallow)
+    for name in ("quiet_deadlock", "softmax_rows", "choice"):
+        graph = BY_HAND[name]()
+        check(graph, certify(graph, U55C))

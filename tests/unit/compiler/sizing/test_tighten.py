@@ -1,0 +1,131 @@
+"""The search for smaller FIFOs: it ends, every FIFO that is left was tried, and it stops when its effort is spent."""
+
+from collections import Counter
+
+import pytest
+from certificate import trial_of
+from sizable_graphs import BY_HAND, depth_three, loaded, residual, softmax_rows
+
+from compiler.graph.task_graph import TaskGraph
+from compiler.simulator.timing.network import Outcome
+from compiler.sizing.steps import free_depth, is_free, next_smaller
+from compiler.sizing.tighten import Tightening
+
+PLENTY = 2000  # windows; each of the kernels here takes one or two
+
+
+def tightened(graph: TaskGraph, depth: int, effort: int = PLENTY) -> tuple[Tightening, Outcome]:
+    """From `depth` tokens in every FIFO, its memory filled."""
+    trial = trial_of(graph)
+    found = Tightening(trial, trial.filled(dict.fromkeys(trial.streams, depth)), effort)
+    start = trial.run(found.depths)
+    assert trial.holds(start)
+    return found, found.run(start)
+
+
+@pytest.mark.parametrize("depth", [3, 64, 1000])
+def test_it_ends_where_the_step_below_is_the_shallowest_fifo(depth: int):
+    """512 bits, three tokens: one step smaller was tried over and over."""
+    found, _ = tightened(depth_three(), max(depth, 4))
+    assert found.trial.windows < PLENTY
+    assert found.depths["around"] in (3, 4)
+    assert found.failed["around"][0] == 2
+
+
+def test_three_tokens_of_512_bits():
+    trial = trial_of(depth_three())
+    found = Tightening(trial, dict.fromkeys(trial.streams, 2) | {"around": 3}, PLENTY)
+    found.run(trial.run(found.depths))
+    assert trial.windows < PLENTY
+    assert found.is_needed("around")
+
+
+@pytest.mark.parametrize("depth", [100, 500, 5000])
+@pytest.mark.parametrize("name", BY_HAND)
+def test_what_is_left_is_needed(name: str, depth: int):
+    found, outcome = tightened(BY_HAND[name](), depth)
+    trial = found.trial
+    assert trial.windows < PLENTY
+    assert trial.holds(outcome)
+    again = trial.run(found.depths)
+    assert (again.cycles, again.processes) == (outcome.cycles, outcome.processes)
+    for fifo in trial.costly(found.depths):
+        smaller = next_smaller(trial.width(fifo), found.depths[fifo])
+        assert smaller is not None
+        assert found.is_needed(fifo)
+        assert found.failed[fifo][0] >= smaller
+        assert not any(map(trial.holds, trial.try_all([{**found.depths, fifo: smaller}])))
+
+
+def test_some_fifo_needs_memory():
+    for name in BY_HAND:
+        found, _ = tightened(BY_HAND[name](), 500)
+        assert found.trial.costly(found.depths), name
+
+
+def test_the_failed_run_is_kept():
+    found, _ = tightened(softmax_rows(), 500)
+    for fifo, (depth, outcome) in found.failed.items():
+        assert not found.trial.holds(outcome)
+        assert depth < found.depths[fifo]
+
+
+def test_few_runs_find_it():
+    """By halves of the price, not step by step: from 5,000 tokens to 45 there are many."""
+    found, _ = tightened(softmax_rows(), 5000)
+    assert found.trial.runs < 40
+
+
+@pytest.mark.parametrize("more", [0, 2])
+def test_it_stops_when_its_effort_is_spent(more: int):
+    found, outcome = tightened(softmax_rows(), 5000, more + 2)  # two runs before it starts
+    trial = found.trial
+    assert more + 2 <= trial.windows <= more + 6
+    assert any(not found.is_needed(fifo) for fifo in trial.costly(found.depths))
+    assert trial.run(found.depths).cycles == outcome.cycles
+    assert tightened(softmax_rows(), 5000)[0].trial.windows > trial.windows
+
+
+def test_nothing_is_tried_twice():
+    found, _ = tightened(softmax_rows(), 500)
+    tried: Counter[str] = Counter()
+    trial = trial_of(softmax_rows())
+    again = Tightening(trial, trial.filled(dict.fromkeys(trial.streams, 500)), PLENTY)
+    try_all = trial.try_all
+
+    def watched(choices: list[dict[str, int]]) -> list[Outcome]:
+        tried.update(str(sorted(choice.items())) for choice in choices)
+        return try_all(choices)
+
+    trial.try_all = watched  # pyright: ignore[reportAttributeAccessIssue]
+    again.run(trial.run(again.depths))
+    assert again.depths == found.depths
+    assert tried
+    assert set(tried.values()) == {1}
+
+
+def test_fifos_behind_hbm_are_emptied_in_one_run_where_that_costs_nothing():
+    trial = trial_of(loaded(prefetch=50))
+    given = {name: s.depth for name, s in trial.streams.items()}
+    assert any(not is_free(trial.width(name), given[name]) for name in trial.loads)
+    deep = trial.filled({name: given[name] if name in trial.loads else 500 for name in given})
+    trial.limit *= 2
+    found = Tightening(trial, deep, 0)  # no effort for anything else
+    runs = trial.runs
+    outcome = found.run(trial.run(deep))
+    assert trial.runs - runs == 2
+    assert trial.holds(outcome)
+    assert all(found.depths[name] <= free_depth(trial.width(name), 2) for name in trial.loads)
+
+
+def test_fifos_behind_hbm_stay_where_they_are_needed():
+    trial = trial_of(loaded(prefetch=50))
+    depths = trial.filled({name: s.depth if name in trial.loads else 5000 for name, s in trial.streams.items()})
+    found = Tightening(trial, depths, PLENTY)
+    assert trial.holds(found.run(trial.run(depths)))
+    assert any(not is_free(trial.width(name), found.depths[name]) for name in trial.loads)
+
+
+def test_a_residual_is_as_deep_as_the_way_beside_it_is_long():
+    found, _ = tightened(residual(rows=200, slow=50), 190)
+    assert 50 <= found.depths["around"] <= 64
