@@ -99,7 +99,7 @@ class Run:
     def go(self, limit: int | None, fast_forward: bool) -> Outcome:
         """On to the end, a deadlock, or the limit; all that happened since the start."""
         network, buckets = self._plan.network, self._buckets
-        self._core.millrace_go(self._run, limit or _NEVER, int(fast_forward))
+        self._core.millrace_go(self._run, _NEVER if limit is None else min(limit, _NEVER), int(fast_forward))
         processes = len(network.processes)
         results = array("q", bytes(8 * (_TOTALS + _PER_PROCESS * processes + _PER_FIFO * len(network.fifos))))
         shares = array("d", bytes(16 * processes * buckets or 8))

@@ -7,16 +7,19 @@ stream move the same tokens, so that what is simulated can end.
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from math import prod
 from typing import Any, cast, get_args
 
 from compiler.analysis.transfers import run_of
 from compiler.errors import InvalidInputError
 from compiler.graph.task_graph import Access, Gate, PipelineStyle, TaskKind, TimingSpec
 from compiler.simulator.timing.design import TimedDesign, TimedStream, TimedTask, Transfer
-from compiler.simulator.timing.json_fields import LARGEST, Fields
+from compiler.simulator.timing.json_fields import Fields
 
 MOST_TASKS = 100_000
+MOST_LOOPS = 64
+MOST_CYCLES = 1 << 50  # of all tasks together: days on a board; the simulator counts parts of cycles in 64 bits
+MOST_INSIDE = 1 << 24  # cycles of all pipelines together: the simulator keeps two numbers for each
+MOST_TOKENS_PER_WORD = 1024 * 512  # bits of the widest word
 _KINDS, _STYLES = get_args(TaskKind), get_args(PipelineStyle)
 _ITENSOR = re.compile(r"itensor<[^<>]*iter_space: \[([\d,]*)\]\*\[[\d,]*\], iter_map: \([d\d,]*\)->\(([d\d,+]*)\)>")
 
@@ -34,6 +37,7 @@ def task_timing_from_json(data: Any) -> TimedDesign:
         _task(Fields(t, f"task {n}").named("task"), kernels, itensors, top) for n, t in enumerate(top.list("tasks"))
     )
     design = TimedDesign(top.text("name", "design"), kernels, tasks, tuple(map(_stream, streams)))
+    _check_size(design)
     check(design)
     return design
 
@@ -57,12 +61,20 @@ def _task(fields: Fields, kernels: int, itensors: dict[str, str], top: Fields) -
 
 def _timing(fields: Fields) -> TimingSpec:
     trips = fields.integers("trips", 1)
+    if len(trips) > MOST_LOOPS:
+        raise InvalidInputError(f"{fields.where} has {len(trips)} loops; the simulator takes at most {MOST_LOOPS}")
     restarts = fields.integer("restarts", 0, len(trips), default=0)
     style = cast("PipelineStyle", fields.choice("style", _STYLES, default="flp"))
     ii, depth, gap = fields.integer("ii", 1), fields.integer("depth", 1, 1 << 20), fields.integer("gap", 0, default=0)
-    if prod(trips) * ii > LARGEST or (prod(trips[:restarts]) * (gap + depth)) > LARGEST:
-        raise InvalidInputError(f"{fields.where} takes more than {LARGEST} cycles; the simulator can not count them")
     return TimingSpec(trips, ii, depth, style, restarts, gap)
+
+
+def _check_size(design: TimedDesign) -> None:
+    """Raise InvalidInputError where the simulator could not count the cycles, or hold what is inside the pipelines."""
+    if sum(t.timing.latency + t.timing.iterations * t.timing.ii for t in design.tasks) > MOST_CYCLES:
+        raise InvalidInputError(f"the tasks take more than {MOST_CYCLES} cycles; the simulator can not count them")
+    if sum(t.timing.depth for t in design.tasks) > MOST_INSIDE:
+        raise InvalidInputError(f"the pipelines are more than {MOST_INSIDE} cycles deep in all; the simulator takes less")
 
 
 def _accesses(fields: Fields, end: str, timing: TimingSpec) -> tuple[Access, ...]:
@@ -85,7 +97,7 @@ def _gate(fields: Fields, timing: TimingSpec) -> Gate:
 
 def _transfer(fields: Fields, task: TimedTask, itensors: dict[str, str], top: Fields) -> Transfer:
     dma = fields.object("dma")
-    ports, per_word = dma.integer("channels", 1, 1024), dma.integer("tokens_per_word", 1)
+    ports, per_word = dma.integer("channels", 1, 1024), dma.integer("tokens_per_word", 1, MOST_TOKENS_PER_WORD)
     per_token = dma.integer("words_per_token", 1)
     outside, inside = (task.reads, task.writes) if task.kind == "load" else (task.writes, task.reads)
     if outside or len(inside) != 1:

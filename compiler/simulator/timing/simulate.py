@@ -21,7 +21,8 @@ from compiler.simulator.timing.simulation import Simulation
 from compiler.simulator.timing.translate import networks_of_design
 
 SECONDS = 60.0  # a design whose state never recurs is moved token by token
-FIRST_LIMIT, GROWTH = 1 << 24, 4  # cycles of the first try, and how many times more of the next
+FIRST_WORK, GROWTH = 1 << 24, 4  # cycles x processes of the first try, and how many times more cycles of the next
+MOST_CYCLES = 1 << 56  # that the core counts, with parts of them
 MAX_BUCKETS = 200
 MAX_FILE_BYTES = 256 << 20
 
@@ -61,14 +62,14 @@ def simulate_design(
 
 def _run(plan: Plan, depths: Mapping[str, int | None], buckets: int, deadline: float) -> Outcome:
     """The run to its end, by limits of cycles that grow while there is time: the core is not interrupted."""
-    limit = FIRST_LIMIT
+    limit = max(1, FIRST_WORK // max(1, len(plan.network.processes)))
     while True:
         begun = time.monotonic()
         outcome = plan.run(depths, limit=limit, buckets=buckets)
         if not outcome.stopped:
             return outcome
         now = time.monotonic()
-        if now + GROWTH * (now - begun) > deadline:
+        if now + GROWTH * (now - begun) > deadline or GROWTH * limit > MOST_CYCLES:
             raise ToolError(
                 f"the simulation is not at its end after {limit:,} cycles and takes too long to go on; "
                 "give it more time, or check the trip counts of dataflow.json"

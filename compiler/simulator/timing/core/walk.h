@@ -121,6 +121,8 @@ private:
         return ends;
     }
 
+    static constexpr std::size_t MOST_SEGMENTS = 4096;  // what many gates leave of each other may be more than memory holds
+
     bool unroll_innermost() {
         const int loop = static_cast<int>(trips.size()) - 1;
         std::vector<Segment> all;
@@ -132,6 +134,7 @@ private:
             for (const Segment& segment : once) append(all, {segment.length * (to - from), segment.mask});
             from = to;
         }
+        if (all.size() > MOST_SEGMENTS) return false;
         segments = all;
         trips.pop_back();
         for (Access& access : accesses)
