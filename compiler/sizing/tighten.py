@@ -71,7 +71,7 @@ class Tightening:
 
     def _candidate(self, name: str) -> int:
         """One step smaller at first, for most deep FIFOs are as deep as they must be; a small one without memory of its
-        own at first. Then by halves of the price between what did and what did not.
+        own at first. Then by halves of the price between what did and what did not. The memory is filled each time.
         """
         width, depth = self.trial.width(name), self.depths[name]
         smaller = next_smaller(width, depth)
@@ -81,4 +81,4 @@ class Tightening:
             return free_depth(width, MIN_DEPTH) if is_small else smaller
         least = self.failed[name][0] + 1 if name in self.failed else MIN_DEPTH
         middle = (price(width, depth) + price(width, max(MIN_DEPTH, least - 1))) / 2
-        return min(smaller, max(least, deepest_within(width, middle, depth)))
+        return min(smaller, free_depth(width, max(least, deepest_within(width, middle, depth))))

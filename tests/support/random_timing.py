@@ -37,6 +37,38 @@ def repeated(network: Network, times: int) -> Network:
     return Network(tuple(more(process) for process in network.processes), network.fifos)
 
 
+def long_network(seed: int) -> Network:
+    """Longer than the reference can be: long periods, FIFOs that take long to fill, paces that recur late, restarts."""
+    rng = Random(seed)
+    kind = rng.randrange(4)
+    if kind == 0:
+        return repeated(_Growth(Random(seed), rng.choice((500, 900, 3000))).grow(), rng.choice((3, 8, 30)))
+    network = random_network(seed)
+    change = (_other_pace, _slower, _restarted)[kind - 1]
+    fifos = tuple(_maybe_deep(fifo, rng) for fifo in network.fifos) if kind == 2 else network.fifos
+    return repeated(Network(tuple(change(p, rng) for p in network.processes), fifos), rng.choice((20, 100, 300)))
+
+
+def _other_pace(process: Process, rng: Random) -> Process:
+    per = rng.randint(2, 16)
+    return process if process.style == "stp" else replace(process, per=per, ii=rng.randint(per, 3 * per + 7))
+
+
+def _slower(process: Process, rng: Random) -> Process:
+    ii, gap = process.ii * rng.choice((1, 1, 2, 3)), process.gap * rng.choice((1, 3, 40))
+    return replace(process, ii=ii, gap=gap, latency=process.latency + rng.choice((0, 0, 30, 200)))
+
+
+def _restarted(process: Process, rng: Random) -> Process:
+    restarts = rng.randint(0, len(process.trips))
+    gap = rng.choice((0, 3, 50)) if restarts else 0
+    return replace(process, restarts=restarts, gap=gap, drains=process.style == "stp" or rng.random() < 0.5)
+
+
+def _maybe_deep(fifo: Fifo, rng: Random) -> Fifo:
+    return replace(fifo, depth=rng.choice((fifo.depth, 1000, rng.randint(1, 400), None)))
+
+
 @dataclass(frozen=True)
 class _Loop:
     """A loop of a nest that grows: the range in which each FIFO is read, all of it for those not named."""

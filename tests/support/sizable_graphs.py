@@ -62,6 +62,22 @@ def residual(rows: int = 40, slow: int = 50, lanes: int = 32) -> TaskGraph:
     )
 
 
+def racing(tokens: int = 3000, slow: int = 1500, lanes: int = 32) -> TaskGraph:
+    """A residual whose source is three times as fast as the task on its way: unbounded FIFOs hold more than serves."""
+    return graph(
+        (
+            task("fork", (tokens,), (), ("body", "around")),
+            task("slow", (tokens,), ("body",), ("done",), ii=3, depth=slow),
+            task("add", (tokens,), ("done", "around")),
+        ),
+        (
+            stream("body", "fork", "slow", tokens, lanes),
+            stream("around", "fork", "add", tokens, lanes),
+            stream("done", "slow", "add", tokens, lanes),
+        ),
+    )
+
+
 def softmax_rows(rows: int = 6, columns: int = 40, lanes: int = 32) -> TaskGraph:
     """Each row is read for its maximum, again for its sum, and once more when both are known."""
     nest = (rows, columns)
@@ -129,21 +145,21 @@ def quiet_deadlock() -> TaskGraph:
     )
 
 
-def choice() -> TaskGraph:
+def choice(columns: int = 24, wide: int = 64, narrow: int = 4) -> TaskGraph:
     """Where `wide` or `narrow` must hold a whole row: what goes around a sum passes one, then the other."""
-    nest, whole = (4, 24), 96
+    nest, whole = (4, columns), 4 * columns
     return graph(
         (
             task("fork", nest, (), ("row", "wide")),
-            task("sum", nest, ("row",), (Access("total", last(1, 24)),)),
+            task("sum", nest, ("row",), (Access("total", last(1, columns)),)),
             task("shrink", nest, ("wide",), ("narrow",)),
             task("divide", nest, (Access("total", first(1)), "narrow")),
         ),
         (
-            stream("row", "fork", "sum", whole, 64),
-            stream("wide", "fork", "shrink", whole, 64),
+            stream("row", "fork", "sum", whole, wide),
+            stream("wide", "fork", "shrink", whole, wide),
             stream("total", "sum", "divide", 4, 1),
-            stream("narrow", "shrink", "divide", whole, 4),
+            stream("narrow", "shrink", "divide", whole, narrow),
         ),
     )
 
@@ -166,6 +182,7 @@ def depth_three() -> TaskGraph:
 
 BY_HAND = {
     "residual": residual,
+    "racing": racing,
     "softmax_rows": softmax_rows,
     "reconvergent": reconvergent,
     "quiet_deadlock": quiet_deadlock,

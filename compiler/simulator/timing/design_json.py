@@ -74,7 +74,9 @@ def _check_size(design: TimedDesign) -> None:
     if sum(t.timing.latency + t.timing.iterations * t.timing.ii for t in design.tasks) > MOST_CYCLES:
         raise InvalidInputError(f"the tasks take more than {MOST_CYCLES} cycles; the simulator can not count them")
     if sum(t.timing.depth for t in design.tasks) > MOST_INSIDE:
-        raise InvalidInputError(f"the pipelines are more than {MOST_INSIDE} cycles deep in all; the simulator takes less")
+        raise InvalidInputError(
+            f"the pipelines are more than {MOST_INSIDE} cycles deep in all; the simulator takes less"
+        )
 
 
 def _accesses(fields: Fields, end: str, timing: TimingSpec) -> tuple[Access, ...]:

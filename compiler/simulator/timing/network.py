@@ -84,6 +84,10 @@ class Fifo:
     target: str
     depth: int | None
 
+    def __post_init__(self) -> None:
+        if self.depth is not None and self.depth < 1:
+            raise VerificationError(f"FIFO {self.name} holds {self.depth} tokens; it must hold at least 1")
+
 
 @dataclass(frozen=True, slots=True)
 class Network:

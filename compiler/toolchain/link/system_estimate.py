@@ -61,7 +61,7 @@ class SystemEstimate:
         return tuple(module for module in self.modules if module.top)
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Area of the HLS kernels together, and the slowest one's clock."""
+        """Area of the HLS kernels together, and the clock that HLS expects of the slowest."""
         tops = self.tops
         if not tops:
             return ()
@@ -71,7 +71,7 @@ class SystemEstimate:
             "dsp": (sum(t.dsp for t in tops), "DSP"),
             "bram36": (sum(t.bram18 for t in tops) / 2, "BRAM36"),
             "uram": (sum(t.uram for t in tops), "URAM"),
-            "clock": (min(t.estimated_mhz for t in tops), "MHz"),
+            "fmax": (min(t.estimated_mhz for t in tops), "MHz"),
         }
         return metric_table(numbers, Fidelity.CSYNTH, "v++", self.tool_version)
 

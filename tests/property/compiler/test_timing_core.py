@@ -7,14 +7,15 @@ from random import Random
 
 import pytest
 from cycle_reference import run_reference
-from random_timing import random_network, repeated
+from random_timing import long_network, random_network, repeated
 from shrink_timing import shrink
 
 from compiler.graph.task_graph import TimingSpec
-from compiler.simulator.timing.core import run
+from compiler.simulator.timing.core import Plan, run
 from compiler.simulator.timing.network import Network, Outcome
 
 NETWORKS, BATCH = 2000, 200
+LONGEST = 1_000_000  # cycles of a run whose length is nobody's choice
 FIRST, *REST = (range(start, start + BATCH) for start in range(0, NETWORKS, BATCH))
 
 
@@ -67,6 +68,25 @@ def test_a_long_run_is_the_same_with_and_without_its_repetitions(seeds: range):
         assert outcome == run(network, fast_forward=False), f"seed {seed}"
         skipped += skips(outcome)
     assert skipped > len(seeds) // 3
+
+
+def compare_repetitions(seeds: range) -> None:
+    for seed in seeds:
+        plan, rng = Plan(long_network(seed)), Random(seed)
+        expected = plan.run(limit=LONGEST, fast_forward=False)
+        assert plan.run(limit=LONGEST) == expected, f"seed {seed}"
+        limit = rng.randint(1, expected.cycles + 1)
+        assert plan.run(limit=limit) == plan.run(limit=limit, fast_forward=False), f"seed {seed}, limit {limit}"
+
+
+def test_repetitions_of_any_kind_change_nothing():
+    compare_repetitions(range(600))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(600, 3600, 1000))
+def test_repetitions_of_many_more_change_nothing(start: int):
+    compare_repetitions(range(start, start + 1000))
 
 
 def test_the_networks_are_of_all_kinds():

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 from certificate import trial_of
-from sizable_graphs import BY_HAND, depth_three, loaded, residual, softmax_rows
+from sizable_graphs import BY_HAND, choice, depth_three, loaded, racing, residual, softmax_rows
 
 from compiler.graph.task_graph import TaskGraph
 from compiler.simulator.timing.network import Outcome
@@ -53,7 +53,7 @@ def test_what_is_left_is_needed(name: str, depth: int):
         smaller = next_smaller(trial.width(fifo), found.depths[fifo])
         assert smaller is not None
         assert found.is_needed(fifo)
-        assert found.failed[fifo][0] >= smaller
+        assert found.failed[fifo][0] == smaller
         assert not any(map(trial.holds, trial.try_all([{**found.depths, fifo: smaller}])))
 
 
@@ -68,6 +68,36 @@ def test_the_failed_run_is_kept():
     for fifo, (depth, outcome) in found.failed.items():
         assert not found.trial.holds(outcome)
         assert depth < found.depths[fifo]
+
+
+def test_by_halves_and_not_further_than_what_did():
+    """500 tokens are inside `slow` at three cycles each; block RAM for 512 tokens is the step that holds them."""
+    found, _ = tightened(racing(), 3000)
+    trial = found.trial
+    assert "around" in found.succeeded
+    assert found.failed["around"][0] == next_smaller(1024, found.depths["around"])
+    assert 480 <= found.depths["around"] <= 512
+    assert trial.runs < 20
+
+
+def test_no_step_between_what_did_and_what_did_not_is_left_out():
+    """1,900 tokens of 32 bits: block RAM has a step at 2,048, between many others."""
+    found, _ = tightened(racing(tokens=9000, slow=5700, lanes=1), 8900, effort=100_000)
+    trial = found.trial
+    smaller = next_smaller(32, found.depths["around"])
+    assert found.failed["around"][0] == smaller
+    assert 1850 < found.depths["around"] <= 2048
+    assert 1024 <= (smaller or 0) < 1900
+    assert trial.runs < 20
+
+
+def test_of_two_that_can_be_smaller_but_not_both_one_gets_smaller():
+    """A row of 14 tokens fits one of them, with what is inside between."""
+    found, outcome = tightened(choice(columns=14, wide=16, narrow=16), 16)
+    trial = found.trial
+    assert not trial.run(found.depths).deadlocked
+    assert trial.holds(outcome)
+    assert len(trial.costly(found.depths)) == 1
 
 
 def test_few_runs_find_it():

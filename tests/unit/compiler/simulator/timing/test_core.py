@@ -12,7 +12,7 @@ from random import Random
 import pytest
 from random_timing import random_network, repeated
 
-from compiler.errors import ToolError
+from compiler.errors import ToolError, VerificationError
 from compiler.graph.task_graph import Access, Gate
 from compiler.simulator.timing import core
 from compiler.simulator.timing.core import MAX_ACCESSES, Plan, Run, run
@@ -305,3 +305,33 @@ def test_waiting_is_where_it_was():
 
 def test_no_timeline_is_made_where_none_is_asked_for():
     assert run(chain()).timeline is None
+
+
+def test_nothing_more_enters_at_the_end_of_a_nest_without_streams() -> None:
+    """What goes on in its last iterations looks like what went on before, but for the end."""
+    outcome = run(Network((Process("p", (200, 140), 1, 98, (), ()),), ()))
+    assert (outcome.processes[0].iterations, outcome.cycles) == (28_000, 28_097)
+
+
+def test_a_deadlock_behind_a_repetition_is_timed_by_its_last_event() -> None:
+    """`source` fills its FIFO slowly, while the two behind it have long been waiting for one another."""
+    source = Process("source", (100, 625), 17, 4, (), (Access("s", (Gate(1, 0, 1),)),), per=6, restarts=2)
+    first = Process("first", (100, 419), 1, 2, (Access("s", (Gate(1, 418, 419),)),), (Access("late"), Access("soon")))
+    reads = (Access("late", (Gate(1, 80, 499),)), Access("soon", (Gate(1, 0, 419),)))
+    second = Process("second", (100, 536), 1, 2, reads, ())
+    fifos = (
+        Fifo("s", "source", "first", 40),
+        Fifo("late", "first", "second", 40),
+        Fifo("soon", "first", "second", None),
+    )
+    network = Network((source, first, second), fifos)
+    outcome = run(network)
+    assert outcome.deadlocked
+    assert outcome.skipped > 0
+    assert outcome == run(network, fast_forward=False)
+
+
+def test_a_fifo_without_room_is_refused() -> None:
+    """The core takes 0 for any number of tokens."""
+    with pytest.raises(VerificationError, match="FIFO s holds 0 tokens"):
+        chain(0)

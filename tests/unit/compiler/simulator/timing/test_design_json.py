@@ -14,6 +14,7 @@ from compiler.analysis.placement.channels import assign_channels
 from compiler.errors import InvalidInputError
 from compiler.options import Knobs
 from compiler.platforms.platform import load_platform
+from compiler.simulator.timing import design_json
 from compiler.simulator.timing.design import Transfer, timed_design
 from compiler.simulator.timing.design_json import task_timing_from_json
 
@@ -58,6 +59,12 @@ BROKEN = {
     "trips.fraction": (_set("tasks.1.timing.trips", [4, 1.5]), "trips of timing of task copy"),
     "trips.text": (_set("tasks.1.timing.trips", "4"), "trips of timing of task copy is '4'"),
     "trips.huge": (_set("tasks.1.timing.trips", [1 << 40, 1 << 40]), "can not count"),
+    "trips.many": (_set("tasks.1.timing.trips", [4, 8] + 63 * [1]), "65 loops; the simulator takes at most 64"),
+    "ii.huge": (_set("tasks.1.timing.ii", 1 << 50), "can not count"),
+    "gap.huge": (
+        _set("tasks.1.timing", {"trips": [4, 8], "ii": 1, "depth": 2, "restarts": 1, "gap": 1 << 50}),
+        "can not",
+    ),
     "trips.changed": (_set("tasks.1.timing.trips", [4, 9]), "source writes 32 tokens to x, copy reads 36"),
     "ii.bool": (_set("tasks.1.timing.ii", True), "ii of timing of task copy is True"),
     "depth.missing": (_set("tasks.1.timing", {"trips": [4, 8], "ii": 1}), "timing of task copy lacks depth"),
@@ -112,3 +119,16 @@ def test_runs_that_do_not_divide_a_load_are_refused() -> None:
     itensor = "itensor<4xf32, iter_space: [4,15]*[1,4], iter_map: (d0,d1)->(d1)>"
     with pytest.raises(InvalidInputError, match="re-reads every 15 iterations"):
         task_timing_from_json(to_json(wanted, {"s": itensor}))
+
+
+def test_pipelines_that_memory_does_not_hold_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(design_json, "MOST_INSIDE", 4)
+    with pytest.raises(InvalidInputError, match="more than 4 cycles deep in all"):
+        task_timing_from_json(to_json(residual(9)))
+
+
+def test_a_word_holds_no_more_tokens_than_bits() -> None:
+    data = to_json(design_of((load("l", 63, "s", Transfer(1, 1, 1, None)), task("t", (63,), ("s",)))))
+    data["tasks"][0]["dma"]["tokens_per_word"] = 1 << 60
+    with pytest.raises(InvalidInputError, match="tokens_per_word of dma of task l"):
+        task_timing_from_json(data)

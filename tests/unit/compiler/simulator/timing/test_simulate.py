@@ -179,14 +179,14 @@ def test_an_unknown_board_is_refused(tmp_path: Path) -> None:
 
 def test_a_run_without_end_in_sight_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is simulated for longer than it may take, however large the trip counts."""
-    monkeypatch.setattr(module, "FIRST_LIMIT", 16)
+    monkeypatch.setattr(module, "FIRST_WORK", 16 * len(residual(8).tasks))
     with pytest.raises(ToolError, match="is not at its end after 16 cycles"):
         simulate_design(residual(8, rows=1000), U55C, seconds=0.0)
 
 
 def test_a_longer_run_goes_on_while_there_is_time(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = simulate_design(residual(8, rows=1000), U55C)
-    monkeypatch.setattr(module, "FIRST_LIMIT", 16)
+    monkeypatch.setattr(module, "FIRST_WORK", 16 * len(residual(8).tasks))
     assert simulate_design(residual(8, rows=1000), U55C) == expected
 
 

@@ -19,7 +19,7 @@ def test_modules_and_the_kernel_itself() -> None:
     )
     assert report.tops == report.modules[1:]
     assert [(m.name, m.value) for m in report.metrics()] == [
-        ("lut", 812), ("ff", 877), ("dsp", 16), ("bram36", 1.5), ("uram", 2), ("clock", 331.125824),
+        ("lut", 812), ("ff", 877), ("dsp", 16), ("bram36", 1.5), ("uram", 2), ("fmax", 331.125824),
     ]  # fmt: skip
     assert {m.fidelity for m in report.metrics()} == {Fidelity.CSYNTH}
 
