@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import compiler
 from compiler.design_dir import OnStage
-from compiler.errors import InvalidInputError
+from compiler.errors import InvalidInputError, VerificationError
 from compiler.frontend.bundle import Bundle, import_model
 from compiler.frontend.cached import make_once
 from compiler.frontend.models.config import ModelSource, resolve_model
@@ -208,7 +208,10 @@ def simulated_times(prepared: Prepared) -> tuple[Metric, ...]:
 
 
 def _time(name: str, design: Path, layers: int) -> Metric:
-    return Metric(name, layers * simulate_directory(design).latency_us, "us", Fidelity.SIMULATE)
+    simulation = simulate_directory(design)
+    if simulation.deadlock is not None:
+        raise VerificationError(f"{design.name}: {simulation.deadlock.text}")
+    return Metric(name, layers * simulation.latency_us, "us", Fidelity.SIMULATE)
 
 
 def _design(bundle: Bundle, knobs: Knobs, platform: Platform, cache: Path, say: OnStage) -> Path:

@@ -115,7 +115,7 @@ class _Run:
         for access, first, last, tokens, arrival in self.reads:
             if first < iteration < last and arrival.last > ready:
                 arrived = arrival.at(self.timing.tokens_until(access, iteration), tokens)
-                ready = arrived if arrived > ready else ready
+                ready = max(ready, arrived)
         return ready
 
     def pushed(self, write: Access, tokens: int) -> Arrival:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from compiler.errors import VerificationError
 from compiler.graph.task_graph import Stream, TaskGraph
 from compiler.options import Equalisation, FifoStrategy
 from compiler.platforms.platform import Platform
@@ -75,7 +76,7 @@ def certify(tasks: TaskGraph, platform: Platform, effort: int = EFFORT) -> Sizin
     planned: dict[Equalisation, dict[str, int]] = {e: lp_depths(tasks, e) for e in ("normal", "conservative")}
     sized: dict[str, Stream] = {}
     kernels: list[KernelSizing] = []
-    for trial in trials_of(tasks, platform):
+    for trial in trials_of(tasks, platform, planned["conservative"]):
         kernel = _Kernel(trial, [_within(trial, depths) for depths in planned.values()], effort)
         depths, sizing = kernel.size()
         kernels.append(sizing)
@@ -117,6 +118,10 @@ class _Kernel:
         unlimited = trial.run(dict.fromkeys(trial.streams))
         self.tightening.depths, outcome = self._start()
         final = self.tightening.run(outcome)
+        if final.deadlocked:  # a stalling pipeline may, which holds back what is inside
+            raise VerificationError(
+                f"no FIFO depths were found with which the kernel runs on after {final.cycles:,} cycles"
+            )
         depths = self.tightening.depths
         most = {name: max(2, peak) for name, peak in peaks(trial.base).items() if name in trial.streams}
         return depths, KernelSizing(

@@ -1,27 +1,38 @@
 """The depths that keep a kernel from deadlocking, found in one run: where it deadlocks, a FIFO grows and it goes on.
 
 T. M. Parks, Bounded Scheduling of Process Networks (1995): tasks that wait for one another in a circle go on when a
-full FIFO of the circle gets deeper; some FIFO of it must. Here it is the one whose next step of memory costs least, and
-by that whole step, since what is between two of them is free.
+full FIFO of the circle gets deeper; some FIFO of it must. Here it is one that is planned to be deeper, where there is
+such a one, and of those the one whose next step of memory costs least; by that whole step, since what is between two of
+them is free.
 """
 
 from collections.abc import Mapping
 
+from compiler.errors import VerificationError
 from compiler.simulator.timing.core import Plan
 from compiler.simulator.timing.network import Outcome
 from compiler.simulator.timing.waits import cycle_of, waits_of
 from compiler.sizing.steps import free_depth, price
 
 
-def deadlock_free(plan: Plan, shallow: Mapping[str, int], width: Mapping[str, int]) -> dict[str, int]:
-    """Depths, at least `shallow`, with which the network comes to its end. `width` of the tokens in bits."""
+def deadlock_free(
+    plan: Plan, shallow: Mapping[str, int], width: Mapping[str, int], planned: Mapping[str, int] | None = None
+) -> dict[str, int]:
+    """Depths, at least `shallow`, with which the network comes to its end. `width` of the tokens in bits, `planned`
+    depths of FIFOs that are going to be deep anyway.
+
+    Raises VerificationError where it deadlocks with FIFOs of any depth: a writer and a reader disagree.
+    """
+    plans = planned or {}
 
     def grow(outcome: Outcome, depths: Mapping[str, int]) -> dict[str, int]:
         cycle = cycle_of(waits_of(plan.network, outcome, depths))
         full = [wait.fifo for wait in cycle if wait.because == "full" and wait.fifo in depths]
         deeper = {fifo: free_depth(width[fifo], depths[fifo] + 1) for fifo in full}
         added = {fifo: price(width[fifo], deeper[fifo]) - price(width[fifo], depths[fifo]) for fifo in full}
-        cheapest = min(added, key=lambda fifo: added[fifo], default=None)
-        return {} if cheapest is None else {cheapest: deeper[cheapest]}
+        if not full:
+            raise VerificationError(f"the kernel deadlocks with FIFOs of any depth after {outcome.cycles:,} cycles")
+        cheapest = min(full, key=lambda fifo: (depths[fifo] >= plans.get(fifo, 0), added[fifo], fifo))
+        return {cheapest: deeper[cheapest]}
 
     return plan.growing_run(shallow, grow)

@@ -70,15 +70,16 @@ class Tightening:
         return smaller is None or (name in self.failed and self.failed[name][0] >= smaller)
 
     def _candidate(self, name: str) -> int:
-        """One step smaller at first, for most deep FIFOs are as deep as they must be; a small one without memory of its
-        own at first. Then by halves of the price between what did and what did not. The memory is filled each time.
+        """One step smaller at first, for most deep FIFOs are as deep as they must be. One that need not be, and a small
+        one at once, is tried without memory of its own; then by halves of the price between what did and what did not.
+        The memory is filled each time.
         """
         width, depth = self.trial.width(name), self.depths[name]
         smaller = next_smaller(width, depth)
         assert smaller is not None  # its memory is not free
-        if name not in self.succeeded and name not in self.failed:
+        if name not in self.failed:
             is_small = price(width, depth) < SMALL * self.trial.price(self.depths)
-            return free_depth(width, MIN_DEPTH) if is_small else smaller
+            return free_depth(width, MIN_DEPTH) if is_small or name in self.succeeded else smaller
         least = self.failed[name][0] + 1 if name in self.failed else MIN_DEPTH
         middle = (price(width, depth) + price(width, max(MIN_DEPTH, least - 1))) / 2
         return min(smaller, free_depth(width, max(least, deepest_within(width, middle, depth))))

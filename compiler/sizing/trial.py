@@ -27,14 +27,16 @@ TOGETHER = 2  # runs at once: the core lets go of the interpreter
 class Trial:
     """One kernel. `loads` are its streams from HBM: there depth is prefetch, which the design's budget decides.
 
-    `base` ran with unbounded FIFOs, those of `loads` as they are; `limit` is what a run may take. Depths that are
-    nowhere under `floor` deadlock in no order of execution. `windows` counts the work of the simulator, which does not
-    depend on the machine: it stops a search that takes too long.
+    `planned` depths say which FIFOs are going to be deep. `base` ran with unbounded FIFOs, those of `loads` as they
+    are; `limit` is what a run may take. Depths that are nowhere under `floor` deadlock in no order of execution.
+    `windows` counts the work of the simulator, which does not depend on the machine: it stops a search that takes too
+    long.
     """
 
     network: Network
     streams: Mapping[str, Stream]
     loads: frozenset[str]
+    planned: Mapping[str, int] = field(default_factory=dict[str, int])
     plan: Plan = field(init=False)
     sequential: Plan = field(init=False)
     base: Outcome = field(init=False)
@@ -48,7 +50,8 @@ class Trial:
         self.base = self.run({name: None for name in self.streams if name not in self.loads})
         self.limit = int(self.base.cycles * (1 + SLACK))
         width = {name: stream.width for name, stream in self.streams.items()}
-        self.floor = deadlock_free(self.sequential, {n: free_depth(w, MIN_DEPTH) for n, w in width.items()}, width)
+        shallow = {name: free_depth(bits, MIN_DEPTH) for name, bits in width.items()}
+        self.floor = deadlock_free(self.sequential, shallow, width, self.planned)
 
     def run(self, depths: Mapping[str, int | None], limit: int | None = None) -> Outcome:
         return self._counted(self.plan.run(depths, limit=limit))
@@ -125,9 +128,9 @@ def one_at_a_time(network: Network) -> Network:
     return replace(network, processes=tuple(processes))
 
 
-def trials_of(tasks: TaskGraph, platform: Platform) -> Iterable[Trial]:
-    """A trial of each kernel."""
+def trials_of(tasks: TaskGraph, platform: Platform, planned: Mapping[str, int] | None = None) -> Iterable[Trial]:
+    """A trial of each kernel; `planned` depths of its FIFOs."""
     for network in networks_of(tasks, platform):
         streams = {f.name: tasks.stream[f.name] for f in network.fifos if f.name in tasks.stream}
         loads = frozenset(name for name, s in streams.items() if tasks.task[s.source].kind == "load")
-        yield Trial(network, streams, loads)
+        yield Trial(network, streams, loads, planned or {})

@@ -156,7 +156,7 @@ def choice(columns: int = 24, wide: int = 64, narrow: int = 4) -> TaskGraph:
             task("divide", nest, (Access("total", first(1)), "narrow")),
         ),
         (
-            stream("row", "fork", "sum", whole, wide),
+            stream("row", "fork", "sum", whole, 1),
             stream("wide", "fork", "shrink", whole, wide),
             stream("total", "sum", "divide", 4, 1),
             stream("narrow", "shrink", "divide", whole, narrow),

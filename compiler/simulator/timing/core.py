@@ -5,7 +5,10 @@ A planned network runs any number of times with other FIFO depths, from several 
 
 import ctypes
 import hashlib
+import os
+import platform
 import shutil
+import stat
 import tempfile
 from array import array
 from collections.abc import Callable, Iterator, Mapping
@@ -169,22 +172,42 @@ def _library() -> ctypes.CDLL:
 
 
 def _built() -> Path:
-    """The shared library, compiled where this source is or, if that can not be written, in a folder of this process."""
-    digest = hashlib.sha256(" ".join(FLAGS).encode())
+    """The shared library, compiled once: where this source is, or else in a folder of this user."""
+    digest = hashlib.sha256(" ".join((*FLAGS, platform.machine())).encode())
     for source in sorted(SOURCE.iterdir()):
         digest.update(source.read_bytes())
-    library = SOURCE.parent / "_build" / f"core-{digest.hexdigest()[:16]}.so"
-    if library.exists():
-        return library
+    name = f"core-{digest.hexdigest()[:16]}.so"
+    beside = SOURCE.parent / "_build"
+    if (beside / name).exists():  # whoever made it: it is trusted as the sources beside it are
+        return beside / name
+    for folder in (beside, Path(tempfile.gettempdir()) / f"millrace-{os.getuid()}"):
+        if _is_ours(folder):
+            return folder / name if (folder / name).exists() else _compiled_into(folder, name)
+    return _compile(Path(tempfile.mkdtemp(prefix="millrace-core-")) / name)
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether a library in `folder`, which is made here if need be, is this user's to write and to trust."""
     try:
-        library.parent.mkdir(exist_ok=True)
-        folder = Path(tempfile.mkdtemp(dir=library.parent))
+        folder.mkdir(mode=0o700, exist_ok=True)
+        status = folder.lstat()
     except OSError:
-        return _compile(Path(tempfile.mkdtemp(prefix="millrace-core-")) / library.name)
+        return False
+    known = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
+    return known and os.access(folder, os.W_OK)
+
+
+def _compiled_into(folder: Path, name: str) -> Path:
+    """The library whole or not at all, whoever else compiles it; those of older sources go."""
+    scratch = Path(tempfile.mkdtemp(dir=folder))
     try:
-        return _compile(folder / library.name).replace(library)  # whole or not there, whoever else compiles it
+        library = _compile(scratch / name).replace(folder / name)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(scratch, ignore_errors=True)
+    for old in folder.glob("core-*.so"):
+        if old != library:
+            old.unlink(missing_ok=True)
+    return library
 
 
 def _compile(library: Path) -> Path:

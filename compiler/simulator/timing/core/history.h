@@ -32,6 +32,12 @@ struct Extremes {
 
 class History {
 public:
+    // As many snapshots as fit some 64 MiB.
+    History(std::size_t processes, std::size_t fifos)
+        : most_(std::clamp<std::size_t>(WORDS / (12 * processes + 6 * fifos + 1), 96, 1536)) {}
+
+    std::size_t most() const { return most_; }
+
     bool empty() const { return snapshots_.empty(); }
     const Snapshot& last() const { return snapshots_.back(); }
 
@@ -54,8 +60,8 @@ public:
 
     // A new snapshot, to be filled in.
     Snapshot& add(int level) {
-        if (snapshots_.size() >= MOST) thin();
-        if (latest_.size() > 16 * MOST) latest_.clear();
+        if (snapshots_.size() >= most_) thin();
+        if (latest_.size() > 16 * most_) latest_.clear();
         Snapshot snapshot;
         if (!spare_.empty()) {  // for the memory that it has
             snapshot = std::move(spare_.back());
@@ -81,17 +87,18 @@ public:
     }
 
 private:
-    static constexpr std::size_t MOST = 1536, RECENT = 512;
+    static constexpr std::size_t WORDS = std::size_t{8} << 20;
 
+    std::size_t most_;
     std::vector<Snapshot> snapshots_, spare_;
     std::unordered_map<u64, i64> latest_;
     i64 next_id_ = 0;
 
     // Of the older ones, keeps those at outer loops, as long as there is room for them.
     void thin() {
-        const std::size_t old = snapshots_.size() - RECENT;
+        const std::size_t old = snapshots_.size() - most_ / 3;
         int least = 1;
-        while (at_least(least, old) > MOST / 3) ++least;
+        while (at_least(least, old) > most_ / 3) ++least;
         std::size_t kept = 0;
         for (std::size_t i = 0; i < snapshots_.size(); ++i) {
             if (i < old && snapshots_[i].level < least) {

@@ -113,7 +113,6 @@ private:
         }
 
         static i64 run_repeats(const Program& program, i64 before, i64 now, i64 length) {
-            if ((now - before) % program.run && length % program.run) return 0;
             if ((now - before) % program.run) return 0;
             if (length % program.run == 0) return NEVER;
             return (program.run - 1 - now % program.run) / length;

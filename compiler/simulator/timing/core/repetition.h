@@ -16,7 +16,8 @@ class Repetition {
 public:
     i64 skipped = 0;
 
-    Repetition(Machine& machine, Timeline& timeline) : machine_(machine), timeline_(timeline) {
+    Repetition(Machine& machine, Timeline& timeline)
+        : machine_(machine), timeline_(timeline), history_(machine.processes.size(), machine.fifos.size()) {
         seen_.assign(machine.processes.size(), 0);
         passed_.assign(machine.processes.size(), 0);
     }
@@ -55,7 +56,7 @@ public:
 private:
     static constexpr i64 SHORTEST = 16;  // cycles of a window
     static constexpr int CANDIDATES = 64;  // latest snapshots with one state that are tried
-    static constexpr std::size_t LOOPS = 256, LOOPS_EACH = 4;
+    static constexpr std::size_t LOOPS_EACH = 4;  // kept of one state
     static constexpr int PATIENCE = 24;    // snapshots in vain until they are taken half as often
     static constexpr i64 RAREST = 16;      // blocks between two snapshots, at most
 
@@ -276,7 +277,7 @@ private:
         if (loop.walks(machine_, limit) <= 0) return false;
         loop.count_fifos(*before, machine_, history_);
         if (!skip(loop, limit)) return false;
-        if (loops_.size() >= LOOPS) loops_.clear();
+        if (loops_.size() >= history_.most() / 6) loops_.clear();
         std::vector<Loop>& known = loops_[hash_];
         if (known.size() == LOOPS_EACH) known.pop_back();
         known.insert(known.begin(), std::move(loop));
