@@ -1,8 +1,8 @@
 """No FIFO could be smaller: each is tried one step of memory smaller, until that costs time or deadlocks (design 3.5).
 
-With a smaller FIFO nothing happens earlier: when a process goes on is the maximum of all that it waits for. So what
-failed once fails for ever, also when other FIFOs have become smaller since, and the failed try is the proof that the
-FIFO is needed.
+With a smaller FIFO nothing happens earlier: when a process goes on is the maximum of all that it waits for. (A turn of
+a memory port is rounded up to a whole cycle; it may come one cycle earlier after a late one.) So what failed once fails
+for ever, also when other FIFOs have become smaller since, and the failed try is the proof that the FIFO is needed.
 """
 
 from collections.abc import Mapping
@@ -80,6 +80,6 @@ class Tightening:
         if name not in self.failed:
             is_small = price(width, depth) < SMALL * self.trial.price(self.depths)
             return free_depth(width, MIN_DEPTH) if is_small or name in self.succeeded else smaller
-        least = self.failed[name][0] + 1 if name in self.failed else MIN_DEPTH
-        middle = (price(width, depth) + price(width, max(MIN_DEPTH, least - 1))) / 2
-        return min(smaller, free_depth(width, max(least, deepest_within(width, middle, depth))))
+        failed = self.failed[name][0]
+        middle = (price(width, depth) + price(width, failed)) / 2
+        return min(smaller, free_depth(width, max(failed + 1, deepest_within(width, middle, depth))))

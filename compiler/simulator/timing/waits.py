@@ -21,7 +21,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """A FIFO at the end of the run. `moved` by the end that looks at it."""
+    """A FIFO at the end of the run."""
 
     pushed: int
     popped: int
