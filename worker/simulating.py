@@ -6,24 +6,21 @@ this keeps the description, the graph and the simulation; the stage csim keeps a
 """
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy.orm import Session
 
 from compiler.metrics import Fidelity
-from compiler.options import Knobs
 from compiler.platforms.platform import load_platform
 from db import models
 from db.repositories import artifacts, builds, designs, explorations, leases
 from db.repositories.artifacts import NewArtifact
 from worker.build_events import emit_build, estimate_error
+from worker.compiled import Job, compiled, say
 from worker.farm import Farm
 from worker.flags import flags_of
-from worker.lowering import open_bundle
 from worker.metric_rows import new_metrics, stored_metrics
 from worker.promoting import renew_front
-from worker.scratch import scratch_directory
 from worker.stages import Simulated, Stages
 from worker.store import media_type
 from worker.versions import stage_tools
@@ -32,37 +29,19 @@ SIMULATION = "simulation.json"
 _KEPT = ("design.json", "dataflow.json", SIMULATION)
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """A build with what it is of."""
-
-    build: models.Build
-    design_id: str
-    exploration: models.Exploration
-    token: int
-
-
 def simulate(farm: Farm, stages: Stages, build_id: str, token: int) -> None:
     """Run the build and record its result. Raises MillraceError, StoreError, LeaseLostError."""
-    with farm.database.read() as session:
-        build = builds.get(session, build_id)
-        assert build.design_id is not None
-        design = designs.get(session, build.design_id)
-        exploration = explorations.get(session, design.exploration_id)
-    bundle = open_bundle(farm, stages, exploration.workload)
-    with scratch_directory(farm.settings) as scratch:
-        out = scratch / "design"
-        stages.compile(bundle, Knobs.from_json(design.knobs), load_platform(exploration.platform), out, _say)
-        _say("simulate")
+    with compiled(farm, stages, build_id, token) as (job, out):
+        say("simulate")
         found = stages.simulate(out)
         (out / SIMULATION).write_text(json.dumps(found.document))
         files = _stored(farm, out)
-    _say(found.deadlock or f"{found.cycles} cycles, {found.latency_us:.4g} us")
+    say(found.deadlock or f"{found.cycles} cycles, {found.latency_us:.4g} us")
     with farm.database.write() as session:
-        explorations.lock(session, exploration.id)
+        explorations.lock(session, job.exploration.id)
         leases.fence(session, models.Build, build_id, token)
-        artifacts.replace(session, build_id, design.id, files)
-        _record(farm, session, _Job(build, design.id, exploration, token), found)
+        artifacts.replace(session, build_id, job.design_id, files)
+        _record(farm, session, job, found)
 
 
 def _stored(farm: Farm, out: Path) -> list[NewArtifact]:
@@ -70,7 +49,7 @@ def _stored(farm: Farm, out: Path) -> list[NewArtifact]:
     return [NewArtifact(path, *farm.store.put_file(out / path), media_type(path)) for path in present]
 
 
-def _record(farm: Farm, session: Session, job: _Job, found: Simulated) -> None:
+def _record(farm: Farm, session: Session, job: Job, found: Simulated) -> None:
     deadlocked = designs.get(session, job.design_id).deadlock is not None  # by an older compiler
     _record_metrics(session, job, found)
     if found.deadlock is None:
@@ -82,7 +61,7 @@ def _record(farm: Farm, session: Session, job: _Job, found: Simulated) -> None:
     emit_build(farm, session, job.exploration.id, builds.get(session, job.build.id))
 
 
-def _record_metrics(session: Session, job: _Job, found: Simulated) -> None:
+def _record_metrics(session: Session, job: Job, found: Simulated) -> None:
     known = stored_metrics(designs.metrics_of(session, [job.design_id])[job.design_id])
     others = [m for m in known if m.fidelity != Fidelity.SIMULATE]
     new = new_metrics(found.metrics)
@@ -92,10 +71,6 @@ def _record_metrics(session: Session, job: _Job, found: Simulated) -> None:
     designs.set_simulated(session, job.design_id, latency, found.deadlock, flags)
 
 
-def _verdict(session: Session, job: _Job, found: Simulated) -> dict[str, float | bool | None]:
+def _verdict(session: Session, job: Job, found: Simulated) -> dict[str, float | bool | None]:
     error = estimate_error(designs.get(session, job.design_id))
     return {"passed": True, "cycles": found.cycles, "latency_us": found.latency_us, "estimate_error": error}
-
-
-def _say(text: str) -> None:
-    print(text, flush=True)

@@ -22,6 +22,14 @@ def number(source: Source, text: str, what: str) -> float | None:
     return value
 
 
+def known(source: Source, text: str, what: str) -> float:
+    """A finite number that the tool must know. Raises ReportError naming `what`."""
+    value = number(source, text, what)
+    if value is None:
+        raise damaged(source, text, what, "a number")
+    return value
+
+
 def integer(source: Source, text: str, what: str) -> int | None:
     """A whole number (negative ones too), None when the tool did not know."""
     text = text.strip()

@@ -11,7 +11,7 @@ from compiler.errors import InvalidInputError
 from compiler.metrics import Fidelity, Metric
 from compiler.toolchain.board.sensors import INPUTS
 from compiler.toolchain.metric_table import metric_table
-from compiler.toolchain.numbers import damaged, number
+from compiler.toolchain.numbers import known
 from compiler.toolchain.report import Failure
 from compiler.toolchain.source import Source
 
@@ -120,14 +120,7 @@ def _row(source: Source, columns: list[str], at: int, line: str) -> dict[str, fl
     cells = line.removesuffix(",").split(",")
     if len(cells) != len(columns):
         raise source.truncated(f"line {at} has {len(cells)} values, its header {len(columns)}")
-    return {name: _known(source, cell, f"{name} in line {at}") for name, cell in zip(columns, cells, strict=True)}
-
-
-def _known(source: Source, cell: str, what: str) -> float:
-    value = number(source, cell, what)
-    if value is None:
-        raise damaged(source, cell, what, "a number")
-    return value
+    return {name: known(source, cell, f"{name} in line {at}") for name, cell in zip(columns, cells, strict=True)}
 
 
 def _watts(source: Source, row: dict[str, float]) -> float:

@@ -7,7 +7,7 @@ from compiler.metrics import Fidelity, Metric
 from compiler.toolchain.ascii_table import Table
 from compiler.toolchain.link.vivado_header import section_table, vivado_header, written_by
 from compiler.toolchain.metric_table import metric_table
-from compiler.toolchain.numbers import damaged, number
+from compiler.toolchain.numbers import damaged, known
 from compiler.toolchain.report import Failure
 from compiler.toolchain.source import Source
 
@@ -86,12 +86,9 @@ def parse_slr_util(source: Source) -> SlrUtil:
     return SlrUtil(header.state, header.tool_version, slrs, boundaries, crossings)
 
 
-def _known(source: Source, text: str, what: str) -> float:
+def _count(source: Source, text: str, what: str) -> float:
     """A count or a percentage; "<0.01" counts as the bound that it names."""
-    value = number(source, text.strip().removeprefix("<"), what)
-    if value is None:
-        raise damaged(source, text, what, "a number")
-    return value
+    return known(source, text.strip().removeprefix("<"), what)
 
 
 def _boundaries(source: Source, table: Table) -> tuple[Boundary, ...]:
@@ -99,7 +96,7 @@ def _boundaries(source: Source, table: Table) -> tuple[Boundary, ...]:
     for row in table.rows:
         record = table.record(row)
         if match := _BOUNDARY.fullmatch(row[0].strip()):
-            used, available = (_known(source, record.get(k, ""), f"{k} of {match[0]}") for k in ("Used", "Available"))
+            used, available = (_count(source, record.get(k, ""), f"{k} of {match[0]}") for k in ("Used", "Available"))
             if available <= 0:
                 raise damaged(source, str(available), f"Available of {match[0]}", "above 0")
             found.append(Boundary((match[1], match[2]), used, available))
@@ -109,7 +106,7 @@ def _boundaries(source: Source, table: Table) -> tuple[Boundary, ...]:
 def _crossings(source: Source, table: Table) -> dict[tuple[str, str], float]:
     sinks = table.columns[1:]
     return {
-        (row[0].strip(), sink): _known(source, cell, f"nets from {row[0].strip()} to {sink}")
+        (row[0].strip(), sink): _count(source, cell, f"nets from {row[0].strip()} to {sink}")
         for row in table.rows
         for sink, cell in zip(sinks, row[1:], strict=True)
         if row[0].strip() != sink
@@ -127,6 +124,6 @@ def _slrs(source: Source, table: Table) -> tuple[SlrUse, ...]:
 
 def _slr(source: Source, name: str, rows: dict[str, dict[str, str]]) -> SlrUse:
     def read(column: str) -> dict[str, float]:
-        return {key: _known(source, rows[site].get(column, ""), f"{site} of {column}") for key, site in _SITES.items()}
+        return {key: _count(source, rows[site].get(column, ""), f"{site} of {column}") for key, site in _SITES.items()}
 
     return SlrUse(name, **read(name), percent=read(f"{name} %"))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from compiler.metrics import Fidelity, Metric
 from compiler.toolchain.metric_table import metric_table
-from compiler.toolchain.numbers import damaged, integer, number
+from compiler.toolchain.numbers import damaged, integer, known, number
 from compiler.toolchain.report import Failure
 from compiler.toolchain.source import Source
 
@@ -112,17 +112,10 @@ def _modules(source: Source) -> Iterator[Module]:
         if not clocks[:3] == cycles[:3] == amounts[:3]:
             raise source.truncated("its tables of timing, latency and area do not list the same modules")
         unit, kernel, name, *mhz = clocks
-        target, estimated = (_known(source, word) for word in mhz)
-        ff, lut, dsp, bram, uram = (int(_known(source, word)) for word in amounts[3:])
+        target, estimated = (known(source, word, "a clock or an area") for word in mhz)
+        ff, lut, dsp, bram, uram = (int(known(source, word, "a clock or an area")) for word in amounts[3:])
         interval, best, _, worst = (integer(source, word, "a number of cycles") for word in cycles[3:7])
         yield Module(unit, kernel, name, target, estimated, interval, best, worst, ff, lut, dsp, bram, uram)
-
-
-def _known(source: Source, word: str) -> float:
-    value = number(source, word, "a clock or an area")
-    if value is None:
-        raise damaged(source, word, "a clock or an area", "a number")
-    return value
 
 
 def _rows(source: Source, title: str) -> Iterator[list[str]]:

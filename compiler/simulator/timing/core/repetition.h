@@ -68,6 +68,7 @@ private:
     struct Crossing {
         int process = -1, level = -1;
     };
+
     Machine& machine_;
     Timeline& timeline_;
     std::array<Anchor, 2> anchors_;
@@ -78,7 +79,7 @@ private:
     u64 hash_ = 0;
     i64 stride_ = 1;   // blocks between two snapshots
     int in_vain_ = 0;  // snapshots since one was of use, or since the stride changed
-    mutable std::size_t suspect_ = 0;  // the process that did not repeat last, which is asked first
+    std::size_t suspect_ = 0;  // the process that did not repeat last, which is asked first
     History history_;
     std::unordered_map<u64, std::vector<Loop>> loops_;  // by the state that they start and end with
 
