@@ -15,7 +15,7 @@ _PIPED_WIDTH = 120
 
 
 def _make_console(stderr: bool) -> Console:
-    made = Console(stderr=stderr, highlight=False, soft_wrap=True)
+    made = Console(stderr=stderr, highlight=False, soft_wrap=True, emoji=False)
     if not made.is_terminal:
         made.width = _PIPED_WIDTH
     return made

@@ -37,6 +37,11 @@ def test_a_message_with_brackets_is_printed_as_it_is(capsys: pytest.CaptureFixtu
     assert "error: tensor[2, /] is bad" in capsys.readouterr().err
 
 
+def test_a_message_with_colons_is_printed_as_it_is(capsys: pytest.CaptureFixture[str]):
+    report(InvalidInputError("it starts with 'root:x:0:0'"))  # :x: is an emoji to the library that prints
+    assert "error: it starts with 'root:x:0:0'" in capsys.readouterr().err
+
+
 def test_an_unexpected_error_leaves_a_log(capsys: pytest.CaptureFixture[str]):
     report(ZeroDivisionError("division by zero"))
     match = re.search(r"/\S+\.log", capsys.readouterr().err)
