@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,10 +18,13 @@ from compiler.analysis.read_back import read_back
 from compiler.dialects.context import design_context
 from compiler.errors import InvalidInputError, VerificationError
 from compiler.frontend.bundle import Bundle
-from compiler.graph.task_graph import TaskGraph
+from compiler.graph.task_graph import TaskGraph, TimingSpec
 from compiler.metrics import TOOL, VERSION
 from compiler.options import Knobs
-from compiler.platforms.platform import Platform
+from compiler.platforms.platform import Platform, load_platform
+from compiler.toolchain.hls.csynth import CsynthReport
+from compiler.toolchain.reports import parse_report
+from compiler.toolchain.timing_spec import replace_timing
 
 OnStage = Callable[[str], None]
 DEFAULT_REFERENCE = "PyTorch"  # of bundles and designs that name none
@@ -171,6 +174,21 @@ def stored_tasks(directory: Path, platform: Platform) -> TaskGraph:
 _NOT_DIGESTED = ("design.json", "README.md", "csim", "out", "simulation.json")
 # Files that would take part without being listed: C simulation builds all of hls/ and reads the last stage of ir/.
 _SOURCES = ("hls/*.cpp", "hls/*.h", "ir/*.mlir")
+
+
+def reported_timing(directory: Path, reports: Sequence[Path]) -> dict[str, TimingSpec]:
+    """The timing of the tasks that csynth's reports of this design know, where it is not the planned one.
+
+    Raises InvalidInputError for a file that is no csynth report, ReportError for one of another design.
+    """
+    planned = stored_tasks(directory, load_platform(read_design(directory)["platform"]))
+    tasks = planned
+    for file in reports:
+        report = parse_report(file)
+        if not isinstance(report, CsynthReport):
+            raise InvalidInputError(f"{file} is no csynth report; give the csynth.xml of a kernel of this design")
+        tasks = replace_timing(tasks, report)
+    return {t.name: t.timing for t in tasks.tasks if t.timing != planned.task[t.name].timing}
 
 
 def digests(design: Path) -> dict[str, str]:

@@ -20,7 +20,7 @@ from compiler.design_dir import OnStage, silent, write_description, write_testbe
 from compiler.dialects.context import design_context
 from compiler.errors import InvalidInputError, MillraceError
 from compiler.frontend.bundle import Bundle
-from compiler.options import Knobs
+from compiler.options import FifoEffort, Knobs
 from compiler.passes.runner import print_module, run_passes
 from compiler.platforms.platform import Platform
 from compiler.sizing.certify import Sizing, size
@@ -32,7 +32,9 @@ from compiler.transforms.pipeline_passes import design_passes
 from compiler.transforms.set_fifo_depths import SetFifoDepthsPass
 
 
-def build_ir(bundle: Bundle, knobs: Knobs, platform: Platform, ir: Path, on_stage: OnStage) -> Sizing:
+def build_ir(
+    bundle: Bundle, knobs: Knobs, platform: Platform, ir: Path, on_stage: OnStage, effort: FifoEffort = "quick"
+) -> Sizing:
     """Take the network through all passes; the accelerator that the last stage's IR describes."""
     ir.mkdir(parents=True)
     shutil.copyfile(bundle.directory / "linalg.mlir", ir / "00-linalg.mlir")
@@ -48,7 +50,7 @@ def build_ir(bundle: Bundle, knobs: Knobs, platform: Platform, ir: Path, on_stag
     tasks = read_back(module, platform)
     tasks.verify()
     on_stage("certify FIFO depths")
-    sizing = size(tasks, knobs.fifo, platform)
+    sizing = size(tasks, knobs.fifo, platform, effort)
     run_passes(module, (SetFifoDepthsPass.of(sizing.tasks),), design_context(), record, first=2 + len(passes))
     run_passes(module, (ExpandTasksPass(),), design_context())
     (ir / "expanded.mlir").write_text(print_module(module))  # for people; without a number, because no step reads it
@@ -56,15 +58,21 @@ def build_ir(bundle: Bundle, knobs: Knobs, platform: Platform, ir: Path, on_stag
 
 
 def compile_design(
-    bundle: Bundle, knobs: Knobs, platform: Platform, out: Path, on_stage: OnStage | None = None
+    bundle: Bundle,
+    knobs: Knobs,
+    platform: Platform,
+    out: Path,
+    on_stage: OnStage | None = None,
+    fifo_effort: FifoEffort = "quick",
 ) -> Estimate:
-    """Compile one design into the directory `out` (design section 8), all of it or nothing.
+    """Compile one design into the directory `out` (design section 8), all of it or nothing. With more `fifo_effort` its
+    FIFOs may get smaller, no safer.
 
     Raises InvalidInputError where `out` holds something, MillraceError where the disk is full or a pass fails.
     """
     say = on_stage or silent
     with _whole_directory(out) as design:
-        sizing = build_ir(bundle, knobs, platform, design / "ir", say)
+        sizing = build_ir(bundle, knobs, platform, design / "ir", say, fifo_effort)
         say("place on the board")
         network = pad(bundle.graph, knobs)  # as the tasks compute it
         board = plan_board(sizing.tasks, network, knobs, platform)

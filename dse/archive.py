@@ -88,17 +88,3 @@ def knee(front: Sequence[Entry]) -> int:
     sums = [sum(point) for point in zip(*scaled, strict=True)]
     between = [i for i in range(len(front)) if i not in ends]
     return min(between or range(len(front)), key=lambda i: sums[i])
-
-
-def hypervolume(front: Sequence[Entry], reference: tuple[float, float]) -> float:
-    """Area that a 2-D front dominates below `reference`; grows while a search makes progress.
-
-    `front` as `ParetoArchive.front` returns it; designs beyond the reference count nothing. O(n).
-    """
-    area, ceiling = 0.0, reference[1]
-    for entry in front:
-        first, second = entry.objectives
-        if first < reference[0] and second < ceiling:
-            area += (reference[0] - first) * (ceiling - second)
-            ceiling = second
-    return area

@@ -9,7 +9,7 @@ import os
 import signal
 import threading
 from collections.abc import Generator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
@@ -52,14 +52,19 @@ class _Processes:
 
     def map(self, batch: Sequence[Knobs]) -> list[Evaluation]:
         try:
-            with _interrupt_blocked():  # the executor starts its workers here, as it needs them
-                futures = [self._executor.submit(_run, knobs) for knobs in batch]
-            return [future.result() for future in futures]
+            return [future.result() for future in self._submitted(batch)]
         except BrokenProcessPool as error:
             self._lifeline.close()  # the executor may overlook a worker that was starting, and wait for it
             raise ToolError(
                 "an evaluation process died, most likely for want of memory; resume the search with fewer jobs"
             ) from error
+
+    def _submitted(self, batch: Sequence[Knobs]) -> list[Future[Evaluation]]:
+        try:
+            with _interrupt_blocked():  # the executor starts its workers here, as it needs them
+                return [self._executor.submit(_run, knobs) for knobs in batch]
+        except (ValueError, OSError) as error:  # it has just seen a worker die, and closed the pipes of a new one
+            raise BrokenProcessPool(str(error)) from error
 
 
 @contextmanager

@@ -11,6 +11,7 @@ any. Energy is the estimate in both: it is that of the work done, which hardly d
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from math import ceil
 from statistics import median
@@ -42,15 +43,28 @@ class ErrorDistribution:
     worst_key: str
 
 
-def spread(front: Sequence[Entry], count: int) -> list[Entry]:
-    """`count` designs of a front sorted by the first objective: ends, knee, then the middle of the widest gaps."""
-    if not front or count < 1:
+def ranking(front: Sequence[Entry]) -> list[Entry]:
+    """A front sorted by the first objective in the order that designs are picked of it: ends, knee, then always the
+    middle of the widest gap.
+    """
+    if not front:
         return []
-    picks = list(dict.fromkeys([0, len(front) - 1, knee(front)]))[:count]
-    while len(picks) < min(count, len(front)):
-        low, high = max(pairwise(sorted(picks)), key=lambda gap: gap[1] - gap[0], default=(0, len(front) - 1))
-        picks.append((low + high) // 2)
-    return [front[i] for i in sorted(picks)]
+    picks = list(dict.fromkeys([0, len(front) - 1, knee(front)]))
+    gaps = [(low - high, low, high) for low, high in pairwise(sorted(picks))]
+    heapify(gaps)
+    while gaps:
+        width, low, high = heappop(gaps)
+        if width < -1:
+            middle = (low + high) // 2
+            picks.append(middle)
+            heappush(gaps, (low - middle, low, middle))
+            heappush(gaps, (middle - high, middle, high))
+    return [front[i] for i in picks]
+
+
+def spread(front: Sequence[Entry], count: int) -> list[Entry]:
+    """The first `count` of the ranking of a front, sorted as it is."""
+    return sorted(ranking(front)[: max(0, count)], key=lambda entry: entry.objectives)
 
 
 def calibration_sample(keys: Iterable[str], front: Collection[str], count: int, seed: int) -> list[str]:

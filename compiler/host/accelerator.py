@@ -6,6 +6,7 @@ its name begins with the layer (`h0.`): one block design serves every layer of a
 
 from __future__ import annotations
 
+import mmap
 import struct
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from .design import Design, Image, Result
 from .packing import NATIVE, pack, places, unpack
-from .xrt import Buffer, Device, Kernel, RunError, Xrt
+from .xrt import Buffer, Device, Kernel, Run, RunError, Xrt
 
 Array = NDArray[Any]
 Tensors = Mapping[str, Array]
@@ -26,18 +27,26 @@ _ALIGNMENT = 64
 
 
 class Layer:
-    """What is one layer's own: the buffers of its parameters and caches, and the bits of its scalars."""
+    """What is one layer's own: the buffers of its parameters and caches, the bits of its scalars, and a run of each
+    kernel on them, made when they are first needed.
+    """
 
     def __init__(self) -> None:
         self.scalars: dict[str, int] = {}
         self.buffers: dict[tuple[str, int], Buffer] = {}
+        self.runs: list[Run] = []
 
 
 class Accelerator:
-    """Kernels of the design that `xclbin` holds, on `device`. Loading another ends this one."""
+    """Kernels of the design that `xclbin` holds, on `device`. Loading another ends this one.
+
+    The byte `running` is 1 + the position of the kernel that was started last: whoever shares that memory can say which
+    one hangs.
+    """
 
     def __init__(self, xrt: Xrt, device: Device, design: Design, xclbin: Path) -> None:
         self.design = design
+        self.running: bytearray | mmap.mmap = bytearray(1)
         self._xrt = xrt
         self._device = device
         uuid = device.load_xclbin(xrt.xclbin(str(xclbin)))
@@ -56,6 +65,7 @@ class Accelerator:
     def load(self, layer: Layer, tensors: Tensors) -> None:
         """Give a layer its parameters and caches. `tensors` holds them by the names of the first layer."""
         layer.scalars = {s.value: scalar_bits(tensors[s.source], s.dtype) for s in self.design.scalars}
+        layer.runs = []
         for image in self.design.images.values():
             if is_own(image):
                 assert image.source is not None
@@ -72,12 +82,25 @@ class Accelerator:
 
     def start(self, layer: Layer, timeout_ms: int = TIMEOUT_MS) -> None:
         """Run the kernels in sequence on what the buffers hold. Raises RunError."""
+        if not layer.runs:
+            self.prepare(layer)
+        states = self._xrt.ert_cmd_state
+        completed = states.ERT_CMD_STATE_COMPLETED
+        for position, run in enumerate(layer.runs):
+            self.running[0] = position + 1
+            run.start()
+            state = run.wait(timeout_ms)
+            if state != completed:
+                raise RunError(self.design.kernels[position].name, state, states, timeout_ms)
+
+    def prepare(self, layer: Layer) -> None:
+        """Give the kernels their arguments, which takes longer than to start them: `start` does it once a layer."""
         buffers = {**self._shared, **layer.buffers}
-        for kernel, entry in zip(self._kernels, self.design.kernels, strict=True):
+        layer.runs = [self._xrt.run(kernel) for kernel in self._kernels]
+        for run, entry in zip(layer.runs, self.design.kernels, strict=True):
             arguments = [*(buffers[key] for key in entry.channels), *(layer.scalars[s] for s in entry.scalars)]
-            state = kernel(*arguments).wait(timeout_ms)
-            if state != self._xrt.ert_cmd_state.ERT_CMD_STATE_COMPLETED:
-                raise RunError(f"kernel {entry.name} ended as {state}, not as completed; its results are not used")
+            for position, argument in enumerate(arguments):
+                run.set_arg(position, argument)
 
     def write_rows(self, layer: Layer, source: str, first: int, rows: Array) -> None:
         """Put `rows` [1, heads, count, features] at row `first` of the layer's cache `source`, where it lies packed.
@@ -114,6 +137,7 @@ class Accelerator:
             s.value: struct.unpack_from("<i", scalars, 4 * position)[0]
             for position, s in enumerate(self.design.scalars)
         }
+        layer.runs = []
         for image in self.design.images.values():
             if image.role not in ("param", "input"):
                 continue
@@ -168,5 +192,5 @@ def is_own(image: Image) -> bool:
 
 
 def scalar_bits(number: Array, dtype: str) -> int:
-    """The 32 bits of a scalar as an int: pyxrt's kernel call drops arguments that are neither buffers nor ints."""
+    """The 32 bits of a scalar as an int: pyxrt's runs take no arguments but buffers and ints."""
     return int(struct.unpack("<i", np.asarray(number, NATIVE[dtype]).tobytes())[0])

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.errors import VerificationError
 from compiler.graph.task_graph import Stream, TaskGraph
-from compiler.options import Equalisation, FifoStrategy
+from compiler.options import Equalisation, FifoEffort, FifoStrategy
 from compiler.platforms.platform import Platform
 from compiler.simulator.timing.network import Outcome
 from compiler.sizing.lp import lp_depths
@@ -19,21 +20,23 @@ from compiler.sizing.steps import free_depth, is_free
 from compiler.sizing.tighten import Tightening
 from compiler.sizing.trial import SLACK, Depths, Trial, peaks, trials_of
 
-EFFORT = 1_200_000  # windows of the simulator for one kernel: ten to twenty seconds
+# Work of the simulator for one kernel, after which no FIFO is tried smaller (4 M are about a second of a core). What is
+# promised of the depths does not depend on it.
+WORK: Mapping[FifoEffort, int] = {"quick": 12_000_000, "full": 2_000_000_000}
+NOT_TRIED = "not tried smaller: the simulator's effort was spent"
 
 
 @dataclass(frozen=True, slots=True)
 class KernelSizing:
     """How the FIFOs of one kernel were sized.
 
-    `cycles` with the depths, `unbounded` with FIFOs of any depth except those behind HBM, `unlimited` with those too.
-    Prices are in LUTs of equal share of the part, of FIFOs as deep as they ever get when unbounded (`peak`), as the
-    linear program says (`lp`), and as sized. `proven`: each FIFO was tried one step smaller in vain, or is free.
+    `cycles` with the depths, `unbounded` with FIFOs of any depth except those behind HBM. Prices are in LUTs of equal
+    share of the part, of FIFOs as deep as they ever get when unbounded (`peak`), as the linear program says (`lp`), and
+    as sized. `work` of the simulator in `runs`. `proven`: each FIFO was tried one step smaller in vain, or is free.
     """
 
     cycles: int
     unbounded: int
-    unlimited: int
     price: float
     lp_price: float
     peak_price: float
@@ -41,7 +44,7 @@ class KernelSizing:
     lp_bits: int
     peak_bits: int
     runs: int
-    windows: int
+    work: int
     proven: bool
 
 
@@ -59,19 +62,19 @@ class Sizing:
         return [asdict(kernel) for kernel in self.kernels]
 
 
-def size(tasks: TaskGraph, strategy: FifoStrategy, platform: Platform) -> Sizing:
+def size(tasks: TaskGraph, strategy: FifoStrategy, platform: Platform, effort: FifoEffort = "quick") -> Sizing:
     """Certified depths, unless `strategy` asks for FIFOs that hold whole streams: those are for comparison."""
     if strategy == "whole":
         streams = (replace(s, reason="by rule: holds the whole stream where two paths meet") for s in tasks.streams)
         return Sizing(replace(tasks, streams=tuple(streams)))
-    return certify(tasks, platform)
+    return certify(tasks, platform, WORK[effort])
 
 
-def certify(tasks: TaskGraph, platform: Platform, effort: int = EFFORT) -> Sizing:
+def certify(tasks: TaskGraph, platform: Platform, effort: int = WORK["full"]) -> Sizing:
     """`tasks` with the depth of every FIFO certified by simulation; those behind HBM get no more memory than they have.
 
-    Deterministic: `effort` bounds the simulator's work on smaller FIFOs, not its time; what was not tried by then says
-    so.
+    Deterministic: `effort` bounds the simulator's work, not its time, after which no FIFO is tried smaller; what was
+    not tried by then says so.
     """
     planned: dict[Equalisation, dict[str, int]] = {e: lp_depths(tasks, e) for e in ("normal", "conservative")}
     sized: dict[str, Stream] = {}
@@ -100,6 +103,11 @@ def _less(trial: Trial, depths: Depths) -> Depths:
     }
 
 
+def _with_free_loads(trial: Trial, depths: Depths) -> Depths:
+    """FIFOs behind HBM without memory of their own: most do with that."""
+    return depths | {name: free_depth(trial.width(name), MIN_DEPTH) for name in trial.loads}
+
+
 def _above(depths: Depths, floor: Depths) -> Depths:
     return {name: max(depth, floor[name]) for name, depth in depths.items()}
 
@@ -110,12 +118,12 @@ class _Kernel:
         self.lp = min(planned, key=trial.price)
         plans = [trial.filled(depths) for depths in planned]
         given = {name: stream.depth for name, stream in trial.streams.items()}
-        self.starts = [*(_less(trial, depths) for depths in plans), *plans, trial.filled(given)]
+        starts = [*(_less(trial, depths) for depths in plans), *plans, trial.filled(given)]
+        self.starts = [each for depths in starts for each in (_with_free_loads(trial, depths), depths)]
         self.tightening = Tightening(trial, {}, effort)
 
     def size(self) -> tuple[Depths, KernelSizing]:
         trial = self.trial
-        unlimited = trial.run(dict.fromkeys(trial.streams))
         self.tightening.depths, outcome = self._start()
         final = self.tightening.run(outcome)
         if final.deadlocked:  # a stalling pipeline may, which holds back what is inside
@@ -127,7 +135,6 @@ class _Kernel:
         return depths, KernelSizing(
             cycles=final.cycles,
             unbounded=trial.base.cycles,
-            unlimited=unlimited.cycles,
             price=trial.price(depths),
             lp_price=trial.price(self.lp),
             peak_price=trial.price(most),
@@ -135,13 +142,17 @@ class _Kernel:
             lp_bits=trial.bits(self.lp),
             peak_bits=trial.bits(most),
             runs=trial.runs,
-            windows=trial.windows,
+            work=trial.work,
             proven=all(map(self.tightening.is_needed, trial.costly(depths))),
         )
 
     def _start(self) -> tuple[Depths, Outcome]:
         """The cheapest start that keeps the pace, else the cheapest of all, grown until it does."""
+        tried: list[Depths] = []
         for depths in sorted(self.starts, key=self.trial.price):
+            if depths in tried:
+                continue
+            tried.append(depths)
             (outcome,) = self.trial.try_all([depths])
             if self.trial.holds(outcome):
                 return self.trial.trimmed(depths, outcome), outcome
@@ -169,7 +180,7 @@ class _Kernel:
         if is_free(width, depth):
             return f"no memory of its own up to {free_depth(width, 2)} tokens"
         if name not in self.tightening.failed or not self.tightening.is_needed(name):
-            return "not tried smaller: the simulator's effort was spent"
+            return NOT_TRIED
         tried, outcome = self.tightening.failed[name]
         if outcome.deadlocked:
             return f"at {tried} tokens it can deadlock"

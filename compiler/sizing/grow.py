@@ -17,9 +17,9 @@ from compiler.sizing.steps import free_depth, price
 
 def deadlock_free(
     plan: Plan, shallow: Mapping[str, int], width: Mapping[str, int], planned: Mapping[str, int] | None = None
-) -> dict[str, int]:
-    """Depths, at least `shallow`, with which the network comes to its end. `width` of the tokens in bits, `planned`
-    depths of FIFOs that are going to be deep anyway.
+) -> tuple[dict[str, int], Outcome]:
+    """Depths, at least `shallow`, with which the network comes to its end, and that run of it. `width` of the tokens in
+    bits, `planned` depths of FIFOs that are going to be deep anyway.
 
     Raises VerificationError where it deadlocks with FIFOs of any depth: a writer and a reader disagree.
     """
@@ -31,7 +31,8 @@ def deadlock_free(
         deeper = {fifo: free_depth(width[fifo], depths[fifo] + 1) for fifo in full}
         added = {fifo: price(width[fifo], deeper[fifo]) - price(width[fifo], depths[fifo]) for fifo in full}
         if not full:
-            raise VerificationError(f"the kernel deadlocks with FIFOs of any depth after {outcome.cycles:,} cycles")
+            ended = ", ".join(wait.task for wait in cycle)
+            raise VerificationError(f"the kernel deadlocks with FIFOs of any depth: {ended} wait for one another")
         cheapest = min(full, key=lambda fifo: (depths[fifo] >= plans.get(fifo, 0), added[fifo], fifo))
         return {cheapest: deeper[cheapest]}
 

@@ -29,8 +29,8 @@ class Trial:
 
     `planned` depths say which FIFOs are going to be deep. `base` ran with unbounded FIFOs, those of `loads` as they
     are; `limit` is what a run may take. Depths that are nowhere under `floor` deadlock in no order of execution.
-    `windows` counts the work of the simulator, which does not depend on the machine: it stops a search that takes too
-    long.
+    `work` is that of the simulator in all (`Outcome.work`), which does not depend on the machine: it stops a search
+    that takes too long.
     """
 
     network: Network
@@ -43,15 +43,22 @@ class Trial:
     limit: int = field(init=False)
     floor: Depths = field(init=False)
     runs: int = 0
-    windows: int = 0
+    work: int = 0
 
     def __post_init__(self) -> None:
         self.plan, self.sequential = Plan(self.network), Plan(one_at_a_time(self.network))
-        self.base = self.run({name: None for name in self.streams if name not in self.loads})
+        with ThreadPoolExecutor(TOGETHER) as pool:
+            floor = pool.submit(self._floor)
+            base = pool.submit(self.plan.run, {name: None for name in self.streams if name not in self.loads})
+            self.floor, progress = floor.result()
+        self.base = self._counted(base.result())
+        self.work += progress.work
         self.limit = int(self.base.cycles * (1 + SLACK))
+
+    def _floor(self) -> tuple[Depths, Outcome]:
         width = {name: stream.width for name, stream in self.streams.items()}
         shallow = {name: free_depth(bits, MIN_DEPTH) for name, bits in width.items()}
-        self.floor = deadlock_free(self.sequential, shallow, width, self.planned)
+        return deadlock_free(self.sequential, shallow, width, self.planned)
 
     def run(self, depths: Mapping[str, int | None], limit: int | None = None) -> Outcome:
         return self._counted(self.plan.run(depths, limit=limit))
@@ -65,7 +72,7 @@ class Trial:
         """The outcomes of a try, the last one counts."""
         outcomes: list[Outcome] = []
         if not self.is_above_floor(depths):
-            outcomes.append(self.sequential.run(depths))
+            outcomes.append(self.sequential.far(depths))
         if not any(outcome.deadlocked for outcome in outcomes):
             outcomes.append(self.plan.run(depths, limit=self.limit + 1))
         return outcomes
@@ -107,7 +114,7 @@ class Trial:
 
     def _counted(self, *outcomes: Outcome) -> Outcome:
         self.runs += len(outcomes)
-        self.windows += sum(outcome.windows for outcome in outcomes)
+        self.work += sum(outcome.work for outcome in outcomes)
         return outcomes[-1]
 
 

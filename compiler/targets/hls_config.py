@@ -46,12 +46,17 @@ def run_hls_tcl(interface: Interface, platform: Platform) -> str:
     return f"""# Synthesises every kernel of {interface.name} for {platform.title} and exports <kernel>.xo:
 #   vitis_hls -f run_hls.tcl                  2022.2 to 2024.1
 #   vitis-run --mode hls --tcl run_hls.tcl    2023.2 and later
-# MILLRACE_STEPS in the environment says what to run: "csim csynth cosim export" or some of them.
+# MILLRACE_STEPS in the environment says what to run: "csim csynth cosim export" or some of them; MILLRACE_KERNELS
+# names the kernels, all without it.
 set folder [file normalize [file dirname [info script]]]
 set kernels {{{tops}}}
 set steps {{csynth export}}
 if {{[info exists ::env(MILLRACE_STEPS)]}} {{
   set steps $::env(MILLRACE_STEPS)
+}}
+set chosen $kernels
+if {{[info exists ::env(MILLRACE_KERNELS)]}} {{
+  set chosen $::env(MILLRACE_KERNELS)
 }}
 cd $folder
 
@@ -65,7 +70,7 @@ proc open_build {{name}} {{
   }}
 }}
 
-foreach kernel $kernels {{
+foreach kernel $chosen {{
   open_build build_$kernel
   set_top $kernel
   add_files $kernel.cpp -cflags {{{FLAGS}}}

@@ -26,17 +26,18 @@ def hbm_channels(interface: Interface, platform: Platform) -> dict[tuple[str, in
 def link_cfg(interface: Interface, platform: Platform, placement: Placement | None = None) -> str:
     """For `v++ -l`: one compute unit per kernel, each m_axi port on its HBM channel, the clock. With a placement, the
     die of each kernel that lies on one, and `floorplan.tcl` for the others.
+
+    The clock is the platform's scalable one (0): the kernels are on it by default, v++ lowers it where paths are too
+    slow, and XRT sets it. `[clock] freqHz=` would make a fixed one, whose miss ends the link (AMD UG1393, "Managing
+    Clock Frequencies").
     """
     placed = hbm_channels(interface, platform)
-    lines = [f"platform={platform.shell}", "", "[connectivity]"]
+    lines = [f"platform={platform.shell}", f"kernel_frequency=0:{platform.clock_mhz:g}", "", "[connectivity]"]
     lines += [f"nk={k.name}:1:{k.name}_1" for k in interface.kernels]
     lines += [
         f"sp={k.name}_1.{p.name}:HBM[{placed[p.image.name, p.channel]}]" for k in interface.kernels for p in k.ports
     ]
     lines += _slr_lines(interface, placement) if placement is not None else []
-    frequency = round(platform.clock_mhz * 1e6)
-    lines += ["", "[clock]"]
-    lines += [f"freqHz={frequency}:{k.name}_1" for k in interface.kernels]
     spread = placement is not None and bool(floorplan.spread_kernels(interface, placement))
     return "\n".join(lines) + "\n" + (_FLOORPLAN if spread else "")
 

@@ -21,6 +21,7 @@ FailureKind = Literal[
     "resources",  # memory or disk of the machine ran out
     "device",  # the board does not answer or fails its checks
     "tool_crash",
+    "timeout",  # the tool ran longer than it was allowed to
     "unfinished",  # the log ends before the tool does: it still runs, or was stopped
 ]
 

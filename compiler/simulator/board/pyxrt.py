@@ -73,10 +73,10 @@ class Loaded:
 
 
 class Device:
-    """Board number `index`; every number is a board of its own."""
+    """The board of that number or name; each object is a board of its own."""
 
-    def __init__(self, index: int) -> None:
-        self.index = index
+    def __init__(self, name: int | str) -> None:
+        self.name = name
         self._loaded: Loaded | None = None
 
     def load_xclbin(self, xclbin: Xclbin) -> Loaded:
@@ -129,19 +129,6 @@ class Buffer:
             self._host[offset : offset + size] = self.loaded.memory[there]
 
 
-class Run:
-    """One execution of a kernel."""
-
-    def __init__(self, loaded: Loaded, number: int) -> None:
-        self._loaded = loaded
-        self._number = number
-
-    def wait(self, timeout_ms: int = 0) -> CommandState:
-        """Raises DeadlockError and the other ends of a C simulation; a board would only time out."""
-        ended = self._loaded.program.ended(self._number, timeout_ms / 1000 if timeout_ms else None)
-        return CommandState.ERT_CMD_STATE_COMPLETED if ended else CommandState.ERT_CMD_STATE_TIMEOUT
-
-
 class Kernel:
     """A compute unit of the loaded design."""
 
@@ -150,35 +137,53 @@ class Kernel:
     def __init__(self, device: Device, loaded: Loaded, name: str, _mode: str) -> None:
         if device.loaded is not loaded or name not in loaded.groups:
             raise RuntimeError(f"no kernel {name} in the loaded xclbin")
-        self._loaded = loaded
-        self._name = name
+        self.loaded = loaded
+        self.name = name
 
     def group_id(self, argument: int) -> int:
         """The HBM channel of a buffer argument."""
-        return self._loaded.groups[self._name][argument]
+        return self.loaded.groups[self.name][argument]
 
-    def __call__(self, *arguments: Any) -> Run:
-        groups = self._loaded.groups[self._name]
-        words = [self._word(position, argument, groups) for position, argument in enumerate(arguments)]
-        return Run(self._loaded, self._loaded.program.start(self._name, words))
 
-    def _word(self, position: int, argument: Any, groups: tuple[int, ...]) -> str:
+class Run:
+    """Executions of a kernel with the same arguments."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+        self._words: dict[int, str] = {}
+        self._number = 0
+
+    def set_arg(self, position: int, argument: Any) -> None:
+        """Raises RuntimeError for what the kernel does not take there."""
+        kernel, groups = self._kernel, self._kernel.loaded.groups[self._kernel.name]
         if position >= len(groups):
             if not isinstance(argument, int) or not -(1 << 31) <= argument < 1 << 31:
-                raise RuntimeError(f"argument {position} of {self._name} is {argument!r}, not a 32-bit int")
-            return f"i{argument}"
-        if not isinstance(argument, Buffer) or argument.loaded is not self._loaded:
-            raise RuntimeError(f"argument {position} of {self._name} is no buffer of the loaded design")
+                raise RuntimeError(f"argument {position} of {kernel.name} is {argument!r}, not a 32-bit int")
+            self._words[position] = f"i{argument}"
+            return
+        if not isinstance(argument, Buffer) or argument.loaded is not kernel.loaded:
+            raise RuntimeError(f"argument {position} of {kernel.name} is no buffer of the loaded design")
         if argument.group != groups[position]:
             raise RuntimeError(
-                f"argument {position} of {self._name} is in memory group {argument.group}, not {groups[position]}"
+                f"argument {position} of {kernel.name} is in memory group {argument.group}, not {groups[position]}"
             )
-        return f"m{argument.address}"
+        self._words[position] = f"m{argument.address}"
+
+    def start(self) -> None:
+        """Begin an execution behind those begun before."""
+        words = [self._words[position] for position in sorted(self._words)]
+        self._number = self._kernel.loaded.program.start(self._kernel.name, words)
+
+    def wait(self, timeout_ms: int = 0) -> CommandState:
+        """Raises DeadlockError and the other ends of a C simulation; a board would only time out."""
+        ended = self._kernel.loaded.program.ended(self._number, timeout_ms / 1000 if timeout_ms else None)
+        return CommandState.ERT_CMD_STATE_COMPLETED if ended else CommandState.ERT_CMD_STATE_TIMEOUT
 
 
 device = Device
 xclbin = Xclbin
 kernel = Kernel
+run = Run
 bo = Buffer
 xclBOSyncDirection = SyncDirection  # noqa: N816 # pyxrt's name
 ert_cmd_state = CommandState

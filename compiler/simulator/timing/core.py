@@ -26,6 +26,7 @@ FLAGS = ("-std=c++17", "-O3", "-fPIC", "-shared", "-fno-exceptions")
 _BUILD_SECONDS = 300
 _NEVER = 1 << 60
 MAX_ACCESSES = 64  # reads, or writes, of one process: a mask has that many bits
+MOVES = 32  # of many tokens at once, take as long as a cycle of a network
 _TOTALS, _PER_PROCESS, _PER_FIFO = 7, 5, 5
 
 
@@ -64,17 +65,26 @@ class Plan:
 
     def growing_run(
         self, depths: Mapping[str, int], grow: Callable[[Outcome, Mapping[str, int]], Mapping[str, int]]
-    ) -> dict[str, int]:
-        """Depths with which the network comes to its end, at least `depths`: a run in which, where it deadlocks, the
-        FIFOs that `grow` names get deeper and it goes on (Parks, 1995). `grow` is given the outcome so far and the
-        depths; the run ends where it names none.
+    ) -> tuple[dict[str, int], Outcome]:
+        """Depths with which the network comes to its end, at least `depths`, and how it did: a run (as `far`) in which,
+        where it deadlocks, the FIFOs that `grow` names get deeper and it goes on (Parks, 1995). `grow` is given the
+        outcome so far and the depths; the run ends where it names none.
         """
-        chosen, run = dict(depths), Run(self, depths, 0)
-        while (outcome := run.go(None, True)).deadlocked and (more := grow(outcome, chosen)):
+        chosen, run = dict(depths), self._far(depths)
+        while (outcome := run.go()).deadlocked and (more := grow(outcome, chosen)):
             chosen |= more
             for name, depth in more.items():
                 run.deepen(name, depth)
-        return chosen
+        return chosen, outcome
+
+    def far(self, depths: Mapping[str, int | None]) -> Outcome:
+        """How far the network gets, to its end or to a deadlock, in no particular time: cycles and waiting are 0 where
+        that could be found without them, which is many times faster.
+        """
+        return self._far(depths).go()
+
+    def _far(self, depths: Mapping[str, int | None]) -> "Run | Progress":
+        return Progress(self, depths) if self._core.millrace_confluent(self._plan) else Run(self, depths, 0)
 
     def number(self, fifo: str) -> int:
         """Of a FIFO, in the core."""
@@ -82,10 +92,19 @@ class Plan:
 
     def start(self, depths: Mapping[str, int | None], buckets: int) -> ctypes.c_void_p:
         """A run in the core; it must end before the plan does."""
+        chosen = self._all_depths(depths)  # held until the core has read it
+        return ctypes.c_void_p(self._core.millrace_start(self._plan, _pointer(chosen), buckets))
+
+    def start_progress(self, depths: Mapping[str, int | None]) -> ctypes.c_void_p:
+        """Progress in the core; it must end before the plan does."""
+        chosen = self._all_depths(depths)
+        return ctypes.c_void_p(self._core.millrace_progress(self._plan, _pointer(chosen)))
+
+    def _all_depths(self, depths: Mapping[str, int | None]) -> "array[int]":
         chosen = array("q", self._depths)
         for name, depth in depths.items():
             chosen[self._number[name]] = depth or 0
-        return ctypes.c_void_p(self._core.millrace_start(self._plan, _pointer(chosen), buckets))
+        return chosen
 
 
 class Run:
@@ -99,7 +118,7 @@ class Run:
         if getattr(self, "_run", None) is not None:
             self._core.millrace_end(self._run)
 
-    def go(self, limit: int | None, fast_forward: bool) -> Outcome:
+    def go(self, limit: int | None = None, fast_forward: bool = True) -> Outcome:
         """On to the end, a deadlock, or the limit; all that happened since the start."""
         network, buckets = self._plan.network, self._buckets
         self._core.millrace_go(self._run, _NEVER if limit is None else min(limit, _NEVER), int(fast_forward))
@@ -114,6 +133,33 @@ class Run:
         self._core.millrace_deepen(self._run, self._plan.number(fifo), depth)
 
 
+class Progress:
+    """A run of a plan in which time does not count (core/progress.h), that can be gone on with."""
+
+    def __init__(self, plan: Plan, depths: Mapping[str, int | None]) -> None:
+        self._core, self._plan = _library(), plan
+        self._progress = plan.start_progress(depths)
+
+    def __del__(self) -> None:
+        if getattr(self, "_progress", None) is not None:
+            self._core.millrace_stop(self._progress)
+
+    def go(self) -> Outcome:
+        """On to the end or a deadlock; all that happened since the start."""
+        network = self._plan.network
+        results = array("q", bytes(8 * (2 + len(network.processes) + 2 * len(network.fifos))))
+        self._core.millrace_proceed(self._progress, _pointer(results))
+        deadlocked, moves, *counts = results
+        numbers = iter(counts)
+        processes = tuple(ProcessRun(p.name, next(numbers), 0, 0, 0, 0) for p in network.processes)
+        fifos = tuple(FifoRun(f.name, next(numbers), next(numbers), 0, 0, 0) for f in network.fifos)
+        return Outcome(0, bool(deadlocked), False, processes, fifos, work=moves // MOVES)
+
+    def deepen(self, fifo: str, depth: int) -> None:
+        """After a deadlock: the FIFO holds `depth` tokens from here on."""
+        self._core.millrace_widen(self._progress, self._plan.number(fifo), depth)
+
+
 def run(network: Network, *, limit: int | None = None, fast_forward: bool = True, buckets: int = 0) -> Outcome:
     """Run a network once. See `Plan.run`."""
     return Plan(network).run(limit=limit, fast_forward=fast_forward, buckets=buckets)
@@ -125,7 +171,8 @@ def _outcome(network: Network, results: "array[int]", shares: "array[float]", bu
     processes = tuple(ProcessRun(p.name, *(next(numbers) for _ in range(_PER_PROCESS))) for p in network.processes)
     fifos = tuple(FifoRun(f.name, *(next(numbers) for _ in range(_PER_FIFO))) for f in network.fifos)
     timeline = None if buckets == 0 else _timeline(shares, len(processes), buckets, width)
-    return Outcome(cycles, bool(deadlocked), bool(stopped), processes, fifos, tokens, windows, skipped, timeline)
+    done = (cycles, bool(deadlocked), bool(stopped), processes, fifos)
+    return Outcome(*done, tokens, windows, skipped, cycles - skipped, timeline)
 
 
 def _timeline(shares: "array[float]", processes: int, buckets: int, width: int) -> Timeline:
@@ -167,6 +214,10 @@ def _library() -> ctypes.CDLL:
     core.millrace_plan.argtypes = core.millrace_free.argtypes = core.millrace_end.argtypes = [pointer]
     core.millrace_start.argtypes = [pointer, pointer, number]
     core.millrace_go.argtypes = core.millrace_deepen.argtypes = [pointer, number, number]
+    core.millrace_confluent.restype, core.millrace_progress.restype = number, pointer
+    core.millrace_confluent.argtypes = core.millrace_stop.argtypes = [pointer]
+    core.millrace_progress.argtypes = core.millrace_proceed.argtypes = [pointer, pointer]
+    core.millrace_widen.argtypes = [pointer, number, number]
     core.millrace_results.argtypes = [pointer, pointer, pointer]
     return core
 

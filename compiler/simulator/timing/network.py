@@ -146,7 +146,9 @@ class Outcome:
     leaving, or a step.
 
     `stopped`: it was not finished after the given limit of cycles. All counts are of the cycles before `cycles`.
-    `tokens` were read in all; the run was simulated in `windows`, and `skipped` cycles of it were repetitions.
+    `tokens` were read in all; the run was simulated in `windows`, and `skipped` cycles of it were repetitions. `work`
+    is what the simulator did for it, in cycles of the network walked token by token: it tracks time, but is the same
+    everywhere.
     """
 
     cycles: int
@@ -157,4 +159,5 @@ class Outcome:
     tokens: int = field(default=0, compare=False)
     windows: int = field(default=0, compare=False)
     skipped: int = field(default=0, compare=False)
+    work: int = field(default=0, compare=False)
     timeline: Timeline | None = field(default=None, compare=False)

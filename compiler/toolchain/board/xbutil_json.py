@@ -56,8 +56,8 @@ def _board(node: Node) -> BoardReading:
 
 
 def _optional(node: Node, key: str) -> float | None:
-    """A number of watts; XRT writes "N/A" for a board without the sensor."""
-    if not node.has(key) or node.get(key).text() == "N/A":
+    """A number of watts; XRT writes "N/A" or, for sensors that the driver lists, "NA" for one that is not there."""
+    if not node.has(key) or node.get(key).text() in ("N/A", "NA"):
         return None
     return node.get(key).number()
 

@@ -1,6 +1,7 @@
 // Cycle-exact timing of a network of pipelined processes and bounded FIFOs; ../network.py defines the machine. What
 // ../core.py calls; all numbers are 64 bits wide.
 
+#include "progress.h"
 #include "repetition.h"
 
 using namespace millrace;
@@ -81,5 +82,29 @@ void millrace_results(const void* run, i64* numbers, double* shares) {
 }
 
 void millrace_end(void* run) { delete static_cast<Run*>(run); }
+
+// Whether `millrace_progress` takes the plan.
+i64 millrace_confluent(const void* plan) { return Progress::takes(*static_cast<const Plan*>(plan)); }
+
+void* millrace_progress(const void* plan, const i64* depths) {
+    return new Progress(*static_cast<const Plan*>(plan), depths);
+}
+
+void millrace_widen(void* progress, i64 fifo, i64 depth) {
+    static_cast<Progress*>(progress)->fifos[static_cast<std::size_t>(fifo)].depth = depth;
+}
+
+// On as far as it can: whether it deadlocked, moves, iterations that entered each process, tokens pushed and popped of each
+// FIFO.
+void millrace_proceed(void* progress, i64* numbers) {
+    Progress& of = *static_cast<Progress*>(progress);
+    const bool ended = of.go();
+    for (i64 value : {i64{!ended}, of.moves}) *numbers++ = value;
+    for (const Progress::Process& process : of.processes) *numbers++ = process.in.index;
+    for (const Progress::Fifo& fifo : of.fifos)
+        for (i64 value : {fifo.pushed, fifo.popped}) *numbers++ = value;
+}
+
+void millrace_stop(void* progress) { delete static_cast<Progress*>(progress); }
 
 }  // extern "C"

@@ -1,0 +1,73 @@
+"""XRT's tool for boards: `xbutil`, which XRT 2024.2 renamed to `xrt-smi`. Its reports are JSON files."""
+
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from compiler.errors import ReportError
+from compiler.measurement.errors import MeasurementError
+from compiler.toolchain.source import Source, read_source
+
+NAMES = ("xbutil", "xrt-smi")
+EXAMINE_S, RESET_S = 60.0, 120.0  # a board that is not ready answers each question only when its time is up
+_DONE = "Successfully reset Device"  # the tool ends with code 0 even where the reset failed
+
+
+@dataclass(frozen=True, slots=True)
+class Xbutil:
+    """The tool at `path`."""
+
+    path: Path
+
+    def examine(self, *options: str) -> Source:
+        """A report as JSON; `options` name a board and reports. Raises MeasurementError where there is none."""
+        with tempfile.TemporaryDirectory(prefix="millrace-xbutil-") as folder:
+            file = Path(folder, "examine.json")
+            said = self._run(["examine", *options, "--format", "JSON", "--output", str(file)], EXAMINE_S)
+            try:
+                return read_source(file)
+            except ReportError as error:
+                text = f"{self.path.name} examine wrote no report; it said: {_end(said)}"
+                raise MeasurementError("device", text) from error
+
+    def reset_command(self, bdf: str) -> list[str]:
+        """Hot reset of a board, as XRT documents it; it asks nobody."""
+        return [self.path.name, "reset", "--device", bdf, "--force"]
+
+    def reset(self, bdf: str) -> str:
+        """Reset a board: "" where that worked, else what the tool said."""
+        try:
+            said = self._run(self.reset_command(bdf)[1:], RESET_S)
+        except MeasurementError as error:
+            return str(error)
+        return "" if _DONE in said else _end(said)
+
+    def _run(self, arguments: list[str], seconds: float) -> str:
+        try:
+            done = subprocess.run(
+                [self.path, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                timeout=seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            text = f"{self.path.name} {arguments[0]} did not end within {seconds:g} s; look at the board with dmesg"
+            raise MeasurementError("device", text) from error
+        except OSError as error:
+            raise MeasurementError("device", f"{self.path} can not be started: {error.strerror}") from error
+        return done.stdout.decode(errors="replace")
+
+
+def find_xbutil() -> Xbutil | None:
+    """The tool in PATH, None where there is none."""
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    return Xbutil(Path(path)) if path is not None else None
+
+
+def _end(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return "; ".join(lines[-3:]) or "nothing"

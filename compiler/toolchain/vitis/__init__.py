@@ -1,0 +1,1 @@
+"""Vitis: finds the installed tools, runs them within limits, and reads what they wrote."""

@@ -1,0 +1,44 @@
+"""What one exploration came to, as far as a comparison with another run of it looks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dse.archive import Entry
+from dse.comparison.causes import Circumstances
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A metric's value and where it came from."""
+
+    value: float
+    unit: str
+    fidelity: str
+
+
+@dataclass(frozen=True, slots=True)
+class DesignResults:
+    """One design. `metrics` by (stage, name), where the estimates are of stage `search`; `failures` has for each stage
+    that has ended why it failed, None where it passed. `infeasible`: why it can not be built, None where it can.
+    """
+
+    id: str
+    key: str
+    number: int
+    on_front: bool
+    infeasible: str | None
+    metrics: Mapping[tuple[str, str], Reading]
+    failures: Mapping[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """One exploration. `designs` by key: those on a front or looked at beyond their estimates; `fronts` by fidelity;
+    `failed`: why the exploration failed, None where it did not.
+    """
+
+    id: str
+    designs: Mapping[str, DesignResults]
+    fronts: Mapping[str, tuple[Entry, ...]]
+    circumstances: Circumstances
+    failed: str | None = None
