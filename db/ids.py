@@ -2,6 +2,7 @@
 
 import secrets
 import time
+from datetime import UTC, datetime
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _TIME_CHARS = 10
@@ -16,3 +17,11 @@ def new_id(prefix: str) -> str:
 
 def _encode(value: int, length: int) -> str:
     return "".join(_ALPHABET[(value >> shift) & 31] for shift in range(5 * (length - 1), -1, -5))
+
+
+def time_of(made: str) -> datetime:
+    """When an id was made, to the millisecond."""
+    milliseconds = 0
+    for char in made.rpartition("_")[2][:_TIME_CHARS]:
+        milliseconds = milliseconds * len(_ALPHABET) + _ALPHABET.index(char)
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)

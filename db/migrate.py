@@ -1,6 +1,6 @@
 """Brings a database to the newest revision. Called at every start; a database that is there already costs one query.
 
-New revision: change db/models.py, call `draft("0002", "what")`, read what it wrote, and set `HEAD` to it.
+New revision: change db/models.py, call `draft("0004", "what")`, read what it wrote, and set `HEAD` to it.
 """
 
 import fcntl
@@ -8,23 +8,24 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Engine, inspect, make_url, text
 
 from db.engine import make_engine
+from db.errors import ConflictError
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
-HEAD = "0002"
+HEAD = "0003"
 _SCRIPTS = Path(__file__).parent / "migrations"
 _POSTGRES_LOCK = 7_218_364_091  # any constant that no other program uses
 
 
 def upgrade(url: str) -> None:
     """Create or upgrade the tables at `url`. Two that start at once take turns."""
-    engine = make_engine(url)
+    engine = make_engine(url, limits=False)
     try:
         if current_revision(engine) == HEAD:
             return
@@ -58,8 +59,26 @@ def _run(engine: Engine) -> None:
     from alembic import command  # noqa: PLC0415
 
     with engine.connect() as connection:
-        command.upgrade(_config(connection), "head")
-        connection.commit()
+        if engine.dialect.name == "sqlite":
+            _suspend_references(connection)
+        with connection.begin():  # begun here, so that Alembic does not commit before the references are checked
+            command.upgrade(_config(connection), "head")
+            _check_references(connection)
+
+
+def _suspend_references(connection: Connection) -> None:
+    # SQLite changes a table by making it anew: dropping the old one would delete what refers to its rows. Not possible
+    # inside a transaction, hence below SQLAlchemy, which would begin one. The connection is closed after the upgrade.
+    driver: Any = connection.connection.driver_connection
+    driver.execute("PRAGMA foreign_keys=OFF")
+
+
+def _check_references(connection: Connection) -> None:
+    if connection.dialect.name != "sqlite":
+        return
+    broken = connection.execute(text("PRAGMA foreign_key_check")).first()
+    if broken is not None:
+        raise ConflictError(f"upgrade undone: a row of {broken[0]} refers to a row of {broken[2]} that is not there")
 
 
 def _config(connection: Connection) -> "Config":

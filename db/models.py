@@ -14,24 +14,43 @@ from sqlalchemy import (
     String,
     Text,
     UniqueConstraint,
+    text,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 from db.types import UtcDateTime, utcnow
 
-ExplorationState = Literal["queued", "lowering", "searching", "simulating", "verifying", "done", "failed", "cancelled"]
-BuildState = Literal["queued", "running", "done", "failed", "cancelled"]
-DesignStage = Literal["simulate", "csim"]
+ExplorationState = Literal[
+    "queued", "lowering", "searching", "simulating", "verifying", "building", "done", "failed", "cancelled"
+]
+BuildState = Literal["blocked", "queued", "running", "done", "failed", "cancelled"]
+"""`blocked`: waits for the build `after_id`; `queued`: may be taken once `not_before` has passed."""
+DesignStage = Literal["simulate", "csim", "csynth", "cosim", "link", "measure"]
 """Stages that one design goes through, in the order of the ladder."""
-Stage = Literal["lower", DesignStage]
+Stage = Literal["lower", "search", DesignStage, "calibrate"]
 Failure = Literal["infeasible", "tool", "licence", "node", "timeout"]
 """Why a build failed. Only the last four may be tried again with the same inputs."""
+Priority = Literal["low", "normal", "high"]
+Role = Literal["viewer", "user", "node", "admin"]
+NodeState = Literal["active", "draining", "paused"]
+SweepRunState = Literal["running", "same", "changed", "regressed", "failed", "cancelled"]
+Misfire = Literal["skip", "run_once"]
 
 DESIGN_STAGES: tuple[DesignStage, ...] = get_args(DesignStage)
-ACTIVE_STATES: tuple[ExplorationState, ...] = ("queued", "lowering", "searching", "simulating", "verifying")
+ACTIVE_STATES: tuple[ExplorationState, ...] = (
+    "queued", "lowering", "searching", "simulating", "verifying", "building"
+)  # fmt: skip
+OPEN_STATES: tuple[BuildState, ...] = ("blocked", "queued", "running")
+"""Builds that are not at their end."""
 
+_OF_EXPLORATION = "design_id IS NULL AND workload_id IS NULL"
+_RATED = ("exploration_id", "number", "id", "latency_us", "simulated_us")
 _ID = String(32)
 _DIGEST = String(64)
+
+
+def _partial_index(name: str, *columns: str, where: str, unique: bool = False) -> Index:
+    return Index(name, *columns, unique=unique, sqlite_where=text(where), postgresql_where=text(where))
 
 
 class Base(DeclarativeBase):
@@ -49,21 +68,6 @@ class Base(DeclarativeBase):
         list[Any]: JSON,
         float: Double,
     }
-
-
-class Leased:
-    """Columns of work that one worker does at a time (design section 6).
-
-    A worker holds the row while `lease_expires` lies ahead and renews it; each taking raises `lease_token`, and every
-    write of the work is conditional on the token, so that a worker that lost its lease cannot write. `losses` counts
-    leases that ran out; the reaper gives up after a few.
-    """
-
-    lease_owner: Mapped[str | None] = mapped_column(String(200))
-    lease_expires: Mapped[datetime | None]
-    lease_token: Mapped[int] = mapped_column(Integer, default=0)
-    losses: Mapped[int] = mapped_column(Integer, default=0)
-    enqueued_at: Mapped[datetime | None]
 
 
 class Model(Base):
@@ -101,8 +105,10 @@ class Workload(Base):
     model: Mapped[Model] = relationship(lazy="joined")
 
 
-class Exploration(Leased, Base):
-    """One search: workload x platform x objectives x budget x sampler."""
+class Exploration(Base):
+    """One search: workload x platform x objectives x budget x sampler. `owner` is the name of the API key that started
+    it, None without access control; `sweep_run_id` the sweep's run that it belongs to.
+    """
 
     __tablename__ = "explorations"
 
@@ -113,6 +119,9 @@ class Exploration(Leased, Base):
     options: Mapped[dict[str, Any]]
     budget: Mapped[int]
     state: Mapped[ExplorationState] = mapped_column(String(16), index=True)
+    priority: Mapped[Priority] = mapped_column(String(8), default="normal")
+    owner: Mapped[str | None] = mapped_column(String(100), index=True)
+    sweep_run_id: Mapped[str | None] = mapped_column(ForeignKey("sweep_runs.id"), index=True)
     error: Mapped[str | None] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
     started_at: Mapped[datetime | None]
@@ -133,6 +142,9 @@ class Design(Base):
     __table_args__ = (
         UniqueConstraint("exploration_id", "key"),
         UniqueConstraint("exploration_id", "number"),
+        # What lists count and the front, without the rows, which are wide.
+        Index("ix_designs_front", "exploration_id", "on_front", "number", "feasible"),
+        _partial_index("ix_designs_simulated", *_RATED, where="simulated_us IS NOT NULL"),
     )
 
     id: Mapped[str] = mapped_column(_ID, primary_key=True)
@@ -153,23 +165,77 @@ class Design(Base):
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
 
 
-class Build(Leased, Base):
-    """One stage run on the farm. `key` digests its inputs, tool versions and options: equal keys, equal results."""
+class Build(Base):
+    """One stage run on the farm. `key` digests its inputs, tool versions and options: equal keys, equal results.
+
+    Of a workload (`lower`), of an exploration (`search`, `calibrate`), or of a design, whose exploration is named too.
+    A stage that reads another one's results waits for the build `after_id`.
+
+    Queue: a worker takes, of the capabilities (`queue`) that its node has, the queued build with the least `fair_tag`
+    (start-time fair queuing) whose `licence` has a token left and whose `cpus` and `memory_gb` the node still has.
+    `request` is these three as text: builds with equal ones are takeable alike. A build that was never taken and will
+    not be (cancelled, adopted) has the tag 0: it took nobody's turn.
+
+    Lease (design section 6): a worker holds a running build while `lease_expires` lies ahead and renews it; each taking
+    raises `lease_token`, and every write of the work is conditional on the token, so that a worker that lost its lease
+    cannot write. `losses` counts leases that ran out; the reaper gives up after a few. No two builds with one key run
+    at the same time.
+
+    `attempt` counts runs since it was last queued by a person or a flow; `history` holds the failed ones. `seconds` is
+    how long the last run took, None for a result that was adopted.
+    """
 
     __tablename__ = "builds"
-    __table_args__ = (UniqueConstraint("design_id", "key"), UniqueConstraint("workload_id", "key"))
+    __table_args__ = (
+        UniqueConstraint("design_id", "key"),
+        UniqueConstraint("workload_id", "key"),
+        Index("ix_builds_queue", "state", "queue", "owner", "request", "fair_tag", "id"),
+        Index("ix_builds_flow", "exploration_id", "stage", "state"),
+        Index("ix_builds_share", "queue", "exploration_id", "fair_tag"),
+        Index("ix_builds_node", "node", "state"),
+        Index("ix_builds_state", "state", "id"),
+        Index("ix_builds_statistics", "stage", "state", "failure", "seconds", "losses"),
+        _partial_index("ix_builds_taken", "queue", "owner", "state", "fair_tag", where="state <> 'queued'"),
+        _partial_index("ix_builds_delayed", "queue", "not_before", where="state = 'queued' AND not_before IS NOT NULL"),
+        _partial_index("uq_builds_running_key", "key", where="state = 'running'", unique=True),
+        _partial_index("uq_builds_exploration_key", "exploration_id", "key", where=_OF_EXPLORATION, unique=True),
+    )
 
     id: Mapped[str] = mapped_column(_ID, primary_key=True)
-    design_id: Mapped[str | None] = mapped_column(ForeignKey("designs.id"))
     workload_id: Mapped[str | None] = mapped_column(ForeignKey("workloads.id"))
+    exploration_id: Mapped[str | None] = mapped_column(ForeignKey("explorations.id"))
+    design_id: Mapped[str | None] = mapped_column(ForeignKey("designs.id"))
+    after_id: Mapped[str | None] = mapped_column(ForeignKey("builds.id"), index=True)
     stage: Mapped[Stage] = mapped_column(String(16))
     key: Mapped[str] = mapped_column(_DIGEST, index=True)
-    state: Mapped[BuildState] = mapped_column(String(16), index=True)
+    options: Mapped[dict[str, Any]] = mapped_column(default=dict)
+    owner: Mapped[str] = mapped_column(String(100), default="")
+    state: Mapped[BuildState] = mapped_column(String(16))
+
+    queue: Mapped[str] = mapped_column(String(120))
+    fair_tag: Mapped[float] = mapped_column(default=0.0)
+    request: Mapped[str] = mapped_column(String(120), default="")
+    licence: Mapped[str | None] = mapped_column(String(60))
+    cpus: Mapped[float] = mapped_column(default=0.0)
+    memory_gb: Mapped[float] = mapped_column(default=0.0)
+    timeout_s: Mapped[float | None]
+    not_before: Mapped[datetime | None]
+
+    node: Mapped[str | None] = mapped_column(String(100))
+    lease_owner: Mapped[str | None] = mapped_column(String(200))
+    lease_expires: Mapped[datetime | None]
+    lease_token: Mapped[int] = mapped_column(Integer, default=0)
+    losses: Mapped[int] = mapped_column(Integer, default=0)
+    attempt: Mapped[int] = mapped_column(Integer, default=0)
+    history: Mapped[list[Any]] = mapped_column(default=list)
+
     failure: Mapped[Failure | None] = mapped_column(String(16))
     error: Mapped[str | None] = mapped_column(Text)
     verdict: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     log_digest: Mapped[str | None] = mapped_column(_DIGEST)
     tool_versions: Mapped[dict[str, Any]]
+    adopted_from: Mapped[str | None] = mapped_column(_ID)
+    seconds: Mapped[float | None]
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
@@ -232,3 +298,140 @@ class IdempotencyKey(Base):
     body_digest: Mapped[str] = mapped_column(_DIGEST)
     response: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
+
+
+class QueueShare(Base):
+    """How many turns an owner has had in a queue while others waited too: the next goes to the owner who had least."""
+
+    __tablename__ = "queue_shares"
+
+    queue: Mapped[str] = mapped_column(String(120), primary_key=True)
+    owner: Mapped[str] = mapped_column(String(100), primary_key=True)
+    served: Mapped[float] = mapped_column(default=0.0)
+
+
+class Node(Base):
+    """A machine of the farm, as its worker announces it.
+
+    `capabilities` maps each queue that it serves to tool versions, `missing` what it can not do to the reason; `cpus`
+    and `memory_gb` bound the requests of what runs there at once. `state` is the operator's: a draining node finishes
+    what it runs and takes nothing more, a paused one also gives back what it runs. `waiting` are
+    the requests that wait for room, longest first: room is kept for the first, so that small builds do not starve a
+    large one, nor large ones a small one.
+    """
+
+    __tablename__ = "nodes"
+
+    name: Mapped[str] = mapped_column(String(100), primary_key=True)
+    state: Mapped[NodeState] = mapped_column(String(16), default="active")
+    capabilities: Mapped[dict[str, Any]]
+    missing: Mapped[dict[str, Any]]
+    cpus: Mapped[float]
+    memory_gb: Mapped[float]
+    version: Mapped[str] = mapped_column(String(100))
+    waiting: Mapped[list[Any]] = mapped_column(default=list)
+    first_seen: Mapped[datetime] = mapped_column(default=utcnow)
+    last_seen: Mapped[datetime]
+
+
+class Licence(Base):
+    """How many builds that need this licence feature may run at once on the whole farm."""
+
+    __tablename__ = "licences"
+
+    feature: Mapped[str] = mapped_column(String(60), primary_key=True)
+    tokens: Mapped[int]
+
+
+class Leader(Base):
+    """Who does what only one process of the farm does at a time (the sweeps' tick), until when."""
+
+    __tablename__ = "leaders"
+
+    task: Mapped[str] = mapped_column(String(60), primary_key=True)
+    holder: Mapped[str | None] = mapped_column(String(200))
+    expires: Mapped[datetime | None]
+
+
+class Calibration(Base):
+    """A refit of a platform's area model from the farm's own reports; `digest` is its file in the store."""
+
+    __tablename__ = "calibrations"
+
+    id: Mapped[str] = mapped_column(_ID, primary_key=True)
+    platform: Mapped[str] = mapped_column(String(64), index=True)
+    digest: Mapped[str] = mapped_column(_DIGEST)
+    summary: Mapped[dict[str, Any]]
+    build_id: Mapped[str | None] = mapped_column(ForeignKey("builds.id"))
+    created_at: Mapped[datetime] = mapped_column(default=utcnow)
+
+
+class Sweep(Base):
+    """A schedule over a matrix of explorations: `matrix` maps fields of an exploration to the values they take.
+
+    `next_at` is when the tick runs it next, None while it is disabled.
+    """
+
+    __tablename__ = "sweeps"
+
+    id: Mapped[str] = mapped_column(_ID, primary_key=True)
+    name: Mapped[str] = mapped_column(String(100), unique=True)
+    cron: Mapped[str] = mapped_column(String(100))
+    zone: Mapped[str] = mapped_column(String(60))
+    misfire: Mapped[Misfire] = mapped_column(String(16))
+    matrix: Mapped[dict[str, Any]]
+    options: Mapped[dict[str, Any]]
+    webhook: Mapped[str | None] = mapped_column(String(500))
+    enabled: Mapped[bool] = mapped_column(default=True)
+    owner: Mapped[str | None] = mapped_column(String(100))
+    next_at: Mapped[datetime | None] = mapped_column(index=True)
+    created_at: Mapped[datetime] = mapped_column(default=utcnow)
+
+
+class SweepRun(Base):
+    """One run of a sweep. `baseline_id` is the last good run, which `comparison` compares it with."""
+
+    __tablename__ = "sweep_runs"
+
+    id: Mapped[str] = mapped_column(_ID, primary_key=True)
+    sweep_id: Mapped[str] = mapped_column(ForeignKey("sweeps.id"), index=True)
+    baseline_id: Mapped[str | None] = mapped_column(ForeignKey("sweep_runs.id"))
+    state: Mapped[SweepRunState] = mapped_column(String(16))
+    scheduled_for: Mapped[datetime | None]
+    cause: Mapped[str] = mapped_column(String(16))
+    comparison: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    tool_versions: Mapped[dict[str, Any]]
+    error: Mapped[str | None] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(default=utcnow)
+    finished_at: Mapped[datetime | None]
+
+
+class ApiKey(Base):
+    """Who may do what. Of the key only a hash is stored; `name` is what audit and ownership call its holder."""
+
+    __tablename__ = "api_keys"
+
+    id: Mapped[str] = mapped_column(_ID, primary_key=True)
+    name: Mapped[str] = mapped_column(String(100), unique=True)
+    role: Mapped[Role] = mapped_column(String(16))
+    prefix: Mapped[str] = mapped_column(String(16), index=True)
+    hash: Mapped[str] = mapped_column(_DIGEST)
+    quotas: Mapped[dict[str, Any]]
+    created_at: Mapped[datetime] = mapped_column(default=utcnow)
+    expires_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
+    last_used_at: Mapped[datetime | None]
+
+
+class AuditEntry(Base):
+    """Who changed what, when and from where. Rows are only ever added."""
+
+    __tablename__ = "audit"
+
+    id: Mapped[int] = mapped_column(BigInteger().with_variant(Integer, "sqlite"), primary_key=True)
+    at: Mapped[datetime] = mapped_column(default=utcnow, index=True)
+    who: Mapped[str | None] = mapped_column(String(100))
+    address: Mapped[str] = mapped_column(String(64))
+    action: Mapped[str] = mapped_column(String(60))
+    target: Mapped[str | None] = mapped_column(String(200))
+    detail: Mapped[dict[str, Any]]

@@ -15,7 +15,9 @@ def insert_or_ignore(session: Session, table: type[Base], values: dict[str, Any]
     On Postgres this waits for a concurrent insert of the same row to commit or roll back.
     """
     insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
-    result = session.execute(insert(table).values(**values).on_conflict_do_nothing())
+    statement = insert(table).values(**values).on_conflict_do_nothing()
+    # Asked for: where nothing is returned, psycopg's cursor is closed before anybody looks at its count.
+    result = session.execute(statement, execution_options={"preserve_rowcount": True})
     return rowcount(result) > 0
 
 

@@ -1,134 +1,143 @@
-"""Builds: one stage of one design or workload, run at most once per key."""
+"""Builds: one stage of a workload, an exploration or a design, run at most once per key.
+
+Who changes a build holds its lease (`leases.fence`) or changes one that nobody runs. Every function works on a few rows
+that an index finds, however many builds there are.
+"""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, get_args
 
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from db.errors import NotFoundError
-from db.ids import new_id
-from db.models import Artifact, Build, Design, DesignStage, Failure, Metric, Stage
-from db.repositories import designs
-from db.repositories._statements import insert_or_ignore, rowcount
+from db.models import OPEN_STATES, Build, BuildState, Failure, Priority, Stage
+from db.repositories import adoption, attempts, ladder, turns
+from db.repositories._statements import insert_or_ignore
+from db.repositories.new_build import NewBuild
 from db.types import utcnow
 
-_NOT_RUNNABLE = ("failed", "cancelled")
+
+@dataclass(frozen=True, slots=True)
+class BuildFilter:
+    """What `page` looks for; None: anything."""
+
+    state: BuildState | None = None
+    stage: Stage | None = None
+    queue: str | None = None
+    exploration_id: str | None = None
+    design_id: str | None = None
+    node: str | None = None
 
 
-def ensure(
-    session: Session,
-    stage: Stage,
-    key: str,
-    tool_versions: dict[str, Any],
-    *,
-    design_id: str | None = None,
-    workload_id: str | None = None,
-) -> Build:
-    """The build of this design or workload with `key`, queued now if it is new.
-
-    When another design has finished a build with the same key, what it found is this one's too: verdict, artifacts,
-    metrics.
+def ensure(session: Session, new: NewBuild) -> Build:
+    """The build of this subject with this key: made now (queued, or blocked while `after_id` is not done), found in
+    whatever state it is, or adopted from a twin that has ended (done, or failed where the failure lies in the inputs).
     """
-    values = {"id": new_id("bld"), "design_id": design_id, "workload_id": workload_id, "stage": stage, "key": key}
-    values |= {"state": "queued", "tool_versions": tool_versions, "lease_token": 0, "losses": 0}
-    is_new = insert_or_ignore(session, Build, {**values, "created_at": utcnow()})
-    query = select(Build).where(Build.key == key, Build.design_id == design_id, Build.workload_id == workload_id)
-    build = session.scalars(query).one()
+    is_new = insert_or_ignore(session, Build, new.row())
+    build = session.scalars(select(Build).where(*_subject(new), Build.key == new.key)).one()
     if is_new:
-        _adopt(session, build)
+        _place(session, build, new.priority)
     return build
 
 
-def _adopt(session: Session, build: Build) -> None:
-    query = select(Build).where(Build.key == build.key, Build.state == "done", Build.id != build.id)
-    twin = session.scalars(query.order_by(Build.id)).first()
-    if twin is None:
+def _subject(new: NewBuild):
+    if new.design_id is not None:
+        return (Build.design_id == new.design_id,)
+    if new.workload_id is not None:
+        return (Build.workload_id == new.workload_id,)
+    return Build.exploration_id == new.exploration_id, Build.design_id.is_(None), Build.workload_id.is_(None)
+
+
+def _place(session: Session, build: Build, priority: Priority) -> None:
+    # Waits until whoever is just ending a twin or the build before has committed: it would not see this build, and
+    # this transaction not that it has ended.
+    open_twin = select(Build.id).where(Build.key == build.key, Build.id != build.id, Build.state.in_(OPEN_STATES))
+    session.execute(open_twin.with_for_update(read=True)).all()
+    if adoption.adopt_any(session, build):
         return
-    build.state, build.verdict, build.log_digest = "done", twin.verdict, twin.log_digest
-    build.tool_versions = twin.tool_versions
-    build.started_at, build.finished_at = twin.started_at, twin.finished_at
-    for artifact in session.scalars(select(Artifact).where(Artifact.build_id == twin.id)):
-        session.add(
-            Artifact(
-                build_id=build.id,
-                design_id=build.design_id,
-                path=artifact.path,
-                digest=artifact.digest,
-                size=artifact.size,
-                media_type=artifact.media_type,
-            )
-        )
-    session.flush()
-    if build.design_id is not None and twin.design_id is not None:
-        _adopt_metrics(session, build.design_id, build.id, designs.get(session, twin.design_id), twin.id)
-
-
-def _adopt_metrics(session: Session, design_id: str, build_id: str, twin: Design, twin_build: str) -> None:
-    found = session.scalars(select(Metric).where(Metric.build_id == twin_build).order_by(Metric.id))
-    copies = [designs.NewMetric(m.name, m.value, m.unit, m.fidelity, m.tool, m.tool_version) for m in found]
-    if copies:
-        designs.record_build(session, design_id, build_id, copies[0].fidelity, copies)
-        designs.set_simulated(session, design_id, twin.simulated_us, twin.deadlock, twin.flags)
+    if ladder.may_start(session, build):
+        turns.enqueue(session, build, priority)
 
 
 def requeue(session: Session, build_id: str) -> bool:
-    """Queue a failed or cancelled build again; False when it is in another state."""
-    result = session.execute(
-        update(Build)
-        .where(Build.id == build_id, Build.state.in_(_NOT_RUNNABLE))
-        .values(state="queued", error=None, failure=None, verdict=None, losses=0, finished_at=None, enqueued_at=None)
-        .execution_options(synchronize_session=False)
-    )
-    session.expire_all()
-    return rowcount(result) > 0
+    """Queue a failed or cancelled build again, or block it until the build before is done; False in another state."""
+    build = session.get(Build, build_id, with_for_update=True, populate_existing=True)
+    if build is None or build.state not in ("failed", "cancelled"):
+        return False
+    if build.failure is not None:
+        attempts.remember(build, build.failure, build.error or "")
+    build.state, build.failure, build.error, build.verdict = "blocked", None, None, None
+    build.losses, build.attempt, build.not_before = 0, 0, None
+    build.finished_at, build.adopted_from = None, None
+    session.flush()
+    if ladder.may_start(session, build):
+        turns.enqueue(session, build)
+    return True
+
+
+def finish(
+    session: Session,
+    build: Build,
+    verdict: dict[str, Any] | None,
+    tool_versions: dict[str, Any],
+    log_digest: str | None = None,
+) -> list[Build]:
+    """Record that the build is done and give its lease back; the caller has fenced, and stored its files and metrics.
+
+    The builds that changed with it: those that waited for it, now queued; those with the same key, now done too, and
+    what waited for them.
+    """
+    build = _end(session, build, log_digest)
+    build.state, build.verdict, build.tool_versions = "done", verdict, tool_versions
+    build.failure, build.error = None, None
+    session.flush()
+    return ladder.unblock(session, build) + ladder.share(session, build)
+
+
+def fail(session: Session, build: Build, failure: Failure, error: str, log_digest: str | None = None) -> list[Build]:
+    """Record that the build has failed for good and give its lease back; the caller has fenced.
+
+    The builds that changed with it: what waited for it, now cancelled; where the failure lies in the inputs, those with
+    the same key, now failed too, and what waited for them.
+    """
+    build = _end(session, build, log_digest)
+    build.state, build.failure, build.error = "failed", failure, error
+    session.flush()
+    changed = ladder.abandon(session, build)
+    return changed + (ladder.share(session, build) if failure == "infeasible" else [])
+
+
+def retry_later(
+    session: Session,
+    build: Build,
+    failure: Failure,
+    error: str,
+    not_before: datetime | None,
+    log_digest: str | None = None,
+) -> None:
+    """Queue the build again, behind what waits already, to start after `not_before`; the failed attempt is kept in
+    its history. The caller has fenced.
+    """
+    build = _end(session, build, log_digest)
+    attempts.remember(build, failure, error)
+    build.failure, build.error, build.not_before, build.finished_at = None, None, not_before, None
+    turns.enqueue(session, build)
+
+
+def cancel(session: Session, build_ids: Sequence[str]) -> list[Build]:
+    """Cancel those that have not ended, and what waits for them; revokes their holders' leases. All that changed."""
+    return ladder.cancel(session, build_ids)
 
 
 def get(session: Session, build_id: str) -> Build:
+    """Raises NotFoundError."""
     build = session.get(Build, build_id)
     if build is None:
         raise NotFoundError("build", build_id)
     return build
-
-
-def exploration_of(session: Session, build_id: str) -> str | None:
-    """Id of the exploration whose design the build is of; None for the import of a workload."""
-    query = select(Design.exploration_id).join(Build, Build.design_id == Design.id).where(Build.id == build_id)
-    return session.scalars(query).first()
-
-
-def start(session: Session, build_id: str) -> None:
-    """Note that a worker has begun; the caller holds the lease."""
-    _set(session, build_id, state="running", started_at=utcnow(), finished_at=None)
-
-
-def finish(session: Session, build_id: str, verdict: dict[str, Any] | None, tool_versions: dict[str, Any]) -> None:
-    """Record the result and give the lease back; the caller has fenced."""
-    values = {"verdict": verdict, "tool_versions": tool_versions, "lease_owner": None, "lease_expires": None}
-    _set(session, build_id, state="done", finished_at=utcnow(), **values)
-
-
-def fail(session: Session, build_id: str, failure: Failure, error: str) -> None:
-    """Record why the build failed and give the lease back; the caller has fenced."""
-    values = {"failure": failure, "error": error, "lease_owner": None, "lease_expires": None}
-    _set(session, build_id, state="failed", finished_at=utcnow(), **values)
-
-
-def cancel(session: Session, build_ids: Sequence[str]) -> None:
-    """Cancel those that are not finished; their holders' leases are revoked."""
-    session.execute(
-        update(Build)
-        .where(Build.id.in_(build_ids), Build.state.in_(("queued", "running")))
-        .values(
-            state="cancelled",
-            finished_at=utcnow(),
-            lease_owner=None,
-            lease_expires=None,
-            lease_token=Build.lease_token + 1,
-        )
-        .execution_options(synchronize_session=False)
-    )
-    session.expire_all()
 
 
 def of_design(session: Session, design_id: str) -> Sequence[Build]:
@@ -136,32 +145,60 @@ def of_design(session: Session, design_id: str) -> Sequence[Build]:
     return session.scalars(select(Build).where(Build.design_id == design_id).order_by(Build.id.desc())).all()
 
 
-def of_exploration(session: Session, exploration_id: str, *stages: DesignStage) -> Sequence[Build]:
-    """Builds of these stages of the exploration's designs, oldest first."""
-    query = select(Build).join(Design, Build.design_id == Design.id)
-    query = query.where(Design.exploration_id == exploration_id, Build.stage.in_(stages))
-    return session.scalars(query.order_by(Build.id)).all()
+def of_workload(session: Session, workload_id: str) -> Sequence[Build]:
+    """Newest first."""
+    return session.scalars(select(Build).where(Build.workload_id == workload_id).order_by(Build.id.desc())).all()
 
 
-def latest_by_design(session: Session, design_ids: Sequence[str], stage: DesignStage) -> dict[str, Build]:
+def of_exploration(session: Session, exploration_id: str, *stages: Stage) -> Sequence[Build]:
+    """Builds of these stages, all without any, of the exploration and of its designs, oldest first."""
+    query = select(Build).where(*_in_exploration(exploration_id, stages)).order_by(Build.id)
+    return session.scalars(query).all()
+
+
+def latest_by_design(session: Session, design_ids: Sequence[str], stage: Stage) -> dict[str, Build]:
     """The newest build of the stage of each design that has one."""
     query = select(Build).where(Build.design_id.in_(design_ids), Build.stage == stage).order_by(Build.id)
     return {b.design_id: b for b in session.scalars(query) if b.design_id is not None}
 
 
+def has_open(session: Session, exploration_id: str, *stages: Stage) -> bool:
+    """Whether a build of these stages, of any without some, has not ended. One probe per state and stage."""
+    query = select(Build.id).where(*_in_exploration(exploration_id, stages or get_args(Stage)))
+    return bool(session.scalar(select(query.where(Build.state.in_(OPEN_STATES)).exists())))
+
+
 def unfinished(session: Session, *stages: Stage) -> Sequence[Build]:
-    """Queued and running builds of these stages, oldest first."""
-    query = select(Build).where(Build.stage.in_(stages), Build.state.in_(("queued", "running")))
+    """Builds of these stages that have not ended, oldest first."""
+    query = select(Build).where(Build.stage.in_(stages), Build.state.in_(OPEN_STATES))
     return session.scalars(query.order_by(Build.id)).all()
 
 
-def set_log(session: Session, build_id: str, token: int, log_digest: str) -> None:
-    """Attach the log of the run that had this lease token."""
-    session.execute(update(Build).where(Build.id == build_id, Build.lease_token == token).values(log_digest=log_digest))
+def count_by_state(session: Session, exploration_id: str) -> dict[tuple[Stage, BuildState], int]:
+    """How many builds of the exploration are in which state, by stage."""
+    query = select(Build.stage, Build.state, func.count()).where(Build.exploration_id == exploration_id)
+    found = session.execute(query.group_by(Build.stage, Build.state)).all()
+    return {(stage, state): count for stage, state, count in found}
 
 
-def _set(session: Session, build_id: str, **values: Any) -> None:
-    session.execute(
-        update(Build).where(Build.id == build_id).values(**values).execution_options(synchronize_session=False)
-    )
-    session.expire_all()
+def page(session: Session, filters: BuildFilter, before: str | None, limit: int) -> Sequence[Build]:
+    """Newest first, those older than id `before`."""
+    query = select(Build).order_by(Build.id.desc()).limit(limit)
+    for name, value in asdict(filters).items():
+        if value is not None:
+            query = query.where(getattr(Build, name) == value)
+    return session.scalars(query if before is None else query.where(Build.id < before)).all()
+
+
+def _in_exploration(exploration_id: str, stages: Sequence[Stage]) -> tuple[ColumnElement[bool], ...]:
+    whole = Build.exploration_id == exploration_id
+    return (whole, Build.stage.in_(stages)) if stages else (whole,)
+
+
+def _end(session: Session, build: Build, log_digest: str | None) -> Build:
+    build = get(session, build.id)  # the caller's may belong to another session
+    now = utcnow()
+    build.finished_at, build.log_digest = now, log_digest or build.log_digest
+    build.lease_owner, build.lease_expires = None, None
+    build.seconds = None if build.started_at is None else (now - build.started_at).total_seconds()
+    return build

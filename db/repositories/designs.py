@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import delete, insert, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from db.errors import NotFoundError
 from db.ids import new_id
-from db.models import Design, Metric
+from db.models import Build, Design, DesignStage, Metric
 from db.types import utcnow
+
+_BATCH = 500  # SQLite bounds the parameters of a statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +87,60 @@ def _metric(metric: NewMetric, design_id: str, build_id: str | None) -> dict[str
     }
 
 
-def record_build(session: Session, design_id: str, build_id: str, fidelity: str, metrics: Sequence[NewMetric]) -> None:
-    """Make `metrics`, which this build gave its design, all that there are of their fidelity."""
-    session.execute(delete(Metric).where(Metric.design_id == design_id, Metric.fidelity == fidelity))
+def record_build(
+    session: Session, design_id: str, build_id: str, stage: DesignStage, metrics: Sequence[NewMetric]
+) -> None:
+    """Make `metrics`, which this build gave its design, all that builds of its stage gave the design."""
+    same_stage = select(Build.id).where(Build.design_id == design_id, Build.stage == stage)
+    session.execute(delete(Metric).where(Metric.design_id == design_id, Metric.build_id.in_(same_stage)))
     rows = [_metric(m, design_id, build_id) for m in metrics]
     if rows:
         session.execute(insert(Metric), rows)
+
+
+def copy(session: Session, from_exploration: str, to_exploration: str) -> int:
+    """Give an exploration the designs of another one, with their estimates and their place on the front; how many.
+
+    Designs that it has already stay where builds belong to them, else they make way: an interrupted search left them,
+    and what it would have found is what comes.
+    """
+    _discard_without_builds(session, to_exploration)
+    kept = {d.key: d.number for d in stored(session, to_exploration)}
+    first = max(kept.values(), default=-1) + 1
+    missing = [d for d in stored(session, from_exploration) if d.key not in kept]
+    rows = [_copied(d, to_exploration, first + i if kept else d.number) for i, d in enumerate(missing)]
+    for start in range(0, len(rows), _BATCH):
+        batch = rows[start : start + _BATCH]
+        session.execute(insert(Design), batch)
+        _copy_estimates(session, from_exploration, [row["id"] for row in batch])
+    return len(rows)
+
+
+def _discard_without_builds(session: Session, exploration_id: str) -> None:
+    has_build = select(Build.id).where(Build.design_id == Design.id).exists()
+    found = session.scalars(select(Design.id).where(Design.exploration_id == exploration_id, ~has_build)).all()
+    for start in range(0, len(found), _BATCH):
+        ids = found[start : start + _BATCH]
+        session.execute(delete(Metric).where(Metric.design_id.in_(ids)))
+        session.execute(delete(Design).where(Design.id.in_(ids)).execution_options(synchronize_session=False))
+
+
+def _copied(design: Design, exploration_id: str, number: int) -> dict[str, Any]:
+    row = {column.name: getattr(design, column.name) for column in Design.__table__.columns}
+    own = {"id": new_id("dsg"), "exploration_id": exploration_id, "number": number, "created_at": utcnow()}
+    return row | own | {"simulated_us": None, "deadlock": None}
+
+
+def _copy_estimates(session: Session, from_exploration: str, ids: Sequence[str]) -> None:
+    new, columns = aliased(Design), ("name", "value", "unit", "fidelity", "tool", "tool_version")
+    found = (
+        select(new.id, *(getattr(Metric, column) for column in columns))
+        .join(Design, Metric.design_id == Design.id)
+        .join(new, new.key == Design.key)
+        .where(new.id.in_(ids), Design.exploration_id == from_exploration, Metric.fidelity == "estimate")
+        .order_by(Metric.id)
+    )
+    session.execute(insert(Metric).from_select(["design_id", *columns], found))
 
 
 def set_simulated(
@@ -98,10 +148,13 @@ def set_simulated(
 ) -> None:
     """Record what the simulator found: a latency, or the explanation of a deadlock; and all flags of the design."""
     values = {"simulated_us": simulated_us, "deadlock": deadlock, "flags": flags}
-    session.execute(
-        update(Design).where(Design.id == design_id).values(**values).execution_options(synchronize_session=False)
-    )
-    session.expire_all()
+    session.execute(update(Design).where(Design.id == design_id).values(**values))
+
+
+def set_flags(session: Session, design_id: str, flags: list[dict[str, Any]]) -> None:
+    """Make these all flags of the design."""
+    get(session, design_id).flags = flags
+    session.flush()
 
 
 def get(session: Session, design_id: str) -> Design:

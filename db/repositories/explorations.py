@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import case, func, select, update
+from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session
 
 from db.errors import NotFoundError
 from db.ids import new_id
-from db.models import ACTIVE_STATES, Build, Design, Exploration, ExplorationState, Workload
-from db.repositories._statements import rowcount
+from db.models import ACTIVE_STATES, Build, Design, Exploration, ExplorationState, Priority, Workload
 from db.types import utcnow
 
 
@@ -34,7 +33,12 @@ def add(
     objectives: list[dict[str, Any]],
     options: dict[str, Any],
     budget: int,
+    *,
+    priority: Priority = "normal",
+    owner: str | None = None,
+    sweep_run_id: str | None = None,
 ) -> Exploration:
+    """Store a new one, queued."""
     exploration = Exploration(
         id=new_id("exp"),
         workload_id=workload.id,
@@ -44,8 +48,9 @@ def add(
         options=options,
         budget=budget,
         state="queued",
-        lease_token=0,
-        losses=0,
+        priority=priority,
+        owner=owner,
+        sweep_run_id=sweep_run_id,
     )
     session.add(exploration)
     session.flush()
@@ -62,22 +67,31 @@ def get(session: Session, exploration_id: str) -> Exploration:
 def lock(session: Session, exploration_id: str) -> Exploration:
     """Read the row and keep others from changing it or its events until this transaction ends.
 
-    Whoever locks an exploration and one of its builds takes the exploration first.
+    Whoever locks an exploration and one of its builds takes the exploration first. What this transaction has locked
+    already is not read again.
     """
+    locked: set[str] = session.info.setdefault("locked explorations", set())
+    if exploration_id in locked:
+        return get(session, exploration_id)
     query = select(Exploration).where(Exploration.id == exploration_id).with_for_update(of=Exploration)
     exploration = session.scalars(query.execution_options(populate_existing=True)).first()
     if exploration is None:
         raise NotFoundError("exploration", exploration_id)
+    locked.add(exploration_id)
     return exploration
 
 
-def page(session: Session, before: str | None, limit: int, state: str | None = None) -> Sequence[Exploration]:
+def page(
+    session: Session, before: str | None, limit: int, state: str | None = None, owner: str | None = None
+) -> Sequence[Exploration]:
     """Newest first, those older than id `before`."""
     query = select(Exploration).order_by(Exploration.id.desc()).limit(limit)
     if before is not None:
         query = query.where(Exploration.id < before)
     if state is not None:
         query = query.where(Exploration.state == state)
+    if owner is not None:
+        query = query.where(Exploration.owner == owner)
     return session.scalars(query).all()
 
 
@@ -95,22 +109,19 @@ def transition(
     error: str | None = None,
 ) -> bool:
     """Move the exploration to `target` if it is in one of `sources`; False when it is not."""
+    exploration = lock(session, exploration_id)
+    if exploration.state not in sources:
+        return False
     now = utcnow()
-    values: dict[str, Any] = {"state": target, "error": error}
+    exploration.state, exploration.error = target, error
     if target == "queued":
-        values |= {"finished_at": None, "losses": 0, "enqueued_at": None}
+        exploration.finished_at = None
     elif target in ACTIVE_STATES:
-        values |= {"started_at": case((Exploration.started_at.is_(None), now), else_=Exploration.started_at)}
+        exploration.started_at = exploration.started_at or now
     else:
-        values |= {"finished_at": now}
-    result = session.execute(
-        update(Exploration)
-        .where(Exploration.id == exploration_id, Exploration.state.in_(sources))
-        .values(**values)
-        .execution_options(synchronize_session=False)
-    )
-    session.expire_all()
-    return rowcount(result) > 0
+        exploration.finished_at = now
+    session.flush()
+    return True
 
 
 def counts(session: Session, exploration_ids: Sequence[str]) -> dict[str, Counts]:
@@ -136,9 +147,8 @@ def _simulations(session: Session, exploration_ids: Sequence[str]) -> dict[str, 
     """Designs with a simulation, and with one that has ended, by exploration id."""
     ended = case((Build.state.in_(("done", "failed")), Build.design_id))
     query = (
-        select(Design.exploration_id, func.count(Build.design_id.distinct()), func.count(ended.distinct()))
-        .join(Build, Build.design_id == Design.id)
-        .where(Design.exploration_id.in_(exploration_ids), Build.stage == "simulate")
-        .group_by(Design.exploration_id)
+        select(Build.exploration_id, func.count(Build.design_id.distinct()), func.count(ended.distinct()))
+        .where(Build.exploration_id.in_(exploration_ids), Build.stage == "simulate")
+        .group_by(Build.exploration_id)
     )
-    return {key: (total, done) for key, total, done in session.execute(query).all()}
+    return {key: (total, done) for key, total, done in session.execute(query).all() if key is not None}

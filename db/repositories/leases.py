@@ -1,121 +1,116 @@
-"""Leases with fencing tokens on explorations and builds (see `db.models.Leased`).
+"""Leases with fencing tokens on running builds (see `db.models.Build`); `queue.claim` gives them.
 
 Expiry compares the callers' clocks: machines of one farm keep time (NTP) to well below the lease's length.
 """
 
-from collections.abc import Sequence
-from datetime import datetime, timedelta
+from collections.abc import Collection, Mapping
+from datetime import timedelta
 
-from sqlalchemy import or_, select, update
+from sqlalchemy import ColumnElement, or_, select, tuple_, update
 from sqlalchemy.orm import Session
 
 from db.errors import LeaseLostError
-from db.models import Build, Exploration
-from db.repositories._statements import rowcount
+from db.models import Build
+from db.repositories import attempts, builds
 from db.types import utcnow
 
-LeasedTable = type[Exploration] | type[Build]
 
-
-def claim(
-    session: Session, table: LeasedTable, key: str, owner: str, seconds: float, states: Sequence[str]
-) -> int | None:
-    """Take the lease of row `key` if it is in one of `states` and nobody holds it; its new token, else None."""
-    now = utcnow()
-    taken = session.execute(
-        update(table)
-        .where(table.id == key, table.state.in_(states), _free(table, now))
-        .values(
-            lease_owner=owner,
-            lease_expires=now + timedelta(seconds=seconds),
-            lease_token=table.lease_token + 1,
-        )
-        .returning(table.lease_token)
-    )
-    return taken.scalar_one_or_none()
-
-
-def renew(session: Session, table: LeasedTable, key: str, token: int, seconds: float) -> bool:
+def renew(session: Session, build_id: str, token: int, seconds: float) -> bool:
     """Push the expiry out; False when the lease is no longer held with `token`."""
-    result = session.execute(
-        update(table)
-        .where(table.id == key, table.lease_token == token, table.lease_owner.is_not(None))
-        .values(lease_expires=utcnow() + timedelta(seconds=seconds))
-    )
-    return rowcount(result) > 0
+    values = {"lease_expires": utcnow() + timedelta(seconds=seconds)}
+    return _update(session, _held(build_id, token), values)
 
 
-def holds(session: Session, table: LeasedTable, key: str, token: int) -> bool:
-    """True while `token` is the newest lease and was not released or cancelled."""
-    found = session.scalar(
-        select(table.id).where(table.id == key, table.lease_token == token, table.lease_owner.is_not(None))
-    )
-    return found is not None
+def holds(session: Session, build_id: str, token: int) -> bool:
+    """True while `token` is the newest lease and was not released, revoked or cancelled."""
+    return session.scalar(select(Build.id).where(_held(build_id, token))) is not None
 
 
-def fence(session: Session, table: LeasedTable, key: str, token: int) -> None:
-    """Lock the row for this transaction and raise LeaseLostError unless `token` still holds it."""
-    result = session.execute(
-        update(table)
-        .where(table.id == key, table.lease_token == token, table.lease_owner.is_not(None))
-        .values(lease_token=token)
-    )
-    if rowcount(result) == 0:
-        raise LeaseLostError(table.__tablename__, key, token)
+def renew_all(session: Session, pairs: Collection[tuple[str, int]], seconds: float) -> set[tuple[str, int]]:
+    """`renew` for all (id, token) at once; those that are still held."""
+    expires = utcnow() + timedelta(seconds=seconds)
+    statement = update(Build).where(_among(pairs)).values(lease_expires=expires).returning(Build.id, Build.lease_token)
+    rows = session.execute(statement, execution_options={"synchronize_session": False})
+    return {(build_id, token) for build_id, token in rows.all()}
 
 
-def release(session: Session, table: LeasedTable, key: str, token: int) -> None:
-    """Give the lease back, for another worker to take; nothing happens when it is no longer ours."""
-    session.execute(
-        update(table)
-        .where(table.id == key, table.lease_token == token)
-        .values(lease_owner=None, lease_expires=None, enqueued_at=None)
-    )
+def holds_all(session: Session, pairs: Collection[tuple[str, int]]) -> set[tuple[str, int]]:
+    """Which of the (id, token) are still held."""
+    rows = session.execute(select(Build.id, Build.lease_token).where(_among(pairs)))
+    return {(build_id, token) for build_id, token in rows.all()}
 
 
-def revoke(session: Session, table: LeasedTable, key: str) -> None:
-    """Take the lease from whoever holds it: their next write raises LeaseLostError."""
-    session.execute(
-        update(table)
-        .where(table.id == key)
-        .values(lease_owner=None, lease_expires=None, lease_token=table.lease_token + 1, enqueued_at=None)
-    )
+def fence(session: Session, build_id: str, token: int) -> Build:
+    """Lock the row for this transaction and read it. Raises LeaseLostError unless `token` still holds it."""
+    query = select(Build).where(_held(build_id, token)).with_for_update()
+    build = session.scalars(query.execution_options(populate_existing=True)).first()
+    if build is None:
+        raise LeaseLostError("build", build_id, token)
+    return build
 
 
-def held(session: Session, table: LeasedTable) -> list[tuple[str, str]]:
-    """(id, owner) of every row that somebody holds, expired or not."""
-    rows = session.execute(select(table.id, table.lease_owner).where(table.lease_owner.is_not(None)))
+def release(session: Session, build_id: str, token: int) -> bool:
+    """Give the build back, for another worker to take at once; it counts neither as an attempt nor as a loss.
+
+    False, and nothing happens, when it is no longer ours.
+    """
+    return _update(session, _held(build_id, token), _given_back())
+
+
+def revoke(session: Session, build_id: str) -> bool:
+    """Take a running build from whoever holds it, for another worker to take; their next write raises LeaseLostError.
+
+    False when it is not running. Counts neither as an attempt nor as a loss.
+    """
+    return _update(session, _running(build_id), _given_back())
+
+
+def held(session: Session) -> list[tuple[str, str]]:
+    """(id, owner) of every running build, its lease expired or not."""
+    rows = session.execute(select(Build.id, Build.lease_owner).where(Build.state == "running").order_by(Build.id))
     return [(key, owner) for key, owner in rows.all() if owner is not None]
 
 
-def expired(session: Session, table: LeasedTable) -> list[str]:
-    """Ids of the rows whose holder stopped renewing."""
-    return list(session.scalars(select(table.id).where(table.lease_owner.is_not(None), table.lease_expires < utcnow())))
+def expired(session: Session) -> list[str]:
+    """Ids of the running builds whose holder stopped renewing."""
+    gone = or_(Build.lease_owner.is_(None), Build.lease_expires < utcnow())
+    return list(session.scalars(select(Build.id).where(Build.state == "running", gone).order_by(Build.id)))
 
 
-def count_loss(session: Session, table: LeasedTable, key: str) -> int:
-    """Revoke the lease of a lost holder; how many holders this row has lost since it was last queued."""
-    revoke(session, table, key)
-    losses = session.execute(
-        update(table).where(table.id == key).values(losses=table.losses + 1).returning(table.losses)
-    )
-    return losses.scalar_one()
+def count_loss(session: Session, build_id: str) -> int:
+    """Queue a running build again whose holder was lost; how many holders it has lost since it was last queued by a
+    person or a flow. The lost attempt is kept in its history.
+    """
+    query = select(Build).where(_running(build_id)).with_for_update()
+    build = session.scalars(query.execution_options(populate_existing=True)).first()
+    if build is None:
+        return builds.get(session, build_id).losses
+    attempts.remember(build, "node", f"node {build.node} stopped renewing its lease")
+    build.state, build.node, build.losses = "queued", None, build.losses + 1
+    build.lease_owner, build.lease_expires, build.lease_token = None, None, build.lease_token + 1
+    session.flush()
+    return build.losses
 
 
-def mark_enqueued(session: Session, table: LeasedTable, key: str) -> None:
-    """Remember that a message for this row was just sent to the broker."""
-    session.execute(update(table).where(table.id == key).values(enqueued_at=utcnow()))
+def _held(build_id: str, token: int) -> ColumnElement[bool]:
+    return _running(build_id) & (Build.lease_token == token) & Build.lease_owner.is_not(None)
 
 
-def forget_message(session: Session, table: LeasedTable, key: str) -> None:
-    """The message for this row could not be sent."""
-    session.execute(update(table).where(table.id == key).values(enqueued_at=None))
+def _among(pairs: Collection[tuple[str, int]]) -> ColumnElement[bool]:
+    leases = tuple_(Build.id, Build.lease_token).in_(pairs)
+    return leases & (Build.state == "running") & Build.lease_owner.is_not(None)
 
 
-def forget_messages(session: Session, table: LeasedTable) -> None:
-    """Assume that no message is under way any more (the broker started empty)."""
-    session.execute(update(table).where(table.lease_owner.is_(None)).values(enqueued_at=None))
+def _running(build_id: str) -> ColumnElement[bool]:
+    return (Build.id == build_id) & (Build.state == "running")
 
 
-def _free(table: LeasedTable, now: datetime):
-    return or_(table.lease_owner.is_(None), table.lease_expires < now)
+def _given_back() -> Mapping[str, object]:
+    values: dict[str, object] = {"state": "queued", "node": None, "attempt": Build.attempt - 1}
+    return values | {"lease_owner": None, "lease_expires": None, "lease_token": Build.lease_token + 1}
+
+
+def _update(session: Session, which: ColumnElement[bool], values: Mapping[str, object]) -> bool:
+    statement = update(Build).where(which).values(**values).returning(Build)
+    options = {"synchronize_session": False, "populate_existing": True}
+    return session.scalars(statement, execution_options=options).first() is not None
