@@ -1,69 +1,102 @@
-"""One worker: `python -m worker [PARENT]`. Takes work from every queue; with PARENT it ends when that process does.
+"""One worker: `python -m worker [PARENT] [--drain]`. Serves the queues that its node can.
 
-Celery's threads only watch: each job runs in processes of its own (`worker.job`), so nothing heavy is loaded here and a
-search may start processes itself.
+With PARENT it ends when that process does; with `--drain` when there was nothing to do for a while. SIGTERM: running
+builds are ended and given back. SIGUSR1: it takes no more builds and ends when those that run have ended. SIGHUP: it
+looks again what the node can do.
+
+Celery's threads only wait: each job runs in a process of its own (`worker.running.job`), so nothing heavy is loaded
+here.
 """
 
-import logging
+import os
+import signal
 import sys
 import threading
+from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
-from celery import signals  # pyright: ignore[reportMissingTypeStubs]
-from sqlalchemy.exc import SQLAlchemyError
+from celery import Celery, signals  # pyright: ignore[reportMissingTypeStubs]
 
-from db.errors import DatabaseError
-from worker.broker import QUEUES, make_celery
 from worker.farm import Farm, open_farm
-from worker.processes import die_with, identity
-from worker.reaper import reap, recover
-from worker.scratch import sweep_scratch
+from worker.node.presence import Presence
+from worker.node.tending import Tending
+from worker.queue.broker import make_celery
+from worker.queue.consuming import Consuming
+from worker.queue.tasks import register
+from worker.running.executors import Executors
+from worker.running.logsender import LogSender
+from worker.running.processes import die_with
+from worker.running.runs import Runs
+from worker.running.scratch import sweep_scratch
+from worker.running.watch import Watch
+from worker.running.work import Crew
 from worker.settings import Settings
-from worker.tasks import register
-
-_log = logging.getLogger("worker")
+from worker.telemetry import configure_logging
 
 
-def main() -> None:
+def main(arguments: list[str]) -> None:
     """Run until SIGTERM; running jobs are killed and their leases given back."""
-    if len(sys.argv) > 1:
-        die_with(int(sys.argv[1]))
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    for parent in filter(str.isdigit, arguments):
+        die_with(int(parent))
     settings = Settings()
-    farm = open_farm(settings)
-    stopping = threading.Event()
+    configure_logging(settings)
     app = make_celery(settings)
-    register(app, farm, stopping)
-    _connect_signals(farm, stopping)
-    arguments = ["--pool=threads", f"--concurrency={settings.concurrency}", f"--queues={','.join(QUEUES)}"]
-    quick = ["--without-gossip", "--without-mingle", "--loglevel=WARNING"]
+    consuming = Consuming()
+    crew = _crew(open_farm(settings), consuming)
+    register(app, crew)
+    tending = Tending(crew, ends_when_idle="--drain" in arguments)
+    signals.worker_ready.connect(_starter(crew, consuming, tending), weak=False)  # pyright: ignore[reportUnknownMemberType]
+
+    def shutting_down(**_: Any) -> None:
+        crew.stopping.set()
+
+    signals.worker_shutting_down.connect(shutting_down, weak=False)  # pyright: ignore[reportUnknownMemberType]
+    try:
+        _serve(app, settings)
+    finally:
+        crew.executors.close()
+
+
+def _crew(farm: Farm, consuming: Consuming) -> Crew:
+    runs = Runs()
+    return Crew(
+        farm=farm,
+        stopping=threading.Event(),
+        executors=Executors(farm.settings.environment()),
+        presence=Presence(farm, consuming.set),
+        runs=runs,
+        logs=LogSender(farm.bus.logs, runs),
+    )
+
+
+def _starter(crew: Crew, consuming: Consuming, tending: Tending) -> Callable[..., None]:
+    def drain(_signal: int, _frame: FrameType | None) -> None:
+        crew.presence.drain()
+        tending.wake()
+
+    def look_again(_signal: int, _frame: FrameType | None) -> None:
+        crew.presence.look_again()
+        tending.wake()
+
+    def ready(sender: Any, **_: Any) -> None:
+        consuming.begin(sender)
+        signal.signal(signal.SIGUSR1, drain)
+        signal.signal(signal.SIGHUP, look_again)
+        sweep_scratch(crew.farm.settings)
+        Watch(crew.farm, crew.runs, crew.presence, crew.stopping).start()
+        crew.logs.start()
+        tending.start()
+
+    return ready
+
+
+def _serve(app: Celery, settings: Settings) -> None:
+    """Run Celery, from no queue at first: the first announcement says which."""
+    arguments = ["--pool=threads", f"--concurrency={settings.concurrency}", f"--queues={Consuming.NONE}"]
+    quick = ["--without-gossip", "--without-mingle", "--loglevel=WARNING", f"--hostname=w{os.getpid()}@%h"]
     app.worker_main(["worker", *arguments, *quick])  # pyright: ignore[reportUnknownMemberType]
 
 
-def _connect_signals(farm: Farm, stopping: threading.Event) -> None:
-    def ready(**_: Any) -> None:
-        sweep_scratch(farm.settings)
-        threading.Thread(target=_tend, args=(farm, stopping), daemon=True, name="reaper").start()
-
-    def shutting_down(**_: Any) -> None:
-        stopping.set()
-
-    signals.worker_ready.connect(ready, weak=False)  # pyright: ignore[reportUnknownMemberType]
-    signals.worker_shutting_down.connect(shutting_down, weak=False)  # pyright: ignore[reportUnknownMemberType]
-
-
-def _tend(farm: Farm, stopping: threading.Event) -> None:
-    """Report this worker as alive and look for lost work, now and then."""
-    step = recover
-    while not stopping.is_set():
-        farm.bus.report_alive(identity(), 3 * farm.settings.reap_seconds)
-        try:
-            step(farm)
-            step = reap
-        except (SQLAlchemyError, DatabaseError):
-            _log.exception("the reaper failed; it tries again in %s s", farm.settings.reap_seconds)
-        stopping.wait(farm.settings.reap_seconds)
-
-
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -17,6 +17,10 @@ class StoreError(ServiceError):
     """The artifact store can not do what was asked."""
 
 
+class StoreAwayError(StoreError):
+    """The store does not answer, or refuses us; what it holds is unharmed."""
+
+
 class DiskFullError(StoreError):
     """There is no room for a file; what was stored before is unharmed."""
 
@@ -27,3 +31,11 @@ class CorruptArtifactError(StoreError):
 
 class UnsafePathError(StoreError):
     """An artifact's path would leave the design directory."""
+
+
+class BackupError(ServiceError):
+    """A backup can not be made, read or restored."""
+
+
+class JoinError(ServiceError):
+    """This machine can not join the farm; each line says one reason."""

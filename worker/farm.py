@@ -7,10 +7,11 @@ from sqlalchemy.orm import Session
 
 from db.engine import Database, after_commit
 from db.repositories import events
-from worker.broker import Queue, Send, celery_send
-from worker.bus import Bus
+from worker.queue.broker import Queue, Send, celery_send
+from worker.queue.bus import Bus
 from worker.settings import Settings
-from worker.store import ArtifactStore
+from worker.store.artifacts import ArtifactStore
+from worker.store.opening import open_store
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +37,16 @@ class Farm:
 def open_farm(settings: Settings, send: Send | None = None) -> Farm:
     """Handles for `settings`; `send` replaces the Celery broker. Nothing is contacted yet."""
     database = Database(settings.database)
+    bus = Bus(settings.redis)
     return Farm(
         settings=settings,
         database=database,
-        store=ArtifactStore(settings.store_dir),
-        queue=Queue(database, send or celery_send(settings)),
-        bus=Bus(settings.redis),
+        store=open_store(settings),
+        queue=Queue(send or celery_send(settings), _no_tickets if send else bus.tickets),
+        bus=bus,
     )
+
+
+def _no_tickets(_queue: str) -> int:
+    """A `send` of one's own has no queue to look into."""
+    return 0

@@ -3,8 +3,9 @@
 import hashlib
 import json
 import os
+import socket
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import Field, ModelWrapValidatorHandler, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -32,6 +33,16 @@ class Settings(BaseSettings):
     SQLite in `home`; without `redis_url` the supervisor starts a private Redis there. `max_upload_bytes` bounds models
     in files, `max_body_bytes` all other requests; `allow_pt2` takes .pt2 archives, whose loading runs code that they
     name. `allowed_hosts` are the names, besides this machine's, that the API answers to: a comma list, or a JSON one.
+    `node` names this machine in the farm; `capabilities`, where given, are the only queues that its worker serves
+    (names, or what is before their "@"); `cpus` and `memory_gb` what it may use (default: all); `requests` overrides
+    what a stage asks of a node: {"link": {"memory_gb": 32}}; `licences` counts of licence tokens of the farm.
+    `store_url` is where artifacts are, an s3:// or file:// URL, default the folder below home; `store_cache_gb` bounds
+    this machine's copies of those in S3; `join_urls` the addresses of database, redis and store as other nodes reach
+    them. `access` "auto" asks for API keys as soon as the API listens
+    elsewhere than on the loopback. `trusted_proxies` are the addresses whose `X-Forwarded-*` headers are believed.
+    `webhook_hosts` are the hosts that sweeps may call, `public_url` the address of the API that they are told,
+    `schedule` whether this worker starts sweeps. Dictionaries are JSON.
+
     A variable that is empty counts as unset. Raises SettingsError for a value that can not be used.
     """
 
@@ -49,7 +60,25 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(default=1 << 20, ge=1)
     max_upload_bytes: int = Field(default=512 << 20, ge=1)
     allow_pt2: bool = False
-    stages: str = "worker.compiler_stages:STAGES"
+    stages: str = "worker.stages.compiler_stages:STAGES"
+    node: str = Field(default_factory=socket.gethostname, max_length=100)
+    capabilities: Annotated[tuple[str, ...], NoDecode] = ()
+    cpus: float | None = Field(default=None, gt=0)
+    memory_gb: float | None = Field(default=None, gt=0)
+    requests: dict[str, dict[str, float]] = {}
+    licences: dict[str, int] = {}
+    vitis_roots: str | None = None
+    allow_device_reset: bool = False
+    store_url: str | None = None
+    store_cache_gb: float = Field(default=20, gt=0)
+    join_urls: dict[str, str] = {}
+    access: Literal["auto", "on", "off"] = "auto"
+    trusted_proxies: Annotated[tuple[str, ...], NoDecode] = ()
+    rate_limit: str = "600/minute"
+    webhook_hosts: Annotated[tuple[str, ...], NoDecode] = ()
+    public_url: str | None = None
+    schedule: bool = True
+    log_format: Literal["text", "json"] = "text"
     web_dist: Path = Field(default_factory=_default_web_dist)
 
     @model_validator(mode="wrap")
@@ -61,7 +90,7 @@ class Settings(BaseSettings):
             wrong = (f"{_PREFIX}{str(e['loc'][0]).upper()} is {e['input']!r}: {e['msg']}" for e in error.errors())
             raise SettingsError("; ".join(wrong) + ". Set another value, or unset it") from error
 
-    @field_validator("allowed_hosts", mode="before")
+    @field_validator("allowed_hosts", "capabilities", "trusted_proxies", "webhook_hosts", mode="before")
     @classmethod
     def _split(cls, value: Any) -> Any:
         """A comma list is what people write; JSON is what the variable took at first."""
@@ -100,6 +129,11 @@ class Settings(BaseSettings):
         return self.home.absolute() / "store"
 
     @property
+    def cache_dir(self) -> Path:
+        """This machine's copies of artifacts that are kept elsewhere."""
+        return self.home.absolute() / "cache"
+
+    @property
     def bundle_dir(self) -> Path:
         return self.home.absolute() / "bundles"
 
@@ -110,27 +144,23 @@ class Settings(BaseSettings):
     def environment(self) -> dict[str, str]:
         """This process's environment with the settings in it, for a child process."""
         values = {
-            "HOME": str(self.home.absolute()),
-            "DATABASE_URL": self.database_url,
-            "REDIS_URL": self.redis_url,
-            "HOST": self.host,
-            "PORT": str(self.port),
-            "ALLOWED_HOSTS": ",".join(self.allowed_hosts),
-            "CONCURRENCY": str(self.concurrency),
-            "LEASE_SECONDS": str(self.lease_seconds),
-            "REAP_SECONDS": str(self.reap_seconds),
-            "MAX_BODY_BYTES": str(self.max_body_bytes),
-            "MAX_UPLOAD_BYTES": str(self.max_upload_bytes),
-            "ALLOW_PT2": str(self.allow_pt2),
-            "STAGES": self.stages,
-            "WEB_DIST": str(self.web_dist.absolute()),
+            name: _as_text(getattr(self, name))
+            for name in type(self).model_fields
+            if getattr(self, name) not in (None, (), {})
         }
-        ours = {f"MILLRACE_{name}": value for name, value in values.items() if value is not None}
+        values |= {"home": str(self.home.absolute()), "web_dist": str(self.web_dist.absolute())}
+        ours = {f"{_PREFIX}{name.upper()}": value for name, value in values.items()}
         path = os.pathsep.join(filter(None, (str(_REPOSITORY), os.environ.get("PYTHONPATH"))))
         return {**os.environ, **ours, "PYTHONPATH": path}
 
 
-def _short_run_dir(home: Path) -> Path:
+def _as_text(value: Any) -> str:
+    """A setting as the variable that gives it."""
+    if isinstance(value, tuple):
+        return ",".join(map(str, cast(tuple[Any, ...], value)))
+    return json.dumps(value) if isinstance(value, dict) else str(value)
 
+
+def _short_run_dir(home: Path) -> Path:
     digest = hashlib.sha256(os.fsencode(home.absolute())).hexdigest()[:12]
     return Path("/tmp") / f"millrace-{os.getuid()}-{digest}"

@@ -26,13 +26,13 @@ from typing import IO
 from sqlalchemy.exc import OperationalError
 
 from db.migrate import upgrade
-from worker.ballast import take_on_ballast
 from worker.errors import StartError
-from worker.outcome import is_disk_full
-from worker.processes import port_holder
+from worker.node.ballast import take_on_ballast
+from worker.node.disk import is_disk_full
 from worker.redis_server import private_directory, start_redis
+from worker.running.processes import port_holder
 from worker.settings import Settings
-from worker.store import disk_full_message
+from worker.store.disk import disk_full_message
 
 _HEALTH_SECONDS = 30
 _STOP_SECONDS = 15

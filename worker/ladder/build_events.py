@@ -1,0 +1,52 @@
+"""What followers of an exploration are told about its builds."""
+
+from typing import Any, Literal
+
+from sqlalchemy.orm import Session
+
+from db.models import Build, Design
+from db.repositories import designs
+from dse.promote import relative_error
+from worker.farm import Farm
+
+Simulation = Literal["running", "done", "deadlock", "failed"]
+
+
+def emit_build(farm: Farm, session: Session, build: Build) -> None:
+    """Tell how a build of an exploration or of one of its designs is now; of a simulation that has ended also what it
+    found. Nothing for the import of a workload, which is nobody's in particular.
+    """
+    if build.exploration_id is None:
+        return
+    data = {name: getattr(build, name) for name in ("id", "design_id", "stage", "state", "attempt", "node", "error")}
+    farm.emit(session, build.exploration_id, "build", {**data, "failure": build.failure, "verdict": build.verdict})
+    if build.stage == "simulate" and build.state in ("done", "failed") and build.design_id is not None:
+        farm.emit(session, build.exploration_id, "simulated", _simulated(build, designs.get(session, build.design_id)))
+
+
+def _simulated(build: Build, design: Design) -> dict[str, Any]:
+    return {
+        "id": design.id,
+        "state": simulation_word(build, design),
+        "latency_us": design.simulated_us,
+        "estimate_error": estimate_error(design),
+        "deadlock": design.deadlock,
+    }
+
+
+def simulation_word(build: Build | None, design: Design) -> Simulation | None:
+    """One word for how a design stands at fidelity `simulate`; a cancelled simulation counts as none."""
+    if build is None or build.state == "cancelled":
+        return None
+    if build.state in ("queued", "running"):
+        return "running"
+    if build.state == "done":
+        return "done"
+    return "failed" if design.deadlock is None else "deadlock"
+
+
+def estimate_error(design: Design) -> float | None:
+    """Signed relative error of the estimated latency against the simulated one; None where it was not simulated."""
+    if design.latency_us is None or not design.simulated_us:
+        return None
+    return relative_error(design.latency_us, design.simulated_us)

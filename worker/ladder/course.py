@@ -1,0 +1,168 @@
+"""The course of an exploration: queued, lowering, searching, simulating, verifying, building, done.
+
+`step` looks at what is stored and does what comes next. It may be called at any time and any number of times: after a
+build has ended, by the reaper, at a start after a crash. All work is done by builds; this only decides on them.
+"""
+
+from collections.abc import Callable, Mapping
+
+from sqlalchemy.orm import Session
+
+from db.models import ACTIVE_STATES, DESIGN_STAGES, Build, Exploration, ExplorationState
+from db.repositories import builds, designs, explorations
+from worker.farm import Farm
+from worker.ladder import climbing, promoting
+from worker.ladder import table as ladder
+from worker.ladder.build_events import emit_build
+from worker.ladder.design_events import emit_adopted
+from worker.ladder.versions import digest
+from worker.sweeps.sweeping import sweep_ended
+
+_ALL_DEADLOCK = (
+    "every feasible design deadlocks when it is simulated, which the sizing of FIFOs should rule out; "
+    "the simulations of the designs say where"
+)
+
+
+def step(farm: Farm, session: Session, exploration: Exploration) -> None:
+    """Do all of a locked exploration that needs nobody's work; nothing where it waits for builds."""
+    while (state := exploration.state) in _STEPS:
+        _STEPS[state](farm, session, exploration)
+        if exploration.state == state:
+            return
+
+
+def _queued(farm: Farm, session: Session, exploration: Exploration) -> None:
+    build = _lower(farm, session, exploration)
+    if builds.requeue(session, build.id):
+        build = builds.get(session, build.id)
+    _announce(farm, session, build)
+    move(farm, session, exploration, "lowering")
+
+
+def _lower(farm: Farm, session: Session, exploration: Exploration) -> Build:
+    workload = exploration.workload
+    new = ladder.new_build(
+        "lower",
+        workload.digest,
+        {},
+        farm.settings,
+        workload_id=workload.id,
+        owner=exploration.owner or "",
+        priority=exploration.priority,
+    )
+    return builds.ensure(session, new)
+
+
+def _lowering(farm: Farm, session: Session, exploration: Exploration) -> None:
+    build = _lower(farm, session, exploration)
+    if build.state == "done":
+        _start_search(farm, session, exploration)
+    elif build.state in ("failed", "cancelled"):
+        move(farm, session, exploration, "failed", build.error or "the import of the model was cancelled")
+
+
+def _start_search(farm: Farm, session: Session, exploration: Exploration) -> None:
+    new = ladder.new_build(
+        "search",
+        digest(exploration.workload.digest, exploration.platform, exploration.objectives),
+        {**exploration.options, "budget": exploration.budget},
+        farm.settings,
+        exploration_id=exploration.id,
+        owner=exploration.owner or "",
+        priority=exploration.priority,
+    )
+    build = builds.ensure(session, new)
+    if builds.requeue(session, build.id):
+        build = builds.get(session, build.id)
+    _announce(farm, session, build)
+    emit_build(farm, session, build)
+    move(farm, session, exploration, "searching")
+
+
+def _searching(farm: Farm, session: Session, exploration: Exploration) -> None:
+    build = builds.of_exploration(session, exploration.id, "search")[-1]
+    if build.state == "done":
+        if build.adopted_from is not None:
+            emit_adopted(farm, session, exploration.id)
+        promoting.renew_front(farm, session, exploration.id)  # a design that was simulated meanwhile may deadlock
+        counts = explorations.counts(session, [exploration.id]).get(exploration.id, explorations.Counts())
+        if counts.feasible:
+            move(farm, session, exploration, "simulating")
+        else:
+            move(farm, session, exploration, "failed", _no_front(exploration, counts.evaluated))
+    elif build.state in ("failed", "cancelled"):
+        move(farm, session, exploration, "failed", build.error or "its search was cancelled; resume it to go on")
+
+
+def _no_front(exploration: Exploration, evaluated: int) -> str:
+    return (
+        f"none of the {evaluated} designs fits the {exploration.platform}; "
+        "try a larger budget, fewer layers, a shorter length or a narrower precision"
+    )
+
+
+def _simulating(farm: Farm, session: Session, exploration: Exploration) -> None:
+    # Promoting again when all have ended: each round that follows has taken a design that deadlocks off the front.
+    while not builds.has_open(session, exploration.id, "simulate"):
+        promoting.renew_front(farm, session, exploration.id)  # a simulation that was adopted may have shown a deadlock
+        if not promoting.promote(farm, session, exploration):
+            break
+    else:
+        return
+    if not designs.front_ids(session, exploration.id):
+        move(farm, session, exploration, "failed", _ALL_DEADLOCK)
+        return
+    promoting.verify(farm, session, exploration)
+    move(farm, session, exploration, "verifying")
+
+
+def _verifying(farm: Farm, session: Session, exploration: Exploration) -> None:
+    if builds.has_open(session, exploration.id, *DESIGN_STAGES):
+        return
+    if climbing.wants_tools(exploration):
+        move(farm, session, exploration, "building")
+    else:
+        _conclude(farm, session, exploration)
+
+
+def _building(farm: Farm, session: Session, exploration: Exploration) -> None:
+    while not builds.has_open(session, exploration.id, *DESIGN_STAGES, "calibrate"):
+        if not climbing.climb(farm, session, exploration):
+            _conclude(farm, session, exploration)
+            return
+
+
+def _conclude(farm: Farm, session: Session, exploration: Exploration) -> None:
+    ended = builds.of_exploration(session, exploration.id, *DESIGN_STAGES)
+    if ended and all(build.state in ("failed", "cancelled") for build in ended):
+        first = next((b for b in ended if b.error), ended[0])
+        text = f"all {len(ended)} builds of its designs failed; the first, {first.stage}: {first.error or first.state}"
+        move(farm, session, exploration, "failed", text)
+    else:
+        move(farm, session, exploration, "done")
+
+
+_STEPS: Mapping[ExplorationState, Callable[[Farm, Session, Exploration], None]] = {
+    "queued": _queued,
+    "lowering": _lowering,
+    "searching": _searching,
+    "simulating": _simulating,
+    "verifying": _verifying,
+    "building": _building,
+}
+
+
+def move(
+    farm: Farm, session: Session, exploration: Exploration, target: ExplorationState, error: str | None = None
+) -> None:
+    """Set the state of a locked exploration and say so in its events."""
+    explorations.transition(session, exploration.id, (exploration.state,), target, error)
+    farm.emit(session, exploration.id, "state", {"state": target, "error": error})
+    if target not in ACTIVE_STATES:
+        sweep_ended(farm, session, exploration)
+
+
+def _announce(farm: Farm, session: Session, build: Build) -> None:
+    if build.state == "queued":
+        farm.queue.announce(session, build.queue)

@@ -1,0 +1,45 @@
+"""Starting an exploration, for a person or for a sweep."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from db.models import Exploration, Priority, Workload
+from db.repositories import explorations
+from worker.farm import Farm
+from worker.ladder import flow
+
+OBJECTIVES = [
+    {"name": "latency_us", "unit": "us", "direction": "minimize"},
+    {"name": "energy_uj", "unit": "uJ", "direction": "minimize"},
+]
+
+
+def start(
+    farm: Farm,
+    session: Session,
+    workload: Workload,
+    platform: str,
+    options: Mapping[str, Any],
+    budget: int,
+    *,
+    priority: Priority = "normal",
+    owner: str | None = None,
+    sweep_run_id: str | None = None,
+) -> Exploration:
+    """Store a new exploration and queue its first step. What was chosen has been checked."""
+    row = explorations.add(
+        session,
+        workload,
+        platform,
+        OBJECTIVES,
+        dict(options),
+        budget,
+        priority=priority,
+        owner=owner,
+        sweep_run_id=sweep_run_id,
+    )
+    farm.emit(session, row.id, "state", {"state": "queued", "error": None})
+    flow.step(farm, session, explorations.lock(session, row.id))
+    return explorations.get(session, row.id)

@@ -1,0 +1,176 @@
+"""The stages of the farm as one table: what each waits for, needs, and how long it may take (design sections 4 and 6).
+
+A build's key is chained: it digests the key of the build that it waits for. So the keys of a whole ladder are known
+before it runs, and another version of a tool changes exactly its stage and those after it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
+
+from compiler.metrics import Fidelity
+from db.models import DESIGN_STAGES, DesignStage, Stage
+from db.repositories.new_build import NewBuild
+from worker.ladder.versions import key_of, tools_of
+from worker.settings import Settings
+
+if TYPE_CHECKING:
+    from worker.farm import Farm
+    from worker.running.outcome import Outcome
+    from worker.stages.context import JobContext
+    from worker.stages.functions import Stages
+
+    StageFunction = Callable[[Farm, Stages, JobContext], Outcome]
+
+SIMULATED = "simulated"
+"""The board that is the simulator: `measure` on it needs no link."""
+_HOUR = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class StageKind:
+    """One stage. `after` is the stage that it reads from, `licence` the farm's name of the token that it holds while it
+    runs; `cpus`, `memory_gb` and `timeout_s` what it asks for unless the settings say otherwise (`MILLRACE_REQUESTS`).
+
+    `options` are the choices of a person that change its result: what of them is not named here is not in its key.
+    `function` is `module:name` of what runs it.
+    """
+
+    stage: Stage
+    after: DesignStage | None
+    licence: str | None
+    cpus: float
+    memory_gb: float
+    timeout_s: float
+    fidelity: Fidelity | None
+    function: str
+    options: tuple[str, ...] = ()
+
+
+_MODEL = ("area_model",)
+_SEARCH = ("budget", "seed", "sampler", "area_model")
+_VITIS = ("vitis",)
+_LINK = ("vitis", "clock_mhz", "target", "shell")
+_TABLE = (
+    StageKind("lower", None, None, 1, 3, 2 * _HOUR, None, "worker.stages.lowering:lower"),
+    StageKind("search", None, None, 1, 2, 24 * _HOUR, Fidelity.ESTIMATE, "worker.stages.searching:search", _SEARCH),
+    StageKind(
+        "simulate", None, None, 1, 1, 0.5 * _HOUR, Fidelity.SIMULATE, "worker.stages.simulating:simulate", _MODEL
+    ),
+    StageKind("csim", None, None, 1, 1, 2 * _HOUR, None, "worker.stages.verifying:csim", _MODEL),
+    StageKind(
+        "csynth", "csim", "vitis_hls", 1, 8, 6 * _HOUR, Fidelity.CSYNTH, "worker.stages.synthesising:csynth", _VITIS
+    ),
+    StageKind(
+        "cosim", "csynth", "vitis_hls", 1, 12, 24 * _HOUR, Fidelity.COSIM, "worker.stages.synthesising:cosim", _VITIS
+    ),
+    StageKind("link", "csynth", "vivado", 4, 40, 24 * _HOUR, Fidelity.LINK, "worker.stages.linking:link", _LINK),
+    StageKind("measure", "link", None, 1, 2, _HOUR, Fidelity.BOARD, "worker.stages.measuring:measure", ("board",)),
+    StageKind("calibrate", None, None, 1, 1, _HOUR, None, "worker.stages.calibrating:calibrate", ("reports",)),
+)
+KINDS: Mapping[Stage, StageKind] = {kind.stage: kind for kind in _TABLE}
+
+
+def after(stage: Stage, options: Mapping[str, Any]) -> DesignStage | None:
+    """The stage that must have passed first; a simulated board runs the C++, it needs no xclbin."""
+    if stage == "measure" and options.get("board", SIMULATED) == SIMULATED:
+        return "csim"
+    return KINDS[stage].after
+
+
+def chain(stage: DesignStage, options: Mapping[str, Any]) -> tuple[DesignStage, ...]:
+    """The stages of one design from the first to `stage`, in the order they run."""
+    before = after(stage, options)
+    return (stage,) if before is None else (*chain(before, options), stage)
+
+
+def later(stage: DesignStage) -> tuple[DesignStage, ...]:
+    """Stages of one design above `stage` in the ladder's order, which may wait for it."""
+    return DESIGN_STAGES[DESIGN_STAGES.index(stage) + 1 :]
+
+
+def options_of(stage: Stage, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of a person's choices that this stage depends on; None counts as not chosen."""
+    return {name: wanted[name] for name in KINDS[stage].options if wanted.get(name) is not None}
+
+
+def queue_of(stage: Stage, options: Mapping[str, Any], platform: str | None = None) -> str:
+    """The capability that a node needs for the stage: its name, then versions and boards where those matter.
+
+    `options` are the build's: "vitis" for csynth and above, "shell" of the platform for link, "board" for measure.
+    `platform` names the shell where the options do not.
+    """
+    if stage in ("csynth", "cosim"):
+        return f"{stage}@{options['vitis']}"
+    if stage == "link":
+        return f"link@{options['vitis']}:{options.get('shell') or shell_of(platform)}"
+    if stage == "measure":
+        return f"measure@{options.get('board') or SIMULATED}"
+    return stage
+
+
+def shell_of(platform: str | None) -> str:
+    """The shell that designs for the platform are linked with. Raises InvalidInputError for an unknown one."""
+    from compiler.platforms.platform import load_platform  # noqa: PLC0415
+
+    assert platform is not None
+    return load_platform(platform).shell
+
+
+def function_of(stage: Stage) -> "StageFunction":
+    """What runs the stage. Each job loads what its own stage needs: the sampler alone takes half a second."""
+    module, _, name = KINDS[stage].function.partition(":")
+    return cast("StageFunction", getattr(import_module(module), name))
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a build asks of the node that runs it."""
+
+    cpus: float
+    memory_gb: float
+    timeout_s: float
+
+
+def request_of(stage: Stage, settings: Settings) -> Request:
+    """The table's figures with the operator's over them."""
+    kind, ours = KINDS[stage], settings.requests.get(stage, {})
+    return Request(
+        ours.get("cpus", kind.cpus), ours.get("memory_gb", kind.memory_gb), ours.get("timeout_s", kind.timeout_s)
+    )
+
+
+def new_build(
+    stage: Stage,
+    subject: str,
+    wanted: Mapping[str, Any],
+    settings: Settings,
+    *,
+    platform: str | None = None,
+    announced: Mapping[str, Mapping[str, str]] | None = None,
+    **of: Any,
+) -> NewBuild:
+    """A build to `ensure`: its key, queue, licence, request and tools.
+
+    `subject`: key of the build that it waits for, or the digest of what it is of. `wanted` are a person's choices, of
+    which the stage takes its own; `announced` the tools of the farm's nodes by queue. `of` goes into the row as it is:
+    workload_id, exploration_id, design_id, after_id, owner, priority.
+    """
+    options = options_of(stage, wanted)
+    if stage == "link":
+        options.setdefault("shell", shell_of(platform))
+    queue, request = queue_of(stage, options, platform), request_of(stage, settings)
+    tools = tools_of(stage, options, (announced or {}).get(queue))
+    return NewBuild(
+        stage=stage,
+        key=key_of(stage, subject, options, tools),
+        tool_versions=tools,
+        queue=queue,
+        options=options,
+        licence=KINDS[stage].licence,
+        cpus=request.cpus,
+        memory_gb=request.memory_gb,
+        timeout_s=request.timeout_s,
+        **of,
+    )

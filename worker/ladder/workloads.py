@@ -1,0 +1,22 @@
+"""Workloads as rows: what of a model is run, named by the digest of the model and of the choices."""
+
+from sqlalchemy.orm import Session
+
+from compiler.options import Workload
+from db import models
+from db.repositories import catalog
+from worker.ladder.versions import digest
+from worker.stages.lowering import compiler_workload
+
+
+def put(session: Session, model: models.Model, workload: Workload) -> models.Workload:
+    """The stored workload of the model; what was chosen has been checked."""
+    values = workload.to_json()
+    values.pop("model")
+    return catalog.put_workload(session, model, digest=digest(model.id, model.digest, values), **values)
+
+
+def current(session: Session, workload_id: str) -> models.Workload:
+    """The same choices of the model as it is now: a built-in one may be another than when the workload was stored."""
+    row = catalog.get_workload(session, workload_id)
+    return put(session, row.model, compiler_workload(row))

@@ -1,0 +1,1 @@
+"""One machine of the farm: what it can do, how it joins, what it looks after."""

@@ -1,0 +1,160 @@
+"""Warm processes that run jobs, reused while they stay clean, with one spare so that nobody waits for a start."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.connection import Connection
+
+from worker.running.orders import Order, Reply
+
+JOBS = "worker.running.jobs:open_jobs"
+_KILL_SECONDS = 10.0
+_END_SECONDS = 30.0
+
+
+class Executor:
+    """A guard with one process after the other. One thread has it run jobs, any other may kill it."""
+
+    def __init__(self, target: str, environment: Mapping[str, str]) -> None:
+        ours, theirs = socket.socketpair()
+        with theirs:
+            arguments = (str(os.getpid()), str(theirs.fileno()), target)
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "worker.running.job", *arguments],
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+                pass_fds=[theirs.fileno()],
+                env=environment,
+            )
+        self._connection = Connection(ours.detach())
+        self._lock = threading.Lock()
+        self._order: Order | None = None
+        self._killed_at: float | None = None
+        self.idle_since = time.monotonic()
+
+    def run(self, order: Order) -> Reply | None:
+        """Do one job; None when the process ended before it replied: `exit_status` has how."""
+        with self._lock:
+            self._order = order
+        try:
+            self._connection.send_bytes(order.encode())
+            reply = Reply.decode(self._connection.recv_bytes())
+        except (EOFError, OSError):
+            reply = None
+        with self._lock:
+            self._order = None
+            killed = self._killed_at is not None
+        if reply is None or killed:
+            self.close()
+        self.idle_since = time.monotonic()
+        return reply
+
+    def kill(self, order: Order) -> None:
+        """End the job and everything it started; nothing if it has ended. Returns at once; call again if it lasts."""
+        with self._lock:
+            if self._order is not order:
+                return
+            now = time.monotonic()
+            self._killed_at = self._killed_at or now
+            # The guard does the killing; it is killed itself only if it hangs.
+            hangs = now - self._killed_at > _KILL_SECONDS
+            self._process.send_signal(signal.SIGKILL if hangs else signal.SIGTERM)
+
+    def close(self) -> None:
+        """Have the process end, and wait for that."""
+        self._connection.close()
+        try:
+            self._process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it takes no more jobs."""
+        return self._connection.closed or self._process.poll() is not None
+
+    @property
+    def exit_status(self) -> int:
+        """Of a closed one: the job's, or 128 + the signal that ended it."""
+        code = self._process.returncode
+        return code if code >= 0 else 128 - code
+
+
+class Executors:
+    """The executors of one worker: as many as run jobs, and one that waits."""
+
+    def __init__(self, environment: Mapping[str, str], target: str = JOBS) -> None:
+        self._environment = dict(environment)
+        self._target = target
+        self._lock = threading.Lock()
+        self._idle: list[Executor] = []
+        self._starting = False
+        # The kernel ends children when the thread that started them ends: one thread starts all.
+        self._starter = ThreadPoolExecutor(1, "executors")
+
+    def warm(self) -> None:
+        """See to a spare one; returns at once."""
+        with self._lock:
+            if self._idle or self._starting:
+                return
+            self._starting = True
+        self._starter.submit(self._start_spare)
+
+    def take(self) -> Executor:
+        """An executor for a job; give it back afterwards."""
+        return self._pop() or self._starter.submit(self._pop_or_start).result()
+
+    def give_back(self, executor: Executor) -> None:
+        """Keep it for another job, unless it is closed."""
+        if executor.closed:
+            return
+        with self._lock:
+            self._idle.append(executor)
+
+    def trim(self, seconds: float) -> None:
+        """End those that had nothing to do for so long, but for one."""
+        longest = time.monotonic() - seconds
+        with self._lock:
+            spare = self._idle[-1:]
+            old = [e for e in self._idle[:-1] if e.idle_since < longest]
+            self._idle = [e for e in self._idle[:-1] if e.idle_since >= longest] + spare
+        for executor in old:
+            executor.close()
+
+    def close(self) -> None:
+        """End those that wait; running ones are ended by who runs them."""
+        self._starter.shutdown()
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for executor in idle:
+            executor.close()
+
+    def _pop(self) -> Executor | None:
+        with self._lock:
+            while self._idle:
+                executor = self._idle.pop()
+                if not executor.closed:
+                    return executor
+        return None
+
+    def _pop_or_start(self) -> Executor:
+        # A spare that was being started when the caller came is there by now.
+        return self._pop() or self._start()
+
+    def _start(self) -> Executor:
+        return Executor(self._target, self._environment)
+
+    def _start_spare(self) -> None:
+        try:
+            executor = self._start()
+            with self._lock:
+                self._idle.insert(0, executor)
+        finally:
+            self._starting = False

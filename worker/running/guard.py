@@ -1,0 +1,105 @@
+"""An executor runs under a guard, so that nothing of it outlives its worker, its cancellation or its own crash.
+
+The guard is a process between worker and executor that only waits. It adopts every descendant that loses its parent
+(subreaper), and kills them all when the executor ends, when it is told to stop (SIGTERM), or when the worker dies,
+whatever of. Process groups alone do not do: a tool that opens its own session leaves the group.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_LIBC = ctypes.CDLL(None, use_errno=True)
+STOPPED = 128 + signal.SIGTERM
+"""Exit status of a guard that was told to stop."""
+RETIRED = 79
+"""Exit status of a child that wants to be followed by a fresh one."""
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every descendant whose own parent ends."""
+    _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def fork_under_guard(parent: int, prepare: Callable[[], None] = lambda: None) -> None:
+    """Fork: the caller goes on in the child; the guard stays behind and never returns.
+
+    `parent` is the worker that started this process. `prepare` runs in the guard, for what each child would have to do
+    (imports); it must leave no threads. A child that exits with RETIRED is followed by another one.
+    """
+    adopt_orphans()
+    signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    if os.getppid() != parent:
+        sys.exit(STOPPED)
+    prepare()
+    while job := os.fork():
+        _watch(job)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def _watch(job: int) -> None:
+    """Wait for the job's end; return where another one is to follow."""
+    pid, status = os.waitpid(-1, 0)
+    while pid != job:
+        pid, status = os.waitpid(-1, 0)
+    kill_descendants()
+    code = os.waitstatus_to_exitcode(status)
+    if code != RETIRED:
+        os._exit(code if code >= 0 else 128 - code)
+
+
+def _stop(_signal: int, _frame: Any) -> NoReturn:
+    kill_descendants()
+    os._exit(STOPPED)
+
+
+def kill_descendants() -> None:
+    """Kill everything below this process, and whatever that still starts meanwhile."""
+    while pids := descendants(os.getpid()):
+        for pid in pids:
+            _kill(pid)
+        _reap()
+        time.sleep(0.01)
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def _reap() -> None:
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        return
+
+
+def descendants(root: int) -> list[int]:
+    """PIDs below `root`, zombies that await their parent included."""
+    children: dict[int, list[int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            pid, rest = int(stat.parent.name), stat.read_text(errors="replace").rpartition(")")[2]
+        except OSError:
+            continue
+        children.setdefault(int(rest.split()[1]), []).append(pid)
+    found: list[int] = []
+    queue = [root]
+    while queue:
+        below = children.get(queue.pop(), [])
+        found += below
+        queue += below
+    return found

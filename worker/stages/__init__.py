@@ -1,0 +1,1 @@
+"""The stages of the farm: each a function of its inputs that returns an outcome."""

@@ -1,0 +1,40 @@
+"""What the stages of a design start with: what the build is of, and the design compiled into the scratch folder."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from compiler.options import Knobs
+from compiler.platforms.platform import Platform
+from db import models
+from db.repositories import designs, explorations
+from worker.farm import Farm
+from worker.stages.context import JobContext
+from worker.stages.functions import Stages
+from worker.stages.lowering import open_bundle
+from worker.stages.platforms import platform_of
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The design that a build is of."""
+
+    design: models.Design
+    exploration: models.Exploration
+    platform: Platform
+
+
+def subject_of(farm: Farm, job: JobContext) -> Subject:
+    """Raises InvalidInputError or StoreError for an area model that can not be had."""
+    assert job.build.design_id is not None
+    with farm.database.read() as session:
+        design = designs.get(session, job.build.design_id)
+        exploration = explorations.get(session, design.exploration_id)
+    return Subject(design, exploration, platform_of(farm, exploration.platform, exploration.options))
+
+
+def compile_into_scratch(farm: Farm, stages: Stages, job: JobContext, subject: Subject) -> Path:
+    """The design directory, made by the compiler. Raises MillraceError, StoreError."""
+    bundle = open_bundle(farm, stages, subject.exploration.workload, job.log)
+    out = job.scratch / "design"
+    stages.compile(bundle, Knobs.from_json(subject.design.knobs), subject.platform, out, job.log)
+    return out

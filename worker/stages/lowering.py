@@ -1,0 +1,70 @@
+"""Stage lower: import a model for one workload into a bundle."""
+
+import json
+import os
+from pathlib import Path
+from typing import cast
+
+from sqlalchemy.orm import Session
+
+from compiler.frontend.inputs.source import FileSource, is_format, require_pt2
+from compiler.options import Phase, Precision, Workload
+from db import models
+from db.repositories import catalog
+from worker.farm import Farm
+from worker.ladder.versions import tools_of
+from worker.running.outcome import Outcome
+from worker.stages.context import JobContext
+from worker.stages.functions import Bundle, Progress, Stages
+
+
+def lower(farm: Farm, stages: Stages, job: JobContext) -> Outcome:
+    """Import the workload of the build. Raises MillraceError, StoreError."""
+    assert job.build.workload_id is not None
+    with farm.database.read() as session:
+        workload = catalog.get_workload(session, job.build.workload_id)
+    bundle = open_bundle(farm, stages, workload, job.log)
+    where = str(bundle.directory.relative_to(farm.settings.bundle_dir))
+
+    def effect(_farm: Farm, session: Session) -> None:
+        catalog.set_bundle(session, workload.id, where)
+
+    return Outcome(None, tools_of("lower", {}), effect=effect)
+
+
+def open_bundle(farm: Farm, stages: Stages, workload: models.Workload, say: Progress) -> Bundle:
+    """The workload's bundle: from this machine's cache, else imported now. Raises MillraceError, StoreError."""
+    source = _model_source(farm, workload.model)
+    return stages.lower(source, compiler_workload(workload), farm.settings.bundle_dir, say)
+
+
+def compiler_workload(row: models.Workload) -> Workload:
+    """The compiler's value of a stored workload."""
+    return Workload(
+        model=row.model.name,
+        phase=cast(Phase, row.phase),
+        length=row.length,
+        precision=cast(Precision, row.precision),
+        batch=row.batch,
+        layers=row.layers,
+    )
+
+
+def _model_source(farm: Farm, model: models.Model) -> str | Path | FileSource:
+    """A built-in name, the path of the model's config.json, or its file in the store.
+
+    Raises UnsupportedError for a .pt2 that this worker's operator has not allowed.
+    """
+    if model.kind == "builtin":
+        return model.name
+    if is_format(model.kind):
+        if model.kind == "pt2":
+            require_pt2(farm.settings.allow_pt2)
+        return FileSource(model.name, farm.store.path(model.config["digest"]), model.kind)
+    path = farm.settings.model_dir / model.digest[:16] / model.name / "config.json"
+    if not path.is_file():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f"config.{os.getpid()}")
+        temporary.write_text(json.dumps(model.config, indent=2))
+        temporary.rename(path)
+    return path

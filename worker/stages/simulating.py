@@ -1,0 +1,69 @@
+"""Stage simulate: compile one design and run its timing, the second rung of the ladder (design section 4).
+
+What is simulated is the compiled design's own `dataflow.json`. A deadlock is infeasible, with the simulator's
+explanation, and the design leaves the front. Of the design directory this keeps the description, the graph and the
+simulation; the stage csim keeps all of it.
+"""
+
+import json
+from pathlib import Path
+
+from sqlalchemy.orm import Session
+
+from db.repositories import designs
+from dse.promote import relative_error
+from worker.farm import Farm
+from worker.ladder.promoting import renew_front
+from worker.ladder.versions import tools_of
+from worker.running.outcome import Outcome
+from worker.stages.compiled import Subject, compile_into_scratch, subject_of
+from worker.stages.context import JobContext
+from worker.stages.flags import flags_now
+from worker.stages.functions import Simulated, Stages
+from worker.store.artifacts import StoredFile
+from worker.store.names import media_type
+
+SIMULATION = "simulation.json"
+_KEPT = ("design.json", "dataflow.json", SIMULATION)
+
+
+def simulate(farm: Farm, stages: Stages, job: JobContext) -> Outcome:
+    """Simulate the design of the build. Raises MillraceError, StoreError."""
+    subject = subject_of(farm, job)
+    out = compile_into_scratch(farm, stages, job, subject)
+    job.log("simulate")
+    found = stages.simulate(out)
+    (out / SIMULATION).write_text(json.dumps(found.document))
+    job.log(found.deadlock or f"{found.cycles} cycles, {found.latency_us:.4g} us")
+    deadlocks = found.deadlock is not None
+    return Outcome(
+        None if deadlocks else _verdict(subject, found),
+        tools_of("simulate", {}),
+        found.metrics,
+        _stored(farm, out),
+        "infeasible" if deadlocks else None,
+        found.deadlock,
+        lambda farm, session: _note(farm, session, subject, found),
+    )
+
+
+def _verdict(subject: Subject, found: Simulated) -> dict[str, float | bool | None]:
+    estimate, error = subject.design.latency_us, None
+    if estimate is not None and found.latency_us:
+        error = relative_error(estimate, found.latency_us)
+    return {"passed": True, "cycles": found.cycles, "latency_us": found.latency_us, "estimate_error": error}
+
+
+def _stored(farm: Farm, out: Path) -> tuple[StoredFile, ...]:
+    present = [path for path in _KEPT if (out / path).is_file()]
+    return tuple(StoredFile(path, *farm.store.put_file(out / path), media_type(path)) for path in present)
+
+
+def _note(farm: Farm, session: Session, subject: Subject, found: Simulated) -> None:
+    design_id = subject.design.id
+    deadlocked = designs.get(session, design_id).deadlock is not None  # by an older compiler
+    latency = None if found.deadlock else found.latency_us
+    flags = flags_now(session, design_id, subject.platform)
+    designs.set_simulated(session, design_id, latency, found.deadlock, flags)
+    if deadlocked != (found.deadlock is not None):
+        renew_front(farm, session, subject.exploration.id)

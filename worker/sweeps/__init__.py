@@ -1,0 +1,1 @@
+"""Sweeps: schedule, runs, comparison with the last good run, webhooks."""
