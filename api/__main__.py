@@ -3,6 +3,7 @@
 Without arguments, as in a container, it migrates the database and listens on MILLRACE_HOST:MILLRACE_PORT.
 """
 
+import logging
 import socket
 import sys
 
@@ -10,8 +11,9 @@ import uvicorn
 
 from api.app import create_app
 from db.migrate import upgrade
-from worker.processes import die_with
+from worker.running.processes import die_with
 from worker.settings import Settings
+from worker.telemetry import configure_logging
 
 _STOP_SECONDS = 3
 
@@ -23,14 +25,18 @@ def main() -> None:
     if len(sys.argv) > 2:
         die_with(int(sys.argv[1]))
         sockets = [socket.socket(fileno=int(sys.argv[2]))]
+    configure_logging(settings, logging.WARNING)
     upgrade(settings.database)
     config = uvicorn.Config(
         create_app(settings),
         host=settings.host,
         port=settings.port,
-        log_level="warning",
+        log_config=None,
+        access_log=False,
         timeout_graceful_shutdown=_STOP_SECONDS,
         server_header=False,
+        proxy_headers=bool(settings.trusted_proxies),
+        forwarded_allow_ips=list(settings.trusted_proxies),
         limit_concurrency=1000,
     )
     uvicorn.Server(config).run(sockets=sockets)

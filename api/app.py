@@ -6,22 +6,27 @@ from contextlib import asynccontextmanager, suppress
 
 from fastapi import FastAPI
 
-from api import dashboard, problems, reference
+from api import dashboard, metrics, openapi, problems, reference
+from api.access import Access
 from api.middleware import BodyLimit, SameSite, SecurityHeaders
+from api.routes import access, builds, designs, explorations, health
 from api.routes import catalog as catalog_routes
-from api.routes import designs, explorations, health
+from api.routes import farm as farm_routes
+from api.routes import sweeps as sweep_routes
 from api.services import catalog
+from api.services.scatters import Scatters
 from api.sse import WakeUps
-from worker.broker import Send
 from worker.farm import open_farm
+from worker.ladder.versions import millrace_version
+from worker.queue.broker import Send
 from worker.settings import Settings
-from worker.versions import millrace_version
 
 _DESCRIPTION = (
     "Design-space exploration of stream-based dataflow accelerators. POST answers 202 with an id and honours "
     "Idempotency-Key; errors are RFC 9457 problem documents; lists are paged by cursor."
 )
 _LOCAL_ONLY = ("127.0.0.1", "localhost", "::1")
+_ROUTES = (health, access, catalog_routes, explorations, designs, builds, farm_routes, sweep_routes, metrics, reference)
 
 
 def create_app(settings: Settings, send: Send | None = None) -> FastAPI:
@@ -49,17 +54,27 @@ def create_app(settings: Settings, send: Send | None = None) -> FastAPI:
     )
     app.state.farm = farm
     app.state.wake_ups = WakeUps(settings.redis)
+    app.state.scatters = Scatters()
+    app.state.metrics = metrics.Metrics(farm)
     problems.install(app)
-    for module in (health, catalog_routes, explorations, designs, reference):
+    for module in _ROUTES:
         app.include_router(module.router)
+    openapi.document(app)
     dashboard.mount(app, settings.web_dist)
+    _add_middleware(app, settings)
+    return app
+
+
+def _add_middleware(app: FastAPI, settings: Settings) -> None:
+    """The last one added is the first that a request passes."""
     app.add_middleware(
         BodyLimit,
         limit=settings.max_body_bytes,
         upload_path="/v1/models",
         upload_limit=settings.max_upload_bytes,
     )
+    app.add_middleware(Access, farm=app.state.farm)
     names = frozenset(settings.allowed_hosts)
     app.add_middleware(SameSite, hosts=names, any_host=not names and settings.host not in _LOCAL_ONLY)
+    app.add_middleware(metrics.Timing, metrics=app.state.metrics)
     app.add_middleware(SecurityHeaders)
-    return app

@@ -7,9 +7,11 @@ from fastapi import Depends, Header, Request
 from pydantic import BaseModel
 from sqlalchemy.orm import Session
 
+from api import audit
+from api.principal import PrincipalDep
 from db.repositories import idempotency
 from worker.farm import Farm
-from worker.versions import digest
+from worker.ladder.versions import digest
 
 Made = TypeVar("Made", bound=BaseModel)
 
@@ -26,9 +28,12 @@ def _read(farm: FarmDep) -> Generator[Session]:
         yield session
 
 
-def _write(farm: FarmDep) -> Generator[Session]:
+def _write(farm: FarmDep, request: Request, who: PrincipalDep) -> Generator[Session]:
+    """A transaction that is kept in the audit, with what `Once` has made or what the path names."""
     with farm.database.write() as session:
         yield session
+        target = getattr(request.state, "made", None) or "/".join(request.path_params.values()) or None
+        audit.record(session, who, f"{request.method} {request.scope['route'].path}", target, {})
 
 
 ReadSession = Annotated[Session, Depends(_read, scope="function")]
@@ -37,20 +42,29 @@ WriteSession = Annotated[Session, Depends(_write, scope="function")]
 
 
 class Once:
-    """Runs a POST once per `Idempotency-Key`: a repetition gets the first answer, another body a conflict."""
+    """Runs a POST once per key of its caller (`Idempotency-Key`): a repetition gets the first answer, another body a
+    conflict.
+    """
 
     def __init__(
         self,
         request: Request,
         session: WriteSession,
+        who: PrincipalDep,
         idempotency_key: Annotated[str | None, Header(max_length=200, min_length=1)] = None,
     ) -> None:
-        self._route = f"{request.method} {request.url.path}"
+        self._request = request
+        self._route = f"{request.method} {request.url.path}" + (f" {digest(who.name)[:16]}" if who.name else "")
         self._session = session
         self._key = idempotency_key
 
     def __call__(self, body: BaseModel, reply: type[Made], make: Callable[[], Made]) -> Made:
         """`make()`, or the stored answer as a `reply`. Raises ConflictError."""
+        made = self._once(body, reply, make)
+        self._request.state.made = getattr(made, "id", None)
+        return made
+
+    def _once(self, body: BaseModel, reply: type[Made], make: Callable[[], Made]) -> Made:
         if self._key is None:
             return make()
         stored: dict[str, Any] | None = idempotency.reserve(

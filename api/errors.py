@@ -11,3 +11,23 @@ class BadRequestError(ApiError):
 
 class NotReadyError(ApiError):
     """What is asked for does not exist yet; the text says how to make it."""
+
+
+class UnauthorizedError(ApiError):
+    """The service asks for a key, and got none that is valid."""
+
+
+class ForbiddenError(ApiError):
+    """The key is valid, but its role, or whose work this is, does not allow it."""
+
+
+class QuotaError(ApiError):
+    """A bound of the key is reached; the text says which."""
+
+
+class RateError(ApiError):
+    """Too many requests; `retry_after` is when to come again, in seconds."""
+
+    def __init__(self, detail: str, retry_after: int) -> None:
+        super().__init__(detail)
+        self.retry_after = retry_after

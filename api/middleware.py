@@ -9,7 +9,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.problems import problem
 
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-_CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+CLOSE = {"Connection": "close"}
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -58,14 +59,16 @@ class SameSite:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not scope["path"].isprintable():
             # Postgres takes no NUL in a string, and no id of ours has any of these.
-            answer = problem(400, "bad-path", "Bad path", "the path holds characters that no path here has", close=True)
+            answer = problem(
+                400, "bad-path", "Bad path", "the path holds characters that no path here has", headers=CLOSE
+            )
             await answer(scope, receive, send)
             return
         detail = self._objection(scope) if scope["type"] == "http" else None
         if detail is None:
             await self._app(scope, receive, send)
             return
-        await problem(403, "foreign-site", "Request from elsewhere", detail, close=True)(scope, receive, send)
+        await problem(403, "foreign-site", "Request from elsewhere", detail, headers=CLOSE)(scope, receive, send)
 
     def _objection(self, scope: Scope) -> str | None:
         headers = Headers(scope=scope)
@@ -73,7 +76,7 @@ class SameSite:
         if not self._any_host and _hostname(f"//{host}") not in self._hosts:
             return f"this service does not answer to the name {host!r}; add it to MILLRACE_ALLOWED_HOSTS"
         origin = headers.get("origin")
-        if scope["method"] in _CHANGING and origin is not None and urlsplit(origin).netloc != host:
+        if scope["method"] in CHANGING and origin is not None and urlsplit(origin).netloc != host:
             return f"a page of {origin!r} may not change anything here"
         return None
 
@@ -104,7 +107,7 @@ class BodyLimit:
         limit = self._upload_limit if self._is_upload(scope) else self._limit
         detail = f"the body is larger than the {limit >> 10} KiB that are accepted; send a smaller one"
         if _declared(scope) > limit:
-            answer = problem(413, "content-too-large", "Content Too Large", detail, close=True)
+            answer = problem(413, "content-too-large", "Content Too Large", detail, headers=CLOSE)
             await answer(scope, receive, send)
             return
         seen = 0
@@ -115,7 +118,7 @@ class BodyLimit:
             seen += len(message.get("body", b""))
             if seen > limit:
                 # As an HTTPException it passes FastAPI's reading of the body unchanged.
-                raise HTTPException(413, detail, {"Connection": "close"})
+                raise HTTPException(413, detail, CLOSE)
             return message
 
         await self._app(scope, count, send)

@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar
 from fastapi import Query
 
 from api.errors import BadRequestError
-from api.schemas import Page
+from api.schemas.common import Page
 
 Row = TypeVar("Row")
 Item = TypeVar("Item")

@@ -1,7 +1,7 @@
 """Every error's answer: RFC 9457 problem documents. The one place that knows errors and HTTP."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -11,12 +11,19 @@ from fastapi.responses import JSONResponse
 from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 
-from api.errors import BadRequestError, NotReadyError
+from api.errors import (
+    BadRequestError,
+    ForbiddenError,
+    NotReadyError,
+    QuotaError,
+    RateError,
+    UnauthorizedError,
+)
 from compiler.errors import InvalidInputError, ReportError, UnsupportedError
 from db.errors import ConflictError, NotFoundError
-from worker.errors import CorruptArtifactError, DiskFullError, StoreError, UnsafePathError
-from worker.outcome import is_disk_full
-from worker.store import disk_full_message
+from worker.errors import CorruptArtifactError, DiskFullError, JoinError, StoreAwayError, StoreError, UnsafePathError
+from worker.node.disk import is_disk_full
+from worker.store.disk import disk_full_message
 
 MEDIA_TYPE = "application/problem+json"
 _log = logging.getLogger(__name__)
@@ -29,39 +36,61 @@ _KINDS: tuple[tuple[type[Exception], int, str, str], ...] = (
     (UnsupportedError, 422, "unsupported", "Not supported"),
     (ReportError, 422, "bad-report", "Not a report that can be read"),
     (BadRequestError, 400, "bad-request", "Bad request"),
+    (JoinError, 409, "can-not-join", "Nodes can not join"),
     (NotReadyError, 409, "not-ready", "Not there yet"),
+    (UnauthorizedError, 401, "unauthorized", "No valid key"),
+    (ForbiddenError, 403, "forbidden", "Not allowed"),
+    (QuotaError, 403, "quota", "Quota reached"),
+    (RateError, 429, "rate-limit", "Too many requests"),
     (UnsafePathError, 400, "bad-path", "Bad path"),
     (DiskFullError, 507, "disk-full", "Disk full"),
+    (StoreAwayError, 503, "store-away", "The artifact store is away"),
     (CorruptArtifactError, 500, "corrupt-artifact", "Damaged artifact"),
     (StoreError, 404, "not-stored", "Not in the artifact store"),
 )
 
 
 def problem(
-    status: int, kind: str, title: str, detail: str, errors: Sequence[dict[str, str]] = (), close: bool = False
+    status: int,
+    kind: str,
+    title: str,
+    detail: str,
+    errors: Sequence[dict[str, str]] = (),
+    headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
-    """A problem document. `errors` point at single fields; `close` ends the connection."""
+    """A problem document. `errors` point at single fields."""
     body: dict[str, Any] = {"type": f"urn:millrace:problem:{kind}", "title": title, "status": status, "detail": detail}
     if errors:
         body["errors"] = list(errors)
-    return JSONResponse(body, status, headers={"Connection": "close"} if close else None, media_type=MEDIA_TYPE)
+    return JSONResponse(body, status, headers=headers, media_type=MEDIA_TYPE)
+
+
+def problem_of(error: Exception) -> JSONResponse:
+    """The answer for an error that is raised on purpose."""
+    status, kind, title = next(
+        (status, kind, title) for known, status, kind, title in _KINDS if isinstance(error, known)
+    )
+    return problem(status, kind, title, str(error), headers=_headers(error))
+
+
+def _headers(error: Exception) -> dict[str, str] | None:
+    if isinstance(error, UnauthorizedError):
+        return {"WWW-Authenticate": 'Bearer realm="millrace"'}
+    return {"Retry-After": str(error.retry_after)} if isinstance(error, RateError) else None
 
 
 def install(app: FastAPI) -> None:
     """Have `app` answer errors with problem documents."""
-    for error, status, kind, title in _KINDS:
-        app.add_exception_handler(error, _handler(status, kind, title))
+    for error, *_ in _KINDS:
+        app.add_exception_handler(error, _known)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(OperationalError, _database)
     app.add_exception_handler(Exception, _unexpected)
 
 
-def _handler(status: int, kind: str, title: str):
-    def handle(_request: Request, error: Exception) -> JSONResponse:
-        return problem(status, kind, title, str(error))
-
-    return handle
+def _known(_request: Request, error: Exception) -> JSONResponse:
+    return problem_of(error)
 
 
 def _invalid(_request: Request, error: Exception) -> JSONResponse:

@@ -14,14 +14,27 @@ from starlette.concurrency import run_in_threadpool
 
 from db.models import Event
 from db.repositories import events
-from worker.bus import CHANNELS, exploration_of
 from worker.farm import Farm
+from worker.queue import bus
+from worker.running import livelog
 
+HEARTBEAT_SECONDS = 15
+_CHANNELS = (bus.CHANNELS, livelog.CHANNELS)
 _POLL_SECONDS = 3
 _RETRY_SECONDS = 1
 _BATCH = 100
 
 _log = logging.getLogger(__name__)
+
+
+def events_channel(exploration_id: str) -> str:
+    """Where Redis says that an exploration has new events."""
+    return bus.CHANNELS.removesuffix("*") + exploration_id
+
+
+def log_channel(build_id: str) -> str:
+    """Where Redis says that the log of a build has grown."""
+    return livelog.CHANNELS.removesuffix("*") + build_id
 
 
 class WakeUps:
@@ -32,16 +45,16 @@ class WakeUps:
         self._waiting: dict[str, set[asyncio.Event]] = {}
 
     @contextmanager
-    def of(self, exploration_id: str) -> Generator[asyncio.Event]:
-        """An event that is set whenever the exploration may have something new."""
+    def of(self, channel: str) -> Generator[asyncio.Event]:
+        """An event that is set whenever there may be something new on the channel."""
         event = asyncio.Event()
-        self._waiting.setdefault(exploration_id, set()).add(event)
+        self._waiting.setdefault(channel, set()).add(event)
         try:
             yield event
         finally:
-            self._waiting[exploration_id].discard(event)
-            if not self._waiting[exploration_id]:
-                del self._waiting[exploration_id]
+            self._waiting[channel].discard(event)
+            if not self._waiting[channel]:
+                del self._waiting[channel]
 
     async def listen(self) -> None:
         """Receive wake-ups until cancelled, over lost connections."""
@@ -55,14 +68,14 @@ class WakeUps:
     async def _receive(self) -> None:
         client = redis.asyncio.Redis.from_url(self._url)  # pyright: ignore[reportUnknownMemberType]
         async with client, cast(Any, client.pubsub()) as pubsub:  # pyright: ignore[reportUnknownMemberType]
-            await pubsub.psubscribe(CHANNELS)
+            await pubsub.psubscribe(*_CHANNELS)
             messages = cast(AsyncIterator[dict[str, Any]], pubsub.listen())
             async for message in messages:
                 self._wake(message)
 
     def _wake(self, message: dict[str, Any]) -> None:
         if message["type"] == "pmessage":
-            for event in self._waiting.get(exploration_of(message["channel"]), ()):
+            for event in self._waiting.get(message["channel"].decode(), ()):
                 event.set()
 
 
@@ -75,7 +88,7 @@ WakeUpsDep = Annotated[WakeUps, Depends(get_wake_ups)]
 
 async def follow(farm: Farm, wake_ups: WakeUps, exploration_id: str, last_id: int) -> AsyncGenerator[ServerSentEvent]:
     """Every event of the exploration after `last_id`, those to come included, until the reader leaves."""
-    with wake_ups.of(exploration_id) as wake:
+    with wake_ups.of(events_channel(exploration_id)) as wake:
         while True:
             wake.clear()
             rows = await run_in_threadpool(_read, farm, exploration_id, last_id)

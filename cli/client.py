@@ -1,32 +1,62 @@
 """The service's REST interface and its event stream, typed (the routes are described at `/docs` of the service)."""
 
 import json
+import os
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
-from time import sleep
+from time import monotonic, sleep
 from types import TracebackType
 from typing import Any
 
 import httpx
 
 from cli.errors import RefusedError, ServiceUnavailableError
-from cli.replies import ENDED, Artifact, Build, Design, DesignSummary, Event, Exploration, Scatter, by_latency
+from cli.replies import (
+    ENDED,
+    ApiKey,
+    Artifact,
+    AuditEntry,
+    Build,
+    Design,
+    DesignSummary,
+    Event,
+    Exploration,
+    Farm,
+    Licence,
+    Node,
+    Scatter,
+    by_latency,
+)
+from cli.sweep_replies import Sweep, SweepRun, SweepRunSummary
 from compiler.errors import InvalidInputError
 
 _TIMEOUT_S = httpx.Timeout(30, connect=5)
 _STREAM_TIMEOUT_S = httpx.Timeout(60, connect=5)  # the service sends a comment at least every 15 s
 _UPLOAD_TIMEOUT_S = httpx.Timeout(600, connect=5)
 _RECONNECT_S = 1
+_PATIENCE_S = 120  # so long in all a request waits for its turn where the service says that there were too many
+KEY_VARIABLE = "MILLRACE_API_KEY"
 
 
 class Client:
-    """Talks to the service at `url`. Raises RefusedError for what it refuses, ServiceUnavailableError where none is."""
+    """Talks to the service at `url`, with the key in MILLRACE_API_KEY if there is one.
+
+    Raises RefusedError for what it refuses, ServiceUnavailableError where none is.
+    """
 
     def __init__(self, url: str, transport: httpx.BaseTransport | None = None) -> None:
         if not url.startswith(("http://", "https://")):
             raise InvalidInputError(f"{url!r} is not the address of a service; write it like http://127.0.0.1:8642")
         self._url = url.rstrip("/")
-        self._http = httpx.Client(base_url=f"{self._url}/v1", timeout=_TIMEOUT_S, transport=transport, trust_env=False)
+        key = os.environ.get(KEY_VARIABLE, "").strip()
+        self._http = httpx.Client(
+            base_url=f"{self._url}/v1",
+            headers={"Authorization": f"Bearer {key}"} if key else None,
+            timeout=_TIMEOUT_S,
+            transport=transport,
+            trust_env=False,
+        )
 
     @property
     def address(self) -> str:
@@ -42,6 +72,10 @@ class Client:
 
     def health(self) -> dict[str, Any]:
         return self._get("/health")
+
+    def lacks_key(self) -> bool:
+        """Whether the service asks for a key and this one has none that it takes."""
+        return self._request("GET", "/me").status_code == 401
 
     def models(self) -> list[dict[str, Any]]:
         return list(self._items("/models"))
@@ -90,6 +124,97 @@ class Client:
     def build(self, build: str) -> Build:
         return self._get(f"/builds/{build}")
 
+    def builds(self, limit: int, **filters: str) -> list[Build]:
+        """Newest first, at most `limit`; the filters are those of GET /v1/builds."""
+        return list(islice(self._items("/builds", **filters), limit))
+
+    def retry_build(self, build: str) -> Build:
+        return self._send("POST", f"/builds/{build}/retry")
+
+    def cancel_build(self, build: str) -> Build:
+        return self._send("POST", f"/builds/{build}/cancel")
+
+    def clone_build(self, build: str, changes: Mapping[str, Any]) -> Build:
+        """The same stage of the same design with other options."""
+        return self._send("POST", f"/builds/{build}/clone", json=dict(changes))
+
+    def build_log(self, build: str, attempt: int | None = None) -> str:
+        """What its tools have printed, so far where it runs; with `attempt` in one that failed."""
+        query = {} if attempt is None else {"attempt": str(attempt)}
+        return self._reply("GET", f"/builds/{build}/log", params=query).text
+
+    def follow_log(self, build: str) -> Iterator[str]:
+        """The log as it grows, until the build has ended; a lost connection is taken up again."""
+        last = ""
+        while True:
+            try:
+                for event in self._stream(f"/builds/{build}/log/stream", last):
+                    if event.kind == "end":
+                        return
+                    last = event.id or last
+                    yield event.data
+            except httpx.TransportError:
+                sleep(_RECONNECT_S)
+
+    def farm(self) -> Farm:
+        return self._get("/farm")
+
+    def set_node_state(self, node: str, state: str) -> Node:
+        return self._send("POST", f"/farm/nodes/{node}", json={"state": state})
+
+    def forget_node(self, node: str) -> None:
+        self._reply("DELETE", f"/farm/nodes/{node}")
+
+    def put_licence(self, feature: str, tokens: int) -> Licence:
+        return self._send("PUT", f"/farm/licences/{feature}", json={"tokens": tokens})
+
+    def keys(self) -> list[ApiKey]:
+        return list(self._items("/keys"))
+
+    def add_key(self, request: Mapping[str, Any]) -> ApiKey:
+        """A new key, with its text."""
+        return self._send("POST", "/keys", json=dict(request))
+
+    def revoke_key(self, key: str) -> None:
+        self._reply("DELETE", f"/keys/{key}")
+
+    def audit(self, limit: int) -> list[AuditEntry]:
+        """Newest first."""
+        return list(islice(self._items("/audit"), limit))
+
+    def sweeps(self) -> list[Sweep]:
+        """Newest first."""
+        return list(self._items("/sweeps"))
+
+    def sweep(self, sweep: str) -> Sweep:
+        return self._get(f"/sweeps/{sweep}")
+
+    def add_sweep(self, request: Mapping[str, Any], key: str) -> Sweep:
+        return self._send("POST", "/sweeps", json=dict(request), headers={"Idempotency-Key": key})
+
+    def change_sweep(self, sweep: str, changes: Mapping[str, Any]) -> Sweep:
+        return self._send("PATCH", f"/sweeps/{sweep}", json=dict(changes))
+
+    def remove_sweep(self, sweep: str) -> None:
+        self._reply("DELETE", f"/sweeps/{sweep}")
+
+    def run_sweep(self, sweep: str, key: str) -> SweepRun:
+        """Start a run; the same `key` starts it once."""
+        return self._send("POST", f"/sweeps/{sweep}/run", headers={"Idempotency-Key": key})
+
+    def sweep_runs(self, sweep: str, limit: int) -> list[SweepRunSummary]:
+        """Newest first, at most `limit`."""
+        return list(islice(self._items(f"/sweeps/{sweep}/runs"), limit))
+
+    def sweep_run(self, run: str) -> SweepRun:
+        return self._get(f"/sweep-runs/{run}")
+
+    def accept_run(self, run: str) -> SweepRun:
+        return self._send("POST", f"/sweep-runs/{run}/accept")
+
+    def cancel_run(self, run: str) -> SweepRun:
+        return self._send("POST", f"/sweep-runs/{run}/cancel")
+
     def artifacts(self, design: str) -> list[Artifact]:
         return list(self._items(f"/designs/{design}/artifacts"))
 
@@ -106,7 +231,7 @@ class Client:
         last = ""
         while True:
             try:
-                for event in self._stream(exploration, last):
+                for event in self._stream(f"/explorations/{exploration}/events", last):
                     last = event.id or last
                     yield event
                     if event.kind == "state" and event.data["state"] in ENDED and self._has_ended(exploration):
@@ -120,9 +245,8 @@ class Client:
         """Now: among its events may be an earlier end, from before it was resumed."""
         return self.exploration(exploration)["state"] in ENDED
 
-    def _stream(self, exploration: str, last: str) -> Iterator[Event]:
+    def _stream(self, path: str, last: str) -> Iterator[Event]:
         headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last} if last else {})
-        path = f"/explorations/{exploration}/events"
         with self._http.stream("GET", path, headers=headers, timeout=_STREAM_TIMEOUT_S) as reply:
             if reply.is_error:
                 reply.read()
@@ -142,15 +266,27 @@ class Client:
         return self._send("GET", path, params=query)
 
     def _send(self, method: str, path: str, **request: Any) -> Any:
+        return self._reply(method, path, **request).json()
+
+    def _reply(self, method: str, path: str, **request: Any) -> httpx.Response:
+        deadline = monotonic() + _PATIENCE_S
+        while True:
+            reply = self._request(method, path, **request)
+            wait = int(reply.headers.get("Retry-After", "0")) if reply.status_code == 429 else 0
+            if not wait or monotonic() + wait > deadline:
+                break
+            sleep(wait)
+        if reply.is_error:
+            raise _refusal(reply)
+        return reply
+
+    def _request(self, method: str, path: str, **request: Any) -> httpx.Response:
         try:
-            reply = self._http.request(method, path, **request)
+            return self._http.request(method, path, **request)
         except httpx.TransportError as error:
             raise ServiceUnavailableError(
                 f"no Millrace service answers at {self._url} ({error}); start one with `millrace up`"
             ) from error
-        if reply.is_error:
-            raise _refusal(reply)
-        return reply.json()
 
 
 def parse_events(lines: Iterator[str]) -> Iterator[Event]:

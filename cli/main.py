@@ -7,7 +7,24 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from cli.commands import calibrate, csim, demo, design, doctor, explore, generate, model, pareto, simulate, test, up
+from cli.commands import (
+    build,
+    calibrate,
+    csim,
+    demo,
+    design,
+    doctor,
+    explore,
+    farm,
+    generate,
+    measure,
+    model,
+    pareto,
+    simulate,
+    sweep,
+    test,
+    up,
+)
 from cli.commands import compile as compile_command
 from cli.errors import report
 
@@ -59,10 +76,14 @@ app.add_typer(model.app, name="model")
 app.command("explore")(explore.explore)
 app.command("pareto")(pareto.pareto)
 app.add_typer(design.app, name="design")
+app.add_typer(build.app, name="build")
+app.add_typer(farm.app, name="farm")
+app.add_typer(sweep.app, name="sweep")
 app.command("compile")(compile_command.compile_)
 app.command("csim")(csim.csim)
 app.command("simulate")(simulate.simulate)
 app.command("generate")(generate.generate)
+app.command("measure")(measure.measure)
 app.command("calibrate")(calibrate.calibrate)
 app.command("doctor")(doctor.doctor)
 app.command("test", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(test.run_tests)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -64,7 +64,24 @@ Calibration = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Url = Annotated[
-    str | None, typer.Option(help="Address of a Millrace service; without it the one started by `millrace up`.")
+    str | None,
+    typer.Option(
+        "--server",
+        envvar="MILLRACE_SERVER",
+        metavar="URL",
+        help="Address of a Millrace service, its key in MILLRACE_API_KEY; without it the one that `millrace up` has "
+        "started on this machine.",
+    ),
+]
+Vitis = Annotated[
+    str | None,
+    typer.Option(
+        help="Version of Vitis to build with, like 2023.2.", show_default="newest of the farm", metavar="VERSION"
+    ),
+]
+Board = Annotated[
+    str | None,
+    typer.Option(help="Board to measure on: its shell, or simulated.", show_default="simulated", metavar="SHELL"),
 ]
 Output = Annotated[Path, typer.Option("--out", "-o", help="Directory to write.", metavar="DIR")]
 
@@ -117,3 +134,15 @@ def chosen(
     if phase is PhaseName.PREFILL and seq is None:
         fields["length"] = 32
     return {name: value for name, value in fields.items() if value is not None}
+
+
+Simulate = Annotated[int, typer.Option(min=0, help="Front designs to simulate, at most.")]
+Verify = Annotated[int, typer.Option(min=0, help="Front designs to compile and compare with the reference.")]
+Csynth = Annotated[int, typer.Option(min=0, help="Designs to synthesise with Vitis HLS, at most.")]
+Cosim = Annotated[int, typer.Option(min=0, help="Designs to co-simulate as RTL, at most.")]
+Link = Annotated[int, typer.Option(min=0, help="Designs to place and route, at most.")]
+Measure = Annotated[int, typer.Option(min=0, help="Designs to run on a board, at most.")]
+AreaModel = Annotated[
+    Literal["shipped", "latest"], typer.Option(help="Area model of this release, or the farm's newest fit.")
+]
+Priority = Annotated[Literal["low", "normal", "high"], typer.Option(help="Against your other explorations.")]

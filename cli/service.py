@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
+from cli.errors import ServiceUnavailableError
 from cli.output import errors
-from cli.replies import Reader
+from cli.replies import Operator, Reader
 
 if TYPE_CHECKING:
     from cli.client import Client
@@ -51,12 +52,50 @@ def look(url: str | None) -> Generator[Reader]:
         from cli.client import Client
 
         with Client(address) as client:
-            yield client
-        return
+            # Who can read the database of this machine needs no key to look at it.
+            if url is not None or not client.lacks_key():
+                yield client
+                return
     from cli.stored import Stored
 
     with closing(Stored(settings)) as stored:
         yield stored
+
+
+@contextmanager
+def attach(url: str | None) -> Generator["Client"]:
+    """A service that stays when the command ends: at `url`, else that of `millrace up` on this machine.
+
+    Raises ServiceUnavailableError where there is none.
+    """
+    from cli.client import Client
+    from worker.settings import Settings
+    from worker.supervisor import find_running
+
+    running = None if url is not None else find_running(Settings())
+    address = url or (running and running.address)
+    if address is None:
+        raise ServiceUnavailableError(
+            "no service runs on this machine; start one with `millrace up`, or name another: --server URL"
+        )
+    with Client(address) as client:
+        yield client
+
+
+@contextmanager
+def operate(url: str | None) -> Generator[Operator]:
+    """The service at `url`; without one the database of this machine, which needs neither a service nor a key."""
+    if url is not None:
+        from cli.client import Client
+
+        with Client(url) as client:
+            yield client
+        return
+    from cli.operator import LocalOperator
+    from worker.settings import Settings
+
+    with closing(LocalOperator(Settings())) as operator:
+        yield operator
 
 
 def announce(text: str) -> None:

@@ -77,9 +77,9 @@ def _stored(model: str, settings: "Settings") -> dict[str, Any]:
 
 
 def _stored_file(found: dict[str, Any], form: FileFormat, settings: "Settings") -> FileSource:
-    from worker.store import ArtifactStore
+    from worker.store.opening import open_store
 
-    return FileSource(found["name"], ArtifactStore(settings.store_dir).path(found["config"]["digest"]), form)
+    return FileSource(found["name"], open_store(settings).path(found["config"]["digest"]), form)
 
 
 def _announced(source: FileSource, allowed: bool) -> FileSource:

@@ -5,12 +5,17 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from api.services import catalog, designs, explorations, shapes
-from cli.replies import Design, DesignSummary, Exploration, Scatter, by_latency
-from db.engine import Database
+from api.services import builds, catalog, designs, explorations, farm, scatters, sweeps
+from api.services.shapes import catalog as catalog_shapes
+from cli.replies import Build, Design, DesignSummary, Exploration, Farm, Scatter, by_latency
+from cli.sweep_replies import Sweep, SweepRun, SweepRunSummary
 from db.migrate import upgrade
+from db.repositories import builds as build_rows
 from db.repositories import catalog as catalog_rows
 from db.repositories import explorations as exploration_rows
+from db.repositories import sweeps as sweep_rows
+from db.repositories.builds import BuildFilter
+from worker.farm import open_farm
 from worker.settings import Settings
 
 _ALL = 100_000
@@ -23,24 +28,25 @@ class Stored:
 
     def __init__(self, settings: Settings) -> None:
         upgrade(settings.database)
-        self._database = Database(settings.database)
+        self._farm = open_farm(settings)
+        self._database = self._farm.database
 
     @property
     def address(self) -> None:
         return None
 
     def close(self) -> None:
-        self._database.close()
+        self._farm.close()
 
     def models(self) -> list[dict[str, Any]]:
         with self._database.write() as session:
             catalog.put_builtins(session)
-            return _shaped(catalog_rows.models_page(session, None, _ALL), shapes.model)
+            return _shaped(catalog_rows.models_page(session, None, _ALL), catalog_shapes.model)
 
     def model(self, model: str) -> dict[str, Any]:
         with self._database.write() as session:
             catalog.put_builtins(session)
-            return _plain(shapes.model(catalog.find_model(session, model)))
+            return _plain(catalog_shapes.model(catalog.find_model(session, model)))
 
     def explorations(self) -> list[Exploration]:
         with self._database.read() as session:
@@ -58,11 +64,47 @@ class Stored:
 
     def scatter(self, exploration: str) -> Scatter:
         with self._database.read() as session:
-            return _plain(explorations.scatter(session, exploration))
+            return _plain(scatters.scatter(session, exploration))
 
     def design(self, design: str) -> Design:
         with self._database.read() as session:
             return _plain(designs.describe(session, design))
+
+    def builds(self, limit: int, **filters: str) -> list[Build]:
+        """Newest first, at most `limit`; the filters are those of GET /v1/builds."""
+        named = {f"{name}_id" if name in ("exploration", "design") else name: value for name, value in filters.items()}
+        with self._database.read() as session:
+            rows = build_rows.page(session, BuildFilter(**named), None, limit)  # pyright: ignore[reportArgumentType]
+            return [_plain(reply) for reply in builds.shape_all(session, rows)]
+
+    def build(self, build: str) -> Build:
+        with self._database.read() as session:
+            return _plain(builds.shape(session, build_rows.get(session, build)))
+
+    def build_log(self, build: str, attempt: int | None = None) -> str:
+        with self._database.read() as session:
+            return builds.log(self._farm, session, build, attempt).decode(errors="replace")
+
+    def sweeps(self) -> list[Sweep]:
+        with self._database.read() as session:
+            return _shaped(sweep_rows.page(session, None, _ALL), lambda row: sweeps.shape(session, row))
+
+    def sweep(self, sweep: str) -> Sweep:
+        with self._database.read() as session:
+            return _plain(sweeps.shape(session, sweep_rows.get(session, sweep)))
+
+    def sweep_runs(self, sweep: str, limit: int) -> list[SweepRunSummary]:
+        with self._database.read() as session:
+            rows = sweep_rows.runs_page(session, sweep_rows.get(session, sweep).id, None, limit)
+            return [_plain(reply) for reply in sweeps.shape_runs(session, rows)]
+
+    def sweep_run(self, run: str) -> SweepRun:
+        with self._database.read() as session:
+            return _plain(sweeps.shape_run(session, sweep_rows.get_run(session, run)))
+
+    def farm(self) -> Farm:
+        with self._database.read() as session:
+            return _plain(farm.describe(session))
 
 
 def _shaped(rows: Sequence[Row], shape: Callable[[Row], BaseModel]) -> list[Any]:

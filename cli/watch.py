@@ -11,16 +11,17 @@ from rich.text import Text
 
 from cli.output import errors
 from cli.plot import Point, scatter
-from cli.replies import Event
+from cli.replies import ENDED, Event
 
 _LINES = 10  # progress lines where there is no terminal
+_HIGHER = ("csynth", "cosim", "link", "measure")
 _PASSED = {True: "passed", False: "failed"}
 
 
 @dataclass
 class Watched:
     """What the events have told so far. `builds`: state of each design's C simulation; `simulated`: designs that were
-    `promoted` to a timing simulation which has ended.
+    `promoted` to a timing simulation which has ended; `higher`: state of the builds above, by stage and id.
     """
 
     budget: int
@@ -32,6 +33,7 @@ class Watched:
     builds: dict[str, str] = field(default_factory=dict[str, str])
     promoted: set[str] = field(default_factory=set[str])
     simulated: set[str] = field(default_factory=set[str])
+    higher: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
 
     def take(self, event: Event) -> None:
         """Fold one event in."""
@@ -60,6 +62,8 @@ class Watched:
         if build["stage"] == "csim" and build["design_id"]:
             verdict = build["verdict"]
             self.builds[build["design_id"]] = _PASSED[verdict["passed"]] if verdict else build["state"]
+        elif build["stage"] in _HIGHER:
+            self.higher.setdefault(build["stage"], {})[build["id"]] = build["state"]
 
     def summary(self) -> str:
         """One line."""
@@ -69,6 +73,8 @@ class Watched:
         if self.builds:
             passed = sum(state == "passed" for state in self.builds.values())
             parts.append(f"csim {passed}/{len(self.builds)} passed")
+        for stage, states in self.higher.items():
+            parts.append(f"{stage} {sum(state in ENDED for state in states.values())}/{len(states)}")
         return f"{self.state}: {', '.join(parts)}"
 
     def plot(self) -> str:
@@ -101,7 +107,7 @@ def _follow_live(events: Iterable[Event], watched: Watched) -> None:
 
 
 def _follow_lines(events: Iterable[Event], watched: Watched) -> None:
-    shown: tuple[str, int, int, int] | None = None
+    shown: tuple[str, int, int, int, int] | None = None
     for event in events:
         watched.take(event)
         done = (
@@ -109,6 +115,7 @@ def _follow_lines(events: Iterable[Event], watched: Watched) -> None:
             watched.evaluated * _LINES // watched.budget,
             len(watched.builds),
             len(watched.simulated),
+            sum(state in ENDED for states in watched.higher.values() for state in states.values()),
         )
         if done != shown:
             errors.print(f"  {watched.summary()}")

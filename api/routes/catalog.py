@@ -10,12 +10,14 @@ from pydantic import BaseModel, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
-from api import schemas
 from api.dependencies import FarmDep, OnceDep, ReadSession, WriteSession
 from api.errors import BadRequestError
 from api.paging import Cursor, Limit, decode, page
-from api.schemas import Page
-from api.services import catalog, shapes, uploads
+from api.principal import PrincipalDep
+from api.schemas import catalog as schemas
+from api.schemas.common import Page
+from api.services import catalog, quotas, uploads
+from api.services.shapes import catalog as shapes
 from compiler.frontend.inputs.source import model_name
 from compiler.frontend.models.config import MAX_CONFIG_BYTES
 from db.repositories import catalog as rows
@@ -69,7 +71,7 @@ def get_model(session: ReadSession, model: str) -> schemas.Model:
     return shapes.model(catalog.find_model(session, model))
 
 
-async def _new_model(request: Request, farm: FarmDep) -> schemas.NewModel | schemas.NewModelFile:
+async def _new_model(request: Request, farm: FarmDep, who: PrincipalDep) -> schemas.NewModel | schemas.NewModelFile:
     """The body: JSON, or an uploaded config.json, or another file with a network."""
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         return _validated(schemas.NewModel, _parsed(await request.body(), "the body"))
@@ -77,6 +79,7 @@ async def _new_model(request: Request, farm: FarmDep) -> schemas.NewModel | sche
         file, name = form.get("file"), form.get("name")
         if not isinstance(file, UploadFile):
             raise BadRequestError("the upload has no field `file` with a config.json or a network")
+        quotas.check_upload(who, file.size or 0)
         filename = file.filename or ""
         if filename.endswith(".json"):
             config = _parsed(await file.read(MAX_CONFIG_BYTES + 1), filename)

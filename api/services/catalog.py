@@ -4,7 +4,7 @@ import logging
 
 from sqlalchemy.orm import Session
 
-from api import schemas
+from api.schemas import catalog as schemas
 from api.services import networks
 from compiler.frontend.inputs.source import is_format
 from compiler.options import Workload
@@ -12,7 +12,8 @@ from compiler.platforms.platform import load_platform, platform_names
 from db import models
 from db.errors import ConflictError, NotFoundError
 from db.repositories import catalog
-from worker.versions import digest
+from worker.ladder import workloads
+from worker.ladder.versions import digest
 
 _log = logging.getLogger(__name__)
 
@@ -68,10 +69,7 @@ def put_workload(session: Session, key: str, shape: schemas.NewWorkloadShape) ->
     Raises NotFoundError for the model, InvalidInputError for sizes out of range or beyond what the model has.
     """
     model = find_model(session, key)
-    workload = _workload(model, shape)
-    values = workload.to_json()
-    values.pop("model")
-    return catalog.put_workload(session, model, digest=digest(model.id, model.digest, values), **values)
+    return workloads.put(session, model, _workload(model, shape))
 
 
 def _workload(model: models.Model, shape: schemas.NewWorkloadShape) -> Workload:

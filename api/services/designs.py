@@ -6,32 +6,39 @@ from collections.abc import Generator, Sequence
 
 from sqlalchemy.orm import Session
 
-from api import schemas
 from api.errors import NotReadyError
-from api.services import shapes
+from api.principal import Principal
+from api.schemas import builds as build_replies
+from api.schemas import designs as replies
+from api.services import quotas
+from api.services.boards import check_board
+from api.services.builds import shape_all
+from api.services.shapes import designs as shapes
 from db import models
-from db.errors import NotFoundError
-from db.repositories import artifacts, builds, designs, explorations
-from worker import promoting
-from worker.build_events import emit_build
+from db.repositories import artifacts, builds, designs, explorations, overview
+from db.repositories.overview import Newest
 from worker.farm import Farm
-from worker.store import ArtifactStore, safe_path
+from worker.ladder import flow
+from worker.store.artifacts import ArtifactStore
+from worker.store.names import safe_path
 
 
-def describe(session: Session, design_id: str) -> schemas.Design:
+def describe(session: Session, design_id: str) -> replies.Design:
     """A design with its metrics, violations and builds. Raises NotFoundError."""
     row = designs.get(session, design_id)
     rows = builds.of_design(session, design_id)
-    simulation, csim = (next((b for b in rows if b.stage == stage), None) for stage in models.DESIGN_STAGES)
+    newest = {b.stage: Newest(b.state, b.verdict) for b in reversed(rows)}
     files = {f.path for f in artifacts.of_design(session, design_id)}
     metrics = designs.metrics_of(session, [design_id])[design_id]
-    return schemas.Design(
-        **shapes.design_summary(row, simulation, csim).model_dump(),
+    shaped = shape_all(session, rows)
+    return replies.Design(
+        **shapes.design_summary(row, newest.get("simulate"), newest.get("csim")).model_dump(),
         exploration_id=row.exploration_id,
         metrics=[shapes.metric(m) for m in metrics],
         differences=shapes.differences(metrics),
-        violations=[schemas.Violation.model_validate(v) for v in row.violations],
-        builds=[shapes.build(b) for b in rows],
+        violations=[replies.Violation.model_validate(v) for v in row.violations],
+        ladder=shapes.ladder(shaped),
+        builds=shaped,
         dataflow_available="dataflow.json" in files,
         simulation_available="simulation.json" in files,
         archive_available=artifacts.is_compiled(session, design_id),
@@ -40,29 +47,30 @@ def describe(session: Session, design_id: str) -> schemas.Design:
 
 def page(
     session: Session, exploration_id: str, after: int | None, limit: int, front: bool
-) -> list[schemas.DesignSummary]:
+) -> list[replies.DesignSummary]:
     """Designs of an exploration in order of evaluation, those after number `after`."""
     rows = designs.page(session, exploration_id, after, limit, front)
     ids = [row.id for row in rows]
-    simulations, csims = (builds.latest_by_design(session, ids, stage) for stage in models.DESIGN_STAGES)
-    return [shapes.design_summary(row, simulations.get(row.id), csims.get(row.id)) for row in rows]
+    newest = overview.newest_stages(session, ids, ("simulate", "csim"))
+    return [shapes.design_summary(row, newest.get((row.id, "simulate")), newest.get((row.id, "csim"))) for row in rows]
 
 
-def start_build(farm: Farm, session: Session, design_id: str, stage: models.DesignStage) -> schemas.Build:
-    """Queue a stage of the design; one that is running or done is not run again.
+def start_build(
+    farm: Farm, session: Session, who: Principal, design_id: str, body: build_replies.NewBuild
+) -> build_replies.Build:
+    """Queue a stage of the design, with those before it; one that is running or done is not run again.
 
-    Raises NotFoundError, NotReadyError.
+    Raises NotFoundError, NotReadyError, ForbiddenError, QuotaError, ConflictError where there is no point.
     """
     design = designs.get(session, design_id)
+    exploration = explorations.get(session, design.exploration_id)
+    who.require_owner(exploration.owner, f"exploration {exploration.id}")
     if design.latency_us is None:
         raise NotReadyError(f"design {design_id} can not be built: {design.reason}")
-    exploration = explorations.lock(session, design.exploration_id)
-    build = promoting.ensure(session, exploration, design, stage)
-    if builds.requeue(session, build.id) or build.state == "queued":
-        build = builds.get(session, build.id)
-        farm.queue.submit(session, build)
-        emit_build(farm, session, exploration.id, build)
-    return shapes.build(builds.get(session, build.id))
+    check_board(body.board, exploration.platform)
+    quotas.check_builds(session, who)
+    build = flow.start_build(farm, session, design, body.stage, body.chosen())
+    return shape_all(session, [build])[0]
 
 
 def files(session: Session, design_id: str) -> Sequence[models.Artifact]:
@@ -104,11 +112,3 @@ def _tar(store: ArtifactStore, folder: str, rows: Sequence[models.Artifact]) -> 
             buffer.seek(0)
             buffer.truncate()
     yield buffer.getvalue()
-
-
-def build_log(session: Session, store: ArtifactStore, build_id: str) -> bytes:
-    """What the build's tools printed. Raises NotFoundError, StoreError."""
-    build = builds.get(session, build_id)
-    if build.log_digest is None:
-        raise NotFoundError("log of build", build_id, "it is written when the build ends")
-    return store.read(build.log_digest)

@@ -4,63 +4,97 @@ from collections.abc import Sequence
 
 from sqlalchemy.orm import Session
 
-from api import schemas
-from api.services import catalog, shapes
+from api.errors import NotReadyError
+from api.principal import Principal
+from api.schemas import explorations as replies
+from api.services import catalog, quotas
+from api.services.boards import check_board
+from api.services.shapes import explorations as shapes
 from compiler.platforms.platform import load_platform
 from db import models
-from db.repositories import builds, designs, explorations
+from db.repositories import calibrations, explorations, overview, queue
 from db.repositories.explorations import Counts
-from dse.promote import error_distribution
-from worker import flow
-from worker.build_events import estimate_error
+from dse.promote import error_distribution, relative_error
 from worker.farm import Farm
-
-OBJECTIVES = [
-    {"name": "latency_us", "unit": "us", "direction": "minimize"},
-    {"name": "energy_uj", "unit": "uJ", "direction": "minimize"},
-]
+from worker.ladder import exploring, flow
 
 
-def start(farm: Farm, session: Session, body: schemas.NewExploration) -> schemas.Exploration:
-    """Store a new exploration and queue its first step. Raises InvalidInputError, NotFoundError (the model)."""
+def start(farm: Farm, session: Session, who: Principal, body: replies.NewExploration) -> replies.Exploration:
+    """Store a new exploration and queue its first step.
+
+    Raises InvalidInputError, NotFoundError (the model), NotReadyError (the area model), QuotaError.
+    """
     load_platform(body.platform)
+    check_board(body.board, body.platform)
+    quotas.check_explorations(session, who)
     workload = catalog.put_workload(session, body.model, body.workload)
-    options = body.model_dump(include={"seed", "sampler", "simulate", "calibration", "verify"})
-    row = explorations.add(session, workload, body.platform, OBJECTIVES, options, body.budget)
-    farm.emit(session, row.id, "state", {"state": "queued", "error": None})
-    flow.step(farm, session, explorations.lock(session, row.id))
-    return shape(session, explorations.get(session, row.id))
+    options = body.model_dump(
+        include={"seed", "sampler", "simulate", "calibration", "verify", "builds", "vitis", "board"}
+    )
+    options["area_model"] = _area_model(session, body)
+    row = exploring.start(
+        farm, session, workload, body.platform, options, body.budget, priority=body.priority, owner=who.name
+    )
+    return shape(session, row)
 
 
-def shape(session: Session, row: models.Exploration) -> schemas.Exploration:
-    """The reply for one exploration, its designs counted."""
-    return shape_all(session, [row])[row.id]
+def _area_model(session: Session, body: replies.NewExploration) -> str | None:
+    if body.area_model == "shipped":
+        return None
+    newest = calibrations.latest(session, body.platform)
+    if newest is None:
+        raise NotReadyError(
+            f"no area model was fitted for {body.platform} yet; build some designs (csynth, link) and start the "
+            "exploration with area_model shipped until then"
+        )
+    return newest.digest
 
 
-def shape_all(session: Session, rows: Sequence[models.Exploration]) -> dict[str, schemas.Exploration]:
+def cancel(farm: Farm, session: Session, who: Principal, exploration_id: str) -> replies.Exploration:
+    """Stop it. Raises NotFoundError, ForbiddenError."""
+    _require_owner(session, who, exploration_id)
+    return shape(session, flow.cancel(farm, session, exploration_id))
+
+
+def resume(farm: Farm, session: Session, who: Principal, exploration_id: str) -> replies.Exploration:
+    """Go on with it. Raises NotFoundError, ForbiddenError, QuotaError, ConflictError."""
+    row = _require_owner(session, who, exploration_id)
+    if row.state not in models.ACTIVE_STATES:
+        quotas.check_explorations(session, who)
+    return shape(session, flow.resume(farm, session, exploration_id))
+
+
+def _require_owner(session: Session, who: Principal, exploration_id: str) -> models.Exploration:
+    row = explorations.get(session, exploration_id)
+    who.require_owner(row.owner, f"exploration {exploration_id}")
+    return row
+
+
+def shape(session: Session, row: models.Exploration) -> replies.Exploration:
+    """The reply for one exploration, its designs counted, with why nothing of it runs."""
+    shaped = shape_all(session, [row])[row.id]
+    return shaped.model_copy(update={"waiting": _waiting(session, row)})
+
+
+def _waiting(session: Session, row: models.Exploration) -> str | None:
+    if row.state not in models.ACTIVE_STATES:
+        return None
+    build = overview.first_waiting(session, row)
+    return None if build is None else f"{build.stage} {queue.why_waiting(session, build)}"
+
+
+def shape_all(session: Session, rows: Sequence[models.Exploration]) -> dict[str, replies.Exploration]:
     """Replies by id."""
-    counts = explorations.counts(session, [r.id for r in rows])
-    errors = _errors(session, [r.id for r in rows])
+    ids = [r.id for r in rows]
+    counts = explorations.counts(session, ids)
+    errors = _errors(session, ids)
     return {r.id: shapes.exploration(r, counts.get(r.id, Counts()), error_distribution(errors[r.id])) for r in rows}
 
 
 def _errors(session: Session, exploration_ids: Sequence[str]) -> dict[str, list[tuple[str, float]]]:
     """Signed relative errors of the estimated latencies by design id, by exploration id."""
     found: dict[str, list[tuple[str, float]]] = {key: [] for key in exploration_ids}
-    for design in designs.simulated(session, exploration_ids):
-        error = estimate_error(design)
-        if error is not None:
-            found[design.exploration_id].append((design.id, error))
+    for design in overview.rated(session, exploration_ids):
+        error = relative_error(design.latency_us, design.simulated_us)
+        found[design.exploration_id].append((design.id, error))
     return found
-
-
-def scatter(session: Session, exploration_id: str) -> schemas.Scatter:
-    """Every design of the exploration by column."""
-    explorations.get(session, exploration_id)
-    simulations, csims = (_newest(session, exploration_id, stage) for stage in models.DESIGN_STAGES)
-    return shapes.scatter(designs.stored(session, exploration_id), simulations, csims)
-
-
-def _newest(session: Session, exploration_id: str, stage: models.DesignStage) -> dict[str, models.Build]:
-    found = builds.of_exploration(session, exploration_id, stage)
-    return {build.design_id: build for build in found if build.design_id is not None}

@@ -3,9 +3,10 @@
 import redis
 from sqlalchemy.exc import SQLAlchemyError
 
-from api.schemas import Health
+from api.schemas.farm import Health, Ready
+from db.migrate import HEAD, current_revision
 from worker.farm import Farm
-from worker.versions import millrace_version
+from worker.ladder.versions import millrace_version
 
 
 def check(farm: Farm) -> Health:
@@ -33,3 +34,17 @@ def check(farm: Farm) -> Health:
         workers=workers,
         detail="; ".join(problems) or None,
     )
+
+
+def ready(farm: Farm) -> Ready:
+    """Whether this process can serve: its database, as this release has it, and its broker."""
+    try:
+        revision = current_revision(farm.database.engine)
+        farm.bus.ping()
+    except SQLAlchemyError as error:
+        return Ready(status="not ready", detail=f"the database does not answer: {type(error).__name__}")
+    except redis.RedisError as error:
+        return Ready(status="not ready", detail=f"the broker does not answer: {type(error).__name__}")
+    if revision != HEAD:
+        return Ready(status="not ready", detail=f"the database is at revision {revision}, this release needs {HEAD}")
+    return Ready(status="ready")

@@ -16,7 +16,7 @@ from cli.output import console, emit_json, number, table
 from cli.sources import any_source_of
 from cli.stages import Stages
 from compiler.errors import InvalidInputError
-from compiler.options import Knobs
+from compiler.options import FifoEffort, Knobs
 
 if TYPE_CHECKING:
     from compiler.analysis.estimate import Estimate
@@ -42,6 +42,9 @@ def compile_(
     layers: options.Layers = 1,
     knobs_file: KnobsFile = None,
     assignments: Assignments = None,
+    fifo_effort: Annotated[
+        FifoEffort, typer.Option(help="How long to try smaller FIFOs; all are certified either way.")
+    ] = "quick",
     allow_pt2: options.AllowPt2 = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the design that DIR holds.")] = False,
     as_json: options.Json = False,
@@ -78,7 +81,7 @@ def compile_(
         else:
             workload = options.workload(model, phase, seq, context, precision, layers)
         bundle = import_model(source, workload, settings.bundle_dir, stages.start)
-        estimate = compile_design(bundle, knobs, board, out, stages.start)
+        estimate = compile_design(bundle, knobs, board, out, stages.start, fifo_effort)
     if as_json:
         emit_json({"directory": str(out), **read_design(out)})
     else:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 
 from cli import options
-from cli.output import console, emit_json, errors, number, share, table, verdict_word
-from cli.replies import Build, Design
+from cli.build_view import ladder_table
+from cli.fidelity_view import fidelity_table, provenance
+from cli.output import console, emit_json, errors, number, table
+from cli.replies import ENDED, Design
 from cli.service import connect, look
 from compiler.errors import InvalidInputError, ToolError
 
@@ -30,7 +31,7 @@ DesignId = Annotated[str, typer.Argument(help="Its id, from `millrace pareto`.",
 
 @app.command("show")
 def show(design: DesignId, url: options.Url = None, as_json: options.Json = False) -> None:
-    """Knobs, metrics with their fidelity, and verdicts of a design.
+    """A design: every metric at all its fidelities, knobs, and how far up the ladder it is.
 
     Examples:
 
@@ -74,7 +75,7 @@ def _compile(client: "Client", design: str) -> None:
         return
     build = client.start_build(design, "csim")
     with errors.status("compiling"):
-        while (state := client.build(build))["state"] in ("queued", "running"):
+        while (state := client.build(build))["state"] not in ENDED:
             sleep(_POLL_S)
     if not client.design(design)["archive_available"]:
         raise ToolError(f"design {design} could not be compiled: {state['error']}")
@@ -114,13 +115,9 @@ class _Stream(io.RawIOBase):
 def _print(design: Design) -> None:
     place = "on the front" if design["on_front"] else "feasible" if design["feasible"] else "infeasible"
     console.print(f"[bold]{design['id']}[/]  number {design['number']} of {design['exploration_id']}, {place}")
-    metrics = [
-        (m["name"], number(m["value"]), m["unit"], m["fidelity"], f"[dim]{m['tool']} {m['tool_version']}[/]")
-        for m in design["metrics"]
-    ]
-    console.print(table("", ("metric", ">value", "unit", "fidelity", "from"), metrics))
-    if design["differences"]:
-        console.print(_differences(design))
+    if design["metrics"]:
+        console.print(fidelity_table(design["metrics"], design["differences"]))
+        console.print(provenance(design["metrics"]))
     for flag in design["flags"]:
         console.print(f"[red]this can not be:[/] {escape(flag['text'])} [dim]({flag['fidelity']})[/]")
     for violation in design["violations"]:
@@ -128,25 +125,4 @@ def _print(design: Design) -> None:
         console.print(f"[yellow]exceeds the platform:[/] {over}")
     knobs = [(name, str(value)) for name, value in design["knobs"].items()]
     console.print(table("", ("knob", "value"), knobs))
-    for build in design["builds"]:
-        console.print(f"{build['stage']} {build['id']}: {_word(build)} {escape(build['error'] or '')}")
-
-
-def _differences(design: Design) -> Table:
-    rows = [
-        (
-            d["metric"],
-            number(d["estimate"]),
-            number(d["value"]),
-            d["unit"],
-            d["fidelity"],
-            "" if d["error"] is None else share(d["error"], signed=True),
-        )
-        for d in design["differences"]
-    ]
-    return table("", ("metric", ">estimate", ">better", "unit", "its fidelity", ">error of the estimate"), rows)
-
-
-def _word(build: Build) -> str:
-    verdict = build["verdict"]
-    return verdict_word(verdict["passed"]) if verdict and build["stage"] == "csim" else build["state"]
+    console.print(ladder_table(design["ladder"]))

@@ -38,9 +38,17 @@ def explore(
     budget: Annotated[int, typer.Option(min=1, help="Designs to evaluate.")] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sampler.")] = 0,
     sampler: Annotated[str, typer.Option(help="nsga2, tpe, qmc or random.")] = "nsga2",
-    simulate: Annotated[int, typer.Option(min=0, help="Front designs to simulate, at most.")] = 32,
+    simulate: options.Simulate = 32,
     calibration: Annotated[int, typer.Option(min=0, help="Other designs to simulate, for the estimates' error.")] = 4,
-    verify: Annotated[int, typer.Option(min=0, help="Front designs to compile and compare with the reference.")] = 3,
+    verify: options.Verify = 3,
+    csynth: options.Csynth = 0,
+    cosim: options.Cosim = 0,
+    link: options.Link = 0,
+    measure: options.Measure = 0,
+    vitis: options.Vitis = None,
+    board: options.Board = None,
+    area_model: options.AreaModel = "shipped",
+    priority: options.Priority = "normal",
     resume: Annotated[str | None, typer.Option(help="Go on with this exploration.", metavar="ID")] = None,
     detach: Annotated[bool, typer.Option("--detach/--follow", help="Print the id and leave.")] = False,
     url: options.Url = None,
@@ -54,6 +62,8 @@ def explore(
         millrace explore gpt2 --context 64 --budget 500
 
         millrace explore ./config.json --phase prefill --seq 128 --precision f32 --detach
+
+        millrace explore gpt2 --csynth 8 --cosim 2 --vitis 2023.2 --priority high
 
         millrace explore --resume exp_0abc
     """
@@ -78,6 +88,11 @@ def explore(
                 "simulate": simulate,
                 "calibration": calibration,
                 "verify": verify,
+                "builds": {"csynth": csynth, "cosim": cosim, "link": link, "measure": measure},
+                "vitis": vitis,
+                "board": board,
+                "area_model": area_model,
+                "priority": priority,
             }
             identifier = client.explore(request, str(uuid4()))
         if detach:

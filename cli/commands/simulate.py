@@ -1,6 +1,5 @@
 """`millrace simulate`: the cycles that a design takes, what limits it, and why it hangs if it does."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +13,6 @@ from cli.stages import Stages
 from cli.timeline import show_timeline
 
 if TYPE_CHECKING:
-    from compiler.graph.task_graph import TimingSpec
     from compiler.simulator.timing.simulation import Simulation
 
 SHOWN_FIFOS = 5
@@ -48,14 +46,14 @@ def simulate(
 
         millrace simulate d --json | jq .latency_us
     """
-    from compiler.design_dir import refuse_edited
+    from compiler.design_dir import refuse_edited, reported_timing
     from compiler.simulator.timing.simulate import simulate_directory, write_simulation
 
     with Stages(quiet=as_json) as stages:
         stages.start("simulate")
         described = (directory / "design.json").exists()
         edited = refuse_edited(directory, allow_edited) if described else ()
-        timing = _reported_timing(directory, csynth) if csynth else {}
+        timing = reported_timing(directory, csynth) if csynth else {}
         found = simulate_directory(directory, timing=timing, seconds=timeout)
         write_simulation(found, directory)
     if as_json:
@@ -65,25 +63,6 @@ def simulate(
         if edited:
             console.print(f"not the design as it was compiled, edited since: {', '.join(edited)}", markup=False)
     raise typer.Exit(DONE if found.deadlock is None else NO)
-
-
-def _reported_timing(directory: Path, reports: Sequence[Path]) -> "dict[str, TimingSpec]":
-    """The timing of the tasks that the reports know."""
-    from compiler.design_dir import read_design, stored_tasks
-    from compiler.errors import InvalidInputError
-    from compiler.platforms.platform import load_platform
-    from compiler.toolchain.hls.csynth import CsynthReport
-    from compiler.toolchain.reports import parse_report
-    from compiler.toolchain.timing_spec import replace_timing
-
-    planned = stored_tasks(directory, load_platform(read_design(directory)["platform"]))
-    tasks = planned
-    for file in reports:
-        report = parse_report(file)
-        if not isinstance(report, CsynthReport):
-            raise InvalidInputError(f"{file} is no csynth report; give the csynth.xml of a kernel of this design")
-        tasks = replace_timing(tasks, report)
-    return {t.name: t.timing for t in tasks.tasks if t.timing != planned.task[t.name].timing}
 
 
 def show_simulation(found: "Simulation", every_task: bool = False) -> None:

@@ -1,0 +1,186 @@
+"""Who may call what: every route with the least role that it needs, and the middleware that holds requests to it.
+
+A request that passes has its `Principal` in `request.state.principal`. What belongs to somebody (explorations, builds)
+is checked further in, by `Principal.require_owner`.
+"""
+
+import re
+
+from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.audit import record_refusal
+from api.authentication import Authenticator
+from api.caller import address_of, comes_from_here, keys_wanted, token_of
+from api.errors import ApiError, ForbiddenError, UnauthorizedError
+from api.limits import Limiter
+from api.middleware import CHANGING, CLOSE
+from api.principal import Least, Principal
+from api.problems import problem_of
+from db.errors import NotFoundError
+from worker.farm import Farm
+
+_HOW = (
+    "send one as `Authorization: Bearer mlr_...` (MILLRACE_API_KEY for the command line; the dashboard has a login). "
+    "An admin makes keys with `millrace farm key add NAME`; the first one is made so on the machine of the service"
+)
+
+ROUTES: dict[str, Least] = {
+    "GET /v1/health": "any",
+    "GET /v1/health/live": "open",
+    "GET /v1/health/ready": "open",
+    "GET /v1/me": "any",
+    "POST /v1/session": "open",
+    "DELETE /v1/session": "open",
+    "GET /v1/platforms": "viewer",
+    "GET /v1/models": "viewer",
+    "POST /v1/models": "user",
+    "GET /v1/models/{model}": "viewer",
+    "GET /v1/workloads": "viewer",
+    "POST /v1/workloads": "user",
+    "GET /v1/explorations": "viewer",
+    "POST /v1/explorations": "user",
+    "GET /v1/explorations/{exploration}": "viewer",
+    "POST /v1/explorations/{exploration}/cancel": "user",
+    "POST /v1/explorations/{exploration}/resume": "user",
+    "GET /v1/explorations/{exploration}/designs": "viewer",
+    "GET /v1/explorations/{exploration}/scatter": "viewer",
+    "GET /v1/explorations/{exploration}/events": "viewer",
+    "GET /v1/designs/{design}": "viewer",
+    "POST /v1/designs/{design}/builds": "user",
+    "GET /v1/designs/{design}/artifacts": "viewer",
+    "GET /v1/designs/{design}/artifacts/{path:path}": "viewer",
+    "GET /v1/designs/{design}/archive": "viewer",
+    "GET /v1/builds": "viewer",
+    "GET /v1/builds/{build}": "viewer",
+    "POST /v1/builds/{build}/retry": "user",
+    "POST /v1/builds/{build}/cancel": "user",
+    "POST /v1/builds/{build}/clone": "user",
+    "GET /v1/builds/{build}/log": "viewer",
+    "GET /v1/builds/{build}/log/stream": "viewer",
+    "GET /v1/sweeps": "viewer",
+    "POST /v1/sweeps": "user",
+    "GET /v1/sweeps/{sweep}": "viewer",
+    "PATCH /v1/sweeps/{sweep}": "user",
+    "DELETE /v1/sweeps/{sweep}": "user",
+    "POST /v1/sweeps/{sweep}/run": "user",
+    "GET /v1/sweeps/{sweep}/runs": "viewer",
+    "GET /v1/sweep-runs/{run}": "viewer",
+    "POST /v1/sweep-runs/{run}/accept": "user",
+    "POST /v1/sweep-runs/{run}/cancel": "user",
+    "GET /v1/farm": "viewer",
+    "POST /v1/farm/join": "node",
+    "POST /v1/farm/nodes/{node}": "admin",
+    "DELETE /v1/farm/nodes/{node}": "admin",
+    "PUT /v1/farm/licences/{feature}": "admin",
+    "GET /v1/keys": "admin",
+    "POST /v1/keys": "admin",
+    "DELETE /v1/keys/{key}": "admin",
+    "GET /v1/audit": "admin",
+    "GET /metrics": "viewer",
+    "GET /docs": "any",
+    "GET /openapi.json": "any",
+}
+_GUARDED = ("/v1/", "/metrics", "/docs", "/openapi.json")  # all else is the dashboard's files, which hold no data
+
+
+def _pattern(template: str) -> str:
+    parts = re.split(r"(\{\w+(?::path)?\})", template)
+    return "".join((".*" if p.endswith(":path}") else "[^/]+") if p.startswith("{") else re.escape(p) for p in parts)
+
+
+def _compiled(method: str) -> re.Pattern[str]:
+    """One expression for all routes of a method; the group that matched is the route's number among them."""
+    paths = [route.partition(" ")[2] for route in ROUTES if route.startswith(f"{method} ")]
+    return re.compile("|".join(f"({_pattern(p)})" for p in paths) or r"(?!)")
+
+
+_METHODS = {method: _compiled(method) for method in ("GET", *CHANGING)}
+_LISTED = {method: [r for r in ROUTES if r.startswith(f"{method} ")] for method in _METHODS}
+
+
+def route_of(method: str, path: str) -> str | None:
+    """The entry of `ROUTES` that a request is for."""
+    match = _METHODS[method].fullmatch(path) if method in _METHODS else None
+    return None if match is None or match.lastindex is None else _LISTED[method][match.lastindex - 1]
+
+
+def least_of(scope: Scope) -> Least:
+    """The role that a request needs. A path of ours that is not in the table is the admins', not everybody's."""
+    route = route_of(scope["method"], scope["path"])
+    if route == "GET /metrics" and comes_from_here(scope):
+        return "open"
+    if route is None:
+        return "admin" if scope["path"].startswith(_GUARDED) else "open"
+    return ROUTES[route]
+
+
+class Access:
+    """Lets a request pass whose key has the role that its route needs; answers 401, 403, 404 or 429 to the others."""
+
+    def __init__(self, app: ASGIApp, farm: Farm) -> None:
+        self._app = app
+        self._farm = farm
+        self._on = keys_wanted(farm.settings)
+        self._keys = Authenticator(farm.database)
+        self._limiter = Limiter(farm.settings)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        state = scope.setdefault("state", {})
+        state["principal"] = Principal(None, "viewer" if self._on else "admin", address_of(scope))
+        watched = _Watched(send)
+        try:
+            if self._on:
+                await self._admit(scope)
+        except (ApiError, NotFoundError) as error:
+            answer = problem_of(error)
+            answer.headers.update(CLOSE)  # of a body that nobody has read
+            await answer(scope, receive, watched)
+        else:
+            await self._app(scope, receive, watched)
+        if scope["method"] in CHANGING and watched.status in (401, 403):
+            action = route_of(scope["method"], scope["path"]) or scope["method"]
+            await run_in_threadpool(record_refusal, self._farm, state["principal"], action, scope["path"])
+
+    async def _admit(self, scope: Scope) -> None:
+        """Raise UnauthorizedError, ForbiddenError, NotFoundError or RateError unless the request may pass."""
+        least = least_of(scope)
+        if least == "open" and scope["method"] not in CHANGING:
+            return
+        principal = await self._identify(scope)
+        if principal is not None:
+            scope["state"]["principal"] = principal
+        if least == "open":
+            return
+        if principal is None:
+            raise UnauthorizedError(f"this service asks for an API key: {_HOW}")
+        if principal.may(least):
+            return
+        if route_of(scope["method"], scope["path"]) is None:
+            raise NotFoundError("route", f"{scope['method']} {scope['path']}")
+        raise ForbiddenError(f"this needs the role {least}; the key {principal.name!r} has the role {principal.role}")
+
+    async def _identify(self, scope: Scope) -> Principal | None:
+        """Whose key the request carries, None where it carries none that is valid. Raises RateError."""
+        token, address, changes = token_of(scope), address_of(scope), scope["method"] in CHANGING
+        key = None if token is None else self._keys.remembered(token)
+        await run_in_threadpool(self._limiter.hit, f"address {address}" if key is None else f"key {key.name}", changes)
+        if key is None and token is not None:
+            key = await run_in_threadpool(self._keys.find, token)
+        return None if key is None else Principal(key.name, key.role, address, key.quotas)
+
+
+class _Watched:
+    """A `send` that remembers the status that was sent."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+        await self._send(message)

@@ -1,0 +1,42 @@
+"""What all bodies share: their bases, pages, problem documents."""
+
+from typing import Annotated, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Item = TypeVar("Item")
+Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+-]*$")]
+
+
+class Reply(BaseModel):
+    """Base of replies."""
+
+
+class Request(BaseModel):
+    """Base of requests: unknown fields are mistakes, numbers are not strings."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Page(Reply, Generic[Item]):
+    """One page of a list; `next_cursor` is null on the last."""
+
+    items: list[Item]
+    next_cursor: str | None = None
+
+
+class FieldProblem(Reply):
+    """What is wrong with one field; `pointer` is its place in the body, or the parameter."""
+
+    pointer: str
+    detail: str
+
+
+class Problem(Reply):
+    """An RFC 9457 problem document, the body of every answer from 400 on."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    errors: list[FieldProblem] = []

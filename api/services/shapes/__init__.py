@@ -1,0 +1,1 @@
+"""Rows as replies, by topic as in api.schemas."""

@@ -1,0 +1,147 @@
+"""Designs, their metrics and files as replies."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+from urllib.parse import quote
+
+from api.schemas import designs as replies
+from api.schemas.builds import Build
+from api.schemas.explorations import Csim
+from compiler.metrics import Fidelity
+from db import models
+from db.repositories.overview import Newest, StageState
+from dse.promote import relative_error
+from worker.ladder.build_events import Simulation, estimate_error
+
+_RANK = {fidelity: rank for rank, fidelity in enumerate(Fidelity)}
+
+
+def design_summary(row: models.Design, simulation: Newest | None, csim: Newest | None) -> replies.DesignSummary:
+    """`simulation` and `csim`: the design's newest build of each stage."""
+    return replies.DesignSummary(
+        id=row.id,
+        number=row.number,
+        on_front=row.on_front,
+        feasible=row.feasible,
+        latency_us=row.latency_us,
+        energy_uj=row.energy_uj,
+        reason=row.reason,
+        knobs=row.knobs,
+        simulation=None if simulation is None else simulation_summary(simulation, row),
+        csim=None if csim is None else csim_summary(csim),
+        flags=[replies.Flag.model_validate(f) for f in row.flags],
+    )
+
+
+def simulation_summary(build: Newest, row: models.Design) -> replies.SimulationSummary:
+    return replies.SimulationSummary(
+        state=build.state,
+        latency_us=row.simulated_us,
+        estimate_error=estimate_error(row),
+        deadlock=row.deadlock,
+    )
+
+
+def csim_summary(build: Newest) -> replies.CsimSummary:
+    verdict = build.verdict
+    return replies.CsimSummary(
+        state=build.state,
+        passed=None if verdict is None else verdict["passed"],
+        max_rel_error=None if verdict is None else _worst_error(verdict),
+    )
+
+
+def csim_word(stage: StageState | None) -> Csim | None:
+    """One word for a point of the scatter; a cancelled simulation counts as none."""
+    if stage is None or stage.state == "cancelled":
+        return None
+    if stage.state in models.OPEN_STATES:
+        return "running"
+    return "passed" if stage.passed else "failed"
+
+
+def simulation_word(stage: StageState | None, deadlocks: bool) -> Simulation | None:
+    """Like `worker.ladder.build_events.simulation_word`, for a point of the scatter."""
+    if stage is None or stage.state == "cancelled":
+        return None
+    if stage.state in models.OPEN_STATES:
+        return "running"
+    if stage.state == "done":
+        return "done"
+    return "deadlock" if deadlocks else "failed"
+
+
+def _worst_error(verdict: dict[str, Any]) -> float | None:
+    errors = [check["max_rel_error"] for check in verdict.get("outputs", [])]
+    return max((e for e in errors if e is not None), default=None)
+
+
+def metric(row: models.Metric) -> replies.Metric:
+    return replies.Metric(
+        name=row.name,
+        value=row.value,
+        unit=row.unit,
+        fidelity=row.fidelity,
+        tool=row.tool,
+        tool_version=row.tool_version,
+        build_id=row.build_id,
+    )
+
+
+def differences(rows: Sequence[models.Metric]) -> list[replies.Difference]:
+    """Every metric that is known at two fidelities or more: each pair of neighbours among those that it has."""
+    by_name: dict[str, dict[str, models.Metric]] = {}
+    for row in rows:
+        by_name.setdefault(row.name, {})[row.fidelity] = row
+    return [_difference(*pair) for known in by_name.values() for pair in pairwise(_ranked(known))]
+
+
+def _ranked(known: Mapping[str, models.Metric]) -> list[models.Metric]:
+    return sorted(known.values(), key=lambda m: _RANK[Fidelity(m.fidelity)])
+
+
+def _difference(weaker: models.Metric, better: models.Metric) -> replies.Difference:
+    return replies.Difference(
+        metric=better.name,
+        unit=better.unit,
+        predicted_by=weaker.fidelity,
+        predicted=weaker.value,
+        fidelity=better.fidelity,
+        value=better.value,
+        error=relative_error(weaker.value, better.value) if better.value else None,
+    )
+
+
+def ladder(builds: Iterable[Build]) -> list[replies.Rung]:
+    """One entry a stage, in the ladder's order. `builds`: newest first."""
+    newest: dict[str, Build] = {}
+    for build in builds:
+        newest.setdefault(build.stage, build)
+    return [_rung(stage, newest.get(stage)) for stage in models.DESIGN_STAGES]
+
+
+def _rung(stage: str, build: Build | None) -> replies.Rung:
+    if build is None:
+        return replies.Rung(stage=stage)
+    return replies.Rung(
+        stage=stage,
+        build_id=build.id,
+        state=build.state,
+        passed=None if build.verdict is None else build.verdict.get("passed"),
+        failure=build.failure,
+        error=build.error,
+        waiting=build.waiting,
+        started_at=build.started_at,
+        finished_at=build.finished_at,
+    )
+
+
+def artifact(row: models.Artifact) -> replies.Artifact:
+    return replies.Artifact(
+        path=row.path,
+        size=row.size,
+        digest=row.digest,
+        media_type=row.media_type,
+        url=f"/v1/designs/{row.design_id}/artifacts/{quote(row.path)}",
+    )

@@ -1,0 +1,87 @@
+"""Sweeps and runs as replies."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from api.schemas import sweeps as replies
+from api.services.shapes.catalog import model_ref, workload_shape
+from db import models
+
+_SECRET = "webhook_secret"
+
+
+def sweep(
+    row: models.Sweep, workloads: Sequence[models.Workload], last_run: replies.SweepRunSummary | None
+) -> replies.Sweep:
+    """`workloads`: those of its matrix, in order."""
+    matrix = row.matrix
+    shown = [
+        replies.SweepWorkload(id=w.id, model=model_ref(w.model), **workload_shape(w).model_dump()) for w in workloads
+    ]
+    count = len(shown) * len(matrix["platform"]) * len(matrix["seed"]) * len(matrix["sampler"])
+    return replies.Sweep(
+        id=row.id,
+        name=row.name,
+        cron=row.cron,
+        zone=row.zone,
+        misfire=row.misfire,
+        enabled=row.enabled,
+        next_at=row.next_at,
+        matrix=replies.StoredMatrix(
+            workloads=shown, platforms=matrix["platform"], seeds=matrix["seed"], samplers=matrix["sampler"]
+        ),
+        explorations=count,
+        options={name: value for name, value in row.options.items() if name != _SECRET},
+        webhook=row.webhook,
+        signed=row.options.get(_SECRET) is not None,
+        owner=row.owner,
+        last_run=last_run,
+        created_at=row.created_at,
+    )
+
+
+def summary(row: models.SweepRun, progress: tuple[int, int]) -> replies.SweepRunSummary:
+    """`progress`: its explorations, and those of them that have ended."""
+    return replies.SweepRunSummary.model_validate(_summary(row, progress))
+
+
+def run(row: models.SweepRun, sweep_name: str, progress: tuple[int, int]) -> replies.SweepRun:
+    found = _comparison(row)
+    return replies.SweepRun.model_validate(
+        {
+            **_summary(row, progress),
+            "sweep": sweep_name,
+            "tolerance": found.get("tolerance"),
+            "regressions": found.get("regressions", []),
+            "improvements": found.get("improvements", []),
+            "slots": found.get("slots", []),
+        }
+    )
+
+
+def _summary(row: models.SweepRun, progress: tuple[int, int]) -> dict[str, Any]:
+    found = _comparison(row)
+    return {
+        "id": row.id,
+        "sweep_id": row.sweep_id,
+        "state": row.state,
+        "cause": row.cause,
+        "scheduled_for": row.scheduled_for,
+        "baseline_id": row.baseline_id,
+        "explorations": progress[0],
+        "ended": progress[1],
+        "builds": found.get("builds"),
+        "regression_count": found.get("regression_count", 0),
+        "improvement_count": found.get("improvement_count", 0),
+        "index": found.get("index"),
+        "tool_versions": row.tool_versions,
+        "error": row.error,
+        "accepted": found.get("accepted"),
+        "webhook": found.get("webhook"),
+        "created_at": row.created_at,
+        "finished_at": row.finished_at,
+    }
+
+
+def _comparison(row: models.SweepRun) -> Mapping[str, Any]:
+    return row.comparison or {}

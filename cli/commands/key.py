@@ -1,0 +1,116 @@
+"""`millrace farm key`: who may use the service."""
+
+from typing import Annotated, Literal
+
+import typer
+
+from cli import options
+from cli.output import console, emit_json, errors, table
+from cli.replies import ApiKey
+from cli.service import operate
+
+app = typer.Typer(help="API keys of the service.", no_args_is_help=True)
+
+RoleName = Literal["viewer", "user", "node", "admin"]
+
+
+@app.command("add")
+def add(
+    name: Annotated[str, typer.Argument(help="What ownership and audit call its holder.", metavar="NAME")],
+    role: Annotated[
+        RoleName,
+        typer.Option(
+            help="viewer reads; user also starts, and cancels its own; node joins the farm; admin may do everything."
+        ),
+    ] = "user",
+    days: Annotated[
+        int | None, typer.Option(min=1, max=3650, help="Days that it is valid.", show_default="for ever")
+    ] = None,
+    explorations: Annotated[
+        int | None, typer.Option(min=0, help="Explorations under way at most.", show_default="no bound")
+    ] = None,
+    builds: Annotated[
+        int | None, typer.Option(min=0, help="Unfinished builds at most.", show_default="no bound")
+    ] = None,
+    upload_mb: Annotated[
+        int | None, typer.Option(min=0, help="Size of one upload at most, in MB.", show_default="the service's")
+    ] = None,
+    url: options.Url = None,
+    as_json: options.Json = False,
+) -> None:
+    """Make a key and print it, this once: only a digest of it is stored.
+
+    On the machine of the service this needs no key and no running service; so the first one is made. Examples:
+
+        millrace farm key add alice --role admin
+
+        millrace farm key add lab1 --role node --days 365
+
+        millrace farm key add bob --explorations 4 --builds 100 --server https://farm.example
+    """
+    bounds = {
+        "active_explorations": explorations,
+        "open_builds": builds,
+        "upload_bytes": None if upload_mb is None else upload_mb * 1_000_000,
+    }
+    with operate(url) as operator:
+        made = operator.add_key({"name": name, "role": role, "days": days, "quotas": bounds})
+    if as_json:
+        emit_json(made)
+        return
+    errors.print(f"key of {name}, role {role}; it is shown this once:", markup=False)
+    console.print(made.get("key", ""), markup=False)
+    errors.print("use it: export MILLRACE_API_KEY=...; the dashboard asks for it", style="dim")
+
+
+@app.command("list")
+def list_keys(url: options.Url = None, as_json: options.Json = False) -> None:
+    """All keys, without their secrets.
+
+    Examples:
+
+        millrace farm key list
+    """
+    with operate(url) as operator:
+        found = operator.keys()
+    if as_json:
+        emit_json(found)
+        return
+    rows = [
+        (k["name"], k["role"], f"mlr_{k['prefix']}_…", _state(k), _day(k["last_used_at"]), _bounds(k)) for k in found
+    ]
+    console.print(table("", ("name", "role", "key", "state", "last used", "bounds"), rows))
+
+
+def _state(key: ApiKey) -> str:
+    if key["revoked_at"]:
+        return f"[red]revoked {_day(key['revoked_at'])}[/]"
+    return f"until {_day(key['expires_at'])}" if key["expires_at"] else "valid"
+
+
+def _day(time: str | None) -> str:
+    return "" if time is None else time[:10]
+
+
+def _bounds(key: ApiKey) -> str:
+    return ", ".join(f"{name} {value}" for name, value in key["quotas"].items())
+
+
+@app.command("revoke")
+def revoke(
+    key: Annotated[str, typer.Argument(help="Name of its holder, or its id.", metavar="KEY")],
+    url: options.Url = None,
+    as_json: options.Json = False,
+) -> None:
+    """End a key. A running service refuses it within seconds; what its holder started goes on.
+
+    Examples:
+
+        millrace farm key revoke bob
+    """
+    with operate(url) as operator:
+        operator.revoke_key(key)
+    if as_json:
+        emit_json({"revoked": key})
+    else:
+        console.print(f"the key of {key} is revoked", markup=False)

@@ -1,0 +1,84 @@
+"""What an operator does on the machine of the farm's home, straight in its database: no service, no key."""
+
+import getpass
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from api import audit as audit_of
+from api.principal import Principal
+from api.schemas.access import NewApiKey
+from api.services import farm as farm_service
+from api.services import keys as key_service
+from api.services.shapes import access as shapes
+from cli.replies import ApiKey, AuditEntry, Licence, Node
+from compiler.errors import InvalidInputError
+from db.migrate import upgrade
+from db.models import NodeState
+from db.repositories import api_keys, audit
+from worker.farm import open_farm
+from worker.settings import Settings
+
+_ALL = 100_000
+
+
+class LocalOperator:
+    """The operating half of `cli.client.Client` without a service. Raises DatabaseError for what is not there."""
+
+    def __init__(self, settings: Settings) -> None:
+        upgrade(settings.database)
+        self._farm = open_farm(settings)
+        self._who = Principal(None, "admin", f"{getpass.getuser()} on this machine"[:64])
+
+    def close(self) -> None:
+        self._farm.close()
+
+    def set_node_state(self, node: str, state: str) -> Node:
+        with self._change("node", f"{node} {state}") as session:
+            return _plain(farm_service.set_state(self._farm, session, node, cast(NodeState, state)))
+
+    def forget_node(self, node: str) -> None:
+        with self._change("forget", node) as session:
+            farm_service.forget(session, node)
+
+    def put_licence(self, feature: str, tokens: int) -> Licence:
+        with self._change("licence", f"{feature} {tokens}") as session:
+            return _plain(farm_service.put_licence(session, feature, tokens))
+
+    def keys(self) -> list[ApiKey]:
+        with self._farm.database.read() as session:
+            return [_plain(shapes.api_key(row)) for row in api_keys.page(session, None, _ALL)]
+
+    def add_key(self, request: Mapping[str, Any]) -> ApiKey:
+        """A new key, with its text. Raises InvalidInputError for a name or bound that can not be."""
+        with self._change("key add", str(request.get("name"))) as session:
+            return _plain(key_service.add(session, _checked(request)))
+
+    def revoke_key(self, key: str) -> None:
+        with self._change("key revoke", key) as session:
+            key_service.revoke(session, key)
+
+    def audit(self, limit: int) -> list[AuditEntry]:
+        with self._farm.database.read() as session:
+            return [_plain(shapes.audit_entry(row)) for row in audit.page(session, None, None, limit)]
+
+    @contextmanager
+    def _change(self, action: str, target: str) -> Generator[Any]:
+        """A transaction that is kept in the audit."""
+        with self._farm.database.write() as session:
+            yield session
+            audit_of.record(session, self._who, f"millrace farm {action}", target, {})
+
+
+def _checked(request: Mapping[str, Any]) -> NewApiKey:
+    try:
+        return NewApiKey.model_validate(dict(request))
+    except ValidationError as error:
+        wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise InvalidInputError(wrong) from error
+
+
+def _plain(reply: Any) -> Any:
+    return reply.model_dump(mode="json")
