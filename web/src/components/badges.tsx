@@ -18,7 +18,7 @@ export function FidelityBadge({ fidelity }: { fidelity: Fidelity }) {
   );
 }
 
-type Tone = "neutral" | "busy" | "good" | "bad" | "warn" | "accent" | "knee";
+export type Tone = "neutral" | "busy" | "good" | "bad" | "warn" | "accent" | "knee";
 
 export function Tag({ tone, children }: { tone: Tone; children: ReactNode }) {
   return <span className={`badge tone-${tone}`}>{children}</span>;
@@ -30,6 +30,7 @@ const EXPLORATION_TONE: Record<ExplorationState, Tone> = {
   searching: "busy",
   simulating: "busy",
   verifying: "busy",
+  building: "busy",
   done: "good",
   failed: "bad",
   cancelled: "warn",
@@ -46,6 +47,7 @@ export function StateBadge({ state }: { state: ExplorationState }) {
 }
 
 const BUILD_TONE: Record<BuildState, Tone> = {
+  blocked: "neutral",
   queued: "neutral",
   running: "busy",
   done: "good",

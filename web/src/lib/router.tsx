@@ -1,6 +1,6 @@
 import { type AnchorHTMLAttributes, type MouseEvent, useSyncExternalStore } from "react";
 
-/** Routing over the History API: three pages and one query parameter need no library. */
+/** Routing over the History API: a few pages and query parameters need no library. */
 
 const CHANGED = "millrace:navigate";
 
@@ -27,17 +27,23 @@ export function usePath(): string {
   return useSyncExternalStore(subscribe, path);
 }
 
-/** Value of a query parameter, and a setter that replaces the current history entry. */
-export function useQueryParam(name: string): [string | null, (value: string | null) => void] {
+/** The query parameters, and a setter of one that replaces the current history entry. */
+export function useQueryParams(): [URLSearchParams, (name: string, value: string | null) => void] {
   const search = useSyncExternalStore(subscribe, query);
-  const set = (value: string | null) => {
+  const set = (name: string, value: string | null) => {
     const params = new URLSearchParams(location.search);
     if (value === null) params.delete(name);
     else params.set(name, value);
     const text = params.toString();
     navigate(location.pathname + (text && `?${text}`), { replace: true, keepScroll: true });
   };
-  return [new URLSearchParams(search).get(name), set];
+  return [new URLSearchParams(search), set];
+}
+
+/** Value of one query parameter, and its setter. */
+export function useQueryParam(name: string): [string | null, (value: string | null) => void] {
+  const [params, set] = useQueryParams();
+  return [params.get(name), (value) => set(name, value)];
 }
 
 /** The parameter of a path such as `/designs/:id`, or null when the path is another one. */

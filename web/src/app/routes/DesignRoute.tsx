@@ -3,6 +3,8 @@ import { useEffect } from "react";
 import { Unavailable } from "@/components/Unavailable";
 import { usePlatforms } from "@/features/catalog/api/listPlatforms";
 import { DesignSheet } from "@/features/designs/DesignSheet";
+import { Fidelities } from "@/features/designs/Fidelities";
+import { Ladder } from "@/features/designs/Ladder";
 import { useDataflow } from "@/features/designs/api/getDataflow";
 import { designKey, useDesign } from "@/features/designs/api/getDesign";
 import { useExploration } from "@/features/explorations/api/getExploration";
@@ -60,6 +62,10 @@ export function DesignRoute({ id }: { id: string }) {
           <a href="#timing">Timing</a>
         </div>
       </header>
+      <div className="stack-gap">
+        <Ladder design={design} owner={exploration?.owner} />
+        <Fidelities design={design} />
+      </div>
       <DesignSheet design={design} platform={platforms.data?.find((p) => p.name === exploration?.platform)} />
       <Timing design={design} />
     </>

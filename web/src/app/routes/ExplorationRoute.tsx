@@ -5,6 +5,7 @@ import { Unavailable } from "@/components/Unavailable";
 import { usePlatforms } from "@/features/catalog/api/listPlatforms";
 import { DesignPanel } from "@/features/designs/DesignPanel";
 import { designKey } from "@/features/designs/api/getDesign";
+import { Climb } from "@/features/explorations/Climb";
 import { ExplorationHeader } from "@/features/explorations/ExplorationHeader";
 import { explorationKey, useExploration } from "@/features/explorations/api/getExploration";
 import { EstimateError } from "@/features/accuracy/EstimateError";
@@ -23,6 +24,7 @@ const NOTHING_YET: Record<ExplorationState, string> = {
   searching: "Evaluating the first designs.",
   simulating: "No design was stored.",
   verifying: "No design was stored.",
+  building: "No design was stored.",
   done: "No design was stored.",
   failed: "The exploration failed before it had a design.",
   cancelled: "The exploration was cancelled before it had a design.",
@@ -44,6 +46,7 @@ export function ExplorationRoute({ id }: { id: string }) {
   const onBuild = useCallback(
     (event: BuildEvent) => {
       if (event.design_id) void client.invalidateQueries({ queryKey: designKey(event.design_id) });
+      if (event.stage !== "simulate" && event.stage !== "csim") void client.invalidateQueries({ queryKey: ["promoted", id] });
       if (changesErrors(event)) void client.invalidateQueries({ queryKey: explorationKey(id) });
     },
     [client, id],
@@ -79,6 +82,7 @@ export function ExplorationRoute({ id }: { id: string }) {
             onSelect={select}
           />
           <FrontTable snapshot={drawn} loading={scatter.loading} selected={selected} shown={shown} onSelect={select} />
+          <Climb exploration={exploration} />
           <EstimateError
             points={snapshot.points}
             front={snapshot.front}

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { ActionButton } from "@/components/ActionButton";
 import { ErrorNote } from "@/components/ErrorNote";
 import { UploadModel } from "@/features/catalog/UploadModel";
 import { useModels } from "@/features/catalog/api/listModels";
@@ -7,12 +8,16 @@ import { ExplorationTable } from "@/features/explorations/ExplorationTable";
 import { NewExplorationDialog } from "@/features/explorations/NewExplorationDialog";
 import { NoExplorations } from "@/features/explorations/NoExplorations";
 import { useExplorations } from "@/features/explorations/api/listExplorations";
+import { useObjection } from "@/lib/access";
+import { boardsOf, useFarm, vitisVersions } from "@/lib/api/farm";
 
 export function ExplorationsRoute() {
   const [creating, setCreating] = useState(false);
   const list = useExplorations();
   const models = useModels(creating);
   const platforms = usePlatforms();
+  const farm = useFarm(0, creating).data;
+  const objection = useObjection("user");
   const explorations = list.data?.pages.flatMap((page) => page.items);
 
   useEffect(() => {
@@ -24,13 +29,13 @@ export function ExplorationsRoute() {
       <div className="page-head title-row">
         <h1>Explorations</h1>
         <span className="spacer" />
-        <button type="button" className="button primary" onClick={() => setCreating(true)}>
+        <ActionButton kind="primary" objection={objection} onClick={() => setCreating(true)}>
           New exploration
-        </button>
+        </ActionButton>
       </div>
       {list.error && <ErrorNote error={list.error} onRetry={() => void list.refetch()} />}
       {list.isPending && <div className="card skeleton list" />}
-      {explorations?.length === 0 && <NoExplorations onNew={() => setCreating(true)} />}
+      {explorations?.length === 0 && <NoExplorations objection={objection} onNew={() => setCreating(true)} />}
       {explorations && explorations.length > 0 && <ExplorationTable explorations={explorations} />}
       {list.hasNextPage && (
         <button type="button" className="button more" disabled={list.isFetching} onClick={() => void list.fetchNextPage()}>
@@ -41,6 +46,7 @@ export function ExplorationsRoute() {
         <NewExplorationDialog
           models={models.data ?? []}
           platforms={platforms.data ?? []}
+          farm={{ vitis: vitisVersions(farm), boards: boardsOf(farm) }}
           error={models.error ?? platforms.error}
           upload={(onStored) => <UploadModel onStored={onStored} />}
           onClose={() => setCreating(false)}

@@ -1,6 +1,7 @@
 import { BuildBadge } from "@/components/badges";
 import type { Build } from "@/lib/api/types";
 import { duration, exactTime, parseTime } from "@/lib/format";
+import { Link } from "@/lib/router";
 
 const seconds = (from: string, to: string) => (parseTime(to) - parseTime(from)) / 1000;
 
@@ -14,7 +15,9 @@ export function Builds({ builds }: { builds: readonly Build[] }) {
           <tbody>
             {builds.map((b) => (
               <tr key={b.id} title={`${b.id}, ${exactTime(b.created_at)}`}>
-                <td className="strong">{b.stage}</td>
+                <td className="strong">
+                  <Link href={`/builds/${b.id}`}>{b.stage}</Link>
+                </td>
                 <td>
                   <BuildBadge state={b.state} />
                 </td>

@@ -1,6 +1,9 @@
 import { ErrorNote } from "@/components/ErrorNote";
+import { ActionButton } from "@/components/ActionButton";
 import { BuildBadge, Tag } from "@/components/badges";
-import { useStartCsim } from "@/features/designs/api/startCsim";
+import { useStartStage } from "@/features/designs/api/startStage";
+import { useObjection } from "@/lib/access";
+import { isOpen } from "@/lib/states";
 import type { Build, Design, Verdict } from "@/lib/api/types";
 import { duration, number, scientific } from "@/lib/format";
 
@@ -51,8 +54,8 @@ function Details({ verdict: v }: { verdict: Verdict }) {
 
 /** The last C simulation; a build that ended without a verdict is told from one that compared and failed. */
 function Outcome({ build }: { build: Build }) {
-  if (build.verdict) return <Details verdict={build.verdict} />;
-  if (build.state === "queued" || build.state === "running") {
+  if (build.verdict) return <Details verdict={build.verdict as unknown as Verdict} />;
+  if (isOpen(build.state)) {
     return (
       <p className="verdict-line" data-testid="csim-running">
         <BuildBadge state={build.state} />
@@ -70,18 +73,20 @@ function Outcome({ build }: { build: Build }) {
 
 /** C simulation of the design against its reference: the verdict, or the way to get one. */
 export function VerdictBlock({ design }: { design: Design }) {
-  const start = useStartCsim(design.id);
+  const start = useStartStage(design.id);
+  const objection = useObjection("user");
   const build = design.builds.filter((b) => b.stage === "csim").sort((a, b) => (a.created_at < b.created_at ? 1 : -1))[0];
+  const reference = typeof build?.verdict?.["reference"] === "string" ? build.verdict["reference"] : "the reference";
   const canStart = !build || (!build.verdict && (build.state === "failed" || build.state === "cancelled"));
   return (
     <section className="block" aria-label="C simulation" data-testid="verdict">
-      <h2>C simulation against {build?.verdict?.reference ?? "the reference"}</h2>
+      <h2>C simulation against {reference}</h2>
       {build && <Outcome build={build} />}
       {canStart && (
         <div className="verdict-start">
-          <button type="button" className="button primary" disabled={start.isPending} onClick={() => start.mutate()}>
+          <ActionButton kind="primary" objection={objection} busy={start.isPending} onClick={() => start.mutate("csim")}>
             {build ? "Run C simulation again" : "Run C simulation"}
-          </button>
+          </ActionButton>
           {!build && <span className="hint">Emits the design and compares every output with the reference.</span>}
         </div>
       )}

@@ -85,7 +85,7 @@ export function label(name: string): string {
 
 export const shownUnit = (unit: string) => (SILENT_UNITS.has(unit) ? "" : unit);
 
-const RANK: Record<Fidelity, number> = { estimate: 0, simulate: 1, csynth: 2, cosim: 3, link: 4, board: 5 };
+export const RANK: Record<Fidelity, number> = { estimate: 0, simulate: 1, csynth: 2, cosim: 3, link: 4, board: 5 };
 
 /** The metrics called `name`, weakest fidelity first. */
 export function valuesOf(metrics: readonly Metric[], name: string): Metric[] {

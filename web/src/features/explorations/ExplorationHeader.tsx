@@ -1,10 +1,13 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
+import { ActionButton } from "@/components/ActionButton";
+import { ConfirmDialog } from "@/components/ConfirmDialog";
 import { ErrorNote } from "@/components/ErrorNote";
 import { Progress } from "@/components/Progress";
 import { StateBadge } from "@/components/badges";
 import { useCancelExploration } from "@/features/explorations/api/cancelExploration";
 import { useResumeExploration } from "@/features/explorations/api/resumeExploration";
 import type { Exploration } from "@/lib/api/types";
+import { useObjection } from "@/lib/access";
 import { useNow } from "@/lib/clock";
 import { ago, duration, exactTime, number, parseTime, rough } from "@/lib/format";
 import { Link } from "@/lib/router";
@@ -27,21 +30,37 @@ function Stat({ name, title, children }: { name: string; title?: string; childre
   );
 }
 
-function Actions({ id, state }: Pick<Exploration, "id" | "state">) {
+function Actions({ id, state, owner }: Pick<Exploration, "id" | "state" | "owner">) {
+  const [asking, setAsking] = useState(false);
+  const objection = useObjection("user", owner);
   const cancel = useCancelExploration(id);
   const resume = useResumeExploration(id);
   const error = cancel.error ?? resume.error;
   return (
     <>
       {isActive(state) && (
-        <button type="button" className="button" disabled={cancel.isPending} onClick={() => cancel.mutate()}>
+        <ActionButton
+          objection={objection}
+          busy={cancel.isPending}
+          onClick={() => (state === "building" ? setAsking(true) : cancel.mutate())}
+        >
           {cancel.isPending ? "Cancelling…" : "Cancel"}
-        </button>
+        </ActionButton>
       )}
       {(state === "failed" || state === "cancelled") && (
-        <button type="button" className="button primary" disabled={resume.isPending} onClick={() => resume.mutate()}>
+        <ActionButton kind="primary" objection={objection} busy={resume.isPending} onClick={() => resume.mutate()}>
           {resume.isPending ? "Resuming…" : "Resume"}
-        </button>
+        </ActionButton>
+      )}
+      {asking && (
+        <ConfirmDialog
+          title="Cancel this exploration?"
+          confirm="Cancel it"
+          onConfirm={() => cancel.mutate()}
+          onClose={() => setAsking(false)}
+        >
+          Its builds that run now are stopped, and what they have done is lost. What is finished stays; Resume goes on from it.
+        </ConfirmDialog>
       )}
       {error && <ErrorNote error={error} />}
     </>
@@ -52,6 +71,8 @@ export function ExplorationHeader({ exploration: e, counts, connected }: Props) 
   const busy = isActive(e.state);
   const now = useNow(1000, busy);
   const elapsed = e.started_at ? ((e.finished_at ? parseTime(e.finished_at) : now) - parseTime(e.started_at)) / 1000 : 0;
+  // Hours of builds say nothing about the search.
+  const climbs = Object.values(e.builds).some((count) => count > 0);
   const evaluated = Math.max(counts.evaluated, e.evaluated);
   return (
     <header className="page-head exploration-head">
@@ -65,7 +86,7 @@ export function ExplorationHeader({ exploration: e, counts, connected }: Props) 
         <StateBadge state={e.state} />
         {busy && !connected && <span className="badge tone-warn">reconnecting…</span>}
         <span className="spacer" />
-        <Actions id={e.id} state={e.state} />
+        <Actions id={e.id} state={e.state} owner={e.owner} />
       </div>
       <dl className="stats card">
         <div className="stat stat-wide">
@@ -85,17 +106,27 @@ export function ExplorationHeader({ exploration: e, counts, connected }: Props) 
             <Progress value={e.simulated} max={e.promoted} busy={busy} label="Designs simulated" />
           </Stat>
         )}
-        <Stat name="Throughput" title="Designs evaluated over the time since the start, import of the network included">
-          {elapsed > 0 && evaluated > 0 ? `${rough(evaluated / elapsed)} /s` : "–"}
-        </Stat>
+        {!climbs && (
+          <Stat name="Throughput" title="Designs evaluated over the time since the start, import of the network included">
+            {elapsed > 0 && evaluated > 0 ? `${rough(evaluated / elapsed)} /s` : "–"}
+          </Stat>
+        )}
         <Stat name={busy ? "Running for" : "Took"}>{e.started_at ? duration(elapsed) : "–"}</Stat>
         <Stat name="Sampler" title={`seed ${e.seed}`}>
           {e.sampler}
         </Stat>
+        {e.priority !== "normal" && <Stat name="Priority">{e.priority}</Stat>}
+        {e.owner && <Stat name="Started by">{e.owner}</Stat>}
         <Stat name="Created" title={exactTime(e.created_at)}>
           {ago(e.created_at, now)}
         </Stat>
       </dl>
+      {e.waiting && (
+        <div className="note note-plain" role="status" data-testid="waiting">
+          <strong>Waiting</strong>
+          <p>{e.waiting}</p>
+        </div>
+      )}
       {e.error && (
         <div className="note note-bad" role="alert">
           <strong>The exploration failed</strong>

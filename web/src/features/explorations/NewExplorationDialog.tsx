@@ -1,5 +1,6 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { ErrorNote } from "@/components/ErrorNote";
+import { type FarmChoices, FarmFields, toFarm } from "@/features/explorations/FarmFields";
 import { useCreateExploration } from "@/features/explorations/api/createExploration";
 import { newKey } from "@/lib/api/http";
 import type { Model, NewExploration, Phase, Platform, Precision, Sampler } from "@/lib/api/types";
@@ -10,6 +11,7 @@ import { isFile, lengthName } from "@/lib/workload";
 interface Props {
   models: Model[];
   platforms: Platform[];
+  farm: FarmChoices;
   error: Error | null;
   /** What stores a new model; it tells which, and that one is chosen. */
   upload(onStored: (model: Model) => void): ReactNode;
@@ -58,6 +60,7 @@ function toBody(form: FormData, model: Model | undefined): NewExploration {
     simulate: integer("simulate"),
     calibration: integer("calibration"),
     verify: integer("verify"),
+    ...toFarm(form),
   };
 }
 
@@ -78,7 +81,7 @@ function ModelOptions({ models }: { models: Model[] }) {
   });
 }
 
-export function NewExplorationDialog({ models, platforms, error, upload, onClose }: Props) {
+export function NewExplorationDialog({ models, platforms, farm, error, upload, onClose }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const sent = useRef({ text: "", key: "" });
   const [phase, setPhase] = useState<Phase>("decode");
@@ -185,6 +188,7 @@ export function NewExplorationDialog({ models, platforms, error, upload, onClose
             Verify, designs
             <input name="verify" type="number" min={0} max={32} defaultValue={3} required />
           </label>
+          <FarmFields {...farm} />
         </div>
         {error && <ErrorNote error={error} />}
         {create.error && <ErrorNote error={create.error} />}

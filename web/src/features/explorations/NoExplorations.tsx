@@ -1,6 +1,8 @@
+import { ActionButton } from "@/components/ActionButton";
 import { Command } from "@/components/Command";
+import type { Objection } from "@/lib/access";
 
-export function NoExplorations({ onNew }: { onNew: () => void }) {
+export function NoExplorations({ objection, onNew }: { objection: Objection; onNew: () => void }) {
   return (
     <section className="card empty">
       <h2>No exploration yet</h2>
@@ -10,9 +12,9 @@ export function NoExplorations({ onNew }: { onNew: () => void }) {
       </p>
       <Command text="./millrace explore gpt2 --phase decode --context 64 --precision w4a8" />
       <p>or here:</p>
-      <button type="button" className="button primary" onClick={onNew}>
+      <ActionButton kind="primary" objection={objection} onClick={onNew}>
         New exploration
-      </button>
+      </ActionButton>
     </section>
   );
 }

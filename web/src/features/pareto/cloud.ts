@@ -1,3 +1,5 @@
+import { unbeaten } from "@/lib/front";
+import { isOpen } from "@/lib/states";
 import type { BuildEvent, Columns, CsimState, PromotedEvent, SimulatedEvent, SimulationState } from "@/lib/api/types";
 
 export interface Point {
@@ -58,7 +60,8 @@ export class Cloud {
   }
 
   /** A design that the simulator is through with stays so, whenever its promotion is heard of. */
-  promote({ ids, calibration }: PromotedEvent): void {
+  promote({ stage, ids, calibration }: PromotedEvent): void {
+    if (stage !== "simulate") return;
     for (const id of [...ids, ...calibration]) {
       const point = this.designs.get(id);
       if (point?.simulation === null) this.designs.set(id, { ...point, simulation: "running" });
@@ -82,18 +85,11 @@ const isUsable = (p: Point) => p.feasible && p.simulation !== "deadlock";
 
 /** Of designs with equal objectives the first one evaluated stays, as in `dse.archive.ParetoArchive`. */
 export function paretoFront(points: readonly Point[]): Point[] {
-  const sorted = points
-    .filter(isUsable)
-    .sort((a, b) => a.latency - b.latency || a.energy - b.energy || a.number - b.number);
-  const front: Point[] = [];
-  for (const point of sorted) {
-    if (point.energy < (front.at(-1)?.energy ?? Infinity)) front.push(point);
-  }
-  return front;
+  return unbeaten(points.filter(isUsable));
 }
 
 function csimState({ state, verdict }: BuildEvent): CsimState | null {
-  if (state === "queued" || state === "running") return "running";
+  if (isOpen(state)) return "running";
   if (state === "cancelled") return null;
   return verdict?.passed ? "passed" : "failed";
 }

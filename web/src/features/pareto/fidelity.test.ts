@@ -45,7 +45,7 @@ test("a design that deadlocks is not on the front", () => {
 test("events of the simulator may come before, after and twice", () => {
   const made = cloud([null, null, null, null]);
   made.setSimulated({ id: "b", state: "deadlock", latency_us: null });
-  made.promote({ ids: ["b", "c"], calibration: ["d", "unknown"] });
+  made.promote({ stage: "simulate", ids: ["b", "c"], calibration: ["d", "unknown"] });
   const states = made.snapshot().points.map((p) => p.simulation);
   expect(states).toEqual([null, "deadlock", "running", "running"]);
   expect(ids(made.snapshot())).toEqual(["a", "c", "d"]);

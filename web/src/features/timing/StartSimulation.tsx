@@ -1,6 +1,9 @@
 import { ErrorNote } from "@/components/ErrorNote";
 import { BuildBadge } from "@/components/badges";
 import { useStartSimulation } from "@/features/timing/api/startSimulation";
+import { isOpen } from "@/lib/states";
+import { useObjection } from "@/lib/access";
+import { ActionButton } from "@/components/ActionButton";
 import type { Build, Design } from "@/lib/api/types";
 
 /** The newest build that simulates. */
@@ -10,11 +13,12 @@ const newest = (builds: readonly Build[]): Build | undefined =>
 /** In place of the results, while there are none: the way to get them, or what became of the attempt. */
 export function StartSimulation({ design, onStarted }: { design: Design; onStarted(): void }) {
   const start = useStartSimulation(design.id, onStarted);
+  const objection = useObjection("user");
   const build = newest(design.builds);
-  const open = build?.state === "queued" || build?.state === "running";
+  const open = isOpen(build?.state);
   return (
     <div className="verdict-start">
-      {open && (
+      {open && build && (
         <p className="verdict-line" data-testid="simulate-running">
           <BuildBadge state={build.state} />
           <span>Compiling the design and running it in the cycle simulator.</span>
@@ -28,9 +32,9 @@ export function StartSimulation({ design, onStarted }: { design: Design; onStart
       )}
       {!open && (
         <>
-          <button type="button" className="button primary" disabled={start.isPending} onClick={() => start.mutate()}>
+          <ActionButton kind="primary" objection={objection} busy={start.isPending} onClick={() => start.mutate()}>
             {build ? "Simulate again" : "Simulate"}
-          </button>
+          </ActionButton>
           <span className="hint">Runs the compiled design cycle by cycle: its latency, what limits it, its FIFOs.</span>
         </>
       )}

@@ -45,6 +45,19 @@ export async function post<T>(path: string, body?: unknown, key?: string): Promi
   return (await call(path, { method: "POST", headers, body: JSON.stringify(body) })) as T;
 }
 
+/** Any other method: PUT and DELETE say nothing that a page needs. */
+export async function send(method: "PUT" | "DELETE", path: string, body?: unknown): Promise<void> {
+  const headers = { "Content-Type": "application/json" };
+  await call(path, body === undefined ? { method } : { method, headers, body: JSON.stringify(body) });
+}
+
+/** A query string of what is given, with its question mark. */
+export function queryOf(values: Record<string, string | number | null | undefined>): string {
+  const given = Object.entries(values).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return text && `?${text}`;
+}
+
 /** Sends a form with a file; `onProgress` hears which share of it is sent, which fetch does not tell. */
 export function upload<T>(path: string, form: FormData, onProgress: (share: number) => void): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -10,10 +10,16 @@ export type ExplorationState =
   | "searching"
   | "simulating"
   | "verifying"
+  | "building"
   | "done"
   | "failed"
   | "cancelled";
-export type BuildState = "queued" | "running" | "done" | "failed" | "cancelled";
+export type BuildState = "blocked" | "queued" | "running" | "done" | "failed" | "cancelled";
+/** What a person may run of a design, in the order of the ladder. */
+export type DesignStage = "simulate" | "csim" | "csynth" | "cosim" | "link" | "measure";
+export type Stage = "lower" | "search" | DesignStage | "calibrate";
+export type Failure = "infeasible" | "tool" | "licence" | "node" | "timeout";
+export type Priority = "low" | "normal" | "high";
 export type CsimState = "running" | "passed" | "failed";
 export type SimulationState = "running" | "done" | "deadlock" | "failed";
 
@@ -73,10 +79,23 @@ export interface Exploration {
   simulated: number;
   /** Null while no design has both latencies. */
   estimate_errors: EstimateErrors | null;
+  priority: Priority;
+  /** Who started it, null where nobody is asked for a key. */
+  owner: string | null;
+  sweep_run_id: string | null;
+  /** How many designs may go up to each stage that needs Vitis or a board. */
+  builds: Partial<Record<ClimbStage, number>>;
+  vitis: string | null;
+  board: string | null;
+  /** Why nothing of it runs; lists do not say. */
+  waiting?: string | null;
   created_at: string;
   started_at: string | null;
   finished_at: string | null;
 }
+
+/** The stages that have a budget of an exploration. */
+export type ClimbStage = "csynth" | "cosim" | "link" | "measure";
 
 /** How far estimated latencies are off the simulated ones; shares, without their sign but for `bias`. */
 export interface EstimateErrors {
@@ -102,6 +121,14 @@ export interface NewExploration {
   calibration: number;
   /** How many designs of the front are compiled and compared with the reference. */
   verify: number;
+  priority: Priority;
+  /** How many designs go up to the stages that need Vitis or a board. */
+  builds: Record<ClimbStage, number>;
+  /** Null takes the newest that a node offers. */
+  vitis: string | null;
+  /** Null takes the simulated board. */
+  board: string | null;
+  area_model: "shipped" | "latest";
 }
 
 export interface TaskOverride {
@@ -212,24 +239,83 @@ export interface Verdict {
   reference?: string;
 }
 
+/** A run of a build that failed and was tried again. */
+export interface Attempt {
+  attempt: number;
+  failure: Failure;
+  error: string;
+  node: string | null;
+  log_digest: string | null;
+  started_at: string | null;
+  finished_at: string | null;
+}
+
+/** One stage of a workload, an exploration or a design. */
 export interface Build {
   id: string;
+  exploration_id: string | null;
   design_id: string | null;
   stage: string;
   state: BuildState;
-  /** Of the C simulation; other stages put other things there. */
-  verdict: Verdict | null;
+  /** The capability that it waits for, or has. */
+  queue: string;
+  node: string | null;
+  owner: string;
+  licence: string | null;
+  /** The build whose results it reads. */
+  after: string | null;
+  /** Why it does not run. */
+  waiting: string | null;
+  attempt: number;
+  losses: number;
+  history: Attempt[];
+  adopted_from: string | null;
+  options: Record<string, unknown>;
+  cpus: number;
+  memory_gb: number;
+  timeout_s: number | null;
+  /** Of the C simulation it is a `Verdict`; other stages put other things there. */
+  verdict: Record<string, unknown> | null;
+  failure: Failure | null;
+  error: string | null;
   log_url: string | null;
+  live: boolean;
+  tool_versions: Record<string, string>;
   created_at: string;
   started_at: string | null;
   finished_at: string | null;
+}
+
+/** A metric at two neighbouring fidelities; `error` is that of the weaker one, relative and signed. */
+export interface Difference {
+  metric: string;
+  unit: string;
+  predicted_by: Fidelity;
+  predicted: number;
+  fidelity: Fidelity;
+  value: number;
+  error: number | null;
+}
+
+/** How a design stands at one stage of the ladder; the fields are null where it has no build of it. */
+export interface Rung {
+  stage: DesignStage;
+  build_id: string | null;
+  state: BuildState | null;
+  passed: boolean | null;
+  failure: Failure | null;
   error: string | null;
+  waiting: string | null;
+  started_at: string | null;
+  finished_at: string | null;
 }
 
 export interface Design extends DesignSummary {
   exploration_id: string;
   metrics: Metric[];
+  differences: Difference[];
   violations: Violation[];
+  ladder: Rung[];
   builds: Build[];
   dataflow_available: boolean;
   simulation_available: boolean;
@@ -254,11 +340,12 @@ export interface BuildEvent {
   design_id: string | null;
   stage: string;
   state: BuildState;
-  verdict: Verdict | null;
+  verdict: Pick<Verdict, "passed"> | null;
 }
 
-/** Designs that were queued for the simulator; the same may come more than once. */
+/** Designs that were queued for a stage; the same may come more than once. */
 export interface PromotedEvent {
+  stage: DesignStage;
   ids: string[];
   calibration: string[];
 }

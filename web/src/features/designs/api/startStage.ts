@@ -1,11 +1,13 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { designKey } from "@/features/designs/api/getDesign";
 import { post } from "@/lib/api/http";
+import type { DesignStage } from "@/lib/api/types";
 
-export function useStartCsim(id: string) {
+/** Runs a stage of a design; those before it that are not done run first. */
+export function useStartStage(id: string) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: () => post<{ id: string }>(`/v1/designs/${id}/builds`, { stage: "csim" }),
+    mutationFn: (stage: DesignStage) => post<{ id: string }>(`/v1/designs/${id}/builds`, { stage }),
     onSettled: () => client.invalidateQueries({ queryKey: designKey(id) }),
   });
 }

@@ -1,0 +1,16 @@
+import { useMemo } from "react";
+import "@/features/sweeps/chart";
+import type { Overlay } from "@/features/sweeps/fronts";
+import { frontsOption } from "@/features/sweeps/frontsOption";
+import type { Fidelity } from "@/lib/api/types";
+import { useTheme } from "@/lib/chart/theme";
+import { useChart } from "@/lib/chart/useChart";
+
+export function FrontsChart({ fronts, fidelity }: { fronts: Overlay; fidelity: Fidelity }) {
+  const theme = useTheme();
+  const option = useMemo(() => frontsOption(fronts, fidelity, theme), [fronts, fidelity, theme]);
+  const element = useChart(option);
+  const { before, after, fresh, lost, moved } = fronts;
+  const label = `Front before with ${before.length} designs and after with ${after.length}: ${fresh.length} new, ${lost.length} lost, ${moved.length} moved.`;
+  return <div ref={element} className="fronts-chart" role="img" aria-label={label} data-testid="fronts-chart" />;
+}
