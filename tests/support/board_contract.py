@@ -50,9 +50,14 @@ class BoardContract:
         kernel = xrt.kernel(board, uuid, entry.name, xrt.kernel.exclusive)
         groups = [kernel.group_id(position) for position in range(len(entry.channels))]
         other = next(g for g in groups if g != groups[0])
-        wrong = [xrt.bo(board, 4096, xrt.bo.normal, g) for g in [other, *groups[1:]]]
+        run, buffers = xrt.run(kernel), {g: xrt.bo(board, 4096, xrt.bo.normal, g) for g in (other, groups[0])}
+        run.set_arg(0, buffers[groups[0]])
         with pytest.raises(RuntimeError, match="memory group"):
-            kernel(*wrong, *(0 for _ in entry.scalars))
+            run.set_arg(0, buffers[other])
+
+    def test_a_board_has_a_number_or_an_address(self, xrt: Xrt, xclbin: Path) -> None:
+        for name in (0, "0000:3b:00.1"):
+            xrt.device(name).load_xclbin(xrt.xclbin(str(xclbin)))
 
     @staticmethod
     def _buffer(xrt: Xrt, xclbin: Path) -> tuple[Any, Any]:

@@ -9,7 +9,7 @@ from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.core import run
 from compiler.simulator.timing.network import Network, Outcome
 from compiler.simulator.timing.translate import networks_of
-from compiler.sizing.certify import Sizing
+from compiler.sizing.certify import NOT_TRIED, Sizing
 from compiler.sizing.steps import is_free, next_smaller, price
 from compiler.sizing.trial import SLACK, Trial, one_at_a_time, trials_of
 
@@ -18,7 +18,6 @@ Simulator = Callable[[Network], Outcome]
 _FREE = re.compile(r"no memory of its own up to (\d+) tokens")
 _DEADLOCK = re.compile(r"at (\d+) tokens it can deadlock")
 _LONGER = re.compile(r"at (\d+) tokens the kernel takes more than 0\.5 % longer")
-NOT_TRIED = "not tried smaller: the simulator's effort was spent"
 
 
 def trial_of(tasks: TaskGraph) -> Trial:

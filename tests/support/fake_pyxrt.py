@@ -1,11 +1,15 @@
 """pyxrt's interface over the interpreter: each design is computed in numpy when its last kernel runs.
 
 An xclbin is a file in a design directory. Strict where XRT is: contents move by `sync` only, an argument takes buffers
-of its own memory group only, and loading an xclbin ends what the one before had.
+of its own memory group only, and loading an xclbin ends what the one before had. `Faults` is what a test breaks, in the
+`pyxrt.py` that it writes for a process of its own: `from fake_pyxrt import *; Faults.hangs = "k1"`.
 """
 
 import json
 import struct
+import tempfile
+import time
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +21,22 @@ from compiler.host.design import Design, load_design
 from compiler.host.packing import pack, unpack
 
 
+class Faults:
+    """What goes wrong on this board, and what its sensor says."""
+
+    busy = False  # another process has loaded another design
+    refused_after: int | None = None  # so many buffers fit
+    hangs = ""  # the kernel that never ends, whose `wait` returns after its time
+    freezes = ""  # the kernel whose `wait` never returns
+    wrong_from: int | None = None  # run from which on results are off
+    crashes = False  # the process dies in the first run
+    sensor = True
+    idle_w, run_w = 20.0, 45.0
+    refresh_s = 0.02  # of the sensor: in between it repeats itself
+    # Processes see through it whether a kernel runs: the one that reads the sensor is not the one that runs kernels.
+    activity = Path(tempfile.gettempdir()) / "millrace-fake-board"
+
+
 class xclBOSyncDirection:  # noqa: N801 # pyxrt's names
     XCL_BO_SYNC_BO_TO_DEVICE = 0
     XCL_BO_SYNC_BO_FROM_DEVICE = 1
@@ -25,6 +45,13 @@ class xclBOSyncDirection:  # noqa: N801 # pyxrt's names
 class ert_cmd_state:  # noqa: N801
     ERT_CMD_STATE_COMPLETED = 4
     ERT_CMD_STATE_ERROR = 5
+    ERT_CMD_STATE_ABORT = 6
+    ERT_CMD_STATE_TIMEOUT = 8
+
+
+class xrt_info_device(Enum):  # noqa: N801
+    bdf = 0
+    electrical = 8
 
 
 class xclbin:  # noqa: N801
@@ -40,6 +67,7 @@ class Loaded:
         self.graph = graph_from_json(json.loads((directory / "tb" / "graph.json").read_text()))
         self.memory: dict[tuple[str, int], bytearray] = {}
         self.scalars: dict[str, int] = {}
+        self.buffers = self.runs = 0
 
     def group(self, name: str, argument: int) -> int:
         """One for each channel of each image."""
@@ -57,25 +85,59 @@ class Loaded:
             dtype = NUMPY_DTYPE[scalar.dtype]
             tensors[scalar.source] = np.frombuffer(struct.pack("<i", self.scalars[scalar.value]), dtype).reshape(())
         values = interpret(self.graph, tensors)
+        self.runs += 1
+        off = 1.0 if Faults.wrong_from is not None and self.runs >= Faults.wrong_from else 0.0
         for image in images:
             if image.role == "output":
-                for c, content in enumerate(pack(values[image.value].reshape(image.shape), image.layout)):
+                result = (values[image.value] + off).astype(values[image.value].dtype)
+                for c, content in enumerate(pack(result.reshape(image.shape), image.layout)):
                     self.memory[image.name, c][:] = content
 
 
 class device:  # noqa: N801
-    def __init__(self, _index: int) -> None:
+    def __init__(self, name: int | str) -> None:
+        self.name = name
         self.loaded: Loaded | None = None
 
     def load_xclbin(self, binary: xclbin) -> Loaded:
+        if Faults.busy:
+            raise RuntimeError("load_axlf: Device or resource busy")
         self.loaded = Loaded(binary.directory)
         return self.loaded
+
+    def get_info(self, key: xrt_info_device) -> str:
+        """Watts drift by a milliwatt a reading, as measured ones do."""
+        if key is not xrt_info_device.electrical or not Faults.sensor:
+            return str(self.name)
+        now = time.time()
+        active = Faults.activity.exists() and now - Faults.activity.stat().st_mtime < 0.1
+        reading = int(now / Faults.refresh_s)
+        watts = (Faults.run_w if active else Faults.idle_w) + 0.001 * (reading % 7)
+        return json.dumps(
+            {
+                "power_rails": [
+                    {
+                        "id": "12v_pex",
+                        "description": "12 Volts PCI Express",
+                        "voltage": {"volts": "12.000", "is_present": "true"},
+                        "current": {"amps": f"{watts / 12:.3f}", "is_present": "true"},
+                    }
+                ],
+                "power_consumption_max_watts": "NA",
+                "power_consumption_watts": f"{watts:.6f}",
+                "power_consumption_warning": "false",
+            }
+        )
 
 
 class bo:  # noqa: N801
     normal = 0
 
     def __init__(self, board: device, size: int, _flags: int, group: int) -> None:
+        assert board.loaded is not None
+        board.loaded.buffers += 1
+        if Faults.refused_after is not None and board.loaded.buffers > Faults.refused_after:
+            raise RuntimeError(f"unable to allocate {size} bytes: Cannot allocate memory")
         self.board, self.loaded, self.group = board, board.loaded, group
         self.host, self.content = bytearray(size), bytearray(size)
 
@@ -89,14 +151,6 @@ class bo:  # noqa: N801
         there[offset : offset + size] = here[offset : offset + size]
 
 
-class Run:
-    def __init__(self, state: int) -> None:
-        self.state = state
-
-    def wait(self, _timeout_ms: int = 0) -> int:
-        return self.state
-
-
 class kernel:  # noqa: N801
     exclusive = 0
     state = ert_cmd_state.ERT_CMD_STATE_COMPLETED
@@ -108,15 +162,37 @@ class kernel:  # noqa: N801
     def group_id(self, argument: int) -> int:
         return self.loaded.group(self.name, argument)
 
-    def __call__(self, *arguments: Any) -> Run:
-        buffers, scalars = arguments[: len(self.entry.channels)], arguments[len(self.entry.channels) :]
-        for position, (key, buffer) in enumerate(zip(self.entry.channels, buffers, strict=True)):
-            if buffer.loaded is not self.loaded or buffer.group != self.group_id(position):
-                raise RuntimeError(f"argument {position} of {self.name} is in another memory group")
-            self.loaded.memory[key] = buffer.content
-        # The real one swallows what is neither a buffer nor an int, and leaves the argument unset.
-        assert all(isinstance(s, int) for s in scalars)
-        self.loaded.scalars |= dict(zip(self.entry.scalars, scalars, strict=True))
-        if self.name == self.loaded.design.kernels[-1].name:
-            self.loaded.compute()
-        return Run(self.state)
+
+class run:  # noqa: N801
+    def __init__(self, called: kernel) -> None:
+        self.kernel = called
+        self.arguments: dict[int, Any] = {}
+
+    def set_arg(self, position: int, argument: Any) -> None:
+        loaded, entry = self.kernel.loaded, self.kernel.entry
+        if position >= len(entry.channels):
+            assert isinstance(argument, int), "the real one takes nothing else"
+        elif argument.loaded is not loaded or argument.group != self.kernel.group_id(position):
+            raise RuntimeError(f"argument {position} of {entry.name} is in another memory group")
+        self.arguments[position] = argument
+
+    def start(self) -> None:
+        loaded, entry = self.kernel.loaded, self.kernel.entry
+        assert len(self.arguments) == len(entry.channels) + len(entry.scalars)
+        if Faults.crashes:
+            raise SystemExit(3)
+        for position, key in enumerate(entry.channels):
+            loaded.memory[key] = self.arguments[position].content
+        first = len(entry.channels)
+        loaded.scalars |= {name: self.arguments[first + i] for i, name in enumerate(entry.scalars)}
+        Faults.activity.touch()
+        if entry.name == loaded.design.kernels[-1].name:
+            loaded.compute()
+
+    def wait(self, timeout_ms: int = 0) -> int:
+        if self.kernel.name == Faults.freezes:
+            time.sleep(3600)
+        if self.kernel.name == Faults.hangs:
+            time.sleep(timeout_ms / 1e3)
+            return ert_cmd_state.ERT_CMD_STATE_TIMEOUT
+        return self.kernel.state

@@ -2,8 +2,9 @@
 
 Chosen with MILLRACE_STAGES=service_stages:STAGES. Environment variables make it slow or have it fail:
 SLOW_SECONDS a design, JOBS processes, TOOL_SECONDS of a subprocess tree in csim, CSIM=fail|crash, LOWER=fail,
-SIMULATE=crash, DEADLOCK=the unroll of the designs that deadlock.
-Every evaluation appends a line to EVALUATIONS, every import, simulation and csim one to CALLS.
+SIMULATE=crash, DEADLOCK=the unroll of the designs that deadlock, SLOWER=a factor of simulated latencies. FAIL and
+STAGE_SECONDS are those of `service_tools`; FAIL='{"csim": "wrong"}' is CSIM=fail.
+Every evaluation appends a line to EVALUATIONS, every call of a stage one to CALLS.
 """
 
 import json
@@ -16,6 +17,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import service_tools
+from service_tools import call, log
 from small_graphs import mlp
 
 from compiler.errors import ToolError
@@ -26,7 +29,7 @@ from compiler.options import Knobs, Workload
 from compiler.platforms.platform import Platform
 from dse.evaluate import Evaluation
 from dse.explore import EvaluatedDesign, SearchOptions, SearchResult, Sink, search
-from worker.stages import Progress, Simulated, Stages
+from worker.stages.functions import Progress, Simulated, Stages
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ def lower(model: str | Path | FileSource, workload: Workload, cache: Path, on_pr
     assert not isinstance(model, FileSource)
     directory = cache / f"{Path(model).name}-{workload.phase}-{workload.length}"
     if not directory.is_dir():
-        _log("CALLS", f"lower {model}")
+        log("CALLS", f"lower {model}")
         on_progress("importing")
         if os.environ.get("LOWER") == "fail":
             raise ToolError("the importer did not like it; change something")
@@ -59,7 +62,7 @@ def lower(model: str | Path | FileSource, workload: Workload, cache: Path, on_pr
 
 def evaluate(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Evaluation:
     time.sleep(float(os.environ.get("SLOW_SECONDS", "0")))
-    _log("EVALUATIONS", json.dumps(knobs.to_json(), sort_keys=True))
+    log("EVALUATIONS", json.dumps(knobs.to_json(), sort_keys=True))
     lanes = knobs.overall_unroll * (1.5 if knobs.multiplier == "dsp" else 1.0)
     latency = 1e6 / lanes + knobs.default_tile_size
     energy = lanes * 2.0 + knobs.stream_width / 64 + latency / 100
@@ -74,6 +77,7 @@ def slow_search(
     sink: Sink,
     history: Sequence[EvaluatedDesign] = (),
 ) -> SearchResult:
+    call("search")
     jobs = int(os.environ.get("JOBS", "1"))
     return search(graph, platform, replace(options, jobs=jobs), sink, history, evaluator=evaluate)
 
@@ -88,19 +92,20 @@ def compile_design(bundle: SmallBundle, knobs: Knobs, platform: Platform, out: P
 
 def simulate(design: Path) -> Simulated:
     """Every design takes a quarter longer than was estimated."""
-    _log("CALLS", "simulate")
+    if call("simulate") is not None:
+        raise ToolError("the simulation failed; try again")
     if os.environ.get("SIMULATE") == "crash":
         os._exit(42)
     knobs = Knobs.from_json(json.loads((design / "design.json").read_text()))
     lanes = knobs.overall_unroll * (1.5 if knobs.multiplier == "dsp" else 1.0)
-    latency = 1.25 * (1e6 / lanes + knobs.default_tile_size)
+    latency = 1.25 * float(os.environ.get("SLOWER", "1")) * (1e6 / lanes + knobs.default_tile_size)
     deadlock = "task a waits for b for ever" if os.environ.get("DEADLOCK") == str(knobs.overall_unroll) else None
     metrics = (Metric("latency", latency, "us", Fidelity.SIMULATE), Metric("cycles", 1.0, "cycles", Fidelity.SIMULATE))
     return Simulated(int(latency * 250), latency, deadlock, metrics, {"cycles": int(latency * 250)})
 
 
 def csim(design: Path, on_stage: Progress) -> FakeVerdict:
-    _log("CALLS", "csim")
+    wrong = call("csim") is not None
     on_stage("g++")
     if os.environ.get("CSIM") == "crash":
         os._exit(42)
@@ -108,16 +113,21 @@ def csim(design: Path, on_stage: Progress) -> FakeVerdict:
     if seconds:  # a tool that opens its own session and has children, like a vendor's
         script = f"import subprocess,sys; subprocess.run(['sleep', '{seconds}'])"
         subprocess.run([sys.executable, "-c", script], start_new_session=True, check=False)
-    passed = os.environ.get("CSIM") != "fail"
+    passed = os.environ.get("CSIM") != "fail" and not wrong
     check = {"name": "y", "max_abs_error": 1e-6, "max_rel_error": 2e-6, "tolerance": 1e-3, "passed": passed}
     return FakeVerdict(passed, (check,), "all outputs agree" if passed else "output y differs")
 
 
-def _log(variable: str, line: str) -> None:
-    path = os.environ.get(variable)
-    if path:
-        with Path(path).open("a") as file:
-            file.write(line + "\n")
-
-
-STAGES = Stages(lower=lower, search=slow_search, compile=compile_design, simulate=simulate, csim=csim)
+STAGES = Stages(
+    lower=lower,
+    search=slow_search,
+    compile=compile_design,
+    simulate=simulate,
+    csim=csim,
+    csynth=service_tools.csynth,
+    cosim=service_tools.cosim,
+    link=service_tools.link,
+    resimulate=service_tools.resimulate,
+    measure=service_tools.measure,
+    calibrate=service_tools.calibrate,
+)

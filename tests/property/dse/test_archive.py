@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dse.archive import ParetoArchive, dominates, hypervolume, knee
+from dse.archive import ParetoArchive, dominates, knee
 
 values = st.integers(1, 12).map(float) | st.floats(1e-3, 1e6)
 
@@ -48,13 +48,6 @@ def test_add_says_whether_the_design_is_on_the_front(all_points: list[tuple[floa
 def test_two_objectives_are_the_general_case(all_points: list[tuple[float, ...]]):
     widened = filled([(*p, 1.0) for p in all_points], 3).front()
     assert [e.objectives for e in filled(all_points, 2).front()] == [e.objectives[:2] for e in widened]
-
-
-@given(st.lists(st.tuples(*[st.integers(0, 9)] * 2), max_size=20))
-def test_hypervolume_counts_dominated_cells(cells: list[tuple[int, int]]):
-    front = filled([(float(x), float(y)) for x, y in cells], 2).front()
-    covered = sum(any(x <= i and y <= j for x, y in cells) for i in range(8) for j in range(8))
-    assert hypervolume(front, (8.0, 8.0)) == covered
 
 
 @given(points(2).filter(bool), st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))

@@ -1,4 +1,4 @@
-"""The application on SQLite, without broker and worker; messages are recorded."""
+"""The application on SQLite, without broker and worker; tickets are recorded."""
 
 from collections.abc import Generator
 from pathlib import Path
@@ -25,13 +25,13 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-def sent() -> list[tuple[str, str]]:
+def sent() -> list[str]:
     return []
 
 
 @pytest.fixture
-def client(settings: Settings, sent: list[tuple[str, str]]) -> Generator[TestClient]:
-    app = create_app(settings, lambda stage, key: sent.append((stage, key)))
+def client(settings: Settings, sent: list[str]) -> Generator[TestClient]:
+    app = create_app(settings, sent.append)
     with TestClient(app, base_url="http://127.0.0.1:8642", raise_server_exceptions=False) as made:
         yield made
 

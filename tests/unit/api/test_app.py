@@ -68,7 +68,7 @@ def test_foreign_page_can_not_post(client: TestClient) -> None:
 
 
 def test_allowed_hosts(settings: Settings) -> None:
-    named = settings.model_copy(update={"allowed_hosts": ("lab.example",), "host": "0.0.0.0"})
+    named = settings.model_copy(update={"allowed_hosts": ("lab.example",), "host": "0.0.0.0", "access": "off"})
     with TestClient(create_app(named, lambda *_: None), base_url="http://lab.example") as client:
         assert client.get("/v1/models").status_code == 200
         assert client.get("/v1/models", headers={"Host": "other"}).status_code == 403

@@ -8,10 +8,12 @@ from fastapi.testclient import TestClient
 from db.repositories import artifacts, builds, designs
 from db.repositories.artifacts import NewArtifact
 from db.repositories.designs import NewMetric
+from db.repositories.new_build import NewBuild
 from worker.farm import Farm
-from worker.store import media_type
+from worker.store.names import media_type
 
 FILES = {"dataflow.json": b"{}", "hls/top.cpp": b"int x;", "hls/page.html": b"<script>alert(1)</script>"}
+TIMED = ("dataflow.json", "design.json", "simulation.json")
 FLAG = {"metric": "dsp", "fidelity": "simulate", "value": 15.0, "bound": 9.0, "unit": "DSP", "text": "too many"}
 
 
@@ -23,7 +25,7 @@ def simulated(client: TestClient, farm: Farm, design_ids: list[str]) -> str:
     verdict = {"passed": True, "outputs": [{"max_rel_error": 1e-7}, {"max_rel_error": 3e-6}]}
     with farm.database.write() as session:
         artifacts.replace(session, build["id"], design_ids[1], stored)
-        builds.finish(session, build["id"], verdict, {"g++": "12"})
+        builds.finish(session, builds.get(session, build["id"]), verdict, {"g++": "12"})
     return design_ids[1]
 
 
@@ -43,13 +45,13 @@ def test_description(client: TestClient, design_ids: list[str]) -> None:
     assert (body["builds"], body["csim"], body["dataflow_available"]) == ([], None, False)
 
 
-def test_simulation_is_queued_once(client: TestClient, design_ids: list[str], sent: list[Any]) -> None:
+def test_simulation_is_queued_once(client: TestClient, design_ids: list[str], sent: list[str]) -> None:
     sent.clear()
     path = f"/v1/designs/{design_ids[1]}/builds"
     first = client.post(path, json={"stage": "csim"})
     assert (first.status_code, first.json()["state"]) == (202, "queued")
     assert client.post(path, json={}).json()["id"] == first.json()["id"]
-    assert sent == [("csim", first.json()["id"])]
+    assert sent == ["csim"]
     assert client.get(f"/v1/builds/{first.json()['id']}").json()["design_id"] == design_ids[1]
 
 
@@ -57,19 +59,19 @@ def test_simulation_is_queued_once(client: TestClient, design_ids: list[str], se
 def timed(client: TestClient, farm: Farm, design_ids: list[str]) -> str:
     """A design whose timing was simulated; it was not compared with the reference."""
     build = client.post(f"/v1/designs/{design_ids[1]}/builds", json={"stage": "simulate"}).json()
-    stored = [NewArtifact(p, farm.store.put_bytes(b"{}"), 2, media_type(p)) for p in ("simulation.json", "design.json")]
+    stored = [NewArtifact(p, farm.store.put_bytes(b"{}"), 2, media_type(p)) for p in TIMED]
     values = (("dsp", 15.0), ("new", 1.0))
     metrics = [NewMetric(name, value, "", "simulate", "millrace", "0.1") for name, value in values]
     with farm.database.write() as session:
         artifacts.replace(session, build["id"], design_ids[1], stored)
         designs.record_build(session, design_ids[1], build["id"], "simulate", metrics)
         designs.set_simulated(session, design_ids[1], 10.0, None, [FLAG])
-        builds.finish(session, build["id"], {"passed": True}, {})
+        builds.finish(session, builds.get(session, build["id"]), {"passed": True}, {})
     return design_ids[1]
 
 
-def test_timing_simulation_is_a_stage(client: TestClient, timed: str, sent: list[Any]) -> None:
-    assert [stage for stage, _ in sent] == ["lower", "simulate"]
+def test_timing_simulation_is_a_stage(client: TestClient, timed: str, sent: list[str]) -> None:
+    assert sent == ["lower", "simulate"]
     assert client.post(f"/v1/designs/{timed}/builds", json={"stage": "simulate"}).json()["state"] == "done"
 
 
@@ -88,9 +90,10 @@ def test_both_fidelities_are_shown_with_their_difference(client: TestClient, tim
         {
             "metric": "dsp",
             "unit": "",
+            "predicted_by": "estimate",
+            "predicted": 12.0,
             "fidelity": "simulate",
             "value": 15.0,
-            "estimate": 12.0,
             "error": pytest.approx(-0.2),
         }
     ]
@@ -102,8 +105,8 @@ def test_simulated_design_in_lists(
 ) -> None:
     with farm.database.write() as session:
         designs.set_simulated(session, design_ids[2], None, "a waits for b", [])
-        build = builds.ensure(session, "simulate", "s" * 64, {}, design_id=design_ids[2])
-        builds.fail(session, build.id, "infeasible", "a waits for b")
+        new = NewBuild("simulate", "s" * 64, {}, "simulate", exploration_id=exploration["id"], design_id=design_ids[2])
+        builds.fail(session, builds.ensure(session, new), "infeasible", "a waits for b")
     path = f"/v1/explorations/{exploration['id']}"
     columns = client.get(f"{path}/scatter").json()
     assert columns["simulated_us"] == [None, 10.0, None, None, None]
@@ -118,7 +121,7 @@ def test_simulated_design_in_lists(
 
 def test_simulation_is_a_file_of_the_design_but_no_whole_directory(client: TestClient, timed: str) -> None:
     body = client.get(f"/v1/designs/{timed}").json()
-    assert (body["simulation_available"], body["dataflow_available"], body["archive_available"]) == (True, False, False)
+    assert (body["simulation_available"], body["dataflow_available"], body["archive_available"]) == (True, True, False)
     assert client.get(f"/v1/designs/{timed}/artifacts/simulation.json").content == b"{}"
     assert client.get(f"/v1/designs/{timed}/archive").status_code == 409
 
@@ -126,7 +129,7 @@ def test_simulation_is_a_file_of_the_design_but_no_whole_directory(client: TestC
 def test_files_of_both_stages_are_one_directory(client: TestClient, timed: str, simulated: str) -> None:
     assert timed == simulated
     items = client.get(f"/v1/designs/{timed}/artifacts").json()["items"]
-    assert [i["path"] for i in items] == sorted((*FILES, "design.json", "simulation.json"))
+    assert [i["path"] for i in items] == sorted({*FILES, *TIMED})
     assert client.get(f"/v1/designs/{timed}").json()["archive_available"]
     assert client.get(f"/v1/designs/{timed}/archive").status_code == 200
 
@@ -206,3 +209,37 @@ def test_log_of_a_build_that_has_none_yet(client: TestClient, design_ids: list[s
     build = client.post(f"/v1/designs/{design_ids[1]}/builds", json={}).json()
     assert build["log_url"] is None
     assert client.get(f"/v1/builds/{build['id']}/log").status_code == 404
+
+
+def test_the_ladder_has_every_stage(client: TestClient, design_ids: list[str]) -> None:
+    client.post(f"/v1/designs/{design_ids[1]}/builds", json={"stage": "csynth", "vitis": "2023.2"})
+    ladder = client.get(f"/v1/designs/{design_ids[1]}").json()["ladder"]
+    assert [rung["stage"] for rung in ladder] == ["simulate", "csim", "csynth", "cosim", "link", "measure"]
+    assert [rung["state"] for rung in ladder] == [None, "queued", "blocked", None, None, None]
+    assert "no node offers csim" in ladder[1]["waiting"]
+    assert ladder[2]["waiting"] == f"waits for csim {ladder[1]['build_id']}, which is queued"
+
+
+def test_neighbouring_fidelities_are_compared(client: TestClient, farm: Farm, timed: str) -> None:
+    """Between the simulation and the board nothing is known of `new`; of `dsp` csynth is."""
+    values = [("dsp", 20.0, "csynth"), ("dsp", 40.0, "board"), ("new", 2.0, "board")]
+    metrics = [NewMetric(name, value, "", fidelity, "vitis", "2023.2") for name, value, fidelity in values]
+    build = client.post(f"/v1/designs/{timed}/builds", json={"stage": "csim"}).json()["id"]
+    with farm.database.write() as session:
+        designs.record_build(session, timed, build, "csim", metrics)
+    found = [
+        (d["metric"], d["predicted_by"], d["predicted"], d["fidelity"], d["value"], d["error"])
+        for d in client.get(f"/v1/designs/{timed}").json()["differences"]
+    ]
+    assert found == [
+        ("dsp", "estimate", 12.0, "simulate", 15.0, pytest.approx(-0.2)),
+        ("dsp", "simulate", 15.0, "csynth", 20.0, pytest.approx(-0.25)),
+        ("dsp", "csynth", 20.0, "board", 40.0, pytest.approx(-0.5)),
+        ("new", "simulate", 1.0, "board", 2.0, pytest.approx(-0.5)),
+    ]
+
+
+def test_a_board_that_the_design_is_not_linked_for(client: TestClient, design_ids: list[str]) -> None:
+    reply = client.post(f"/v1/designs/{design_ids[1]}/builds", json={"stage": "measure", "board": "u280_shell"})
+    assert reply.status_code == 422
+    assert "run on 'simulated' or 'xilinx_u55c" in reply.json()["detail"]

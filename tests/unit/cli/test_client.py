@@ -91,3 +91,44 @@ def test_an_upload_goes_by_its_own_name(tmp_path: Path):
     config = tmp_path / "tiny.json"
     config.write_text("{}")
     assert client(handler).add_model(config, "tiny") == {"id": "mdl_1"}
+
+
+def test_the_key_is_sent(monkeypatch: pytest.MonkeyPatch):
+    def handler(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, json={"sent": request.headers.get("Authorization")})
+
+    monkeypatch.delenv("MILLRACE_API_KEY", raising=False)
+    assert client(handler).health() == {"sent": None}
+    monkeypatch.setenv("MILLRACE_API_KEY", "mlr_x\n")
+    assert client(handler).health() == {"sent": "Bearer mlr_x"}
+
+
+def test_too_many_requests_wait_for_their_turn(monkeypatch: pytest.MonkeyPatch):
+    slept: list[float] = []
+    monkeypatch.setattr("cli.client.sleep", slept.append)
+    answers = iter([httpx.Response(429, headers={"Retry-After": "7"}, json={}), httpx.Response(200, json={})])
+    client(lambda _: next(answers)).health()
+    assert slept == [7]
+    late = httpx.Response(429, headers={"Retry-After": "3600"}, json={"detail": "too many"})
+    with pytest.raises(RefusedError, match="too many"):
+        client(lambda _: late).health()
+
+
+def test_a_lost_log_stream_is_taken_up_where_it_broke(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("cli.client._RECONNECT_S", 0)
+    seen: list[str | None] = []
+
+    def broken():
+        yield b'id: 4\nevent: log\ndata: "one\\n"\n\n'
+        raise httpx.ReadError("gone")
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        seen.append(request.headers.get("Last-Event-ID"))
+        if len(seen) == 1:
+            return httpx.Response(200, content=broken())
+        return httpx.Response(
+            200, content=b'id: 8\nevent: log\ndata: "two\\n"\n\nevent: end\ndata: {"state": "done"}\n\n'
+        )
+
+    assert list(client(handler).follow_log("bld_1")) == ["one\n", "two\n"]
+    assert seen == [None, "4"]

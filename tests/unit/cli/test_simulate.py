@@ -97,8 +97,6 @@ def test_a_report_of_another_kind_is_refused(tmp_path: Path, monkeypatch: pytest
 
 def test_reported_timing_replaces_the_planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import compiler.design_dir
-    import compiler.toolchain.reports
-    import compiler.toolchain.timing_spec
 
     planned = build_task_graph(mlp(), Knobs(default_tile_size=4, overall_unroll=8), load_platform("u55c"))
 
@@ -106,8 +104,8 @@ def test_reported_timing_replaces_the_planned(tmp_path: Path, monkeypatch: pytes
         return replace(tasks, tasks=tuple(replace(t, timing=replace(t.timing, ii=9)) for t in tasks.tasks))
 
     monkeypatch.setattr(compiler.design_dir, "stored_tasks", lambda *_: planned)
-    monkeypatch.setattr(compiler.toolchain.reports, "parse_report", lambda _: object.__new__(CsynthReport))
-    monkeypatch.setattr(compiler.toolchain.timing_spec, "replace_timing", slower)
+    monkeypatch.setattr(compiler.design_dir, "parse_report", lambda _: object.__new__(CsynthReport))
+    monkeypatch.setattr(compiler.design_dir, "replace_timing", slower)
     design_of(tmp_path, 8)
     (tmp_path / "dataflow.json").write_text(json.dumps(planned.to_json()))
     arguments = ["simulate", str(tmp_path), "--json", "--allow-edited"]

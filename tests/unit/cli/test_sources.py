@@ -15,7 +15,7 @@ from db.engine import Database
 from db.migrate import upgrade
 from db.repositories import catalog
 from worker.settings import Settings
-from worker.store import ArtifactStore
+from worker.store.opening import open_store
 
 NET = FileSource("net", Path("net.onnx"), "onnx")
 
@@ -27,7 +27,7 @@ def settings(tmp_path: Path) -> Settings:
 
 def store(settings: Settings, kind: str, content: bytes) -> None:
     upgrade(settings.database)
-    digest = ArtifactStore(settings.store_dir).put_bytes(content)
+    digest = open_store(settings).put_bytes(content)
     database = Database(settings.database)
     with database.write() as session:
         catalog.put_model(session, "stored", kind, {"digest": digest, "size": len(content)}, "d")

@@ -1,10 +1,14 @@
+import sqlite3
 import threading
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
 
 from db.engine import Database, after_commit
+from db.transient import is_transient
 
 
 @pytest.fixture
@@ -67,3 +71,64 @@ def test_writers_that_read_first_do_not_lose_updates(database: Database) -> None
         thread.join()
     with database.read() as session:
         assert session.execute(text("SELECT n FROM counter")).scalar_one() == 80
+
+
+def test_what_the_database_gave_up_on_is_done_again(database: Database) -> None:
+    attempts, seen = 0, list[int]()
+
+    def add(session: Session) -> int:
+        nonlocal attempts
+        attempts += 1
+        session.execute(text("INSERT INTO t (x) VALUES (:n)"), {"n": attempts})
+        after_commit(session, lambda n=attempts: seen.append(n))
+        if attempts < 3:
+            raise busy()
+        return attempts
+
+    assert database.retry(add, 10) == 3
+    assert seen == [3]
+    with database.read() as session:
+        assert session.execute(text("SELECT x FROM t")).scalars().all() == [3]
+
+
+def test_other_errors_and_those_that_stay_are_raised(database: Database) -> None:
+    def fail(error: Exception) -> int:
+        calls = 0
+
+        def function(_: Session) -> None:
+            nonlocal calls
+            calls += 1
+            raise error
+
+        with pytest.raises(type(error)):
+            database.retry(function, 0.4)
+        return calls
+
+    assert fail(busy()) > 1
+    assert fail(OperationalError("x", {}, sqlite3.OperationalError("no such table"))) == 1
+    assert fail(ValueError()) == 1
+
+
+@pytest.mark.parametrize(
+    ("state", "transient"),
+    [
+        ("40P01", True),
+        ("40001", True),
+        ("57P01", True),
+        ("08006", True),
+        (None, True),
+        ("57014", False),
+        ("23505", False),
+    ],
+)
+def test_states_of_postgres(state: str | None, transient: bool) -> None:
+    class DriverError(Exception):
+        sqlstate = state
+
+    assert is_transient(OperationalError("x", {}, DriverError())) == transient
+
+
+def busy() -> OperationalError:
+    error = sqlite3.OperationalError("database is locked")
+    error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+    return OperationalError("x", {}, error)

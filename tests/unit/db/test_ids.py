@@ -1,6 +1,6 @@
 import time
 
-from db.ids import new_id
+from db.ids import new_id, time_of
 
 
 def test_ids_carry_their_prefix_and_sort_by_age() -> None:
@@ -14,3 +14,7 @@ def test_ids_carry_their_prefix_and_sort_by_age() -> None:
 
 def test_ids_of_one_moment_differ() -> None:
     assert len({new_id("dsg") for _ in range(10_000)}) == 10_000
+
+
+def test_an_id_tells_when_it_was_made() -> None:
+    assert abs(time_of(new_id("bld")).timestamp() - time.time()) < 5

@@ -1,3 +1,5 @@
+"""Leases on SQLite."""
+
 from lease_contract import LeaseContract
 
 

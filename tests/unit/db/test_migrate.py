@@ -1,12 +1,16 @@
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from old_releases import check_upgraded, store_old_release
 
 from db import migrate
 from db.engine import make_engine
+from db.errors import ConflictError
 from db.migrations.env_filter import include_name
 from db.models import Base
 
@@ -18,6 +22,38 @@ def test_models_and_migrations_agree(tmp_path: Path) -> None:
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True, "include_name": include_name})
         assert compare_metadata(context, Base.metadata) == []
+
+
+def test_indexes_agree_to_the_letter(tmp_path: Path) -> None:
+    """Alembic does not compare the conditions of partial indexes."""
+    migrate.upgrade(f"sqlite:///{tmp_path}/a.db")
+    Base.metadata.create_all(make_engine(f"sqlite:///{tmp_path}/b.db"))
+    query = sa.text("SELECT sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL ORDER BY sql")
+    a, b = (make_engine(f"sqlite:///{tmp_path}/{name}.db").connect() for name in "ab")
+    with a, b:
+        assert a.execute(query).all() == b.execute(query).all()
+
+
+@pytest.mark.parametrize("revision", ["0001", "0002"])
+def test_an_earlier_release_keeps_its_rows(tmp_path: Path, revision: str) -> None:
+    url = f"sqlite:///{tmp_path}/old.db"
+    store_old_release(url, revision)
+    check_upgraded(url)
+    with make_engine(url).connect() as connection:
+        assert connection.execute(sa.text("PRAGMA foreign_keys")).scalar() == 1
+
+
+def test_an_upgrade_that_would_lose_a_reference_is_undone(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/old.db"
+    store_old_release(url, "0002")
+    with make_engine(url).connect() as connection:
+        driver = connection.connection.driver_connection
+        assert driver is not None
+        driver.execute("PRAGMA foreign_keys=OFF")
+        driver.execute("DELETE FROM builds WHERE id = 'bld_2'")
+    with pytest.raises(ConflictError, match="a row of metrics refers to a row of builds"):
+        migrate.upgrade(url)
+    assert migrate.current_revision(make_engine(url)) == "0002"
 
 
 def test_head_is_the_newest_script() -> None:

@@ -1,30 +1,13 @@
-from typing import Any
-
 import pytest
+from queued_builds import new_design
 from sqlalchemy.exc import IntegrityError
 
 from db.engine import Database
 from db.errors import ConflictError, NotFoundError
 from db.models import Exploration
-from db.repositories import artifacts, builds, catalog, designs, events, explorations, idempotency
-from db.repositories.artifacts import NewArtifact
-from db.repositories.designs import NewDesign, NewMetric
+from db.repositories import catalog, designs, events, explorations, idempotency
+from db.repositories.designs import NewDesign
 from db.repositories.explorations import Counts
-
-
-def new_design(number: int, **values: Any) -> NewDesign:
-    defaults: dict[str, Any] = {
-        "key": f"k{number}",
-        "knobs": {"n": number},
-        "feasible": True,
-        "latency_us": 10.0 - number,
-        "energy_uj": 1.0 + number,
-        "violations": [],
-        "reason": None,
-        "seconds": 0.1,
-        "metrics": (NewMetric("latency", 1.0, "us", "estimate", "millrace", "0"),),
-    }
-    return NewDesign(number=number, **(defaults | values))
 
 
 def add_designs(database: Database, exploration: Exploration, *new: NewDesign) -> list[str]:
@@ -81,32 +64,6 @@ def test_design_pages_and_front(database: Database, exploration: Exploration) ->
         assert designs.front_ids(session, exploration.id) == [ids[4], ids[2]]  # fastest first
         assert explorations.counts(session, [exploration.id, "exp_none"]) == {exploration.id: Counts(5, 4, 2)}
         assert [m.name for m in designs.metrics_of(session, ids)[ids[0]]] == ["latency"]
-
-
-def test_build_is_made_once_per_key_and_shared_when_done(database: Database, exploration: Exploration) -> None:
-    first, second = add_designs(database, exploration, new_design(0), new_design(1))
-    with database.write() as session:
-        build = builds.ensure(session, "csim", "a" * 64, {}, design_id=first)
-        assert builds.ensure(session, "csim", "a" * 64, {}, design_id=first).id == build.id
-        builds.finish(session, build.id, {"passed": True}, {"g++": "12"})
-        artifacts.replace(session, build.id, first, [NewArtifact("a.txt", "d" * 64, 3, "text/plain")])
-        twin = builds.ensure(session, "csim", "a" * 64, {}, design_id=second)
-        assert twin.id != build.id
-        assert (twin.state, twin.verdict) == ("done", {"passed": True})
-        assert [a.path for a in artifacts.of_design(session, second)] == ["a.txt"]
-
-
-def test_failed_build_is_queued_again_but_a_finished_one_is_not(database: Database, exploration: Exploration) -> None:
-    [design] = add_designs(database, exploration, new_design(0))
-    with database.write() as session:
-        build = builds.ensure(session, "csim", "a" * 64, {}, design_id=design)
-        assert not builds.requeue(session, build.id)
-        builds.fail(session, build.id, "tool", "it broke")
-        assert builds.get(session, build.id).failure == "tool"
-        assert builds.requeue(session, build.id)
-        assert builds.get(session, build.id).error is None
-        builds.finish(session, build.id, None, {})
-        assert not builds.requeue(session, build.id)
 
 
 def test_transition_happens_from_the_named_states_only(database: Database, exploration: Exploration) -> None:

@@ -2,7 +2,7 @@ from math import inf, nan
 
 import pytest
 
-from dse.archive import Entry, ParetoArchive, hypervolume, knee
+from dse.archive import Entry, ParetoArchive, knee
 
 
 def archive(*points: tuple[float, ...]) -> ParetoArchive:
@@ -63,11 +63,3 @@ def test_knee_of_small_fronts():
 def test_knee_needs_positive_objectives(front: list[Entry]):
     with pytest.raises(ValueError, match=r"front|positive"):
         knee(front)
-
-
-def test_hypervolume():
-    front = archive((1, 3), (2, 2), (3, 1)).front()
-    assert hypervolume(front, (4, 4)) == 6
-    assert hypervolume(front, (2.5, 4)) == 1.5 + 0.5
-    assert hypervolume(front, (1, 1)) == 0
-    assert hypervolume([], (4, 4)) == 0

@@ -61,8 +61,7 @@ def test_a_killed_worker_is_a_clear_error(mlp: LinalgGraph, u55c: Platform):
     with open_pool(evaluate, mlp, u55c, 2) as pool:
         pool.map([Knobs()])
         worker = next(p for p in psutil.Process().children() if "spawn_main" in " ".join(p.cmdline()))
-        worker.kill()
-        worker.wait()
+        worker.kill()  # not waited for here: who reaps it is the pool, which else takes it to be alive for ever
         with pytest.raises(ToolError, match="resume the search with fewer jobs"):
             pool.map([Knobs()] * 8)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from api import schemas
+from api.schemas import access, builds, catalog, designs, explorations, farm, sweeps
 from compiler.analysis.fusion_report import Cut, FusionReport
 from compiler.analysis.placement.placement import BoundaryUse, Placement
 from compiler.analysis.shortfall import Shortfall
@@ -18,26 +18,53 @@ from compiler.simulator.timing.simulation import FifoResult, HbmResult, Simulati
 from compiler.verify import Verdict
 
 SOURCES = Path(__file__).resolve().parents[3] / "web" / "src"
-TYPES = SOURCES / "lib" / "api" / "types.ts"
+API = SOURCES / "lib" / "api"
+TYPES, ACCESS, FARM, SWEEPS = (API / name for name in ("types.ts", "access.ts", "farm.ts", "sweeps.ts"))
+CLONE = SOURCES / "features" / "builds" / "api" / "cloneBuild.ts"
 DATAFLOW = SOURCES / "features" / "designs" / "dataflow.ts"
 SIMULATION = SOURCES / "features" / "timing" / "simulation.ts"
 # Interfaces of the dashboard, by the schema of the API that they are a view of.
 SCHEMAS: dict[str, type[BaseModel]] = {
-    "Platform": schemas.Platform,
-    "Model": schemas.Model,
-    "Workload": schemas.WorkloadShape,
-    "Exploration": schemas.Exploration,
-    "EstimateErrors": schemas.EstimateErrors,
-    "NewExploration": schemas.NewExploration,
-    "DesignSummary": schemas.DesignSummary,
-    "Columns": schemas.Scatter,
-    "Metric": schemas.Metric,
-    "Violation": schemas.Violation,
-    "Flag": schemas.Flag,
-    "SimulationSummary": schemas.SimulationSummary,
-    "Build": schemas.Build,
-    "Design": schemas.Design,
-    "Artifact": schemas.Artifact,
+    "Platform": catalog.Platform,
+    "Model": catalog.Model,
+    "Workload": catalog.WorkloadShape,
+    "Exploration": explorations.Exploration,
+    "EstimateErrors": explorations.EstimateErrors,
+    "NewExploration": explorations.NewExploration,
+    "DesignSummary": designs.DesignSummary,
+    "Columns": explorations.Scatter,
+    "Metric": designs.Metric,
+    "Violation": designs.Violation,
+    "Flag": designs.Flag,
+    "SimulationSummary": designs.SimulationSummary,
+    "Build": builds.Build,
+    "Attempt": builds.Attempt,
+    "Difference": designs.Difference,
+    "Rung": designs.Rung,
+    "Design": designs.Design,
+    "Artifact": designs.Artifact,
+}
+
+
+ELSEWHERE: dict[str, tuple[Path, type[BaseModel]]] = {
+    "Me": (ACCESS, access.Me),
+    "FarmNode": (FARM, farm.Node),
+    "QueueState": (FARM, farm.QueueState),
+    "Licence": (FARM, farm.Licence),
+    "Farm": (FARM, farm.Farm),
+    "Clone": (CLONE, builds.Clone),
+    "SweepRunSummary": (SWEEPS, sweeps.SweepRunSummary),
+    "SweepWorkload": (SWEEPS, sweeps.SweepWorkload),
+    "Sweep": (SWEEPS, sweeps.Sweep),
+    "NamedDesign": (SWEEPS, sweeps.NamedDesign),
+    "FrontPoint": (SWEEPS, sweeps.FrontPoint),
+    "MovedPoint": (SWEEPS, sweeps.MovedPoint),
+    "FrontChange": (SWEEPS, sweeps.FrontChange),
+    "Change": (SWEEPS, sweeps.Change),
+    "MetricChange": (SWEEPS, sweeps.MetricChange),
+    "Regression": (SWEEPS, sweeps.Regression),
+    "SlotComparison": (SWEEPS, sweeps.SlotComparison),
+    "SweepRun": (SWEEPS, sweeps.SweepRun),
 }
 
 
@@ -67,11 +94,18 @@ def fields(interface: str, source: Path = TYPES) -> set[str]:
 @pytest.mark.parametrize("interface", SCHEMAS)
 def test_every_field_is_one_of_the_schema(interface: str) -> None:
     unknown = fields(interface) - set(SCHEMAS[interface].model_fields)
-    assert not unknown, f"types.ts: {interface} has {sorted(unknown)}, which api/schemas.py does not"
+    assert not unknown, f"types.ts: {interface} has {sorted(unknown)}, which api/schemas does not"
+
+
+@pytest.mark.parametrize("interface", ELSEWHERE)
+def test_every_field_of_the_farm_is_one_of_the_schema(interface: str) -> None:
+    source, schema = ELSEWHERE[interface]
+    unknown = fields(interface, source) - set(schema.model_fields)
+    assert not unknown, f"{source.name}: {interface} has {sorted(unknown)}, which api/schemas does not"
 
 
 def test_a_new_exploration_is_sent_whole() -> None:
-    assert fields("NewExploration") == set(schemas.NewExploration.model_fields)
+    assert fields("NewExploration") == set(explorations.NewExploration.model_fields)
 
 
 def test_every_knob_is_known() -> None:

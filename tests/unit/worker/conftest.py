@@ -1,4 +1,4 @@
-"""A farm on SQLite whose messages are recorded instead of sent."""
+"""A farm on SQLite whose tickets are recorded instead of sent."""
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
@@ -15,18 +15,18 @@ from worker.settings import Settings
 
 @dataclass
 class Sent:
-    """Messages in the order they were sent; `error` is raised instead of sending."""
+    """Tickets in the order they were sent, by queue; `error` is raised instead of sending."""
 
-    messages: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    tickets: list[str] = field(default_factory=list[str])
     error: Exception | None = None
 
-    def __call__(self, stage: str, key: str) -> None:
+    def __call__(self, queue: str) -> None:
         if self.error is not None:
             raise self.error
-        self.messages.append((stage, key))
+        self.tickets.append(queue)
 
-    def take(self) -> list[tuple[str, str]]:
-        taken, self.messages = self.messages, []
+    def take(self) -> list[str]:
+        taken, self.tickets = self.tickets, []
         return taken
 
 

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from worker.bus import Bus
 from worker.errors import StartError
+from worker.queue.bus import Bus
 from worker.redis_server import private_directory, start_redis
 from worker.settings import Settings
 

@@ -4,14 +4,16 @@ from collections import Counter
 
 import pytest
 from certificate import trial_of
-from sizable_graphs import BY_HAND, choice, depth_three, loaded, racing, residual, softmax_rows
+from sizable_graphs import BY_HAND, choice, depth_three, loaded, racing, residual, softmax_rows, stream, task
+from sizable_graphs import graph as made
 
 from compiler.graph.task_graph import TaskGraph
 from compiler.simulator.timing.network import Outcome
-from compiler.sizing.steps import free_depth, is_free, next_smaller
+from compiler.sizing.steps import is_free, next_smaller
 from compiler.sizing.tighten import Tightening
+from compiler.sizing.trial import TOGETHER
 
-PLENTY = 2000  # windows; each of the kernels here takes one or two
+PLENTY = 1_000_000_000  # of work: nothing here comes near it
 
 
 def tightened(graph: TaskGraph, depth: int, effort: int = PLENTY) -> tuple[Tightening, Outcome]:
@@ -27,7 +29,7 @@ def tightened(graph: TaskGraph, depth: int, effort: int = PLENTY) -> tuple[Tight
 def test_it_ends_where_the_step_below_is_the_shallowest_fifo(depth: int):
     """512 bits, three tokens: one step smaller was tried over and over."""
     found, _ = tightened(depth_three(), max(depth, 4))
-    assert found.trial.windows < PLENTY
+    assert found.trial.work < PLENTY
     assert found.depths["around"] in (3, 4)
     assert found.failed["around"][0] == 2
 
@@ -36,7 +38,7 @@ def test_three_tokens_of_512_bits():
     trial = trial_of(depth_three())
     found = Tightening(trial, dict.fromkeys(trial.streams, 2) | {"around": 3}, PLENTY)
     found.run(trial.run(found.depths))
-    assert trial.windows < PLENTY
+    assert trial.work < PLENTY
     assert found.is_needed("around")
 
 
@@ -45,7 +47,7 @@ def test_three_tokens_of_512_bits():
 def test_what_is_left_is_needed(name: str, depth: int):
     found, outcome = tightened(BY_HAND[name](), depth)
     trial = found.trial
-    assert trial.windows < PLENTY
+    assert trial.work < PLENTY
     assert trial.holds(outcome)
     again = trial.run(found.depths)
     assert (again.cycles, again.processes) == (outcome.cycles, outcome.processes)
@@ -82,7 +84,7 @@ def test_by_halves_and_not_further_than_what_did():
 
 def test_no_step_between_what_did_and_what_did_not_is_left_out():
     """1,900 tokens of 32 bits: block RAM has a step at 2,048, between many others."""
-    found, _ = tightened(racing(tokens=9000, slow=5700, lanes=1), 8900, effort=100_000)
+    found, _ = tightened(racing(tokens=9000, slow=5700, lanes=1), 8900)
     trial = found.trial
     smaller = next_smaller(32, found.depths["around"])
     assert found.failed["around"][0] == smaller
@@ -106,14 +108,17 @@ def test_few_runs_find_it():
     assert found.trial.runs < 40
 
 
-@pytest.mark.parametrize("more", [0, 2])
-def test_it_stops_when_its_effort_is_spent(more: int):
-    found, outcome = tightened(softmax_rows(), 5000, more + 2)  # two runs before it starts
+@pytest.mark.parametrize("rounds", [0, 1])
+def test_it_stops_where_another_round_would_not_fit(rounds: int):
+    start = trial_of(softmax_rows())
+    each = TOGETHER * start.run(start.filled(dict.fromkeys(start.streams, 5000))).work
+    effort = start.work + rounds * each + 1
+    found, outcome = tightened(softmax_rows(), 5000, effort)
     trial = found.trial
-    assert more + 2 <= trial.windows <= more + 6
+    assert trial.runs - start.runs == rounds * TOGETHER
+    assert trial.work <= effort
     assert any(not found.is_needed(fifo) for fifo in trial.costly(found.depths))
     assert trial.run(found.depths).cycles == outcome.cycles
-    assert tightened(softmax_rows(), 5000)[0].trial.windows > trial.windows
 
 
 def test_nothing_is_tried_twice():
@@ -134,20 +139,6 @@ def test_nothing_is_tried_twice():
     assert set(tried.values()) == {1}
 
 
-def test_fifos_behind_hbm_are_emptied_in_one_run_where_that_costs_nothing():
-    trial = trial_of(loaded(prefetch=50))
-    given = {name: s.depth for name, s in trial.streams.items()}
-    assert any(not is_free(trial.width(name), given[name]) for name in trial.loads)
-    deep = trial.filled({name: given[name] if name in trial.loads else 500 for name in given})
-    trial.limit *= 2
-    found = Tightening(trial, deep, 0)  # no effort for anything else
-    runs = trial.runs
-    outcome = found.run(trial.run(deep))
-    assert trial.runs - runs == 2
-    assert trial.holds(outcome)
-    assert all(found.depths[name] <= free_depth(trial.width(name), 2) for name in trial.loads)
-
-
 def test_fifos_behind_hbm_stay_where_they_are_needed():
     trial = trial_of(loaded(prefetch=50))
     depths = trial.filled({name: s.depth if name in trial.loads else 5000 for name, s in trial.streams.items()})
@@ -159,3 +150,31 @@ def test_fifos_behind_hbm_stay_where_they_are_needed():
 def test_a_residual_is_as_deep_as_the_way_beside_it_is_long():
     found, _ = tightened(residual(rows=200, slow=50), 190)
     assert 50 <= found.depths["around"] <= 64
+
+
+def hasty_pairs(pairs: int) -> TaskGraph:
+    """Writers at twice the pace of their readers: FIFOs that fill, and need not."""
+    tasks = [
+        each
+        for n in range(pairs)
+        for each in (task(f"write{n}", (500,), (), (f"s{n}",)), task(f"read{n}", (500,), (f"s{n}",), ii=2))
+    ]
+    return made(tasks, [stream(f"s{n}", f"write{n}", f"read{n}", 500) for n in range(pairs)])
+
+
+def test_small_ones_are_tried_all_at_once():
+    graph = hasty_pairs(150)
+    found, _ = tightened(graph, 500)
+    assert len(trial_of(graph).costly(trial_of(graph).filled(dict.fromkeys(trial_of(graph).streams, 500)))) == 150
+    assert not found.trial.costly(found.depths)
+    assert found.trial.runs <= 4
+
+
+def test_of_several_small_ones_those_that_are_needed_are_found():
+    hasty, slow = hasty_pairs(150), residual(rows=1000, slow=100)
+    both = made([*hasty.tasks, *slow.tasks], [*hasty.streams, *slow.streams])
+    found, _ = tightened(both, 500)
+    (needed,) = found.trial.costly(found.depths)
+    assert needed == "around"
+    assert found.is_needed("around")
+    assert found.trial.runs < 40

@@ -65,10 +65,10 @@ def test_several_tries_are_those_of_each_in_their_order():
     choices = [{**dict.fromkeys(trial.streams, 2), "around": depth} for depth in (50, 7, 100, 61, 2)]
     alone = [trial.plan.run(choice, limit=trial.limit + 1) for choice in choices]
     assert len({str(outcome) for outcome in alone}) > 3
-    runs, windows = trial.runs, trial.windows
+    runs, work = trial.runs, trial.work
     assert trial.try_all(choices) == alone
     assert trial.runs - runs == len(choices)
-    assert trial.windows - windows == sum(outcome.windows for outcome in alone)
+    assert trial.work - work == sum(outcome.work for outcome in alone)
 
 
 def test_a_try_under_the_floor_must_also_do_with_one_iteration_in_each_task():

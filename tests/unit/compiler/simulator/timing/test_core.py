@@ -17,6 +17,7 @@ from compiler.graph.task_graph import Access, Gate
 from compiler.simulator.timing import core
 from compiler.simulator.timing.core import MAX_ACCESSES, Plan, Run, run
 from compiler.simulator.timing.network import Fifo, Network, Outcome, Process
+from compiler.sizing.trial import one_at_a_time
 
 
 def chain(depth: int | None = 2, tokens: int = 100) -> Network:
@@ -242,7 +243,7 @@ def test_depths_that_grew_are_enough_from_the_start():
     for seed, network in cases:
         plan = Plan(network)
         shallow = {fifo.name: 2 for fifo in network.fifos}
-        depths = plan.growing_run(shallow, one_more)
+        depths, _ = plan.growing_run(shallow, one_more)
         assert not plan.run(depths).deadlocked, f"seed {seed}"
         assert all(depths[name] >= 2 for name in shallow)
         assert depths != shallow
@@ -256,10 +257,51 @@ def test_a_run_that_grows_ends_where_nothing_is_to_grow():
         asked.append(dict(depths))
         return {}
 
-    assert Plan(around_a_sum()).growing_run({"row": 3, "total": 2}, nothing) == {"row": 3, "total": 2}
+    assert Plan(around_a_sum()).growing_run({"row": 3, "total": 2}, nothing)[0] == {"row": 3, "total": 2}
     assert asked == [{"row": 3, "total": 2}]
-    assert Plan(around_a_sum()).growing_run({"row": 8, "total": 2}, nothing) == {"row": 8, "total": 2}
+    assert Plan(around_a_sum()).growing_run({"row": 8, "total": 2}, nothing)[0] == {"row": 8, "total": 2}
     assert len(asked) == 1
+
+
+# ---- progress ----
+
+
+def counts(outcome: Outcome) -> tuple[bool, list[int], list[tuple[int, int]]]:
+    """All that no order of execution changes."""
+    return outcome.deadlocked, [p.iterations for p in outcome.processes], [(f.pushed, f.popped) for f in outcome.fifos]
+
+
+@pytest.mark.parametrize("times", [1, 30, 1000])
+def test_without_time_a_network_gets_as_far(times: int):
+    """What it repeats is not told apart from what it did, to the end or to the same deadlock."""
+    ends: set[bool] = set()
+    for seed in range(200):
+        plan = Plan(one_at_a_time(repeated(random_network(seed), times)))
+        for depth in (2, 3, 40):
+            depths = {fifo.name: depth for fifo in plan.network.fifos}
+            outcome = plan.far(depths)
+            assert counts(outcome) == counts(plan.run(depths)), f"seed {seed}, depth {depth}"
+            ends.add(outcome.deadlocked)
+    assert ends == {False, True}
+
+
+def test_progress_that_repeats_is_found_at_once():
+    """A thousand million tokens, which fill and empty a FIFO by the way."""
+    nest = (1000, 1000, 1000)
+    ahead = Process("ahead", nest, 1, 2, (), (Access("deep"), Access("shallow")))
+    behind = Process("behind", nest, 1, 2, (Access("deep"), Access("shallow")), ())
+    network = Network((ahead, behind), (Fifo("deep", "ahead", "behind", 5000), Fifo("shallow", "ahead", "behind", 2)))
+    outcome = Plan(network).far({})
+    assert not outcome.deadlocked
+    assert outcome.fifos[0].popped == 1000**3
+    assert outcome.work < 100_000
+
+
+def test_progress_goes_on_where_a_fifo_gets_deeper():
+    for seed, network in deadlocking(range(300)):
+        plan = Plan(one_at_a_time(network))
+        depths, outcome = plan.growing_run({fifo.name: 2 for fifo in network.fifos}, one_more)
+        assert counts(outcome) == counts(plan.run(depths)), f"seed {seed}"
 
 
 # ---- the timeline ----

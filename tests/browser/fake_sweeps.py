@@ -1,0 +1,311 @@
+"""The stand-in's sweeps: one that went red, one that is green, one that never ran."""
+
+import random
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from fake_builds import ago
+
+if TYPE_CHECKING:
+    from fake_api import Exploration, Handler
+
+Json = dict[str, Any]
+_DAY = 86_400
+_CAUSE = {"what": "tool vitis_hls", "before": "2023.2", "after": "2024.1", "stages": ["csynth", "cosim", "link"]}
+_OPTION = {"what": "option clock_mhz", "before": "300", "after": "250", "stages": ["csynth"]}
+
+
+def _run(id_: str, sweep: str, state: str, age: float, index: float | None, **values: Any) -> Json:
+    return {
+        "id": id_,
+        "sweep_id": sweep,
+        "state": state,
+        "cause": "schedule",
+        "scheduled_for": ago(age),
+        "baseline_id": None,
+        "explorations": 2,
+        "ended": 2,
+        "builds": {"ran": 34, "cached": 112},
+        "regression_count": 0,
+        "improvement_count": 0,
+        "index": index,
+        "tool_versions": {"vitis_hls": "2023.2", "g++": "12.2.0"},
+        "error": None,
+        "accepted": None,
+        "webhook": None,
+        "created_at": ago(age),
+        "finished_at": ago(age - 3100),
+        **values,
+    }
+
+
+def _sweep(id_: str, name: str, model: Json, **values: Any) -> Json:
+    workload = {"phase": "decode", "length": 64, "batch": 1, "precision": "w4a8", "layers": 1}
+    tomorrow = datetime.now(UTC).replace(hour=2, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    return {
+        "id": id_,
+        "name": name,
+        "cron": "0 3 * * *",
+        "zone": "Europe/Berlin",
+        "misfire": "skip",
+        "enabled": True,
+        "next_at": tomorrow.isoformat(),
+        "matrix": {
+            "workloads": [
+                {"id": "wkl_1", "model": model, **workload},
+                {"id": "wkl_2", "model": model, **workload, "length": 512},
+            ],
+            "platforms": ["u55c"],
+            "seeds": [0],
+            "samplers": ["nsga2"],
+        },
+        "explorations": 2,
+        "options": {"budget": 300, "tolerance": 0.02},
+        "webhook": None,
+        "signed": False,
+        "owner": None,
+        "last_run": None,
+        "created_at": ago(30 * _DAY),
+        **values,
+    }
+
+
+class Sweeps:
+    """All sweeps and their runs, newest first; `before` and `after` are the explorations that the red run compares."""
+
+    def __init__(self, model: Json, before: "Exploration", after: "Exploration") -> None:
+        chance = random.Random(4)
+        self.sweeps = {
+            s["id"]: s
+            for s in (
+                _sweep("swp_1", "nightly", model),
+                _sweep("swp_2", "weekly", model),
+                _sweep("swp_3", "release", model, enabled=False, next_at=None),
+            )
+        }
+        self.runs: dict[str, list[Json]] = {id_: [] for id_ in self.sweeps}
+        index = 1.0
+        for day in range(24, 1, -1):
+            moved = day % 5 == 0
+            index *= 1 + (chance.uniform(-0.01, 0.02) if moved else 0)
+            state = "failed" if day == 12 else "changed" if moved else "same"
+            error = "gpt2 decode 512: the node was lost four times" if day == 12 else None
+            self.runs["swp_1"].insert(
+                0, _run(f"run_1{day:02d}", "swp_1", state, day * _DAY, None if day == 12 else index, error=error)
+            )
+        red = _run(
+            "run_red",
+            "swp_1",
+            "regressed",
+            _DAY / 3,
+            index * 0.936,
+            baseline_id="run_102",
+            regression_count=4,
+            improvement_count=1,
+        )
+        red["tool_versions"] = {"vitis_hls": "2024.1", "g++": "12.2.0"}
+        self.runs["swp_1"].insert(0, red)
+        self.runs["swp_2"].insert(0, _run("run_201", "swp_2", "same", 3 * _DAY, 1.0))
+        self.details = {"run_red": comparison(before, after)}
+
+    def shape(self, id_: str) -> Json:
+        runs = self.runs[id_]
+        return {**self.sweeps[id_], "last_run": runs[0] if runs else None}
+
+    def run(self, id_: str) -> Json | None:
+        found = next((r for runs in self.runs.values() for r in runs if r["id"] == id_), None)
+        if found is None:
+            return None
+        empty = {"regressions": [], "improvements": [], "slots": []}
+        return {
+            **found,
+            "sweep": self.sweeps[found["sweep_id"]]["name"],
+            "tolerance": 0.02,
+            **self.details.get(id_, empty),
+        }
+
+
+def comparison(before: "Exploration", after: "Exploration") -> Json:
+    """A run that lost points, found one, and whose front moved; `before` and `after` have the same designs."""
+    old = sorted((d for d in before.designs.values() if d.on_front), key=lambda d: d.latency_us)
+    new = sorted((d for d in after.designs.values() if d.on_front), key=lambda d: d.latency_us)
+    keys, were = {d.number for d in new}, {d.number: d for d in old}
+    point = lambda d: {"id": d.id, "number": d.number, "objectives": [d.latency_us, d.energy_uj]}  # noqa: E731
+    moved = [
+        {
+            "id": d.id,
+            "number": d.number,
+            "before": [were[d.number].latency_us, were[d.number].energy_uj],
+            "after": [d.latency_us, d.energy_uj],
+        }
+        for d in new
+        if d.number in were and were[d.number].latency_us != d.latency_us
+    ]
+    lost, fresh = [point(d) for d in old if d.number not in keys], [point(d) for d in new if d.number not in were]
+    front = {
+        "fidelity": "estimate",
+        "before": len(old),
+        "after": len(new),
+        "hypervolume_before": 14.2,
+        "hypervolume_after": 13.29,
+        "change": -0.064,
+        "new": fresh,
+        "new_count": len(fresh),
+        "lost": lost,
+        "lost_count": len(lost),
+        "moved": moved,
+        "moved_count": len(moved),
+    }
+    slot, design = "gpt2 decode 64 w4a8 u55c", {"id": new[0].id, "number": new[0].number}
+    metric = {
+        "slot": slot,
+        "exploration": after.id,
+        "kind": "metric",
+        "design": design,
+        "stage": "csynth",
+        "fidelity": "csynth",
+    }
+    latency = {
+        **metric,
+        "metric": "latency",
+        "unit": "us",
+        "before": 412.0,
+        "after": 437.5,
+        "change": 0.0619,
+        "causes": [_CAUSE],
+    }
+    lut = {
+        **metric,
+        "metric": "lut",
+        "unit": "LUT",
+        "before": 401_220.0,
+        "after": 431_902.0,
+        "change": 0.0765,
+        "causes": [_CAUSE, _OPTION],
+    }
+    volume = {
+        **metric,
+        "kind": "hypervolume",
+        "stage": None,
+        "fidelity": "estimate",
+        "metric": "hypervolume",
+        "unit": None,
+    }
+    volume |= {"before": 14.2, "after": 13.29, "change": -0.064, "causes": []}
+    name = f"design {design['number']} (front)"
+    text = f"{name} passed link and fails now: timing: worst slack -1.9 ns; tool vitis_hls 2023.2 -> 2024.1"
+    link = {
+        **metric,
+        "kind": "stage",
+        "stage": "link",
+        "metric": None,
+        "fidelity": None,
+        "unit": None,
+        "before": None,
+        "after": None,
+        "change": None,
+    }
+    better = {
+        **metric,
+        "metric": "dsp",
+        "unit": "DSP",
+        "before": 1200.0,
+        "after": 1140.0,
+        "change": -0.05,
+        "front": True,
+        "worse": False,
+    }
+    regressions = [
+        {"text": text, **link, "causes": [_CAUSE]},
+        {"text": "", **latency},
+        {"text": "", **lut},
+        {"text": "", **volume},
+    ]
+    other = {"state": "done", "error": None, "differences": [], "changes": [], "difference_count": 0}
+    return {
+        "regressions": regressions,
+        "improvements": [
+            {
+                k: better[k]
+                for k in ("slot", "design", "front", "metric", "fidelity", "unit", "before", "after", "change", "worse")
+            }
+        ],
+        "slots": [
+            {
+                **other,
+                "slot": "gpt2 decode 512 w4a8 u55c",
+                "exploration": before.id,
+                "baseline_exploration": before.id,
+                "result": "same",
+                "fronts": [
+                    {
+                        **front,
+                        "new": [],
+                        "new_count": 0,
+                        "lost": [],
+                        "lost_count": 0,
+                        "moved": [],
+                        "moved_count": 0,
+                        "change": 0.0,
+                        "after": len(old),
+                    }
+                ],
+            },
+            {
+                **other,
+                "slot": slot,
+                "exploration": after.id,
+                "baseline_exploration": before.id,
+                "result": "regressed",
+                "fronts": [front],
+                "changes": [_CAUSE, _OPTION],
+                "difference_count": 17,
+            },
+        ],
+    }
+
+
+def _known(h: "Handler", id_: str) -> Json:
+    sweeps = h.world.sweeps
+    return sweeps.shape(id_) if sweeps and id_ in sweeps.sweeps else h.nothing(f"there is no sweep {id_}")
+
+
+def get_sweeps(h: "Handler", _query: Json) -> None:
+    h.page([h.world.sweeps.shape(id_) for id_ in h.world.sweeps.sweeps] if h.world.sweeps else [])
+
+
+def get_sweep(h: "Handler", _query: Json, id_: str) -> None:
+    h.json(_known(h, id_))
+
+
+def get_runs(h: "Handler", _query: Json, id_: str) -> None:
+    h.page(h.world.sweeps.runs[_known(h, id_)["id"]] if h.world.sweeps else [])
+
+
+def get_run(h: "Handler", _query: Json, id_: str) -> None:
+    found = h.world.sweeps.run(id_) if h.world.sweeps else None
+    h.json(found if found is not None else h.nothing(f"there is no run {id_}"))
+
+
+def post_accept(h: "Handler", _body: Json, id_: str) -> None:
+    run = next(r for r in h.world.sweeps.runs["swp_1"] if r["id"] == id_) if h.world.sweeps else {}
+    run["accepted"] = {"who": None, "at": ago(0)}
+    get_run(h, {}, id_)
+
+
+def post_run(h: "Handler", _body: Json, id_: str) -> None:
+    run = _run(
+        "run_now", id_, "running", 0, None, finished_at=None, ended=0, builds=None, cause="manual", scheduled_for=None
+    )
+    if h.world.sweeps:
+        h.world.sweeps.runs[id_].insert(0, run)
+    h.json(run, 202)
+
+
+GET_ROUTES = {
+    r"/v1/sweeps": get_sweeps,
+    r"/v1/sweeps/([^/]+)": get_sweep,
+    r"/v1/sweeps/([^/]+)/runs": get_runs,
+    r"/v1/sweep-runs/([^/]+)": get_run,
+}
+POST_ROUTES = {r"/v1/sweeps/([^/]+)/run": post_run, r"/v1/sweep-runs/([^/]+)/accept": post_accept}

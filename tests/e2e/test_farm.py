@@ -1,0 +1,338 @@
+"""Workers as they run in a farm: real processes, Redis, SQLite and Postgres; only what a stage does is a stand-in."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Generator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import redis
+from running_farm import RunningFarm, farm_on, tools
+from running_service import wait_for
+from servers import PostgresServer, RedisServer, new_database
+
+from db.models import Build, NodeState
+from db.repositories import licences, nodes, queue
+from worker.ladder.flow import cancel_build
+
+pytestmark = pytest.mark.e2e
+
+START = 60
+"""Seconds that a worker and its first executor have to start: two, where nothing else runs."""
+
+StartFarm = Callable[..., RunningFarm]
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def servers(
+    request: pytest.FixtureRequest,
+) -> Generator[Callable[[], tuple[str | None, str]]]:
+    """Makes URLs: of an empty database (None: SQLite in the home) and of an empty Redis."""
+    admin = request.getfixturevalue("postgres_server") if request.param == "postgres" else None
+    started: list[RedisServer] = []
+
+    def urls() -> tuple[str | None, str]:
+        started.append(server := RedisServer())
+        server.start()
+        return admin and new_database(admin, f"farm_{os.getpid()}_{len(started)}"), server.url
+
+    yield urls
+    for server in started:
+        server.stop()
+        server.remove()
+
+
+@pytest.fixture
+def start_farm(servers: Callable[[], tuple[str | None, str]], tmp_path: Path) -> Generator[StartFarm]:
+    """`start_farm(**settings)`: a farm of the test's own without workers yet, on either database."""
+    with ExitStack() as stack:
+        yield lambda **values: stack.enter_context(farm_on(tmp_path / "home", *servers(), **values))
+
+
+@pytest.fixture
+def own_farm(start_farm: StartFarm) -> RunningFarm:
+    return start_farm()
+
+
+@pytest.fixture(scope="module")
+def farm(
+    servers: Callable[[], tuple[str | None, str]], tmp_path_factory: pytest.TempPathFactory
+) -> Generator[RunningFarm]:
+    """A farm with one worker that the first tests share: they leave it as it was."""
+    with farm_on(tmp_path_factory.mktemp("farm") / "home", *servers()) as shared:
+        shared.start()
+        seen(shared)
+        yield shared
+
+
+def seen(farm: RunningFarm, node: str = "node0") -> Any:
+    """The node, once its worker has announced it."""
+
+    def found() -> Any:
+        with farm.farm.database.read() as session:
+            return next((n for n in nodes.all(session) if n.name == node), None)
+
+    return wait_for(found, START, f"{node} to be announced")
+
+
+def set_state(farm: RunningFarm, state: NodeState, node: str = "node0") -> None:
+    with farm.farm.database.write() as session:
+        nodes.set_state(session, node, state)
+
+
+def failures(build: Build) -> list[tuple[int, str]]:
+    return [(entry["attempt"], entry["failure"]) for entry in build.history]
+
+
+def test_builds_are_done_and_logs_kept(farm: RunningFarm) -> None:
+    ids = farm.add(*["ok"] * 6)
+    for build in farm.wait(ids):
+        assert (build.state, build.attempt, build.node, build.lease_owner) == ("done", 1, "node0", None), build.error
+        assert build.verdict == {"passed": True, "attempt": 1}
+        assert build.log_digest is not None
+        assert farm.farm.store.read(build.log_digest) == b"attempt 1: ok\n"
+    assert sorted(map(farm.begun, ids)) == [1] * 6
+    wait_for(lambda: not list((farm.farm.settings.log_dir / "jobs").glob("*.log")), 5, "the files to go")
+
+
+@pytest.mark.parametrize(
+    ("script", "state", "failure", "attempts", "says"),
+    [
+        ("infeasible", "failed", "infeasible", 1, "no luck with the infeasible"),
+        ("tool", "failed", "tool", 2, "no luck with the tool"),
+        ("crash", "failed", "tool", 2, "ended unexpectedly (exit status 42): the last words"),
+        (["crash", "ok"], "done", None, 2, None),
+        (["timeout", "tool", "ok"], "done", None, 3, None),
+        (["memory", "ok"], "done", None, 2, None),
+        (["node", "node", "ok"], "done", None, 3, None),
+    ],
+)
+def test_each_failure_is_tried_again_as_often_as_it_is_worth(
+    farm: RunningFarm, script: Any, state: str, failure: str | None, attempts: int, says: str | None
+) -> None:
+    ids = farm.add(script)
+    [build] = farm.wait(ids)
+    assert (build.state, build.failure, build.attempt) == (state, failure, attempts), build.error
+    assert says is None or says in str(build.error)
+    assert farm.begun(build.id) == attempts
+    assert [attempt for attempt, _ in failures(build)] == list(range(1, attempts))
+
+
+def test_without_licence_a_build_waits_and_others_go_on(farm: RunningFarm) -> None:
+    waits, other = farm.add(["licence", "ok"], "ok")
+    farm.wait([other])
+    [build] = farm.wait([waits], "queued")
+    assert failures(build) == [(1, "licence")]
+    assert build.not_before is not None
+    assert 20 < build.not_before.timestamp() - time.time() <= 30
+
+
+def test_a_build_that_takes_too_long_is_ended_with_its_tools(farm: RunningFarm) -> None:
+    ids = farm.add("tools", timeout_s=1.0)
+    [build] = farm.wait(ids)
+    assert (build.failure, failures(build)) == ("timeout", [(1, "timeout")])
+    assert "after 1 s" in str(build.error)
+    assert tools(farm.farm.settings.home) == []
+
+
+def test_cancelling_kills_the_tools_within_a_second_and_stores_nothing(farm: RunningFarm) -> None:
+    ids = farm.add("tools", "ok")
+    wait_for(lambda: tools(farm.farm.settings.home), START, "the tools to run")
+    with farm.farm.database.write() as session:
+        cancel_build(farm.farm, session, ids[0])
+    start = time.monotonic()
+    wait_for(lambda: not tools(farm.farm.settings.home), 5, "the tools to be killed")
+    assert time.monotonic() - start < 1.5
+    assert [b.state for b in farm.wait(ids)] == ["cancelled", "done"]
+    assert farm.build(ids[0]).verdict is None
+
+
+def test_processes_that_a_stage_leaves_are_killed_when_it_ends(farm: RunningFarm) -> None:
+    ids = farm.add("linger", "linger", "ok")
+    assert [b.state for b in farm.wait(ids)] == ["done"] * 3
+    assert tools(farm.farm.settings.home) == []
+
+
+def test_killed_worker_leaves_no_process_and_its_build_is_taken_up(start_farm: StartFarm) -> None:
+    farm = start_farm(lease_seconds=120)
+    ids = farm.add(["tools", "ok"])
+    worker = farm.start()
+    wait_for(lambda: tools(farm.farm.settings.home), START, "the tools to run")
+    tree = psutil.Process(worker.pid).children(recursive=True)
+    worker.kill()
+    worker.wait()
+    wait_for(lambda: not any(p.is_running() for p in tree), 5, "the tree to end")
+    assert tools(farm.farm.settings.home) == []
+    farm.start(node="node0")  # of this machine: it knows that the process is dead, and waits for no lease
+    [build] = farm.wait(ids, seconds=30)
+    assert (build.state, failures(build), build.losses) == ("done", [(1, "node")], 1)
+
+
+def test_an_expired_lease_is_given_to_another_node_and_the_old_holder_writes_nothing(start_farm: StartFarm) -> None:
+    farm = start_farm(lease_seconds=2)
+    ids = farm.add(["sleep 8", "ok"])
+    frozen = farm.start()
+    wait_for(lambda: farm.begun(ids[0]) == 1, START, "the first attempt to begin")
+    frozen.send_signal(signal.SIGSTOP)  # its machine sleeps: its executor goes on, its lease is not renewed
+    farm.start()
+    [build] = farm.wait(ids, seconds=30)
+    assert (build.state, build.node, build.attempt) == ("done", "node1", 2)
+    wait_for(lambda: any(line.startswith(f"end {build.id} 1") for line in farm.lines()), START, "the first one to end")
+    time.sleep(1)
+    assert farm.build(ids[0]).verdict == {"passed": True, "attempt": 2}
+
+
+def test_paused_node_gives_back_and_takes_again_when_resumed(farm: RunningFarm) -> None:
+    ids = farm.add(["tools", "ok"])
+    wait_for(lambda: tools(farm.farm.settings.home), START, "the tools to run")
+    set_state(farm, "paused")
+    wait_for(lambda: not tools(farm.farm.settings.home), 3, "the tools to be killed")
+    [build] = farm.wait(ids, "queued")
+    assert (build.attempt, build.history) == (0, [])  # nobody's failure
+    more = farm.add("ok")
+    time.sleep(1)
+    assert farm.states(more) == ["queued"]
+    set_state(farm, "active")
+    assert [b.state for b in farm.wait(more)] == ["done"]
+
+
+def test_draining_node_finishes_what_it_runs_and_takes_no_more(farm: RunningFarm) -> None:
+    first = farm.add("sleep 2")
+    farm.wait(first, "running")
+    set_state(farm, "draining")
+    more = farm.add("ok")
+    assert [b.state for b in farm.wait(first)] == ["done"]
+    time.sleep(1)
+    assert farm.states(more) == ["queued"]
+    set_state(farm, "active")
+    assert [b.state for b in farm.wait(more)] == ["done"]
+
+
+def test_signal_to_drain_ends_the_worker_after_its_builds(own_farm: RunningFarm) -> None:
+    farm = own_farm
+    first = farm.add("sleep 2")
+    worker = farm.start()
+    farm.wait(first, "running")
+    worker.send_signal(signal.SIGUSR1)
+    more = farm.add("ok")
+    assert worker.wait(30) == 0
+    assert [b.state for b in farm.wait(first)] == ["done"]
+    assert farm.states(more) == ["queued"]
+
+
+def test_stopped_worker_gives_back(own_farm: RunningFarm) -> None:
+    farm = own_farm
+    ids = farm.add(["tools", "ok"])
+    worker = farm.start()
+    wait_for(lambda: tools(farm.farm.settings.home), START, "the tools to run")
+    worker.terminate()
+    worker.wait(10)
+    assert tools(farm.farm.settings.home) == []
+    [build] = farm.wait(ids, "queued")
+    assert (build.attempt, build.history, build.lease_owner) == (0, [], None)
+
+
+def test_flushed_broker_is_topped_up(own_farm: RunningFarm) -> None:
+    farm = own_farm
+    worker = farm.start(concurrency=1)
+    seen(farm)
+    worker.send_signal(signal.SIGSTOP)
+    ids = farm.add(*["ok"] * 5)
+    redis.Redis.from_url(farm.farm.settings.redis).flushall()
+    worker.send_signal(signal.SIGCONT)
+    assert [b.state for b in farm.wait(ids)] == ["done"] * 5
+
+
+def test_node_memory_is_not_given_out_twice(start_farm: StartFarm) -> None:
+    farm = start_farm(memory_gb=16, concurrency=4)
+    ids = farm.add(*["sleep 1"] * 4, memory_gb=7.0)
+    farm.start()
+    assert [b.state for b in farm.wait(ids)] == ["done"] * 4
+    assert _most_at_once(farm.lines()) == 2
+
+
+def test_licences_are_counted_farm_wide_and_freed_by_a_crash(start_farm: StartFarm) -> None:
+    farm = start_farm(concurrency=4, lease_seconds=3)
+    with farm.farm.database.write() as session:
+        licences.put(session, "vitis_hls", 2)
+    first = farm.start()
+    second = farm.start()
+    seen(farm)
+    seen(farm, "node1")
+    ids = farm.add(*["sleep 0.4"] * 10, licence="vitis_hls")
+    wait_for(lambda: len(farm.lines()) > 3, START, "some to run")
+    first.kill()
+    first.wait()
+    assert [b.state for b in farm.wait(ids)] == ["done"] * 10
+    assert second.poll() is None
+    lost = [b.id for b in map(farm.build, ids) if b.losses]
+    assert _most_at_once([line for line in farm.lines() if line.split()[1] not in lost]) <= 2
+
+
+def _most_at_once(lines: list[str]) -> int:
+    running = most = 0
+    for line in sorted(lines, key=lambda line: float(line.split()[3])):
+        running += 1 if line.startswith("begin") else -1
+        most = max(most, running)
+    return most
+
+
+def test_log_of_a_running_build_is_shown(farm: RunningFarm) -> None:
+    [long, short] = farm.add("say 300", "ok")
+    logs = farm.farm.bus.logs
+    data, offset = wait_for(lambda: (found := logs.read(long))[1] > 0 and found, START, "its log")
+    assert farm.build(long).state == "running"
+    assert data.startswith(b"attempt 1: say 300\nline 0\n")
+    farm.wait([long, short])
+    rest, _ = logs.read(long, offset)
+    stored = farm.farm.store.read(str(farm.build(long).log_digest))
+    assert data + rest == stored
+    assert logs.read(short) == (b"", 0)
+
+
+def test_full_disk_is_the_node_s_failure(farm: RunningFarm) -> None:
+    ids = farm.add(["disk", "ok"])
+    [build] = farm.wait(ids)
+    assert (build.state, failures(build)) == ("done", [(1, "node")])
+    assert "is full" in build.history[0]["error"]
+
+
+def test_capabilities_that_are_not_named_are_not_served(own_farm: RunningFarm) -> None:
+    farm = own_farm
+    ids = farm.add("ok")
+    farm.start(capabilities="simulate,measure")
+    node = seen(farm)
+    assert set(node.capabilities) == {"simulate", "measure@simulated"}
+    assert "MILLRACE_CAPABILITIES" in node.missing["csim"]
+    time.sleep(1)
+    assert farm.states(ids) == ["queued"]
+
+
+def test_postgres_restarts_while_a_build_runs(own_postgres: PostgresServer, redis_url: str, tmp_path: Path) -> None:
+    with farm_on(tmp_path / "home", own_postgres.url, redis_url) as farm:
+        ids = farm.add("sleep 1.5", "ok")
+        farm.start()
+        wait_for(lambda: farm.begun(ids[0]), START, "the build to begin")
+        own_postgres.stop()
+        time.sleep(2.5)  # it ends meanwhile, and can not be recorded
+        own_postgres.start()
+        assert [b.state for b in farm.wait(ids)] == ["done", "done"]
+        assert (farm.build(ids[0]).attempt, farm.begun(ids[0])) == (1, 1)
+
+
+def test_redis_restarts(own_redis: RedisServer, tmp_path: Path) -> None:
+    with farm_on(tmp_path / "home", None, own_redis.url) as farm:
+        first = farm.add("ok")
+        farm.start()
+        farm.wait(first)
+        own_redis.stop(signal.SIGKILL)
+        ids = farm.add("ok", "ok")  # its tickets are nowhere
+        time.sleep(0.5)
+        own_redis.start()
+        assert [b.state for b in farm.wait(ids)] == ["done"] * 2
+        with farm.farm.database.read() as session:
+            assert queue.lengths(session) == {}

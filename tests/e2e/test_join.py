@@ -1,0 +1,187 @@
+"""A bare machine joins a farm with nothing but the README's words: a fresh checkout, an empty home, its own set-up."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from running_service import REPOSITORY, RunningService, StartService, leftovers, service_environment, wait_for
+from s3_server import BUCKET, s3_environment, s3_server
+from servers import PostgresServer, RedisServer
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+
+SET_UP_SECONDS = 900
+# How this site's packages are found; a machine elsewhere needs none of it.
+SITE = ("PIP_", "UV_", "SSL_CERT", "LANG")
+
+
+def words_of(page: str, start: str) -> list[str]:
+    """The command of a shell block of a page, by how it begins."""
+    blocks = re.findall(r"```sh\n(.*?)```", (REPOSITORY / page).read_text(), re.DOTALL)
+    [line] = {line for block in blocks for line in block.splitlines() if line.startswith(start)}
+    return line.partition("#")[0].split()
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """What a clone of this tree would hold."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        check=True,
+    )
+    folder = tmp_path / "clone"
+    for name in filter(None, listed.stdout.decode().split("\0")):
+        if (REPOSITORY / name).is_file() and not name.startswith("tests/"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(REPOSITORY / name, folder / name)
+    return folder
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> dict[str, str]:
+    """The environment of a user who has just logged in."""
+    (tmp_path / "user").mkdir()
+    site = {name: value for name, value in os.environ.items() if name.startswith(SITE)}
+    return {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "user"), **site}
+
+
+@pytest.fixture
+def bucket() -> Generator[str]:
+    with s3_server() as endpoint:
+        yield endpoint
+
+
+class Farm:
+    """A farm that listens on TCP, asks for keys, and whose own worker can not import networks."""
+
+    def __init__(self, start: StartService, folder: Path, **urls: str) -> None:
+        self.settings = {**urls, "MILLRACE_ACCESS": "on", "MILLRACE_NODE": "first", "MILLRACE_CAPABILITIES": "search"}
+        self.settings["MILLRACE_STAGES"] = "worker.stages.compiler_stages:STAGES"
+        self.settings["MILLRACE_RATE_LIMIT"] = "100000/minute"
+        self.home = folder / "farm"
+        self.service: RunningService = start(self.home, **self.settings)
+        self.client = httpx.Client(
+            base_url=self.service.address,
+            headers={"Authorization": f"Bearer {self.key('alice', 'admin')}"},
+            timeout=30,
+            trust_env=False,
+        )
+
+    def key(self, name: str, role: str) -> str:
+        command = [str(REPOSITORY / ".venv/bin/millrace"), "farm", "key", "add", name, "--role", role]
+        environment = service_environment(self.home, **self.settings)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def ask(self, method: str, path: str, **body: Any) -> Any:
+        reply = self.client.request(method, path, json=body or None)
+        assert reply.is_success, reply.text
+        return reply.json()
+
+    def present(self, node: str) -> bool:
+        return any(n["present"] for n in self.ask("GET", "/v1/farm")["nodes"] if n["name"] == node)
+
+
+@pytest.fixture
+def farm(
+    start_service: StartService, own_postgres: PostgresServer, own_redis: RedisServer, bucket: str, tmp_path: Path
+) -> Generator[Farm]:
+    urls = {"MILLRACE_DATABASE_URL": own_postgres.url, "MILLRACE_REDIS_URL": own_redis.url}
+    made = Farm(start_service, tmp_path, MILLRACE_STORE_URL=f"s3://{BUCKET}/farm", **urls, **s3_environment(bucket))
+    yield made
+    made.client.close()
+
+
+def start(command: list[str], checkout: Path, machine: dict[str, str], log: Path) -> subprocess.Popen[bytes]:
+    with log.open("ab") as output:
+        return subprocess.Popen(command, cwd=checkout, env=machine, stdout=output, stderr=subprocess.STDOUT)
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGTERM)
+    process.wait(60)
+
+
+def test_a_bare_machine_joins_with_the_words_of_the_readme(
+    farm: Farm, checkout: Path, machine: dict[str, str], tmp_path: Path
+) -> None:
+    words = words_of("README.md", "./millrace farm join http")
+    assert words[2:] == ["join", "http://farm.example:8642", "--key", "mlr_..."]
+    words[3], words[5] = farm.service.address, farm.key("lab1", "node")
+    log = tmp_path / "node.log"
+    node = start([*words, "--name", "lab1"], checkout, machine, log)
+    try:
+        wait_for(lambda: node.poll() is not None or farm.present("lab1"), SET_UP_SECONDS, "the node to join")
+        assert farm.present("lab1"), log.read_text()
+        run = farm.ask("POST", "/v1/explorations", model="gpt2", budget=8)["id"]
+
+        def lowered() -> dict[str, Any] | None:
+            builds = farm.ask("GET", "/v1/builds?stage=lower")["items"]
+            return builds[0] if builds and builds[0]["state"] in ("done", "failed") else None
+
+        build = wait_for(lowered, 300, f"the import; the node says:\n{log.read_text()}")
+        assert (build["state"], build["node"]) == ("done", "lab1"), build
+        farm.ask("POST", f"/v1/explorations/{run}/cancel")
+    finally:
+        stop(node)
+    _assert_private_and_gone(Path(machine["HOME"]), words[5])
+    _start_again_without_key(farm, checkout, machine, log)
+
+
+def _assert_private_and_gone(home: Path, key: str) -> None:
+    kept = home / ".local" / "share" / "millrace" / "node.json"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert key not in kept.read_text()
+    assert leftovers(kept.parent) == []
+
+
+def _start_again_without_key(farm: Farm, checkout: Path, machine: dict[str, str], log: Path) -> None:
+    last = farm.ask("GET", "/v1/farm")["nodes"]
+    before = {node["name"]: node["last_seen"] for node in last}["lab1"]
+    node = start(["./millrace", "farm", "join"], checkout, machine, log)
+    try:
+
+        def announced() -> bool:
+            return any(n["last_seen"] > before for n in farm.ask("GET", "/v1/farm")["nodes"] if n["name"] == "lab1")
+
+        wait_for(lambda: node.poll() is not None or announced(), 60, "the node to come back")
+        assert node.poll() is None, log.read_text()
+    finally:
+        stop(node)
+
+
+def test_wrong_keys_and_a_store_that_is_out_of_reach(farm: Farm, tmp_path: Path) -> None:
+    def check(key: str, **more: str) -> subprocess.CompletedProcess[str]:
+        command = [
+            str(REPOSITORY / ".venv/bin/millrace"),
+            "farm",
+            "join",
+            farm.service.address,
+            "--key",
+            key,
+            "--check",
+        ]
+        clean = {n: v for n, v in os.environ.items() if not n.startswith(("MILLRACE_", "AWS_"))}
+        environment = {**clean, "MILLRACE_HOME": str(tmp_path / "node"), **more}
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+    for key in ("mlr_wrong", farm.key("bob", "user")):
+        refused = check(key)
+        assert refused.returncode == 3
+        assert "does not take this key" in refused.stderr
+    key = farm.key("lab2", "node")
+    assert check(key).returncode == 0
+    away = check(key, MILLRACE_STORE_URL="file:///nowhere/millrace")
+    assert away.returncode == 1
+    assert "artifact store file:///nowhere/millrace can not be used from here" in away.stderr
+    assert "a network file system" in away.stderr

@@ -1,0 +1,228 @@
+"""What ends of builds do to others, and the cache, on any database: one shared class of tests."""
+
+from datetime import timedelta
+
+from queued_builds import QUEUE, add_designs, announce, another, claim, claimed_key, ensure, finish
+
+from db.engine import Database
+from db.models import Exploration
+from db.repositories import artifacts, attempts, builds, designs, queue
+from db.repositories.artifacts import NewArtifact
+from db.repositories.builds import BuildFilter
+from db.repositories.designs import NewMetric
+from db.types import utcnow
+
+VERDICT = {"passed": True}
+METRIC = NewMetric("latency", 12.5, "us", "simulate", "millrace", "0")
+FILE = NewArtifact("a.txt", "d" * 64, 3, "text/plain")
+
+
+class BuildContract:
+    """Fixtures `database` and `exploration` come from the subclass's conftest."""
+
+    def test_a_build_is_made_once_per_key_and_subject(self, database: Database, exploration: Exploration) -> None:
+        with database.write() as session:
+            first, second = add_designs(session, exploration, 2)
+            subjects = ({"design_id": first}, {"design_id": second}, {}, {"workload_id": exploration.workload_id})
+            made = [ensure(session, exploration, "a", **subject)[0].id for subject in subjects]
+            assert [ensure(session, exploration, "a", **subject)[0].id for subject in subjects] == made
+            assert len(set(made)) == 4
+            assert [b.id for b in builds.of_workload(session, exploration.workload_id)] == [made[3]]
+
+    def test_a_ladder_goes_up_rung_by_rung(self, database: Database, exploration: Exploration) -> None:
+        announce(database)
+        with database.write() as session:
+            [bottom] = ensure(session, exploration, "a")
+            [middle] = ensure(session, exploration, "b", after_id=bottom.id)
+            [top] = ensure(session, exploration, "c", after_id=middle.id)
+            assert (bottom.state, middle.state, top.state) == ("queued", "blocked", "blocked")
+            assert queue.why_waiting(session, top) == f"waits for csynth {middle.id}, which is blocked"
+        assert claimed_key(database) == "a"
+        assert claim(database) is None
+        assert [(b.id, b.state) for b in finish(database, bottom.id)] == [(middle.id, "queued")]
+        assert claimed_key(database) == "b"
+        finish(database, middle.id)
+        with database.write() as session:
+            [late] = ensure(session, exploration, "d", after_id=middle.id)
+            assert late.state == "queued"
+
+    def test_a_failure_for_good_cancels_what_waits(self, database: Database, exploration: Exploration) -> None:
+        announce(database)
+        with database.write() as session:
+            [bottom] = ensure(session, exploration, "a")
+            [middle] = ensure(session, exploration, "b", after_id=bottom.id)
+            [top] = ensure(session, exploration, "c", after_id=middle.id)
+        claim(database)
+        with database.write() as session:
+            changed = builds.fail(session, bottom, "tool", "it broke", "l" * 64)
+            assert [(b.id, b.state) for b in changed] == [(middle.id, "cancelled"), (top.id, "cancelled")]
+            assert changed[1].error == f"csynth {bottom.id}, which it waited for, failed: it broke"
+            row = builds.get(session, bottom.id)
+            assert (row.state, row.failure, row.error, row.log_digest) == ("failed", "tool", "it broke", "l" * 64)
+            assert not builds.has_open(session, exploration.id)
+        with database.write() as session:
+            assert builds.requeue(session, top.id)
+            assert builds.get(session, top.id).state == "blocked"
+            assert builds.requeue(session, bottom.id)
+            assert not builds.requeue(session, bottom.id)
+            assert [h["error"] for h in builds.get(session, bottom.id).history] == ["it broke"]
+        assert claimed_key(database) == "a"
+
+    def test_cancelling_takes_descendants_along(self, database: Database, exploration: Exploration) -> None:
+        announce(database)
+        with database.write() as session:
+            ensure(session, exploration, "z")
+            [bottom] = ensure(session, exploration, "a")
+            [top] = ensure(session, exploration, "b", after_id=bottom.id)
+        claim(database)
+        claim(database)
+        with database.write() as session:
+            changed = builds.cancel(session, [bottom.id])
+            assert {(b.id, b.state) for b in changed} == {(bottom.id, "cancelled"), (top.id, "cancelled")}
+            assert builds.cancel(session, [bottom.id]) == []
+            assert builds.count_by_state(session, exploration.id) == {
+                ("csynth", "running"): 1,
+                ("csynth", "cancelled"): 2,
+            }
+            assert builds.has_open(session, exploration.id, "csynth")
+            assert not builds.has_open(session, exploration.id, "csim", "link")
+
+    def test_what_is_tried_later_goes_behind_and_remembers(self, database: Database, exploration: Exploration) -> None:
+        announce(database)
+        with database.write() as session:
+            [first, *_] = ensure(session, exploration, "a", "b", "c")
+        claim(database)
+        with database.write() as session:
+            later = utcnow() + timedelta(seconds=60)
+            builds.retry_later(session, first, "licence", "no token\nat all", later, "1" * 64)
+            row = builds.get(session, first.id)
+            assert (row.state, row.attempt, row.failure, row.node) == ("queued", 1, None, None)
+            [entry] = row.history
+            assert (entry["attempt"], entry["failure"], entry["log_digest"]) == (1, "licence", "1" * 64)
+            assert queue.why_waiting(session, row).endswith("UTC after a failure (licence): no token")
+            row.not_before = utcnow()
+        assert [claimed_key(database) for _ in range(3)] == ["b", "c", "a"]
+        with database.write() as session:
+            row = builds.get(session, first.id)
+            assert attempts.failures(row) == {"licence": 1}
+            builds.fail(session, row, "tool", "broke")
+            builds.requeue(session, row.id)
+            assert (row.attempt, attempts.failures(row)) == (0, {})
+            assert [h["failure"] for h in row.history] == ["licence", "tool"]
+
+    def test_what_is_done_is_adopted_whole(self, database: Database, exploration: Exploration) -> None:
+        announce(database, "node-a", 1, 1, "simulate")
+        with database.write() as session:
+            first, second, third = add_designs(session, exploration, 3)
+            [build] = ensure(session, exploration, "a", design_id=first, stage="simulate", queue="simulate")
+            [waiting] = ensure(session, exploration, "a", design_id=second, stage="simulate", queue="simulate")
+            [behind] = ensure(session, exploration, "b", design_id=second, after_id=waiting.id)
+        claim(database, "simulate")
+        with database.write() as session:
+            artifacts.replace(session, build.id, first, [FILE])
+            designs.record_build(session, first, build.id, "simulate", [METRIC])
+            designs.set_simulated(session, first, 12.5, None, [{"metric": "latency"}])
+            changed = builds.finish(session, build, VERDICT, {"millrace": "1"}, "l" * 64)
+            assert [(b.id, b.state) for b in changed] == [(waiting.id, "done"), (behind.id, "queued")]
+            [late] = ensure(session, exploration, "a", design_id=third, stage="simulate", queue="simulate")
+        with database.read() as session:
+            for build_id, design_id in ((waiting.id, second), (late.id, third)):
+                twin = builds.get(session, build_id)
+                assert (twin.state, twin.verdict, twin.tool_versions) == ("done", VERDICT, {"millrace": "1"})
+                assert (twin.adopted_from, twin.log_digest, twin.seconds) == (build.id, "l" * 64, None)
+                assert [a.path for a in artifacts.of_build(session, build_id)] == ["a.txt"]
+                assert designs.get(session, design_id).simulated_us == 12.5
+                found = designs.metrics_of(session, [design_id])[design_id]
+                assert [(m.fidelity, m.build_id) for m in found] == [("estimate", None), ("simulate", build_id)]
+
+    def test_the_twin_that_still_has_its_metrics_is_adopted(self, database: Database, exploration: Exploration) -> None:
+        with database.write() as session:
+            ids = add_designs(session, exploration, 3)
+            for design in ids[:2]:
+                [build] = ensure(session, exploration, "a", design_id=design, stage="simulate")
+                designs.record_build(session, design, build.id, "simulate", [METRIC])
+                builds.finish(session, build, VERDICT, {})
+            [newer] = ensure(session, exploration, "b", design_id=ids[1], stage="simulate")  # by another version
+            designs.record_build(session, ids[1], newer.id, "simulate", [METRIC])
+            builds.finish(session, newer, VERDICT, {})
+            [late] = ensure(session, exploration, "a", design_id=ids[2], stage="simulate")
+            assert [m.build_id for m in designs.metrics_of(session, [ids[2]])[ids[2]]] == [None, late.id]
+
+    def test_a_failure_of_the_inputs_is_shared_and_others_are_not(
+        self, database: Database, exploration: Exploration
+    ) -> None:
+        announce(database)
+        with database.write() as session:
+            ids = add_designs(session, exploration, 3)
+            [first], [twin] = (ensure(session, exploration, "a", design_id=i) for i in ids[:2])
+            [behind] = ensure(session, exploration, "b", design_id=ids[1], after_id=twin.id)
+        claim(database)
+        with database.write() as session:
+            assert builds.fail(session, first, "tool", "broke") == []
+            assert builds.get(session, twin.id).state == "queued"
+        claim(database)
+        with database.write() as session:
+            builds.requeue(session, first.id)
+            changed = builds.fail(session, builds.get(session, twin.id), "infeasible", "does not fit")
+            assert [(b.id, b.state) for b in changed] == [(behind.id, "cancelled"), (first.id, "failed")]
+            [late] = ensure(session, exploration, "a", design_id=ids[2])
+            assert (late.state, late.failure, late.error) == ("failed", "infeasible", "does not fit")
+
+    def test_a_search_is_adopted_with_its_designs(self, database: Database, exploration: Exploration) -> None:
+        with database.write() as session:
+            add_designs(session, exploration, 5)
+            designs.set_front(session, exploration.id, {"k1", "k4"})
+            [search] = ensure(session, exploration, "s", stage="search", queue="search")
+            builds.finish(session, search, None, {})
+            other = another(session, exploration)
+            add_designs(session, other, 2)  # of a search that was interrupted
+            [adopted] = ensure(session, other, "s", stage="search", queue="search")
+            assert adopted.state == "done"
+        with database.read() as session:
+            found = designs.stored(session, other.id)
+            assert [d.number for d in found] == [0, 1, 2, 3, 4]
+            assert [d.key for d in designs.front(session, other.id)] == ["k4", "k1"]
+            metrics = designs.metrics_of(session, [d.id for d in found])
+            assert [[(m.name, m.value) for m in metrics[d.id]] for d in found] == [
+                [("latency", 10.0 - n)] for n in range(5)
+            ]
+
+    def test_designs_that_have_builds_stay_when_others_are_copied(
+        self, database: Database, exploration: Exploration
+    ) -> None:
+        with database.write() as session:
+            add_designs(session, exploration, 4)
+            other = another(session, exploration)
+            kept, _ = add_designs(session, other, 2)
+            ensure(session, other, "a", design_id=kept)
+            assert designs.copy(session, exploration.id, other.id) == 3
+            found = designs.stored(session, other.id)
+            assert (found[0].id, [d.key for d in found], [d.number for d in found]) == (
+                kept,
+                ["k0", "k1", "k2", "k3"],
+                [0, 1, 2, 3],
+            )
+
+    def test_what_was_never_taken_gives_its_turn_back(self, database: Database, exploration: Exploration) -> None:
+        announce(database)
+        with database.write() as session:
+            made = ensure(session, exploration, *(f"a{i:02}" for i in range(50)))
+            builds.cancel(session, [b.id for b in made[10:]])
+            ensure(session, another(session, exploration), *(f"b{i:02}" for i in range(10)))
+            for build in made[10:20]:
+                builds.requeue(session, build.id)
+        order = [(claimed_key(database) or "")[0] for _ in range(20)]
+        assert order.count("b") == 10
+
+    def test_pages_are_filtered_and_newest_first(self, database: Database, exploration: Exploration) -> None:
+        announce(database)
+        with database.write() as session:
+            made = [b.id for b in ensure(session, exploration, "a", "b", "c", "d")]
+        claim(database)
+        with database.read() as session:
+            first = builds.page(session, BuildFilter(state="queued", queue=QUEUE), None, 2)
+            assert [b.id for b in first] == sorted(made[1:], reverse=True)[:2]
+            rest = builds.page(session, BuildFilter(state="queued"), first[-1].id, 9)
+            assert len(rest) == 1
+            assert [b.state for b in builds.page(session, BuildFilter(node="node-a"), None, 9)] == ["running"]
+            assert builds.page(session, BuildFilter(stage="link", exploration_id=exploration.id), None, 9) == []

@@ -1,0 +1,93 @@
+"""Stages for tests of the farm: a build of stage csim or csynth does what its option `script` says.
+
+A script is a list of steps, one for each attempt (the last one for all that follow): "ok", "tools" (a tree of processes
+that never ends), "tree N" (one that lasts N seconds), "files N" (keeps N files), "sleep N", "crash", "memory", "disk",
+"linger" (leaves a process behind), "say N" (N lines), or the name of a failure. Each attempt notes its beginning and
+its end in the file that RUNS names.
+"""
+
+import dataclasses
+import errno
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, cast, get_args
+
+import service_stages
+
+from db.models import Build, Failure, Stage
+from worker.farm import Farm
+from worker.ladder import table as ladder
+from worker.running.outcome import Outcome, StageError
+from worker.stages.context import JobContext
+from worker.stages.functions import Stages
+
+STAGES = service_stages.STAGES
+KINDS = cast("dict[Stage, ladder.StageKind]", ladder.KINDS)
+for _stage in ("csim", "csynth"):
+    KINDS[_stage] = dataclasses.replace(KINDS[_stage], function="farm_stages:scripted")
+
+
+def scripted(farm: Farm, stages: Stages, job: JobContext) -> Outcome:
+    """Do one attempt."""
+    steps = job.build.options["script"]
+    step = steps[min(job.build.attempt, len(steps)) - 1]
+    note(job.build, "begin")
+    job.log(f"attempt {job.build.attempt}: {step}")
+    name, *rest = step.split()
+    if name == "files":
+        files = _keep(job, int(rest[0]))
+        return Outcome(
+            {"passed": True, "attempt": job.build.attempt}, {"stand-in": "1"}, files=tuple(farm.store.put_tree(files))
+        )
+    _do(*step.split())
+    note(job.build, "end")
+    return Outcome({"passed": True, "attempt": job.build.attempt}, {"stand-in": "1"})
+
+
+def _keep(job: JobContext, count: int) -> Path:
+    """A folder with files of random content."""
+    folder = job.scratch / "kept"
+    folder.mkdir()
+    for number in range(count):
+        (folder / f"{number}.bin").write_bytes(os.urandom(20_000))
+    return folder
+
+
+def note(build: Build, what: str) -> None:
+    path = os.environ.get("RUNS")
+    if path:
+        line = f"{what} {build.id} {build.attempt} {time.time():.4f} {build.licence or '-'}\n"
+        with Path(path).open("a") as file:
+            file.write(line)
+
+
+def _do(step: str, number: str = "0") -> Any:
+    if step in get_args(Failure):
+        raise StageError(cast(Failure, step), f"no luck with the {step}")
+    match step:
+        case "sleep":
+            time.sleep(float(number))
+        case "tools":
+            code = "import subprocess; subprocess.run(['sleep', '1000'])"
+            subprocess.run([sys.executable, "-c", code], start_new_session=True, check=False)
+        case "tree":
+            code = f"import subprocess; subprocess.run(['sleep', '{number}'])"
+            subprocess.run([sys.executable, "-c", code], start_new_session=True, check=True)
+        case "linger":
+            subprocess.Popen(["setsid", "sleep", "1000"])
+        case "crash":
+            print("the last words", flush=True)
+            os._exit(42)
+        case "memory":
+            raise MemoryError
+        case "disk":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        case "say":
+            for line in range(int(number)):
+                print(f"line {line}", flush=True)
+                time.sleep(0.01)
+        case _:
+            assert step == "ok", step

@@ -1,0 +1,7 @@
+"""Builds on SQLite."""
+
+from build_contract import BuildContract
+
+
+class TestBuildsOnSqlite(BuildContract):
+    """On SQLite."""

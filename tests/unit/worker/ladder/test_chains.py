@@ -1,0 +1,52 @@
+"""Which tools the keys of builds are made with, whatever process makes them."""
+
+from datetime import timedelta
+
+import pytest
+from farm_states import add_designs, announce, builds_of, set_state
+
+from db.models import Exploration, Node
+from db.repositories import designs, nodes
+from worker.farm import Farm
+from worker.ladder.chains import DEFAULT_VITIS, announced_tools, newest_vitis, version_parts
+from worker.ladder.flow import start_build
+
+
+@pytest.mark.parametrize(
+    ("queues", "expected"),
+    [
+        ((), DEFAULT_VITIS),
+        (("csynth@2023.2", "csynth@2022.1"), "2023.2"),
+        (("csynth@9.1", "csynth@2020.10"), "2020.10"),
+    ],
+)
+def test_the_newest_vitis_of_the_farm_is_taken(farm: Farm, queues: tuple[str, ...], expected: str) -> None:
+    announce(farm, queues)
+    with farm.database.read() as session:
+        assert newest_vitis(announced_tools(session)) == expected
+
+
+def test_versions_are_compared_by_their_numbers() -> None:
+    assert sorted(["2023.10", "2023.2", "2023.2-rc"], key=version_parts) == ["2023.2-rc", "2023.2", "2023.10"]
+
+
+def test_the_newest_compiler_of_the_nodes_that_are_there_counts(farm: Farm) -> None:
+    with farm.database.write() as session:
+        for name, version in (("old", "12.2.0"), ("new", "13.1.0"), ("gone", "14.0.0")):
+            nodes.announce(session, name, {"csim": {"g++": version}}, {}, 1.0, 1.0, "1")
+        gone = session.get_one(Node, "gone")
+        gone.last_seen -= timedelta(hours=1)
+    with farm.database.read() as session:
+        assert announced_tools(session) == {"csim": {"g++": "13.1.0"}}
+
+
+def test_a_chain_is_found_again_and_not_made_twice(farm: Farm, exploration: Exploration) -> None:
+    announce(farm)
+    [first, *_] = add_designs(farm, exploration)
+    set_state(farm, exploration, "done")
+    for stage in ("cosim", "csynth", "link"):
+        with farm.database.write() as session:
+            start_build(farm, session, designs.get(session, first), stage)
+    assert [b.stage for b in builds_of(farm, exploration)] == ["csim", "csynth", "cosim", "link"]
+    csim, csynth, cosim, link = builds_of(farm, exploration)
+    assert [b.after_id for b in (csynth, cosim, link)] == [csim.id, csynth.id, csynth.id]

@@ -1,0 +1,206 @@
+"""Executors in real processes: reused while clean, replaced when worn, ended with everything that they started."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from worker.running.executing import MOST_JOBS
+from worker.running.executors import Executor, Executors
+from worker.running.orders import Order, Reply
+
+SUPPORT = Path(__file__).parents[3] / "support"
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SUPPORT.parents[1]), str(SUPPORT)])}
+JOBS = "executor_jobs:open_jobs"
+
+
+@pytest.fixture
+def executors() -> Generator[Executors]:
+    made = Executors(ENVIRONMENT, JOBS)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def executor(executors: Executors) -> Generator[Executor]:
+    taken = executors.take()
+    yield taken
+    taken.close()
+
+
+@pytest.fixture
+def do(executor: Executor, tmp_path: Path) -> Callable[[str], Reply | None]:
+    return lambda what: executor.run(order(what, tmp_path))
+
+
+def order(what: str, folder: Path) -> Order:
+    return Order(what, 1, "csim", str(folder / "log"))
+
+
+def output(folder: Path) -> str:
+    return (folder / "log").read_text()
+
+
+def until(condition: Callable[[], object], seconds: float = 10) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+def gone(pid: int) -> bool:
+    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+def test_one_process_does_many_jobs_each_with_a_log_of_its_own(
+    do: Callable[[str], Reply | None], tmp_path: Path
+) -> None:
+    assert do("a") == Reply(tickets=["lower"])
+    first = output(tmp_path)
+    assert do("tool output") == Reply(tickets=["lower"])
+    assert output(tmp_path).splitlines() == ["of a tool", "of its errors", "of the job"]
+    do("b")
+    assert output(tmp_path) == first
+
+
+def test_what_a_job_changes_of_its_process_is_put_back(do: Callable[[str], Reply | None], tmp_path: Path) -> None:
+    assert do("disturb") == Reply(tickets=["lower"])
+    assert do("look") == Reply(tickets=["lower"])
+    assert output(tmp_path).split() == ["False"] * 5
+
+
+@pytest.mark.parametrize(
+    ("what", "why"),
+    [("thread", "threads behind: straggler"), ("grow", "it has grown by"), ("tools", "left processes behind")],
+)
+def test_worn_processes_are_followed_by_fresh_ones(
+    do: Callable[[str], Reply | None], executor: Executor, tmp_path: Path, what: str, why: str
+) -> None:
+    do("a")
+    worn = int(output(tmp_path))
+    reply = do(what)
+    assert reply is not None
+    assert why in str(reply.retire)
+    assert do("a") == Reply(tickets=["lower"])
+    assert int(output(tmp_path)) != worn
+    assert gone(worn)
+    assert not executor.closed
+
+
+def test_processes_end_after_many_jobs(do: Callable[[str], Reply | None]) -> None:
+    for _ in range(MOST_JOBS - 1):
+        assert do("a") == Reply(tickets=["lower"])
+    assert do("a") == Reply(tickets=["lower"], retire="it has done 200 jobs")
+    assert do("a") == Reply(tickets=["lower"])
+
+
+def test_processes_that_a_job_leaves_are_killed_before_the_reply(
+    do: Callable[[str], Reply | None], executor: Executor, tmp_path: Path
+) -> None:
+    before = {p.pid for p in psutil.process_iter()}
+    assert do("tools") is not None
+    tool = int(output(tmp_path))
+    assert gone(tool)
+    assert not [p for p in psutil.process_iter() if p.pid not in before and p.name() == "sleep" and not gone(p.pid)]
+
+
+@pytest.mark.parametrize(("what", "status", "last"), [("crash", 42, "the last words"), ("segfault", 128 + 11, "")])
+def test_crash_is_no_reply_but_an_exit_status(
+    do: Callable[[str], Reply | None], executor: Executor, tmp_path: Path, what: str, status: int, last: str
+) -> None:
+    assert do(what) is None
+    assert executor.closed
+    assert executor.exit_status == status
+    assert output(tmp_path).strip() == last
+
+
+def test_unforeseen_exceptions_are_crashes_with_a_traceback(
+    do: Callable[[str], Reply | None], executor: Executor, tmp_path: Path
+) -> None:
+    assert do("raise") is None
+    assert executor.exit_status == 1
+    assert output(tmp_path).splitlines()[-1] == "RuntimeError: not foreseen"
+
+
+def test_kill_ends_the_job_and_its_tools_at_once(executor: Executor, tmp_path: Path) -> None:
+    mine = order("hang", tmp_path)
+    thread = threading.Thread(target=executor.run, args=(mine,))
+    thread.start()
+    until(lambda: (tmp_path / "log").exists() and output(tmp_path).strip())
+    tool = int(output(tmp_path))
+    start = time.monotonic()
+    executor.kill(mine)
+    thread.join(5)
+    assert time.monotonic() - start < 1
+    assert executor.closed
+    assert gone(tool)
+
+
+def test_kill_of_a_job_that_has_ended_leaves_the_next_one_alone(executor: Executor, tmp_path: Path) -> None:
+    old = order("a", tmp_path)
+    executor.run(old)
+    executor.kill(old)
+    assert executor.run(order("b", tmp_path)) == Reply(tickets=["lower"])
+
+
+def test_an_executor_is_reused_and_a_closed_one_is_not(executors: Executors, tmp_path: Path) -> None:
+    first = executors.take()
+    first.run(order("a", tmp_path))
+    executors.give_back(first)
+    assert executors.take() is first
+    first.run(order("crash", tmp_path))
+    executors.give_back(first)
+    assert executors.take() is not first
+
+
+def test_an_executor_that_died_while_it_waited_is_not_used(executors: Executors, tmp_path: Path) -> None:
+    first = executors.take()
+    first.run(order("a", tmp_path))
+    executors.give_back(first)
+    psutil.Process(int(output(tmp_path))).kill()
+    until(lambda: first.closed)
+    second = executors.take()
+    assert second.run(order("a", tmp_path)) == Reply(tickets=["lower"])
+
+
+def test_one_spare_is_kept_warm_and_idle_ones_are_ended(executors: Executors, tmp_path: Path) -> None:
+    before = set(psutil.Process().children())
+    executors.warm()
+    executors.warm()
+    taken = [executors.take(), executors.take()]
+    assert len(set(psutil.Process().children()) - before) == 2
+    for executor in taken:
+        executor.run(order("a", tmp_path))
+        executors.give_back(executor)
+    executors.trim(3600)
+    assert not any(e.closed for e in taken)
+    executors.trim(0)
+    assert [e.closed for e in taken] == [True, False]
+
+
+WORKER = """
+import os, sys, threading
+from pathlib import Path
+from worker.running.executors import Executors
+from worker.running.orders import Order
+executors = Executors(os.environ, "executor_jobs:open_jobs")
+executors.warm()
+executors.take().run(Order("hang", 1, "csim", sys.argv[1]))
+"""
+
+
+def test_nothing_outlives_a_killed_worker(tmp_path: Path) -> None:
+    worker = subprocess.Popen([sys.executable, "-c", WORKER, str(tmp_path / "log")], env=ENVIRONMENT)
+    until(lambda: (tmp_path / "log").exists() and output(tmp_path).strip())
+    tool = int(output(tmp_path))
+    tree = [p.pid for p in psutil.Process(worker.pid).children(recursive=True)]
+    assert len(tree) >= 4  # guard and job of two executors
+    worker.kill()
+    worker.wait()
+    until(lambda: all(gone(pid) for pid in (tool, *tree)))

@@ -1,0 +1,128 @@
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from farm_states import announce, take
+
+from db.models import Exploration
+from db.repositories import builds, leases
+from worker.farm import Farm
+from worker.ladder.flow import advance
+from worker.node.presence import Presence
+from worker.running.executors import Executor
+from worker.running.orders import Order
+from worker.running.runs import Run, Runs
+from worker.running.watch import Watch
+
+
+@dataclass
+class FakeExecutor:
+    """Remembers what was killed."""
+
+    killed: list[Order] = field(default_factory=list[Order])
+
+    def kill(self, order: Order) -> None:
+        self.killed.append(order)
+
+
+class FakePresence:
+    paused = False
+
+    def gives_back(self) -> bool:
+        return self.paused
+
+
+@pytest.fixture
+def presence() -> FakePresence:
+    return FakePresence()
+
+
+@pytest.fixture
+def stopping() -> threading.Event:
+    return threading.Event()
+
+
+@pytest.fixture
+def watch(farm: Farm, presence: FakePresence, stopping: threading.Event) -> Watch:
+    return Watch(farm, Runs(), cast(Presence, presence), stopping)
+
+
+@pytest.fixture
+def run(farm: Farm, exploration: Exploration) -> Run:
+    announce(farm)
+    advance(farm, exploration.id)
+    order = take(farm, "lower")
+    assert order is not None
+    return Run(order, cast(Executor, FakeExecutor()), timeout_s=100)
+
+
+def killed(run: Run) -> bool:
+    return bool(cast(Any, run.executor).killed)
+
+
+def test_a_run_whose_lease_is_held_goes_on(watch: Watch, run: Run) -> None:
+    watch.look([run])
+    assert (run.reason, killed(run)) == (None, False)
+
+
+def test_a_cancelled_run_is_ended(watch: Watch, farm: Farm, run: Run) -> None:
+    with farm.database.write() as session:
+        builds.cancel(session, [run.order.build_id])
+    watch.look([run])
+    assert (run.reason, killed(run)) == ("lost", True)
+
+
+def test_a_run_that_another_worker_has_taken_is_ended(watch: Watch, farm: Farm, run: Run) -> None:
+    with farm.database.write() as session:
+        leases.revoke(session, run.order.build_id)
+    assert take(farm, "lower") is not None
+    watch.look([run])
+    assert run.reason == "lost"
+
+
+def test_a_slow_run_is_ended(watch: Watch, run: Run) -> None:
+    run.started -= 101
+    watch.look([run])
+    assert run.reason == "timeout"
+
+
+def test_runs_are_given_back_when_the_node_is_paused(watch: Watch, run: Run, presence: FakePresence) -> None:
+    presence.paused = True
+    watch.look([run])
+    assert run.reason == "stopped"
+
+
+def test_runs_are_given_back_when_the_worker_stops(watch: Watch, run: Run, stopping: threading.Event) -> None:
+    stopping.set()
+    watch.look([run])
+    assert run.reason == "stopped"
+
+
+def test_leases_are_renewed_a_few_times_in_their_length(watch: Watch, farm: Farm, run: Run) -> None:
+    def expires() -> Any:
+        with farm.database.read() as session:
+            return builds.get(session, run.order.build_id).lease_expires
+
+    first = expires()
+    watch.look([run])
+    assert expires() == first
+    run.renewed -= farm.settings.lease_seconds / 3
+    watch.look([run])
+    assert expires() > first
+    assert time.monotonic() - run.renewed < 5
+
+
+def test_without_the_database_runs_end_before_their_lease_does(
+    watch: Watch, farm: Farm, run: Run, tmp_path: Path
+) -> None:
+    farm.database.engine.dispose()
+    (farm.settings.home / "millrace.db").rename(tmp_path / "away.db")
+    run.renewed -= 0.7 * farm.settings.lease_seconds
+    watch.look([run])
+    assert run.reason is None
+    run.renewed -= 0.2 * farm.settings.lease_seconds
+    watch.look([run])
+    assert run.reason == "lost"

@@ -1,0 +1,198 @@
+from dataclasses import replace
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import pytest
+from farm_states import announce, another, builds_of, now, run_build, state_of, take, told, work, work_once
+from small_graphs import mlp
+from sqlalchemy.exc import OperationalError
+
+from compiler.errors import Violation
+from compiler.metrics import Fidelity, Metric
+from compiler.options import Knobs, TaskOverride
+from compiler.platforms.platform import load_platform
+from db.errors import LeaseLostError
+from db.models import Build, Exploration
+from db.repositories import designs, events, leases
+from db.repositories.designs import NewDesign
+from dse.evaluate import Evaluation
+from dse.explore import EvaluatedDesign, SearchOptions, SearchResult
+from worker.farm import Farm
+from worker.ladder import flow
+from worker.stages.context import JobContext
+from worker.stages.functions import load_stages
+from worker.stages.searching import TableSink, stored_designs
+
+
+def design(number: int, latency: float | None, energy: float | None, **values: Any) -> EvaluatedDesign:
+    knobs = Knobs(default_tile_size=number + 1, overrides=(TaskOverride("fc1", tile=4, order=(1, 0)),))
+    metric = Metric("latency", float(number), "us", Fidelity.ESTIMATE, "millrace", "0")
+    evaluation = Evaluation(knobs, latency, energy, (metric,), seconds=0.5, **values)
+    return EvaluatedDesign(number, knobs, evaluation, f"key{number}")
+
+
+@pytest.fixture
+def job(farm: Farm, exploration: Exploration, tmp_path: Path) -> JobContext:
+    """A search that is under way."""
+    announce(farm)
+    flow.advance(farm, exploration.id)
+    assert work_once(farm) == "lower"
+    order = take(farm, "search")
+    assert order is not None
+
+    def held() -> bool:
+        with farm.database.read() as session:
+            return leases.holds(session, order.build_id, order.token)
+
+    [build] = builds_of(farm, exploration, "search")
+    return JobContext(build, order.token, print, tmp_path, held)
+
+
+def sink_of(farm: Farm, exploration: Exploration, job: JobContext, history: Any = ()) -> TableSink:
+    return TableSink(farm, exploration.id, load_platform("u55c"), job, history)
+
+
+def test_designs_come_back_as_they_were_found(farm: Farm, exploration: Exploration, job: JobContext) -> None:
+    found = [
+        design(0, 3.0, 1.0),
+        design(1, 1.0, 2.0, violations=(Violation("dsp", 10.0, 9.0),)),
+        design(2, None, None, reason="the tile does not fit"),
+    ]
+    sink_of(farm, exploration, job).write(found)
+    with farm.database.read() as session:
+        assert stored_designs(session, exploration.id) == found
+
+
+def test_values_that_can_not_be_are_flagged(farm: Farm, exploration: Exploration, job: JobContext) -> None:
+    wild = Metric("power", inf, "W", Fidelity.ESTIMATE)
+    found = design(0, 3.0, 1.0)
+    evaluation = replace(found.evaluation, metrics=(*found.evaluation.metrics, wild))
+    sink_of(farm, exploration, job).write([replace(found, evaluation=evaluation), design(1, 2.0, 2.0)])
+    with farm.database.read() as session:
+        first, second = designs.stored(session, exploration.id)
+        assert [flag["metric"] for flag in first.flags] == ["power"]
+        assert second.flags == []
+        assert [m.name for m in designs.metrics_of(session, [first.id])[first.id]] == ["latency"]
+
+
+def test_front_grows_with_the_batches(farm: Farm, exploration: Exploration, job: JobContext) -> None:
+    sink = sink_of(farm, exploration, job)
+    sink.write([design(0, 3.0, 3.0), design(1, 5.0, 1.0)])
+    sink.write([design(2, 2.0, 2.0), design(3, 1.0, 9.0, violations=(Violation("dsp", 10.0, 9.0),))])
+    with farm.database.read() as session:
+        assert [d.number for d in designs.front(session, exploration.id)] == [2, 1]
+        kinds = [e.kind for e in events.since(session, exploration.id, 0)]
+    assert kinds[-4:] == ["designs", "front", "designs", "front"]
+    _, last = told(farm, exploration, "designs")
+    assert (last["on_front"], last["feasible"]) == ([True, False], [True, False])
+    assert last["number"] == [2, 3]
+
+
+def test_history_counts_for_the_front(farm: Farm, exploration: Exploration, job: JobContext) -> None:
+    history = [design(0, 1.0, 1.0)]
+    sink_of(farm, exploration, job).write(history)
+    sink_of(farm, exploration, job, history).write([design(1, 2.0, 2.0)])
+    with farm.database.read() as session:
+        assert [d.number for d in designs.front(session, exploration.id)] == [0]
+
+
+def test_lost_lease_writes_nothing(farm: Farm, exploration: Exploration, job: JobContext) -> None:
+    sink = sink_of(farm, exploration, job)
+    assert not sink.should_stop()
+    with farm.database.write() as session:
+        leases.revoke(session, job.build.id)
+    assert sink.should_stop()
+    with pytest.raises(LeaseLostError):
+        sink.write([design(0, 1.0, 1.0)])
+    with farm.database.read() as session:
+        assert not designs.stored(session, exploration.id)
+    assert told(farm, exploration, "designs") == []
+
+
+def test_batch_is_stored_whole_or_not_at_all(farm: Farm, exploration: Exploration, job: JobContext) -> None:
+    sink = sink_of(farm, exploration, job)
+    with pytest.raises(Exception, match="UNIQUE"):
+        sink.write([design(0, 1.0, 1.0), design(0, 2.0, 0.5)])
+    with farm.database.read() as session:
+        assert not designs.stored(session, exploration.id)
+
+
+@pytest.fixture
+def found(farm: Farm, exploration: Exploration, job: JobContext) -> Build:
+    """The search, run to its end."""
+    run_build(farm, job.build)
+    [build] = builds_of(farm, exploration, "search")
+    return build
+
+
+def test_search_ends_with_a_front_to_simulate(farm: Farm, exploration: Exploration, found: Build) -> None:
+    assert (found.state, found.lease_owner) == ("done", None)
+    assert found.verdict is not None
+    assert found.verdict["designs"] == 24
+    assert state_of(farm, exploration) == "simulating"
+    with farm.database.read() as session:
+        assert [d.number for d in designs.stored(session, exploration.id)] == list(range(24))
+        assert len(designs.front_ids(session, exploration.id)) == found.verdict["front"]
+
+
+def test_a_design_that_is_known_to_deadlock_is_not_on_the_front_that_goes_up(
+    farm: Farm, exploration: Exploration, job: JobContext
+) -> None:
+    """Someone had it simulated while the search went on, which goes by estimates alone."""
+    knobs = {"overall_unroll": 65536, "default_tile_size": 16}
+    with farm.database.write() as session:
+        new = NewDesign(0, "best", knobs, True, 1e-3, 1e-3, [], None, 0.1, ())
+        [best] = designs.add(session, exploration.id, [new])
+        designs.set_simulated(session, best, None, "a waits for b", [])
+    run_build(farm, job.build)
+    assert state_of(farm, exploration) == "simulating"
+    with farm.database.read() as session:
+        front = designs.front_ids(session, exploration.id)
+    assert front
+    assert best not in front
+
+
+def test_nothing_that_fits_fails_the_exploration(farm: Farm, exploration: Exploration, job: JobContext) -> None:
+    def nothing(*_: Any) -> SearchResult:
+        return SearchResult((), (), None, 0, False, True, 0.0, 0.0)
+
+    run_build(farm, job.build, replace(load_stages("service_stages:STAGES"), search=nothing))
+    assert "none of the 0 designs fits the u55c" in str(now(farm, exploration).error)
+
+
+def test_interrupted_search_goes_on_from_what_is_stored(farm: Farm, exploration: Exploration, job: JobContext) -> None:
+    class Full(TableSink):
+        batches = 0
+
+        def write(self, designs: Any) -> None:
+            Full.batches += 1
+            if Full.batches == 2:
+                raise OperationalError("INSERT", {}, Exception("database or disk is full"))
+            super().write(designs)
+
+    stages = load_stages("service_stages:STAGES")
+    options = SearchOptions(budget=24, sampler="random")
+    with pytest.raises(OperationalError):
+        stages.search(mlp(), load_platform("u55c"), options, Full(farm, exploration.id, load_platform("u55c"), job, []))
+    with farm.database.read() as session:
+        assert len(designs.stored(session, exploration.id)) == 16
+    run_build(farm, job.build)
+    with farm.database.read() as session:
+        stored = designs.stored(session, exploration.id)
+        assert [d.number for d in stored] == list(range(24))
+        assert len({d.key for d in stored}) == 24
+
+
+def test_the_same_search_is_not_run_again(farm: Farm, exploration: Exploration, found: Build) -> None:
+    second, other = another(farm, exploration), another(farm, exploration, seed=7)
+    for one in (second, other):
+        flow.advance(farm, one.id)
+    [adopted] = builds_of(farm, second, "search")
+    assert (adopted.state, adopted.adopted_from) == ("done", found.id)
+    assert state_of(farm, other) == "searching"
+    with farm.database.read() as session:
+        fronts = [[d.key for d in designs.front(session, e.id)] for e in (exploration, second)]
+    assert fronts[0] == fronts[1]
+    assert sum(len(e["id"]) for e in told(farm, second, "designs")) == 24
+    assert work(farm, "search") == ["search"]
