@@ -11,18 +11,23 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.audit import record_refusal
 from api.authentication import Authenticator
-from api.caller import address_of, comes_from_here, keys_wanted, token_of
+from api.caller import address_of, comes_from_here, counted_as, keys_wanted, token_of, was_forwarded
 from api.errors import ApiError, ForbiddenError, UnauthorizedError
 from api.limits import Limiter
 from api.middleware import CHANGING, CLOSE
 from api.principal import Least, Principal
 from api.problems import problem_of
+from api.streams import Streams
 from db.errors import NotFoundError
 from worker.farm import Farm
 
 _HOW = (
     "send one as `Authorization: Bearer mlr_...` (MILLRACE_API_KEY for the command line; the dashboard has a login). "
     "An admin makes keys with `millrace farm key add NAME`; the first one is made so on the machine of the service"
+)
+_PROXY = (
+    "name the host that the proxy answers to in MILLRACE_ALLOWED_HOSTS, and it will; or MILLRACE_ACCESS=off, where all "
+    "who reach the proxy may do everything"
 )
 
 ROUTES: dict[str, Least] = {
@@ -81,6 +86,7 @@ ROUTES: dict[str, Least] = {
     "GET /docs": "any",
     "GET /openapi.json": "any",
 }
+_STREAMS = frozenset({"GET /v1/explorations/{exploration}/events", "GET /v1/builds/{build}/log/stream"})
 _GUARDED = ("/v1/", "/metrics", "/docs", "/openapi.json")  # all else is the dashboard's files, which hold no data
 
 
@@ -105,6 +111,10 @@ def route_of(method: str, path: str) -> str | None:
     return None if match is None or match.lastindex is None else _LISTED[method][match.lastindex - 1]
 
 
+def _is_stream(scope: Scope) -> bool:
+    return route_of(scope["method"], scope["path"]) in _STREAMS
+
+
 def least_of(scope: Scope) -> Least:
     """The role that a request needs. A path of ours that is not in the table is the admins', not everybody's."""
     route = route_of(scope["method"], scope["path"])
@@ -119,10 +129,11 @@ class Access:
     """Lets a request pass whose key has the role that its route needs; answers 401, 403, 404 or 429 to the others."""
 
     def __init__(self, app: ASGIApp, farm: Farm) -> None:
-        self._app = app
+        self._keys = Authenticator(farm.database)
+        self._app = Streams(app, _is_stream, self._keys)
         self._farm = farm
         self._on = keys_wanted(farm.settings)
-        self._keys = Authenticator(farm.database)
+        self._here_only = not self._on and farm.settings.access == "auto"
         self._limiter = Limiter(farm.settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -135,13 +146,15 @@ class Access:
         try:
             if self._on:
                 await self._admit(scope)
+            elif self._here_only and was_forwarded(scope) and least_of(scope) != "open":
+                raise UnauthorizedError(f"this came through a proxy, and the service asks for no key: {_PROXY}")
         except (ApiError, NotFoundError) as error:
             answer = problem_of(error)
             answer.headers.update(CLOSE)  # of a body that nobody has read
             await answer(scope, receive, watched)
         else:
             await self._app(scope, receive, watched)
-        if scope["method"] in CHANGING and watched.status in (401, 403):
+        if self._on and scope["method"] in CHANGING and watched.status in (401, 403):
             action = route_of(scope["method"], scope["path"]) or scope["method"]
             await run_in_threadpool(record_refusal, self._farm, state["principal"], action, scope["path"])
 
@@ -167,7 +180,8 @@ class Access:
         """Whose key the request carries, None where it carries none that is valid. Raises RateError."""
         token, address, changes = token_of(scope), address_of(scope), scope["method"] in CHANGING
         key = None if token is None else self._keys.remembered(token)
-        await run_in_threadpool(self._limiter.hit, f"address {address}" if key is None else f"key {key.name}", changes)
+        who = f"address {counted_as(address)}" if key is None else f"key {key.name}"
+        await run_in_threadpool(self._limiter.hit, who, changes)
         if key is None and token is not None:
             key = await run_in_threadpool(self._keys.find, token)
         return None if key is None else Principal(key.name, key.role, address, key.quotas)

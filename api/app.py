@@ -8,7 +8,8 @@ from fastapi import FastAPI
 
 from api import dashboard, metrics, openapi, problems, reference
 from api.access import Access
-from api.middleware import BodyLimit, SameSite, SecurityHeaders
+from api.caller import is_loopback, keys_wanted
+from api.middleware import LOOPBACK, BodyLimit, Hosts, SameSite, SecurityHeaders
 from api.routes import access, builds, designs, explorations, health
 from api.routes import catalog as catalog_routes
 from api.routes import farm as farm_routes
@@ -25,7 +26,6 @@ _DESCRIPTION = (
     "Design-space exploration of stream-based dataflow accelerators. POST answers 202 with an id and honours "
     "Idempotency-Key; errors are RFC 9457 problem documents; lists are paged by cursor."
 )
-_LOCAL_ONLY = ("127.0.0.1", "localhost", "::1")
 _ROUTES = (health, access, catalog_routes, explorations, designs, builds, farm_routes, sweep_routes, metrics, reference)
 
 
@@ -74,7 +74,13 @@ def _add_middleware(app: FastAPI, settings: Settings) -> None:
         upload_limit=settings.max_upload_bytes,
     )
     app.add_middleware(Access, farm=app.state.farm)
-    names = frozenset(settings.allowed_hosts)
-    app.add_middleware(SameSite, hosts=names, any_host=not names and settings.host not in _LOCAL_ONLY)
+    app.add_middleware(SameSite, hosts=frozenset(settings.allowed_hosts), others=_other_hosts(settings))
     app.add_middleware(metrics.Timing, metrics=app.state.metrics)
     app.add_middleware(SecurityHeaders)
+
+
+def _other_hosts(settings: Settings) -> Hosts:
+    """What it may be called besides the names that the operator lists."""
+    if settings.allowed_hosts or settings.host in LOOPBACK:
+        return "none"
+    return "all" if keys_wanted(settings) and not is_loopback(settings.host) else "addresses"

@@ -1,7 +1,7 @@
 """What the head of a request says about its caller: address and key."""
 
-from http.cookies import CookieError, SimpleCookie
-from ipaddress import ip_address
+from ipaddress import IPv6Network, ip_address
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.types import Scope
@@ -9,13 +9,23 @@ from starlette.types import Scope
 from worker.settings import Settings
 
 COOKIE = "millrace_key"
-_FORWARDED = ("x-forwarded-for", "forwarded", "x-real-ip")
+_FORWARDED = ("x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "forwarded", "x-real-ip", "via")
+_MOST_ADDRESS = 64  # of what a trusted proxy says; the audit has no room for more
 
 
 def address_of(scope: Scope) -> str:
     """The caller's address; that of the proxy unless the operator trusts it (MILLRACE_TRUSTED_PROXIES)."""
     client = scope.get("client")
-    return client[0] if client else "unknown"
+    return client[0][:_MOST_ADDRESS] if client else "unknown"
+
+
+def counted_as(address: str) -> str:
+    """What requests without a key are counted by: of an IPv6 address its /64, all of which one machine has."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    return address if found.version == 4 else str(IPv6Network((int(found) >> 64 << 64, 64)))
 
 
 def token_of(scope: Scope) -> str | None:
@@ -28,17 +38,20 @@ def token_of(scope: Scope) -> str | None:
 
 
 def _cookie(header: str) -> str | None:
-    try:
-        found = SimpleCookie(header).get(COOKIE)
-    except CookieError:
-        return None
-    return None if found is None else found.value
+    """Read by hand: nobody is known yet, and `http.cookies` takes seconds for a quoted value that was made for it."""
+    pairs = (pair.strip().partition("=") for pair in header.split(";"))
+    return next((value for name, _, value in pairs if name == COOKIE), None)
+
+
+def was_forwarded(scope: Scope) -> bool:
+    """Whether a proxy says that it asks for somebody else."""
+    headers = Headers(scope=scope)
+    return any(name in headers for name in _FORWARDED)
 
 
 def comes_from_here(scope: Scope) -> bool:
-    """Whether a process of this machine asks for itself: a proxy on it says in a header that it asks for others."""
-    headers = Headers(scope=scope)
-    return is_loopback(address_of(scope)) and not any(name in headers for name in _FORWARDED)
+    """Whether a process of this machine asks for itself."""
+    return is_loopback(address_of(scope)) and not was_forwarded(scope)
 
 
 def is_loopback(host: str) -> bool:
@@ -50,5 +63,11 @@ def is_loopback(host: str) -> bool:
 
 
 def keys_wanted(settings: Settings) -> bool:
-    """Whether the service asks for keys: where it listens to others than this machine, unless the operator decides."""
-    return settings.access == "on" or (settings.access == "auto" and not is_loopback(settings.host))
+    """Whether the service asks for keys: where others than this machine reach it, unless the operator decides."""
+    return settings.access == "on" or (settings.access == "auto" and _is_reached_by_others(settings))
+
+
+def _is_reached_by_others(settings: Settings) -> bool:
+    """It listens to them, or a proxy on this machine does: then it has a name for them, or trusts the proxy."""
+    names = (settings.host, *settings.allowed_hosts, urlsplit(settings.public_url or "//localhost").hostname or "")
+    return bool(settings.trusted_proxies) or not all(map(is_loopback, names))

@@ -1,15 +1,20 @@
 """What every request passes first: host and origin check, body limit, security headers. Plain ASGI."""
 
+from ipaddress import ip_address
+from typing import Literal
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api.principal import Principal
 from api.problems import problem
 
-_LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+Hosts = Literal["none", "addresses", "all"]
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+_FORM_BYTES = 64 << 10  # of an upload beside its file
 CLOSE = {"Connection": "close"}
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -48,13 +53,14 @@ class SameSite:
 
     A service without a login trusts whoever reaches it; a page elsewhere must not reach it by naming this machine (DNS
     rebinding: the `Host` is foreign) nor by posting a form (the `Origin` is foreign). `hosts` are names besides the
-    loopback's; empty with `any_host` accepts all, for a service behind a proxy that checks.
+    loopback's. `others`: which are accepted beside those; "addresses" are no names, which alone can be bound anew;
+    "all" is for a service that asks for keys, of which a foreign page has none.
     """
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str], any_host: bool) -> None:
+    def __init__(self, app: ASGIApp, hosts: frozenset[str], others: Hosts) -> None:
         self._app = app
-        self._hosts = hosts | _LOOPBACK
-        self._any_host = any_host
+        self._hosts = hosts | LOOPBACK
+        self._others: Hosts = others
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and not scope["path"].isprintable():
@@ -73,12 +79,17 @@ class SameSite:
     def _objection(self, scope: Scope) -> str | None:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
-        if not self._any_host and _hostname(f"//{host}") not in self._hosts:
+        if not self._is_ours(_hostname(f"//{host}")):
             return f"this service does not answer to the name {host!r}; add it to MILLRACE_ALLOWED_HOSTS"
         origin = headers.get("origin")
-        if scope["method"] in CHANGING and origin is not None and urlsplit(origin).netloc != host:
+        if scope["method"] in CHANGING and origin is not None and origin.partition("://")[2] != host:
             return f"a page of {origin!r} may not change anything here"
         return None
+
+    def _is_ours(self, host: str | None) -> bool:
+        if self._others == "all" or host in self._hosts:
+            return True
+        return self._others == "addresses" and host is not None and _is_address(host)
 
 
 def _hostname(url: str) -> str | None:
@@ -88,10 +99,19 @@ def _hostname(url: str) -> str | None:
         return None
 
 
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
 class BodyLimit:
     """Refuses bodies beyond `limit` bytes: by their declared size before they are read, else while they are.
 
-    Uploads, which are multipart and POSTed to `upload_path`, may have `upload_limit` bytes.
+    Uploads, which are multipart and POSTed to `upload_path`, may have `upload_limit` bytes, or as many as the quota of
+    the key says: what is beyond it is not received before it is refused.
     """
 
     def __init__(self, app: ASGIApp, limit: int, upload_path: str, upload_limit: int) -> None:
@@ -104,7 +124,7 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        limit = self._upload_limit if self._is_upload(scope) else self._limit
+        limit = self._uploadable(scope) if self._is_upload(scope) else self._limit
         detail = f"the body is larger than the {limit >> 10} KiB that are accepted; send a smaller one"
         if _declared(scope) > limit:
             answer = problem(413, "content-too-large", "Content Too Large", detail, headers=CLOSE)
@@ -126,6 +146,11 @@ class BodyLimit:
     def _is_upload(self, scope: Scope) -> bool:
         kind = Headers(scope=scope).get("content-type", "")
         return scope["path"] == self._upload_path and kind.startswith("multipart/form-data")
+
+    def _uploadable(self, scope: Scope) -> int:
+        principal: Principal = scope["state"]["principal"]
+        most = principal.quotas.get("upload_bytes")
+        return self._upload_limit if most is None else min(self._upload_limit, most + _FORM_BYTES)
 
 
 def _declared(scope: Scope) -> int:

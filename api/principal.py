@@ -36,9 +36,13 @@ class Principal:
         """Whether the role is enough."""
         return least == "open" or self.role in _ENOUGH[least]
 
+    def owns(self, owner: str | None) -> bool:
+        """Whether a thing of `owner` is this one's, or this is an admin, whose all things are."""
+        return self.role == "admin" or (self.name is not None and owner == self.name)
+
     def require_owner(self, owner: str | None, what: str) -> None:
-        """Raise ForbiddenError unless `what`, a thing of `owner`, is this one's, or this is an admin."""
-        if self.role == "admin" or (self.name is not None and owner == self.name):
+        """Raise ForbiddenError unless `what`, a thing of `owner`, is this one's."""
+        if self.owns(owner):
             return
         whose = f"belongs to {owner}" if owner else "belongs to nobody who has a key"
         raise ForbiddenError(f"{what} {whose}; ask that person, or an admin")

@@ -117,7 +117,8 @@ def _http(_request: Request, error: Exception) -> JSONResponse:
 def _database(request: Request, error: Exception) -> JSONResponse:
     if is_disk_full(error):
         return problem(507, "disk-full", "Disk full", disk_full_message(request.app.state.farm.settings.home))
-    _log.error("the database does not answer: %s", error)
+    # Not the error itself, which quotes the statement's values: a webhook's secret may be among them.
+    _log.error("the database does not answer: %s", getattr(error, "orig", None))
     detail = "the database does not answer; try again in a moment, and look at the API's log if it lasts"
     return problem(503, "database-away", "Database away", detail)
 

@@ -46,7 +46,7 @@ class Check:
 
 def run_checks(home: Path, port: int) -> list[Check]:
     """Look at everything; `home` is the state directory, `port` the one that `millrace up` will use."""
-    machine: list[Callable[[], Check]] = [_python, _compiler, _redis, _postgres, _chromium, _memory, _vitis, _pyxrt]
+    machine: list[Callable[[], Check]] = [_python, _compiler, _redis, _postgres, _chromium, _memory, _vitis, _board]
     return [*(check() for check in machine), _writable(home), _disk(home), _port(port)]
 
 
@@ -115,10 +115,12 @@ def _vitis() -> Check:
     return Check("vitis", State.OK, ", ".join(tools.values()))
 
 
-def _pyxrt() -> Check:
-    if importlib.util.find_spec("pyxrt") is None:
-        return Check("pyxrt", State.WARN, "missing", "only a board needs it: source the setup.sh of XRT")
-    return Check("pyxrt", State.OK, "found")
+def _board() -> Check:
+    from compiler.measurement.boards import find_boards, missing
+
+    if why_not := missing():
+        return Check("board", State.WARN, "none that can be used", f"only measuring needs it: {why_not}")
+    return Check("board", State.OK, ", ".join(f"{b.bdf} ({b.shell})" for b in find_boards() if b.ready))
 
 
 def _writable(home: Path) -> Check:

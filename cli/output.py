@@ -12,6 +12,9 @@ from rich.console import Console
 from rich.table import Table
 
 _PIPED_WIDTH = 120
+_VISIBLE = {c: f"^{chr(c ^ 64)}" for c in (*range(32), 127) if chr(c) not in "\n\r\t"} | dict.fromkeys(
+    range(128, 160), "?"
+)
 
 
 def _make_console(stderr: bool) -> Console:
@@ -29,6 +32,14 @@ def emit_json(data: Any) -> None:
     """Write one JSON document to stdout."""
     json.dump(data, sys.stdout, indent=2)
     sys.stdout.write("\n")
+
+
+def write_log(text: str) -> None:
+    """Write what tools have printed to stdout. What was uploaded may be quoted in it, so that a terminal is not told to
+    do what it says: control characters are shown there, and kept elsewhere.
+    """
+    sys.stdout.write(text.translate(_VISIBLE) if sys.stdout.isatty() else text)
+    sys.stdout.flush()
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:

@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from api.principal import Principal
 from api.services import builds, catalog, designs, explorations, farm, scatters, sweeps
 from api.services.shapes import catalog as catalog_shapes
 from cli.replies import Build, Design, DesignSummary, Exploration, Farm, Scatter, by_latency
@@ -19,6 +20,7 @@ from worker.farm import open_farm
 from worker.settings import Settings
 
 _ALL = 100_000
+_WHO = Principal(None, "admin", "this machine")  # who can read the database may read all of it
 
 Row = TypeVar("Row")
 
@@ -87,11 +89,11 @@ class Stored:
 
     def sweeps(self) -> list[Sweep]:
         with self._database.read() as session:
-            return _shaped(sweep_rows.page(session, None, _ALL), lambda row: sweeps.shape(session, row))
+            return _shaped(sweep_rows.page(session, None, _ALL), lambda row: sweeps.shape(session, _WHO, row))
 
     def sweep(self, sweep: str) -> Sweep:
         with self._database.read() as session:
-            return _plain(sweeps.shape(session, sweep_rows.get(session, sweep)))
+            return _plain(sweeps.shape(session, _WHO, sweep_rows.get(session, sweep)))
 
     def sweep_runs(self, sweep: str, limit: int) -> list[SweepRunSummary]:
         with self._database.read() as session:

@@ -14,9 +14,9 @@ router = APIRouter(prefix="/v1", tags=["sweeps"])
 
 
 @router.get("/sweeps")
-def list_sweeps(session: ReadSession, cursor: Cursor = None, limit: Limit = 50) -> Page[Sweep]:
+def list_sweeps(session: ReadSession, who: PrincipalDep, cursor: Cursor = None, limit: Limit = 50) -> Page[Sweep]:
     found = rows.page(session, decode(cursor), limit + 1)
-    return page(found, limit, lambda s: s.id, lambda s: sweeps.shape(session, s))
+    return page(found, limit, lambda s: s.id, lambda s: sweeps.shape(session, who, s))
 
 
 @router.post("/sweeps", status_code=202)
@@ -25,8 +25,8 @@ def add_sweep(farm: FarmDep, session: WriteSession, once: OnceDep, who: Principa
 
 
 @router.get("/sweeps/{sweep}")
-def get_sweep(session: ReadSession, sweep: str) -> Sweep:
-    return sweeps.shape(session, rows.get(session, sweep))
+def get_sweep(session: ReadSession, who: PrincipalDep, sweep: str) -> Sweep:
+    return sweeps.shape(session, who, rows.get(session, sweep))
 
 
 @router.patch("/sweeps/{sweep}")

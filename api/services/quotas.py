@@ -7,14 +7,24 @@ from api.principal import Principal
 from db.repositories import overview
 
 
-def check_explorations(session: Session, who: Principal) -> None:
-    """Raise QuotaError where one more exploration is one too many."""
+def check_explorations(session: Session, who: Principal, more: int = 1) -> None:
+    """Raise QuotaError where so many more explorations are too many."""
     most = who.quotas.get("active_explorations")
     if most is None or who.name is None:
         return
     active = overview.active_explorations(session, who.name)
-    if active >= most:
+    if active + more > most:
         raise QuotaError(_text(who, active, most, "active explorations", "wait for one to end, or cancel one"))
+
+
+def check_sweep(who: Principal, explorations: int) -> None:
+    """Raise QuotaError where a run of a sweep, which starts so many at once, is too many by itself."""
+    most = who.quotas.get("active_explorations")
+    if most is not None and explorations > most:
+        raise QuotaError(
+            f"a run of the sweep has {explorations} explorations, and the key {who.name!r} may have {most} active; "
+            "give the matrix fewer values, or ask an admin for more"
+        )
 
 
 def check_builds(session: Session, who: Principal) -> None:

@@ -22,7 +22,7 @@ from worker.farm import Farm
 from worker.settings import Settings
 from worker.sweeps import sweep_runs
 from worker.sweeps.schedule import next_time
-from worker.sweeps.sweep_plan import check_size
+from worker.sweeps.sweep_plan import cells, check_size
 from worker.sweeps.webhooks import check_url
 
 _SECRET = "webhook_secret"
@@ -31,10 +31,11 @@ _SHAPE = {"phase": "phases", "length": "lengths", "precision": "precisions", "la
 
 
 def add(session: Session, settings: Settings, who: Principal, body: replies.NewSweep) -> replies.Sweep:
-    """Store a sweep. Raises InvalidInputError, NotFoundError (a model), ConflictError (its name)."""
+    """Store a sweep. Raises InvalidInputError, NotFoundError (a model), ConflictError (its name), QuotaError."""
     _check_webhook(settings, body.webhook, body.webhook_secret)
     following = next_time(body.cron, body.zone, utcnow())
     matrix = _matrix(session, body.matrix)
+    quotas.check_sweep(who, len(cells(matrix)))
     _check_boards(matrix, body.options.board)
     row = sweeps.add(
         session,
@@ -48,7 +49,7 @@ def add(session: Session, settings: Settings, who: Principal, body: replies.NewS
         owner=who.name,
         next_at=following if body.enabled else None,
     )
-    return shape(session, row)
+    return shape(session, who, row)
 
 
 def change(session: Session, settings: Settings, who: Principal, key: str, body: replies.SweepChange) -> replies.Sweep:
@@ -61,6 +62,7 @@ def change(session: Session, settings: Settings, who: Principal, key: str, body:
         row.options = {**body.options.model_dump(mode="json"), _SECRET: row.options.get(_SECRET)}
     if body.matrix is not None:
         row.matrix = _matrix(session, body.matrix)
+        quotas.check_sweep(who, len(cells(row.matrix)))
     if "webhook" in given:
         row.webhook = body.webhook
     if _SECRET in given or row.webhook is None:
@@ -73,7 +75,7 @@ def change(session: Session, settings: Settings, who: Principal, key: str, body:
         following = next_time(row.cron, row.zone, utcnow())
         sweeps.set_next(session, row.id, following if enabled else None)
     session.refresh(row)
-    return shape(session, row)
+    return shape(session, who, row)
 
 
 def remove(session: Session, who: Principal, key: str) -> None:
@@ -88,7 +90,7 @@ def remove(session: Session, who: Principal, key: str) -> None:
 def start(farm: Farm, session: Session, who: Principal, key: str) -> replies.SweepRun:
     """Run it now. Raises ConflictError while a run is under way, QuotaError."""
     row = _own(session, who, key)
-    quotas.check_explorations(session, who)
+    quotas.check_explorations(session, who, len(cells(row.matrix)))
     return shape_run(session, sweep_runs.start(farm, session, row.id, "manual"))
 
 
@@ -104,11 +106,11 @@ def cancel(farm: Farm, session: Session, who: Principal, run_id: str) -> replies
     return shape_run(session, sweep_runs.cancel(farm, session, run_id))
 
 
-def shape(session: Session, row: models.Sweep) -> replies.Sweep:
-    """The reply for one sweep, with its last run."""
+def shape(session: Session, who: Principal, row: models.Sweep) -> replies.Sweep:
+    """The reply for one sweep, with its last run; where its webhook is, whole for its owner only."""
     workloads = [catalog_rows.get_workload(session, workload) for workload in row.matrix["workload"]]
     last = shape_runs(session, sweeps.runs_page(session, row.id, None, 1))
-    return shapes.sweep(row, workloads, last[0] if last else None)
+    return shapes.sweep(row, workloads, last[0] if last else None, who.owns(row.owner))
 
 
 def shape_runs(session: Session, rows: Sequence[models.SweepRun]) -> list[replies.SweepRunSummary]:

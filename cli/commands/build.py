@@ -1,6 +1,5 @@
 """`millrace build`: the stages that the farm runs."""
 
-import sys
 from typing import Annotated, Any, Literal
 
 import typer
@@ -9,7 +8,7 @@ from rich.markup import escape
 from cli import options
 from cli.build_view import build_table, print_build, state_text
 from cli.errors import DONE, FAILED, NO
-from cli.output import console, emit_json, errors
+from cli.output import console, emit_json, errors, write_log
 from cli.replies import Build
 from cli.service import attach, look
 from compiler.errors import InvalidInputError
@@ -98,14 +97,13 @@ def log(
     if as_json:
         emit_json({"build": build, "attempt": attempt, "log": text})
     else:
-        sys.stdout.write(text)
+        write_log(text)
 
 
 def _follow(build: str, url: str | None) -> int:
     with attach(url) as client:
         for text in client.follow_log(build):
-            sys.stdout.write(text)
-            sys.stdout.flush()
+            write_log(text)
         found = client.build(build)
     errors.print(f"{found['stage']} {found['id']}: {state_text(found)} {escape(found['error'] or '')}".rstrip())
     return exit_code(found)

@@ -101,6 +101,11 @@ def _membership(url: str | None, key: str) -> tuple["Membership", "Settings"]:
     own = Settings()
     chosen = {n: os.environ[n] for n in ("MILLRACE_NODE", "MILLRACE_CAPABILITIES") if os.environ.get(n)}
     found = membership.ask(url, key, own.node) if url else membership.load(own.home)
+    if url and membership.is_readable_on_the_way(url):
+        errors.print(
+            f"[yellow]note:[/] the key, and the farm's passwords in its answer, crossed the network unencrypted; where "
+            f"others can listen, join with https: {escape(url)}"
+        )
     found = replace(found, environment={**found.environment, **chosen})
     return found, membership.apply(found)
 

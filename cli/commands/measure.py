@@ -42,7 +42,7 @@ def measure(
     """Run the design in DIR on a board, compare its results with the reference, and measure time, power and energy.
 
     The simulated board runs the emitted C++; its latency is the simulator's, its power the power model's. On a real one
-    energy is without what the card takes at rest, energy_gross with it.
+    energy is without what the card takes at rest, energy_with_idle with it.
 
     Exit code 1: a result differs by more than its tolerance. 3: no such board, it failed, or a kernel hangs.
 

@@ -17,6 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from db.migrate import HEAD, current_revision
 from worker.errors import JoinError, SettingsError, StoreError
 from worker.ladder.versions import millrace_version
+from worker.node.joining import HERE, VARIABLES
 from worker.queue.bus import Bus
 from worker.settings import Settings
 from worker.store.opening import open_store
@@ -69,12 +70,21 @@ def _refusal(url: str, reply: httpx.Response) -> str:
 def _parsed(url: str, reply: httpx.Response) -> Membership:
     try:
         found: dict[str, Any] = reply.json()
-        names = ("version", "revision", "probe", "environment")
-        return Membership(url, **{name: found[name] for name in names})
-    except (ValueError, KeyError, TypeError) as error:
+        version, revision, probe = (str(found[name]) for name in ("version", "revision", "probe"))
+        given: dict[str, Any] = found["environment"]
+        # Others choose what code runs here (PATH, LD_PRELOAD, MILLRACE_STAGES): a farm has no say in those.
+        environment = {name: str(value) for name, value in given.items() if name in VARIABLES}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise JoinError(
             f"{url} did not answer as a Millrace service of this version does; check the address"
         ) from error
+    return Membership(url, version, revision, probe, environment)
+
+
+def is_readable_on_the_way(url: str) -> bool:
+    """Whether others on the network can read what the farm at `url` answers, passwords among it."""
+    parts = urlsplit(url)
+    return parts.scheme == "http" and (parts.hostname or "") not in HERE
 
 
 def save(membership: Membership, home: Path) -> Path:

@@ -12,7 +12,7 @@ import socket
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
@@ -26,6 +26,7 @@ RUN = "Millrace-Run"
 _PAUSES = (1.0, 5.0)  # seconds before the second and the third try
 _TIMEOUT = httpx.Timeout(10, connect=5)
 _AGAIN = frozenset({408, 425, 429})
+_NAT64 = IPv6Network("64:ff9b::/96")
 
 Resolve = Callable[[str, int], Sequence[str]]
 
@@ -86,9 +87,20 @@ def _is_private(host: str) -> bool:
 
 def _is_public(address: str) -> bool:
     found = ip_address(address.partition("%")[0])
-    # An IPv6 address may stand for an IPv4 one.
-    inner = (getattr(found, "ipv4_mapped", None), getattr(found, "sixtofour", None))
-    return all(a.is_global and not a.is_multicast for a in (found, *inner) if a is not None)
+    inner = _inner(found) if isinstance(found, IPv6Address) else None
+    return _is_everybodys(found if inner is None else inner)
+
+
+def _inner(address: IPv6Address) -> IPv4Address | None:
+    """The IPv4 address that a gateway, or this machine, takes an IPv6 one for."""
+    if address in _NAT64:
+        return IPv4Address(int(address) & 0xFFFF_FFFF)
+    return address.ipv4_mapped or address.sixtofour
+
+
+def _is_everybodys(address: IPv4Address | IPv6Address) -> bool:
+    site = isinstance(address, IPv6Address) and address.is_site_local
+    return address.is_global and not (address.is_multicast or address.is_reserved or site)
 
 
 def deliver(
@@ -145,7 +157,11 @@ def _post(
     except InvalidInputError as error:  # the operator has changed what is allowed since
         raise WebhookError(str(error), again=False) from error
     host = parts.hostname or ""
-    pinned = httpx.URL(url).copy_with(host=_checked_address(host, parts, bool(hosts), resolve))
+    address = _checked_address(host, parts, bool(hosts), resolve)
+    try:
+        pinned = httpx.URL(url).copy_with(host=address)
+    except httpx.InvalidURL as error:
+        raise WebhookError(f"{host} can not be called: {error}", again=False) from error
     sent = {**headers, "Host": parts.netloc}
     extensions = {"sni_hostname": host}
     try:
@@ -164,10 +180,10 @@ def _post(
 def _checked_address(host: str, parts: SplitResult, any_address: bool, resolve: Resolve) -> str:
     try:
         found = resolve(host, parts.port or (443 if parts.scheme == "https" else 80))
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # the latter for a label of more than 63 letters
         raise WebhookError(f"the name {host} can not be resolved: {error}", again=True) from error
-    private = [address for address in found if not _is_public(address)]
-    if private and not any_address:
-        text = f"{host} is {private[0]}, which is not public; the operator can allow it with MILLRACE_WEBHOOK_HOSTS"
+    if not any_address and not all(map(_is_public, found)):
+        # Which address it is would tell users how the farm's network is laid out.
+        text = f"{host} has an address that is not public; the operator can allow it with MILLRACE_WEBHOOK_HOSTS"
         raise WebhookError(text, again=False)
     return found[0]

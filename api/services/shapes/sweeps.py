@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from api.schemas import sweeps as replies
 from api.services.shapes.catalog import model_ref, workload_shape
@@ -11,9 +12,9 @@ _SECRET = "webhook_secret"
 
 
 def sweep(
-    row: models.Sweep, workloads: Sequence[models.Workload], last_run: replies.SweepRunSummary | None
+    row: models.Sweep, workloads: Sequence[models.Workload], last_run: replies.SweepRunSummary | None, whole: bool
 ) -> replies.Sweep:
-    """`workloads`: those of its matrix, in order."""
+    """`workloads`: those of its matrix, in order. `whole`: also the webhook's path, which often is a password."""
     matrix = row.matrix
     shown = [
         replies.SweepWorkload(id=w.id, model=model_ref(w.model), **workload_shape(w).model_dump()) for w in workloads
@@ -32,12 +33,19 @@ def sweep(
         ),
         explorations=count,
         options={name: value for name, value in row.options.items() if name != _SECRET},
-        webhook=row.webhook,
+        webhook=row.webhook if whole else _without_path(row.webhook),
         signed=row.options.get(_SECRET) is not None,
         owner=row.owner,
         last_run=last_run,
         created_at=row.created_at,
     )
+
+
+def _without_path(webhook: str | None) -> str | None:
+    if webhook is None:
+        return None
+    parts = urlsplit(webhook)
+    return f"{parts.scheme}://{parts.netloc}/..."
 
 
 def summary(row: models.SweepRun, progress: tuple[int, int]) -> replies.SweepRunSummary:

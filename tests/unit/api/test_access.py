@@ -124,6 +124,36 @@ def test_roles(
     assert passed == allowed
 
 
+ENOUGH = {
+    "open": {"nobody", "viewer", "user", "node", "admin"},
+    "any": {"viewer", "user", "node", "admin"},
+    "viewer": {"viewer", "user", "admin"},
+    "user": {"user", "admin"},
+    "node": {"node", "admin"},
+    "admin": {"admin"},
+}
+
+
+def test_every_route_there_is_has_a_role(client: TestClient) -> None:
+    """Those too that the OpenAPI document leaves out."""
+    app: Any = client.app
+    routers = [included.original_router for included in app.routes if hasattr(included, "original_router")]
+    served = {f"{method} {route.path}" for router in routers for route in router.routes for method in route.methods}
+    assert served | {"GET /openapi.json"} == set(ROUTES)
+
+
+def test_every_route_asks_for_its_role(client: TestClient, key_of: dict[str, dict[str, str]]) -> None:
+    passed: dict[str, set[str]] = {}
+    for route in ROUTES:
+        method, _, template = route.partition(" ")
+        path = path_of(template)
+        answers = {role: client.request(method, path, headers=key).status_code for role, key in key_of.items()}
+        passed[route] = {role for role, status in answers.items() if status not in (401, 403)}
+        if client.request(method, path).status_code != 401:
+            passed[route].add("nobody")
+    assert passed == {route: ENOUGH[least] for route, least in ROUTES.items()}
+
+
 def test_a_role_that_is_too_small_says_which_is_needed(client: TestClient, key_of: dict[str, dict[str, str]]) -> None:
     detail = client.post("/v1/explorations", json={"model": "gpt2"}, headers=key_of["viewer"]).json()["detail"]
     assert detail == "this needs the role user; the key 'a viewer' has the role viewer"
@@ -234,6 +264,30 @@ def test_quota_of_explorations(client: TestClient, farm: Farm) -> None:
     assert client.post("/v1/explorations", json={"model": "gpt2"}, headers=key).status_code == 202
 
 
+def test_quota_of_what_a_sweep_starts(client: TestClient, farm: Farm) -> None:
+    key = bearer(add_key(farm, "x", "user", active_explorations=2))
+    new = {"name": "s", "cron": "0 3 * * *", "matrix": {"models": ["gpt2"], "seeds": [0, 1, 2]}}
+    refused = client.post("/v1/sweeps", json=new, headers=key)
+    assert (refused.status_code, refused.json()["type"]) == (403, "urn:millrace:problem:quota")
+    two = {"models": ["gpt2"], "seeds": [0, 1]}
+    assert client.post("/v1/sweeps", json={**new, "matrix": two}, headers=key).status_code == 202
+    assert client.patch("/v1/sweeps/s", json={"matrix": new["matrix"]}, headers=key).status_code == 403
+    client.post("/v1/explorations", json={"model": "gpt2"}, headers=key)
+    assert client.post("/v1/sweeps/s/run", headers=key).status_code == 403
+
+
+def test_where_a_webhook_goes_is_its_owners(client: TestClient, key_of: dict[str, dict[str, str]]) -> None:
+    webhook = "https://hooks.example.org/services/T0/a-password"
+    new = {"name": "s", "cron": "0 3 * * *", "matrix": {"models": ["gpt2"]}, "webhook": webhook}
+    assert client.post("/v1/sweeps", json=new, headers=key_of["user"]).json()["webhook"] == webhook
+    shown = {role: client.get("/v1/sweeps/s", headers=key_of[role]).json()["webhook"] for role in ("user", "admin")}
+    assert shown == {"user": webhook, "admin": webhook}
+    for path in ("/v1/sweeps", "/v1/sweeps/s"):
+        reply = client.get(path, headers=key_of["viewer"]).text
+        assert "a-password" not in reply
+        assert "https://hooks.example.org/..." in reply
+
+
 def test_quota_of_builds(client: TestClient, farm: Farm, key_of: dict[str, dict[str, str]]) -> None:
     key = bearer(add_key(farm, "x", "user", open_builds=0))
     made = client.post("/v1/explorations", json={"model": "gpt2"}, headers=key).json()
@@ -251,6 +305,19 @@ def test_quota_of_uploads(client: TestClient, farm: Farm) -> None:
     key = bearer(add_key(farm, "x", "user", upload_bytes=100))
     assert client.post("/v1/models", files={"file": ("a.onnx", bytes(101))}, headers=key).status_code == 403
     assert client.post("/v1/models", files={"file": ("a.onnx", bytes(99))}, headers=key).status_code == 202
+
+
+def test_an_upload_beyond_the_quota_is_not_received(client: TestClient, farm: Farm) -> None:
+    key = bearer(add_key(farm, "x", "user", upload_bytes=100))
+    assert client.post("/v1/models", files={"file": ("a.onnx", bytes(1 << 20))}, headers=key).status_code == 413
+
+    def undeclared() -> Generator[bytes]:
+        yield b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.onnx"\r\n\r\n'
+        yield from [bytes(1 << 16)] * 16
+        yield b"\r\n--x--\r\n"
+
+    form = {"Content-Type": "multipart/form-data; boundary=x"}
+    assert client.post("/v1/models", content=undeclared(), headers=key | form).status_code == 413
 
 
 @pytest.fixture
@@ -284,6 +351,13 @@ def test_changes_are_limited_more_strictly(hurried: TestClient, farm: Farm) -> N
 def test_guessing_keys_is_limited_by_address(hurried: TestClient) -> None:
     answers = [hurried.post("/v1/session", json={"key": "mlr_wrong"}).status_code for _ in range(4)]
     assert answers == [401, 401, 429, 429]
+
+
+def test_a_network_of_ipv6_counts_as_one_address(settings: Settings) -> None:
+    few = create_app(settings.model_copy(update={"rate_limit": "20/minute"}), lambda _: None)
+    clients = [TestClient(few, base_url=PHONE, client=(f"2001:db8::{n}", 1)) for n in range(3)]
+    answers = [client.post("/v1/session", json={"key": "mlr_wrong"}).status_code for client in clients]
+    assert answers == [401, 401, 429]
 
 
 def test_the_audit_has_what_was_done_and_what_was_refused(
@@ -335,3 +409,28 @@ def test_metrics_need_a_key_from_elsewhere(client: TestClient, settings: Setting
 )
 def test_when_keys_are_asked_for(access: Any, host: str, wanted: bool) -> None:
     assert keys_wanted(Settings(access=access, host=host)) is wanted
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "wanted"),
+    [
+        ("allowed_hosts", ("farm.example",), True),
+        ("allowed_hosts", ("localhost", "127.0.0.1"), False),
+        ("trusted_proxies", ("127.0.0.1",), True),
+        ("public_url", "https://farm.example/millrace", True),
+        ("public_url", "http://127.0.0.1:8642", False),
+    ],
+)
+def test_a_proxy_before_the_loopback_is_others(setting: str, value: Any, wanted: bool) -> None:
+    assert keys_wanted(Settings.model_validate({setting: value})) is wanted
+    assert keys_wanted(Settings.model_validate({setting: value, "access": "off"})) is False
+
+
+@pytest.mark.parametrize(("access", "status"), [("auto", 401), ("off", 200)])
+def test_without_keys_nobody_comes_through_a_proxy_unnoticed(settings: Settings, access: str, status: int) -> None:
+    open_to_all = settings.model_copy(update={"access": access})
+    with TestClient(create_app(open_to_all, lambda _: None), base_url=PHONE, client=("127.0.0.1", 1)) as client:
+        assert client.get("/v1/farm").status_code == 200
+        reply = client.get("/v1/farm", headers={"X-Forwarded-For": "203.0.113.9"})
+        assert reply.status_code == status
+        assert status == 200 or "MILLRACE_ALLOWED_HOSTS" in reply.json()["detail"]

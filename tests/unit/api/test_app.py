@@ -63,6 +63,7 @@ def test_foreign_page_can_not_post(client: TestClient) -> None:
     body = {"model": "gpt2"}
     assert client.post("/v1/explorations", json=body, headers={"Origin": "http://evil.example"}).status_code == 403
     assert client.post("/v1/explorations", json=body, headers={"Origin": "null"}).status_code == 403
+    assert client.post("/v1/explorations", json=body, headers={"Origin": "http://["}).status_code == 403
     own = {"Origin": "http://127.0.0.1:8642"}
     assert client.post("/v1/explorations", json=body, headers=own).status_code == 202
 
@@ -72,6 +73,21 @@ def test_allowed_hosts(settings: Settings) -> None:
     with TestClient(create_app(named, lambda *_: None), base_url="http://lab.example") as client:
         assert client.get("/v1/models").status_code == 200
         assert client.get("/v1/models", headers={"Host": "other"}).status_code == 403
+
+
+@pytest.mark.parametrize("host", ["127.0.0.2", "0.0.0.0"])
+def test_a_name_bound_to_this_machine_is_refused_where_no_key_is_asked_for(settings: Settings, host: str) -> None:
+    bare = settings.model_copy(update={"host": host, "access": "off"})
+    with TestClient(create_app(bare, lambda *_: None), base_url="http://evil.example") as client:
+        assert client.get("/v1/models").status_code == 403
+        for address in ("127.0.0.2:8642", "192.168.1.5", "[fd00::1]:8642", "localhost"):
+            assert client.get("/v1/models", headers={"Host": address}).status_code == 200
+
+
+def test_a_service_with_keys_answers_to_every_name(settings: Settings) -> None:
+    keyed = settings.model_copy(update={"host": "0.0.0.0"})
+    with TestClient(create_app(keyed, lambda *_: None), base_url="http://farm.example") as client:
+        assert client.get("/v1/models").status_code == 401
 
 
 @pytest.mark.parametrize(("path", "method", "status"), [("/v1/nothing", "GET", 404), ("/v1/health", "DELETE", 405)])
@@ -98,6 +114,18 @@ def test_full_disk(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     reply = client.post("/v1/explorations", json={"model": "gpt2"})
     assert reply.status_code == 507
     assert "Free some space" in reply.json()["detail"]
+
+
+def test_the_log_has_no_values_of_statements(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def locked(*_: Any) -> None:
+        raise OperationalError("INSERT", {"options": "a secret of a webhook"}, Exception("database is locked"))
+
+    monkeypatch.setattr("api.services.explorations.start", locked)
+    assert client.post("/v1/explorations", json={"model": "gpt2"}).status_code == 503
+    assert "database is locked" in caplog.text
+    assert "a secret of a webhook" not in caplog.text
 
 
 def test_health_without_broker_and_worker(client: TestClient) -> None:

@@ -1,7 +1,10 @@
+import os
 import socket
 from pathlib import Path
 
 import pytest
+from fake_board import FakeBoard
+from fake_xbutil import BDF, SHELL
 
 from cli.checks import State, run_checks
 
@@ -20,6 +23,19 @@ def test_missing_compiler_says_what_to_do(tmp_path: Path, monkeypatch: pytest.Mo
     found = checks(tmp_path)
     assert found["g++"].state is State.FAIL
     assert "apt install g++" in found["g++"].advice
+
+
+def test_a_board_that_can_not_be_used_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", os.pathsep.join((str(tmp_path), "/usr/bin", "/bin")))
+    found = checks(tmp_path)["board"]
+    assert found.state is State.WARN
+    assert "no xbutil or xrt-smi in PATH: install XRT" in found.advice
+
+
+def test_a_board_that_can_be_used_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    FakeBoard(tmp_path, monkeypatch)
+    found = checks(tmp_path)["board"]
+    assert (found.state, found.found) == (State.OK, f"{BDF} ({SHELL})")
 
 
 def test_state_directory_below_a_file(tmp_path: Path):

@@ -58,6 +58,7 @@ def test_join_and_start_again_without_key(farm: Farm, tmp_path: Path) -> None:
     assert settings.redis == "redis://farm"
     assert "mlr_k" not in (tmp_path / "node.json").read_text()
     assert "lab-7" in done.output
+    assert "crossed the network unencrypted" in done.stderr.replace("\n", " ")
 
 
 def test_a_later_start_knows_all(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:

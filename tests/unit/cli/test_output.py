@@ -1,6 +1,9 @@
+import sys
+
+import pytest
 from rich.console import Console
 
-from cli.output import table
+from cli.output import table, write_log
 
 
 def test_an_id_stays_whole_on_a_narrow_terminal():
@@ -10,3 +13,14 @@ def test_an_id_stays_whole_on_a_narrow_terminal():
         console.print(table("", ("design", ">latency us", ">energy uJ", "knobs", "csim"), [row]))
     assert "dsg_01m7z14rsxp28kvfzd" in capture.get()
     assert "\u2026" not in capture.get()
+
+
+@pytest.mark.parametrize(
+    ("terminal", "shown"), [(True, "é\t^[]52;c;cm0=^Gok ?\n"), (False, "é\t\x1b]52;c;cm0=\x07ok \x9b\n")]
+)
+def test_a_log_does_not_command_a_terminal(
+    terminal: bool, shown: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
+    write_log("é\t\x1b]52;c;cm0=\x07ok \x9b\n")
+    assert capsys.readouterr().out == shown

@@ -91,3 +91,14 @@ def test_dependencies_and_volumes_exist() -> None:
 def test_workers_have_time_to_give_back() -> None:
     for name in ("worker", "vitis"):
         assert int(SERVICES[name]["stop_grace_period"].removesuffix("s")) >= 30
+
+
+def test_uploads_do_not_wait_in_memory() -> None:
+    api = SERVICES["api"]
+    mounted = {volume.split(":")[1] for volume in api["volumes"]}
+    assert api["environment"]["TMPDIR"] in mounted - set(api["tmpfs"])
+
+
+def test_who_checks_webhooks_and_who_calls_them_know_the_same_hosts() -> None:
+    listed = [SERVICES[name]["environment"]["MILLRACE_WEBHOOK_HOSTS"] for name in ("api", "scheduler")]
+    assert listed[0] == listed[1]

@@ -71,10 +71,26 @@ def settings(member: Membership, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_ask(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    answer = {"version": "1", "revision": "2", "probe": "3", "environment": {"A": "b"}, "more": 1}
+    environment = {"MILLRACE_REDIS_URL": "redis://farm", "AWS_REGION": "x"}
+    answer = {"version": "1", "revision": "2", "probe": "3", "environment": environment, "more": 1}
     monkeypatch.setattr(FakeFarm, "answer", answer)
-    assert membership.ask(f"{url}/", "mlr_key", "lab-7") == Membership(f"{url}/", "1", "2", "3", {"A": "b"})
+    assert membership.ask(f"{url}/", "mlr_key", "lab-7") == Membership(f"{url}/", "1", "2", "3", environment)
     assert FakeFarm.asked == ("/v1/farm/join", "Bearer mlr_key", {"name": "lab-7", "version": millrace_version()})
+
+
+def test_a_farm_does_not_choose_what_code_runs_here(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    environment = dict.fromkeys(("LD_PRELOAD", "PATH", "PYTHONPATH", "MILLRACE_STAGES"), "/tmp/theirs")
+    answer = {"version": "1", "revision": "2", "probe": "3", "environment": environment}
+    monkeypatch.setattr(FakeFarm, "answer", answer)
+    assert membership.ask(url, "mlr_key", "lab-7").environment == {}
+
+
+@pytest.mark.parametrize(
+    ("url", "readable"),
+    [("http://farm.example:8642", True), ("http://127.0.0.1:8642", False), ("https://farm.example", False)],
+)
+def test_whether_others_can_read_the_answer(url: str, readable: bool) -> None:
+    assert membership.is_readable_on_the_way(url) is readable
 
 
 @pytest.mark.parametrize(
@@ -86,6 +102,7 @@ def test_ask(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
         (404, [], "answered 404.*check the address"),
         (200, {"version": "1"}, "check the address"),
         (200, "what?", "check the address"),
+        (200, {"version": "1", "revision": "2", "probe": "3", "environment": ["A"]}, "check the address"),
     ],
 )
 def test_refusals(url: str, monkeypatch: pytest.MonkeyPatch, status: int, answer: Any, message: str) -> None:

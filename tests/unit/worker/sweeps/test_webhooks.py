@@ -86,7 +86,8 @@ def test_redirects_and_refusals_are_final(status: int) -> None:
 @pytest.mark.parametrize(
     "address",
     ["127.0.0.1", "10.0.0.8", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "::1", "fe80::1%eth0",
-     "fd00::1", "::ffff:127.0.0.1", "2002:7f00:1::", "224.0.0.1"],
+     "fd00::1", "::ffff:127.0.0.1", "2002:7f00:1::", "224.0.0.1", "64:ff9b::a9fe:a9fe", "64:ff9b::7f00:1",
+     "64:ff9b:1::1", "::7f00:1", "fec0::1"],
 )  # fmt: skip
 def test_addresses_that_are_not_public_are_never_called(address: str) -> None:
     calls = Calls(200)
@@ -94,6 +95,24 @@ def test_addresses_that_are_not_public_are_never_called(address: str) -> None:
     assert calls.requests == []
     assert found.error is not None
     assert "not public" in found.error
+    assert address not in found.error
+
+
+@pytest.mark.parametrize("address", ["2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"])
+def test_public_addresses_are_called_in_any_writing(address: str) -> None:
+    assert Calls(200).deliver(address=address).error is None
+
+
+@pytest.mark.parametrize("url", ["https://[v1.x]/hook", f"https://{'a' * 64}.example/hook", "https://a..example/hook"])
+def test_what_nobody_can_call_fails(url: str) -> None:
+    """An error that nobody expects would end the thread, and the call be made again and again."""
+    transport = httpx.MockTransport(lambda _: httpx.Response(200))
+    found = deliver(url, {}, "run_1", None, (), transport=transport, sleep=lambda _: None)
+    assert found.state == "failed"
+
+
+def test_an_address_that_can_not_be_written_fails() -> None:
+    assert Calls(200).deliver("https://[v1.x]/hook").state == "failed"
 
 
 def test_one_private_address_among_public_ones_is_enough() -> None:
