@@ -139,7 +139,7 @@ class BoardProcess:
                 raise BoardProcessError(text, hangs=True, kernel=self._kernel())
             answer = os.read(self._process.stdout.fileno(), 1 << 16)
             if not answer:
-                raise BoardProcessError(self._died(), kernel=self._kernel())
+                raise self._died()
             self._answers += answer
         line, _, self._answers = self._answers.partition(b"\n")
         return line
@@ -152,13 +152,18 @@ class BoardProcess:
     def _kernel(self) -> int | None:
         return self._running[0] - 1 if self._running[0] else None
 
-    def _died(self) -> str:
-        status = self._process.wait(GRACE_S)
+    def _died(self) -> BoardProcessError:
+        try:
+            status = self._process.wait(GRACE_S)
+        except subprocess.TimeoutExpired:  # its files are closed, but the driver holds it: the board hangs
+            text = "the process that uses the board does not end: the driver holds it"
+            return BoardProcessError(text, hangs=True, kernel=self._kernel())
         end = self._log.seek(0, os.SEEK_END)
         self._log.seek(max(0, end - _TAIL_BYTES))
         text = self._log.read().decode(errors="replace").strip()
         cause = f"by signal {signal.Signals(-status).name}" if status < 0 else f"with code {status}"
-        return f"the process that uses the board ended {cause}; it said:\n{text or 'nothing'}"
+        said = f"the process that uses the board ended {cause}; it said:\n{text or 'nothing'}"
+        return BoardProcessError(said, kernel=self._kernel())
 
 
 def _ms(seconds: float) -> int:

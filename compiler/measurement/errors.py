@@ -7,6 +7,8 @@ from compiler.errors import MillraceError
 MeasurementFailure = Literal[
     "device",  # no such board, it is busy, it refuses the design, its tools are missing
     "timeout",  # a kernel does not end
+    "deadlock",  # the same on the simulated board, where it is known that it never will
+    "c_error",  # the emitted C++ breaks a rule on the simulated board
 ]
 
 

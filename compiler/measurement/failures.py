@@ -1,14 +1,20 @@
 """What a failed command to a board means, and what a person does about it."""
 
 import re
+from collections.abc import Mapping
 
 from compiler.measurement.board_process import BoardProcessError
 from compiler.measurement.boards import Board, Host
-from compiler.measurement.errors import MeasurementError
+from compiler.measurement.errors import MeasurementError, MeasurementFailure
 from compiler.measurement.subject import Subject
 
-# How the emitted C++ ends on the simulated board where hardware would hang.
-_HANGS = frozenset({"DeadlockError", "SimulationTimeoutError"})
+# How the emitted C++ ends on the simulated board. All but the last are the design's fault, and so they are each time.
+_ENDS: Mapping[str, tuple[MeasurementFailure, str]] = {
+    "DeadlockError": ("deadlock", "hangs"),
+    "LeftoverError": ("c_error", "leaves tokens unread"),
+    "TaskFaultError": ("c_error", "breaks a rule"),
+    "SimulationTimeoutError": ("timeout", "hangs"),
+}
 _ADVICE = (
     (r"resource busy|EBUSY", "another process has the board loaded: end it (xbutil examine --report dynamic-regions)"),
     (r"allocate|bad_alloc|ENOMEM", "the design's buffers do not fit the memory that it was linked to: check link.cfg"),
@@ -23,8 +29,9 @@ _ADVICE = (
 def failure(error: BoardProcessError, subject: Subject, limit_s: float) -> MeasurementError:
     """The error for who asked for the measurement."""
     kernel = subject.kernels[error.kernel] if error.kernel is not None else " or ".join(subject.kernels)
-    if error.raised in _HANGS:
-        return MeasurementError("timeout", f"kernel {kernel} of {subject.name} hangs: {error}")
+    if error.raised in _ENDS:
+        kind, what = _ENDS[error.raised]
+        return MeasurementError(kind, f"kernel {kernel} of {subject.name} {what}: {error}")
     if error.hangs and error.kernel is None:
         return MeasurementError("timeout", f"the board does not answer: {error}")
     if error.hangs:

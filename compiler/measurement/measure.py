@@ -15,7 +15,7 @@ def measure(
 ) -> Measurement:
     """Run the design in the directory `design` and compare its results with the reference.
 
-    `xclbin` is for a board; the simulated one builds the design's C++. Raises MeasurementError ("device", "timeout"),
+    `xclbin` is for a board; the simulated one builds the design's C++. Raises MeasurementError,
     ToolError where the C++ does not build, InvalidInputError where design or xclbin are not there.
     """
     subject, progress = read_subject(design, request.allow_edited), Progress(on_line, on_step)

@@ -53,7 +53,7 @@ class RunPower:
         return (self.run_w - self.idle_w) * self.seconds_per_run * 1e6
 
     @property
-    def gross_uj(self) -> float:
+    def with_idle_uj(self) -> float:
         """Of one run, the card at rest included."""
         return self.run_w * self.seconds_per_run * 1e6
 
@@ -62,7 +62,7 @@ class RunPower:
             "power": (self.run_w, "W"),
             "idle_power": (self.idle_w, "W"),
             "energy": (self.energy_uj, "uJ"),
-            "energy_gross": (self.gross_uj, "uJ"),
+            "energy_with_idle": (self.with_idle_uj, "uJ"),
         }
 
 
@@ -91,7 +91,7 @@ class Measurement:
     edited: tuple[str, ...] = ()
 
     def metrics(self) -> tuple[Metric, ...]:
-        """Latency is that of one run in us, energy of one run in uJ without the card at rest (`_gross`: with it)."""
+        """Latency is that of one run in us, energy that of one run in uJ (`_with_idle`: the card at rest included)."""
         return self.found
 
     def to_json(self) -> dict[str, Any]:

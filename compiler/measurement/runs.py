@@ -63,5 +63,10 @@ def check(board: BoardProcess, expected: Expected) -> Verdict:
 
 
 def _compare(file: Path, expected: Expected) -> tuple[OutputCheck, ...]:
+    """Every result that the reference has. Raises InvalidInputError where the design has others."""
     with np.load(file) as got, np.load(expected.file) as golden:
-        return tuple(compare(name, got[name], golden[name], expected.tolerance) for name in got.files)
+        if set(got.files) != set(golden.files):
+            names = ", ".join(sorted(set(got.files) ^ set(golden.files)))
+            text = f"the results of the design and {expected.file} are not the same ones ({names})"
+            raise InvalidInputError(f"{text}; compile the design again")
+        return tuple(compare(name, got[name], golden[name], expected.tolerance) for name in golden.files)

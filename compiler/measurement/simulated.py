@@ -36,7 +36,7 @@ def measure_simulated(subject: Subject, request: MeasureRequest, progress: Progr
     progress.on_line("simulate")
     simulation = simulate_directory(subject.directory)
     if simulation.deadlock is not None:
-        raise MeasurementError("timeout", f"{subject.name} hangs in the simulator: {simulation.deadlock.text}")
+        raise MeasurementError("deadlock", f"{subject.name} hangs in the simulator: {simulation.deadlock.text}")
     power = modelled_power(subject, simulation.latency_us)
     return subject.measurement(
         verdict,

@@ -1,8 +1,12 @@
 """XRT's tool for boards: `xbutil`, which XRT 2024.2 renamed to `xrt-smi`. Its reports are JSON files."""
 
+import contextlib
+import os
 import shutil
+import signal
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +16,7 @@ from compiler.toolchain.source import Source, read_source
 
 NAMES = ("xbutil", "xrt-smi")
 EXAMINE_S, RESET_S = 60.0, 120.0  # a board that is not ready answers each question only when its time is up
+_KILL_S = 5.0
 _DONE = "Successfully reset Device"  # the tool ends with code 0 even where the reset failed
 
 
@@ -46,26 +51,38 @@ class Xbutil:
 
     def _run(self, arguments: list[str], seconds: float) -> str:
         try:
-            done = subprocess.run(
-                [self.path, *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                timeout=seconds,
-                check=False,
-            )
+            return _said([self.path, *arguments], seconds)
         except subprocess.TimeoutExpired as error:
             text = f"{self.path.name} {arguments[0]} did not end within {seconds:g} s; look at the board with dmesg"
             raise MeasurementError("device", text) from error
         except OSError as error:
             raise MeasurementError("device", f"{self.path} can not be started: {error.strerror}") from error
-        return done.stdout.decode(errors="replace")
 
 
 def find_xbutil() -> Xbutil | None:
     """The tool in PATH, None where there is none."""
     path = next(filter(None, map(shutil.which, NAMES)), None)
     return Xbutil(Path(path)) if path is not None else None
+
+
+def _said(command: Sequence[str | Path], seconds: float) -> str:
+    """All that it says. XRT's tool is a script that waits for a program: both end in time, or both are killed."""
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        return process.communicate(timeout=seconds)[0].decode(errors="replace")
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        with contextlib.suppress(subprocess.TimeoutExpired):  # it may be stuck in the driver
+            process.wait(_KILL_S)
+        assert process.stdout is not None
+        process.stdout.close()
 
 
 def _end(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The whole ladder of a design on real Postgres and Redis, with the stand-in for Vitis and the simulated board.
+"""The whole ladder of a design on real Postgres and Redis, with the stand-in for Vitis, the simulated and a fake board.
 
 The network is a softmax; compiler, search, C++, simulator and the adapters of Vitis are the real ones.
 """
@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from fake_board import FakeBoard
+from fake_xbutil import SHELL
 from running_farm import RunningFarm
 from running_service import wait_for
 from servers import RedisServer
@@ -29,9 +31,10 @@ from worker.settings import Settings
 
 pytestmark = pytest.mark.e2e
 
-VERSIONS = ("2022.1", "2022.2", "2023.1", "2023.2", "2024.1")
+VERSIONS = ("2022.1", "2022.2", "2023.1", "2023.2", "2024.1", "2024.2", "2025.1")
 LADDER = {"csynth": 1, "cosim": 1, "link": 1, "measure": 1}
 NODE = "here"
+IN_THE_FARM = 'design = "../design"'  # where a measurement finds the design, seen from the link's files
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +56,20 @@ def database(postgres_server: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def farm(tmp_path_factory: pytest.TempPathFactory, vitis: Path, database: str) -> Generator[RunningFarm]:
+def board(tmp_path_factory: pytest.TempPathFactory) -> Generator[FakeBoard]:
+    """XRT's tool and module for the workers that are started from here."""
+    path = os.environ["PATH"]
+    with pytest.MonkeyPatch.context() as environment:
+        made = FakeBoard(tmp_path_factory.mktemp("board"), environment)
+        environment.setenv("PATH", os.pathsep.join((os.environ["PATH"].partition(os.pathsep)[0], path)))
+        made.break_it(IN_THE_FARM)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def farm(
+    tmp_path_factory: pytest.TempPathFactory, vitis: Path, board: FakeBoard, database: str
+) -> Generator[RunningFarm]:
     """A worker that offers everything."""
     home, redis = tmp_path_factory.mktemp("ladder"), RedisServer()
     redis.start()
@@ -169,7 +185,15 @@ FAILURES: list[tuple[DesignStage, str, str, str | None, int, str]] = [
     ("link", "disk_full@1", "done", None, 2, ""),
     ("link", "hang", "failed", "timeout", 2, "was ended after"),
     ("link", "licence", "queued", None, 1, ""),
+    ("link", "memory@1", "done", None, 2, ""),
+    ("link", "truncated", "done", None, 1, ""),
+    ("csynth", "truncated@1", "done", None, 2, ""),
+    ("cosim", "truncated", "failed", "tool", 2, "cosim.rpt could not be read"),
+    ("cosim", "licence", "queued", None, 1, ""),
 ]
+# A stage below the link has no clock to be told apart by.
+VERSION_OF = {("csynth", "truncated@1"): "2024.2", ("cosim", "truncated"): "2024.2", ("cosim", "licence"): "2025.1"}
+LIMITS = {"hang": {"timeout_s": 2.0}, "memory@1": {"memory_gb": 0.3}}
 
 
 @pytest.mark.parametrize(("number", "case"), list(enumerate(FAILURES)), ids=[f"{s}:{k}" for s, k, *_ in FAILURES])
@@ -178,23 +202,62 @@ def test_each_failure_has_its_own_outcome(
 ) -> None:
     stage, kind, state, failure, runs, word = case
     install.control(vitis, FAIL=f"{stage}:{kind}")
-    build_id = build(farm, first, stage, vitis="2023.2", clock_mhz=200 + number)
-    if kind == "hang":
-        with farm.farm.database.write() as session:
-            builds.get(session, build_id).timeout_s = 2.0
+    build_id = build(farm, first, stage, vitis=VERSION_OF.get((stage, kind), "2023.2"), clock_mhz=200 + number)
+    with farm.farm.database.write() as session:
+        for limit, value in LIMITS.get(kind, {}).items():
+            setattr(builds.get(session, build_id), limit, value)
     try:
         found = _settled(farm, build_id, state, runs)
     finally:
         install.control(vitis, FAIL=None)
     assert (found.state, found.failure, found.attempt) == (state, failure, runs), found.error
     assert word in str(found.error) or not word
-    expected = {"licence": "licence", "disk_full@1": "node", "killed@1": "node"}.get(kind, failure)
+    past = {"licence": "licence", "disk_full@1": "node", "killed@1": "node", "memory@1": "node", "truncated@1": "tool"}
+    expected = past.get(kind, failure)
     assert Counter(entry["failure"] for entry in found.history) == Counter(
         {expected: runs if state == "queued" else runs - 1} if expected and (runs > 1 or state == "queued") else {}
     )
     if state == "queued":
         with farm.farm.database.write() as session:
             flow.cancel_build(farm.farm, session, build_id)
+
+
+def test_a_board_of_the_node_is_measured_and_the_last_measurement_counts(farm: RunningFarm, first: Exploration) -> None:
+    for version in ("2023.2", "2022.2"):
+        [found] = farm.wait([build(farm, first, "measure", vitis=version, board=SHELL)], seconds=60)
+        assert found.state == "done", found.error
+        with farm.farm.database.read() as session:
+            [design] = designs.stored(session, first.id)
+            rows = designs.metrics_of(session, [design.id])[design.id]
+        metrics = {m.name: m for m in rows if m.build_id == found.id}
+        assert set(metrics) == {
+            *("latency", "latency_p95", "throughput"),
+            *("power", "idle_power", "energy", "energy_with_idle"),
+        }
+        assert {(m.fidelity, m.tool, m.tool_version) for m in metrics.values()} == {("board", "xrt", "2.16.204")}
+        assert metrics["energy"].value == pytest.approx(metrics["energy_with_idle"].value * 25 / 45, rel=0.02)
+
+
+def test_a_board_takes_no_binary_for_emulation(farm: RunningFarm, first: Exploration) -> None:
+    [found] = farm.wait([build(farm, first, "measure", vitis="2023.2", target="hw_emu", board=SHELL)], seconds=60)
+    assert (found.state, found.failure, found.attempt) == ("failed", "infeasible", 1), found.error
+    assert "is for hw_emu: a board needs one for hw" in str(found.error)
+
+
+def test_a_kernel_that_hangs_on_the_board_is_a_timeout_and_tried_again(
+    farm: RunningFarm, first: Exploration, board: FakeBoard
+) -> None:
+    csim = builds_of(farm, first)["csim"]
+    with farm.farm.database.read() as session:
+        kernel = next(Path(p).stem for p in relations.files_of(session, csim.id) if p.endswith("_k0.cpp"))
+    board.break_it(IN_THE_FARM, f"hangs = {kernel!r}")
+    try:
+        [found] = farm.wait([build(farm, first, "measure", vitis="2023.2", clock_mhz=199, board=SHELL)], seconds=60)
+    finally:
+        board.break_it(IN_THE_FARM)
+    assert (found.state, found.failure, found.attempt) == ("failed", "timeout", 2), found.error
+    assert f"kernel {kernel} of" in str(found.error)
+    assert "nobody allowed its reset" in str(found.error)
 
 
 def _settled(farm: RunningFarm, build_id: str, state: str, runs: int) -> Build:

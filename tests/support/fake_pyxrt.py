@@ -1,8 +1,9 @@
 """pyxrt's interface over the interpreter: each design is computed in numpy when its last kernel runs.
 
-An xclbin is a file in a design directory. Strict where XRT is: contents move by `sync` only, an argument takes buffers
-of its own memory group only, and loading an xclbin ends what the one before had. `Faults` is what a test breaks, in the
-`pyxrt.py` that it writes for a process of its own: `from fake_pyxrt import *; Faults.hangs = "k1"`.
+An xclbin is a file in a design directory, or `Faults.design` says where the design is. Strict where XRT is: contents
+move by `sync` only, an argument takes buffers of its own memory group only, and loading an xclbin ends what the one
+before had. `Faults` is what a test breaks, in the `pyxrt.py` that it writes for a process of its own:
+`from fake_pyxrt import *; Faults.hangs = "k1"`.
 """
 
 import json
@@ -31,6 +32,7 @@ class Faults:
     wrong_from: int | None = None  # run from which on results are off
     crashes = False  # the process dies in the first run
     sensor = True
+    design = "."  # where the design lies, seen from the folder of its xclbin
     idle_w, run_w = 20.0, 45.0
     refresh_s = 0.02  # of the sensor: in between it repeats itself
     # Processes see through it whether a kernel runs: the one that reads the sensor is not the one that runs kernels.
@@ -56,7 +58,7 @@ class xrt_info_device(Enum):  # noqa: N801
 
 class xclbin:  # noqa: N801
     def __init__(self, path: str) -> None:
-        self.directory = Path(path).parent
+        self.directory = Path(path).parent / Faults.design
 
 
 class Loaded:

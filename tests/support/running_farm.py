@@ -36,7 +36,8 @@ class RunningFarm:
         """Another worker, on a node of its own unless told otherwise."""
         name = f"node{len(self.workers)}"
         own = {f"MILLRACE_{key.upper()}": str(value) for key, value in {"node": name, **extra}.items()}
-        path = os.pathsep.join(map(str, (REPOSITORY, REPOSITORY / "tests" / "support")))
+        inherited = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+        path = os.pathsep.join(map(str, (REPOSITORY, REPOSITORY / "tests" / "support", *filter(None, inherited))))
         environment = {**self.farm.settings.environment(), "RUNS": str(self.runs), "PYTHONPATH": path, **own}
         with self.log.open("ab") as output:
             worker = subprocess.Popen(

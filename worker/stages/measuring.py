@@ -4,10 +4,11 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
+from compiler.errors import InvalidInputError
 from compiler.measurement.errors import MeasurementError
 from compiler.measurement.request import MeasureRequest
 from compiler.metrics import Metric
-from db.repositories import designs, relations
+from db.repositories import builds, designs, relations
 from worker.farm import Farm
 from worker.ladder.table import SIMULATED
 from worker.ladder.versions import tools_of
@@ -34,25 +35,28 @@ def measure(farm: Farm, stages: Stages, job: JobContext) -> Outcome:
     tools |= found.tool_versions
     if not found.passed:
         return Outcome(found.to_json(), tools, failure="infeasible", error=found.message)
-    metrics = _new(found.metrics(), _known(farm, subject, job))
+    metrics = _new(found.metrics(), _known(farm, subject))
     return Outcome(found.to_json(), tools, metrics, effect=reflag(subject))
 
 
 def _xclbin(farm: Farm, job: JobContext) -> Path:
+    with farm.database.read() as session:
+        link = relations.below(session, job.build.id)[-1]
+    if (target := link.options.get("target", "hw")) != "hw":
+        raise InvalidInputError(f"the link of this design ({link.id}) is for {target}: a board needs one for hw")
     folder = fetch(farm, job, "link", job.scratch / "link")
     found = next(iter(sorted(folder.glob("*.xclbin"))), None)
     if found is None:
-        with farm.database.read() as session:
-            link = relations.below(session, job.build.id)[-1]
         raise LostFileError(link.id, f"the link of this design ({link.id}) left no .xclbin; it is run again")
     return found
 
 
-def _known(farm: Farm, subject: Subject, job: JobContext) -> set[tuple[str, str]]:
-    """Names and fidelities that other builds of the design have given it."""
+def _known(farm: Farm, subject: Subject) -> set[tuple[str, str]]:
+    """Names and fidelities that other stages gave the design: a measurement replaces the one before it."""
     with farm.database.read() as session:
         rows = designs.metrics_of(session, [subject.design.id])[subject.design.id]
-    return {(row.name, row.fidelity) for row in rows if row.build_id != job.build.id}
+        made_by = {key: builds.get(session, key).stage for key in {row.build_id for row in rows} if key is not None}
+    return {(row.name, row.fidelity) for row in rows if made_by.get(row.build_id or "") != "measure"}
 
 
 def _new(metrics: Iterable[Metric], known: Collection[Any]) -> tuple[Metric, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from compiler.errors import InvalidInputError, MillraceError, UnsupportedError
+from compiler.simulator.csim.errors import DeadlockError, LeftoverError, SimulationTimeoutError, TaskFaultError
 from compiler.toolchain.report import Failure as Reported
 from compiler.toolchain.report import FailureKind
 from db.models import Failure
@@ -24,6 +25,8 @@ _FAILURES: dict[FailureKind, Failure] = {
     "unfinished": "tool",
 }
 _ORDER = tuple(_FAILURES)
+# A design that can not work, or whose C++ does not run to its end, does not however often it is tried.
+_DESIGN = (InvalidInputError, UnsupportedError, DeadlockError, LeftoverError, TaskFaultError)
 
 
 def decisive(failures: Sequence[Reported]) -> Reported | None:
@@ -44,5 +47,7 @@ def explain(failure: Reported) -> str:
 
 
 def failure_of_error(error: MillraceError) -> Failure:
-    """Of what our own code raised: a design or an input that can not work stays so, all else may have been bad luck."""
-    return "infeasible" if isinstance(error, InvalidInputError | UnsupportedError) else "tool"
+    """Of what our own code raised."""
+    if isinstance(error, _DESIGN):
+        return "infeasible"
+    return "timeout" if isinstance(error, SimulationTimeoutError) else "tool"

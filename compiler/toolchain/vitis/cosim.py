@@ -69,7 +69,7 @@ def _simulate(trail: Trail, place: Workspace, kernel: KernelCode) -> tuple[tuple
     if failures:
         return (deadlock or failures), ()
     if isinstance(report, Failure):
-        return (report,), ()
+        return deadlock or log_failures(trail.out / log) or (report,), ()
     if report.status != "pass":
         return deadlock or log_failures(trail.out / log) or report.failures, ()
     return (), _metrics(report, kernel, trail.installation.version)

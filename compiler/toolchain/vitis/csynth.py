@@ -1,6 +1,7 @@
 """C synthesis of every kernel of a design: estimates of latency, area and clock, and the .xo for the link."""
 
 import re
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from compiler.toolchain.hls.csynth import TOOL, CsynthReport
 from compiler.toolchain.report import Failure
 from compiler.toolchain.vitis.combined import figures, of_design
 from compiler.toolchain.vitis.commands import build_folder, hls_of, packaging, synthesis
+from compiler.toolchain.vitis.ended import log_failures
 from compiler.toolchain.vitis.installation import Installation
 from compiler.toolchain.vitis.limits import Limits
 from compiler.toolchain.vitis.process import Sampling
@@ -67,10 +69,10 @@ def _synthesise(trail: Trail, place: Workspace, kernel: KernelCode) -> tuple[tup
     if failures:
         return failures, ()
     if isinstance(report, Failure):
-        return (report,), ()
+        return log_failures(trail.out / log) or (report,), ()
     xo = _xo(place, kernel)
     if xo is None:
-        return (_absent("no .xo", kernel),), ()
+        return log_failures(trail.out / log) or (_absent("no whole .xo", kernel),), ()
     trail.keep(xo, f"{kernel.name}.xo")
     trail.notes += [f"{kernel.name}: {failure.message}" for failure in report.failures]
     return (), (*report.metrics(), *_fmax(report, trail.out / log))
@@ -96,9 +98,9 @@ def _absent(what: str, kernel: KernelCode) -> Failure:
 
 
 def _xo(place: Workspace, kernel: KernelCode) -> Path | None:
-    """Of the configuration and of the script in hls/, of some versions in the component's folder."""
+    """Of the configuration and of the script in hls/, of some versions in the component's folder; a whole one only."""
     places = (place.code, place.code / build_folder(kernel), place.code / build_folder(kernel) / "hls" / "impl")
-    return next((file for p in places if (file := p / f"{kernel.name}.xo").is_file() and file.stat().st_size), None)
+    return next((file for p in places if zipfile.is_zipfile(file := p / f"{kernel.name}.xo")), None)
 
 
 def _extra(place: Workspace, kernel: KernelCode) -> Iterator[Path]:

@@ -4,6 +4,7 @@ Vivado assesses the design after opt_design, a quarter of the way into a link of
 expects that timing will not be met. A placer that has more cells to place than there are says so and gives up later.
 """
 
+import contextlib
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,10 +53,17 @@ class LinkWatch:
         """Those that are new or grew since they were looked at last."""
         for place in _PLACES:
             for file in self._folder.glob(f"{place}/*qor_assessment*.rpt"):
-                size = file.stat().st_size
+                size = _size(file)
                 if self._judged.get(file) != size:
                     self._judged[file] = size
                     yield file
+
+
+def _size(file: Path) -> int:
+    """Of a file that Vivado may have put elsewhere since it was listed."""
+    with contextlib.suppress(OSError):
+        return file.stat().st_size
+    return 0
 
 
 def _failures(file: Path) -> tuple[Failure, ...]:

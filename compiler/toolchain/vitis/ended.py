@@ -28,8 +28,7 @@ def why_failed(tool: str, run: Run, limits: Limits, log: Path) -> tuple[Failure,
         return (_over_limit(tool, run, limits),)
     if run.exit_code == 0:
         return ()
-    said = tuple(failure for failure in log_failures(log) if failure.kind != "unfinished")
-    return said or (_by_exit_code(tool, run, log),)
+    return log_failures(log) or (_by_exit_code(tool, run, log),)
 
 
 def log_failures(log: Path) -> tuple[Failure, ...]:
@@ -38,7 +37,7 @@ def log_failures(log: Path) -> tuple[Failure, ...]:
         source = read_source(log)
     except ReportError:
         return ()
-    said = _causes_only(_said(source))
+    said = _causes_only(tuple(failure for failure in _said(source) if failure.kind != "unfinished"))
     if not is_deadlock_text(source):
         return said
     # That the results differ follows from the deadlock.
@@ -46,8 +45,9 @@ def log_failures(log: Path) -> tuple[Failure, ...]:
 
 
 def _causes_only(failures: tuple[Failure, ...]) -> tuple[Failure, ...]:
-    """Without "the link failed", where it is said why."""
-    return tuple(f for f in failures if f.kind != "link") or failures
+    """Without what only follows: "the link failed", where it is said why; "the stage failed" of a tool that crashed."""
+    follows = {"link", "c_error", "cosim"} if any(f.kind == "tool_crash" for f in failures) else {"link"}
+    return tuple(f for f in failures if f.kind not in follows) or failures
 
 
 def _said(source: Source) -> tuple[Failure, ...]:

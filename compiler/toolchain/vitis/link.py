@@ -67,8 +67,8 @@ def link(
 ) -> ToolResult:
     """Link `xos`, the kernels of `design` as csynth left them, into `out`/<design>.xclbin.
 
-    A clock that v++ lowered because paths missed it is a pass with a note; `clock` is the one that was reached. Raises
-    InvalidInputError where an .xo is missing.
+    A clock that v++ lowered because paths missed it is a pass with a note; `clock` is the one that was reached. A link
+    for emulation has no metrics. Raises InvalidInputError where an .xo is missing.
     """
     missing = [xo for xo in xos if not xo.is_file()]
     if missing or not xos:
@@ -88,7 +88,8 @@ def link(
         if not failures:
             failures = _unproven(reports, options)
             trail.keep(binary, output)
-        return _result(trail, failures, reports)
+        # What emulation runs at, and takes, is nothing that a card showed.
+        return _result(trail, failures, reports if options.target == "hw" else {})
 
 
 def _keep(trail: Trail, place: Workspace, wanted: Mapping[str, tuple[str, ...]]) -> list[Path]:

@@ -21,6 +21,8 @@ ALL = (*HLS, "link")
 APPLIES: dict[str, tuple[str, ...]] = {
     "licence": ALL,
     "c_error": ("csynth",),
+    "half_xo": ("csynth",),
+    "licence_unsaid": HLS,
     "deadlock": ("cosim",),
     "cosim_mismatch": ("cosim",),
     "placement": ("link",),
@@ -33,7 +35,12 @@ APPLIES: dict[str, tuple[str, ...]] = {
     ),
 }
 # They let the stage go on and change what it writes.
-QUIET = frozenset({"timing_scaled", "hopeless_qor", "no_report", "truncated", "deadlock", "cosim_mismatch", "daemon"})
+QUIET = frozenset(
+    {"timing_scaled", "hopeless_qor", "no_report", "truncated", "half_xo", "deadlock", "cosim_mismatch", "daemon"}
+    | {"licence_unsaid"}
+)
+# Of those, the ones that leave no report.
+NO_REPORT = frozenset({"no_report", "licence_unsaid"})
 
 _ALLOCATE = """
 import sys, time
@@ -74,6 +81,8 @@ def fail(call: Call, stage: str, kind: str) -> None:
     if kind in QUIET:
         if kind == "daemon":
             _orphan()
+        if kind == "licence_unsaid":
+            _no_licence(call, stage)
         return
     _ENDS[kind](call, stage)
     raise ToolExit(1)
@@ -90,6 +99,11 @@ def _trace(call: Call) -> None:
 
 
 def _licence(call: Call, stage: str) -> None:
+    _no_licence(call, stage)
+    link_failed(call) if stage == "link" else _trace(call)
+
+
+def _no_licence(call: Call, stage: str) -> None:
     feature, device = ("HLS", "xcu55c") if stage in HLS else ("Implementation", "xcu55c")
     call.say(f"Attempting to get a license for feature '{feature}' and/or device '{device}'")
     call.say(
@@ -101,7 +115,6 @@ def _licence(call: Call, stage: str) -> None:
         f"A valid license was not found for feature '{feature}' and/or device '{device}'. Please run the Vivado "
         "License Manager for assistance in determining which features and devices are licensed for your system.",
     )
-    link_failed(call) if stage == "link" else _trace(call)
 
 
 def _c_error(call: Call, stage: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from vitis_standin import texts
 from vitis_standin.call import Call, ToolExit
 from vitis_standin.csynth_report import design_report, find_dataflow
-from vitis_standin.faults import cosim_failed, fail, fault
+from vitis_standin.faults import NO_REPORT, cosim_failed, fail, fault
 from vitis_standin.sources import Function, find_function, missing_header, write_xo
 
 _CYCLES = "cycles.txt"
@@ -17,7 +17,10 @@ _PASS_ROW = re.compile(r"^\|\s*Verilog\|\s*Pass\|.*$", re.MULTILINE)
 
 @dataclass
 class Component:
-    """`build` is its folder, `solution` the part of it that holds the reports; `files` and `tb` are sources."""
+    """`build` is its folder, `solution` the part of it that holds the reports; `files` and `tb` are sources.
+
+    `half_xo`: its .xo will be cut.
+    """
 
     build: Path
     solution: Path
@@ -28,6 +31,7 @@ class Component:
     period: float = 0.0
     flow: str = "vivado"
     argv: str = ""
+    half_xo: bool = False
 
 
 def csim(call: Call, component: Component) -> None:
@@ -42,12 +46,13 @@ def csynth(call: Call, component: Component, stage: str = "csynth") -> None:
     kind = fault(call, stage) if stage == "csynth" else None
     if kind:
         fail(call, stage, kind)
+    component.half_xo = kind == "half_xo"
     call.work("csynth")
     report = component.solution / "syn" / "report"
     report.mkdir(parents=True, exist_ok=True)
     text, cycles = _report(call, component)
     (component.solution / _CYCLES).write_text(str(cycles))
-    if kind != "no_report":
+    if kind not in NO_REPORT:
         (report / "csynth.xml").write_text(text[: len(text) // 2] if kind == "truncated" else text)
     for name, (_, pointer) in zip(function.bundles, function.arguments, strict=False):
         call.info(
@@ -81,7 +86,7 @@ def cosim(call: Call, component: Component) -> None:
             ("   Verilog", "      Pass", *[f"{cycles:>15}"] * 3, *["             NA"] * 3, f"{cycles:>22}")
         )
         text = _PASS_ROW.sub(row + "|", text)
-    if kind != "no_report":
+    if kind not in NO_REPORT:
         text = text[: len(text) // 3] if kind == "truncated" else text
         (report / f"{component.top}_cosim.rpt").write_text(text)
     if failed:
@@ -100,6 +105,8 @@ def export(call: Call, component: Component, output: Path) -> None:
     function = _checked(call, component)
     try:
         write_xo(output, function)
+        if component.half_xo:
+            output.write_bytes(output.read_bytes()[: output.stat().st_size // 2])
     except (OSError, zipfile.LargeZipFile) as error:
         call.die("HLS 200-1552", f"export_design: {output}: {error}")
     call.info("HLS 200-802", f"Generated output file {output}")

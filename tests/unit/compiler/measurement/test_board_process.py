@@ -9,6 +9,7 @@ import psutil
 import pytest
 from fake_board import FakeBoard, described_design
 
+from compiler.measurement import board_process
 from compiler.measurement.board_process import BoardAt, BoardProcess, BoardProcessError
 
 _PARENT = """
@@ -54,6 +55,21 @@ def test_what_the_module_prints_is_no_answer(at: BoardAt, tmp_path: Path) -> Non
         module.write("import os\nprint('XRT build 2.16')\nos.write(1, b'[XRT] WARNING: shell\\n')\n")
     with BoardProcess(at) as board:
         assert "power_rails" in board.electrical()
+
+
+def test_a_process_that_the_driver_does_not_let_end_hangs(
+    at: BoardAt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(board_process, "GRACE_S", 0.2)
+    monkeypatch.setattr(board_process, "OPEN_S", 20.0)
+    with (tmp_path / "python" / "pyxrt.py").open("a") as module:
+        module.write("import os, time\nos.closerange(0, 64)\ntime.sleep(3600)\n")
+    with (
+        BoardProcess(at) as board,
+        pytest.raises(BoardProcessError, match="does not end: the driver holds it") as caught,
+    ):
+        board.electrical()
+    assert caught.value.hangs
 
 
 def test_nothing_is_left_when_it_is_closed(at: BoardAt) -> None:

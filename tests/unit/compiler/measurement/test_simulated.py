@@ -38,7 +38,7 @@ def test_results_are_checked_time_is_simulated_power_is_modelled(tmp_path: Path)
         "power": watts,
         "idle_power": idle,
         "energy": pytest.approx((watts - idle) * latency),
-        "energy_gross": pytest.approx(watts * latency),
+        "energy_with_idle": pytest.approx(watts * latency),
     }
     assert len(found.metrics()) == 6
     assert lines == ["build with g++", "load", "timed runs: 2 runs", "simulate"]
@@ -56,7 +56,7 @@ def test_results_are_checked_time_is_simulated_power_is_modelled(tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_a_design_that_hangs_is_a_timeout_that_names_the_kernel(tmp_path: Path) -> None:
+def test_a_design_that_hangs_is_a_deadlock_that_names_the_kernel(tmp_path: Path) -> None:
     design = described_design(tmp_path, "softmax")
     source = design / "hls" / "softmax_k0.cpp"
     text = source.read_text()
@@ -64,7 +64,7 @@ def test_a_design_that_hangs_is_a_timeout_that_names_the_kernel(tmp_path: Path) 
     assert source.read_text() != text
     with pytest.raises(MeasurementError, match=r"kernel softmax_k0 of softmax hangs: .*\n?.*no task can run") as caught:
         measure(design, None, MeasureRequest(allow_edited=True))
-    assert caught.value.kind == "timeout"
+    assert caught.value.kind == "deadlock"
 
 
 def test_a_design_without_golden_results_is_refused(tmp_path: Path) -> None:

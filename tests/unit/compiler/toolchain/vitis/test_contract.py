@@ -145,6 +145,8 @@ def test_link_for_another_clock(bench: Bench) -> None:
 def test_link_for_emulation_has_a_binary_and_no_clock(bench: Bench) -> None:
     result = bench.link(options=LinkOptions(U55C, target="hw_emu"))
     assert result.passed, result.failures
+    assert result.metrics == ()
+    assert result.verdict["clock_mhz"] is None
     assert Path("layer_norm.xclbin") in result.files
 
 

@@ -47,6 +47,13 @@ def test_a_good_assessment_is_no_reason(tmp_path: Path) -> None:
     assert LinkWatch(tmp_path).verdict() is None
 
 
+def test_a_report_that_is_gone_when_it_is_looked_at_is_no_reason(tmp_path: Path) -> None:
+    report(tmp_path, "")
+    (place,) = tmp_path.glob("**/impl_1")
+    (place / "moved_qor_assessment.rpt").symlink_to(place / "gone")
+    assert LinkWatch(tmp_path).verdict() is None
+
+
 def test_a_report_that_is_still_written_is_looked_at_again(tmp_path: Path) -> None:
     watch, text = LinkWatch(tmp_path), qor_bad()
     assert watch.verdict() is None

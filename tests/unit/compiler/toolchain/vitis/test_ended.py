@@ -56,6 +56,20 @@ def test_a_pass_is_not_asked_for_its_log(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "then",
+    [
+        "ERROR: [HLS 200-1715] Encountered problem during source synthesis",
+        "ERROR: [COSIM 212-4] *** C/RTL co-simulation finished: FAIL ***",
+    ],
+)
+def test_what_a_crashed_tool_says_of_its_stage_is_no_fault_of_the_design(tmp_path: Path, then: str) -> None:
+    log = tmp_path / "log"
+    banner = "****** Vitis HLS - High-Level Synthesis from C, C++ and OpenCL v2023.2 (64-bit)"
+    log.write_text(f"{banner}\nAbnormal program termination (11)\n{then}\n    while executing\n")
+    assert [failure.kind for failure in why_failed("vitis_hls", run(), LIMITS, log)] == ["tool_crash"]
+
+
+@pytest.mark.parametrize(
     ("log", "kind"),
     [
         ("heterocl_bert_u280_vpp_link_FAIL_place_overutil.log", "placement"),
