@@ -44,6 +44,10 @@ def is_empty(connection: Connection) -> bool:
 
 def clear(connection: Connection) -> None:
     """Delete every row of every table."""
+    if connection.dialect.name == "postgresql":  # at once: rows that others refer to are slow to delete
+        names = ", ".join(table.name for table in Base.metadata.sorted_tables)
+        connection.execute(text(f"TRUNCATE {names}"))
+        return
     for table in reversed(Base.metadata.sorted_tables):
         for column in _own_references(table):
             connection.execute(table.update().values({column: None}))

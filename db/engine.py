@@ -132,7 +132,7 @@ def make_engine(url: str, threads: int = _THREADS, *, limits: bool = True) -> En
         return _postgres_engine(url, threads, limits)
     if parsed.database and parsed.database != ":memory:":
         Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(url)
+    engine = create_engine(url, hide_parameters=True)  # they may hold secrets, errors are logged
     event.listen(engine, "connect", _configure_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
@@ -140,7 +140,9 @@ def make_engine(url: str, threads: int = _THREADS, *, limits: bool = True) -> En
 
 def _postgres_engine(url: str, threads: int, limits: bool) -> Engine:
     options: dict[str, Any] = {"connect_timeout": 10, **_KEEP_ALIVE}
-    engine = create_engine(url, pool_size=threads, max_overflow=threads, connect_args=options)
+    engine = create_engine(
+        url, pool_size=threads, max_overflow=threads, connect_args=options, hide_parameters=True
+    )  # parameters may hold secrets, errors are logged
     event.listen(engine, "checkout", partial(_check_idle, engine.dialect))
     event.listen(engine, "checkin", _note_idle)
     if limits:

@@ -27,6 +27,7 @@ from worker.queue.tasks import register
 from worker.running.executors import Executors
 from worker.running.logsender import LogSender
 from worker.running.processes import die_with
+from worker.running.runner import Runner
 from worker.running.runs import Runs
 from worker.running.scratch import sweep_scratch
 from worker.running.watch import Watch
@@ -55,7 +56,7 @@ def main(arguments: list[str]) -> None:
     try:
         _serve(app, settings)
     finally:
-        crew.executors.close()
+        crew.runner.executors.close()
 
 
 def _crew(farm: Farm, consuming: Consuming) -> Crew:
@@ -63,10 +64,8 @@ def _crew(farm: Farm, consuming: Consuming) -> Crew:
     return Crew(
         farm=farm,
         stopping=threading.Event(),
-        executors=Executors(farm.settings.environment()),
         presence=Presence(farm, consuming.set),
-        runs=runs,
-        logs=LogSender(farm.bus.logs, runs),
+        runner=Runner(farm, Executors(farm.settings.environment()), runs, LogSender(farm.bus.logs, runs)),
     )
 
 
@@ -84,8 +83,8 @@ def _starter(crew: Crew, consuming: Consuming, tending: Tending) -> Callable[...
         signal.signal(signal.SIGUSR1, drain)
         signal.signal(signal.SIGHUP, look_again)
         sweep_scratch(crew.farm.settings)
-        Watch(crew.farm, crew.runs, crew.presence, crew.stopping).start()
-        crew.logs.start()
+        Watch(crew.farm, crew.runner.runs, crew.presence, crew.stopping).start()
+        crew.runner.logs.start()
         tending.start()
 
     return ready

@@ -4,11 +4,13 @@ import hashlib
 import json
 import os
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import Field, ModelWrapValidatorHandler, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import SettingsError as NotParsedError
 
 from worker.errors import SettingsError
 
@@ -26,6 +28,15 @@ def _default_web_dist() -> Path:
     return checkout if checkout.is_dir() else _REPOSITORY / "api" / "static"
 
 
+def _by_name(error: ValidationError) -> Iterator[tuple[str, Any]]:
+    return ((str(detail["loc"][0]), detail) for detail in error.errors())
+
+
+def _shown(name: str, value: object) -> str:
+    """The value, unless it may hold a password."""
+    return "not usable" if name.endswith(("_url", "_urls")) else repr(value)
+
+
 class Settings(BaseSettings):
     """One value object for the worker, the API and the supervisor.
 
@@ -38,10 +49,11 @@ class Settings(BaseSettings):
     what a stage asks of a node: {"link": {"memory_gb": 32}}; `licences` counts of licence tokens of the farm.
     `store_url` is where artifacts are, an s3:// or file:// URL, default the folder below home; `store_cache_gb` bounds
     this machine's copies of those in S3; `join_urls` the addresses of database, redis and store as other nodes reach
-    them. `access` "auto" asks for API keys as soon as the API listens
-    elsewhere than on the loopback. `trusted_proxies` are the addresses whose `X-Forwarded-*` headers are believed.
-    `webhook_hosts` are the hosts that sweeps may call, `public_url` the address of the API that they are told,
-    `schedule` whether this worker starts sweeps. Dictionaries are JSON.
+    them. `access` "auto" asks for API keys as soon as the API listens elsewhere than on the loopback, or
+    `allowed_hosts`, `trusted_proxies` or `public_url` say that it is reached from elsewhere. `trusted_proxies` are the
+    addresses whose `X-Forwarded-*` headers are believed. `webhook_hosts` are the hosts that sweeps may call,
+    `public_url` the address of the API that they are told, `schedule` whether this worker starts sweeps. Dictionaries
+    are JSON.
 
     A variable that is empty counts as unset. Raises SettingsError for a value that can not be used.
     """
@@ -81,13 +93,22 @@ class Settings(BaseSettings):
     log_format: Literal["text", "json"] = "text"
     web_dist: Path = Field(default_factory=_default_web_dist)
 
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except NotParsedError as error:  # its text names the field
+            name = str(error).partition('"')[2].partition('"')[0]
+            raise SettingsError(f"{_PREFIX}{name.upper()} is not JSON; set another value, or unset it") from error
+
     @model_validator(mode="wrap")
     @classmethod
     def _explain(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
         try:
             return handler(data)
         except ValidationError as error:
-            wrong = (f"{_PREFIX}{str(e['loc'][0]).upper()} is {e['input']!r}: {e['msg']}" for e in error.errors())
+            wrong = (
+                f"{_PREFIX}{name.upper()} is {_shown(name, e['input'])}: {e['msg']}" for name, e in _by_name(error)
+            )
             raise SettingsError("; ".join(wrong) + ". Set another value, or unset it") from error
 
     @field_validator("allowed_hosts", "capabilities", "trusted_proxies", "webhook_hosts", mode="before")

@@ -88,17 +88,28 @@ def services(settings: Settings, announce: Announce) -> Generator[Services]:
         yield running
         return
     supervisor = Supervisor(settings, announce, any_port=True)
-    stopping = threading.Event()
-    watcher: threading.Thread | None = None
+    stopping, ended, stopped = threading.Event(), threading.Event(), threading.Event()
+
+    def supervise() -> None:
+        try:
+            supervisor.supervise(stopping)
+        except StartError as error:
+            announce(str(error))
+        ended.set()
+        stopped.wait()  # the children that it has started again die with this thread: not before they are stopped
+
+    watcher = threading.Thread(target=supervise, daemon=True, name="supervisor")
     try:
         address = supervisor.start(stopping)
-        watcher = threading.Thread(target=supervisor.supervise, args=(stopping,), daemon=True, name="supervisor")
         watcher.start()
         yield Services(address, settings.home, started=True)
     finally:
         stopping.set()
+        if watcher.is_alive():
+            ended.wait()
         supervisor.stop()
-        if watcher is not None:
+        stopped.set()
+        if watcher.is_alive():
             watcher.join()
 
 

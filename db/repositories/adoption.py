@@ -72,7 +72,8 @@ def _copy_metrics(session: Session, build: Build, design_id: str, twin: Build, t
     query = select(Metric).where(Metric.design_id == twin_design, Metric.build_id == twin.id)
     found = session.scalars(query.order_by(Metric.id))
     copies = [NewMetric(m.name, m.value, m.unit, m.fidelity, m.tool, m.tool_version) for m in found]
-    designs.record_build(session, design_id, build.id, cast("DesignStage", build.stage), copies)
+    if copies or twin.state == "done":  # a failure that measured nothing leaves what is known
+        designs.record_build(session, design_id, build.id, cast("DesignStage", build.stage), copies)
     if build.stage == "simulate":
         source = designs.get(session, twin_design)
         designs.set_simulated(session, design_id, source.simulated_us, source.deadlock, source.flags)

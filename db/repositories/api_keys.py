@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import case, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from db.errors import ConflictError, NotFoundError
@@ -40,8 +40,9 @@ def with_prefix(session: Session, prefix: str) -> Sequence[ApiKey]:
 
 
 def find(session: Session, key: str) -> ApiKey:
-    """The key with this id or name. Raises NotFoundError."""
-    found = session.scalars(select(ApiKey).where(or_(ApiKey.id == key, ApiKey.name == key))).first()
+    """The key with this id, or else this name. Raises NotFoundError."""
+    query = select(ApiKey).where(or_(ApiKey.id == key, ApiKey.name == key))
+    found = session.scalars(query.order_by(case((ApiKey.id == key, 0), else_=1))).first()
     if found is None:
         raise NotFoundError("API key", key, "millrace farm key list shows them")
     return found

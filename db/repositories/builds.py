@@ -51,19 +51,24 @@ def _subject(new: NewBuild):
     return Build.exploration_id == new.exploration_id, Build.design_id.is_(None), Build.workload_id.is_(None)
 
 
-def _place(session: Session, build: Build, priority: Priority) -> None:
+def _place(session: Session, build: Build, priority: Priority | None = None) -> None:
     # Waits until whoever is just ending a twin or the build before has committed: it would not see this build, and
-    # this transaction not that it has ended.
+    # this transaction not that it has ended. They lock the running one first, then those that wait.
     open_twin = select(Build.id).where(Build.key == build.key, Build.id != build.id, Build.state.in_(OPEN_STATES))
-    session.execute(open_twin.with_for_update(read=True)).all()
+    session.execute(open_twin.order_by(Build.state.desc(), Build.id).with_for_update(read=True)).all()
     if adoption.adopt_any(session, build):
         return
-    if ladder.may_start(session, build):
+    before = ladder.lock_before(session, build)
+    if before is None or before.state == "done":
         turns.enqueue(session, build, priority)
+    elif ladder.has_given_up(before):
+        ladder.give_up(session, build, before)
 
 
 def requeue(session: Session, build_id: str) -> bool:
-    """Queue a failed or cancelled build again, or block it until the build before is done; False in another state."""
+    """Put a failed or cancelled build where `ensure` would: in the queue, behind the build before, or at its end if a
+    twin has ended or the build before has no good end. False, and nothing happens, in another state.
+    """
     build = session.get(Build, build_id, with_for_update=True, populate_existing=True)
     if build is None or build.state not in ("failed", "cancelled"):
         return False
@@ -73,8 +78,7 @@ def requeue(session: Session, build_id: str) -> bool:
     build.losses, build.attempt, build.not_before = 0, 0, None
     build.finished_at, build.adopted_from = None, None
     session.flush()
-    if ladder.may_start(session, build):
-        turns.enqueue(session, build)
+    _place(session, build)
     return True
 
 
@@ -94,7 +98,8 @@ def finish(
     build.state, build.verdict, build.tool_versions = "done", verdict, tool_versions
     build.failure, build.error = None, None
     session.flush()
-    return ladder.unblock(session, build) + ladder.share(session, build)
+    twins = adoption.waiting_twins(session, build)
+    return ladder.unblock(session, build) + ladder.share(session, build, twins)
 
 
 def fail(session: Session, build: Build, failure: Failure, error: str, log_digest: str | None = None) -> list[Build]:
@@ -106,8 +111,8 @@ def fail(session: Session, build: Build, failure: Failure, error: str, log_diges
     build = _end(session, build, log_digest)
     build.state, build.failure, build.error = "failed", failure, error
     session.flush()
-    changed = ladder.abandon(session, build)
-    return changed + (ladder.share(session, build) if failure == "infeasible" else [])
+    twins = adoption.waiting_twins(session, build) if failure == "infeasible" else []
+    return ladder.abandon(session, build) + ladder.share(session, build, twins)
 
 
 def retry_later(
@@ -148,6 +153,12 @@ def of_design(session: Session, design_id: str) -> Sequence[Build]:
 def of_workload(session: Session, workload_id: str) -> Sequence[Build]:
     """Newest first."""
     return session.scalars(select(Build).where(Build.workload_id == workload_id).order_by(Build.id.desc())).all()
+
+
+def lock_import(session: Session, workload_id: str) -> list[Build]:
+    """Builds of the workload that have not ended, locked: none of them is queued again or ends meanwhile."""
+    query = select(Build).where(Build.workload_id == workload_id, Build.state.in_(OPEN_STATES)).order_by(Build.id)
+    return list(session.scalars(query.with_for_update(), execution_options={"populate_existing": True}))
 
 
 def of_exploration(session: Session, exploration_id: str, *stages: Stage) -> Sequence[Build]:

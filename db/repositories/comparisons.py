@@ -64,12 +64,13 @@ def build_counts(session: Session, run: SweepRun) -> tuple[int, int]:
 
 def unsent(session: Session, since: datetime) -> Sequence[SweepRun]:
     """Runs that have ended `since` then and whose webhook has not been called to an end, oldest first."""
-    # First without the comparisons, which are large.
+    # First without the comparisons, which are large. A run that was not started has none.
     ended = select(SweepRun.id).join(Sweep, SweepRun.sweep_id == Sweep.id)
-    ended = ended.where(Sweep.webhook.is_not(None), SweepRun.finished_at >= since).order_by(SweepRun.id)
+    ended = ended.where(Sweep.webhook.is_not(None), SweepRun.finished_at >= since, SweepRun.comparison.is_not(None))
     state = SweepRun.comparison["webhook"]["state"].as_string()
-    query = select(SweepRun).where(SweepRun.id.in_(session.scalars(ended.limit(_CHUNK)).all()))
-    return session.scalars(query.where(state.in_(("waiting", "sending"))).order_by(SweepRun.id)).all()
+    query = select(SweepRun).where(state.in_(("waiting", "sending"))).order_by(SweepRun.id)
+    ids = session.scalars(ended.order_by(SweepRun.id)).all()
+    return [run for chunk in _chunks(ids) for run in session.scalars(query.where(SweepRun.id.in_(chunk)))]
 
 
 def _chunks(keys: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session, aliased
 
 from db.errors import NotFoundError
 from db.ids import new_id
-from db.models import Build, Design, DesignStage, Metric
+from db.models import Build, Design, DesignStage, Exploration, Metric
 from db.types import utcnow
 
 _BATCH = 500  # SQLite bounds the parameters of a statement
@@ -162,6 +162,15 @@ def get(session: Session, design_id: str) -> Design:
     if design is None:
         raise NotFoundError("design", design_id)
     return design
+
+
+def with_exploration(session: Session, design_id: str) -> tuple[Design, Exploration]:
+    """The design and what it is of, read at once. Raises NotFoundError."""
+    query = select(Design, Exploration).join(Exploration, Design.exploration_id == Exploration.id)
+    row = session.execute(query.where(Design.id == design_id)).first()
+    if row is None:
+        raise NotFoundError("design", design_id)
+    return row[0], row[1]
 
 
 def stored(session: Session, exploration_id: str) -> Sequence[Design]:

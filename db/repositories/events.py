@@ -11,10 +11,11 @@ from db.repositories import explorations
 
 
 def append(session: Session, exploration_id: str, kind: str, data: dict[str, Any]) -> None:
-    """Add an event. Locks the exploration, so that ids become visible in order and a reader never skips one."""
+    """Add an event. Locks the exploration, so that ids become visible in order and a reader never skips one. It
+    is written with what else the session has to write.
+    """
     explorations.lock(session, exploration_id)
     session.add(Event(exploration_id=exploration_id, kind=kind, data=data))
-    session.flush()
 
 
 def since(session: Session, exploration_id: str, last_id: int, limit: int = 200) -> Sequence[Event]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import case, func, select
+from sqlalchemy import Select, case, func, select
 from sqlalchemy.orm import Session
 
 from db.errors import NotFoundError
@@ -70,15 +70,31 @@ def lock(session: Session, exploration_id: str) -> Exploration:
     Whoever locks an exploration and one of its builds takes the exploration first. What this transaction has locked
     already is not read again.
     """
-    locked: set[str] = session.info.setdefault("locked explorations", set())
-    if exploration_id in locked:
+    if exploration_id in _locked(session):
         return get(session, exploration_id)
-    query = select(Exploration).where(Exploration.id == exploration_id).with_for_update(of=Exploration)
-    exploration = session.scalars(query.execution_options(populate_existing=True)).first()
+    exploration = _lock(session, select(Exploration).where(Exploration.id == exploration_id))
     if exploration is None:
         raise NotFoundError("exploration", exploration_id)
-    locked.add(exploration_id)
     return exploration
+
+
+def lock_of(session: Session, build_id: str) -> Exploration | None:
+    """`lock` the exploration of a build; None for one that is of a workload."""
+    query = select(Exploration).join(Build, Build.exploration_id == Exploration.id)
+    return _lock(session, query.where(Build.id == build_id))
+
+
+def _lock(session: Session, query: Select[Exploration]) -> Exploration | None:
+    fresh = query.with_for_update(of=Exploration).execution_options(populate_existing=True)
+    exploration = session.scalars(fresh).first()
+    if exploration is not None:
+        _locked(session).add(exploration.id)
+    return exploration
+
+
+def _locked(session: Session) -> set[str]:
+    """Ids of those that this transaction has locked."""
+    return session.info.setdefault("locked explorations", set())
 
 
 def page(

@@ -12,12 +12,17 @@ from db.types import utcnow
 _CHUNK = 500  # SQLite bounds the parameters of a statement
 
 
-def may_start(session: Session, build: Build) -> bool:
-    """Whether the build that this one waits for is done. Keeps it from ending until this transaction does."""
+def lock_before(session: Session, build: Build) -> Build | None:
+    """The build that this one waits for as it is now. Keeps it from ending until this transaction does."""
     if build.after_id is None:
-        return True
-    before = select(Build.state).where(Build.id == build.after_id).with_for_update(read=True)
-    return session.scalars(before).one() == "done"
+        return None
+    before = select(Build).where(Build.id == build.after_id).with_for_update(read=True)
+    return session.scalars(before, execution_options={"populate_existing": True}).one()
+
+
+def has_given_up(build: Build) -> bool:
+    """Whether it has ended and nothing that waits for it can begin."""
+    return build.state in ("failed", "cancelled")
 
 
 def unblock(session: Session, build: Build) -> list[Build]:
@@ -31,14 +36,24 @@ def unblock(session: Session, build: Build) -> list[Build]:
 
 def abandon(session: Session, build: Build) -> list[Build]:
     """Cancel what waited for a build that failed."""
-    reason = f"{build.stage} {build.id}, which it waited for, failed: {build.error}"
-    return _cancel_waiting(session, [build.id], reason)
+    return _cancel_behind(session, [build.id], _reason(build))
 
 
-def share(session: Session, build: Build) -> list[Build]:
-    """End the builds with the key of one that has ended as it did, with all that follows."""
+def give_up(session: Session, build: Build, before: Build) -> None:
+    """Cancel a build that needs one that has given up, and what waits for it."""
+    _cancel(session, Build.id == build.id, _reason(before))
+    _cancel_behind(session, [build.id], _reason(before))
+
+
+def _reason(before: Build) -> str:
+    how = f"failed: {before.error}" if before.state == "failed" else "was cancelled"
+    return f"{before.stage} {before.id}, which it waited for, {how}"
+
+
+def share(session: Session, build: Build, twins: Sequence[Build]) -> list[Build]:
+    """End the locked `twins` as the build with their key has ended, with all that follows."""
     changed: list[Build] = []
-    for twin in adoption.waiting_twins(session, build):
+    for twin in twins:
         adoption.adopt(session, twin, build)
         changed += [twin, *(unblock(session, twin) if twin.state == "done" else abandon(session, twin))]
     return changed
@@ -49,16 +64,20 @@ def cancel(session: Session, build_ids: Sequence[str]) -> list[Build]:
     changed: list[Build] = []
     for ids in _chunks(build_ids):
         changed += _cancel(session, Build.id.in_(ids) & Build.state.in_(OPEN_STATES), None)
-    return changed + _cancel_waiting(session, build_ids, None)
+    return changed + _cancel_behind(session, build_ids, None)
 
 
-def _cancel_waiting(session: Session, before: Sequence[str], reason: str | None) -> list[Build]:
+def _cancel_behind(session: Session, before: Sequence[str], reason: str | None) -> list[Build]:
     changed: list[Build] = []
     while before:
-        found: list[Build] = []
+        nearest: list[str] = []
         for ids in _chunks(before):
-            found += _cancel(session, Build.after_id.in_(ids) & (Build.state == "blocked"), reason)
-        changed, before = changed + found, [build.id for build in found]
+            # What is behind one that is done may wait too, for files further down that are made again.
+            query = select(Build.id).where(Build.after_id.in_(ids), Build.state.in_(("blocked", "done")))
+            nearest += session.scalars(query)
+        for ids in _chunks(nearest):
+            changed += _cancel(session, Build.id.in_(ids) & (Build.state == "blocked"), reason)
+        before = nearest
     return changed
 
 

@@ -82,9 +82,13 @@ _MAY_RUN = (
 FIRST_OF_LANE = select(*_COLUMNS).where(*_MAY_RUN).order_by(*_ORDER).limit(1)
 """The first build of a lane whose time has come and whose key does not run."""
 LOCKED_FIRST_OF_LANE = (
-    select(Build).where(*_MAY_RUN).order_by(*_ORDER).limit(1).with_for_update(of=Build, skip_locked=True)
+    select(Build)
+    .where(*_MAY_RUN)
+    .order_by(*_ORDER)
+    .limit(bindparam("most"))
+    .with_for_update(of=Build, skip_locked=True)
 )
-"""The first of those that nobody has locked, locked."""
+"""The first ones of those that nobody has locked, locked."""
 
 
 def by_owner(session: Session, queue: str) -> dict[str, list[Head]]:
@@ -108,10 +112,19 @@ def in_turn(session: Session, heads: Sequence[Head]) -> Iterable[Head]:
     return sorted(found, key=lambda head: (head.fair_tag, head.id))
 
 
-def lock_head(session: Session, lane: Head) -> Build | None:
-    """The lane's first build that may be taken now and that no other claim has its hand on, locked."""
-    fresh = {"populate_existing": True}
-    return session.scalars(LOCKED_FIRST_OF_LANE, _parameters(lane), execution_options=fresh).first()
+def is_due(session: Session, lane: Head) -> bool:
+    """Whether a build of the lane may be taken now: one of the `heads` of `by_owner` need not be."""
+    return session.execute(FIRST_OF_LANE, _parameters(lane)).first() is not None
+
+
+def lock_first(session: Session, lane: Head, most: int = 1) -> list[Build]:
+    """The lane's first builds that may be taken now and that no other claim has its hand on, locked: one of each key,
+    `most` at most.
+    """
+    parameters = {**_parameters(lane), "most": most}
+    found = session.scalars(LOCKED_FIRST_OF_LANE, parameters, execution_options={"populate_existing": True}).all()
+    first_of_key = {build.key: build for build in reversed(found)}
+    return [build for build in found if build is first_of_key[build.key]]
 
 
 def _parameters(lane: Head) -> dict[str, object]:

@@ -40,6 +40,15 @@ def holds_all(session: Session, pairs: Collection[tuple[str, int]]) -> set[tuple
     return {(build_id, token) for build_id, token in rows.all()}
 
 
+def lost(session: Session, pairs: Collection[tuple[str, int]]) -> set[tuple[str, int]]:
+    """Which of the (id, token) were released, revoked, cancelled or given to another: a build that its holder has
+    brought to its end is not among them.
+    """
+    ids = [build_id for build_id, _ in pairs]
+    tokens = dict(session.execute(select(Build.id, Build.lease_token).where(Build.id.in_(ids))).all())
+    return {(build_id, token) for build_id, token in pairs if tokens.get(build_id) != token}
+
+
 def fence(session: Session, build_id: str, token: int) -> Build:
     """Lock the row for this transaction and read it. Raises LeaseLostError unless `token` still holds it."""
     query = select(Build).where(_held(build_id, token)).with_for_update()

@@ -5,12 +5,12 @@ the others may use. So neither do small builds take each other's room for ever w
 while a small one does.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from db.models import Build, Node
@@ -62,16 +62,25 @@ def has_room(session: Session, name: str, head: Head, *, lock: bool = False) -> 
     return beside.holds(_sum([wanted, *(room for room in occupied if beside.holds(room))]))
 
 
-def wait(session: Session, name: str, head: Head) -> None:
-    """Note that a build would start on the node if there were room; nothing happens where it never fits."""
-    node = session.get_one(Node, name, with_for_update=True, populate_existing=True)
-    if not is_large_enough(node, head):
+def wait(session: Session, name: str, heads: Sequence[Head]) -> None:
+    """Note that builds would start on the node if there were room; nothing happens where they never fit. Left out where
+    another claim has locked the node: who waits is asked for again soon.
+    """
+    query = select(Node).where(Node.name == name).with_for_update(skip_locked=True)
+    node = session.scalars(query.execution_options(populate_existing=True)).first()
+    if node is None:
         return
+    for head in heads:
+        if is_large_enough(node, head):
+            node.waiting = _with(_waiting(node), head)
+    session.flush()
+
+
+def _with(waiting: list[dict[str, Any]], head: Head) -> list[dict[str, Any]]:
     entry = {"queue": head.queue, "request": head.request, "cpus": head.cpus, "memory_gb": head.memory_gb}
     entry |= {"until": (utcnow() + _PATIENCE).isoformat()}
-    found = [entry if _is_of(other, head) else other for other in _waiting(node)]
-    node.waiting = found if entry in found else [*found, entry]
-    session.flush()
+    found = [entry if _is_of(other, head) else other for other in waiting]
+    return found if entry in found else [*found, entry]
 
 
 def stop_waiting(session: Session, name: str, head: Head) -> None:
@@ -92,7 +101,9 @@ def _is_of(entry: dict[str, Any], head: Head) -> bool:
 
 
 def _occupied(session: Session, node: Node) -> list[Room]:
-    query = select(Build.cpus, Build.memory_gb).where(Build.node == node.name, Build.state == "running")
+    """What each holder of leases takes: it runs one build at a time."""
+    of_holder = (func.max(Build.cpus), func.max(Build.memory_gb))
+    query = select(*of_holder).where(Build.node == node.name, Build.state == "running").group_by(Build.lease_owner)
     return [Room(cpus, memory_gb) for cpus, memory_gb in session.execute(query).all()]
 
 

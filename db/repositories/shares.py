@@ -20,9 +20,9 @@ def served(session: Session, queue: str, owners: Iterable[str]) -> dict[str, flo
     return {owner: max(known.get(owner, 0.0), least) for owner in owners}
 
 
-def charge(session: Session, queue: str, owner: str, before: float) -> None:
-    """Count one more turn of an owner who has had `before`."""
+def charge(session: Session, queue: str, owner: str, before: float, turns: int = 1) -> None:
+    """Count `turns` more of an owner who has had `before`."""
     insert_or_ignore(session, QueueShare, {"queue": queue, "owner": owner, "served": before})
     now = case((QueueShare.served > before, QueueShare.served), else_=before)  # others may have charged meanwhile
     row = update(QueueShare).where(QueueShare.queue == queue, QueueShare.owner == owner)
-    session.execute(row.values(served=now + 1), execution_options={"synchronize_session": False})
+    session.execute(row.values(served=now + turns), execution_options={"synchronize_session": False})

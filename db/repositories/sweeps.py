@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, delete, or_, select, update
+from sqlalchemy import Select, case, delete, or_, select, update
 from sqlalchemy.orm import Session
 
 from db.errors import ConflictError, NotFoundError
@@ -38,20 +38,21 @@ def add(
 
 
 def get(session: Session, key: str) -> Sweep:
-    """The sweep with this id or name. Raises NotFoundError."""
+    """The sweep with this id, or else this name. Raises NotFoundError."""
     return _found(session.scalars(_called(key)).first(), key)
 
 
 def lock(session: Session, key: str) -> Sweep:
-    """The sweep with this id or name, kept from changes and runs by others until this transaction ends. Raises
-    NotFoundError.
+    """The sweep with this id, or else this name, kept from changes and runs by others until this transaction ends.
+    Raises NotFoundError.
     """
     query = _called(key).with_for_update().execution_options(populate_existing=True)
     return _found(session.scalars(query).first(), key)
 
 
 def _called(key: str) -> Select[Sweep]:
-    return select(Sweep).where(or_(Sweep.id == key, Sweep.name == key))
+    # A person may call one like another's id.
+    return select(Sweep).where(or_(Sweep.id == key, Sweep.name == key)).order_by(case((Sweep.id == key, 0), else_=1))
 
 
 def _found(sweep: Sweep | None, key: str) -> Sweep:

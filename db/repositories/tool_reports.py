@@ -20,7 +20,7 @@ def newest(session: Session, platform: str, limit: int) -> dict[str, dict[str, s
     synthesised = _synthesised(session, platform, limit)
     sources = {build.id: build.key for build in synthesised}
     described = {build.after_id: build.key for build in synthesised if build.after_id is not None}
-    linked = _linked(session, list(sources))
+    linked = _linked(session, list(sources.values()))
     found: dict[str, dict[str, str]] = {build.key: {} for build in synthesised}
     for builds, names in ((sources, _OF_CSYNTH), (described, _DESCRIPTION), (linked, _OF_LINK)):
         for build_id, path, digest in _files(session, list(builds), names):
@@ -36,11 +36,11 @@ def _synthesised(session: Session, platform: str, limit: int) -> Sequence[Build]
     return session.scalars(query).all()
 
 
-def _linked(session: Session, build_ids: Sequence[str]) -> dict[str, str]:
-    """Key of the csynth below, by the id of a link above it that is done."""
+def _linked(session: Session, keys: Sequence[str]) -> dict[str, str]:
+    """Key of the csynth below, by the id of a link that is done above it, or above a twin that adopted its result."""
     below = aliased(Build)
     query = select(Build.id, below.key).join(below, Build.after_id == below.id)
-    query = query.where(Build.after_id.in_(build_ids), Build.stage == "link", Build.state == "done")
+    query = query.where(below.key.in_(keys), Build.stage == "link", Build.state == "done")
     return {row.id: row.key for row in session.execute(query.order_by(Build.id))}
 
 

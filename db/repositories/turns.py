@@ -39,11 +39,10 @@ _LEVEL_OF_NONE = _level(Build.exploration_id.is_(None))
 
 def enqueue(session: Session, build: Build, priority: Priority | None = None) -> None:
     """Put the build at its place in the queue. `priority`: its exploration's unless it is given."""
-    build.state, build.node = "queued", None
     step = _STEPS[priority or _priority(session, build)]
     mine = {"queue": build.queue, "owner": build.owner, "exploration": build.exploration_id}
     level = session.scalar(_LEVEL_OF_NONE if build.exploration_id is None else LEVEL, mine)
-    build.fair_tag = (level or 0.0) + step
+    build.state, build.node, build.fair_tag = "queued", None, (level or 0.0) + step
     session.flush()
 
 

@@ -74,7 +74,9 @@ def _reasons(known: Sequence[Node], queue: str) -> str:
 def _licence(session: Session, build: Build) -> str:
     if build.licence is None or licences.has_token(session, build.licence):
         return ""
-    usage = licences.usage(session)[build.licence]
+    usage = licences.usage(session).get(build.licence)
+    if usage is None:  # not counted any more, since a moment ago
+        return ""
     return f"waits for licence {build.licence}: {usage.used} of {usage.tokens} tokens in use"
 
 

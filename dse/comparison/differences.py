@@ -1,6 +1,6 @@
 """How the metrics of designs that two runs know differ, at every fidelity that both have."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from dse.comparison.fronts import beyond
@@ -9,12 +9,17 @@ from dse.comparison.results import DesignResults, Reading, Results
 LESS_IS_BETTER = frozenset(
     {
         "latency", "cycles", "interval", "energy", "power", "clock_estimated",
-        "lut", "ff", "dsp", "bram36", "uram", "on_chip_memory", "hbm_traffic",
+        "lut", "ff", "dsp", "bram36", "uram", "on_chip_memory", "hbm_traffic", "slowest_ii",
     }
 )  # fmt: skip
-MORE_IS_BETTER = frozenset({"clock", "tokens_per_second", "qor_score"})
-# A latency in time says it already.
-_SAID_BY_LATENCY = frozenset({"cycles", "interval"})
+MORE_IS_BETTER = frozenset({"clock", "fmax", "tokens_per_second", "qor_score"})
+_SAID_BY: Mapping[str, str] = {
+    "cycles": "latency",
+    "interval": "latency",
+    "fmax": "clock_estimated",
+    "slack": "clock_estimated",
+}
+"""Not told where another metric of the stage says it. By ratio a slack, which is near zero, is mostly noise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,7 @@ def differences(before: Results, after: Results, tolerance: float) -> list[Diffe
 def _of_design(before: DesignResults, after: DesignResults, tolerance: float) -> Iterator[Difference]:
     for (stage, metric), was in before.metrics.items():
         now = after.metrics.get((stage, metric))
-        said = metric in _SAID_BY_LATENCY and (stage, "latency") in after.metrics
+        said = (stage, _SAID_BY.get(metric, "")) in before.metrics.keys() & after.metrics.keys()
         if now is None or said or now.fidelity != was.fidelity or now.unit != was.unit:
             continue
         if beyond(was.value, now.value, tolerance):

@@ -10,10 +10,12 @@ Vector = tuple[float, ...]
 def hypervolume(points: Sequence[Sequence[float]], reference: Sequence[float]) -> float:
     """Volume of what at least one of `points` dominates and `reference` bounds. Exact; points need not be a front.
 
-    Two objectives: O(n log n). Each more is swept in slices: O(n) times as long, fine for the two or three that a
+    Up to two objectives: O(n log n). Each more is swept in slices: O(n) times as long, fine for the two or three that a
     search has. Points beyond the reference count nothing.
     """
     inside = sorted(tuple(p) for p in points if all(x < r for x, r in zip(p, reference, strict=True)))
+    if len(reference) == 1:
+        return reference[0] - inside[0][0] if inside else 0.0
     return _area(inside, reference) if len(reference) == 2 else _sliced(inside, reference)
 
 

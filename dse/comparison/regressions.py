@@ -18,6 +18,7 @@ from dse.comparison.fronts import FrontComparison, compare_fronts
 from dse.comparison.results import DesignResults, Results
 
 Kind = Literal["exploration", "design", "stage", "metric", "hypervolume"]
+_STAGE = {"estimate": "search"}  # of a front's fidelity; the others are called like theirs
 _ORDER: tuple[Kind, ...] = ("exploration", "design", "stage", "metric", "hypervolume")
 
 
@@ -42,17 +43,19 @@ class Regression:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One exploration in two runs."""
+    """One exploration in two runs. `more`: the later one knows what the earlier one can not be compared for."""
 
     fronts: tuple[FrontComparison, ...]
     differences: tuple[Difference, ...]
     regressions: tuple[Regression, ...]
     changes: tuple[Change, ...]
+    more: bool = False
 
     @property
     def same(self) -> bool:
-        """Within the tolerance, whatever changed around it."""
-        return not self.regressions and not self.differences and all(front.same for front in self.fronts)
+        """Within the tolerance, whatever changed around it; then the earlier one can stand for the later."""
+        differ = self.regressions or self.differences or self.more
+        return not differ and all(front.same for front in self.fronts)
 
 
 def compare(before: Results, after: Results, tolerance: float) -> Comparison:
@@ -61,8 +64,11 @@ def compare(before: Results, after: Results, tolerance: float) -> Comparison:
     Raises ValueError for a front with objectives that are not positive.
     """
     found = changes(before.circumstances, after.circumstances)
-    both = [fidelity for fidelity in after.fronts if fidelity in before.fronts]
-    fronts = tuple(compare_fronts(f, before.fronts[f], after.fronts[f], tolerance) for f in both)
+    fronts = tuple(
+        compare_fronts(f, before.fronts.get(f, ()), after.fronts.get(f, ()), tolerance)
+        for f in dict.fromkeys((*before.fronts, *after.fronts))
+        if f in after.fronts or _has_lost(after, f)
+    )
     changed = differences(before, after, tolerance)
     if after.failed is not None:
         regressions = [_exploration(before, after.failed, found)] if before.failed is None else []
@@ -72,7 +78,13 @@ def compare(before: Results, after: Results, tolerance: float) -> Comparison:
             *(_metric(difference, found) for difference in changed if difference.front and difference.worse),
             *_volumes(fronts, after, before, tolerance, found),
         ]
-    return Comparison(fronts, tuple(changed), tuple(sorted(regressions, key=severity)), found)
+    ranked = tuple(sorted(regressions, key=severity))
+    return Comparison(fronts, tuple(changed), ranked, found, after.knows_more_than(before))
+
+
+def _has_lost(after: Results, fidelity: str) -> bool:
+    """Whether the front that is not there should be: its stage was run, and gave nothing."""
+    return after.failed is None and _STAGE.get(fidelity, fidelity) in after.circumstances.tools
 
 
 def severity(regression: Regression) -> tuple[int, float]:

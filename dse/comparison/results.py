@@ -30,6 +30,12 @@ class DesignResults:
     metrics: Mapping[tuple[str, str], Reading]
     failures: Mapping[str, str | None]
 
+    @property
+    def known(self) -> frozenset[str]:
+        """Stages that say something of the design: they passed, or gave it a metric."""
+        passed = (stage for stage, error in self.failures.items() if error is None)
+        return frozenset({stage for stage, _ in self.metrics}.union(passed))
+
 
 @dataclass(frozen=True, slots=True)
 class Results:
@@ -42,3 +48,13 @@ class Results:
     fronts: Mapping[str, tuple[Entry, ...]]
     circumstances: Circumstances
     failed: str | None = None
+
+    def knows_more_than(self, before: "Results") -> bool:
+        """Whether a stage says something of a design of both of which it said nothing before, or `before` failed.
+
+        Nobody would see that get worse if `before` went on being what later runs are compared with.
+        """
+        if before.failed is not None and self.failed is None:
+            return True
+        both = self.designs.keys() & before.designs.keys()
+        return any(self.designs[key].known - before.designs[key].known for key in both)

@@ -16,10 +16,12 @@ from old_releases import check_upgraded, store_old_release
 from queue_contract import QueueContract
 from queued_builds import QUEUE, another, ensure, new_build
 from race_contract import RaceContract
+from relations_contract import RelationsContract
 from simulation_contract import SimulationContract
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
+from tool_reports_contract import ToolReportsContract
 
 from db import migrate
 from db.engine import Database, make_engine
@@ -85,6 +87,14 @@ class TestFarmTablesOnPostgres(FarmTablesContract):
 
 
 class TestRacesOnPostgres(RaceContract):
+    """On Postgres."""
+
+
+class TestRelationsOnPostgres(RelationsContract):
+    """On Postgres."""
+
+
+class TestToolReportsOnPostgres(ToolReportsContract):
     """On Postgres."""
 
 

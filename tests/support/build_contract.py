@@ -2,11 +2,13 @@
 
 from datetime import timedelta
 
+import pytest
 from queued_builds import QUEUE, add_designs, announce, another, claim, claimed_key, ensure, finish
+from sqlalchemy import update
 
 from db.engine import Database
-from db.models import Exploration
-from db.repositories import artifacts, attempts, builds, designs, queue
+from db.models import Build, Exploration
+from db.repositories import artifacts, attempts, builds, designs, explorations, queue, relations
 from db.repositories.artifacts import NewArtifact
 from db.repositories.builds import BuildFilter
 from db.repositories.designs import NewMetric
@@ -62,11 +64,132 @@ class BuildContract:
             assert not builds.has_open(session, exploration.id)
         with database.write() as session:
             assert builds.requeue(session, top.id)
-            assert builds.get(session, top.id).state == "blocked"
-            assert builds.requeue(session, bottom.id)
+            assert builds.get(session, top.id).error == f"csynth {middle.id}, which it waited for, was cancelled"
+            assert [builds.requeue(session, b.id) for b in (bottom, middle, top)] == [True] * 3
+            assert [builds.get(session, b.id).state for b in (middle, top)] == ["blocked", "blocked"]
             assert not builds.requeue(session, bottom.id)
             assert [h["error"] for h in builds.get(session, bottom.id).history] == ["it broke"]
         assert claimed_key(database) == "a"
+
+    def test_nothing_is_made_behind_what_has_failed(self, database: Database, exploration: Exploration) -> None:
+        """A twin of it has failed meanwhile, say, after whoever makes the next one has looked."""
+        with database.write() as session:
+            [bottom] = ensure(session, exploration, "a")
+            builds.fail(session, bottom, "infeasible", "does not fit")
+            [middle] = ensure(session, exploration, "b", after_id=bottom.id)
+            [top] = ensure(session, exploration, "c", after_id=middle.id)
+            assert [(b.state, b.error) for b in (middle, top)] == [
+                ("cancelled", f"csynth {bottom.id}, which it waited for, failed: does not fit"),
+                ("cancelled", f"csynth {middle.id}, which it waited for, was cancelled"),
+            ]
+
+    @pytest.mark.parametrize("how", ["fails", "is cancelled"])
+    def test_what_waits_further_up_for_files_that_are_not_made_again_is_cancelled(
+        self, database: Database, exploration: Exploration, how: str
+    ) -> None:
+        with database.write() as session:
+            [bottom] = ensure(session, exploration, "a")
+            [middle] = ensure(session, exploration, "b", after_id=bottom.id)
+            [top] = ensure(session, exploration, "c", after_id=middle.id)
+            for build in (bottom, middle):
+                builds.finish(session, build, VERDICT, {})
+            relations.run_again(session, bottom.id, top.id)
+            assert (middle.state, top.state) == ("done", "blocked")
+            if how == "fails":
+                assert [b.id for b in builds.fail(session, bottom, "tool", "broke")] == [top.id]
+            else:
+                assert {b.id for b in builds.cancel(session, [bottom.id])} == {bottom.id, top.id}
+            assert (middle.state, top.state) == ("done", "cancelled")
+
+    def test_files_of_what_has_failed_meanwhile_are_not_waited_for(
+        self, database: Database, exploration: Exploration
+    ) -> None:
+        with database.write() as session:
+            [maker] = ensure(session, exploration, "a")
+            twins = [ensure(session, another(session, exploration), "a")[0] for _ in range(2)]
+            first, reader = ensure(session, exploration, "b", "c", after_id=maker.id)
+            [behind] = ensure(session, exploration, "d", after_id=reader.id)
+            builds.finish(session, maker, VERDICT, {})
+            relations.run_again(session, maker.id, first.id)
+            builds.fail(session, maker, "tool", "broke")
+            assert [b.state for b in (first, reader, behind)] == ["cancelled", "queued", "blocked"]
+            assert relations.run_again(session, maker.id, reader.id) == []
+            assert [b.state for b in twins] == ["queued", "queued"]
+            assert [b.state for b in (reader, behind)] == ["cancelled", "cancelled"]
+            assert reader.error == f"csynth {maker.id}, which it waited for, failed: broke"
+
+    def test_what_was_cancelled_meanwhile_is_not_released(
+        self, database: Database, exploration: Exploration, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with database.write() as session:
+            [bottom] = ensure(session, exploration, "a")
+            [middle] = ensure(session, exploration, "b", after_id=bottom.id)
+            [top] = ensure(session, exploration, "c", after_id=middle.id)
+            for build in (bottom, middle):
+                builds.finish(session, build, VERDICT, {})
+            relations.run_again(session, bottom.id, top.id)
+            builds.finish(session, bottom, VERDICT, {})
+            found = relations.behind(session, bottom.id)
+            cancelled = update(Build).where(Build.id == top.id).values(state="cancelled")
+            session.execute(cancelled, execution_options={"synchronize_session": False})
+            monkeypatch.setattr(relations, "behind", lambda *_: found)
+            assert relations.release(session, bottom.id) == []
+            session.refresh(top)
+            assert top.state == "cancelled"
+
+    def test_a_build_more_of_a_finished_exploration_is_waited_for(
+        self, database: Database, exploration: Exploration
+    ) -> None:
+        announce(database)
+        with database.write() as session:
+            [running] = ensure(session, exploration, "a")
+            other = another(session, exploration)
+            explorations.transition(session, other.id, ("queued",), "done")
+            ensure(session, other, "a")
+        claim(database)
+        with database.write() as session:
+            assert relations.waited_for(session, [running.id]) == {running.id}
+
+    def test_what_is_tried_again_for_nobody(self, database: Database, exploration: Exploration) -> None:
+        announce(database)
+        with database.write() as session:
+            [kept] = ensure(session, exploration, "a")
+        claim(database)
+        with database.write() as session:
+            other = another(session, exploration)
+            [waiting] = ensure(session, other, "a")
+            explorations.transition(session, exploration.id, ("queued",), "cancelled")
+            builds.retry_later(session, kept, "licence", "none left", None)
+            assert relations.running_for_nobody(session, [kept.key], [waiting.id]) == [kept.id]
+            [third] = ensure(session, another(session, exploration), "a")
+            assert relations.running_for_nobody(session, [kept.key], [waiting.id]) == []
+            builds.cancel(session, [kept.id, third.id])
+            builds.requeue(session, kept.id)  # a person wants it
+            assert relations.running_for_nobody(session, [kept.key], [waiting.id]) == []
+
+    def test_what_a_twin_has_done_is_not_run_again(self, database: Database, exploration: Exploration) -> None:
+        with database.write() as session:
+            first, second = add_designs(session, exploration, 2)
+            [build] = ensure(session, exploration, "a", design_id=first)
+            builds.cancel(session, [build.id])
+            [twin] = ensure(session, exploration, "a", design_id=second)
+            builds.finish(session, twin, VERDICT, {})
+            assert builds.requeue(session, build.id)
+            assert (build.state, build.adopted_from, build.verdict) == ("done", twin.id, VERDICT)
+
+    def test_a_failure_that_is_shared_leaves_what_was_measured(
+        self, database: Database, exploration: Exploration
+    ) -> None:
+        with database.write() as session:
+            first, second = add_designs(session, exploration, 2)
+            [older] = ensure(session, exploration, "a", design_id=second)
+            designs.record_build(session, second, older.id, "csynth", [METRIC])
+            builds.finish(session, older, VERDICT, {})
+            [build] = ensure(session, exploration, "b", design_id=first)
+            builds.fail(session, build, "infeasible", "does not fit")
+            [twin] = ensure(session, exploration, "b", design_id=second)
+            assert twin.state == "failed"
+            assert [m.build_id for m in designs.metrics_of(session, [second])[second]] == [None, older.id]
 
     def test_cancelling_takes_descendants_along(self, database: Database, exploration: Exploration) -> None:
         announce(database)

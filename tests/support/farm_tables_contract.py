@@ -6,8 +6,8 @@ import pytest
 
 from db.engine import Database
 from db.errors import ConflictError, NotFoundError
-from db.models import Exploration
-from db.repositories import api_keys, audit, calibrations, explorations, leaders, nodes, sweeps
+from db.models import ApiKey, Exploration, Sweep
+from db.repositories import api_keys, audit, calibrations, comparisons, explorations, leaders, nodes, sweeps
 from db.types import utcnow
 
 
@@ -61,6 +61,35 @@ class FarmTablesContract:
             assert explorations.get(session, exploration.id).sweep_run_id is None
             with pytest.raises(NotFoundError):
                 sweeps.get_run(session, run.id)
+
+    def test_an_id_is_not_mistaken_for_a_name(self, database: Database) -> None:
+        """Names may look like ids; whichever of the two rows is stored first."""
+        row = {"cron": "0 3 * * *", "zone": "UTC", "misfire": "skip", "matrix": {}, "options": {}}
+        key = {"role": "user", "prefix": "p", "hash": "h" * 64, "quotas": {}}
+        with database.write() as session:
+            for number, name in (("3", "1"), ("1", "a"), ("2", "b"), ("4", "2")):
+                session.add(Sweep(id=f"swp_{number}", name=name if name.isalpha() else f"swp_{name}", **row))
+                session.add(ApiKey(id=f"key_{number}", name=name if name.isalpha() else f"key_{name}", **key))
+                session.flush()
+            assert [sweeps.get(session, f"swp_{n}").name for n in "12"] == ["a", "b"]
+            assert [sweeps.lock(session, f"swp_{n}").name for n in "12"] == ["a", "b"]
+            assert [api_keys.find(session, f"key_{n}").name for n in "12"] == ["a", "b"]
+            sweeps.remove(session, "swp_1")
+            assert sweeps.get(session, "swp_1").id == "swp_3"
+
+    def test_webhooks_of_many_runs(self, database: Database) -> None:
+        """Many runs that ended, or that were not started, do not hide the one whose webhook waits."""
+        begun = utcnow()
+        with database.write() as session:
+            sweep = sweeps.add(session, "busy", "* * * * *", "UTC", "skip", {}, {}, webhook="https://example.org/")
+            for n in range(1002):
+                run = sweeps.start(session, sweep.id, "schedule", None, None)
+                called = None if n % 2 else {"webhook": {"state": "sent"}}
+                sweeps.finish(session, run, "changed", called, {}, None)
+            waiting = sweeps.start(session, sweep.id, "schedule", None, None)
+            sweeps.finish(session, waiting, "changed", {"webhook": {"state": "waiting"}}, {}, None)
+            assert [run.id for run in comparisons.unsent(session, begun)] == [waiting.id]
+            assert comparisons.unsent(session, utcnow()) == []
 
     def test_api_keys(self, database: Database) -> None:
         with database.write() as session:

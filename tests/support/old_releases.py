@@ -97,7 +97,7 @@ def check_upgraded(url: str) -> None:
         design = designs.get(session, "dsg_1")
         assert (design.latency_us, design.simulated_us, design.deadlock, design.flags) == (1.0, None, None, [])
         searching = explorations.get(session, "exp_2")
-        assert (searching.state, searching.priority, searching.owner) == ("searching", "normal", None)
+        assert (searching.state, searching.priority, searching.owner) == ("queued", "normal", None)
         found = {b.id: b for b in builds.unfinished(session, "lower", "csim", "simulate")}
         assert {key: (b.state, b.queue, b.exploration_id, b.owner) for key, b in found.items()} == {
             "bld_2": ("running", "csim", "exp_1", ""),

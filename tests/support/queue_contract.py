@@ -2,7 +2,8 @@
 
 from datetime import timedelta
 
-from queued_builds import NODE, QUEUE, announce, another, claim, claimed_key, ensure, expire, finish
+import pytest
+from queued_builds import NODE, QUEUE, announce, another, claim, claimed_hand, claimed_key, ensure, expire, finish
 from sqlalchemy import select
 
 from db.engine import Database
@@ -149,6 +150,70 @@ class QueueContract:
             )
         finish(database, first.id)
         assert claimed_key(database) == "b"
+
+    def test_no_room_is_kept_for_what_may_not_run_yet(self, database: Database, exploration: Exploration) -> None:
+        announce(database, NODE, 4, 64)
+        with database.write() as session:
+            small = ensure(session, exploration, *"abc", queue="small", cpus=1, memory_gb=30)
+            [large] = ensure(session, exploration, "large", queue="large", cpus=1, memory_gb=40)
+            large.not_before = utcnow() + timedelta(hours=1)
+        assert [claimed_key(database, "large", "small") for _ in range(2)] == ["a", "b"]
+        with database.write() as session:
+            assert nodes.get(session, NODE).waiting == []
+            builds.get(session, large.id).not_before = None
+        finish(database, small[0].id)
+        assert claimed_key(database, "large", "small") == "c"
+        with database.read() as session:
+            assert [entry["queue"] for entry in nodes.get(session, NODE).waiting] == ["large"]
+
+    def test_a_licence_may_be_forgotten_at_any_time(
+        self, database: Database, exploration: Exploration, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        announce(database)
+        with database.write() as session:
+            [build] = ensure(session, exploration, "a", licence="vitis_hls")
+        monkeypatch.setattr(licences, "has_token", lambda *_: False)  # what it was when it was asked for
+        with database.read() as session:
+            assert queue.why_waiting(session, build).startswith("waits for its turn")
+
+    def test_a_slot_takes_several_in_their_order_and_each_key_once(
+        self, database: Database, exploration: Exploration
+    ) -> None:
+        announce(database)
+        with database.write() as session:
+            ensure(session, exploration, "a", "b")
+            ensure(session, another(session, exploration), "a", "c", "d")
+            last = ensure(session, exploration, "e")[0]
+            last.not_before = utcnow() + timedelta(hours=1)
+        assert claimed_hand(database, 4) == ["a", "b", "c"]
+        assert claimed_hand(database, 9) == ["d"]  # a runs, and the time of e has not come
+
+    def test_what_a_slot_takes_at_once_takes_the_room_of_one(
+        self, database: Database, exploration: Exploration
+    ) -> None:
+        announce(database, NODE, 2, 64)
+        with database.write() as session:
+            ensure(session, exploration, *"abcdefg", cpus=1, memory_gb=1)
+            ensure(session, exploration, "x", cpus=2, memory_gb=1)
+        assert claimed_hand(database, 3) == ["a", "b", "c"]
+        assert claimed_hand(database, 3) == ["d", "e", "f"]
+        assert claimed_hand(database, 3) == []
+
+    def test_builds_that_need_a_licence_are_taken_singly(self, database: Database, exploration: Exploration) -> None:
+        announce(database)
+        with database.write() as session:
+            licences.ensure_defaults(session, {"vitis": 9})
+            ensure(session, exploration, "a", "b", licence="vitis")
+        assert claimed_hand(database, 3) == ["a"]
+
+    def test_owners_take_turns_with_several_at_once_too(self, database: Database, exploration: Exploration) -> None:
+        announce(database)
+        with database.write() as session:
+            ensure(session, exploration, *"abcdef", owner="ann")
+            ensure(session, exploration, *"uvwxyz", owner="bob")
+        assert [claimed_hand(database, 3) for _ in range(4)] == [list(text) for text in ("abc", "uvw", "def", "xyz")]
+        with database.read() as session:
+            assert session.scalars(select(QueueShare.served).order_by(QueueShare.owner)).all() == [7, 5]
 
     def test_small_builds_do_not_starve_a_large_one(self, database: Database, exploration: Exploration) -> None:
         announce(database, NODE, 16, 64, "simulate", "link")

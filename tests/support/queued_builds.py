@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from itertools import count
 from typing import Any
 
 from sqlalchemy import update
@@ -17,6 +18,7 @@ from db.types import utcnow
 
 QUEUE = "csynth@2023.2"
 NODE = "node-a"
+_SLOTS = count()
 
 
 def new_design(number: int, **values: Any) -> NewDesign:
@@ -62,9 +64,20 @@ def announce(database: Database, name: str = NODE, cpus: float = 16, memory_gb: 
         nodes.announce(session, name, offered, {}, cpus, memory_gb, "0")
 
 
-def claim(database: Database, *queues: str, node: str = NODE, owner: str = "w", seconds: float = 60) -> Claimed | None:
+def claim(
+    database: Database, *queues: str, node: str = NODE, owner: str | None = None, seconds: float = 60
+) -> Claimed | None:
+    """Take a build, for a slot of its own unless told otherwise."""
     with database.write() as session:
-        return queue.claim(session, queues or (QUEUE,), node, owner, seconds)
+        return queue.claim(session, queues or (QUEUE,), node, owner or f"slot {next(_SLOTS)}", seconds)
+
+
+def claimed_hand(database: Database, most: int, *queues: str, node: str = NODE) -> list[str]:
+    """Take several builds for one slot; the texts of their keys."""
+    with database.write() as session:
+        names = queues or (QUEUE,)
+        hand = queue.claim_hand(session, names, node, f"slot {next(_SLOTS)}", 60, dict.fromkeys(names, most))
+        return [builds.get(session, found.build_id).key.rstrip("_") for found in hand]
 
 
 def claimed_key(database: Database, *queues: str, node: str = NODE) -> str | None:

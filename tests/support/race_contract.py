@@ -4,15 +4,22 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import replace
+from pathlib import Path
 
-from queued_builds import QUEUE, announce, another, ensure
+import pytest
+from farm_states import lower_build, set_state, state_of
+from queued_builds import NODE, QUEUE, announce, another, claim, claimed_key, ensure
 from sqlalchemy.orm import Session
 
 from db.engine import Database
-from db.models import Exploration
-from db.repositories import builds, explorations, leases, licences, queue
+from db.models import Build, Exploration, Node
+from db.repositories import builds, explorations, leases, licences, nodes, queue
 from db.repositories.queue import Claimed
+from worker.farm import open_farm
+from worker.ladder import flow
+from worker.settings import Settings
 
 WORKERS = 8
 
@@ -119,3 +126,85 @@ class RaceContract:
         assert len(watch.claimed) == 10  # the others were adopted
         with database.read() as session:
             assert {builds.get(session, key).state for key in ids} == {"done"}
+
+    def test_no_claim_waits_to_say_that_it_waits(self, database: Database, exploration: Exploration) -> None:
+        announce(database, NODE, 16, 64)
+        with database.write() as session:
+            ensure(session, exploration, "a", "b", cpus=1, memory_gb=40)
+        assert claimed_key(database) == "a"
+        with database.read() as other:
+            other.get_one(Node, NODE, with_for_update=True)
+            start = time.monotonic()
+            assert claim(database) is None
+            assert time.monotonic() - start < 10
+        assert claim(database) is None
+        with database.read() as session:
+            assert [entry["memory_gb"] for entry in nodes.get(session, NODE).waiting] == [40]
+
+    def test_a_claim_that_waits_for_a_licence_holds_no_node(self, database: Database, exploration: Exploration) -> None:
+        announce(database, NODE, 16, 64)
+        with database.write() as session:
+            licences.put(session, "vivado", 9)
+            ensure(session, exploration, "a", "b", queue="large", cpus=1, memory_gb=40)
+            ensure(session, exploration, "c", queue="small", licence="vivado", cpus=1, memory_gb=1)
+        assert claimed_key(database, "large") == "a"
+        with ThreadPoolExecutor(1) as pool, database.read() as other:
+            licences.has_token(other, "vivado", lock=True)
+            claiming = pool.submit(claimed_key, database, "large", "small")
+            wait([claiming], timeout=1)
+            with database.read() as session:  # raises where it is locked
+                session.get_one(Node, NODE, with_for_update={"nowait": True})
+            other.rollback()
+            assert claiming.result(timeout=60) == "c"
+
+    def test_a_build_is_made_while_its_twin_ends(self, database: Database, exploration: Exploration) -> None:
+        announce(database)
+        with database.write() as session:
+            several = [exploration, *(another(session, exploration) for _ in range(3))]
+            for one in several[:3]:
+                ensure(session, one, "a")
+        claimed = claim(database)
+        assert claimed is not None
+
+        def make() -> Build:
+            with database.write() as session:
+                return ensure(session, several[3], "a")[0]
+
+        with ThreadPoolExecutor(1) as pool:
+            with database.write() as session:
+                running = leases.fence(session, claimed.build_id, claimed.token)
+                making = pool.submit(make)
+                wait([making], timeout=0.5)
+                assert len(builds.finish(session, running, {"passed": True}, {})) == 2
+            assert making.result(timeout=60).state == "done"
+
+    def test_an_import_is_not_stopped_for_who_starts_meanwhile(
+        self, database: Database, exploration: Exploration, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        farm = replace(open_farm(Settings(home=tmp_path / "home"), send=lambda _: None), database=database)
+        flow.advance(farm, exploration.id)
+        with database.write() as session:
+            second = another(session, exploration)
+        set_state(farm, second, "failed")
+        active, asked = explorations.active, threading.Event()
+
+        def resume() -> None:
+            asked.wait(30)
+            with database.write() as session:
+                flow.resume(farm, session, second.id)
+
+        with ThreadPoolExecutor(1) as pool:
+            resuming = pool.submit(resume)
+
+            def ask(session: Session, workload_id: str | None = None) -> list[str]:
+                found = active(session, workload_id)
+                asked.set()
+                wait([resuming], timeout=0.5)
+                return found
+
+            monkeypatch.setattr(explorations, "active", ask)
+            with database.write() as session:
+                flow.cancel(farm, session, exploration.id)
+            resuming.result(timeout=60)
+        assert (lower_build(farm).state, state_of(farm, second)) == ("queued", "lowering")
+        farm.bus.close()

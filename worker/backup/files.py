@@ -75,11 +75,17 @@ def read_manifest(folder: Path) -> Manifest:
         found: dict[str, Any] = json.loads((folder / MANIFEST).read_text())
         if found["format"] != FORMAT:
             raise BackupError(f"the backup has format {found['format']}; this Millrace reads format {FORMAT}")
-        found["parts"] = {name: Part(**part) for name, part in found["parts"].items()}
-        found["missing"] = tuple(found["missing"])
-        return Manifest(**found)
+        return _parsed(found)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise BackupError(f"this is no backup, or its manifest is damaged: {error!r}") from error
+
+
+def _parsed(found: dict[str, Any]) -> Manifest:
+    parts = {name: Part(**part) for name, part in found["parts"].items()}
+    if CONTENTS not in parts:
+        raise KeyError(CONTENTS)
+    found["parts"], found["missing"] = parts, tuple(found["missing"])
+    return Manifest(**found)
 
 
 def new_stamp() -> str:

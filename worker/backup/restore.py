@@ -3,6 +3,7 @@
 Interrupted, it has changed no table; started again, it goes on with the artifacts that are not stored yet.
 """
 
+import hashlib
 import re
 import shutil
 from collections.abc import Generator, Iterable, Iterator
@@ -14,6 +15,8 @@ from tarfile import TarFile, TarInfo
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, cast
 
+from sqlalchemy.orm import Session
+
 from db import dump
 from db.engine import Database
 from db.migrate import HEAD, upgrade
@@ -22,8 +25,8 @@ from db.types import utcnow
 from worker.backup.archive import archive_reader, is_archive
 from worker.backup.files import CONTENTS, MANIFEST, STORE, Manifest, newest_in, read_manifest, read_part
 from worker.backup.make import Progress
-from worker.errors import BackupError
-from worker.store.artifacts import ArtifactStore
+from worker.errors import BackupError, CorruptArtifactError
+from worker.store.artifacts import CHUNK, ArtifactStore
 from worker.store.folder import FolderStore
 from worker.store.names import digest_at
 
@@ -36,9 +39,10 @@ def restore(database: Database, store: ArtifactStore, source: Path, *, replace: 
     Raises BackupError: the backup is damaged or of another Millrace, the database has rows, or a node works on it.
     """
     upgrade(database.url)
-    _check_target(database, replace)
+    with database.read() as session:
+        _check_target(session, replace)
     with _opened(source) as backup:
-        _check_revision(backup.manifest)
+        _check_manifest(backup.manifest)
         _put_artifacts(backup, store, progress)
         _load_tables(database, backup, replace, progress)
         return backup.manifest
@@ -104,27 +108,33 @@ def _content(tar: TarFile, member: TarInfo) -> BinaryIO:
     return cast(BinaryIO, file)
 
 
-def _check_target(database: Database, replace: bool) -> None:
-    with database.read() as session:
-        alive = [node.name for node in nodes.all(session) if node.last_seen > utcnow() - nodes.LOST_AFTER]
-        empty = dump.is_empty(session.connection())
+def _check_target(session: Session, replace: bool) -> None:
+    alive = [node.name for node in nodes.all(session) if node.last_seen > utcnow() - nodes.LOST_AFTER]
     if alive:
         raise BackupError(
             f"{', '.join(alive)} worked on this database just now; stop all of Millrace, wait two minutes, then restore"
         )
-    if not empty and not replace:
+    if not replace and not dump.is_empty(session.connection()):
         raise BackupError(
             "the database is not empty; restore into an empty one (MILLRACE_HOME or MILLRACE_DATABASE_URL), or give "
             "--replace to delete all that it holds"
         )
 
 
-def _check_revision(manifest: Manifest) -> None:
+def _check_manifest(manifest: Manifest) -> None:
+    if manifest.revision > HEAD:
+        raise BackupError(
+            f"the backup has revision {manifest.revision} of the database, this Millrace works with {HEAD}; restore it "
+            f"with Millrace {manifest.version}, which made it, or a later one"
+        )
     if manifest.revision != HEAD:
         raise BackupError(
             f"the backup has revision {manifest.revision} of the database, this is {HEAD}: restore it with Millrace "
             f"{manifest.version}, then start this one, which brings the database up to date"
         )
+    absent = set(dump.table_names()) - manifest.parts.keys()
+    if absent:
+        raise BackupError(f"the backup lacks the table {min(absent)}; restore another backup")
 
 
 def _put_artifacts(backup: _Backup, store: ArtifactStore, progress: Progress) -> None:
@@ -133,8 +143,8 @@ def _put_artifacts(backup: _Backup, store: ArtifactStore, progress: Progress) ->
     missing = set(sizes)
     for digest, file in backup.artifacts:
         progress("artifacts", done, total)
-        if not store.exists(digest):
-            _put(store, digest, file)
+        if not _holds(store, digest):
+            store.put_chunks(_checked(digest, file))
         missing.discard(digest)
         done += sizes.get(digest, 0)
     progress("artifacts", done, total)
@@ -142,17 +152,31 @@ def _put_artifacts(backup: _Backup, store: ArtifactStore, progress: Progress) ->
         raise BackupError(f"{len(missing)} artifacts of the backup are absent, among them {min(missing)[:12]}")
 
 
-def _put(store: ArtifactStore, digest: str, file: BinaryIO) -> None:
-    stored, _ = store.put_stream(file)
-    if stored == digest:
-        return
-    store.delete(stored)
-    raise BackupError(f"artifact {digest[:12]} of the backup is damaged (it is {stored[:12]}); restore another backup")
+def _holds(store: ArtifactStore, digest: str) -> bool:
+    """Whether the content is stored and whole; a damaged one is mended by storing it again."""
+    try:
+        return store.exists(digest) and store.path(digest).is_file()
+    except CorruptArtifactError:
+        return False
+
+
+def _checked(digest: str, file: BinaryIO) -> Iterator[bytes]:
+    """The file in chunks. Raises before it ends where it is another content: that is then not stored at all."""
+    hasher = hashlib.sha256()
+    while chunk := file.read(CHUNK):
+        hasher.update(chunk)
+        yield chunk
+    found = hasher.hexdigest()
+    if found != digest:
+        raise BackupError(
+            f"artifact {digest[:12]} of the backup is damaged (it is {found[:12]}); restore another backup"
+        )
 
 
 def _load_tables(database: Database, backup: _Backup, replace: bool, progress: Progress) -> None:
     names = dump.table_names()
     with database.write() as session:
+        _check_target(session, replace)  # again: the artifacts may have taken hours
         connection = session.connection()
         if replace:
             dump.clear(connection)

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from db.errors import ConflictError
 from db.models import Build, Design, DesignStage, Exploration, Node
 from db.repositories import builds, nodes
+from db.repositories.ladder import has_given_up
 from db.types import utcnow
 from worker.farm import Farm
 from worker.ladder import table as ladder
@@ -54,9 +55,9 @@ class Chains:
             if revive and before.failure != "infeasible" and builds.requeue(self.session, before.id):
                 known.discard(before.id)
                 before = builds.get(self.session, before.id)
-            if before.state in ("failed", "cancelled"):
-                return before
             self._tell(before, known)
+            if has_given_up(before):
+                return before
         assert before is not None
         return before
 

@@ -5,7 +5,6 @@ begun, since what it waited for failed, leaves its place to the next design.
 """
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -54,14 +53,24 @@ def _choose(state: "_State", stage: DesignStage) -> bool:
     budget = budget_of(state.exploration, stage)
     if not budget:
         return False
-    picks = choose(state.ranked(stage, budget), budget, state.taken(stage), state.spent(stage))
-    chosen = [state.designs[key] for key in picks]
-    for design in chosen:
-        with suppress(ConflictError):  # the same design elsewhere was found to be wrong: its place goes to the next one
-            state.chains.ensure(design, stage, state.options(stage, design))
+    ranked, taken, without = state.ranked(stage, budget), state.taken(stage), state.spent(stage)
+    chosen: list[Design] = []
+    while not chosen and (picks := choose(ranked, budget, taken, without)):
+        chosen = [design for design in map(state.designs.__getitem__, picks) if _make(state, stage, design)]
+        without |= set(picks)
     if chosen:
         tell_promoted(state.farm, state.session, state.exploration, stage, chosen)
     return bool(chosen)
+
+
+def _make(state: "_State", stage: DesignStage, design: Design) -> bool:
+    """Make the build; False where a stage below says that it has no point (the same design elsewhere was found to be
+    wrong, or its link with these options failed): its place goes to the next one.
+    """
+    try:
+        return state.chains.ensure(design, stage, state.options(stage, design)).stage == stage
+    except ConflictError:
+        return False
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from sqlalchemy.orm import Session
 
-from db.models import ACTIVE_STATES, DESIGN_STAGES, Build, Exploration, ExplorationState
+from db.models import ACTIVE_STATES, DESIGN_STAGES, Build, Exploration, ExplorationState, Stage
 from db.repositories import builds, designs, explorations
 from worker.farm import Farm
 from worker.ladder import climbing, promoting
@@ -30,6 +30,12 @@ def step(farm: Farm, session: Session, exploration: Exploration) -> None:
         _STEPS[state](farm, session, exploration)
         if exploration.state == state:
             return
+
+
+def is_due(session: Session, exploration: Exploration) -> bool:
+    """Whether a step has something to do, as far as one probe can tell; what waits for the import is asked anyway."""
+    awaited = _AWAITED.get(exploration.state, ())
+    return exploration.state in _STEPS and not (awaited and builds.has_open(session, exploration.id, *awaited))
 
 
 def _queued(farm: Farm, session: Session, exploration: Exploration) -> None:
@@ -104,7 +110,7 @@ def _no_front(exploration: Exploration, evaluated: int) -> str:
 
 def _simulating(farm: Farm, session: Session, exploration: Exploration) -> None:
     # Promoting again when all have ended: each round that follows has taken a design that deadlocks off the front.
-    while not builds.has_open(session, exploration.id, "simulate"):
+    while is_due(session, exploration):
         promoting.renew_front(farm, session, exploration.id)  # a simulation that was adopted may have shown a deadlock
         if not promoting.promote(farm, session, exploration):
             break
@@ -118,7 +124,7 @@ def _simulating(farm: Farm, session: Session, exploration: Exploration) -> None:
 
 
 def _verifying(farm: Farm, session: Session, exploration: Exploration) -> None:
-    if builds.has_open(session, exploration.id, *DESIGN_STAGES):
+    if not is_due(session, exploration):
         return
     if climbing.wants_tools(exploration):
         move(farm, session, exploration, "building")
@@ -127,7 +133,7 @@ def _verifying(farm: Farm, session: Session, exploration: Exploration) -> None:
 
 
 def _building(farm: Farm, session: Session, exploration: Exploration) -> None:
-    while not builds.has_open(session, exploration.id, *DESIGN_STAGES, "calibrate"):
+    while is_due(session, exploration):
         if not climbing.climb(farm, session, exploration):
             _conclude(farm, session, exploration)
             return
@@ -151,6 +157,13 @@ _STEPS: Mapping[ExplorationState, Callable[[Farm, Session, Exploration], None]] 
     "verifying": _verifying,
     "building": _building,
 }
+_AWAITED: Mapping[ExplorationState, tuple[Stage, ...]] = {
+    "searching": ("search",),
+    "simulating": ("simulate",),
+    "verifying": DESIGN_STAGES,
+    "building": (*DESIGN_STAGES, "calibrate"),
+}
+"""Builds of the exploration that the next step waits for."""
 
 
 def move(

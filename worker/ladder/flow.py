@@ -1,6 +1,7 @@
 """What moves explorations and builds along: the end of a build, and what people ask for (cancel, resume, retry)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,10 @@ from db.repositories import builds, designs, explorations, relations
 from worker.farm import Farm
 from worker.ladder.build_events import emit_build
 from worker.ladder.chains import chains_of, is_dead_end, is_wrong
-from worker.ladder.course import move, step
+from worker.ladder.course import is_due, move, step
+from worker.ladder.reviving import revive
+
+_log = logging.getLogger(__name__)
 
 
 def advance(farm: Farm, exploration_id: str) -> None:
@@ -35,13 +39,27 @@ def ended(farm: Farm, session: Session, build: Build, changed: Iterable[Build] =
         if one is build or one.exploration_id == build.exploration_id:
             mine.append(one)
         else:
-            after_commit(session, partial(_follow, farm, one.id))
+            after_commit(session, partial(_try, _tell, farm, one.id))
     for one in mine:
         emit_build(farm, session, one)
     for exploration_id in _waiting(session, build):
-        after_commit(session, partial(advance, farm, exploration_id))
+        after_commit(session, partial(_try, advance, farm, exploration_id))
     if build.exploration_id is not None:
-        step(farm, session, explorations.lock(session, build.exploration_id))
+        _advance_if_due(farm, session, build.exploration_id)
+
+
+def _advance_if_due(farm: Farm, session: Session, exploration_id: str) -> None:
+    # In a transaction of its own: what goes wrong in it must not undo the result that it follows.
+    if is_due(session, explorations.lock(session, exploration_id)):
+        after_commit(session, partial(_try, advance, farm, exploration_id))
+
+
+def _try(follow: Callable[[Farm, str], None], farm: Farm, key: str) -> None:
+    """Do what follows from a build whose end is stored: where that fails, the build has not failed."""
+    try:
+        follow(farm, key)
+    except Exception:  # noqa: BLE001  # of all kinds: the caller has done its work
+        _log.exception("what follows for %s is left to the reaper", key)
 
 
 def _waiting(session: Session, build: Build) -> list[str]:
@@ -49,13 +67,12 @@ def _waiting(session: Session, build: Build) -> list[str]:
     return explorations.active(session, build.workload_id) if build.workload_id is not None else []
 
 
-def _follow(farm: Farm, build_id: str) -> None:
+def _tell(farm: Farm, build_id: str) -> None:
     def tell(session: Session) -> None:
-        build = builds.get(session, build_id)
-        if build.exploration_id is not None:
-            exploration = explorations.lock(session, build.exploration_id)
-            emit_build(farm, session, build)
-            step(farm, session, exploration)
+        exploration = explorations.lock_of(session, build_id)
+        if exploration is not None:
+            emit_build(farm, session, builds.get(session, build_id))
+            _advance_if_due(farm, session, exploration.id)
 
     farm.database.retry(tell)
 
@@ -104,9 +121,9 @@ def cancel(farm: Farm, session: Session, exploration_id: str) -> Exploration:
 
 def _import_of(session: Session, exploration: Exploration) -> list[str]:
     """The unfinished import of its model, where no other exploration waits for it."""
-    if explorations.active(session, exploration.workload_id):
-        return []
-    return [b.id for b in builds.of_workload(session, exploration.workload_id) if b.state in OPEN_STATES]
+    # Locked before that is asked: who starts one meanwhile locks it too, and is either seen or finds it cancelled.
+    found = builds.lock_import(session, exploration.workload_id)
+    return [] if explorations.active(session, exploration.workload_id) else [build.id for build in found]
 
 
 def _cancel(farm: Farm, session: Session, ids: Sequence[str]) -> list[Build]:
@@ -128,23 +145,11 @@ def resume(farm: Farm, session: Session, exploration_id: str) -> Exploration:
         )
     if exploration.state in ACTIVE_STATES:
         return exploration
-    _revive(farm, session, builds.of_exploration(session, exploration_id, *DESIGN_STAGES, "calibrate"))
+    revive(farm, session, builds.of_exploration(session, exploration_id, *DESIGN_STAGES, "calibrate"))
     move(farm, session, exploration, "queued")
     step(farm, session, exploration)
     session.refresh(exploration)
     return exploration
-
-
-def _revive(farm: Farm, session: Session, found: Iterable[Build]) -> None:
-    """Queue failed and cancelled builds again, in this order, but those that lead nowhere and what is behind them."""
-    hopeless: set[str | None] = set()
-    for build in list(found):
-        if is_dead_end(build) or build.after_id in hopeless:
-            hopeless.add(build.id)
-        elif builds.requeue(session, build.id):
-            again = builds.get(session, build.id)
-            _announce(farm, session, [again])
-            emit_build(farm, session, again)
 
 
 def start_build(
@@ -179,7 +184,7 @@ def retry_build(farm: Farm, session: Session, build_id: str) -> Build:
             f"the {stuck.stage} of this design fails whenever it is run: {stuck.error or 'its result is wrong'}; "
             "clone the build with other options, or change the design"
         )
-    _revive(farm, session, [*below, build, *relations.behind(session, build_id)])
+    revive(farm, session, [*below, build, *relations.behind(session, build_id)])
     return builds.get(session, build_id)
 
 

@@ -11,13 +11,17 @@ from worker.ladder.versions import millrace_version
 from worker.settings import Settings
 from worker.store.artifacts import ArtifactStore
 
-_HERE = {"", "localhost", "127.0.0.1", "::1"}
+HERE = frozenset({"", "localhost", "127.0.0.1", "::1"})
 _SHARED = ("lease_seconds", "reap_seconds", "requests")
 """Settings that all workers of a farm must agree on."""
 _STORE_VARIABLES = (
     "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID",
     "AWS_SECRET_ACCESS_KEY",
 )  # fmt: skip
+VARIABLES = frozenset(
+    f"MILLRACE_{name.upper()}" for name in ("database_url", "redis_url", "store_url", *_SHARED)
+) | frozenset(_STORE_VARIABLES)
+"""All that a farm may set in the environment of a node's worker."""
 _PROBE = b"A node that can read this has the farm's artifact store.\n"
 
 
@@ -88,7 +92,7 @@ def _store_access(host: str) -> dict[str, str]:
 
 def _as_seen_from(parts: SplitResult, host: str) -> str:
     """The address, with this machine called as the node called it."""
-    if (parts.hostname or "") not in _HERE:
+    if (parts.hostname or "") not in HERE:
         return parts.geturl()
     user, at, _ = parts.netloc.rpartition("@")
     port = f":{parts.port}" if parts.port else ""

@@ -99,9 +99,9 @@ class Presence:
             if time.monotonic() - self._asked_at < _ASK_SECONDS:
                 return
             self._asked_at = time.monotonic()
-        self._room = has_room(self._farm.settings)
         try:
+            self._room = has_room(self._farm.settings)
             with self._farm.database.read() as session:
                 self._state = nodes.get(session, self.name).state
-        except (SQLAlchemyError, NotFoundError) as error:
-            _log.warning("the database does not say whether this node is to work: %s", error)
+        except (OSError, SQLAlchemyError, NotFoundError) as error:
+            _log.warning("whether this node is to work can not be found out: %s", error)

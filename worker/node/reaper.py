@@ -3,7 +3,8 @@ idempotent and cheap.
 """
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 
 import redis
 
@@ -13,6 +14,7 @@ from db.repositories import queue as queues
 from db.types import utcnow
 from worker.farm import Farm
 from worker.ladder.build_events import emit_build
+from worker.ladder.course import is_due
 from worker.ladder.flow import advance, ended
 from worker.running.processes import is_dead
 from worker.running.recording import RETRIES
@@ -32,18 +34,33 @@ def recover(farm: Farm) -> None:
         held = leases.held(session)
     for build_id, owner in held:
         if is_dead(owner):
-            _lose(farm, build_id, lambda build: is_dead(build.lease_owner or ""))
+            with _one_of_many(f"build {build_id}"):
+                _lose(farm, build_id, lambda build: is_dead(build.lease_owner or ""))
     reap(farm)
 
 
 def reap(farm: Farm) -> None:
     """Free leases that ran out, advance explorations whose step was cut off, and see that no queue lacks tickets."""
+    for part in (_free, _advance, top_up):
+        with _one_of_many(part.__name__):
+            part(farm)
+
+
+@contextmanager
+def _one_of_many(what: str) -> Generator[None]:
+    """What goes wrong with one exploration or build must not keep the farm from all others."""
+    try:
+        yield
+    except Exception:  # noqa: BLE001  # of all kinds: what it is about is tried again
+        _log.exception("%s could not be reaped; it is tried again", what)
+
+
+def _free(farm: Farm) -> None:
     with farm.database.read() as session:
         expired = leases.expired(session)
     for build_id in expired:
-        _lose(farm, build_id, _is_expired)
-    _advance(farm)
-    top_up(farm)
+        with _one_of_many(f"build {build_id}"):
+            _lose(farm, build_id, _is_expired)
 
 
 def _is_expired(build: Build) -> bool:
@@ -53,9 +70,8 @@ def _is_expired(build: Build) -> bool:
 def _lose(farm: Farm, build_id: str, lost: Callable[[Build], bool]) -> None:
     """Count the loss of a build's worker, if it is still `lost`, as a failure of the node."""
     with farm.database.write() as session:
+        explorations.lock_of(session, build_id)
         build = builds.get(session, build_id)
-        if build.exploration_id is not None:
-            explorations.lock(session, build.exploration_id)
         session.refresh(build, with_for_update=True)
         if build.state != "running" or not lost(build):
             return
@@ -71,9 +87,10 @@ def _lose(farm: Farm, build_id: str, lost: Callable[[Build], bool]) -> None:
 
 def _advance(farm: Farm) -> None:
     with farm.database.read() as session:
-        stuck = [i for i in explorations.active(session) if not builds.has_open(session, i)]
+        stuck = [i for i in explorations.active(session) if is_due(session, explorations.get(session, i))]
     for exploration_id in stuck:
-        advance(farm, exploration_id)
+        with _one_of_many(f"exploration {exploration_id}"):
+            advance(farm, exploration_id)
 
 
 def top_up(farm: Farm) -> None:

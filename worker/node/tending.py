@@ -50,14 +50,14 @@ class Tending:
     def _tend(self) -> None:
         crew = self._crew
         self._announce()
-        crew.executors.warm()
+        crew.runner.executors.warm()
         self._step(crew.farm)
         self._step = reap
         if crew.farm.settings.schedule:
             from worker.sweeps.scheduler import tick  # noqa: PLC0415  # not before the worker is up
 
             tick(crew.farm)
-        crew.executors.trim(_IDLE_SECONDS)
+        crew.runner.executors.trim(_IDLE_SECONDS)
 
     def _announce(self) -> None:
         farm = self._crew.farm
@@ -69,7 +69,7 @@ class Tending:
     def _is_over(self) -> bool:
         """Whether this worker has nothing more to do and nobody wants it to wait."""
         now = time.monotonic()
-        if self._crew.runs.now():
+        if self._crew.runner.runs.now():
             self._busy_at = now
             return False
         return self._crew.presence.drains or (self._ends_when_idle and now - self._busy_at > _IDLE_SECONDS)

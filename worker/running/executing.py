@@ -3,6 +3,7 @@
 import ctypes
 import os
 import sys
+import traceback
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -17,7 +18,9 @@ from worker.running.guard import kill_descendants
 from worker.running.orders import Order, Reply
 from worker.running.surroundings import Surroundings
 
-MOST_JOBS = 200
+MOST_JOBS = 1000
+NOT_READY = 78
+"""Exit status of an executor that can not load what does its jobs (EX_CONFIG of sysexits.h)."""
 _LIBC = ctypes.CDLL(None)
 
 Perform = Callable[[Order], Reply]
@@ -39,19 +42,19 @@ def serve(channel: int, target: str) -> bool:
     done = 0
     with Connection(channel) as connection, suppress(EOFError):
         while True:
-            order = Order.decode(connection.recv_bytes())
+            order: Order = connection.recv()
             with _output_to(Path(order.log)):
                 reply = perform(order)
             done += 1
             reply = replace(reply, retire=_clean_up(surroundings, done) or reply.retire)
-            connection.send_bytes(reply.encode())
+            connection.send(reply)
             if reply.retire:
                 return True
     return False
 
 
 def _prepared(target: str) -> Perform:
-    """What does the jobs; where it can not be made, what raises the reason into the first job's log."""
+    """What does the jobs; where it can not be made, what says why in the first job's log."""
     try:
         return load(target)()
     except Exception as error:  # noqa: BLE001  # raised again where somebody sees it
@@ -59,7 +62,9 @@ def _prepared(target: str) -> Perform:
 
 
 def _fail(error: Exception, _order: Order) -> Reply:
-    raise error
+    traceback.print_exception(error)
+    flush_output()
+    sys.exit(NOT_READY)
 
 
 def _clean_up(before: Surroundings, done: int) -> str | None:

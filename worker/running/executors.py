@@ -43,8 +43,8 @@ class Executor:
         with self._lock:
             self._order = order
         try:
-            self._connection.send_bytes(order.encode())
-            reply = Reply.decode(self._connection.recv_bytes())
+            self._connection.send(order)
+            reply: Reply | None = self._connection.recv()
         except (EOFError, OSError):
             reply = None
         with self._lock:

@@ -14,9 +14,10 @@ from db import models
 from db.errors import LeaseLostError
 from db.models import Failure
 from db.repositories import builds, leases
-from worker.errors import ServiceError, StoreError
+from worker.errors import DiskFullError, ServiceError, StoreAwayError, StoreError
 from worker.farm import Farm, open_farm
 from worker.ladder.table import function_of
+from worker.ladder.versions import tools_of
 from worker.node.ballast import drop_ballast
 from worker.node.disk import is_disk_full
 from worker.running.executing import Perform, flush_output
@@ -54,13 +55,27 @@ def open_jobs() -> Perform:
 
 def run_stage(farm: Farm, stages: Stages, order: Order) -> Outcome:
     """What the stage's function found, or how it failed. Raises LeaseLostError, and what is a fault of this program."""
-    build = farm.database.retry(lambda session: builds.get(session, order.build_id), farm.settings.lease_seconds)
+    build = order.build or _read(farm, order)
     try:
+        _check_tools(build)
         with scratch_directory(farm.settings) as scratch:
             context = JobContext(build, order.token, _say, scratch, _asker(farm, order))
             return function_of(build.stage)(farm, stages, context)
     except (MillraceError, ServiceError, OSError, OperationalError, MemoryError) as error:
         return _failed(farm, build, error)
+
+
+def _read(farm: Farm, order: Order) -> models.Build:
+    return farm.database.retry(lambda session: builds.get(session, order.build_id), farm.settings.lease_seconds)
+
+
+def _check_tools(build: models.Build) -> None:
+    """Raises StageError where the build's key names other tools than this node has: others would share the result."""
+    here = {name: v for name, v in tools_of(build.stage, build.options).items() if name != "vitis"}  # queues have it
+    others = [f"{name} {v}" for name, v in build.tool_versions.items() if here.get(name, v) != v]
+    if others:
+        text = f"this build is to be done with {', '.join(others)}; this node has other versions: bring it up to date"
+        raise StageError("node", text)
 
 
 def _failed(farm: Farm, build: models.Build, error: Exception) -> Outcome:
@@ -78,7 +93,7 @@ def _kind(error: Exception) -> Failure:
         return error.failure
     if isinstance(error, InvalidInputError | UnsupportedError):
         return "infeasible"
-    if isinstance(error, OperationalError | MemoryError) or is_disk_full(error):
+    if isinstance(error, OperationalError | MemoryError | StoreAwayError | DiskFullError) or is_disk_full(error):
         return "node"
     return "tool"
 

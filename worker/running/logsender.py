@@ -32,7 +32,7 @@ class LogSender:
         """Send what is new."""
         now = time.monotonic()
         for run in runs:
-            if now - run.started > _SILENT_SECONDS:
+            if run.started is not None and now - run.started > _SILENT_SECONDS:
                 self._send(run)
 
     def finish(self, run: Run) -> None:

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import sys
+import threading
 from pathlib import Path
 
 import psutil
@@ -30,9 +31,16 @@ def identity() -> str:
     return f"{_machine()}/{os.getpid()}/{_started(os.getpid())}"
 
 
+def slot_identity() -> str:
+    """Names the thread that calls, beside its process."""
+    return f"{identity()}#{threading.get_native_id()}"
+
+
 def is_dead(owner: str) -> bool:
-    """True when `owner`, an `identity()`, is a process of this machine that has ended; False when in doubt."""
-    machine, _, started = owner.rpartition("/")
+    """True when `owner`, an `identity()` or `slot_identity()`, is of a process of this machine that has ended; False
+    when in doubt.
+    """
+    machine, _, started = owner.partition("#")[0].rpartition("/")
     machine, _, pid = machine.rpartition("/")
     return machine == _machine() and pid.isdigit() and _started(int(pid)) != started
 

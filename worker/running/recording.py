@@ -8,7 +8,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from db.models import DESIGN_STAGES, Build, Failure
-from db.repositories import artifacts, attempts, builds, designs, explorations, leases
+from db.repositories import artifacts, attempts, builds, designs, explorations, leases, relations
 from db.repositories.artifacts import NewArtifact
 from db.types import utcnow
 from worker.farm import Farm
@@ -65,9 +65,7 @@ def record(farm: Farm, order: Order, outcome: Outcome, log_digest: str | None) -
 
 
 def _record(farm: Farm, session: Session, order: Order, outcome: Outcome, log_digest: str | None) -> None:
-    exploration_id = builds.get(session, order.build_id).exploration_id
-    if exploration_id is not None:  # before the build: whoever cancels an exploration locks in this order
-        explorations.lock(session, exploration_id)
+    explorations.lock_of(session, order.build_id)  # before the build: who cancels an exploration locks in this order
     build = leases.fence(session, order.build_id, order.token)
     _record_results(session, build, outcome)
     waits = _retry_after(build, outcome)
@@ -76,19 +74,27 @@ def _record(farm: Farm, session: Session, order: Order, outcome: Outcome, log_di
         at = utcnow() + timedelta(seconds=waits)
         builds.retry_later(session, build, outcome.failure, str(outcome.error), at, log_digest)
         outcome.effect(farm, session)
-        emit_build(farm, session, build)
-        if not waits:
-            farm.queue.announce(session, build.queue)
+        _tried_later(farm, session, build, waits)
         return
     outcome.effect(farm, session)  # before the end: waiting builds with the same key then adopt all of it
     changed = _end(session, build, outcome, log_digest)
     ended(farm, session, build, changed)
 
 
+def _tried_later(farm: Farm, session: Session, build: Build, waits: float) -> None:
+    if build.state == "cancelled":  # by the effect: what it reads is lost, and can not be made again
+        ended(farm, session, build, [b for b in relations.behind(session, build.id) if b.state == "cancelled"])
+        return
+    emit_build(farm, session, build)
+    if not waits:
+        farm.queue.announce(session, build.queue)
+
+
 def _record_results(session: Session, build: Build, outcome: Outcome) -> None:
     files = [NewArtifact(f.path, f.digest, f.size, f.media_type) for f in outcome.files]
     artifacts.replace(session, build.id, build.design_id, files)
-    if build.design_id is not None and build.stage in DESIGN_STAGES:
+    found = outcome.metrics or outcome.failure is None  # a failure that measured nothing leaves what is known
+    if found and build.design_id is not None and build.stage in DESIGN_STAGES:
         designs.record_build(session, build.design_id, build.id, build.stage, new_metrics(outcome.metrics))
 
 

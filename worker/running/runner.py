@@ -1,19 +1,23 @@
-"""Runs one claimed build in an executor, and records what the executor could not: that it died, or had to be ended."""
+"""Runs claimed builds in executors, and records what the executor could not: that it died, or had to be ended."""
 
 import logging
 import signal
+import threading
 from collections import deque
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from db.errors import LeaseLostError
 from db.models import Build
-from db.repositories import leases
-from worker.errors import StoreError
+from worker.errors import ServiceError, StoreError
 from worker.farm import Farm
+from worker.running.executing import NOT_READY
 from worker.running.executors import Executors
+from worker.running.giving_back import give_back
 from worker.running.logsender import LogSender
 from worker.running.orders import Order, Reply
 from worker.running.outcome import Outcome
@@ -26,31 +30,52 @@ _LAST_LINE = 500
 _log = logging.getLogger(__name__)
 
 
-def run_build(farm: Farm, executors: Executors, runs: Runs, logs: LogSender, build: Build, token: int) -> None:
-    """Do the build under the lease `token`; returns when it is recorded, given back, or no longer ours."""
-    order = Order(build.id, token, build.stage, str(_log_file(farm, build.id, token)))
-    with fields(build=build.id, exploration=build.exploration_id, stage=build.stage, attempt=build.attempt):
-        executor = executors.take()
-        executors.warm()
-        run, kills = Run(order, executor, build.timeout_s), _oom_kills()
-        runs.add(run)
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """What it takes to run builds."""
+
+    farm: Farm
+    executors: Executors
+    runs: Runs
+    logs: LogSender
+
+    def run(self, hand: Sequence[tuple[Build, int]], stopping: threading.Event) -> None:
+        """Do builds, each with the token of its lease, one after the other; returns when each is recorded, given back
+        or no longer ours. Those whose turn has not come when `stopping` is set are given back.
+        """
+        folder = self.farm.settings.log_dir / "jobs"
+        runs = [Run(b, Order(b.id, token, b.stage, str(folder / f"{b.id}-{token}.log"), b)) for b, token in hand]
+        self.runs.add(runs)
         try:
-            reply = executor.run(order)
+            folder.mkdir(parents=True, exist_ok=True)
+            for run in runs:
+                if stopping.is_set():
+                    run.end("stopped")
+                self._run(run)
+        except BaseException:
+            give_back(self.farm, runs)  # those that are recorded keep what they have
+            raise
         finally:
-            runs.remove(run)
-            executors.give_back(executor)
-        logs.finish(run)
-        _settle(farm, build, run, reply, out_of_memory=_oom_kills() > kills)
-        run.log.unlink(missing_ok=True)
+            self.runs.remove(runs)
+
+    def _run(self, run: Run) -> None:
+        build = run.build
+        with fields(build=build.id, exploration=build.exploration_id, stage=build.stage, attempt=build.attempt):
+            executor = self.executors.take()
+            self.executors.warm()
+            kills, reply = _oom_kills(), None
+            try:
+                if run.begin(executor):
+                    reply = executor.run(run.order)
+            finally:
+                self.runs.remove([run])
+                self.executors.give_back(executor)
+            self.logs.finish(run)
+            _settle(self.farm, run, reply, out_of_memory=_oom_kills() > kills)
+            run.log.unlink(missing_ok=True)
 
 
-def _log_file(farm: Farm, build_id: str, token: int) -> Path:
-    folder = farm.settings.log_dir / "jobs"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder / f"{build_id}-{token}.log"
-
-
-def _settle(farm: Farm, build: Build, run: Run, reply: Reply | None, *, out_of_memory: bool) -> None:
+def _settle(farm: Farm, run: Run, reply: Reply | None, *, out_of_memory: bool) -> None:
     if reply is not None:
         for queue in reply.tickets:
             farm.queue.send(queue)
@@ -59,19 +84,13 @@ def _settle(farm: Farm, build: Build, run: Run, reply: Reply | None, *, out_of_m
     elif run.reason == "lost":
         _log.warning("its lease was lost or revoked; its processes are ended and nothing of it is stored")
     elif run.reason == "stopped":
-        _give_back(farm, run.order)
+        give_back(farm, [run])
+    elif run.reason == "late":
+        _log.info("given back: it waited behind a build that takes long")
     elif run.reason == "timeout":
-        _record(farm, run, _timed_out(build))
+        _record(farm, run, _timed_out(run.build))
     else:
-        _record(farm, run, _crashed(build, run, out_of_memory=out_of_memory))
-
-
-def _give_back(farm: Farm, order: Order) -> None:
-    try:
-        with farm.database.write() as session:
-            leases.release(session, order.build_id, order.token)
-    except SQLAlchemyError as error:
-        _log.warning("the build is not given back, its lease will run out: %s", error)
+        _record(farm, run, _crashed(run, out_of_memory=out_of_memory))
 
 
 def _timed_out(build: Build) -> Outcome:
@@ -82,13 +101,18 @@ def _timed_out(build: Build) -> Outcome:
     return Outcome(None, build.tool_versions, failure="timeout", error=text)
 
 
-def _crashed(build: Build, run: Run, *, out_of_memory: bool) -> Outcome:
-    how = _how(run.executor.exit_status, out_of_memory=out_of_memory)
+def _crashed(run: Run, *, out_of_memory: bool) -> Outcome:
+    assert run.executor is not None
+    build, status = run.build, run.executor.exit_status
+    how = _how(status, out_of_memory=out_of_memory)
     text = f"the {build.stage} process ended unexpectedly ({how}): {_last_line(run.log)} (see the build's log)"
-    return Outcome(None, build.tool_versions, failure="node" if out_of_memory else "tool", error=text)
+    of_node = out_of_memory or status == NOT_READY
+    return Outcome(None, build.tool_versions, failure="node" if of_node else "tool", error=text)
 
 
 def _how(status: int, *, out_of_memory: bool) -> str:
+    if status == NOT_READY:
+        return "this node can not load what the stages need"
     if status != 128 + signal.SIGKILL:
         return f"signal {status - 128}" if status > 128 else f"exit status {status}"
     if out_of_memory:
@@ -109,7 +133,7 @@ def _record(farm: Farm, run: Run, outcome: Outcome) -> None:
         record(farm, run.order, outcome, _stored_log(farm, run.log))
     except LeaseLostError:
         _log.info("given to another worker meanwhile")
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, ServiceError) as error:
         _log.error("its failure could not be stored; its lease will run out: %s", error)
 
 

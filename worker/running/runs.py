@@ -3,40 +3,65 @@
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from db.models import Build
 from worker.running.executors import Executor
 from worker.running.orders import Order
 
 _log = logging.getLogger(__name__)
 
-Reason = Literal["lost", "timeout", "stopped"]
-"""Why the worker ended a job: its lease is gone, it took too long, or the worker or its node is to stop."""
+Reason = Literal["lost", "timeout", "stopped", "late"]
+"""Why the worker ended a job: its lease is gone, it took too long, the worker or its node is to stop, or it waited for
+long behind another and is for somebody else to run.
+"""
 
 
 @dataclass(eq=False, slots=True)
 class Run:
-    """One build under way. `renewed` is when its lease was last known to be ours, `sent` how much of its log is out."""
+    """One build that a slot has claimed: it waits for its turn, then an executor runs it.
 
+    `renewed` is when its lease was last known to be ours, `sent` how much of its log is out.
+    """
+
+    build: Build
     order: Order
-    executor: Executor
-    timeout_s: float | None
-    started: float = field(default_factory=time.monotonic)
+    executor: Executor | None = None
+    claimed: float = field(default_factory=time.monotonic)
+    started: float | None = None
     renewed: float = field(default_factory=time.monotonic)
     reason: Reason | None = None
     sent: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @property
     def log(self) -> Path:
         return Path(self.order.log)
 
+    def begin(self, executor: Executor) -> bool:
+        """Have `executor` run it next; False when it was ended before its turn came."""
+        with self._lock:
+            if self.reason is None:
+                self.executor, self.started = executor, time.monotonic()
+            return self.reason is None
+
     def end(self, reason: Reason) -> None:
         """Kill it, unless it has ended by itself; the first reason counts."""
-        self.reason = self.reason or reason
-        self.executor.kill(self.order)
+        with self._lock:
+            self.reason = self.reason or reason
+            if self.executor is not None:
+                self.executor.kill(self.order)
+
+    def drop(self, reason: Reason) -> bool:
+        """End it if its turn has not come; whether that is so."""
+        with self._lock:
+            if self.executor is not None or self.reason is not None:
+                return False
+            self.reason = reason
+            return True
 
 
 class Runs:
@@ -46,14 +71,14 @@ class Runs:
         self._changed = threading.Condition()
         self._runs: set[Run] = set()
 
-    def add(self, run: Run) -> None:
+    def add(self, runs: Iterable[Run]) -> None:
         with self._changed:
-            self._runs.add(run)
+            self._runs.update(runs)
             self._changed.notify_all()
 
-    def remove(self, run: Run) -> None:
+    def remove(self, runs: Iterable[Run]) -> None:
         with self._changed:
-            self._runs.discard(run)
+            self._runs.difference_update(runs)
 
     def now(self) -> list[Run]:
         with self._changed:

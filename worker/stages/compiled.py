@@ -6,7 +6,7 @@ from pathlib import Path
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform
 from db import models
-from db.repositories import designs, explorations
+from db.repositories import designs
 from worker.farm import Farm
 from worker.stages.context import JobContext
 from worker.stages.functions import Stages
@@ -27,8 +27,7 @@ def subject_of(farm: Farm, job: JobContext) -> Subject:
     """Raises InvalidInputError or StoreError for an area model that can not be had."""
     assert job.build.design_id is not None
     with farm.database.read() as session:
-        design = designs.get(session, job.build.design_id)
-        exploration = explorations.get(session, design.exploration_id)
+        design, exploration = designs.with_exploration(session, job.build.design_id)
     return Subject(design, exploration, platform_of(farm, exploration.platform, exploration.options))
 
 

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from db.models import Build, DesignStage
 from db.repositories import relations
-from worker.errors import StoreError
+from worker.errors import DiskFullError, StoreAwayError, StoreError
 from worker.farm import Farm
 from worker.running.outcome import Outcome
 from worker.stages.context import JobContext
@@ -50,6 +50,8 @@ def _below(session: Session, build_id: str, stage: DesignStage) -> Build:
 def _copy(farm: Farm, build: Build, path: str, digest: str, target: Path) -> None:
     try:
         source = farm.store.path(digest)
+    except (StoreAwayError, DiskFullError):
+        raise  # the file is there; it is this node that can not have it now
     except StoreError as error:
         text = f"{path} of the {build.stage} of this design ({build.id}) is lost: {error}. That stage is run again"
         raise LostFileError(build.id, text) from error

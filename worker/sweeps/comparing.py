@@ -44,22 +44,27 @@ def conclude(session: Session, run: SweepRun) -> Conclusion:
     """Compare a run whose explorations have all ended."""
     sweep = sweeps.get(session, run.sweep_id)
     tolerance = tolerance_of(sweep.options)
-    slots, error = _slots_or_error(session, run, tolerance)
-    found = {**report(slots, tolerance, _index(session, run)), "builds": _counts(session, run)}
+    index = _index(session, run)
+    slots, found, error = _compared_or_error(session, run, tolerance, index)
+    found["builds"] = _counts(session, run)
     if sweep.webhook is not None:
         found["webhook"] = {"state": "waiting", "attempts": 0, "status": None, "error": None}
     state = "failed" if error else run_state(slots)
     return Conclusion(state, found, all_tools(slot.after for slot in slots), error or _error(slots))
 
 
-def _slots_or_error(session: Session, run: SweepRun, tolerance: float) -> tuple[list[SlotReport], str | None]:
+def _compared_or_error(
+    session: Session, run: SweepRun, tolerance: float, index: float
+) -> tuple[list[SlotReport], dict[str, Any], str | None]:
+    """Each exploration's comparison and the report of them all; none, and why, where they can not be made."""
     try:
-        return _slots(session, run, tolerance), None
+        slots = _slots(session, run, tolerance)
+        return slots, report(slots, tolerance, index), None
     except SQLAlchemyError:
         raise  # the next tick tries again
     except Exception as error:  # noqa: BLE001 - no run may stay open for ever because of what it came to
         _log.exception("run %s of a sweep can not be compared", run.id)
-        return [], f"its results can not be compared: {error!r}"
+        return [], report([], tolerance, index), f"its results can not be compared: {error!r}"
 
 
 def _slots(session: Session, run: SweepRun, tolerance: float) -> list[SlotReport]:
@@ -74,7 +79,10 @@ def _slots(session: Session, run: SweepRun, tolerance: float) -> list[SlotReport
 
 
 def _partners(session: Session, now: Sequence[Exploration], run_id: str | None) -> Mapping[str, Exploration]:
-    return {} if run_id is None else partners(now, comparisons.explorations(session, run_id))
+    """By id; one that was cancelled is nobody's partner, for its results are those of half a search."""
+    if run_id is None:
+        return {}
+    return partners(now, [e for e in comparisons.explorations(session, run_id) if e.state != "cancelled"])
 
 
 def _compared(

@@ -33,6 +33,7 @@ TASK = "sweeps"
 _LEAD_SECONDS = 60.0
 _TICK_SECONDS = 10.0
 _ALIVE_SECONDS = 60.0
+_COUNTED = 1000  # of the runs that were missed
 
 _log = logging.getLogger("worker.sweeps.scheduler")
 
@@ -61,7 +62,7 @@ def _finish_ended(farm: Farm) -> None:
     with farm.database.read() as session:
         running = [run.id for run in sweeps.all_running(session)]
     for run_id in running:
-        sweeping.finish(farm, run_id)
+        sweeping.finish_quietly(farm, run_id)
 
 
 def _start_due(farm: Farm, now: datetime) -> None:
@@ -70,8 +71,8 @@ def _start_due(farm: Farm, now: datetime) -> None:
     for sweep_id in due:
         try:
             _start_one(farm, sweep_id, now)
-        except SQLAlchemyError:
-            raise  # the next tick tries again
+        except SQLAlchemyError:  # it is still due, and the others need not wait for it
+            _log.exception("sweep %s could not be started; the next tick tries again", sweep_id)
         except Exception as error:  # noqa: BLE001 - one sweep that can not be started must not stop the clock
             _log.warning("sweep %s could not be started", sweep_id, exc_info=error)
             _put_off(farm, sweep_id, now, str(error))
@@ -96,9 +97,9 @@ def _start_one(farm: Farm, sweep_id: str, now: datetime) -> None:
 
 def _missed(sweep: Sweep, due: datetime, now: datetime) -> str:
     times, found = due, 1
-    while found < 1000 and (times := next_time(sweep.cron, sweep.zone, times)) <= now:
+    while found < _COUNTED and (times := next_time(sweep.cron, sweep.zone, times)) <= now:
         found += 1
-    runs = "1 run" if found == 1 else f"{found} runs"
+    runs = "1 run" if found == 1 else f"{found} runs or more" if found == _COUNTED else f"{found} runs"
     return f"not started: the farm was away until {now:%Y-%m-%d %H:%M} UTC, {runs} missed; its misfire policy is skip"
 
 

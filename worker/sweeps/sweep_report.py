@@ -73,10 +73,14 @@ def _regressions(slots: Iterable[SlotReport]) -> list[tuple[SlotReport, Regressi
 
 
 def _ratio(slots: Iterable[SlotReport]) -> float:
-    """Mean ratio of the hypervolumes, at the best fidelity that each exploration's fronts have."""
-    changes = [slot.comparison.fronts[-1].change for slot in slots if slot.comparison and slot.comparison.fronts]
-    known = [log(1.0 + change) for change in changes if change is not None and change > -1.0]
+    """Mean ratio of the hypervolumes, at the best fidelity at which each exploration has had a front both times."""
+    changes = [_changes(slot.comparison)[-1:] for slot in slots if slot.comparison]
+    known = [log(1.0 + change) for last in changes for change in last]
     return exp(sum(known) / len(known)) if known else 1.0
+
+
+def _changes(comparison: Comparison) -> list[float]:
+    return [front.change for front in comparison.fronts if front.change is not None and front.after]
 
 
 def _slot(slot: SlotReport) -> dict[str, Any]:

@@ -17,11 +17,12 @@ _log = logging.getLogger(__name__)
 def sweep_ended(farm: Farm, session: Session, exploration: Exploration) -> None:
     """Have the run of an exploration that has just ended looked at once that is committed."""
     if exploration.sweep_run_id is not None:
-        after_commit(session, partial(_finish_quietly, farm, exploration.sweep_run_id))
+        after_commit(session, partial(finish_quietly, farm, exploration.sweep_run_id))
 
 
-def _finish_quietly(farm: Farm, run_id: str) -> None:
-    # What has just been committed is done, whatever becomes of the run: the tick looks at it again.
+def finish_quietly(farm: Farm, run_id: str) -> None:
+    """Like `finish`; what goes wrong is logged, and the next tick looks at the run again."""
+    # What has just been committed is done whatever becomes of the run, and other runs do not wait for this one.
     try:
         finish(farm, run_id)
     except Exception:  # noqa: BLE001

@@ -215,6 +215,8 @@ def _change_explorations() -> None:
         table.create_foreign_key(op.f("fk_explorations_sweep_run_id"), "sweep_runs", ["sweep_run_id"], ["id"])
         for column in _LEASE:
             table.drop_column(column)
+    # A search is a build now, which a search that was under way has not: queued again, it goes on with what it stored.
+    op.execute("UPDATE explorations SET state = 'queued' WHERE state = 'searching'")
     op.create_index(op.f("ix_explorations_owner"), "explorations", ["owner"])
     op.create_index(op.f("ix_explorations_sweep_run_id"), "explorations", ["sweep_run_id"])
 

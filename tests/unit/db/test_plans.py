@@ -16,7 +16,7 @@ from db.repositories import builds, lanes, leases, queue, statistics, turns
 from db.repositories.builds import BuildFilter
 from db.types import utcnow
 
-LANE = {"queue": QUEUE, "owner": "", "request": "/0/0", "exploration": "exp", "now": utcnow()}
+LANE = {"queue": QUEUE, "owner": "", "request": "/0/0", "exploration": "exp", "now": utcnow(), "most": "1"}
 STATEMENTS: dict[str, tuple[Select[*tuple[Any, ...]], str]] = {
     "the first lane": (lanes.FIRST_OF_QUEUE, "ix_builds_queue (state=? AND queue=?)"),
     "the next lane": (lanes.NEXT_OF_OWNER, "ix_builds_queue (state=? AND queue=? AND owner=? AND request>?)"),

@@ -63,3 +63,12 @@ def test_allowed_hosts_that_are_no_list_are_named(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("MILLRACE_ALLOWED_HOSTS", text)
     with pytest.raises(SettingsError, match="MILLRACE_ALLOWED_HOSTS is "):
         Settings()
+
+
+@pytest.mark.parametrize("value", ["not json: postgresql://u:secret@db", '["postgresql://u:secret@db"]'])
+def test_a_wrong_address_is_not_shown_since_it_may_hold_a_password(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("MILLRACE_JOIN_URLS", value)
+    with pytest.raises(SettingsError) as wrong:
+        Settings()
+    assert "MILLRACE_JOIN_URLS" in str(wrong.value)
+    assert "secret" not in str(wrong.value)

@@ -1,4 +1,4 @@
-"""The hypervolume against counting the cells of a grid, in two and three objectives."""
+"""The hypervolume against counting the cells of a grid, in one to three objectives."""
 
 from itertools import product
 
@@ -18,7 +18,7 @@ def counted(points: list[tuple[int, ...]], objectives: int) -> int:
     return sum(any(all(x <= c for x, c in zip(point, cell, strict=True)) for point in points) for cell in cells)
 
 
-@pytest.mark.parametrize("objectives", [2, 3])
+@pytest.mark.parametrize("objectives", [1, 2, 3])
 @given(data=st.data())
 def test_it_is_the_number_of_dominated_cells(objectives: int, data: st.DataObject):
     points = data.draw(st.lists(st.tuples(*[st.integers(0, _SIDE + 1)] * objectives), max_size=12))

@@ -11,6 +11,11 @@ def test_two_objectives():
     assert hypervolume([], (4, 4)) == 0
 
 
+def test_one_objective():
+    assert hypervolume([(3,), (1,), (9,)], (4,)) == 3
+    assert hypervolume([(4,)], (4,)) == 0
+
+
 def test_three_objectives():
     assert hypervolume([(0, 0, 0)], (2, 3, 4)) == 24
     assert hypervolume([(0, 1, 1), (1, 0, 0)], (2, 2, 2)) == 2 + 4 - 1

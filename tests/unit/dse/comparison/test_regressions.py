@@ -68,7 +68,42 @@ def test_within_the_tolerance_nothing_is_worse():
 
 
 def test_different_fidelities_are_never_compared():
-    assert compare(results(design("a", simulate=60)), results(design("a", csynth=90)), 0.02).same
+    found = compare(results(design("a", simulate=60)), results(design("a", csynth=90)), 0.02)
+    assert (found.differences, found.regressions) == ((), ())
+
+
+def test_what_is_known_only_now_is_not_the_same():
+    """Else it could get worse unseen: a run that is the same leaves the baseline where it is."""
+    before = results(design("a", search=60))
+    assert not compare(before, results(design("a", search=60, csynth=90)), 0.02).same
+    assert not compare(before, results(design("a", search=60, passed={"csim": None})), 0.02).same
+    assert compare(before, results(design("a", search=60, passed={"csim": "output y differs"})), 0.02).same
+    assert compare(results(design("a", search=60, csynth=90)), before, 0.02).same  # the earlier one knows more
+
+
+def test_a_front_at_a_fidelity_that_is_new_is_not_the_same():
+    before = results(design("a", search=60))
+    after = replace(before, fronts={**before.fronts, "simulate": before.fronts["estimate"]})
+    found = compare(before, after, 0.02)
+    assert [(f.fidelity, len(f.new), f.change) for f in found.fronts] == [("estimate", 0, 0.0), ("simulate", 1, None)]
+    assert not found.same
+    assert found.regressions == ()
+
+
+def test_a_front_that_is_gone_although_its_stage_was_run():
+    before = results(design("a", search=60, simulate=66))
+    before = replace(before, fronts={**before.fronts, "simulate": before.fronts["estimate"]})
+    now = results(design("a", search=60), design("b", number=2, front=False))
+    [found] = compare(before, now, 0.02).regressions
+    assert (found.kind, found.fidelity, found.change) == ("hypervolume", "simulate", -1.0)
+    assert "(-100 %): 1 lost (design 17)" in found.text
+    unasked = replace(SAME, tools={"search": {"compiler": "1a2b"}})
+    assert compare(before, replace(now, circumstances=unasked), 0.02).regressions == ()  # nothing was simulated
+    assert [r.kind for r in compare(before, replace(now, failed="no memory"), 0.02).regressions] == ["exploration"]
+
+
+def test_an_exploration_that_does_not_fail_any_more_is_not_the_same():
+    assert not compare(results(design("a", search=60), failed="x"), results(design("a", search=60)), 0.02).same
 
 
 def test_a_stage_that_passed_and_fails_now():
@@ -125,6 +160,30 @@ def test_cycles_are_not_told_beside_the_latency():
 
     found = compare(results(both(10)), results(both(12)), 0.02)
     assert [d.metric for d in found.differences] == ["latency"]
+
+
+def at_csynth(**values: float) -> DesignResults:
+    metrics = {("csynth", name): Reading(value, "", "csynth") for name, value in values.items()}
+    return replace(design("a"), metrics=metrics)
+
+
+def test_cycles_are_told_where_only_one_run_knows_the_latency():
+    before = results(at_csynth(cycles=1000))
+    assert [r.metric for r in compare(before, results(at_csynth(cycles=2000, latency=8)), 0.02).regressions] == [
+        "cycles"
+    ]
+
+
+def test_a_slower_clock_and_a_slower_loop_are_worse():
+    found = compare(results(at_csynth(fmax=400, slowest_ii=1)), results(at_csynth(fmax=300, slowest_ii=4)), 0.02)
+    assert {r.metric for r in found.regressions} == {"fmax", "slowest_ii"}
+
+
+def test_a_slack_is_told_by_the_period():
+    before = results(at_csynth(clock_estimated=2.50, slack=0.02, fmax=400))
+    assert compare(before, results(at_csynth(clock_estimated=2.51, slack=0.01, fmax=398.4)), 0.02).same
+    found = compare(before, results(at_csynth(clock_estimated=2.80, slack=-0.28, fmax=357)), 0.02)
+    assert [r.metric for r in found.regressions] == ["clock_estimated"]
 
 
 def test_a_value_that_was_nothing_has_no_percent():

@@ -1,5 +1,7 @@
 """A backup restored elsewhere: the same rows, every artifact; and nothing at all from a damaged one."""
 
+import io
+import json
 import tarfile
 import threading
 from collections.abc import Generator
@@ -220,6 +222,82 @@ def test_damaged_table(home: Home, other: Home, tmp_path: Path) -> None:
     with pytest.raises(BackupError, match=r"builds\.jsonl of the backup is damaged"):
         bring_back(other, tmp_path / "b")
     assert all(not rows for rows in other.rows().values())
+
+
+def test_artifact_under_another_name_leaves_what_the_store_holds(home: Home, other: Home, tmp_path: Path) -> None:
+    """Its bytes are those of a content that others of this store need."""
+    precious, claimed = other.store.put_bytes(b"named in options"), home.store.put_bytes(b"artifact")
+    make(home, tmp_path / "b.tar")
+    with tarfile.open(tmp_path / "b.tar") as tar, tarfile.open(tmp_path / "odd.tar", "w") as odd:
+        for member in tar:
+            file = tar.extractfile(member)
+            assert file is not None
+            content = b"named in options" if member.name.endswith(key_of(claimed)) else file.read()
+            member.size = len(content)
+            odd.addfile(member, io.BytesIO(content))
+    with pytest.raises(BackupError, match=f"artifact {claimed[:12]} of the backup is damaged"):
+        bring_back(other, tmp_path / "odd.tar")
+    assert other.store.read(precious) == b"named in options"
+    assert not other.store.exists(claimed)
+    assert all(not rows for rows in other.rows().values())
+
+
+@pytest.mark.parametrize("name", TARGETS[:2])
+def test_artifact_that_is_damaged_where_it_goes_is_mended(home: Home, other: Home, tmp_path: Path, name: str) -> None:
+    make(home, tmp_path / name)
+    digest = other.store.put_bytes(b"artifact")
+    other.store.path(digest).write_bytes(b"artifice")
+    bring_back(other, tmp_path / name)
+    assert other.store.read(digest) == b"artifact"
+
+
+def test_what_is_written_while_artifacts_are_copied_is_not_mixed_with_the_backup(
+    home: Home, other: Home, tmp_path: Path
+) -> None:
+    make(home, tmp_path / "b")
+
+    def write(what: str, done: int, _total: int) -> None:
+        if (what, done) == ("artifacts", 0):
+            with other.database.write() as session:
+                session.add(AuditEntry(id=99, address="", action="started too early", detail={}))
+
+    with pytest.raises(BackupError, match="not empty"):
+        restore(other.database, other.store, tmp_path / "b", replace=False, progress=write)
+    assert [row[4] for row in other.rows()["audit"]] == ["started too early"]
+    assert other.rows()["builds"] == []
+
+
+def test_a_node_that_starts_while_artifacts_are_copied_keeps_its_tables(
+    home: Home, other: Home, tmp_path: Path
+) -> None:
+    make(home, tmp_path / "b")
+
+    def start(what: str, done: int, _total: int) -> None:
+        if (what, done) == ("artifacts", 0):
+            announce_node(other)
+
+    with pytest.raises(BackupError, match="lab-7 worked on this database"):
+        restore(other.database, other.store, tmp_path / "b", replace=True, progress=start)
+    assert len(other.rows()["nodes"]) == 1
+
+
+@pytest.mark.parametrize(("part", "says"), [("contents", "manifest is damaged"), ("builds", "lacks the table builds")])
+def test_manifest_that_lacks_a_part(home: Home, other: Home, tmp_path: Path, part: str, says: str) -> None:
+    make(home, tmp_path / "b")
+    path = newest_in(tmp_path / "b") / MANIFEST
+    found = json.loads(path.read_text())
+    del found["parts"][part]
+    path.write_text(json.dumps(found))
+    with pytest.raises(BackupError, match=says):
+        bring_back(other, tmp_path / "b")
+
+
+def test_backup_of_a_newer_millrace_asks_for_that_one(home: Home, other: Home, tmp_path: Path) -> None:
+    make(home, tmp_path / "b")
+    path = newest_in(tmp_path / "b") / MANIFEST
+    path.write_text(path.read_text().replace(f'"revision": "{HEAD}"', '"revision": "9999"'))
+    with pytest.raises(BackupError, match=r"restore it with Millrace 0\.1\.0, which made it, or a later one"):
+        bring_back(other, tmp_path / "b")
 
 
 def test_backup_of_another_revision_says_what_to_do(home: Home, other: Home, tmp_path: Path) -> None:

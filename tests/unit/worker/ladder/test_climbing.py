@@ -3,12 +3,27 @@
 from typing import Any
 
 import pytest
-from farm_states import add_designs, announce, another, builds_of, set_options, set_state, state_of, told, work
+from farm_states import (
+    SHELL,
+    add_designs,
+    announce,
+    another,
+    builds_of,
+    run_build,
+    set_options,
+    set_state,
+    state_of,
+    take,
+    told,
+    work,
+    work_once,
+)
 
-from db.models import Exploration, Stage
-from db.repositories import builds, calibrations, designs
+from db.models import Exploration, Failure, Stage
+from db.repositories import builds, calibrations, designs, leases
 from worker.farm import Farm
 from worker.ladder import flow
+from worker.running.orders import Order
 
 ALL = {"csynth": 4, "cosim": 2, "link": 2, "measure": 1}
 
@@ -25,6 +40,12 @@ def climb(farm: Farm, exploration: Exploration, **values: Any) -> list[str]:
     set_options(farm, exploration, verify=0, **values)
     flow.advance(farm, exploration.id)
     return work(farm)
+
+
+def fail_for_good(farm: Farm, order: Order, failure: Failure) -> None:
+    with farm.database.write() as session:
+        build = leases.fence(session, order.build_id, order.token)
+        builds.fail(session, build, failure, "no")
 
 
 def of(farm: Farm, exploration: Exploration, stage: Stage) -> set[str | None]:
@@ -74,6 +95,29 @@ def test_a_failure_below_hands_its_place_on_and_one_of_its_own_counts(
     assert ran.count("csynth") == 3
     states = sorted(b.state for b in builds_of(farm, exploration, "csynth"))
     assert states == ["cancelled", "cancelled", "done", "done", "failed"]
+    assert state_of(farm, exploration) == "done"
+
+
+@pytest.mark.parametrize("failure", ["infeasible", "timeout"])
+def test_a_board_waits_for_no_link_that_has_failed(
+    farm: Farm, exploration: Exploration, ids: list[str], failure: Failure
+) -> None:
+    """A clone of the link with another clock passes, which is not the one that the measurement would be of."""
+    set_options(farm, exploration, verify=0, board=SHELL, builds={"csynth": 1, "link": 1, "measure": 1})
+    flow.advance(farm, exploration.id)
+    assert [work_once(farm), work_once(farm)] == ["csim", "csynth"]
+    [link] = builds_of(farm, exploration, "link")
+    with farm.database.write() as session:
+        clone = flow.clone_build(farm, session, link.id, {"clock_mhz": 150.0})
+    later = take(farm, link.queue), take(farm, link.queue)
+    for order in later:
+        assert order is not None
+        if order.build_id == link.id:
+            fail_for_good(farm, order, failure)
+    run_build(farm, clone)
+    assert of(farm, exploration, "measure") == set()
+    assert "measure" not in [e["stage"] for e in told(farm, exploration, "promoted")]
+    assert work(farm) == ["calibrate"]
     assert state_of(farm, exploration) == "done"
 
 

@@ -25,6 +25,7 @@ from db.models import Build, Exploration
 from db.repositories import builds, designs, leases
 from worker.farm import Farm
 from worker.ladder import flow
+from worker.node.reaper import reap
 
 FAILS_CSYNTH = '{"csynth": "placement"}'
 
@@ -320,6 +321,25 @@ def test_the_end_of_a_build_looks_at_no_other(
     assert state_of(farm, exploration) == "simulating"
     run_build(farm, last)
     assert state_of(farm, exploration) == "verifying"
+
+
+def test_a_step_that_fails_leaves_the_result_and_is_done_by_the_reaper(
+    farm: Farm, exploration: Exploration, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The list of reports for a calibration can not be stored, say."""
+    add_designs(farm, exploration)
+    set_state(farm, exploration, "building")
+    set_options(farm, exploration, verify=0, builds={"csynth": 1})
+    advance(farm, exploration)
+    assert work_once(farm) == "csim"
+    with monkeypatch.context() as away:
+        away.setattr(type(farm.store), "put_bytes", lambda *_: 1 / 0)
+        assert work_once(farm) == "csynth"
+    assert states(farm, exploration, "csynth") == ["done"]
+    assert states(farm, exploration, "calibrate") == []
+    assert f"what follows for {exploration.id} is left to the reaper" in caplog.text
+    reap(farm)
+    assert states(farm, exploration, "calibrate") == ["queued"]
 
 
 def test_broker_that_is_away_costs_nothing(farm: Farm, exploration: Exploration, sent: Any) -> None:

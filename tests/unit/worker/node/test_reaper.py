@@ -2,14 +2,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from farm_states import announce, set_state, state_of
+from farm_states import add_designs, announce, another, builds_of, set_state, state_of
 from sqlalchemy import update
 
 from db.models import Build, Exploration
-from db.repositories import builds, queue
+from db.repositories import builds, designs, explorations, leases, queue
 from db.types import utcnow
 from worker.farm import Farm
-from worker.ladder.flow import advance
+from worker.ladder.flow import advance, start_build
+from worker.node import reaper
 from worker.node.reaper import reap, recover, top_up
 from worker.running.processes import identity
 from worker.running.recording import RETRIES
@@ -88,6 +89,44 @@ def test_explorations_that_wait_for_builds_are_left_alone(farm: Farm, lowering: 
         session.execute(update(Build).values(exploration_id=lowering.id, stage="csim"))
     reap(farm)
     assert state_of(farm, lowering) == "verifying"
+
+
+def test_a_step_is_done_though_a_person_has_a_build_under_way(farm: Farm, lowering: Exploration) -> None:
+    [design, *_] = add_designs(farm, lowering)  # simulating, and nothing is simulated
+    with farm.database.write() as session:
+        start_build(farm, session, designs.get(session, design), "csim")
+    reap(farm)
+    assert builds_of(farm, lowering, "simulate") != []
+
+
+def test_what_goes_wrong_with_one_keeps_the_reaper_from_no_other(
+    farm: Farm, lowering: Exploration, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    done: list[str] = []
+
+    def fail_first(_farm: Farm, key: str, *_: Any) -> None:
+        done.append(key)
+        if len(done) % 2:
+            raise KeyError(key)
+
+    second = another(farm, lowering)
+    monkeypatch.setattr(reaper, "advance", fail_first)
+    monkeypatch.setattr(reaper, "_lose", fail_first)
+    monkeypatch.setattr(leases, "expired", lambda _: ["bld_1", "bld_2"])
+    monkeypatch.setattr(reaper, "top_up", lambda _: done.append("tickets"))
+    reap(farm)
+    assert done == ["bld_1", "bld_2", *sorted([lowering.id, second.id]), "tickets"]
+    assert f"exploration {lowering.id} could not be reaped" in caplog.text
+
+
+def test_no_part_of_the_reaper_keeps_it_from_the_next(
+    farm: Farm, lowering: Exploration, sent: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(farm.bus), "queue_lengths", Lengths(0).queue_lengths)
+    for module, name in ((leases, "expired"), (explorations, "active")):
+        monkeypatch.setattr(module, name, lambda *_: 1 / 0)
+    reap(farm)
+    assert sent.take() == ["lower"]
 
 
 class Lengths:

@@ -8,6 +8,7 @@ import pytest
 from worker.farm import Farm
 from worker.node import tending
 from worker.node.tending import Tending
+from worker.running.runner import Runner
 from worker.running.runs import Runs
 from worker.running.work import Crew
 
@@ -31,8 +32,8 @@ class _Executors:
 
 @pytest.fixture
 def crew(farm: Farm) -> Crew:
-    parts = (threading.Event(), _Executors(), _Presence(), Runs(), None)
-    return Crew(farm, *cast(Any, parts))
+    runner = Runner(farm, cast(Any, _Executors()), Runs(), cast(Any, None))
+    return Crew(farm, threading.Event(), cast(Any, _Presence()), runner)
 
 
 def starts(crew: Crew, **values: Any) -> Tending:

@@ -96,7 +96,7 @@ def test_worn_processes_are_followed_by_fresh_ones(
 def test_processes_end_after_many_jobs(do: Callable[[str], Reply | None]) -> None:
     for _ in range(MOST_JOBS - 1):
         assert do("a") == Reply(tickets=["lower"])
-    assert do("a") == Reply(tickets=["lower"], retire="it has done 200 jobs")
+    assert do("a") == Reply(tickets=["lower"], retire=f"it has done {MOST_JOBS} jobs")
     assert do("a") == Reply(tickets=["lower"])
 
 

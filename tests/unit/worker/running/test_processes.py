@@ -2,8 +2,9 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 
-from worker.running.processes import identity, is_dead, port_holder
+from worker.running.processes import identity, is_dead, port_holder, slot_identity
 
 
 def test_a_process_knows_that_it_lives() -> None:
@@ -15,6 +16,13 @@ def test_ended_process_is_dead() -> None:
     code = "from worker.running.processes import identity; print(identity())"
     owner = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     assert is_dead(owner)
+
+
+def test_a_slot_is_as_dead_as_its_process() -> None:
+    ours, mine = slot_identity(), identity()
+    assert ours.startswith(f"{mine}#")
+    assert not is_dead(ours)
+    assert is_dead(f"{mine.rsplit('/', 1)[0]}/1#{threading.get_native_id()}")
 
 
 def test_reused_pid_is_not_the_same_process() -> None:

@@ -1,16 +1,16 @@
 from datetime import timedelta
 
 import pytest
-from farm_states import announce, state_of, take
+from farm_states import QUEUES, add_designs, announce, set_state, state_of, take, work
 from sqlalchemy import update
 
 from compiler.metrics import Fidelity, Metric
 from db.errors import LeaseLostError
 from db.models import Build, Exploration, Failure
-from db.repositories import artifacts, builds, leases
+from db.repositories import artifacts, builds, designs, leases
 from db.types import utcnow
 from worker.farm import Farm
-from worker.ladder.flow import advance
+from worker.ladder.flow import advance, clone_build, start_build
 from worker.running.orders import Order
 from worker.running.outcome import Outcome
 from worker.running.recording import RETRIES, record
@@ -97,6 +97,27 @@ def test_what_follows_is_in_the_same_transaction(farm: Farm, exploration: Explor
     assert state_of(farm, exploration) == "searching"
     with farm.database.read() as session:
         assert [a.path for a in artifacts.of_build(session, build.id)] == ["simulation.json"]
+
+
+@pytest.mark.parametrize("measured", [False, True])
+def test_a_failure_takes_the_place_of_what_was_measured_only_with_metrics(
+    farm: Farm, exploration: Exploration, measured: bool
+) -> None:
+    announce(farm, (*QUEUES, "csynth@2022.1"))
+    [design, *_] = add_designs(farm, exploration)
+    set_state(farm, exploration, "done")
+    with farm.database.write() as session:
+        first = start_build(farm, session, designs.get(session, design), "csynth")
+    work(farm)
+    with farm.database.write() as session:
+        clone = clone_build(farm, session, first.id, {"vitis": "2022.1"})
+    order = take(farm, "csynth@2022.1")
+    assert order is not None
+    metrics = (Metric("latency", 9.0, "us", Fidelity.CSYNTH),) if measured else ()
+    record(farm, order, Outcome(None, {}, metrics, failure="licence", error="none left"), None)
+    with farm.database.read() as session:
+        found = designs.metrics_of(session, [design])[design]
+    assert {m.build_id for m in found if m.fidelity == "csynth"} == {clone.id if measured else first.id}
 
 
 def test_nothing_is_written_without_the_lease(farm: Farm, lowering: Order) -> None:

@@ -56,7 +56,11 @@ def run(farm: Farm, exploration: Exploration) -> Run:
     advance(farm, exploration.id)
     order = take(farm, "lower")
     assert order is not None
-    return Run(order, cast(Executor, FakeExecutor()), timeout_s=100)
+    with farm.database.read() as session:
+        made = Run(builds.get(session, order.build_id), order)
+    made.build.timeout_s = 100
+    made.begin(cast(Executor, FakeExecutor()))
+    return made
 
 
 def killed(run: Run) -> bool:
@@ -75,6 +79,17 @@ def test_a_cancelled_run_is_ended(watch: Watch, farm: Farm, run: Run) -> None:
     assert (run.reason, killed(run)) == ("lost", True)
 
 
+def test_an_executor_that_is_telling_others_of_a_recorded_build_is_left_alone(
+    watch: Watch, farm: Farm, run: Run
+) -> None:
+    with farm.database.write() as session:
+        builds.finish(session, builds.get(session, run.order.build_id), None, {})
+    watch.look([run])
+    run.renewed -= farm.settings.lease_seconds / 3
+    watch.look([run])
+    assert (run.reason, killed(run)) == (None, False)
+
+
 def test_a_run_that_another_worker_has_taken_is_ended(watch: Watch, farm: Farm, run: Run) -> None:
     with farm.database.write() as session:
         leases.revoke(session, run.order.build_id)
@@ -84,9 +99,27 @@ def test_a_run_that_another_worker_has_taken_is_ended(watch: Watch, farm: Farm, 
 
 
 def test_a_slow_run_is_ended(watch: Watch, run: Run) -> None:
+    assert run.started is not None
     run.started -= 101
-    watch.look([run])
+    watch.look_at_clock([run])
     assert run.reason == "timeout"
+
+
+def test_what_waits_behind_a_long_one_is_given_back(watch: Watch, farm: Farm, run: Run, sent: Any) -> None:
+    waiting = Run(run.build, run.order)
+    watch.look([waiting])
+    assert waiting.reason is None
+    waiting.claimed -= 2.5
+    run.claimed -= 2.5
+    watch.look([run])
+    assert run.reason is None  # its turn has come
+    sent.take()
+    watch.look([waiting])
+    assert waiting.reason == "late"
+    with farm.database.read() as session:
+        build = builds.get(session, waiting.order.build_id)
+        assert (build.state, build.attempt, build.losses) == ("queued", 0, 0)
+    assert sent.take() == ["lower"]
 
 
 def test_runs_are_given_back_when_the_node_is_paused(watch: Watch, run: Run, presence: FakePresence) -> None:
@@ -122,7 +155,8 @@ def test_without_the_database_runs_end_before_their_lease_does(
     (farm.settings.home / "millrace.db").rename(tmp_path / "away.db")
     run.renewed -= 0.7 * farm.settings.lease_seconds
     watch.look([run])
+    watch.look_at_clock([run])
     assert run.reason is None
     run.renewed -= 0.2 * farm.settings.lease_seconds
-    watch.look([run])
+    watch.look_at_clock([run])
     assert run.reason == "lost"

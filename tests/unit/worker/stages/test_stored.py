@@ -1,10 +1,14 @@
 """Results of earlier stages from the store: checked, and made again where they are lost."""
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 from farm_states import add_designs, announce, another, builds_of, set_state, take, work, work_once
 
 from db.models import Build, Exploration
 from db.repositories import builds, designs, relations
+from worker.errors import DiskFullError, StoreAwayError
 from worker.farm import Farm
 from worker.ladder import flow
 
@@ -46,6 +50,20 @@ def test_what_is_lost_is_made_again(farm: Farm, exploration: Exploration, csynth
     assert work(farm) == ["csim", "csynth"]
     states = [b.state for b in builds_of(farm, exploration, "csim", "csynth")]
     assert states == ["done", "done"]
+
+
+@pytest.mark.parametrize("error", [StoreAwayError("the store does not answer"), DiskFullError("no room here")])
+def test_a_store_that_is_away_has_lost_nothing(
+    farm: Farm, exploration: Exploration, csynth: Build, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def away(*_: Any) -> Path:
+        raise error
+
+    monkeypatch.setattr(type(farm.store), "path", away)
+    assert work_once(farm) == "csynth"
+    [csim], [found] = (builds_of(farm, exploration, stage) for stage in ("csim", "csynth"))
+    assert (csim.state, found.state) == ("done", "queued")
+    assert [entry["failure"] for entry in found.history] == ["node"]
 
 
 def test_the_twin_has_its_result_again(farm: Farm, exploration: Exploration, csynth: Build) -> None:

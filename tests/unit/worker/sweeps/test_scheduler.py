@@ -5,12 +5,14 @@ from typing import Any
 
 import pytest
 from farm_states import announce, work
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
 from sweeps import add_sweep, run_now, run_through, runs_of, set_next, start, sweep_now
 
 from db.models import SweepRun
 from db.repositories import leaders
 from worker.farm import Farm
-from worker.sweeps import scheduler, sweeping, webhook_calls
+from worker.sweeps import scheduler, sweep_runs, sweeping, webhook_calls
 from worker.sweeps.scheduler import TASK, tick
 from worker.sweeps.webhooks import Delivery
 
@@ -91,6 +93,43 @@ def test_a_sweep_that_can_not_be_started_is_put_off_and_others_run(farm: Farm) -
     assert noted.error.startswith("not started: ")
     assert sweep_now(farm, broken).next_at == later(days=1)
     assert [run.state for run in runs_of(farm, good)] == ["running"]
+
+
+def test_a_sweep_that_the_database_refuses_holds_up_nobody(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another one's row is locked, say."""
+    locked = add_sweep(farm, "locked", next_at=THREE)
+    free = add_sweep(farm, "free", next_at=later(seconds=1))
+    begin = sweep_runs.start
+
+    def refuse(farm: Farm, session: Session, sweep_id: str, *rest: Any) -> SweepRun:
+        if sweep_id == locked.id:
+            raise OperationalError("SELECT", None, Exception("lock timeout"))
+        return begin(farm, session, sweep_id, *rest)
+
+    with monkeypatch.context() as refusing:
+        refusing.setattr(sweep_runs, "start", refuse)
+        assert tick(farm, later(seconds=5))
+    assert [run.state for run in runs_of(farm, free)] == ["running"]
+    assert (runs_of(farm, locked), sweep_now(farm, locked).next_at) == ([], THREE)
+    tick(farm, later(seconds=15))
+    assert [run.cause for run in runs_of(farm, locked)] == ["schedule"]
+
+
+def test_a_run_that_can_not_be_ended_holds_up_nobody(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = start(farm, add_sweep(farm, "odd", next_at=None))
+    due = add_sweep(farm, next_at=THREE)
+    monkeypatch.setattr(sweeping, "finish", lambda *_: 1 / 0)
+    assert tick(farm, later(seconds=5))
+    assert [run.state for run in runs_of(farm, due)] == ["running"]
+    assert run_now(farm, run.id).state == "running"
+
+
+def test_more_than_a_thousand_missed_runs_are_not_counted(farm: Farm) -> None:
+    sweep = add_sweep(farm, cron="* * * * *", next_at=THREE)
+    tick(farm, later(days=7))
+    [run] = runs_of(farm, sweep)
+    assert run.error is not None
+    assert "1000 runs or more missed" in run.error
 
 
 def test_a_run_whose_end_nobody_saw_is_ended_by_the_tick(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:

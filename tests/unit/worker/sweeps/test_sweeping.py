@@ -1,15 +1,18 @@
 """Runs of a sweep on the stand-in stages, in this process."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from sweeps import NEW, add_sweep, run_now, run_through, start
+from sweeps import NEW, add_sweep, run_now, run_through, start, sweep_now
 
 from db.errors import ConflictError
-from db.models import SweepRun
+from db.models import ExplorationState, SweepRun
 from db.repositories import comparisons, explorations, sweeps
+from dse.archive import Entry
+from dse.comparison.results import Results
 from worker.farm import Farm
-from worker.sweeps import sweep_runs, sweeping
+from worker.sweeps import comparing, sweep_runs, sweeping
 
 
 def comparison(run: SweepRun) -> dict[str, Any]:
@@ -167,6 +170,41 @@ def run_through_started(farm: Farm, run: SweepRun) -> SweepRun:
     return run_now(farm, run.id)
 
 
+def test_what_was_not_simulated_before_becomes_the_baseline(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simulations that were asked for later must not get slower unseen."""
+    sweep = add_sweep(farm, simulate=0)
+    run_through(farm, sweep)
+    with farm.database.write() as session:
+        sweeps.get(session, sweep.id).options = {**sweep_now(farm, sweep).options, "simulate": 3}
+    simulated = run_through(farm, sweep)
+    assert simulated.state == "changed"
+    monkeypatch.setenv("SLOWER", "1.2")
+    run = run_through(farm, sweep, NEW)
+    assert (run.state, run.baseline_id) == ("regressed", simulated.id)
+
+
+def end_otherwise(farm: Farm, run: SweepRun, state: ExplorationState) -> None:
+    """As if the exploration of an accepted run had ended so."""
+    with farm.database.write() as session:
+        [exploration] = comparisons.explorations(session, run.id)
+        exploration.state, exploration.error = state, "no memory"
+
+
+def test_after_an_accepted_failure_the_first_run_that_passes_is_the_baseline(farm: Farm) -> None:
+    sweep = add_sweep(farm)
+    end_otherwise(farm, run_through(farm, sweep), "failed")
+    passed = run_through(farm, sweep)
+    assert passed.state == "changed"
+    assert run_through(farm, sweep).baseline_id == passed.id
+
+
+def test_half_a_search_is_nobodys_partner(farm: Farm) -> None:
+    sweep = add_sweep(farm)
+    end_otherwise(farm, run_through(farm, sweep), "cancelled")
+    run = run_through(farm, sweep)
+    assert (run.state, comparison(run)["slots"][0]["result"]) == ("changed", "new")
+
+
 def test_what_can_not_be_compared_fails_the_run(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: Any) -> None:
         raise KeyError("latency")
@@ -176,6 +214,21 @@ def test_what_can_not_be_compared_fails_the_run(farm: Farm, monkeypatch: pytest.
     assert run.state == "failed"
     assert run.error == "its results can not be compared: KeyError('latency')"
     assert comparison(run)["webhook"]["state"] == "waiting"
+
+
+def test_a_front_that_has_no_logarithms_fails_the_run(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody compares the first run, but its front is reported."""
+    sweep = add_sweep(farm)
+    results_of = comparing.results_of
+
+    def free(*arguments: Any) -> Results:
+        return replace(results_of(*arguments), fronts={"estimate": (Entry("a", (1.0, 0.0)),)})
+
+    monkeypatch.setattr(comparing, "results_of", free)
+    run = run_through(farm, sweep)
+    assert run.state == "failed"
+    assert run.error is not None
+    assert "its objectives must be positive" in run.error
 
 
 def test_an_accepted_run_must_have_regressed(farm: Farm) -> None:

@@ -39,6 +39,9 @@ MESSAGES = (
     ("cosim", "COSIM 212-4", "*** C/RTL co-simulation finished: FAIL ***"),
     ("c_error", "COSIM 212-361", "C TB simulation failed, nonzero return value '1'."),
     ("deadlock", "COSIM 212-5", "Deadlock detected when simulating: FIFO x is full"),
+    ("tool_crash", "HLS 200-1023", "Part 'xcu55c-fsvh2892-2L-e' is not installed."),
+    ("tool_crash", "HLS 200-101", "'csynth_design': Unknown option '-fast'."),
+    ("tool_crash", "XSIM 43-3316", "Signal SIGSEGV received."),
     ("licence", "Common 17-345", "A valid license was not found for feature 'HLS'"),
 )
 

@@ -1,0 +1,116 @@
+import threading
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from farm_states import announce, take
+
+from db.models import Build, Exploration
+from db.repositories import builds
+from worker.farm import Farm
+from worker.ladder.flow import advance
+from worker.running.executing import NOT_READY
+from worker.running.orders import Order, Reply
+from worker.running.runner import Runner
+from worker.running.runs import Runs
+
+
+class FakeExecutor:
+    """Replies to orders with what it was given; None is an end without a reply."""
+
+    exit_status = 0
+
+    def __init__(self, reply: Reply | Exception | None) -> None:
+        self.reply = reply
+        self.orders: list[Order] = []
+
+    def run(self, order: Order) -> Reply | None:
+        self.orders.append(order)
+        Path(order.log).write_text("the last words\n")
+        if isinstance(self.reply, Exception):
+            raise self.reply
+        return self.reply
+
+
+class FakeExecutors:
+    def __init__(self, executor: FakeExecutor) -> None:
+        self.executor = executor
+
+    def take(self) -> FakeExecutor:
+        return self.executor
+
+    def give_back(self, executor: FakeExecutor) -> None:
+        pass
+
+    def warm(self) -> None:
+        pass
+
+
+class FakeLogs:
+    def finish(self, run: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def claimed(farm: Farm, exploration: Exploration, sent: Any) -> tuple[Build, int]:
+    announce(farm)
+    advance(farm, exploration.id)
+    order = take(farm, "lower")
+    assert order is not None
+    sent.take()
+    return build_of(farm, order.build_id), order.token
+
+
+def build_of(farm: Farm, build_id: str) -> Build:
+    with farm.database.read() as session:
+        return builds.get(session, build_id)
+
+
+def runner(farm: Farm, executor: FakeExecutor) -> Runner:
+    return Runner(farm, cast(Any, FakeExecutors(executor)), Runs(), cast(Any, FakeLogs()))
+
+
+def test_tickets_of_the_reply_are_sent(farm: Farm, claimed: tuple[Build, int], sent: Any) -> None:
+    made = runner(farm, FakeExecutor(Reply(tickets=["search"])))
+    made.run([claimed], threading.Event())
+    assert sent.take() == ["search"]
+    assert made.runs.now() == []
+
+
+def test_what_has_not_begun_when_the_worker_stops_is_given_back(
+    farm: Farm, claimed: tuple[Build, int], sent: Any
+) -> None:
+    executor, stopping = FakeExecutor(Reply()), threading.Event()
+    stopping.set()
+    runner(farm, executor).run([claimed], stopping)
+    build = build_of(farm, claimed[0].id)
+    assert (build.state, build.attempt, executor.orders, sent.take()) == ("queued", 0, [], ["lower"])
+
+
+def test_builds_are_given_back_when_they_can_not_be_run(farm: Farm, claimed: tuple[Build, int], sent: Any) -> None:
+    made = runner(farm, FakeExecutor(OSError("no more processes")))
+    with pytest.raises(OSError, match="no more processes"):
+        made.run([claimed], threading.Event())
+    build = build_of(farm, claimed[0].id)
+    assert (build.state, build.attempt, build.losses, made.runs.now()) == ("queued", 0, 0, [])
+    assert sent.take() == ["lower"]
+
+
+@pytest.mark.parametrize(
+    ("status", "failure", "says"),
+    [
+        (42, "tool", "ended unexpectedly (exit status 42): the last words"),
+        (139, "tool", "ended unexpectedly (signal 11): the last words"),
+        (137, "tool", "killed, most likely for want of memory"),
+        (NOT_READY, "node", "this node can not load what the stages need"),
+    ],
+)
+def test_an_end_without_a_reply_says_how(
+    farm: Farm, claimed: tuple[Build, int], status: int, failure: str, says: str
+) -> None:
+    executor = FakeExecutor(None)
+    executor.exit_status = status
+    runner(farm, executor).run([claimed], threading.Event())
+    [attempt] = build_of(farm, claimed[0].id).history
+    assert attempt["failure"] == failure
+    assert says in attempt["error"]
