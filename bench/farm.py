@@ -19,12 +19,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "support"))
 
+import psutil
 from servers import PostgresServer, RedisServer, new_database, postgres_binaries
 from sqlalchemy import func, select
 
@@ -107,12 +108,31 @@ def _throughput(arguments: argparse.Namespace, settings: Settings) -> dict[str, 
     count = arguments.explorations * arguments.designs
     with _workers(arguments.workers, settings):
         _await(lambda: _done(farm) >= count // 10, "the first tenth: processes start")
-        start, before = time.perf_counter(), _done(farm)
+        start, before, cpu = time.perf_counter(), _done(farm), _cpu_seconds()
         _await(lambda: _ended(farm, made), "all explorations to be done")
-        seconds = time.perf_counter() - start
+        seconds, builds = time.perf_counter() - start, count - before
+        spent = {name: round(1e3 * (now - cpu.get(name, 0.0)) / builds, 1) for name, now in _cpu_seconds().items()}
     farm.close()
-    found = {"builds": count - before, "seconds": round(seconds, 2), "per_second": round((count - before) / seconds, 1)}
-    return {**found, "workers": arguments.workers, "slots": arguments.slots}
+    found = {"builds": builds, "seconds": round(seconds, 2), "per_second": round(builds / seconds, 1)}
+    return {**found, "workers": arguments.workers, "slots": arguments.slots, "cpu_ms": spent}
+
+
+def _cpu_seconds() -> dict[str, float]:
+    """Processor time of what runs here, by what it is; of executors also that of those that have ended."""
+    found: dict[str, float] = {}
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            kind, times = _kind(process), process.cpu_times()
+            ended = times.children_user + times.children_system if kind == "executors" else 0.0
+            if kind is not None:
+                found[kind] = found.get(kind, 0.0) + times.user + times.system + ended
+    return found
+
+
+def _kind(process: psutil.Process) -> str | None:
+    line = " ".join(process.cmdline()) or process.name()
+    names = {"worker.running.job": "executors", "-m worker": "workers", "postgres": "Postgres", "redis": "Redis"}
+    return next((kind for text, kind in names.items() if text in line), None)
 
 
 def _submissions(settings: Settings) -> list[dict[str, Any]]:
@@ -210,6 +230,7 @@ def _table(found: dict[str, Any]) -> str:
     ran = found["throughput"]
     workers = f"{ran['workers']} workers of {ran['slots']} slots"
     lines = [f"{ran['builds']} builds, {workers}: {ran['per_second']} builds/s (aim {AIM_PER_SECOND:g})"]
+    lines.append("processor time of a build: " + ", ".join(f"{k} {ms} ms" for k, ms in ran["cpu_ms"].items()))
     lines.append("submissions: queued   p50 ms   p95 ms")
     lines += [f"{row['queued']:19} {row['p50_ms']:8.2f} {row['p95_ms']:8.2f}" for row in found["submissions"]]
     return "\n".join(lines)

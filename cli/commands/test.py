@@ -64,7 +64,9 @@ def _run_all(pytest_args: list[str], quick: bool) -> Iterator[_Result]:
         yield _run(name, command, echo=False)
     # By file: what a module's tests share (a server, a browser) is started once.
     workers = str(min(_MAX_WORKERS, os.cpu_count() or 1))
-    yield _run("pytest", ["pytest", *selection, "-n", workers, "--dist", "loadfile"], echo=True)
+    yield _run(
+        "pytest", ["pytest", *selection, "-n", workers, "--dist", "loadfile", "--no-loadscope-reorder"], echo=True
+    )
 
 
 _STATIC_CHECKS = {
