@@ -18,6 +18,8 @@ _DISK = "free disk space where the tool writes, and run it again"
 _LICENCE = "check XILINXD_LICENSE_FILE and the licence server; the part may need another edition of Vivado"
 _CLOCK = "ask v++ for a lower clock (--kernel_frequency), or for a design with shorter paths"
 _ROUTE = "use less of each die: fewer or narrower streams between kernels, other SLRs, smaller tiles"
+_PART = "add the part to this machine's installation of Vitis, or take the node's capability away"
+_OPTION = "this version of Vitis does not take what it was given: report it, or build with another version"
 _SOURCES = "see the line that the message names; the emitted C++ is at fault, or its sources are not all given"
 
 
@@ -49,6 +51,9 @@ RULES: tuple[Rule, ...] = (
     Rule("routing", r"(Route|VPL) (35|18)-", r"rout", _ROUTE),
     Rule("timing", "", r"(did not|failed to) meet timing|timing (constraints )?(are|is) not met", _CLOCK),
     Rule("deadlock", "", r"deadlock", "make the FIFO that the message names deeper"),
+    Rule("tool_crash", "", r"part '[^']*' is not installed", _PART),
+    Rule("tool_crash", "", r"unknown option", _OPTION),
+    Rule("tool_crash", r"XSIM 43-3316", r"signal sig", "run it again"),
     Rule("c_error", r"COSIM", r"C (TB )?simulation failed", _SOURCES),
     Rule("cosim", r"COSIM", "", "compare the RTL's results with those of C simulation"),
     Rule("c_error", r"200-627", "", "give the test bench's files to the tool (add_files -tb, or tb.file=)"),
