@@ -13,6 +13,8 @@ from worker.settings import Settings
 from worker.store.artifacts import ArtifactStore
 from worker.store.opening import open_store
 
+_WOKEN = "explorations whose followers are woken"
+
 
 @dataclass(frozen=True, slots=True)
 class Farm:
@@ -27,7 +29,10 @@ class Farm:
     def emit(self, session: Session, exploration_id: str, kind: str, data: dict[str, Any]) -> None:
         """Append an event; followers are woken once it is committed."""
         events.append(session, exploration_id, kind, data)
-        after_commit(session, lambda: self.bus.notify(exploration_id))
+        woken: set[str] = session.info.setdefault(_WOKEN, set())
+        if exploration_id not in woken:
+            woken.add(exploration_id)
+            after_commit(session, lambda: self.bus.notify(exploration_id))
 
     def close(self) -> None:
         self.database.close()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Select, case, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, lazyload
 
 from db.errors import NotFoundError
 from db.ids import new_id
@@ -85,8 +85,8 @@ def lock_of(session: Session, build_id: str) -> Exploration | None:
 
 
 def _lock(session: Session, query: Select[Exploration]) -> Exploration | None:
-    fresh = query.with_for_update(of=Exploration).execution_options(populate_existing=True)
-    exploration = session.scalars(fresh).first()
+    alone = query.options(lazyload(Exploration.workload)).with_for_update(of=Exploration)  # hardly anybody looks at it
+    exploration = session.scalars(alone.execution_options(populate_existing=True)).first()
     if exploration is not None:
         _locked(session).add(exploration.id)
     return exploration

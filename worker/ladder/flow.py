@@ -25,10 +25,11 @@ def advance(farm: Farm, exploration_id: str) -> None:
     farm.database.retry(lambda session: step(farm, session, explorations.lock(session, exploration_id)))
 
 
-def ended(farm: Farm, session: Session, build: Build, changed: Iterable[Build] = ()) -> None:
+def ended(farm: Farm, session: Session, build: Build, changed: Iterable[Build] = (), *, more_run: bool = False) -> None:
     """What follows when a build has reached its end, in the transaction that says so. `changed` are the builds that
     this has queued, finished or cancelled too, as the repository returned them. The caller has locked the exploration
     of `build`; others are told after the commit, since two transactions that locked two would wait for each other.
+    `more_run`: the caller knows of another build of this stage and exploration that runs, so no step is due.
     """
     changed = list(changed)
     changed += [b for one in (build, *changed) for b in _release(session, one)]
@@ -44,7 +45,7 @@ def ended(farm: Farm, session: Session, build: Build, changed: Iterable[Build] =
         emit_build(farm, session, one)
     for exploration_id in _waiting(session, build):
         after_commit(session, partial(_try, advance, farm, exploration_id))
-    if build.exploration_id is not None:
+    if build.exploration_id is not None and not more_run:
         _advance_if_due(farm, session, build.exploration_id)
 
 

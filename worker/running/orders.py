@@ -10,13 +10,17 @@ Status = Literal["recorded", "lost"]
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One job: build and lease, the file that takes its output, and the build as it was claimed (None: to be read)."""
+    """One job: build and lease, the file that takes its output, and the build as it was claimed (None: to be read).
+
+    `more`: the slot has claimed another build of its exploration and stage, which runs after it.
+    """
 
     build_id: str
     token: int
     stage: str
     log: str
     build: Build | None = field(default=None, repr=False, compare=False)
+    more: bool = False
 
 
 @dataclass(frozen=True, slots=True)

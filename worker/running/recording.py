@@ -78,7 +78,7 @@ def _record(farm: Farm, session: Session, order: Order, outcome: Outcome, log_di
         return
     outcome.effect(farm, session)  # before the end: waiting builds with the same key then adopt all of it
     changed = _end(session, build, outcome, log_digest)
-    ended(farm, session, build, changed)
+    ended(farm, session, build, changed, more_run=order.more)
 
 
 def _tried_later(farm: Farm, session: Session, build: Build, waits: float) -> None:

@@ -44,7 +44,7 @@ class Runner:
         or no longer ours. Those whose turn has not come when `stopping` is set are given back.
         """
         folder = self.farm.settings.log_dir / "jobs"
-        runs = [Run(b, Order(b.id, token, b.stage, str(folder / f"{b.id}-{token}.log"), b)) for b, token in hand]
+        runs = _runs(hand, folder)
         self.runs.add(runs)
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -73,6 +73,16 @@ class Runner:
             self.logs.finish(run)
             _settle(self.farm, run, reply, out_of_memory=_oom_kills() > kills)
             run.log.unlink(missing_ok=True)
+
+
+def _runs(hand: Sequence[tuple[Build, int]], folder: Path) -> list[Run]:
+    found: list[Run] = []
+    later: set[tuple[str | None, str]] = set()
+    for build, token in reversed(hand):
+        of, log = (build.exploration_id, build.stage), str(folder / f"{build.id}-{token}.log")
+        found.insert(0, Run(build, Order(build.id, token, build.stage, log, build, more=of in later)))
+        later.add(of)
+    return found
 
 
 def _settle(farm: Farm, run: Run, reply: Reply | None, *, out_of_memory: bool) -> None:

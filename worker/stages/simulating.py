@@ -61,7 +61,7 @@ def _stored(farm: Farm, out: Path) -> tuple[StoredFile, ...]:
 
 def _note(farm: Farm, session: Session, subject: Subject, found: Simulated) -> None:
     design_id = subject.design.id
-    deadlocked = designs.get(session, design_id).deadlock is not None  # by an older compiler
+    deadlocked = subject.design.deadlock is not None  # by an older compiler
     latency = None if found.deadlock else found.latency_us
     flags = flags_now(session, design_id, subject.platform)
     designs.set_simulated(session, design_id, latency, found.deadlock, flags)
