@@ -6,7 +6,7 @@ import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 
 from pydantic import Field, ModelWrapValidatorHandler, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -93,12 +93,14 @@ class Settings(BaseSettings):
     log_format: Literal["text", "json"] = "text"
     web_dist: Path = Field(default_factory=_default_web_dist)
 
-    def __init__(self, **values: Any) -> None:
-        try:
-            super().__init__(**values)
-        except NotParsedError as error:  # its text names the field
-            name = str(error).partition('"')[2].partition('"')[0]
-            raise SettingsError(f"{_PREFIX}{name.upper()} is not JSON; set another value, or unset it") from error
+    if not TYPE_CHECKING:  # checkers know the fields' types from the class
+
+        def __init__(self, **values: Any) -> None:
+            try:
+                super().__init__(**values)
+            except NotParsedError as error:  # its text names the field
+                name = str(error).partition('"')[2].partition('"')[0]
+                raise SettingsError(f"{_PREFIX}{name.upper()} is not JSON; set another value, or unset it") from error
 
     @model_validator(mode="wrap")
     @classmethod
