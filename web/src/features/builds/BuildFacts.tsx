@@ -12,6 +12,11 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
   );
 }
 
+function shown(value: unknown): ReactNode {
+  if (typeof value === "number") return number(value);
+  return typeof value === "object" ? <code>{JSON.stringify(value)}</code> : String(value);
+}
+
 function Pairs({ title, values }: { title: string; values: Record<string, unknown> }) {
   const entries = Object.entries(values).filter(([, value]) => value !== null);
   if (!entries.length) return null;
@@ -22,7 +27,7 @@ function Pairs({ title, values }: { title: string; values: Record<string, unknow
         <tbody>
           {entries.map(([name, value]) => (
             <Fact key={name} name={name.replaceAll("_", " ")}>
-              {typeof value === "object" ? <code>{JSON.stringify(value)}</code> : String(value)}
+              {shown(value)}
             </Fact>
           ))}
         </tbody>

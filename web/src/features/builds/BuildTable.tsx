@@ -27,11 +27,11 @@ function Row({ build: b, now }: { build: Build; now: number }) {
         <small className="faint">{b.id}</small>
       </td>
       <td>
-        <BuildSubject build={b} />
-      </td>
-      <td>
         <BuildBadge state={b.state} />
         {b.failure && b.state === "failed" && <small className="bad"> {b.failure}</small>}
+      </td>
+      <td>
+        <BuildSubject build={b} />
       </td>
       <td className="note-cell" title={b.error ?? b.waiting ?? undefined}>
         {note(b)}
@@ -54,8 +54,8 @@ export function BuildTable({ builds, now }: { builds: readonly Build[]; now: num
         <thead>
           <tr>
             <th scope="col">Stage</th>
-            <th scope="col">Of</th>
             <th scope="col">State</th>
+            <th scope="col">Of</th>
             <th scope="col">
               <span className="sr-only">Why</span>
             </th>
