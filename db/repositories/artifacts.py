@@ -82,19 +82,6 @@ def _keep_together(merged: dict[str, Artifact], sources: Sequence[dict[str, Arti
         del merged[simulation]
 
 
-def of_build(session: Session, build_id: str) -> Sequence[Artifact]:
-    """By path."""
-    return session.scalars(select(Artifact).where(Artifact.build_id == build_id).order_by(Artifact.path)).all()
-
-
-def find_of_build(session: Session, build_id: str, path: str) -> Artifact:
-    """Raises NotFoundError."""
-    found = session.scalars(select(Artifact).where(Artifact.build_id == build_id, Artifact.path == path)).first()
-    if found is None:
-        raise NotFoundError("artifact", path)
-    return found
-
-
 def is_compiled(session: Session, design_id: str) -> bool:
     """Whether the whole design directory is stored; a simulation alone leaves what it read and found."""
     query = select(Artifact.id).join(Build, Artifact.build_id == Build.id)

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, get_args
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from db.errors import NotFoundError
@@ -150,11 +150,6 @@ def of_design(session: Session, design_id: str) -> Sequence[Build]:
     return session.scalars(select(Build).where(Build.design_id == design_id).order_by(Build.id.desc())).all()
 
 
-def of_workload(session: Session, workload_id: str) -> Sequence[Build]:
-    """Newest first."""
-    return session.scalars(select(Build).where(Build.workload_id == workload_id).order_by(Build.id.desc())).all()
-
-
 def lock_import(session: Session, workload_id: str) -> list[Build]:
     """Builds of the workload that have not ended, locked: none of them is queued again or ends meanwhile."""
     query = select(Build).where(Build.workload_id == workload_id, Build.state.in_(OPEN_STATES)).order_by(Build.id)
@@ -167,29 +162,10 @@ def of_exploration(session: Session, exploration_id: str, *stages: Stage) -> Seq
     return session.scalars(query).all()
 
 
-def latest_by_design(session: Session, design_ids: Sequence[str], stage: Stage) -> dict[str, Build]:
-    """The newest build of the stage of each design that has one."""
-    query = select(Build).where(Build.design_id.in_(design_ids), Build.stage == stage).order_by(Build.id)
-    return {b.design_id: b for b in session.scalars(query) if b.design_id is not None}
-
-
 def has_open(session: Session, exploration_id: str, *stages: Stage) -> bool:
     """Whether a build of these stages, of any without some, has not ended. One probe per state and stage."""
     query = select(Build.id).where(*_in_exploration(exploration_id, stages or get_args(Stage)))
     return bool(session.scalar(select(query.where(Build.state.in_(OPEN_STATES)).exists())))
-
-
-def unfinished(session: Session, *stages: Stage) -> Sequence[Build]:
-    """Builds of these stages that have not ended, oldest first."""
-    query = select(Build).where(Build.stage.in_(stages), Build.state.in_(OPEN_STATES))
-    return session.scalars(query.order_by(Build.id)).all()
-
-
-def count_by_state(session: Session, exploration_id: str) -> dict[tuple[Stage, BuildState], int]:
-    """How many builds of the exploration are in which state, by stage."""
-    query = select(Build.stage, Build.state, func.count()).where(Build.exploration_id == exploration_id)
-    found = session.execute(query.group_by(Build.stage, Build.state)).all()
-    return {(stage, state): count for stage, state, count in found}
 
 
 def page(session: Session, filters: BuildFilter, before: str | None, limit: int) -> Sequence[Build]:

@@ -4,7 +4,9 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any, cast
 
-from db.models import Build, Exploration, ExplorationState, Stage
+from sqlalchemy import select
+
+from db.models import OPEN_STATES, Build, Exploration, ExplorationState, Stage
 from db.repositories import builds, designs, events, explorations, nodes, queue
 from db.repositories.designs import NewDesign, NewMetric
 from db.types import utcnow
@@ -111,8 +113,7 @@ def builds_of(farm: Farm, exploration: Exploration, *stages: Stage) -> list[Buil
 def lower_build(farm: Farm) -> Build:
     """The only import under way."""
     with farm.database.read() as session:
-        [build] = builds.unfinished(session, "lower")
-        return build
+        return session.scalars(select(Build).where(Build.stage == "lower", Build.state.in_(OPEN_STATES))).one()
 
 
 def state_of(farm: Farm, exploration: Exploration) -> str:

@@ -9,7 +9,8 @@ from alembic import command
 
 from db import migrate
 from db.engine import Database, make_engine
-from db.repositories import artifacts, builds, designs, explorations, leases
+from db.models import OPEN_STATES, Build
+from db.repositories import designs, explorations, leases, relations
 
 _TIME = "2026-01-01 00:00:00+00:00"
 _LEASE = {"lease_token": 3, "losses": 1, "lease_owner": "worker", "lease_expires": _TIME}
@@ -98,7 +99,7 @@ def check_upgraded(url: str) -> None:
         assert (design.latency_us, design.simulated_us, design.deadlock, design.flags) == (1.0, None, None, [])
         searching = explorations.get(session, "exp_2")
         assert (searching.state, searching.priority, searching.owner) == ("queued", "normal", None)
-        found = {b.id: b for b in builds.unfinished(session, "lower", "csim", "simulate")}
+        found = {b.id: b for b in session.scalars(sa.select(Build).where(Build.state.in_(OPEN_STATES)))}
         assert {key: (b.state, b.queue, b.exploration_id, b.owner) for key, b in found.items()} == {
             "bld_2": ("running", "csim", "exp_1", ""),
             "bld_3": ("queued", "csim", "exp_2", ""),  # of one key one runs
@@ -106,7 +107,7 @@ def check_upgraded(url: str) -> None:
         }
         assert leases.expired(session) == ["bld_2"]
         assert (found["bld_2"].lease_token, found["bld_2"].history, found["bld_2"].options) == (3, [], {})
-        assert [a.path for a in artifacts.of_build(session, "bld_2")] == ["a"]
+        assert list(relations.files_of(session, "bld_2")) == ["a"]
         assert [m.build_id for m in designs.metrics_of(session, ["dsg_1"])["dsg_1"]] == ["bld_2"]
-        assert builds.of_workload(session, "wkl_1")[0].state == "done"
+        assert session.scalars(sa.select(Build.state).where(Build.workload_id == "wkl_1")).all() == ["done"]
     database.close()

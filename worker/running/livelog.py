@@ -75,10 +75,5 @@ class LiveLog:
             pipe.execute()
 
 
-def build_of(channel: bytes) -> str:
-    """The build that a wake-up on `channel` is about."""
-    return channel.decode().removeprefix(_KEY)
-
-
 def _start(build_id: str) -> str:
     return f"millrace:logstart:{build_id}"

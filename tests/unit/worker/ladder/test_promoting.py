@@ -136,7 +136,7 @@ def test_deadlocked_design_leaves_the_front_and_the_next_ones_follow(
         design = designs.get(session, ids[0])
         assert (design.on_front, design.feasible, design.simulated_us) == (False, True, None)
         assert design.deadlock == "task a waits for b for ever"
-        build = builds.latest_by_design(session, [ids[0]], "simulate")[ids[0]]
+        build = next(b for b in builds.of_design(session, ids[0]) if b.stage == "simulate")
         assert (build.state, build.failure, build.error) == ("failed", "infeasible", design.deadlock)
         assert [a.path for a in artifacts.of_design(session, ids[0])][-1] == "simulation.json"
         assert designs.front_ids(session, exploration.id) == [ids[3], ids[2], ids[1]]

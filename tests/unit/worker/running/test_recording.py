@@ -7,7 +7,7 @@ from sqlalchemy import update
 from compiler.metrics import Fidelity, Metric
 from db.errors import LeaseLostError
 from db.models import Build, Exploration, Failure
-from db.repositories import artifacts, builds, designs, leases
+from db.repositories import builds, designs, leases, relations
 from db.types import utcnow
 from worker.farm import Farm
 from worker.ladder.flow import advance, clone_build, start_build
@@ -96,7 +96,7 @@ def test_what_follows_is_in_the_same_transaction(farm: Farm, exploration: Explor
     assert seen == ["effect"]
     assert state_of(farm, exploration) == "searching"
     with farm.database.read() as session:
-        assert [a.path for a in artifacts.of_build(session, build.id)] == ["simulation.json"]
+        assert list(relations.files_of(session, build.id)) == ["simulation.json"]
 
 
 @pytest.mark.parametrize("measured", [False, True])
