@@ -24,11 +24,20 @@ _POSTGRES_LOCK = 7_218_364_091  # any constant that no other program uses
 
 
 def upgrade(url: str) -> None:
-    """Create or upgrade the tables at `url`. Two that start at once take turns."""
+    """Create or upgrade the tables at `url`. Two that start at once take turns.
+
+    Raises ConflictError for tables of a newer release.
+    """
     engine = make_engine(url, limits=False)
     try:
-        if current_revision(engine) == HEAD:
+        revision = current_revision(engine)
+        if revision == HEAD:
             return
+        if revision is not None and revision > HEAD:
+            raise ConflictError(
+                f"the database is of a newer Millrace (revision {revision}, this one knows {HEAD}): use that one, or "
+                "restore a backup that this one made"
+            )
         with _lock(engine):
             _run(engine)
     finally:

@@ -287,14 +287,16 @@ def test_licences_are_counted_farm_wide_and_freed_by_a_crash(start_farm: StartFa
     many = farm.add(*["sleep 0.4"] * 16, licence="vitis_hls", owner="ann")
     few = farm.add(*["sleep 0.4"] * 4, licence="vitis_hls", owner="bob")
     free = farm.add("ok", "ok")
-    wait_for(lambda: "running" in farm.states(many), START, "one to run")
-    holder = next(build.node for build in map(farm.build, many) if build.state == "running")
-    workers[holder or ""].kill()
+
+    def holder() -> str | None:
+        return next((build.node for build in map(farm.build, many) if build.state == "running"), None)
+
+    workers[wait_for(holder, START, "one to run")].kill()
     ended = farm.wait([*many, *few, *free], seconds=START)
     assert [build.state for build in ended] == ["done"] * 22
     lost = [build.id for build in ended if build.losses]
     assert lost
-    assert _most_at_once([line for line in farm.lines() if line.split()[1] in {*many, *few} - {*lost}]) == 2
+    assert _most_at_once([line for line in farm.lines() if line.split()[1] in {*many, *few} - {*lost}]) <= 2
     ends = sorted(build.finished_at for build in ended[:16] if build.finished_at is not None)
     assert all(build.finished_at is not None and build.finished_at < ends[9] for build in ended[16:])
 

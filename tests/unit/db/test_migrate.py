@@ -88,3 +88,14 @@ def test_many_that_open_a_new_database_at_once_wait_for_each_other(tmp_path: Pat
 
 def test_empty_database_has_no_revision(tmp_path: Path) -> None:
     assert migrate.current_revision(make_engine(f"sqlite:///{tmp_path}/a.db")) is None
+
+
+def test_tables_of_a_newer_release_are_left_alone(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/a.db"
+    migrate.upgrade(url)
+    engine = make_engine(url)
+    with engine.begin() as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(ConflictError, match=r"newer Millrace \(revision 9999, this one knows"):
+        migrate.upgrade(url)
+    assert migrate.current_revision(engine) == "9999"
