@@ -5,6 +5,7 @@ import { axisRange, frontLine, knee, thin } from "@/features/pareto/shape";
 import type { CsimState } from "@/lib/api/types";
 import type { Theme } from "@/lib/chart/theme";
 import { type Range, ticks } from "@/lib/chart/ticks";
+import { tooltipFrame } from "@/lib/chart/tooltip";
 import { number, quantity, signedPercent, withUnit } from "@/lib/format";
 
 const CLOUD_LIMIT = 5000;
@@ -117,12 +118,7 @@ export function paretoOption({ points, front }: Snapshot, view: View, theme: The
     grid: { left: 16, right: 24, top: 20, bottom: 16, outerBoundsMode: "same", outerBoundsContain: "all" },
     tooltip: {
       trigger: "item",
-      confine: true,
-      transitionDuration: 0,
-      backgroundColor: theme.surface,
-      borderColor: theme.line,
-      padding: 0,
-      textStyle: { color: theme.ink, fontFamily: theme.font, fontSize: 13 },
+      ...tooltipFrame(theme),
       formatter: (item) => {
         const { id } = (item as unknown as { data: Datum }).data;
         const point = byId.get(id);

@@ -3,6 +3,7 @@ import type { FrontDesign, Overlay } from "@/features/sweeps/fronts";
 import type { Fidelity } from "@/lib/api/types";
 import type { Theme } from "@/lib/chart/theme";
 import { ticks } from "@/lib/chart/ticks";
+import { tooltipFrame } from "@/lib/chart/tooltip";
 import { number, quantity, withUnit } from "@/lib/format";
 
 const AIR = 1.12;
@@ -63,12 +64,7 @@ export function frontsOption(fronts: Overlay, fidelity: Fidelity, theme: Theme):
     grid: { left: 20, right: 24, top: 16, bottom: 16, outerBoundsMode: "same", outerBoundsContain: "all" },
     tooltip: {
       trigger: "item",
-      confine: true,
-      transitionDuration: 0,
-      backgroundColor: theme.surface,
-      borderColor: theme.line,
-      padding: 0,
-      textStyle: { color: theme.ink, fontFamily: theme.font, fontSize: 13 },
+      ...tooltipFrame(theme),
       formatter: (item) => `<div class="tip">${(item as unknown as { data: Partial<Datum> }).data.text ?? ""}</div>`,
     },
     xAxis: axis(`Latency, ${fidelity}`, "us", all.map((d) => d.latency), 30, theme),

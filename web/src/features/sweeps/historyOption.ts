@@ -1,6 +1,7 @@
 import type { SweepOption } from "@/features/sweeps/chart";
 import type { RunState, SweepRunSummary } from "@/lib/api/sweeps";
 import type { Theme } from "@/lib/chart/theme";
+import { tooltipFrame } from "@/lib/chart/tooltip";
 import { exactTime, parseTime, signedPercent } from "@/lib/format";
 
 const COLOUR: Record<RunState, keyof Theme> = {
@@ -41,12 +42,7 @@ export function historyOption(points: readonly HistoryPoint[], theme: Theme): Sw
     grid: { left: 56, right: 24, top: 16, bottom: 28 },
     tooltip: {
       trigger: "item",
-      confine: true,
-      transitionDuration: 0,
-      backgroundColor: theme.surface,
-      borderColor: theme.line,
-      padding: 0,
-      textStyle: { color: theme.ink, fontFamily: theme.font, fontSize: 13 },
+      ...tooltipFrame(theme),
       formatter: (item) => {
         const point = points[(item as { dataIndex: number }).dataIndex];
         return point
