@@ -1,4 +1,4 @@
-"""One thread that keeps the leases of all running builds and ends those that were cancelled, are slow or must stop."""
+"""Two threads that keep the leases of all claimed builds and end those that were cancelled, are slow or must stop."""
 
 import logging
 import threading
@@ -18,7 +18,6 @@ _BEATS = 4
 """Renewals in the length of a lease."""
 _GIVE_UP = 0.8
 """Part of a lease after which a worker that can not renew it ends its jobs: another may take them soon."""
-
 _PATIENCE_SECONDS = 2.0
 """How long a claimed build waits for its turn: a slot takes several only while they are done in a fraction of that."""
 
