@@ -33,7 +33,7 @@ export function Licences({ licences }: { licences: readonly Licence[] }) {
   return (
     <section className="card panel" aria-label="Licences" data-testid="licences">
       <h2>Licences</h2>
-      {!licences.length && <p className="hint">None is counted: <code>millrace farm licence vitis_hls 2</code> sets how many builds may hold one.</p>}
+      {!licences.length && <p className="hint">None is counted: <code>millrace farm licence set vitis_hls 2</code> sets how many builds may hold one.</p>}
       <ul className="licences">
         {licences.map((l) => (
           <li key={l.feature} data-licence={l.feature}>
