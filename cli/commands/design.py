@@ -17,6 +17,7 @@ from cli.fidelity_view import fidelity_table, provenance
 from cli.output import console, emit_json, errors, number, table
 from cli.replies import ENDED, Design
 from cli.service import connect, look
+from cli.unpack import unpack
 from compiler.errors import InvalidInputError, ToolError
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _unpack(client: "Client", design: str, out: Path) -> None:
     out.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as folder:
         with tarfile.open(fileobj=stream, mode="r|gz") as archive:
-            archive.extractall(folder, filter="data")
+            unpack(archive, Path(folder))
         Path(folder, design).replace(out)
 
 

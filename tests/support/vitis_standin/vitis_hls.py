@@ -1,10 +1,10 @@
 """`vitis_hls -f <script>`, `vitis-run --mode hls --tcl <script>`: Tcl with the commands of Vitis HLS."""
 
 import os
-import tkinter
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+import tcl
 from vitis_standin import hls
 from vitis_standin.call import Call, ToolExit
 from vitis_standin.hls import Component
@@ -148,17 +148,14 @@ def source(call: Call, script: Path) -> int:
     if not script.is_file():
         call.say(f'couldn\'t read file "{script}": no such file or directory\n    while executing\n"source {script}"')
         return 1
-    session, tcl = Session(call), tkinter.Tcl()
-    ended: list[ToolExit] = []
-    for command in _commands(call):
-        tcl.createcommand(command, _guarded(session, command, ended))
+    session, code = Session(call), 0
     try:
-        tcl.call("source", str(script))
-    except tkinter.TclError as error:
-        if not ended:
-            call.say(f'{error}\n    while executing\n"source {script}"')
-            return 1
-    code = ended[0].code if ended else 0
+        tcl.source(script, {command: partial(session.run, command) for command in _commands(call)})
+    except tcl.TclError as error:
+        call.say(f'{error}\n    while executing\n"source {script}"')
+        return 1
+    except ToolExit as end:
+        code = end.code
     if code:
         call.say(f'{code}\n    while executing\n"source {script}"\n    invoked from within\n"hls::main {script}"')
     call.info(
@@ -173,19 +170,6 @@ def source(call: Call, script: Path) -> int:
 def _commands(call: Call) -> list[str]:
     """Those of the version: components came with the unified tools."""
     return [name for name in _OPTIONS if name != "open_component" or call.number >= _FIRST_COMPONENTS]
-
-
-def _guarded(session: Session, command: str, ended: list[ToolExit]) -> Callable[..., str]:
-    """As a command of Tcl: an end of the tool becomes an error that unwinds the script."""
-
-    def run_command(*arguments: str) -> str:
-        try:
-            return session.run(command, *map(str, arguments))
-        except ToolExit as end:
-            ended.append(end)
-            raise
-
-    return run_command
 
 
 def _banner(call: Call) -> None:

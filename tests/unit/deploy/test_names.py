@@ -13,7 +13,8 @@ from worker.settings import Settings
 
 # Read by the start script, the command line, the tests, or docker-compose.yml itself.
 OTHERS = {
-    "MILLRACE_PYTHON", "MILLRACE_SERVER", "MILLRACE_API_KEY", "MILLRACE_TEST_POSTGRES_URL", "MILLRACE_TEST_REDIS_URL",
+    "MILLRACE_PYTHON", "MILLRACE_TORCH_INDEX", "MILLRACE_SERVER", "MILLRACE_API_KEY", "MILLRACE_TEST_POSTGRES_URL",
+    "MILLRACE_TEST_REDIS_URL",
     "MILLRACE_DATABASE_PASSWORD", "MILLRACE_REDIS_PASSWORD", "MILLRACE_METRICS_KEY_FILE", "MILLRACE_VITIS",
 }  # fmt: skip
 SETTINGS = {f"MILLRACE_{name.upper()}" for name in Settings.model_fields}

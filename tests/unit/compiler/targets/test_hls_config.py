@@ -4,10 +4,12 @@
 The script is run by Tcl with stand-ins for the commands of the tools that record their calls.
 """
 
-import tkinter
+import os
+from functools import partial
 from pathlib import Path
 
 import pytest
+import tcl
 from networks import NETWORKS
 
 from compiler.analysis.build import build_task_graph
@@ -58,14 +60,18 @@ def test_each_kernel_has_a_configuration_of_documented_options(hls: Path) -> Non
 
 def run_script(hls: Path, components: bool, steps: str | None = None) -> list[list[str]]:
     """Calls of the tool's commands, each with its arguments."""
-    tcl = tkinter.Tcl()
-    for command in (*TOOL_COMMANDS, *(["open_component"] if components else [])):
-        tcl.eval(f"proc {command} args {{ lappend ::calls [list {command} {{*}}$args] }}")
-    tcl.eval("proc exit args {}; set ::calls {}; unset -nocomplain ::env(MILLRACE_STEPS)")
-    if steps is not None:
-        tcl.setvar("::env(MILLRACE_STEPS)", steps)
-    tcl.call("source", str(hls / "run_hls.tcl"))
-    return [list(map(str, tcl.splitlist(call))) for call in tcl.splitlist(tcl.getvar("::calls"))]
+    calls: list[list[str]] = []
+
+    def record(*call: str) -> str:
+        calls.append(list(call))
+        return ""
+
+    names = (*TOOL_COMMANDS, *(["open_component"] if components else []))
+    environment = {name: value for name, value in os.environ.items() if name != "MILLRACE_STEPS"}
+    given = {} if steps is None else {"MILLRACE_STEPS": steps}
+    commands = {name: partial(record, name) for name in names} | {"exit": lambda *_: ""}
+    tcl.source(hls / "run_hls.tcl", commands, environment | given)
+    return calls
 
 
 @pytest.mark.parametrize("components", [False, True], ids=["projects (2022.2)", "components (2025.x)"])
@@ -95,5 +101,5 @@ def test_the_environment_says_which_steps_run(hls: Path, monkeypatch: pytest.Mon
     steps = [call for call in calls if call[0].endswith("_design")]
     design = str(hls.parent)
     assert steps[:3] == [["csim_design", "-argv", design], ["csynth_design"], ["cosim_design", "-argv", design]]
-    with pytest.raises(tkinter.TclError, match="unknown step link; the steps are csim"):
+    with pytest.raises(tcl.TclError, match="unknown step link; the steps are csim"):
         run_script(hls, components=True, steps="link")
