@@ -139,7 +139,7 @@ def test_runs_are_looked_at_twice_a_second(farm: Farm, presence: FakePresence, s
     intervals, both = list[float](), threading.Barrier(3)
 
     class Watched(Runs):
-        def watch(self, seconds: float, look: object) -> None:
+        def watch(self, seconds: float, *_: object) -> None:
             intervals.append(seconds)
             both.wait(60)
 
