@@ -189,7 +189,8 @@ def _write_ahead(connection: Any) -> None:
             connection.execute("PRAGMA journal_mode=WAL")
             return
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+            busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY  # its kinds too, "recovery" among them
+            if not busy or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
 

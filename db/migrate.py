@@ -67,7 +67,9 @@ def _run(engine: Engine) -> None:
     # Alembic takes a quarter of a second to load, which a start that has nothing to migrate should not pay.
     from alembic import command  # noqa: PLC0415
 
-    with engine.connect() as connection:
+    # As a writer from its first query on: SQLite does not wait, but fails at once, where one that has read turns writer
+    # while another has the lock, as who opens the database may have for a moment.
+    with engine.connect().execution_options(millrace_write=True) as connection:
         if engine.dialect.name == "sqlite":
             _suspend_references(connection)
         with connection.begin():  # begun here, so that Alembic does not commit before the references are checked

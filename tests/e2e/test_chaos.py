@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from running_farm import RunningFarm, farm_on
+from running_farm import PATIENCE, RunningFarm, farm_on
 from running_service import leftovers, wait_for
 from servers import PostgresServer, RedisServer
 from sqlalchemy.exc import OperationalError
@@ -143,7 +143,7 @@ def test_every_build_ends_once_whatever_breaks(
         farm.start()
     chaos = Chaos(farm, own_postgres, own_redis)
     chaos.start()
-    wait_for(lambda: chaos.has_done(10) and _open(farm) == 0, 300, "all to end")
+    wait_for(lambda: chaos.has_done(10) and _open(farm) == 0, 900, "all to end")
     chaos.end()
     _stop(farm)
     print(f"chaos: {dict(chaos.done)}")
@@ -169,7 +169,7 @@ def _stop(farm: RunningFarm) -> None:
     for worker in farm.workers:
         worker.terminate()
     for worker in farm.workers:
-        worker.wait(30)
+        worker.wait(PATIENCE)
 
 
 def _assert_ended_once(farm: RunningFarm, ids: list[str]) -> None:

@@ -2,8 +2,9 @@
 
 A script is a list of steps, one for each attempt (the last one for all that follow): "ok", "tools" (a tree of processes
 that never ends), "tree N" (one that lasts N seconds), "files N" (keeps N files), "sleep N", "crash", "memory", "disk",
-"linger" (leaves a process behind), "say N" (N lines), or the name of a failure. Each attempt notes its beginning and
-its end in the file that RUNS names.
+"linger" (leaves a process behind), "say N" (N lines), "gate N" (N lines, then it holds until the test lets the build
+go, see `RunningFarm.let_go`), or the name of a failure. Each attempt notes its beginning and its end in the file that
+RUNS names.
 """
 
 import dataclasses
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 import service_stages
+from gates import gate
 
 from db.models import Build, Failure, Stage
 from worker.farm import Farm
@@ -43,6 +45,8 @@ def scripted(farm: Farm, stages: Stages, job: JobContext) -> Outcome:
             {"passed": True, "attempt": job.build.attempt}, {"stand-in": "1"}, files=tuple(farm.store.put_tree(files))
         )
     _do(*step.split())
+    if name == "gate":
+        _hold(job.build.id)
     note(job.build, "end")
     return Outcome({"passed": True, "attempt": job.build.attempt}, {"stand-in": "1"})
 
@@ -62,6 +66,11 @@ def note(build: Build, what: str) -> None:
         line = f"{what} {build.id} {build.attempt} {time.time():.4f} {build.licence or '-'}\n"
         with Path(path).open("a") as file:
             file.write(line)
+
+
+def _hold(build_id: str) -> None:
+    while not gate(Path(os.environ["RUNS"]), build_id).exists():
+        time.sleep(0.02)
 
 
 def _do(step: str, number: str = "0") -> Any:
@@ -85,9 +94,8 @@ def _do(step: str, number: str = "0") -> Any:
             raise MemoryError
         case "disk":
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        case "say":
+        case "say" | "gate":
             for line in range(int(number)):
                 print(f"line {line}", flush=True)
-                time.sleep(0.01)
         case _:
             assert step == "ok", step

@@ -27,11 +27,12 @@ WORKERS = 8
 
 class Watch:
     """What runs at the same time, as the workers themselves see it: entered after a claim is committed, left before the
-    end of the build is.
+    end of the build is. The first ones stay until `together` of a kind run.
     """
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
+    def __init__(self, together: int) -> None:
+        self.together = together
+        self.lock = threading.Condition()
         self.running: Counter[str] = Counter()
         self.most: Counter[str] = Counter()
         self.claimed: Counter[str] = Counter()
@@ -41,15 +42,17 @@ class Watch:
             self.claimed[build_id] += 1
             self.running[what] += 1
             self.most[what] = max(self.most[what], self.running[what])
+            self.lock.notify_all()
+            self.lock.wait_for(lambda: self.most[what] >= self.together, 60)
 
     def leave(self, what: str) -> None:
         with self.lock:
             self.running[what] -= 1
 
 
-def work(database: Database, what: Callable[[str], str], seconds: float = 0.002) -> Watch:
+def work(database: Database, what: Callable[[str], str], seconds: float = 0.002, together: int = 1) -> Watch:
     """Have eight workers of one node take and finish all builds; `what` says what of a build's key is counted."""
-    watch = Watch()
+    watch = Watch(together)
 
     def loop(name: str) -> None:
         while (taken := database.retry(lambda session: _take(session, name))) is not None or _is_left(database):
@@ -104,7 +107,7 @@ class RaceContract:
             ensure(session, exploration, *(f"a{n}" for n in range(24)), licence="vitis_hls")
             other = another(session, exploration)
             ensure(session, other, *(f"b{n}" for n in range(6)), licence="vitis_hls")
-        watch = work(database, lambda _: "vitis_hls", seconds=0.02)
+        watch = work(database, lambda _: "vitis_hls", seconds=0.02, together=2)
         assert (watch.most["vitis_hls"], len(watch.claimed)) == (2, 30)
 
     def test_a_node_is_not_overcommitted(self, database: Database, exploration: Exploration) -> None:

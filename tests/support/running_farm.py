@@ -8,20 +8,28 @@ import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import psutil
-from running_service import REPOSITORY
+from gates import gate
+from running_service import REPOSITORY, wait_for
 
 from db.migrate import upgrade
 from db.models import Build, Stage
-from db.repositories import builds, catalog, designs, explorations
+from db.repositories import builds, catalog, designs, explorations, nodes
 from db.repositories.builds import NewBuild
 from db.repositories.designs import NewDesign
+from db.types import utcnow
 from worker.farm import Farm, open_farm
 from worker.ladder.versions import digest
 from worker.settings import Settings
+
+PATIENCE = 180.0
+"""Seconds that a test waits for what must happen: only where it does not happen are they spent."""
+DEFAULTS = {"lease_seconds": 600, "reap_seconds": 0.5, "concurrency": 2, "cpus": 64, "schedule": False}
+"""Leases that do not run out because the machine is slow; `RunningFarm.expire` ends one."""
 
 
 @dataclass
@@ -90,7 +98,35 @@ class RunningFarm:
     def states(self, ids: Sequence[str]) -> list[str]:
         return [self.build(i).state for i in ids]
 
-    def wait(self, ids: Sequence[str], *states: str, seconds: float = 40) -> list[Build]:
+    def let_go(self, *ids: str) -> None:
+        """Open the gates of these builds (a step "gate" of their scripts)."""
+        for build_id in ids:
+            gate(self.runs, build_id).touch()
+
+    def at_gate(self, ids: Sequence[str]) -> set[str]:
+        """Those whose newest attempt runs, and has come as far as its stage."""
+        running = [build for build in map(self.build, ids) if build.state == "running"]
+        begun = {tuple(line.split()[1:3]) for line in self.lines() if line.startswith("begin ")}
+        return {build.id for build in running if (build.id, str(build.attempt)) in begun}
+
+    def expire(self, build_id: str) -> None:
+        """End the lease of a running build, as time would."""
+        with self.farm.database.write() as session:
+            builds.get(session, build_id).lease_expires = utcnow() - timedelta(seconds=1)
+
+    def beats(self, node: str = "node0") -> None:
+        """Wait until the node's worker has twice looked what it is to do, and announced it: the second time began after
+        this call.
+        """
+        for _ in range(2):
+            before = self._seen(node)
+            wait_for(lambda before=before: self._seen(node) != before, PATIENCE, f"{node} to look what it is to do")
+
+    def _seen(self, node: str) -> datetime:
+        with self.farm.database.read() as session:
+            return nodes.get(session, node).last_seen
+
+    def wait(self, ids: Sequence[str], *states: str, seconds: float = PATIENCE) -> list[Build]:
         """Wait until all are in one of `states` (default: at their end)."""
         wanted = states or ("done", "failed", "cancelled")
         deadline = time.monotonic() + seconds
@@ -124,7 +160,7 @@ def farm_on(home: Path, database_url: str | None, redis_url: str, **values: Any)
         database_url=database_url,
         redis_url=redis_url,
         stages="farm_stages:STAGES",
-        **{"lease_seconds": 8, "reap_seconds": 0.5, "concurrency": 2, "cpus": 64, "schedule": False, **values},
+        **{**DEFAULTS, **values},
     )
     upgrade(settings.database)
     running = RunningFarm(open_farm(settings), home / "runs")
@@ -135,7 +171,7 @@ def farm_on(home: Path, database_url: str | None, redis_url: str, **values: Any)
             worker.terminate()
             worker.send_signal(signal.SIGCONT)
         for worker in running.workers:
-            worker.wait(60)
+            worker.wait(PATIENCE)
         running.farm.close()
 
 

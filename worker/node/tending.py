@@ -25,6 +25,7 @@ class Tending:
         self._ends_when_idle = ends_when_idle
         self._busy_at = time.monotonic()
         self._step = recover
+        self._said = False
         self._wake = threading.Event()
 
     def start(self) -> None:
@@ -42,6 +43,7 @@ class Tending:
                 self._tend()
             except Exception:  # noqa: BLE001  # without this thread a worker looks healthy and reaps nobody
                 _log.exception("tending the farm failed; tried again in %s s", seconds)
+            self._say_that_it_drains()
             if self._is_over():
                 os.kill(os.getpid(), signal.SIGTERM)
             self._wake.wait(seconds)
@@ -65,6 +67,12 @@ class Tending:
         if farm.settings.licences and self._step is recover:
             with farm.database.write() as session:
                 licences.ensure_defaults(session, farm.settings.licences)
+
+    def _say_that_it_drains(self) -> None:
+        # Here, as a signal's handler must not log: what it interrupts may hold the log's lock.
+        if self._crew.presence.drains and not self._said:
+            _log.warning("asked to drain: it takes no more builds, and ends when those that run have ended")
+            self._said = True
 
     def _is_over(self) -> bool:
         """Whether this worker has nothing more to do and nobody wants it to wait."""

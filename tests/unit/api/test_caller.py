@@ -31,9 +31,9 @@ def test_the_header_comes_first() -> None:
 
 def test_a_cookie_that_was_made_to_take_long() -> None:
     """A quoted value of as many backslashes as a head may have takes seconds where it is unquoted."""
-    since = time.monotonic()
+    since = time.thread_time()
     token_of(scope(cookie=b'millrace_key="' + b"\\1" * 30_000 + b'"'))
-    assert time.monotonic() - since < 1
+    assert time.thread_time() - since < 1
 
 
 @pytest.mark.parametrize(

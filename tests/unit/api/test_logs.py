@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from farm_states import announce, take
 from fastapi.testclient import TestClient
+from waiting_readers import WatchedWakeUps
 
+from api import log_stream
 from api.log_stream import characters, follow_log
 from api.sse import WakeUps, log_channel
 from db.repositories import builds
@@ -70,16 +72,18 @@ async def collect(stream: Any) -> list[tuple[str, str, Any]]:
     return [(event.event, event.id, json.loads(event.data)) async for event in stream]
 
 
-async def test_the_stream_goes_on_until_the_end(farm: Farm, running: str) -> None:
+async def test_the_stream_goes_on_until_the_end(farm: Farm, running: str, monkeypatch: pytest.MonkeyPatch) -> None:
     farm.bus.logs.append(running, b"one\n")
-    wake_ups = WakeUps(farm.settings.redis)
+    monkeypatch.setattr(log_stream, "_POLL_SECONDS", 600)
+    wake_ups = WatchedWakeUps(farm.settings.redis)
     reading = asyncio.ensure_future(collect(follow_log(farm, wake_ups, running, 0)))
-    await asyncio.sleep(0.2)
+    await wake_ups.reader_waits()
     farm.bus.logs.append(running, "två\n".encode())
     wake_ups._wake({"type": "pmessage", "channel": log_channel(running).encode()})
-    await asyncio.sleep(0.2)
+    await wake_ups.reader_waits()
     end(farm, running, "one\ntvå\nend\n".encode())
-    assert await asyncio.wait_for(reading, 5) == [
+    wake_ups._wake({"type": "pmessage", "channel": log_channel(running).encode()})
+    assert await asyncio.wait_for(reading, 60) == [
         ("log", "4", "one\n"),
         ("log", "9", "två\n"),
         ("log", "13", "end\n"),
@@ -102,15 +106,19 @@ def test_the_route_streams(client: TestClient, farm: Farm, running: str) -> None
     assert client.get(f"/v1/builds/{running}/log/stream", headers={"Last-Event-ID": "x"}).status_code == 422
 
 
-async def test_without_redis_the_stream_waits_for_the_store(farm: Farm, running: str, tmp_path: Path) -> None:
+async def test_without_redis_the_stream_waits_for_the_store(
+    farm: Farm, running: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from worker.queue.bus import Bus
 
     away = Bus(f"unix://{tmp_path}/nowhere")
     object.__setattr__(farm, "bus", away)
-    reading = asyncio.ensure_future(collect(follow_log(farm, WakeUps("unix:///nowhere"), running, 0)))
-    await asyncio.sleep(0.1)
+    monkeypatch.setattr(log_stream, "_POLL_SECONDS", 0.05)
+    wake_ups = WatchedWakeUps("unix:///nowhere")
+    reading = asyncio.ensure_future(collect(follow_log(farm, wake_ups, running, 0)))
+    await wake_ups.reader_waits()
     end(farm, running, b"all")
-    assert await asyncio.wait_for(reading, 5) == [("log", "3", "all"), ("end", "3", {"state": "done"})]
+    assert await asyncio.wait_for(reading, 60) == [("log", "3", "all"), ("end", "3", {"state": "done"})]
 
 
 @pytest.mark.parametrize(

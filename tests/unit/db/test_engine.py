@@ -7,7 +7,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from db.engine import Database, after_commit
+from db.engine import Database, _write_ahead, after_commit
 from db.transient import is_transient
 
 
@@ -25,6 +25,23 @@ def test_sqlite_is_configured(database: Database) -> None:
         assert values == {"journal_mode": "wal", "foreign_keys": 1}
         assert session.execute(text("PRAGMA synchronous")).scalar() == 1
         assert session.execute(text("PRAGMA busy_timeout")).scalar() == 30_000
+
+
+@pytest.mark.parametrize("code", [sqlite3.SQLITE_BUSY, sqlite3.SQLITE_BUSY_RECOVERY, sqlite3.SQLITE_BUSY_SNAPSHOT])
+def test_the_switch_of_the_journal_waits_for_others_whatever_they_do(code: int) -> None:
+    class Connection:
+        refusals = 2
+
+        def execute(self, _: str) -> None:
+            if self.refusals:
+                self.refusals -= 1
+                error = sqlite3.OperationalError("database is locked")
+                error.sqlite_errorcode = code
+                raise error
+
+    connection = Connection()
+    _write_ahead(connection)
+    assert connection.refusals == 0
 
 
 def test_write_commits_and_then_calls_back(database: Database) -> None:

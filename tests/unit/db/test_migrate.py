@@ -1,5 +1,9 @@
+import sqlite3
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -7,6 +11,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from old_releases import check_upgraded, store_old_release
+from sqlalchemy import event
 
 from db import migrate
 from db.engine import make_engine
@@ -72,6 +77,39 @@ def test_two_that_start_at_once_take_turns(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(migrate.upgrade, [url] * 4))
     assert migrate.current_revision(make_engine(url)) == migrate.HEAD
+
+
+@contextmanager
+def before_each(statement: str, do: Any) -> Generator[None]:
+    """Call `do` right before any engine executes a statement that begins so."""
+
+    def look(_connection: object, _cursor: object, text: str, *_: object) -> None:
+        if text.strip().startswith(statement):
+            do()
+
+    event.listen(sa.Engine, "before_cursor_execute", look)
+    try:
+        yield
+    finally:
+        event.remove(sa.Engine, "before_cursor_execute", look)
+
+
+def test_nobody_writes_between_what_a_migration_reads_and_what_it_writes(tmp_path: Path) -> None:
+    """SQLite would not wait there: who turns from reader to writer fails at once. Even one that only opens the database
+    has the writers' lock for a moment.
+    """
+    refused: list[str] = []
+    with closing(sqlite3.connect(tmp_path / "a.db", timeout=0, isolation_level=None)) as other:
+
+        def write() -> None:
+            try:
+                other.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                refused.append(str(error))
+
+        with before_each("CREATE TABLE alembic_version", write):
+            migrate.upgrade(f"sqlite:///{tmp_path}/a.db")
+    assert refused == ["database is locked"]
 
 
 def test_many_that_open_a_new_database_at_once_wait_for_each_other(tmp_path: Path) -> None:

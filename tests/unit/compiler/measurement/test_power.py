@@ -86,7 +86,7 @@ class Readings:
 
 
 def _until(source: Readings, count: int) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while source.read < count and time.monotonic() < deadline:
         time.sleep(0.005)
 

@@ -26,7 +26,7 @@ def test_nothing_is_left_of_a_call_that_does_not_end(tmp_path: Path, monkeypatch
     monkeypatch.setattr(xbutil, "EXAMINE_S", 1.0)
     with pytest.raises(MeasurementError, match=r"xbutil examine did not end within 1 s; look at the board with dmesg"):
         Xbutil(tool).examine()
-    program, deadline = int((tmp_path / "pid").read_text()), time.monotonic() + 10
+    program, deadline = int((tmp_path / "pid").read_text()), time.monotonic() + 60
     while _lives(program) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not _lives(program)

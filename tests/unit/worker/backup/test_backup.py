@@ -112,7 +112,7 @@ def test_an_older_backup_of_a_folder_can_be_named(home: Home, other: Home, tmp_p
 
 def test_backup_while_others_write(home: Home, other: Home, tmp_path: Path) -> None:
     """Rows and artifacts appear all the time: what is restored is one moment of it, and lacks no artifact."""
-    stop = threading.Event()
+    begun, stop = threading.Event(), threading.Event()
 
     def write() -> None:
         number = 0
@@ -122,10 +122,12 @@ def test_backup_while_others_write(home: Home, other: Home, tmp_path: Path) -> N
             with home.database.write() as session:
                 session.execute(update(Artifact).values(digest=digest))
                 session.add(AuditEntry(address="", action=digest[:20], detail={}))
+            begun.set()
 
     writer = threading.Thread(target=write)
     writer.start()
     try:
+        assert begun.wait(60)
         manifests = [make(home, tmp_path / f"{n}.tar") for n in range(5)]
     finally:
         stop.set()

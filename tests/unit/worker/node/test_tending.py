@@ -78,7 +78,7 @@ def test_goes_on_after_an_error_that_nobody_thought_of(
     again = calls(monkeypatch, "recover", fail)
     tended = starts(crew)
     tended.wake()
-    assert again.wait(10), "the thread has ended"
+    assert again.wait(60), "the thread has ended"
     crew.stopping.set()
     assert "tending the farm failed" in caplog.text
 
@@ -88,5 +88,20 @@ def test_an_idle_worker_that_may_end_ends(crew: Crew, monkeypatch: pytest.Monkey
     monkeypatch.setattr(tending.os, "kill", lambda *_: killed.set())
     monkeypatch.setattr(tending, "_IDLE_SECONDS", 0.0)
     starts(crew, ends_when_idle=True)
-    assert killed.wait(10)
+    assert killed.wait(60)
     crew.stopping.set()
+
+
+def test_a_worker_that_drains_says_so_once(
+    crew: Crew, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    killed = threading.Event()
+    monkeypatch.setattr(tending.os, "kill", lambda *_: killed.set())
+    cast(Any, crew.presence).drains = True
+    tended = starts(crew)
+    assert killed.wait(60)
+    killed.clear()
+    tended.wake()
+    assert killed.wait(60)
+    crew.stopping.set()
+    assert caplog.text.count("takes no more builds") == 1

@@ -32,7 +32,7 @@ def start(tmp_path: Path, rest: str) -> tuple[subprocess.Popen[bytes], int]:
     return process, int(file.read_text())
 
 
-def until(condition: Callable[[], object], seconds: float = 10) -> None:
+def until(condition: Callable[[], object], seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
@@ -46,14 +46,14 @@ def gone(pid: int) -> bool:
 @pytest.mark.parametrize(("rest", "status"), [("sys.exit(7)", 7), ("os.kill(os.getpid(), 9)", 128 + 9), ("", 0)])
 def test_end_of_the_job_ends_its_tools(tmp_path: Path, rest: str, status: int) -> None:
     process, tool = start(tmp_path, rest)
-    assert process.wait(10) == status
+    assert process.wait(60) == status
     until(lambda: gone(tool))
 
 
 def test_stopping_the_guard_kills_job_and_tools(tmp_path: Path) -> None:
     process, tool = start(tmp_path, "time.sleep(1000)")
     process.terminate()
-    assert process.wait(10) == STOPPED
+    assert process.wait(60) == STOPPED
     assert gone(tool)
 
 

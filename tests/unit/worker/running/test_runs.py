@@ -63,6 +63,6 @@ def test_a_look_that_fails_is_followed_by_another(caplog: pytest.LogCaptureFixtu
 
     threading.Thread(target=runs.watch, args=(0.001, look), daemon=True).start()
     runs.add([run()])
-    assert enough.wait(10)
+    assert enough.wait(60)
     assert looks[:2] == [1, 1]
     assert "nobody thought of this" in caplog.text

@@ -151,7 +151,7 @@ def webhook_of(run: SweepRun) -> dict[str, Any]:
 
 def called(farm: Farm, run_id: str) -> SweepRun:
     """The run once its webhook has been called to an end."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while webhook_of(run_now(farm, run_id))["state"] in ("waiting", "sending") and time.monotonic() < deadline:
         time.sleep(0.02)
     return run_now(farm, run_id)
@@ -183,15 +183,13 @@ def test_a_slow_webhook_does_not_hold_the_tick(farm: Farm, monkeypatch: pytest.M
     released = threading.Event()
 
     def deliver(*_: Any) -> Delivery:
-        released.wait(20)
+        assert released.wait(60), "the tick waits for it"
         return Delivery(3, None, "example.org could not be called: slow")
 
     monkeypatch.setattr(webhook_calls, "deliver", deliver)
     run = run_through(farm, add_sweep(farm, next_at=None, webhook="https://example.org/hook"))
-    began = time.monotonic()
     tick(farm)
     tick(farm)
-    assert time.monotonic() - began < 5
     assert webhook_of(run_now(farm, run.id))["state"] == "sending"
     released.set()
     assert webhook_of(called(farm, run.id))["error"] == "example.org could not be called: slow"
@@ -212,13 +210,20 @@ def test_a_webhook_whose_caller_died_is_called_again(farm: Farm, monkeypatch: py
     assert started == [run.id]
 
 
-def test_health_is_that_of_the_last_tick(farm: Farm) -> None:
+def test_health_is_that_of_the_last_tick(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
     import threading
 
     stopping = threading.Event()
     assert not scheduler.is_alive(farm.settings)
-    threading.Timer(0.3, stopping.set).start()
-    scheduler.run(farm, stopping, seconds=0.1)
+    ticks: list[Farm] = []
+
+    def tick_twice(farm: Farm) -> None:
+        ticks.append(farm)
+        if len(ticks) == 2:
+            stopping.set()
+
+    monkeypatch.setattr(scheduler, "tick", tick_twice)
+    scheduler.run(farm, stopping, seconds=0.01)
     assert scheduler.is_alive(farm.settings)
     past = time.time() - 120
     os.utime(farm.settings.run_dir / "scheduler.alive", (past, past))

@@ -11,7 +11,7 @@ from compiler.toolchain.vitis.limits import Limits
 from compiler.toolchain.vitis.process import Command, Run, Sampling, disk_bytes, run_tool
 
 QUICK = Sampling(0.05, 0.05)
-LOOSE = Limits(20, 8, 1)
+LOOSE = Limits(300, 8, 1)
 
 # A tree as Vivado's: a child in a session of its own, whose parent ends, so that it belongs to nobody.
 FORK = """
@@ -57,10 +57,16 @@ def test_lines_and_exit_code(tmp_path: Path) -> None:
 
 
 def test_lines_come_while_it_runs(tmp_path: Path) -> None:
-    at: list[float] = []
-    command = Command((sys.executable, "-uc", "import time; print('a'); time.sleep(0.6); print('b')"), tmp_path)
-    run_tool(command, tmp_path, LOOSE, tmp_path / "log", lambda _line: at.append(time.monotonic()), None, QUICK)
-    assert at[1] - at[0] > 0.4
+    """The tool says its second line only after its first one was read."""
+    text = "import os, time\nprint('a')\nwhile not os.path.exists('read'): time.sleep(0.01)\nprint('b')"
+    command, lines = Command((sys.executable, "-uc", text), tmp_path), list[str]()
+
+    def read(line: str) -> None:
+        lines.append(line)
+        (tmp_path / "read").touch()
+
+    run = run_tool(command, tmp_path, LOOSE, tmp_path / "log", read, None, QUICK)
+    assert (lines, run.ended_by) == (["a", "b"], None)
 
 
 def test_a_line_without_an_end_and_one_that_is_no_text(tmp_path: Path) -> None:
@@ -71,27 +77,24 @@ def test_a_line_without_an_end_and_one_that_is_no_text(tmp_path: Path) -> None:
 
 
 def test_the_time(tmp_path: Path) -> None:
-    run, _ = python(tmp_path, "import time; time.sleep(60)", Limits(0.3))
+    run, _ = python(tmp_path, "import time; time.sleep(600)", Limits(0.3))
     assert run.ended_by == "timeout"
-    assert 0.3 <= run.seconds < 5
+    assert 0.3 <= run.seconds < 600
 
 
 def test_the_memory_of_the_whole_tree(tmp_path: Path) -> None:
     work = "held = bytearray(300 << 20); held[::4096] = b'x' * len(held[::4096])"
-    started = time.monotonic()
-    run, _ = python(tmp_path, FORK.format(work=work, rest="time.sleep(600)"), Limits(20, 0.2, 1))
+    run, _ = python(tmp_path, FORK.format(work=work, rest="time.sleep(600)"), Limits(300, 0.2, 1))
     assert run.ended_by == "memory"
     assert run.peak_memory_gb > 0.2
-    assert time.monotonic() - started < 15
     assert survivors(tmp_path) == []
 
 
 def test_the_disk(tmp_path: Path) -> None:
-    text = "import os, time\nfor k in range(1000):\n  open(f'f{k}', 'wb').write(os.urandom(1 << 20)); time.sleep(0.005)"
-    run, _ = python(tmp_path, text, Limits(20, 8, 0.02))
+    text = "import os, time\nfor k in range(24): open(f'f{k}', 'wb').write(os.urandom(1 << 20))\ntime.sleep(600)"
+    run, _ = python(tmp_path, text, Limits(300, 8, 0.02))
     assert run.ended_by == "disk"
-    assert run.peak_disk_bytes > 0.02 * (1 << 30)
-    assert disk_bytes(tmp_path) < 300 << 20
+    assert 0.02 * (1 << 30) < run.peak_disk_bytes <= disk_bytes(tmp_path)
 
 
 def test_nothing_outlives_a_tool_that_ends_by_itself(tmp_path: Path) -> None:
@@ -99,7 +102,7 @@ def test_nothing_outlives_a_tool_that_ends_by_itself(tmp_path: Path) -> None:
     run, lines = python(tmp_path, FORK.format(work="pass", rest="sys.exit(0)"))
     assert lines == ["started"]
     assert (run.exit_code, run.ended_by) == (0, None)
-    assert time.monotonic() - started < 10  # though the child holds the output open
+    assert time.monotonic() - started < 300  # though the child holds the output open
     assert survivors(tmp_path) == []
 
 
@@ -129,7 +132,7 @@ class StopAt:
 
 def test_a_watcher_ends_it(tmp_path: Path) -> None:
     run, lines = python(
-        tmp_path, "import time; print('hopeless', flush=True); time.sleep(60)", watcher=StopAt("hopeless")
+        tmp_path, "import time; print('hopeless', flush=True); time.sleep(600)", watcher=StopAt("hopeless")
     )
     assert (run.ended_by, run.failure) == ("stopped", Failure("timing", "seen enough"))
     assert lines == ["hopeless"]
