@@ -11,8 +11,8 @@ from typing import Any
 import psutil
 import pytest
 import redis
-from running_farm import PATIENCE, RunningFarm, farm_on, tools
-from running_service import wait_for
+from running_farm import RunningFarm, farm_on, tools
+from running_service import PATIENCE, wait_for
 from servers import PostgresServer, RedisServer, new_database
 
 from db.models import Build, NodeState
