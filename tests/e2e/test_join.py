@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from running_service import REPOSITORY, RunningService, StartService, leftovers, service_environment, wait_for
+from running_service import PATIENCE, REPOSITORY, RunningService, StartService, leftovers, service_environment, wait_for
 from s3_server import BUCKET, s3_environment, s3_server
 from servers import PostgresServer, RedisServer
 
@@ -109,7 +109,7 @@ def start(command: list[str], checkout: Path, machine: dict[str, str], log: Path
 
 def stop(process: subprocess.Popen[bytes]) -> None:
     process.send_signal(signal.SIGTERM)
-    process.wait(60)
+    process.wait(PATIENCE)
 
 
 def test_a_bare_machine_joins_with_the_words_of_the_readme(
@@ -154,7 +154,7 @@ def _start_again_without_key(farm: Farm, checkout: Path, machine: dict[str, str]
         def announced() -> bool:
             return any(n["last_seen"] > before for n in farm.ask("GET", "/v1/farm")["nodes"] if n["name"] == "lab1")
 
-        wait_for(lambda: node.poll() is not None or announced(), 60, "the node to come back")
+        wait_for(lambda: node.poll() is not None or announced(), PATIENCE, "the node to come back")
         assert node.poll() is None, log.read_text()
     finally:
         stop(node)
