@@ -90,9 +90,7 @@ class Chroot:
     ) -> Done:
         """`start`, and wait. What runs after `limit_s` is killed: exit code -9."""
         begun, written = monotonic(), log.stat().st_size if log.exists() else 0
-        process = self.start(
-            command, log, user=user, home=home, folder=folder, environment=environment, mounts=mounts
-        )
+        process = self.start(command, log, user=user, home=home, folder=folder, environment=environment, mounts=mounts)
         code = wait(process, limit_s)
         with log.open("rb") as output:
             output.seek(written)
@@ -208,7 +206,9 @@ def _mirrors() -> Sequence[tuple[str, str, str]]:
         for stanza in file.read_text().split("\n\n"):
             fields = dict(re.findall(r"^(\w[\w-]*): *(.*)$", stanza, re.MULTILINE))
             uri = fields.get("URIs", "").split()
-            found += [(uri[0], suite, fields.get("Components", "")) for suite in fields.get("Suites", "").split() if uri]
+            found += [
+                (uri[0], suite, fields.get("Components", "")) for suite in fields.get("Suites", "").split() if uri
+            ]
     for file in (Path("/etc/apt/sources.list"), *Path("/etc/apt/sources.list.d").glob("*.list")):
         text = file.read_text() if file.exists() else ""
         found += re.findall(r"^deb +(?:\[.*?\] +)?(\S+) +(\S+) +(.*)$", text, re.MULTILINE)

@@ -20,12 +20,12 @@ from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
 
-from bench import CHECKOUT, WHEELS, Bench, Meter, StepError, find_wheels
 from chroot import Chroot, MachineError, make_chroot, open_chroot, remove
 from machines import Machine, load_machines
 from report import differences, notes, table
 from results import Records, Result
 from steps import STEPS, Found, Step
+from trial import CHECKOUT, WHEELS, Meter, StepError, Trial, find_wheels
 
 BUILD = CHECKOUT / "build" / "fresh"
 
@@ -63,6 +63,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--revision", default="HEAD", help="of this checkout (HEAD)")
     parser.add_argument("--wheels", help="a folder with CPU builds of torch (what MILLRACE_TORCH_INDEX or pip names)")
     parser.add_argument("--shared", type=Path, help="a folder to lie beside the clones as `shared`")
+    parser.add_argument("--tests", default="", help="of root-test and user-test only these, as pytest takes them")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     if unknown := set(arguments.machines) - set(load_machines()):
@@ -93,10 +94,11 @@ def _try(machine: Machine, steps: Sequence[Step], revision: str, arguments: argp
         log.unlink(missing_ok=True)
         chroot = _machine_for(step, machine, revision, {WHEELS: str(wheels)} if wheels else {}, folder)
         _say(f"{machine.name} {step.name}: {step.what} ...")
-        result = _do(step, Bench(machine, chroot, revision, log, wheels, arguments.shared))
+        result = _do(step, Trial(machine, chroot, revision, log, wheels, arguments.shared, arguments.tests))
         records.add(result)
         known[step.name] = result
-        _say(f"{machine.name} {step.name}: {'ok' if result.passed else 'FAILED'} after {result.seconds:.0f} s: {result.message}")
+        ended = "ok" if result.passed else "FAILED"
+        _say(f"{machine.name} {step.name}: {ended} after {result.seconds:.0f} s: {result.message}")
     if not arguments.keep:
         remove(folder / "root")
     return [known[step.name] for step in steps]
@@ -118,16 +120,16 @@ def _machine_for(step: Step, machine: Machine, revision: str, mounts: dict[str, 
     return chroot
 
 
-def _do(step: Step, bench: Bench) -> Result:
-    meter, begun = Meter(bench.chroot.root), monotonic()
+def _do(step: Step, trial: Trial) -> Result:
+    meter, begun = Meter(trial.chroot.root), monotonic()
     try:
-        found = step.run(bench)
+        found = step.run(trial)
     except StepError as error:
         found = Found(str(error), passed=False)
     seconds = monotonic() - begun
     disk, network = meter.read()
     return Result(
-        bench.machine.name, step.name, found.passed, found.message, seconds, disk, network, found.facts, found.tests
+        trial.machine.name, step.name, found.passed, found.message, seconds, disk, network, found.facts, found.tests
     )
 
 

@@ -6,9 +6,9 @@ import subprocess
 from collections.abc import Mapping
 from time import monotonic, sleep
 
-from bench import Bench, Clone, StepError, expect, expect_text, set_up_seconds
 from chroot import kill, wait
 from measure import on_disk, received
+from trial import Clone, StepError, Trial, expect, expect_text, set_up_seconds
 
 SET_UP = "./millrace --help"
 _POLL_S = 0.2
@@ -19,18 +19,18 @@ _LEFT_MB = 600  # more than the environment and the installer take, less than th
 Reply = tuple[str, Mapping[str, str]]
 
 
-def interrupted(bench: Bench) -> Reply:
+def interrupted(trial: Trial) -> Reply:
     """Killed in the middle of the packages, then Ctrl-C further on, then let go on; downloads begin with an empty
     cache.
     """
-    bench.user_clone()
-    clone = bench.clone("/srv/interrupted")
+    trial.user_clone()
+    clone = trial.clone("/srv/interrupted")
     start = received()
-    process = clone.start(SET_UP, bench.cpu)
+    process = clone.start(SET_UP, trial.cpu)
     _wait_until(clone, 0.25, process)
     kill(process)
     killed = received()
-    process = clone.start(SET_UP, bench.cpu)
+    process = clone.start(SET_UP, trial.cpu)
     _wait_until(clone, 0.5, process)
     os.killpg(process.pid, signal.SIGINT)
     if (code := wait(process, 60)) != 130:
@@ -38,12 +38,12 @@ def interrupted(bench: Bench) -> Reply:
     stopped = received()
     expect_text(clone.log.read_text(errors="replace"), "set-up interrupted; the same command goes on")
     kept = _kept(clone)
-    done = expect(clone.run(SET_UP, bench.cpu), 0)
+    done = expect(clone.run(SET_UP, trial.cpu), 0)
     expect_text(done.output, "going on", "ready after")
     if lost := kept - _kept(clone):
         raise StepError(f"{len(lost)} of {len(kept)} packages were downloaded again")
     then = received()
-    bench.remove(clone)
+    trial.remove(clone)
     facts = {
         "GB until killed": f"{killed - start:.2f}",
         "GB until Ctrl-C": f"{stopped - killed:.2f}",
@@ -68,11 +68,11 @@ def _wait_until(clone: Clone, gb: float, process: "subprocess.Popen[bytes]") -> 
         sleep(_POLL_S)
 
 
-def two_at_once(bench: Bench) -> Reply:
+def two_at_once(trial: Trial) -> Reply:
     """Both begin on the bare machine: one installs, the other waits."""
-    clone = bench.root_clone()
+    clone = trial.root_clone()
     begun = monotonic()
-    processes = [clone.start(SET_UP, bench.cpu) for _ in range(2)]
+    processes = [clone.start(SET_UP, trial.cpu) for _ in range(2)]
     try:
         codes = [wait(process, _LIMIT_S) for process in processes]
     finally:
@@ -84,15 +84,15 @@ def two_at_once(bench: Bench) -> Reply:
     return "both exit codes 0", {"s both": f"{monotonic() - begun:.0f}"}
 
 
-def full_disk(bench: Bench) -> Reply:
+def full_disk(trial: Trial) -> Reply:
     """The clone and its home lie on a small disk that is all but full. It is said before anything large is
     downloaded; with room, the same command goes on.
     """
-    bench.user_clone()
-    clone = bench.clone("/srv/small")
-    image = bench.chroot.root.with_name("small.img")
+    trial.user_clone()
+    clone = trial.clone("/srv/small")
+    image = trial.chroot.root.with_name("small.img")
     with image.open("wb") as file:
-        file.truncate(_SMALL_GB["cpu" if bench.wheels else "cuda"] << 30)
+        file.truncate(_SMALL_GB["cpu" if trial.wheels else "cuda"] << 30)
     subprocess.run(["mkfs.ext4", "-q", "-m", "0", str(image)], check=True)
     fill = f"fallocate -l $(($(df --output=avail -B1M /mnt/small | tail -n 1) - {_LEFT_MB}))M /mnt/small/filler"
     steps = [
@@ -101,15 +101,15 @@ def full_disk(bench: Bench) -> Reply:
         f"code=0; {SET_UP} || code=$?; echo room: $code",
     ]
     start = received()
-    done = bench.chroot.run(
+    done = trial.chroot.run(
         " && ".join(f"{{ {step}; }}" for step in steps),
-        bench.log,
+        trial.log,
         home="/mnt/small",
-        environment=bench.cpu,
+        environment=trial.cpu,
         mounts={"/mnt/small": str(image)},
     )
     image.unlink()
-    bench.remove(clone)
+    trial.remove(clone)
     expect_text(expect(done, 0).output, "full: 3", "too little room", "room: 0")
     said = next(line for line in done.output.splitlines() if "too little room" in line)
     return said, {"GB": f"{received() - start:.2f}", "s with room": set_up_seconds(done)}

@@ -36,8 +36,10 @@ class Machine:
 def load_machines() -> Mapping[str, Machine]:
     """All of them by name."""
     tables = tomllib.loads(FILE.read_text())
-    return {name: Machine(name, **{k: tuple(v) if isinstance(v, list) else v for k, v in table.items()})
-            for name, table in tables.items()}
+    return {
+        name: Machine(name, **{k: tuple(v) if isinstance(v, list) else v for k, v in table.items()})
+        for name, table in tables.items()
+    }
 
 
 def find_python_here(version: str) -> Path | None:

@@ -26,7 +26,7 @@ class Result:
     tests: Outcomes = field(default_factory=dict[str, str])
 
     def count(self, outcome: str) -> int:
-        return sum(found.split(":")[0] == outcome for found in self.tests.values())
+        return sum(found.partition(":")[0] == outcome for found in self.tests.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,4 +73,4 @@ def _outcome(case: ElementTree.Element) -> str:
 
 
 def _weight(outcome: str) -> int:
-    return ["", "passed", "skipped", "failed"].index(outcome.split(":")[0])
+    return ["", "passed", "skipped", "failed"].index(outcome.partition(":")[0])

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from time import time
 
 import interruptions
-from bench import WHEELS, Bench, Clone, StepError, expect, expect_text, set_up_seconds
 from chroot import USER, Done
 from results import Outcomes
+from trial import WHEELS, Clone, StepError, Trial, expect, expect_text, set_up_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +30,17 @@ class Step:
 
     name: str
     what: str
-    run: Callable[[Bench], Found]
+    run: Callable[[Trial], Found]
     bare: bool = False
     leaves: bool = True
 
 
-def user_missing(bench: Bench) -> Found:
+def user_missing(trial: Trial) -> Found:
     """One message that names all that is missing, and nothing left behind."""
-    clone = bench.clone("/home/dev", USER)
+    clone = trial.clone("/home/dev", USER)
     before = _files(clone)
-    done = expect(clone.run("./millrace demo", bench.cpu), 3)
-    wanted = ["g\\+\\+"] if bench.machine.of_this_machine else ["Python 3", "python3-venv", "g\\+\\+"]
+    done = expect(clone.run("./millrace demo", trial.cpu), 3)
+    wanted = ["g\\+\\+"] if trial.machine.of_this_machine else ["Python 3", "python3-venv", "g\\+\\+"]
     expect_text(done.output, "this machine lacks:", "sudo apt install .*g\\+\\+", *wanted)
     if done.output.count("millrace:") != 2:
         raise StepError("it said more than what is missing and what to do")
@@ -55,19 +55,19 @@ def _files(clone: Clone) -> set[str]:
     return {str(path.relative_to(home)) for path in home.rglob("*") if path.name != "index"}
 
 
-def root_demo(bench: Bench) -> Found:
+def root_demo(trial: Trial) -> Found:
     """The README's first command on a bare machine, as root."""
-    return _demo(bench.root_clone(), bench)
+    return _demo(trial.root_clone(), trial)
 
 
-def user_demo(bench: Bench) -> Found:
+def user_demo(trial: Trial) -> Found:
     """The same without rights, where the system's packages are there."""
-    return _demo(bench.user_clone(), bench)
+    return _demo(trial.user_clone(), trial)
 
 
-def _demo(clone: Clone, bench: Bench) -> Found:
+def _demo(clone: Clone, trial: Trial) -> Found:
     begun = time()
-    done = expect(clone.run("./millrace demo", bench.cpu), 0)
+    done = expect(clone.run("./millrace demo", trial.cpu), 0)
     ready = (clone.venv / ".ready-product").stat().st_mtime - begun
     facts = {
         "s until set up": f"{ready:.0f}",
@@ -87,10 +87,10 @@ def _torch(done: Done) -> str:
     return found[1] if found else ""
 
 
-def export(bench: Bench) -> Found:
+def export(trial: Trial) -> Found:
     """A design of the demo as a directory, checked there."""
-    clone = bench.root_clone()
-    expect(clone.run("./millrace demo", bench.cpu), 0)
+    clone = trial.root_clone()
+    expect(clone.run("./millrace demo", trial.cpu), 0)
     exploration = _json(clone, "./millrace pareto --json")[0]["id"]
     design = _json(clone, f"./millrace pareto {exploration} --json")["designs"][0]["id"]
     folder = f"{clone.home}/exported"
@@ -106,48 +106,48 @@ def _json(clone: Clone, command: str):
     return json.loads(clone.chroot.inside(file).read_text())
 
 
-def root_test(bench: Bench) -> Found:
+def root_test(trial: Trial) -> Found:
     """Everything, as root."""
-    return _test(bench.root_clone(), bench, "")
+    return _test(trial.root_clone(), trial, "")
 
 
-def user_test(bench: Bench) -> Found:
+def user_test(trial: Trial) -> Found:
     """The quick subset, without rights."""
-    return _test(bench.user_clone(), bench, "--quick")
+    return _test(trial.user_clone(), trial, "--quick")
 
 
-def _test(clone: Clone, bench: Bench, arguments: str) -> Found:
-    done, tests = bench.run_tests(clone, arguments)
+def _test(clone: Clone, trial: Trial, arguments: str) -> Found:
+    done, tests = trial.run_tests(clone, arguments)
     facts = {"s set-up": set_up_seconds(done), **clone.sizes()}
     return Found(_closing(done), facts, tests, passed=done.code == 0 and bool(tests))
 
 
-def torch_cpu(bench: Bench) -> Found:
+def torch_cpu(trial: Trial) -> Found:
     """Set-up where pip's configuration names a folder with the CPU build."""
-    if bench.wheels is None:
-        return Found(f"not done: no CPU build of torch for Python {bench.machine.python} here")
-    return _torch_of(bench, {"PIP_FIND_LINKS": WHEELS}, "CPU")
+    if trial.wheels is None:
+        return Found(f"not done: no CPU build of torch for Python {trial.machine.python} here")
+    return _torch_of(trial, {"PIP_FIND_LINKS": WHEELS}, "CPU")
 
 
-def torch_cuda(bench: Bench) -> Found:
+def torch_cuda(trial: Trial) -> Found:
     """Set-up that finds PyPI only."""
-    return _torch_of(bench, {}, "CUDA")
+    return _torch_of(trial, {}, "CUDA")
 
 
-def _torch_of(bench: Bench, environment: Mapping[str, str], build: str) -> Found:
+def _torch_of(trial: Trial, environment: Mapping[str, str], build: str) -> Found:
     """With a home of its own: nothing that was downloaded before is used."""
-    bench.user_clone()
-    clone = bench.clone(f"/srv/{build.lower()}")
+    trial.user_clone()
+    clone = trial.clone(f"/srv/{build.lower()}")
     done = expect(clone.run("./millrace --help", environment), 0)
     facts = {"s set-up": set_up_seconds(done), "torch": _torch(done), **clone.sizes()}
     if re.search(r"torch is", done.output):
         expect_text(done.output, f"torch is .*{build}")
-    bench.remove(clone)
+    trial.remove(clone)
     return Found(_torch(done), facts)
 
 
-def _interrupted(run: Callable[[Bench], tuple[str, Mapping[str, str]]]) -> Callable[[Bench], Found]:
-    return lambda bench: Found(*run(bench))
+def _interrupted(run: Callable[[Trial], tuple[str, Mapping[str, str]]]) -> Callable[[Trial], Found]:
+    return lambda trial: Found(*run(trial))
 
 
 STEPS = (

@@ -66,8 +66,10 @@ class Clone:
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
-    """One machine, and what is tried on it: `revision` of the checkout, with `shared` beside it where given."""
+class Trial:
+    """One machine, and what is tried on it: `revision` of the checkout, with `shared` beside it where given.
+    `tests` is what to run instead of all.
+    """
 
     machine: Machine
     chroot: Chroot
@@ -75,6 +77,7 @@ class Bench:
     log: Path
     wheels: Path | None
     shared: Path | None
+    tests: str
 
     @property
     def cpu(self) -> dict[str, str]:
@@ -114,7 +117,9 @@ class Bench:
         """`./millrace test`, and what became of each test. Raises StepError where it found something."""
         report = f"{clone.home}/junit.xml"
         self.chroot.inside(report).unlink(missing_ok=True)
-        done = clone.run(f"./millrace test {arguments}", {**self.cpu, "PYTEST_ADDOPTS": f"--junitxml={report}"})
+        done = clone.run(
+            f"./millrace test {arguments} {self.tests}", {**self.cpu, "PYTEST_ADDOPTS": f"--junitxml={report}"}
+        )
         return done, read_tests(self.chroot.inside(report))
 
 
