@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 FILE = Path(__file__).with_name("machines.toml")
 
@@ -36,10 +37,11 @@ class Machine:
 def load_machines() -> Mapping[str, Machine]:
     """All of them by name."""
     tables = tomllib.loads(FILE.read_text())
-    return {
-        name: Machine(name, **{k: tuple(v) if isinstance(v, list) else v for k, v in table.items()})
-        for name, table in tables.items()
-    }
+    return {name: _read(name, table) for name, table in tables.items()}
+
+
+def _read(name: str, table: Mapping[str, Any]) -> Machine:
+    return Machine(name, **{**table, "packages": tuple(table.get("packages", ()))})
 
 
 def find_python_here(version: str) -> Path | None:
