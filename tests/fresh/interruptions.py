@@ -84,6 +84,20 @@ def two_at_once(trial: Trial) -> Reply:
     return "both exit codes 0", {"s both": f"{monotonic() - begun:.0f}"}
 
 
+def apt_killed(trial: Trial) -> Reply:
+    """Killed while apt unpacks: dpkg's database is left as a loss of power would leave it."""
+    clone = trial.root_clone()
+    process = clone.start(SET_UP, trial.cpu)
+    unpacked = trial.chroot.inside("/usr/lib/gcc")  # in the middle of what is installed
+    while not unpacked.exists():
+        if process.poll() is not None:
+            raise StepError("set-up was not killed: it ended before apt unpacked a compiler")
+        sleep(_POLL_S / 10)
+    kill(process)
+    done = expect(clone.run(SET_UP, trial.cpu), 0)
+    return "killed, then exit code 0", {"s then": set_up_seconds(done)}
+
+
 def full_disk(trial: Trial) -> Reply:
     """The clone and its home lie on a small disk that is all but full. It is said before anything large is
     downloaded; with room, the same command goes on.

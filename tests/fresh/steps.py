@@ -153,6 +153,7 @@ def _interrupted(run: Callable[[Trial], tuple[str, Mapping[str, str]]]) -> Calla
 STEPS = (
     Step("user-missing", "without rights: what is missing, in one message", user_missing, bare=True, leaves=False),
     Step("two-at-once", "two set-ups of one bare machine at once", _interrupted(interruptions.two_at_once), bare=True),
+    Step("apt-killed", "set-up killed while apt unpacks, then on", _interrupted(interruptions.apt_killed), bare=True),
     Step("root-demo", "demo as root on the bare machine", root_demo, bare=True),
     Step("export", "design export of the demo, csim of what was exported", export),
     Step("interrupted", "set-up killed, then Ctrl-C, then on", _interrupted(interruptions.interrupted)),
