@@ -136,14 +136,23 @@ def _room() -> float:
         UNFINISHED.write_text(f"{free:.3f}")
         return free
     _say("the last set-up was interrupted: going on")
-    for path in VENV.iterdir():
-        if path.is_dir() and not path.is_symlink() and path != CACHE:
-            shutil.rmtree(path)
+    _empty()
     before = UNFINISHED.read_text()
     return max(free, float(before or 0))
 
 
+def _empty() -> None:
+    """Leave nothing of an environment but what was downloaded for it."""
+    for path in VENV.iterdir():
+        if path.is_dir() and not path.is_symlink() and path != CACHE:
+            shutil.rmtree(path)
+
+
 def _make_environment() -> None:
+    """With the Python that runs this; one of another Python goes."""
+    kept = VENV / "pyvenv.cfg"
+    if kept.is_file() and f"executable = {os.path.realpath(sys.executable)}\n" not in kept.read_text():
+        _empty()
     version = ".".join(map(str, sys.version_info[:3]))
     _say(f"setting up in {VENV} with Python {version} ({sys.executable})")
     _run_step("environment", [sys.executable, "-m", "venv", str(VENV)], os.environ)

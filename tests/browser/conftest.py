@@ -1,15 +1,16 @@
 """A browser page, and the stand-in for the service."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from http.server import ThreadingHTTPServer
 
 import pytest
 from chromium import executable, open_page
 from fake_api import World, sample_world, serve
 from playwright.sync_api import ConsoleMessage, Error, Page, expect
 
-TIMEOUT_MS = 20_000
+TIMEOUT_MS = 60_000
 
 
 @dataclass
@@ -20,18 +21,34 @@ class Service:
     world: World
 
 
+Serving = Callable[[World], str]
+"""Serves a world, and returns its address."""
+
+
 @pytest.fixture
-def service() -> Generator[Service]:
+def serving() -> Generator[Serving]:
+    """The servers last until the page is closed, for it would tell of a service that went away as an error."""
+    servers: list[ThreadingHTTPServer] = []
+
+    def start(world: World) -> str:
+        servers.append(server := serve(world))
+        return f"http://127.0.0.1:{server.server_port}"
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
+def service(serving: Serving) -> Service:
     """Past explorations, `exp_05` among them, which is searching."""
     world = sample_world(pace=0.15)
-    server = serve(world)
-    yield Service(f"http://127.0.0.1:{server.server_port}", world)
-    server.shutdown()
-    server.server_close()
+    return Service(serving(world), world)
 
 
 @pytest.fixture
-def page() -> Generator[Page]:
+def page(serving: Serving) -> Generator[Page]:  # closed before the servers are
     """A page that fails its test when the dashboard reports an error, or talks to anyone but its own service."""
     expect.set_options(timeout=TIMEOUT_MS)
     with ExitStack() as stack:

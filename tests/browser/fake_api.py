@@ -31,6 +31,7 @@ import fake_sweeps
 from fake_builds import Book, build_row
 from fake_fidelities import differences, ladder, metrics_of
 from fake_simulation import DEADLOCK, simulation_file, streams
+from holds import Holds
 
 DIST = Path(__file__).resolve().parents[2] / "web" / "dist"
 BUDGETS = {"lut": 1175680, "ff": 2428360, "dsp": 9020, "bram36": 1814, "uram": 920, "hbm_ports": 32}
@@ -280,8 +281,12 @@ def make_files(design: Design) -> dict[str, bytes]:
 class Exploration:
     """One search and the log of what happened to it; every method may be called from any thread."""
 
-    def __init__(self, id_: str, model: Json, workload: Json, budget: int, created: datetime, options: Json) -> None:
+    def __init__(
+        self, id_: str, model: Json, workload: Json, budget: int, created: datetime, options: Json, holds: Holds
+    ) -> None:
         self.changed = threading.Condition()
+        self.holds = holds
+        self.searches = 0
         self.id = id_
         self.designs: dict[str, Design] = {}
         self.events: list[tuple[str, Json]] = []
@@ -385,6 +390,8 @@ class Exploration:
 
     def _end_simulator(self, design: Design, build: Json, seconds: float) -> None:
         time.sleep(seconds)
+        if seconds:
+            self.holds.go_past("simulate")
         with self.changed:
             estimate = round(design.latency_us * 250)
             if not design.deadlocks:
@@ -409,6 +416,8 @@ class Exploration:
 
     def _finish(self, design: Design, build: Json, seconds: float, passed: bool) -> None:
         time.sleep(seconds)
+        if seconds:
+            self.holds.go_past("csim")
         with self.changed:
             design.files |= make_files(design)
             verdict = make_verdict(design, passed)
@@ -426,9 +435,10 @@ class Exploration:
 
     def search(self, pace: float, batch: int = 8) -> None:
         """Run to the end in the background, `pace` seconds a batch; goes on from the stored designs."""
-        threading.Thread(target=self._search, args=(pace, batch), daemon=True).start()
+        self.searches += 1
+        threading.Thread(target=self._search, args=(pace, batch, self.searches), daemon=True).start()
 
-    def _search(self, pace: float, batch: int) -> None:
+    def _search(self, pace: float, batch: int, number: int) -> None:
         self.move("lowering")
         time.sleep(2 * pace)
         self.move("searching")
@@ -438,9 +448,11 @@ class Exploration:
             last = min(self.row["budget"], first + batch)
             self.add([make_design(self.id, n, random.Random(n)) for n in range(first, last)])
             time.sleep(pace)
-            if self.state == "cancelled":
+            self.holds.go_past("batch")
+            if self.state == "cancelled" or number != self.searches:
                 return
         self.move("simulating")
+        self.holds.go_past("simulating")
         for design in self.promote(CALIBRATION):
             self.run_simulator(design, pace)
         time.sleep(4 * pace)
@@ -581,7 +593,8 @@ class World:
         self.explorations: dict[str, Exploration] = {}
         self.keys: dict[str, str] = {}
         self.models = list(MODELS)
-        self.book = Book(pace)
+        self.holds = Holds()
+        self.book = Book(pace, self.holds)
         self.nodes: list[Json] = []
         self.sweeps: fake_sweeps.Sweeps | None = None
         self.access: dict[str, Json] = {}
@@ -606,7 +619,7 @@ class World:
             raise NoSuchThingError(f"there is no model {body['model']!r}; add it with ./millrace model add")
         if found[0]["kind"] == "onnx":
             body = {**body, "workload": {**WHOLE_NETWORK, **body["workload"]}}
-        exploration = self._add(found[0], body)
+        exploration = self.add(found[0], body)
         exploration.search(self.pace)
         if key is not None:
             self.keys[key] = exploration.id
@@ -614,7 +627,7 @@ class World:
 
     def add_past(self, model: Json, body: Json, age: timedelta, state: str = "done", share: float = 1.0) -> Exploration:
         """An exploration that has run before."""
-        exploration = self._add(model, body, datetime.now(UTC) - age)
+        exploration = self.add(model, body, datetime.now(UTC) - age)
         count = int(body["budget"] * share)
         exploration.add([make_design(exploration.id, n, random.Random(n + 7 * body["seed"])) for n in range(count)])
         failed = (
@@ -633,7 +646,7 @@ class World:
             exploration.build(design, 0, passed=place != 2 or body["seed"] != 13)
         return exploration
 
-    def _add(self, model: Json, body: Json, created: datetime | None = None) -> Exploration:
+    def add(self, model: Json, body: Json, created: datetime | None = None) -> Exploration:
         id_ = f"exp_{len(self.explorations) + 1:02d}"
         workload = {"batch": 1, "layers": 1, **body["workload"]}
         options = {
@@ -648,7 +661,7 @@ class World:
             "board": body.get("board"),
         }
         created = created or datetime.now(UTC)
-        exploration = Exploration(id_, model, workload, body.get("budget", 200), created, options)
+        exploration = Exploration(id_, model, workload, body.get("budget", 200), created, options, self.holds)
         self.explorations[id_] = exploration
         return exploration
 
@@ -677,8 +690,9 @@ def sample_world(pace: float = 0.4) -> World:
     ]
     for model, body, age, state, share in past:
         world.add_past(model, body, age, state, share)
-    world.start({"model": "gpt2", "workload": decode, "budget": 240}, None)
+    searching = world.add(MODELS[0], {"workload": decode, "budget": 240})
     add_farm(world, decode)
+    searching.search(pace)  # last: a test that holds it is not to come too late
     return world
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from holds import Holds
+
 if TYPE_CHECKING:
     from fake_api import Handler
 
@@ -100,6 +102,7 @@ class Book:
     """All builds that are not made by an exploration of the stand-in itself."""
 
     pace: float
+    holds: Holds
     rows: dict[str, Json] = field(default_factory=dict[str, Json])
     began: float = field(default_factory=time.monotonic)
     number: Iterator[int] = field(default_factory=itertools.count)
@@ -126,6 +129,7 @@ class Book:
 
     def _run(self, row: Json) -> None:
         time.sleep(6 * self.pace)
+        self.holds.go_past("retry")
         if row["state"] != "queued":
             return
         url = f"/v1/builds/{row['id']}/log"

@@ -47,10 +47,10 @@ def test_a_viewer_reads_why_nothing_may_be_changed(page: Page, guarded: Service)
     expect(drain).to_have_accessible_description("This needs the role admin; your key has the role viewer")
     drain.focus()
     page.keyboard.press("Enter")
-    assert guarded.world.nodes[0]["state"] == "active"
     page.get_by_role("link", name="Explorations").click()
     start = page.get_by_role("button", name="New exploration")
     expect(start).to_have_accessible_description("This needs the role user; your key has the role viewer")
+    assert guarded.world.nodes[0]["state"] == "active"
 
 
 def test_a_user_changes_only_what_is_their_own(page: Page, guarded: Service) -> None:

@@ -2,12 +2,11 @@
 
 import json
 import tarfile
-from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from conftest import Service
-from fake_api import World, serve
+from conftest import Service, Serving
+from fake_api import World
 from playwright.sync_api import Locator, Page, expect
 from walk import click_front_point, evaluated, front_pixels, open_exploration, wait_for_front, walk
 
@@ -27,10 +26,12 @@ def test_the_main_path_ends_with_the_files_of_a_design(page: Page, service: Serv
 
 
 def test_points_appear_while_the_search_runs(page: Page, service: Service) -> None:
+    service.world.holds.hold("batch")
     open_exploration(page, service.url, SEARCHING)
-    wait_for_front(page, 20)
+    wait_for_front(page)
     seen = evaluated(page)
     assert seen < 240
+    service.world.holds.let_go("batch")
     page.wait_for_function(
         "seen => Number(document.querySelector('[data-testid=evaluated]').textContent) > seen", arg=seen
     )
@@ -43,14 +44,16 @@ def test_points_appear_while_the_search_runs(page: Page, service: Service) -> No
 
 def test_a_c_simulation_is_started_from_the_design(page: Page, service: Service) -> None:
     open_exploration(page, service.url, DONE)
-    wait_for_front(page, 20)
+    wait_for_front(page)
     _, untested = next(
         (e, d) for e, d in map(service.world.design, (p["id"] for p in front_pixels(page))) if d.build is None
     )
     click_front_point(page, untested.id)
     panel = page.get_by_test_id("design-panel")
+    service.world.holds.hold("csim")
     panel.get_by_role("button", name="Run C simulation").click()
     expect(panel.get_by_test_id("csim-running")).to_be_visible()
+    service.world.holds.let_go("csim")
     expect(panel.get_by_test_id("verdict").get_by_text("✓ passed")).to_be_visible()
     expect(panel.get_by_role("link", name="block.cpp")).to_be_visible()
     expect(page.locator(f"tr[data-design='{untested.id}']")).to_contain_text("passed")
@@ -110,24 +113,24 @@ def test_the_table_serves_the_keyboard(page: Page, service: Service) -> None:
 
 def test_a_cloud_of_thousands_keeps_its_front_whole(page: Page, service: Service) -> None:
     page.goto(f"{service.url}/explorations/exp_01")
-    wait_for_front(page, 20)
+    wait_for_front(page)
     front = [d for d in service.world.explorations["exp_01"].designs.values() if d.on_front]
     assert len(front_pixels(page)) == len(front)
 
 
 def test_cancel_and_resume(page: Page, service: Service) -> None:
+    service.world.holds.hold("batch")
     page.goto(f"{service.url}/explorations/{SEARCHING}")
     page.get_by_role("button", name="Cancel").click()
     expect(page.get_by_test_id("state")).to_have_text("cancelled")
+    service.world.holds.let_go("batch")
     page.get_by_role("button", name="Resume").click()
     expect(page.get_by_test_id("state")).to_have_text("done")
     assert evaluated(page) == 240
 
 
-def test_a_new_exploration_starts_from_the_empty_list(page: Page) -> None:
-    world = World(pace=0.1)
-    server = serve(world)
-    url = f"http://127.0.0.1:{server.server_port}"
+def test_a_new_exploration_starts_from_the_empty_list(page: Page, world: World, serving: Serving) -> None:
+    url = serving(world)
     page.goto(url)
     expect(page.get_by_text("./millrace explore gpt2")).to_be_visible()
     page.get_by_role("button", name="New exploration").first.click()
@@ -143,8 +146,6 @@ def test_a_new_exploration_starts_from_the_empty_list(page: Page) -> None:
     assert (row["model"]["name"], row["budget"]) == ("gpt2-medium", 40)
     assert row["workload"] == {"phase": "prefill", "length": 32, "precision": "f32", "batch": 1, "layers": 1}
     expect(page.get_by_test_id("state")).to_have_text("done")
-    server.shutdown()
-    server.server_close()
 
 
 @pytest.fixture
@@ -153,14 +154,11 @@ def world() -> World:
 
 
 @pytest.fixture
-def dialog(page: Page, world: World) -> Generator[Locator]:
+def dialog(page: Page, world: World, serving: Serving) -> Locator:
     """The form for a new exploration, open."""
-    server = serve(world)
-    page.goto(f"http://127.0.0.1:{server.server_port}")
+    page.goto(serving(world))
     page.get_by_role("button", name="New exploration").first.click()
-    yield page.get_by_role("dialog")
-    server.shutdown()
-    server.server_close()
+    return page.get_by_role("dialog")
 
 
 def test_a_network_from_a_file_has_its_own_shapes(page: Page, world: World, dialog: Locator) -> None:

@@ -129,8 +129,10 @@ def test_cancelling_what_runs_asks_first(page: Page, service: Service) -> None:
     page.get_by_role("button", name="Cancel").click()
     dialog.get_by_role("button", name="Cancel the build").click()
     expect(page.get_by_test_id("state")).to_have_text("cancelled")
+    service.world.holds.hold("retry")
     page.get_by_role("button", name="Retry").click()
     expect(page.get_by_test_id("waiting")).to_contain_text("waits for licence")
+    service.world.holds.let_go("retry")
     expect(page.get_by_test_id("state")).to_have_text("running")
 
 

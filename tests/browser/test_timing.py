@@ -71,8 +71,10 @@ def test_fifos_are_sorted_by_any_column(page: Page, service: Service) -> None:
 def test_a_simulation_is_started_from_the_design(page: Page, service: Service) -> None:
     design = one_that(service, None)
     page.goto(f"{service.url}/designs/{design.id}")
+    service.world.holds.hold("simulate")
     page.get_by_test_id("timing").get_by_role("button", name="Simulate").click()
     expect(page.get_by_test_id("simulate-running")).to_be_visible()
+    service.world.holds.let_go("simulate")
     expect(page.get_by_test_id("timing-headline")).to_contain_text("simulate")
 
 
@@ -96,7 +98,7 @@ def test_an_impossible_value_is_a_warning(page: Page, service: Service) -> None:
 
 def test_the_front_is_shown_at_either_fidelity(page: Page, service: Service) -> None:
     page.goto(f"{service.url}/explorations/{DONE}")
-    wait_for_front(page, 20)
+    wait_for_front(page)
     estimated = [p["id"] for p in front_pixels(page)]
     page.get_by_role("group", name="Fidelity of the latency").get_by_role("button", name="Simulate").click()
     legend = page.get_by_role("list", name="Legend")
@@ -132,9 +134,10 @@ def test_the_error_of_the_estimates_is_drawn_and_told(page: Page, service: Servi
 
 
 def test_the_simulator_reports_while_the_search_ends(page: Page, service: Service) -> None:
+    service.world.holds.hold("simulating")
     page.goto(f"{service.url}/explorations/exp_05")
-    # Asked at every frame: the state may last for less than what lies between two looks of `expect`.
-    page.wait_for_function("() => document.querySelector('[data-testid=state]')?.textContent == 'simulating'")
+    expect(page.get_by_test_id("state")).to_have_text("simulating")
+    service.world.holds.let_go("simulating")
     expect(page.get_by_test_id("state")).to_have_text("done")
     expect(page.get_by_test_id("estimate-error")).to_be_visible()
     ready = [d for d in service.world.explorations["exp_05"].designs.values() if d.is_simulated]

@@ -50,7 +50,7 @@ def evaluated(page: Page) -> int:
     return int(page.get_by_test_id("evaluated").inner_text().replace(",", ""))
 
 
-def wait_for_front(page: Page, timeout_s: float) -> None:
+def wait_for_front(page: Page, timeout_s: float = 60) -> None:
     """Wait until the plot draws a front."""
     expect(chart(page)).to_have_attribute("data-front", re.compile("id"), timeout=timeout_s * 1000)
 

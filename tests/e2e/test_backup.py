@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from backup_homes import Home, fill_home, new_home
 from dump_contract import DumpContract
-from running_service import StartService, service_environment, wait_for
+from running_service import PATIENCE, StartService, service_environment, wait_for
 
 from db.engine import Database
 from db.migrate import upgrade
@@ -68,7 +68,7 @@ def millrace(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_backup_of_a_farm_whose_builds_run_goes_on_elsewhere(start_service: StartService, tmp_path: Path) -> None:
     service = start_service(tmp_path / "first", SLOW_SECONDS=0.05)
     exploration = service.explore(budget=64, verify=2)
-    wait_for(lambda: service.get(f"/v1/explorations/{exploration}")["evaluated"] >= 16, 60, "a batch")
+    wait_for(lambda: service.get(f"/v1/explorations/{exploration}")["evaluated"] >= 16, PATIENCE, "a batch")
     made = millrace(service.home, "farm", "backup", str(tmp_path / "b"), "--json")
     assert made.returncode == 0, made.stderr
     done = millrace(tmp_path / "second", "farm", "restore", str(tmp_path / "b"), "--json")

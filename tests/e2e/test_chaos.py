@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from running_farm import PATIENCE, RunningFarm, farm_on
-from running_service import leftovers, wait_for
+from running_farm import RunningFarm, farm_on
+from running_service import PATIENCE, leftovers, wait_for
 from servers import PostgresServer, RedisServer
 from sqlalchemy.exc import OperationalError
 

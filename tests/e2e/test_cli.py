@@ -10,7 +10,7 @@ from typing import Any
 
 import psutil
 import pytest
-from running_service import service_environment, service_starter, wait_for
+from running_service import PATIENCE, service_environment, service_starter, wait_for
 
 pytestmark = pytest.mark.e2e
 
@@ -97,13 +97,13 @@ def test_ctrl_c_keeps_designs_and_leaves_no_process(alone: Cli, tmp_path: Path):
     evaluations = tmp_path / "evaluations"
     arguments = ("explore", "gpt2", "--budget", "40", "--simulate", "3", "--calibration", "0")
     process = alone.start(*arguments, SLOW_SECONDS=0.2, EVALUATIONS=evaluations)
-    wait_for(lambda: evaluations.is_file() and len(evaluations.read_text().splitlines()) > 18, 60, "evaluations")
+    wait_for(lambda: evaluations.is_file() and len(evaluations.read_text().splitlines()) > 18, PATIENCE, "evaluations")
     children = psutil.Process(process.pid).children(recursive=True)
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "go on with: millrace explore --resume exp_" in errors
-    assert psutil.wait_procs(children, timeout=10)[1] == []
+    assert psutil.wait_procs(children, timeout=PATIENCE)[1] == []
     # A verdict of the resumed half is bad, so the answer is no; looking at it afterwards starts no service.
     identifier = errors.split()[-1]
     resumed = json.loads(alone("explore", "--resume", identifier, "--json", code=1, CSIM="fail"))

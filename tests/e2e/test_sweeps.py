@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running_service import RunningService, StartService, service_environment, wait_for
+from running_service import PATIENCE, RunningService, StartService, service_environment, wait_for
 
 from db.engine import Database
 from db.repositories import sweeps
@@ -38,7 +38,7 @@ def cli(service: RunningService, *arguments: str, code: int = 0) -> str:
 
 def stop(service: RunningService) -> None:
     service.process.terminate()
-    service.process.wait(40)
+    service.process.wait(PATIENCE)
 
 
 def gxx(folder: Path, version: str) -> str:
@@ -91,7 +91,7 @@ def test_a_planted_regression_goes_red_and_says_why(start_service: StartService,
         stop(service)
 
         service = start_service(**hooks, SLOWER="1.2", PATH=gxx(tmp_path, "99.1.0"))
-        wait_for(lambda: announced(service) == "99.1.0", 30, "the node to announce its g++")
+        wait_for(lambda: announced(service) == "99.1.0", PATIENCE, "the node to announce its g++")
         text = cli(service, "sweep", "run", "nightly", "--wait", code=1)
         assert "REGRESSED" in text
         assert "(front) at simulate" in text
@@ -112,7 +112,7 @@ def test_a_planted_regression_goes_red_and_says_why(start_service: StartService,
 
 
 def _assert_called(calls: list[tuple[dict[str, str], bytes]], runs: list[str]) -> None:
-    wait_for(lambda: len(calls) >= len(runs), 30, "the webhook to be called for each run")
+    wait_for(lambda: len(calls) >= len(runs), PATIENCE, "the webhook to be called for each run")
     assert [headers["Millrace-Run"] for headers, _ in calls] == runs
     headers, body = calls[-1]
     expected = hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
@@ -134,10 +134,10 @@ def test_after_an_outage_each_sweep_does_as_its_policy_says(start_service: Start
     database.close()
 
     service = start_service()
-    wait_for(lambda: service.get("/v1/sweeps/catching-up")["last_run"], 30, "the late run")
+    wait_for(lambda: service.get("/v1/sweeps/catching-up")["last_run"], PATIENCE, "the late run")
     late = service.get("/v1/sweeps/catching-up")["last_run"]
     assert (late["cause"], late["explorations"]) == ("late", 1)
-    wait_for(lambda: service.get(f"/v1/sweep-runs/{late['id']}")["state"] == "changed", 90, "its end")
+    wait_for(lambda: service.get(f"/v1/sweep-runs/{late['id']}")["state"] == "changed", PATIENCE, "its end")
     [skipped] = service.get("/v1/sweeps/skipping/runs")["items"]
     assert (skipped["state"], skipped["explorations"]) == ("cancelled", 0)
     assert "missed; its misfire policy is skip" in skipped["error"]
@@ -173,7 +173,7 @@ def test_on_postgres_and_redis(start_service: StartService, postgres_url: str, r
         runs = wait_for(lambda: _ended(service, 2), 300, "two nights, a minute each")
         assert [run["state"] for run in runs] == ["same", "changed"]
         assert (runs[0]["builds"]["ran"], runs[0]["cause"]) == (0, "schedule")
-        wait_for(lambda: len(calls) >= 2, 30, "the webhook to be called")
+        wait_for(lambda: len(calls) >= 2, PATIENCE, "the webhook to be called")
 
 
 def _ended(service: RunningService, count: int) -> list[dict[str, Any]] | None:

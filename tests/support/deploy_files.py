@@ -54,7 +54,7 @@ def texts() -> Iterator[tuple[Path, str]]:
         *files,
         ROOT / "docker-compose.yml",
         ROOT / "README.md",
-        *(ROOT / "docs" / name for name in ("README.md", "running.md")),
+        *(ROOT / "docs" / name for name in ("README.md", "installing.md", "running.md")),
     ):
         yield path, path.read_text()
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import psutil
 from gates import gate
-from running_service import REPOSITORY, wait_for
+from running_service import PATIENCE, REPOSITORY, wait_for
 
 from db.migrate import upgrade
 from db.models import Build, Stage
@@ -26,8 +26,6 @@ from worker.farm import Farm, open_farm
 from worker.ladder.versions import digest
 from worker.settings import Settings
 
-PATIENCE = 180.0
-"""Seconds that a test waits for what must happen: only where it does not happen are they spent."""
 DEFAULTS = {"lease_seconds": 600, "reap_seconds": 0.5, "concurrency": 2, "cpus": 64, "schedule": False}
 """Leases that do not run out because the machine is slow; `RunningFarm.expire` ends one."""
 

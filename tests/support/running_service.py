@@ -15,6 +15,8 @@ import psutil
 import pytest
 
 REPOSITORY = Path(__file__).parents[2]
+PATIENCE = 180.0
+"""Seconds that a test waits for what must happen: only where it does not happen are they spent."""
 
 
 def wait_for(condition: Callable[[], Any], seconds: float, what: str) -> Any:
@@ -56,7 +58,7 @@ class RunningService:
         few = {"model": "gpt2", "budget": 40, "simulate": 3, "calibration": 1}
         return self.post("/v1/explorations", {**few, **values})["id"]
 
-    def wait_state(self, exploration: str, *states: str, seconds: float = 90) -> dict[str, Any]:
+    def wait_state(self, exploration: str, *states: str, seconds: float = PATIENCE) -> dict[str, Any]:
         def reached() -> dict[str, Any] | None:
             found = self.get(f"/v1/explorations/{exploration}")
             return found if found["state"] in states else None
@@ -73,7 +75,7 @@ class RunningService:
                     return child
             return None
 
-        return wait_for(found, 10, f"a child that runs {module}")
+        return wait_for(found, PATIENCE, f"a child that runs {module}")
 
     def tree(self) -> list[psutil.Process]:
         return psutil.Process(self.process.pid).children(recursive=True)
@@ -104,7 +106,7 @@ def service_environment(home: Path, **extra: Any) -> dict[str, str]:
         "MILLRACE_HOME": home,
         "MILLRACE_PORT": 0,
         "MILLRACE_STAGES": "service_stages:STAGES",
-        "MILLRACE_LEASE_SECONDS": 8,
+        "MILLRACE_LEASE_SECONDS": 60,
         "MILLRACE_REAP_SECONDS": 1,
         "PYTHONPATH": os.pathsep.join(map(str, paths)),
     }
@@ -134,7 +136,7 @@ def service_starter(folder: Path) -> Generator[StartService]:
             assert process.poll() is None, output.read_text() + service.logs()
             return "ready http" in output.read_text()
 
-        wait_for(ready, 60, "`up` to be ready")
+        wait_for(ready, PATIENCE, "`up` to be ready")
         line = next(line for line in output.read_text().splitlines() if line.startswith("ready "))
         service.address = line.split()[1]
         return service
@@ -145,7 +147,7 @@ def service_starter(folder: Path) -> Generator[StartService]:
         for service in started:
             if service.process.poll() is None:
                 service.process.terminate()
-                service.process.wait(40)
+                service.process.wait(PATIENCE)
 
 
 def leftovers(home: Path) -> list[str]:

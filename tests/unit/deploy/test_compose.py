@@ -44,7 +44,7 @@ def test_images_run_what_compose_runs() -> None:
 
 def test_what_an_image_needs_is_not_kept_from_the_build() -> None:
     kept = (ROOT / ".dockerignore").read_text().splitlines()
-    needed = ["api", "cli", "compiler", "db", "dse", "worker", "web/dist", "README.md", "LICENSE"]
+    needed = ["api", "cli", "compiler", "db", "dse", "worker", "web/dist", "README.md", "LICENSE", "NOTICE"]
     assert kept[0] == "*"
     assert {f"!{name}" for name in (*needed, "pyproject.toml", "requirements.lock")} <= set(kept)
     assert [name for name in needed if not (ROOT / name).exists()] == []

@@ -44,22 +44,6 @@ def test_commands_of_images_exist(name: str, command: list[str]) -> None:
         assert find_spec(f"{command[2]}.__main__") is not None
 
 
-def commands_in(text: str) -> set[str]:
-    """`millrace a b` in the shell blocks and in the running text of a page, without options and arguments."""
-    text = re.sub(r"(?:--namespace|namespace|-u) millrace|-o millrace", "", text)
-    found = re.findall(r"(?:^|[`/ ])millrace ((?:[a-z][a-z-]+ ?)+)", text, re.MULTILINE)
-    return {command.strip() for command in found}
-
-
-def test_commands_of_the_page_on_running_exist() -> None:
-    groups = {"farm", "sweep", "build", "model", "design", "key", "licence"}
-    for command in commands_in((ROOT / "docs" / "running.md").read_text()):
-        words = command.split()
-        depth = next((i for i, word in enumerate(words) if word not in groups), len(words) - 1) + 1
-        done = CliRunner().invoke(app, [*words[:depth], "--help"])
-        assert done.exit_code == 0, f"millrace {command}: {done.output}"
-
-
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_image_names_a_registry(path: Path) -> None:
     images = re.findall(r"^\s*(?:image:|FROM)\s+(\S+)", TEXTS[path], re.MULTILINE)
