@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+pytest_plugins = ("by_file", "skip_reasons")
+
 settings.register_profile("millrace", deadline=None, print_blob=True)  # a shared machine has slow moments
 settings.load_profile("millrace")
 

@@ -3,7 +3,8 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -15,8 +16,13 @@ from cli.errors import DONE, NO
 from cli.output import console, table
 from compiler.errors import InvalidInputError
 
-_MAX_WORKERS = 4
+# Tests of services wait more than they compute; each worker that has loaded torch holds a gigabyte and a half.
+_WORKERS_PER_CORE = 2
+_MAX_WORKERS = 8
+_GIB_PER_WORKER = 2
+_NO_TESTS = 5  # pytest's exit code
 _ROOT = Path(__file__).resolve().parents[2]
+_NOT_QUICK = "not slow and not e2e and not browser"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +30,25 @@ class _Result:
     name: str
     passed: bool
     seconds: float
-    closing: str
+    output: str
+
+    @property
+    def closing(self) -> str:
+        return next((line.strip() for line in reversed(self.output.splitlines()) if line.strip()), "")
 
 
 def run_tests(
     ctx: typer.Context,
-    quick: Annotated[bool, typer.Option("--quick", help="Leave out what is slow or starts services.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Leave out the types, and tests that are slow or start services.")
+    ] = False,
+    last_failed: Annotated[
+        bool, typer.Option("--last-failed", "--lf", help="Only the tests that failed the last time.")
+    ] = False,
 ) -> None:
     """Run lint, types, import contracts, the dashboard bundle's freshness, and all tests.
 
-    What follows is handed to pytest; then only pytest runs. Exit code 1: something failed.
+    What follows is handed to pytest; then, and with --last-failed, only pytest runs. Exit code 1: something failed.
 
     Examples:
 
@@ -41,11 +56,26 @@ def run_tests(
 
         millrace test --quick
 
+        millrace test --last-failed
+
+        millrace test -k fifo
+
         millrace test tests/unit/compiler -k fifo
     """
     if not (_ROOT / "tests").is_dir():
         raise InvalidInputError(f"there are no tests in {_ROOT}; `millrace test` runs in a checkout")
-    results = list(_run_all(ctx.args, quick))
+    arguments = [
+        *(["-m", _NOT_QUICK] if quick else []),
+        *(["--last-failed", "--last-failed-no-failures=none"] if last_failed else []),
+        *ctx.args,
+    ]
+    if last_failed or ctx.args:
+        results = [_run("pytest", ["pytest", *arguments], may_be_none=last_failed, echo=True)]
+    else:
+        results = list(_run_all(arguments, _QUICK_CHECKS if quick else _STATIC_CHECKS))
+    for result in results[:-1]:
+        if not result.passed:
+            sys.stdout.write(result.output)
     rows = [
         (r.name, "[green]passed[/]" if r.passed else "[red]FAILED[/]", f"{r.seconds / 60:.1f} min", r.closing)
         for r in results
@@ -55,31 +85,40 @@ def run_tests(
     raise typer.Exit(DONE if all(r.passed for r in results) else NO)
 
 
-def _run_all(pytest_args: list[str], quick: bool) -> Iterator[_Result]:
-    selection = ["-m", "not slow and not e2e and not browser"] if quick else []
-    if pytest_args:
-        yield _run("pytest", ["pytest", *selection, *pytest_args], echo=True)
-        return
-    for name, command in _STATIC_CHECKS.items():
-        yield _run(name, command, echo=False)
-    # By file: what a module's tests share (a server, a browser) is started once.
-    workers = str(min(_MAX_WORKERS, os.cpu_count() or 1))
-    yield _run(
-        "pytest", ["pytest", *selection, "-n", workers, "--dist", "loadfile", "--no-loadscope-reorder"], echo=True
-    )
-
-
-_STATIC_CHECKS = {
+_QUICK_CHECKS = {
     "ruff": ["ruff", "check"],
     "format": ["ruff", "format", "--check"],
-    "types": ["pyright"],
     "imports": ["lint-imports"],
     "dashboard": ["python", "web/check_dist.py"],
 }
+_STATIC_CHECKS = {**_QUICK_CHECKS, "types": ["pyright"]}
 
 
-def _run(name: str, arguments: list[str], echo: bool) -> _Result:
-    """Run a tool of the environment in the checkout; its output is shown as it comes, or only when it fails."""
+def _run_all(arguments: Sequence[str], checks: Mapping[str, Sequence[str]]) -> Iterator[_Result]:
+    """The checks, one after another beside pytest, whose result is the last."""
+    beside = ThreadPoolExecutor(1)
+    try:
+        pending = [beside.submit(_run, name, command) for name, command in checks.items()]
+        # By file: what a module's tests share (a server, a browser) is started once. See tests/support/by_file.py.
+        tests = _run("pytest", ["pytest", *arguments, "-n", str(_workers()), "--dist", "loadfile"], echo=True)
+        yield from (future.result() for future in pending)
+        yield tests
+    finally:
+        beside.shutdown(cancel_futures=True)
+
+
+def _workers() -> int:
+    import psutil
+
+    cores, memory = os.cpu_count() or 1, psutil.virtual_memory().available >> 30
+    return max(1, min(_MAX_WORKERS, _WORKERS_PER_CORE * cores, memory // _GIB_PER_WORKER))
+
+
+def _run(name: str, arguments: Sequence[str], *, may_be_none: bool = False, echo: bool = False) -> _Result:
+    """Run a tool of the environment in the checkout; `echo` shows its output as it comes.
+
+    `may_be_none`: it is no failure that pytest found no test to run.
+    """
     since = monotonic()
     command = [str(Path(sys.executable).parent / arguments[0]), *arguments[1:]]
     environment = os.environ | ({"FORCE_COLOR": "1"} if console.is_terminal else {})
@@ -92,8 +131,5 @@ def _run(name: str, arguments: list[str], echo: bool) -> _Result:
             if echo:
                 sys.stdout.write(line)
                 sys.stdout.flush()
-    passed = process.returncode == 0
-    if not echo and not passed:
-        sys.stdout.writelines(lines)
-    closing = next((line.strip() for line in reversed(lines) if line.strip()), "")
-    return _Result(name, passed, monotonic() - since, closing)
+    passed = process.returncode in ((0, _NO_TESTS) if may_be_none else (0,))
+    return _Result(name, passed, monotonic() - since, "".join(lines))

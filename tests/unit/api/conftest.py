@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from migrated import migrated
 
 from api.app import create_app
-from db.migrate import upgrade
 from worker.farm import Farm
 from worker.settings import Settings
 
@@ -20,7 +20,7 @@ def settings(tmp_path: Path) -> Settings:
     (dist / "index.html").write_text("<title>dashboard</title>")
     (dist / "assets" / "index-abc.js").write_text("1")
     made = Settings(home=tmp_path / "home", web_dist=dist, max_upload_bytes=4 << 20)
-    upgrade(made.database)
+    migrated(made.database)
     return made
 
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from farm_states import announce, take
+from migrated import migrated
 from typer.testing import CliRunner
 
 from api.authentication import Authenticator
 from cli.farm_view import abilities, bar
 from cli.main import app
-from db.migrate import upgrade
 from db.repositories import catalog, explorations, nodes
 from worker.farm import Farm, open_farm
 from worker.ladder import flow
@@ -25,7 +25,7 @@ def farm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Farm:
     for name in ("MILLRACE_SERVER", "MILLRACE_API_KEY", "MILLRACE_DATABASE_URL"):
         monkeypatch.delenv(name, raising=False)
     settings = Settings()
-    upgrade(settings.database)
+    migrated(settings.database)
     return open_farm(settings, lambda _: None)
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import onnx_models
 import pytest
+from migrated import migrated
 
 from cli.commands.explore import model_reference
 from cli.commands.model import default_name
@@ -12,7 +13,6 @@ from cli.sources import any_source_of, source_of
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.inputs.source import FileSource, whole_network
 from db.engine import Database
-from db.migrate import upgrade
 from db.repositories import catalog
 from worker.settings import Settings
 from worker.store.opening import open_store
@@ -26,7 +26,7 @@ def settings(tmp_path: Path) -> Settings:
 
 
 def store(settings: Settings, kind: str, content: bytes) -> None:
-    upgrade(settings.database)
+    migrated(settings.database)
     digest = open_store(settings).put_bytes(content)
     database = Database(settings.database)
     with database.write() as session:

@@ -4,9 +4,9 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from migrated import migrated
 
 from db.engine import Database
-from db.migrate import upgrade
 from db.models import Exploration
 from db.repositories import catalog, explorations
 
@@ -14,7 +14,7 @@ from db.repositories import catalog, explorations
 @pytest.fixture
 def database(tmp_path: Path) -> Generator[Database]:
     url = f"sqlite:///{tmp_path}/test.db"
-    upgrade(url)
+    migrated(url)
     opened = Database(url)
     yield opened
     opened.close()

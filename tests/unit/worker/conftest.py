@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from migrated import migrated
 
-from db.migrate import upgrade
 from db.models import Exploration
 from db.repositories import catalog, explorations
 from worker.farm import Farm, open_farm
@@ -38,7 +38,7 @@ def sent() -> Sent:
 @pytest.fixture
 def farm(tmp_path: Path, sent: Sent) -> Generator[Farm]:
     settings = Settings(home=tmp_path / "home", stages="service_stages:STAGES")
-    upgrade(settings.database)
+    migrated(settings.database)
     made = open_farm(settings, sent)
     yield made
     made.close()

@@ -1,0 +1,22 @@
+from pathlib import Path
+
+import by_file
+import pytest
+
+
+def test_the_files_that_are_named_are_there() -> None:
+    assert by_file.missing(Path(__file__).parents[2]) == set()
+
+
+@pytest.mark.parametrize(
+    ("nodeid", "part"),
+    [
+        ("tests/unit/db/test_queue.py::TestQueueOnSqlite::test_a[x]", "tests/unit/db/test_queue.py"),
+        ("tests/e2e/test_farm.py::test_a[sqlite]", "tests/e2e/test_farm.py::sqlite"),
+        ("tests/e2e/test_farm.py::test_b[postgres-x]", "tests/e2e/test_farm.py::postgres"),
+        ("tests/e2e/test_farm.py::test_redis_restarts", "tests/e2e/test_farm.py"),
+        ("tests/e2e/test_join.py::test_b", "tests/e2e/test_join.py::test_b"),
+    ],
+)
+def test_what_a_worker_gets_as_a_whole(nodeid: str, part: str) -> None:
+    assert by_file.part_of(nodeid) == part
