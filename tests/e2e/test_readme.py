@@ -6,6 +6,7 @@ the library of the simulator if it was built here.
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 from collections.abc import Generator
@@ -122,6 +123,7 @@ def newcomer(tmp_path_factory: pytest.TempPathFactory) -> Generator[Newcomer]:
         subprocess.run(["git", *words], cwd=folder / "repository", check=True)
     person = Newcomer(folder)
     yield person
+    shutil.rmtree(folder / "millrace" / ".venv", ignore_errors=True)  # its links would keep packages that are replaced
     assert leftovers(person.home) == []
 
 
