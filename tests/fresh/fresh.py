@@ -13,12 +13,14 @@ on the disk. Exit code 1: something failed.
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
+from types import FrameType
 
 from chroot import Chroot, MachineError, make_chroot, open_chroot, remove
 from machines import Machine, load_machines
@@ -141,7 +143,12 @@ def _say(text: str) -> None:
     print(f"fresh: {text}", file=sys.stderr, flush=True)
 
 
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _interrupt)  # what runs in a chroot leads a group of its own: it is ended here
     try:
         sys.exit(main())
     except KeyboardInterrupt:
