@@ -51,7 +51,8 @@ SELECTIONS: dict[str, tuple[str, ...]] = {
     "browser": ("tests/browser",),
     "all": ("tests",),
 }
-_SPIN = "while True: pass"
+_SPIN = "import os; parent = os.getppid()\nwhile os.getppid() == parent: pass"
+"""Until this program is gone, however it ends."""
 
 
 @dataclass(frozen=True)

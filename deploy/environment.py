@@ -44,8 +44,8 @@ class Size:
 
 
 SIZES = {
-    ("product", "cpu"): Size(0.5, 1.6),
-    ("product", "cuda"): Size(3.1, 6.3),
+    ("product", "cpu"): Size(0.5, 1.8),
+    ("product", "cuda"): Size(3.1, 5.9),
     ("test", "cpu"): Size(0.2, 0.6),
     ("test", "cuda"): Size(0.2, 0.6),
 }

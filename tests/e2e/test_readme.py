@@ -93,7 +93,7 @@ class Newcomer:
 
     def _visit(self, process: subprocess.Popen[bytes], block: Block) -> None:
         """Look at the dashboard, and that it has what the demo left."""
-        wait_for(lambda: process.poll() is not None or "is up: http" in self.printed(block), 60, f"{block} to serve")
+        wait_for(lambda: process.poll() is not None or "is up: http" in self.printed(block), 120, f"{block} to serve")
         address = re.search(r"is up: (http://\S+)", self.printed(block))
         assert address, f"{block} serves nothing:\n{self.printed(block)}"
         with httpx.Client(base_url=address[1], timeout=30, trust_env=False) as http:

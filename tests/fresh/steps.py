@@ -75,7 +75,8 @@ def _demo(clone: Clone, trial: Trial) -> Found:
         "s demo": f"{done.seconds - ready:.0f}",
         "torch": _torch(done),
     }
-    return Found(_closing(done), {**facts, **clone.sizes()})
+    verdicts = re.findall(r"in \d+ tasks +(\w+)", done.output)
+    return Found(f"{verdicts.count('passed')} of {len(verdicts)} outputs passed", {**facts, **clone.sizes()})
 
 
 def _closing(done: Done) -> str:
@@ -92,7 +93,7 @@ def export(trial: Trial) -> Found:
     clone = trial.root_clone()
     expect(clone.run("./millrace demo", trial.cpu), 0)
     exploration = _json(clone, "./millrace pareto --json")[0]["id"]
-    design = _json(clone, f"./millrace pareto {exploration} --json")["designs"][0]["id"]
+    design = _json(clone, f"./millrace pareto {exploration} --json")["front"][0]["id"]
     folder = f"{clone.home}/exported"
     expect(clone.run(f"rm -rf {folder} && ./millrace design export {design} --out {folder}"), 0)
     done = expect(clone.run(f"./millrace csim {folder}"), 0)
