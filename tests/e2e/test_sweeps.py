@@ -168,12 +168,22 @@ def test_on_postgres_and_redis(start_service: StartService, postgres_url: str, r
         )
         options = {"budget": 16, "simulate": 3, "calibration": 0, "verify": 1}
         matrix = {"models": ["gpt2"], "seeds": [0, 1], "samplers": ["random"]}
-        new = {"name": "nightly", "cron": "* * * * *", "matrix": matrix, "options": options, "webhook": url}
+        new = {"name": "nightly", "cron": "0 0 29 2 *", "matrix": matrix, "options": options, "webhook": url}
         assert service.post("/v1/sweeps", new)["explorations"] == 2
-        runs = wait_for(lambda: _ended(service, 2), 300, "two nights, a minute each")
+        for night in (1, 2):
+            _is_due(postgres_url)
+            runs = wait_for(lambda night=night: _ended(service, night), 180, f"the end of night {night}")
         assert [run["state"] for run in runs] == ["same", "changed"]
         assert (runs[0]["builds"]["ran"], runs[0]["cause"]) == (0, "schedule")
         wait_for(lambda: len(calls) >= 2, PATIENCE, "the webhook to be called")
+
+
+def _is_due(database_url: str) -> None:
+    """Have the time of the sweep come now."""
+    database = Database(database_url)
+    with database.write() as session:
+        sweeps.set_next(session, sweeps.get(session, "nightly").id, utcnow())
+    database.close()
 
 
 def _ended(service: RunningService, count: int) -> list[dict[str, Any]] | None:

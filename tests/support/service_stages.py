@@ -15,11 +15,10 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import service_tools
 from service_tools import call, log
-from small_graphs import mlp
 
 from compiler.errors import ToolError
 from compiler.frontend.inputs.source import FileSource
@@ -27,9 +26,11 @@ from compiler.graph.linalg_graph import LinalgGraph
 from compiler.metrics import Fidelity, Metric
 from compiler.options import Knobs, Workload
 from compiler.platforms.platform import Platform
-from dse.evaluate import Evaluation
-from dse.explore import EvaluatedDesign, SearchOptions, SearchResult, Sink, search
 from worker.stages.functions import Progress, Simulated, Stages
+
+if TYPE_CHECKING:
+    from dse.evaluate import Evaluation
+    from dse.explore import EvaluatedDesign, SearchOptions, SearchResult, Sink
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ class FakeVerdict:
 
 
 def lower(model: str | Path | FileSource, workload: Workload, cache: Path, on_progress: Progress) -> SmallBundle:
+    from small_graphs import mlp
+
     assert not isinstance(model, FileSource)
     directory = cache / f"{Path(model).name}-{workload.phase}-{workload.length}"
     if not directory.is_dir():
@@ -60,7 +63,9 @@ def lower(model: str | Path | FileSource, workload: Workload, cache: Path, on_pr
     return SmallBundle(directory, mlp())
 
 
-def evaluate(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Evaluation:
+def evaluate(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> "Evaluation":
+    from dse.evaluate import Evaluation
+
     time.sleep(float(os.environ.get("SLOW_SECONDS", "0")))
     log("EVALUATIONS", json.dumps(knobs.to_json(), sort_keys=True))
     lanes = knobs.overall_unroll * (1.5 if knobs.multiplier == "dsp" else 1.0)
@@ -73,10 +78,12 @@ def evaluate(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Evaluation
 def slow_search(
     graph: LinalgGraph,
     platform: Platform,
-    options: SearchOptions,
-    sink: Sink,
-    history: Sequence[EvaluatedDesign] = (),
-) -> SearchResult:
+    options: "SearchOptions",
+    sink: "Sink",
+    history: Sequence["EvaluatedDesign"] = (),
+) -> "SearchResult":
+    from dse.explore import search
+
     call("search")
     jobs = int(os.environ.get("JOBS", "1"))
     return search(graph, platform, replace(options, jobs=jobs), sink, history, evaluator=evaluate)

@@ -2,7 +2,7 @@
 
 FAIL='{"csynth": "licence", "link": "placement@2"}' has a stage fail in that way (a kind of compiler.toolchain.report,
 "crash", or "wrong" for measure), with @N in its first N calls only, which CALLS counts; STAGE_SECONDS is how long each
-call takes.
+call takes. Like the real stages, these load what they need when they are called: each executor of a test imports this.
 """
 
 import json
@@ -11,20 +11,18 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import cast, get_args
+from typing import TYPE_CHECKING, cast, get_args
 
-from compiler.calibration.calibrate import Calibration
-from compiler.calibration.samples import coefficients_of
-from compiler.measurement.errors import MeasurementError
-from compiler.measurement.measurement import Measurement, simulated_metrics
-from compiler.measurement.request import MeasureRequest
 from compiler.metrics import Fidelity, Metric
-from compiler.platforms.area import Logic
 from compiler.platforms.platform import Platform
-from compiler.toolchain.report import Failure, FailureKind
-from compiler.toolchain.vitis.commands import LinkOptions
-from compiler.toolchain.vitis.result import ToolResult
 from worker.stages.functions import Progress, Simulated, ToolRun
+
+if TYPE_CHECKING:
+    from compiler.calibration.calibrate import Calibration
+    from compiler.measurement.measurement import Measurement
+    from compiler.measurement.request import MeasureRequest
+    from compiler.toolchain.vitis.commands import LinkOptions
+    from compiler.toolchain.vitis.result import ToolResult
 
 LATENCY_US, DSP = 1000.0, 512.0
 RETIMED_US = 1200.0
@@ -55,18 +53,18 @@ def log(variable: str, line: str) -> None:
             file.write(line + "\n")
 
 
-def csynth(design: Path, run: ToolRun) -> ToolResult:
+def csynth(design: Path, run: ToolRun) -> "ToolResult":
     numbers = {"lut": (1e5, "LUT"), "ff": (2e5, "FF"), "dsp": (DSP, "DSP"), "bram36": (100.0, "BRAM36")}
     numbers |= {"latency": (LATENCY_US, "us"), "cycles": (LATENCY_US * 250, "cycles")}
     return _tool("csynth", design, run, numbers, Fidelity.CSYNTH, ("k0/csynth.xml", "k0/csynth.log", "k0.xo"))
 
 
-def cosim(design: Path, run: ToolRun) -> ToolResult:
+def cosim(design: Path, run: ToolRun) -> "ToolResult":
     numbers = {"latency": (1.3 * LATENCY_US, "us")}
     return _tool("cosim", design, run, numbers, Fidelity.COSIM, ("k0/cosim.rpt", "k0/cosim.log"))
 
 
-def link(design: Path, xos: Sequence[Path], options: LinkOptions, run: ToolRun) -> ToolResult:
+def link(design: Path, xos: Sequence[Path], options: "LinkOptions", run: ToolRun) -> "ToolResult":
     assert [xo.name for xo in xos] == ["k0.xo"]
     numbers = {"clock": (240.0, "MHz"), "lut": (1.1e5, "LUT")}
     return _tool("link", design, run, numbers, Fidelity.LINK, ("d.xclbin", "link.log"))
@@ -79,7 +77,10 @@ def _tool(
     numbers: dict[str, tuple[float, str]],
     fidelity: Fidelity,
     files: Sequence[str],
-) -> ToolResult:
+) -> "ToolResult":
+    from compiler.toolchain.report import Failure, FailureKind
+    from compiler.toolchain.vitis.result import ToolResult
+
     assert (design / "hls" / "top.cpp").is_file()
     kind = call(stage)
     failures: tuple[Failure, ...] = ()
@@ -103,7 +104,10 @@ def resimulate(design: Path, reports: Sequence[Path]) -> Simulated | str:
     return Simulated(int(RETIMED_US * 250), RETIMED_US, None, metrics, {})
 
 
-def measure(design: Path, xclbin: Path | None, request: MeasureRequest, say: Progress) -> Measurement:
+def measure(design: Path, xclbin: Path | None, request: "MeasureRequest", say: Progress) -> "Measurement":
+    from compiler.measurement.errors import MeasurementError
+    from compiler.measurement.measurement import Measurement, simulated_metrics
+
     assert (xclbin is None) == request.simulated
     kind = call("measure")
     if kind in ("device", "timeout"):
@@ -116,7 +120,11 @@ def measure(design: Path, xclbin: Path | None, request: MeasureRequest, say: Pro
     )  # fmt: skip
 
 
-def calibrate(platform: Platform, folder: Path) -> Calibration:
+def calibrate(platform: Platform, folder: Path) -> "Calibration":
+    from compiler.calibration.calibrate import Calibration
+    from compiler.calibration.samples import coefficients_of
+    from compiler.platforms.area import Logic
+
     call("calibrate")
     before = coefficients_of(platform.area)
     after = {name: Logic(logic.lut * 1.5, logic.ff) for name, logic in before.items()}

@@ -89,6 +89,6 @@ def test_workers_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
         memory = psutil.virtual_memory()._replace(available=gib << 30)
         monkeypatch.setattr(os, "cpu_count", lambda: cores)
         monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
-        return command._workers()  # pyright: ignore[reportPrivateUsage]
+        return command._workers()
 
     assert [workers(2, 23), workers(2, 5), workers(1, 1), workers(16, 128)] == [4, 2, 1, 8]
