@@ -2,9 +2,11 @@
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import venv
+from importlib.metadata import distributions
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,23 +27,40 @@ def copy_checkout(folder: Path, leave_out: tuple[str, ...] = ()) -> None:
 
 
 def make_environment(folder: Path, checkout: Path) -> None:
-    """Make in `folder` the `.venv` that set-up would leave in `checkout`, of the packages that this checkout's has.
+    """Make in `folder` the `.venv` that set-up would leave in `checkout` before the first command but `test`.
 
-    Millrace itself is the one in `checkout`. The packages are linked, not named in a path: an import of a network may
-    read nothing outside its environment.
+    Millrace itself is the one in `checkout`. The packages are those of this checkout's environment, linked and not
+    named in a path: an import of a network may read nothing outside its environment.
     """
     venv.create(folder, symlinks=True)
     [site] = folder.glob("lib/python*/site-packages")
-    ours = shutil.ignore_patterns("_millrace.pth")
-    shutil.copytree(
-        ROOT / ".venv" / site.relative_to(folder), site, ignore=ours, copy_function=_link, dirs_exist_ok=True
-    )
+    packages = ROOT / ".venv" / site.relative_to(folder)
+    for name in _entries_of_the_product(packages):
+        if (packages / name).is_dir():
+            shutil.copytree(packages / name, site / name, copy_function=_link)
+        else:
+            _link(str(packages / name), str(site / name))
     (site / "_millrace.pth").write_text(f"{checkout}\n")
     command = folder / "bin" / "millrace"
     command.write_text(f"#!{checkout}/.venv/bin/python\nfrom cli.main import run\nrun()\n")
     command.chmod(0o755)
     [sign] = (sign for sign in (ROOT / ".venv").glob(".*ready*") if sign.read_text() == _digest(ROOT, ROOT))
     (folder / sign.name).write_text(_digest(ROOT, checkout))
+
+
+def _entries_of_the_product(packages: Path) -> set[str]:
+    """What the packages of requirements.lock have in the folder of all packages, and what tells Millrace's version."""
+    pins = (line.partition("==") for line in (ROOT / "requirements.lock").read_text().splitlines())
+    locked = {name for name, equals, _ in pins if equals}
+    entries: set[str] = set()
+    for found in distributions(path=[str(packages)]):
+        name = re.sub(r"[-_.]+", "-", found.metadata["Name"]).lower()
+        files = {file.parts[0] for file in found.files or ()} - {".."}
+        if name in locked:
+            entries |= files
+        elif name == "millrace-fpga":
+            entries |= {file for file in files if file.endswith(".dist-info")}
+    return entries
 
 
 def _link(source: str, target: str) -> None:
