@@ -11,12 +11,14 @@ on the disk. Exit code 1: something failed.
 """
 
 import argparse
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
@@ -42,7 +44,8 @@ def main() -> int:
     results: list[Result] = []
     for name in arguments.machines or list(machines):
         try:
-            results += _try(machines[name], steps, revision, arguments)
+            with _alone(name):
+                results += _try(machines[name], steps, revision, arguments)
         except MachineError as error:
             results.append(Result(name, "make", False, str(error), 0, 0, 0))
             _say(f"{name}: {error}")
@@ -80,6 +83,19 @@ def _choose(names: str | None) -> Sequence[Step]:
     if unknown := set(wanted) - {step.name for step in STEPS}:
         sys.exit(f"fresh: no such step: {', '.join(sorted(unknown))}")
     return [step for step in STEPS if step.name in wanted]
+
+
+@contextmanager
+def _alone(name: str) -> Generator[None]:
+    """Raises MachineError where another bench has the machine."""
+    folder = BUILD / name
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise MachineError(f"another bench has {folder}: wait for it, or end it") from None
+        yield
 
 
 def _try(machine: Machine, steps: Sequence[Step], revision: str, arguments: argparse.Namespace) -> list[Result]:
