@@ -149,9 +149,10 @@ def _empty() -> None:
 
 
 def _make_environment() -> None:
-    """With the Python that runs this; one of another Python goes."""
+    """With the Python that runs this; one of another Python goes, and one that was not set up here."""
     kept = VENV / "pyvenv.cfg"
-    if kept.is_file() and f"executable = {os.path.realpath(sys.executable)}\n" not in kept.read_text():
+    ours = (VENV / ".ready-product").is_file() and kept.is_file()
+    if not ours or f"executable = {os.path.realpath(sys.executable)}\n" not in kept.read_text():
         _empty()
     version = ".".join(map(str, sys.version_info[:3]))
     _say(f"setting up in {VENV} with Python {version} ({sys.executable})")

@@ -98,6 +98,7 @@ def test_of_an_environment_of_another_python_nothing_stays(setup: ModuleType):
 def test_a_changed_lock_keeps_the_environment(setup: ModuleType):
     (setup.VENV / "lib" / "python3.9").mkdir(parents=True)
     (setup.VENV / "pyvenv.cfg").write_text(f"executable = {sys.executable}\n")
+    (setup.VENV / ".ready-product").write_text("0")
     assert setup.main("product", "1") == 0
     assert (setup.VENV / "lib" / "python3.9").exists()
 
