@@ -16,7 +16,8 @@ from cli.errors import DONE, NO
 from cli.output import console, table
 from compiler.errors import InvalidInputError
 
-# Tests of services wait more than they compute; each worker that has loaded torch holds a gigabyte and a half.
+# Tests of services wait more than they compute; quick ones do not, and each worker loads everything for itself.
+# One that has loaded torch holds a gigabyte and a half.
 _WORKERS_PER_CORE = 2
 _MAX_WORKERS = 8
 _GIB_PER_WORKER = 2
@@ -72,7 +73,7 @@ def run_tests(
     if last_failed or ctx.args:
         results = [_run("pytest", ["pytest", *arguments], may_be_none=last_failed, echo=True)]
     else:
-        results = list(_run_all(arguments, _QUICK_CHECKS if quick else _STATIC_CHECKS))
+        results = list(_run_all(arguments, *((_QUICK_CHECKS, 1) if quick else (_STATIC_CHECKS, _WORKERS_PER_CORE))))
     for result in results[:-1]:
         if not result.passed:
             sys.stdout.write(result.output)
@@ -94,24 +95,24 @@ _QUICK_CHECKS = {
 _STATIC_CHECKS = {**_QUICK_CHECKS, "types": ["pyright"]}
 
 
-def _run_all(arguments: Sequence[str], checks: Mapping[str, Sequence[str]]) -> Iterator[_Result]:
+def _run_all(arguments: Sequence[str], checks: Mapping[str, Sequence[str]], per_core: int) -> Iterator[_Result]:
     """The checks, one after another beside pytest, whose result is the last."""
     beside = ThreadPoolExecutor(1)
     try:
         pending = [beside.submit(_run, name, command) for name, command in checks.items()]
         # By file: what a module's tests share (a server, a browser) is started once. See tests/support/by_file.py.
-        tests = _run("pytest", ["pytest", *arguments, "-n", str(_workers()), "--dist", "loadfile"], echo=True)
+        tests = _run("pytest", ["pytest", *arguments, "-n", str(_workers(per_core)), "--dist", "loadfile"], echo=True)
         yield from (future.result() for future in pending)
         yield tests
     finally:
         beside.shutdown(cancel_futures=True)
 
 
-def _workers() -> int:
+def _workers(per_core: int) -> int:
     import psutil
 
     cores, memory = os.cpu_count() or 1, psutil.virtual_memory().available >> 30
-    return max(1, min(_MAX_WORKERS, _WORKERS_PER_CORE * cores, memory // _GIB_PER_WORKER))
+    return max(1, min(_MAX_WORKERS, per_core * cores, memory // _GIB_PER_WORKER))
 
 
 def _run(name: str, arguments: Sequence[str], *, may_be_none: bool = False, echo: bool = False) -> _Result:

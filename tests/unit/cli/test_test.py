@@ -85,10 +85,10 @@ def test_no_test_is_a_failure_but_where_none_had_failed(
 def test_workers_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     import psutil
 
-    def workers(cores: int, gib: int) -> int:
+    def workers(cores: int, gib: int, per_core: int = 2) -> int:
         memory = psutil.virtual_memory()._replace(available=gib << 30)
         monkeypatch.setattr(os, "cpu_count", lambda: cores)
         monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
-        return command._workers()
+        return command._workers(per_core)
 
-    assert [workers(2, 23), workers(2, 5), workers(1, 1), workers(16, 128)] == [4, 2, 1, 8]
+    assert [workers(2, 23), workers(2, 5), workers(2, 23, 1), workers(1, 1), workers(16, 128)] == [4, 2, 2, 1, 8]
