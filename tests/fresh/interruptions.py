@@ -24,7 +24,7 @@ def interrupted(trial: Trial) -> Reply:
     cache.
     """
     trial.user_clone()
-    clone = trial.clone("/srv/interrupted")
+    clone = trial.new_clone("/srv/interrupted")
     start = received()
     process = clone.start(SET_UP, trial.cpu)
     _wait_until(clone, 0.25, process)
@@ -111,7 +111,7 @@ def full_disk(trial: Trial) -> Reply:
     downloaded; with room, the same command goes on.
     """
     trial.user_clone()
-    clone = trial.clone("/srv/small")
+    clone = trial.new_clone("/srv/small")
     image = trial.chroot.root.with_name("small.img")
     with image.open("wb") as file:
         file.truncate(_SMALL_GB["cpu" if trial.wheels else "cuda"] << 30)

@@ -138,7 +138,7 @@ def torch_cuda(trial: Trial) -> Found:
 def _torch_of(trial: Trial, environment: Mapping[str, str], build: str) -> Found:
     """With a home of its own: nothing that was downloaded before is used."""
     trial.user_clone()
-    clone = trial.clone(f"/srv/{build.lower()}")
+    clone = trial.new_clone(f"/srv/{build.lower()}")
     done = expect(clone.run("./millrace --help", environment), 0)
     facts = {"s set-up": set_up_seconds(done), "torch": _torch(done), **clone.sizes()}
     if re.search(r"torch is", done.output):

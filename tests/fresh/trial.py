@@ -100,6 +100,11 @@ class Trial:
             subprocess.run(["chown", "--recursive", f"{user}:{user}", str(target.parent)], check=True)
         return clone
 
+    def new_clone(self, home: str) -> Clone:
+        """root's, with an empty cache, also where a step that was interrupted left one."""
+        shutil.rmtree(self.chroot.inside(home), ignore_errors=True)
+        return self.clone(home)
+
     def remove(self, clone: Clone) -> None:
         """With its home, and so with what was downloaded for it."""
         shutil.rmtree(self.chroot.inside(clone.home))
