@@ -1,5 +1,6 @@
 """What all tests share: golden files that can be renewed, and Hypothesis without deadlines."""
 
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,12 @@ pytest_plugins = ("by_file", "skip_reasons")
 
 settings.register_profile("millrace", deadline=None, print_blob=True)  # a shared machine has slow moments
 settings.load_profile("millrace")
+
+
+def pytest_configure() -> None:
+    """Ctrl-C reaches what tests start, also where a shell started the tests in the background, which ignore it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -219,7 +219,7 @@ def test_of_two_at_once_one_waits_and_does_nothing(setup: ModuleType, tmp_path: 
         assert second.stderr is not None
         assert "another set-up is running" in second.stderr.readline()
     for process in (first, second):
-        process.communicate()
+        process.communicate(timeout=120)
         assert process.returncode == 0
     assert len(calls(tmp_path, "-m venv")) == 1
 
@@ -232,7 +232,7 @@ def test_an_interruption_ends_what_runs_and_the_next_set_up_goes_on(
     process = start(setup, tmp_path)
     installer = int((tmp_path / "installing").read_text())  # as soon as it writes there
     process.send_signal(how)
-    _, said = process.communicate()
+    _, said = process.communicate(timeout=120)
     assert process.returncode == 130
     assert "goes on where it stopped" in said
     with pytest.raises(ProcessLookupError):
