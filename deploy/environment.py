@@ -31,6 +31,7 @@ LOCKS = {"product": ROOT / "requirements.lock", "test": ROOT / "requirements-tes
 
 GB = 1e9
 _INTERRUPTED, _FAILED = 130, 3  # exit codes
+_ENDINGS = (signal.SIGINT, signal.SIGTERM)
 _TICK_S = 0.5
 _BAR = 24
 
@@ -249,10 +250,19 @@ def _run_step(title: str, command: Sequence[str], environment: Mapping[str, str]
     """Run the command, with a bar of the `disk` GB it is to write where a person watches. Raises SetUpError."""
     log, start, free = VENV / ".log", monotonic(), shutil.disk_usage(VENV).free
     with log.open("w") as output:
+        # Between the start of the process and the `try` that ends it, no interruption gets through.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _ENDINGS)
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment, cwd="/"
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=environment,
+            cwd="/",
+            preexec_fn=_let_through,  # noqa: PLW1509  # one system call, and no threads here
         )
         try:
+            _let_through()
             while process.poll() is None:
                 _draw(title, monotonic() - start, (free - shutil.disk_usage(VENV).free) / GB, disk)
                 with suppress(subprocess.TimeoutExpired):
@@ -268,6 +278,10 @@ def _run_step(title: str, command: Sequence[str], environment: Mapping[str, str]
         raise SetUpError(f"{title}: failed. Check the network, pip's settings and the room on the disk")
     if not sys.stderr.isatty() or not disk:
         _say(f"  {title:<16} {monotonic() - start:4.0f} s")
+
+
+def _let_through() -> None:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDINGS)
 
 
 def _draw(title: str, seconds: float, written: float, disk: float) -> None:

@@ -16,6 +16,8 @@ LONGEST = (
     "e2e/test_ladder.py",
     "e2e/test_farm.py",
     "e2e/test_join.py",
+    "e2e/test_readme.py",
+    "e2e/test_backup.py",
     "e2e/test_chaos.py",
     "e2e/test_sweeps.py",
     "e2e/test_service.py",

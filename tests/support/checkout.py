@@ -10,6 +10,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+_CUDA = ("cuda-", "nvidia-", "triton")
 
 
 def copy_checkout(folder: Path, leave_out: tuple[str, ...] = ()) -> None:
@@ -49,14 +50,16 @@ def make_environment(folder: Path, checkout: Path) -> None:
 
 
 def _entries_of_the_product(packages: Path) -> set[str]:
-    """What the packages of requirements.lock have in the folder of all packages, and what tells Millrace's version."""
+    """What the packages of requirements.lock have in the folder of all packages, the CUDA packages that a build of
+    torch may bring along, and what tells Millrace's version.
+    """
     pins = (line.partition("==") for line in (ROOT / "requirements.lock").read_text().splitlines())
     locked = {name for name, equals, _ in pins if equals}
     entries: set[str] = set()
     for found in distributions(path=[str(packages)]):
         name = re.sub(r"[-_.]+", "-", found.metadata["Name"]).lower()
         files = {file.parts[0] for file in found.files or ()} - {".."}
-        if name in locked:
+        if name in locked or name.startswith(_CUDA):
             entries |= files
         elif name == "millrace-fpga":
             entries |= {file for file in files if file.endswith(".dist-info")}

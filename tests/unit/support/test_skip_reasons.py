@@ -32,7 +32,7 @@ def test_passes():
 def test_reasons(tmp_path: Path, ci: str, more: str, code: int, workers: tuple[str, ...]) -> None:
     (tmp_path / "test_it.py").write_text(TESTS + more)
     command = [sys.executable, "-m", "pytest", "-p", "skip_reasons", "-p", "no:schemathesis", "-q", *workers]
-    environment = {**os.environ, "CI": ci, "PYTHONPATH": str(SUPPORT)}
+    environment = {**os.environ, "CI": ci, "PYTHONPATH": str(SUPPORT), "PYTEST_ADDOPTS": ""}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == code, done.stdout + done.stderr
     assert "    2  no kubectl" in done.stdout.splitlines()
