@@ -56,7 +56,10 @@ def part_of(nodeid: str) -> str:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile | None:
-    return ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
+    if config.getvalue("dist") != "loadfile":
+        return None
+    config.option.loadscopereorder = False  # which puts files of few tests last, and those are the longest
+    return ByFile(config, log)
 
 
 @pytest.hookimpl(trylast=True)
