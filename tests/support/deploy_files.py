@@ -49,7 +49,7 @@ def our_commands() -> Iterator[tuple[str, list[str]]]:
 
 def texts() -> Iterator[tuple[Path, str]]:
     """Every file that a person deploys with, and the pages that say how."""
-    files = (p for p in DEPLOY.rglob("*") if p.is_file() and "secrets" not in p.parts)
+    files = (p for p in DEPLOY.rglob("*") if p.is_file() and not {"secrets", "__pycache__"} & {*p.parts})
     for path in (
         *files,
         ROOT / "docker-compose.yml",
