@@ -96,7 +96,13 @@ def test_the_log_follows_until_it_is_scrolled(page: Page, service: Service) -> N
     seen = last.inner_text()
     expect(last).not_to_have_text(seen)
     assert log.get_by_role("listitem").count() < 200, "only what is in sight is drawn"
-    log.evaluate("element => { element.scrollTop = 0 }")
+    # Lines that come between the scroll and its event do not undo it.
+    page.evaluate("() => { hold = event => event.stopPropagation(); addEventListener('scroll', hold, true) }")
+    height = log.evaluate("element => { element.scrollTop = 0; return element.scrollHeight }")
+    page.wait_for_function("h => document.querySelector('[data-testid=log]').scrollHeight > h", arg=height)
+    assert log.evaluate("element => element.scrollTop") == 0
+    page.evaluate("() => removeEventListener('scroll', hold, true)")
+    log.dispatch_event("scroll")
     expect(state).to_have_text("paused")
     expect(log).to_contain_text("task 0 of the network")
     assert log.evaluate("element => element.scrollTop") == 0

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import checks
+from schemathesis.python import asgi
 
 from api.app import create_app
 from api.openapi import operations
@@ -45,6 +46,7 @@ def app(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     app = create_app(made, lambda _: None)
     with TestClient(app, base_url=BASE):
         yield app
+    asgi.shutdown_lifespans()  # else schemathesis lets the application listen to Redis until the process ends
     server.kill()
     server.wait()
 

@@ -6,7 +6,6 @@ turns each task call into the start of a fibre (include/millrace/fiber.h); the s
 
 import os
 import platform
-import shutil
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +13,7 @@ from threading import Event
 
 from compiler.errors import ToolError
 from compiler.simulator.csim.process import Finished, Limits, run_process
+from compiler.simulator.native import built, find_compiler
 
 INCLUDE_DIR = Path(__file__).resolve().parents[1] / "include"
 RUNTIME_SOURCE = INCLUDE_DIR / "millrace" / "runtime.cpp"
@@ -50,7 +50,7 @@ def build(
     by default; `timeout_s` bounds each. Raises ToolError with the
     compiler's first errors.
     """
-    gxx = _find(compiler)
+    gxx = find_compiler(compiler)
     sources = sorted(hls_dir.glob("*.cpp"), key=lambda path: path.stat().st_size, reverse=True)
     if missing := {f"{kernel}.cpp" for kernel in kernels} - {source.name for source in sources}:
         raise ToolError(f"{hls_dir} lacks {', '.join(sorted(missing))}; compile the design again")
@@ -67,11 +67,10 @@ def build(
     for source in sources:
         extra = as_kernel if source.stem in kernels else []
         commands[source] = [*base, *extra, "-c", str(source.resolve()), "-o", f"obj/{source.stem}.o"]
-    runtime_object = "obj/millrace_runtime.o"
-    commands[RUNTIME_SOURCE] = [*base, *_runtime_flags(), "-c", str(RUNTIME_SOURCE), "-o", runtime_object]
+    runtime = built(RUNTIME_SOURCE, "runtime.o", [*FLAGS, "-I", str(INCLUDE_DIR), *_runtime_flags(), "-c"], gxx)
 
     _compile_all(commands, build_dir, jobs or os.cpu_count() or 1, timeout_s)
-    objects = [command[-1] for command in commands.values()]
+    objects = [*(command[-1] for command in commands.values()), str(runtime)]
     _check(run_process([gxx, *objects, "-o", "csim"], build_dir, Limits(timeout_s)), "linking the C simulation")
     return build_dir / "csim"
 
@@ -83,16 +82,6 @@ def spawn_header_text(task_names: Iterable[str]) -> str:
     """
     lines = [f'#define {name}(...) ::millrace::task("{name}", ({name}))(__VA_ARGS__)' for name in task_names]
     return "\n".join(["#pragma once", '#include "millrace/fiber.h"', *lines, ""])
-
-
-def _find(compiler: str) -> str:
-    path = shutil.which(compiler)
-    if path is None:
-        raise ToolError(
-            f"{compiler} was not found; C simulation compiles the design with it. Install it with "
-            "`apt-get install g++` (Debian, Ubuntu), `dnf install gcc-c++` (Fedora, RHEL) or `apk add g++` (Alpine)"
-        )
-    return path
 
 
 def _tasks_header(hls_dir: Path) -> Path:

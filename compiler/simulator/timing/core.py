@@ -4,12 +4,6 @@ A planned network runs any number of times with other FIFO depths, from several 
 """
 
 import ctypes
-import hashlib
-import os
-import platform
-import shutil
-import stat
-import tempfile
 from array import array
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -18,12 +12,11 @@ from typing import Any
 
 from compiler.errors import ToolError
 from compiler.graph.task_graph import Access
-from compiler.simulator.csim.process import Limits, run_process
+from compiler.simulator.native import built
 from compiler.simulator.timing.network import FifoRun, Network, Outcome, Process, ProcessRun, Timeline
 
 SOURCE = Path(__file__).with_name("core")
 FLAGS = ("-std=c++17", "-O3", "-fPIC", "-shared", "-fno-exceptions")
-_BUILD_SECONDS = 300
 _NEVER = 1 << 60
 MAX_ACCESSES = 64  # reads, or writes, of one process: a mask has that many bits
 MOVES = 32  # of many tokens at once, take as long as a cycle of a network
@@ -223,51 +216,4 @@ def _library() -> ctypes.CDLL:
 
 
 def _built() -> Path:
-    """The shared library, compiled once: where this source is, or else in a folder of this user."""
-    digest = hashlib.sha256(" ".join((*FLAGS, platform.machine())).encode())
-    for source in sorted(SOURCE.iterdir()):
-        digest.update(source.read_bytes())
-    name = f"core-{digest.hexdigest()[:16]}.so"
-    beside = SOURCE.parent / "_build"
-    if (beside / name).exists():  # whoever made it: it is trusted as the sources beside it are
-        return beside / name
-    for folder in (beside, Path(tempfile.gettempdir()) / f"millrace-{os.getuid()}"):
-        if _is_ours(folder):
-            return folder / name if (folder / name).exists() else _compiled_into(folder, name)
-    return _compile(Path(tempfile.mkdtemp(prefix="millrace-core-")) / name)
-
-
-def _is_ours(folder: Path) -> bool:
-    """Whether a library in `folder`, which is made here if need be, is this user's to write and to trust."""
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        status = folder.lstat()
-    except OSError:
-        return False
-    known = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
-    return known and os.access(folder, os.W_OK)
-
-
-def _compiled_into(folder: Path, name: str) -> Path:
-    """The library whole or not at all, whoever else compiles it; those of older sources go."""
-    scratch = Path(tempfile.mkdtemp(dir=folder))
-    try:
-        library = _compile(scratch / name).replace(folder / name)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-    for old in folder.glob("core-*.so"):
-        if old != library:
-            old.unlink(missing_ok=True)
-    return library
-
-
-def _compile(library: Path) -> Path:
-    compiler = shutil.which("g++")
-    if compiler is None:
-        raise ToolError("g++ was not found; the timing simulator is compiled with it. Install it: apt-get install g++")
-    command = [compiler, *FLAGS, "-o", str(library), str(SOURCE / "core.cpp")]
-    finished = run_process(command, library.parent, Limits(_BUILD_SECONDS))
-    if finished.returncode != 0:
-        raise ToolError(f"the timing simulator does not compile:\n{finished.stderr[-4000:]}")
-    library.chmod(0o755)
-    return library
+    return built(SOURCE / "core.cpp", "core.so", FLAGS)

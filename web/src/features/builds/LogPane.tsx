@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useLayoutEffect, useState } from "react";
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { type LogText, toneOf, visible } from "@/features/builds/logLines";
 
 const ROW = 18;
@@ -33,8 +33,14 @@ export function LogPane({ text, pane, following, onFollow, wanted, current }: Pr
   // Behind the last line break there is no line yet.
   const lines = text.lines.at(-1) === "" ? text.lines.slice(0, -1) : text.lines;
 
+  // Where the pane stood when that was last known. Lines that arrive before the event of a scroll must not undo it.
+  const known = useRef(0);
+
   useLayoutEffect(() => {
-    if (following && pane.current) pane.current.scrollTop = pane.current.scrollHeight;
+    const host = pane.current;
+    if (!following || !host || host.scrollTop < known.current) return;
+    host.scrollTop = host.scrollHeight;
+    known.current = host.scrollTop;
   }, [following, lines, pane]);
   useEffect(() => {
     if (current === null || !pane.current) return;
@@ -44,6 +50,7 @@ export function LogPane({ text, pane, following, onFollow, wanted, current }: Pr
   const onScroll = () => {
     const host = pane.current;
     if (!host) return;
+    known.current = host.scrollTop;
     setView({ top: host.scrollTop, height: host.clientHeight });
     onFollow(host.scrollTop + host.clientHeight >= host.scrollHeight - ROW);
   };

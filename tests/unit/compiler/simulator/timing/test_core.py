@@ -1,7 +1,6 @@
 """The Python side of the native core: its library, its errors, runs side by side, runs that go on, the timeline."""
 
 import shutil
-import stat
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -36,91 +35,11 @@ def around_a_sum(row: int | None = 8, total: int | None = 2) -> Network:
 # ---- the library ----
 
 
-@pytest.fixture
-def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the core's source, to be compiled beside it."""
-    folder = tmp_path / "timing" / "core"
-    shutil.copytree(core.SOURCE, folder)
-    monkeypatch.setattr(core, "SOURCE", folder)
-    return folder
-
-
-def fake_compiler(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
-    """A g++ that does what `script` says, where OUT is the file that it should write."""
-    folder.mkdir()
-    compiler = folder / "g++"
-    compiler.write_text(
-        f'#!/bin/sh\nfor word; do if [ "$last" = -o ]; then OUT="$word"; fi; last="$word"; done\n{script}\n'
-    )
-    compiler.chmod(0o755)
-    monkeypatch.setenv("PATH", str(folder), prepend=":")
-
-
-def test_the_library_is_compiled_once_and_again_when_a_source_changes(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    log = tmp_path / "log"
-    fake_compiler(tmp_path / "bin", monkeypatch, f'echo compiled >> {log}\necho library > "$OUT"')
-    first = core._built()
-    assert first.read_text() == "library\n"
-    assert stat.S_IMODE(first.stat().st_mode) == 0o755
-    assert core._built() == first
-    header = source / "numbers.h"
-    header.write_text(header.read_text() + "// another comment\n")
-    second = core._built()
-    assert second != first
-    assert log.read_text() == "compiled\n" * 2
-    assert [f.name for f in second.parent.iterdir()] == [second.name]  # the old one is of no use to anybody
-
-
-def test_other_flags_make_another_library(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    fake_compiler(tmp_path / "bin", monkeypatch, 'echo "$@" > "$OUT"')
-    first = core._built()
-    monkeypatch.setattr(core, "FLAGS", (*core.FLAGS, "-g"))
-    assert core._built() != first
-
-
-def test_several_that_compile_at_once_leave_one_whole_library(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    fake_compiler(tmp_path / "bin", monkeypatch, 'echo half > "$OUT"; sleep 0.2; echo whole > "$OUT"')
-    with ThreadPoolExecutor(4) as pool:
-        built = list(pool.map(lambda _: core._built().read_text(), range(4)))
-    assert set(built) == {"whole\n"}
-    assert len(list((source.parent / "_build").iterdir())) == 1
-
-
-def test_a_missing_compiler_is_named(source: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(shutil, "which", lambda _: None)
-    with pytest.raises(ToolError, match=r"g\+\+ was not found.*[Ii]nstall"):
-        core._built()
-    assert list((source.parent / "_build").iterdir()) == []
-
-
-def test_what_the_compiler_says_is_passed_on(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    fake_compiler(tmp_path / "bin", monkeypatch, "echo something is odd >&2; exit 1")
-    with pytest.raises(ToolError, match="does not compile:\nsomething is odd"):
-        core._built()
-    assert list((source.parent / "_build").iterdir()) == []
-
-
-def test_a_source_that_can_not_be_written_beside_is_compiled_elsewhere(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    fake_compiler(tmp_path / "bin", monkeypatch, 'echo library > "$OUT"')
-
-    def refused(*_args: object, **_options: object) -> None:
-        raise PermissionError
-
-    monkeypatch.setattr(Path, "mkdir", refused)  # whoever runs the tests: root may write anywhere
-    built = core._built()
-    assert built.read_text() == "library\n"
-    assert source.parent not in built.parents
-    shutil.rmtree(built.parent)
-
-
 @pytest.mark.slow
-def test_a_fresh_library_runs(source: Path):
+def test_a_fresh_library_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    source = tmp_path / "timing" / "core"
+    shutil.copytree(core.SOURCE, source)
+    monkeypatch.setattr(core, "SOURCE", source)
     core._library.cache_clear()
     try:
         assert run(chain()).cycles > 300

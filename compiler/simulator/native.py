@@ -1,0 +1,81 @@
+"""The simulators' own C++, compiled with g++ once: where its sources are, or else in a folder of this user."""
+
+import hashlib
+import os
+import platform
+import shutil
+import stat
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from compiler.errors import ToolError
+from compiler.simulator.csim.process import Limits, run_process
+
+_BUILD_SECONDS = 300
+
+
+def built(source: Path, product: str, flags: Sequence[str], compiler: str = "g++") -> Path:
+    """`product` (core.so, runtime.o) of `source` and the files beside it, made by `compiler` with `flags`.
+
+    It is made again when one of those changes. Raises ToolError where there is no compiler, and with what it says.
+    """
+    digest = hashlib.sha256(" ".join((compiler, *flags, platform.machine())).encode())
+    for file in sorted(path for path in source.parent.iterdir() if path.is_file()):
+        digest.update(file.read_bytes())
+    stem, suffix = product.split(".")
+    name = f"{stem}-{digest.hexdigest()[:16]}.{suffix}"
+    command = [compiler, *flags, str(source), "-o"]
+    beside = source.parents[1] / "_build"
+    if (beside / name).exists():  # whoever made it: it is trusted as the sources beside it are
+        return beside / name
+    for folder in (beside, Path(tempfile.gettempdir()) / f"millrace-{os.getuid()}"):
+        if _is_ours(folder):
+            made = folder / name
+            return made if made.exists() else _compiled_into(made, command, f"{stem}-*.{suffix}")
+    return _compile(command, Path(tempfile.mkdtemp(prefix=f"millrace-{stem}-")) / name)
+
+
+def find_compiler(name: str) -> str:
+    """Where the compiler is; raises ToolError that says how to install it."""
+    path = shutil.which(name)
+    if path is None:
+        raise ToolError(
+            f"{name} was not found; designs are simulated with it. Install it with "
+            "`apt-get install g++` (Debian, Ubuntu), `dnf install gcc-c++` (Fedora, RHEL) or `apk add g++` (Alpine)"
+        )
+    return path
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether what is in `folder`, which is made here if need be, is this user's to write and to trust."""
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        status = folder.lstat()
+    except OSError:
+        return False
+    known = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
+    return known and os.access(folder, os.W_OK)
+
+
+def _compiled_into(target: Path, command: Sequence[str], earlier: str) -> Path:
+    """The file whole or not at all, whoever else compiles it; those of earlier sources go."""
+    scratch = Path(tempfile.mkdtemp(dir=target.parent))
+    try:
+        _compile(command, scratch / target.name).replace(target)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    for old in target.parent.glob(earlier):
+        if old != target:
+            old.unlink(missing_ok=True)
+    return target
+
+
+def _compile(command: Sequence[str], target: Path) -> Path:
+    compiler = find_compiler(command[0])
+    finished = run_process([compiler, *command[1:], str(target)], target.parent, Limits(_BUILD_SECONDS))
+    if finished.returncode != 0:
+        source = Path(command[-2]).name
+        raise ToolError(f"{source} of the simulators does not compile:\n{finished.stderr[-4000:]}")
+    target.chmod(0o755)
+    return target
