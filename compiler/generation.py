@@ -147,8 +147,9 @@ def prepare(
         )
         return _design(bundle, knobs, platform, cache, lambda text: say(f"{phase}: {text}"))
 
-    prefill, decode = design("prefill", request.rows), design("decode", request.length)
+    # First: it is what refuses networks whose layers differ, and takes seconds where designs take minutes.
     network = import_network(source, request, cache, lambda text: say(f"network: {text}"))
+    prefill, decode = design("prefill", request.rows), design("decode", request.length)
     return Prepared(source, request, network, prefill, decode)
 
 

@@ -158,8 +158,13 @@ def _make_environment() -> None:
     version = ".".join(map(str, sys.version_info[:3]))
     _say(f"setting up in {VENV} with Python {version} ({sys.executable})")
     _run_step("environment", [sys.executable, "-m", "venv", str(VENV)], os.environ)
-    uv = next(line for line in LOCKS["product"].read_text().splitlines() if line.startswith("uv=="))
-    _run_step("installer", [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", uv], os.environ)
+    pip = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check"]
+    _run_step("installer", [*pip, _pin("uv")], os.environ)
+
+
+def _pin(package: str) -> str:
+    """`package==version` as the product's lock has it."""
+    return next(line for line in LOCKS["product"].read_text().splitlines() if line.startswith(f"{package}=="))
 
 
 def _announce(part: str, torch: Torch, room: float) -> Size:
@@ -173,7 +178,9 @@ def _announce(part: str, torch: Torch, room: float) -> Size:
         _say(
             f"most of it is CUDA, which Millrace does not use: {lighter.download} and {lighter.disk} GB do without it."
         )
-        _say("to avoid it: Ctrl-C, name a place that has the CPU build of torch in MILLRACE_TORCH_INDEX, run this")
+        _say(
+            "to avoid it: Ctrl-C, name a place with the CPU build of torch in MILLRACE_TORCH_INDEX, run this again"
+        )
     if room < size.disk:
         raise SetUpError(f"{VENV} has too little room: {size.disk} GB are needed, {room:.1f} are free. Make room")
     return size
@@ -220,7 +227,7 @@ def _find_torch(options: Sequence[str], environment: Mapping[str, str]) -> Torch
     """The CPU build of the pinned torch where one can be had, else the CUDA build. Raises SetUpError where
     MILLRACE_TORCH_INDEX has none.
     """
-    pin = next(line for line in LOCKS["product"].read_text().splitlines() if line.startswith("torch=="))
+    pin = _pin("torch")
     if place := os.environ.get("MILLRACE_TORCH_INDEX"):
         given = (*options, f"--find-links={place}" if Path(place).is_dir() else f"--index={place}")
         if not _offers_cpu(pin, given, environment):

@@ -40,6 +40,13 @@ def test_lock_names_no_host(lock: str):
     assert "://" not in (ROOT / lock).read_text()
 
 
+def test_the_start_script_takes_the_pythons_of_the_project():
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        wanted = tomllib.load(file)["project"]["requires-python"]
+    [(oldest, newest)] = re.findall(r"^oldest=(\d+) newest=(\d+)", (ROOT / "millrace").read_text(), re.MULTILINE)
+    assert wanted == f">=3.{oldest},<3.{int(newest) + 1}"
+
+
 def test_scripts_parse():
     for script in ("millrace", ".ci/run", "deploy/lock"):
         subprocess.run(["bash", "-n", str(ROOT / script)], check=True)

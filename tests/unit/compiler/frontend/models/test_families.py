@@ -1,5 +1,6 @@
 """Our blocks, around them our language model, are Hugging Face's: same weights, prefill and decode, every family."""
 
+import importlib
 from typing import Any
 
 import pytest
@@ -47,11 +48,12 @@ def fields_of(case: str) -> dict[str, Any]:
 def theirs_of(fields: dict[str, Any]) -> Any:
     """transformers' network with random weights that make every part matter."""
     import torch
-    from transformers import AutoConfig, AutoModelForCausalLM
 
+    # By name: of the list of all its models the type checker would know for ten seconds, and nothing would come of it.
+    library = importlib.import_module("transformers")
     options = {name: value for name, value in fields.items() if name != "model_type"}
-    config = AutoConfig.for_model(fields["model_type"], **options)
-    network = AutoModelForCausalLM.from_config(config, attn_implementation="eager").eval()
+    config = library.AutoConfig.for_model(fields["model_type"], **options)
+    network = library.AutoModelForCausalLM.from_config(config, attn_implementation="eager").eval()
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
         for name, parameter in network.named_parameters():
