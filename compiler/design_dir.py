@@ -18,7 +18,7 @@ from compiler.analysis.read_back import read_back
 from compiler.dialects.context import design_context
 from compiler.errors import InvalidInputError, VerificationError
 from compiler.frontend.bundle import Bundle
-from compiler.graph.task_graph import TaskGraph, TimingSpec
+from compiler.graph.task_graph import ConverterTask, TaskGraph, TimingSpec
 from compiler.metrics import TOOL, VERSION
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform, load_platform
@@ -118,7 +118,7 @@ def write_description(
             shell=platform.shell,
             kernels=tasks.kernels,
             tasks=len(tasks.tasks),
-            converters=sum(t.kind == "converter" for t in tasks.tasks),
+            converters=sum(isinstance(t, ConverterTask) for t in tasks.tasks),
             metrics="\n".join(rows),
             calibration=calibration_note(tasks, platform),
         )

@@ -27,7 +27,7 @@ from compiler.errors import InvalidInputError, MillraceError, VerificationError
 from compiler.frontend.graph_json import graph_from_json
 from compiler.frontend.interpret import evaluate_op
 from compiler.graph.linalg_graph import LinalgGraph
-from compiler.graph.task_graph import Task, TaskGraph
+from compiler.graph.task_graph import ComputeTask, Task, TaskGraph
 from compiler.options import Knobs
 from compiler.platforms.platform import load_platform
 from compiler.simulator.csim.build import build
@@ -163,7 +163,7 @@ def verdict_of(
 
 
 def _computes_integers(task: Task) -> bool:
-    body = task.op.body if task.kind == "compute" and task.op is not None else None
+    body = task.op.body if isinstance(task, ComputeTask) else None
     return body is not None and set(body.arg_dtypes) <= INTEGERS and body.dtype_of(body.result) in INTEGERS
 
 
@@ -171,7 +171,6 @@ def integer_mismatches(task: Task, tasks: TaskGraph, graph: LinalgGraph, taps: P
     """Elements of the task's output that differ from its operation on the inputs that it read, both as the files in
     `taps` recorded them.
     """
-    assert task.op is not None
 
     def recorded(stream: str) -> NDArray[Any]:
         itensor, raw = tasks.stream[stream].itensor, (taps / f"{stream}.bin").read_bytes()

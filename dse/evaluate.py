@@ -4,12 +4,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from compiler.analysis.build import build_task_graph
+from compiler.analysis.build import task_graph
 from compiler.analysis.estimate import estimate
 from compiler.errors import MillraceError, Violation
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.metrics import Metric
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned
 from compiler.platforms.platform import Platform
 
 
@@ -45,14 +46,14 @@ Evaluator = Callable[[LinalgGraph, Knobs, Platform], Evaluation]
 
 
 def evaluate(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Evaluation:
-    """Build the design's TaskGraph and estimate it.
+    """Plan the design and estimate it.
 
     What the compiler rejects on purpose (MillraceError) is an infeasible design with the reason; any other exception
     is a defect of ours and passes through.
     """
     start = perf_counter()
     try:
-        result = estimate(build_task_graph(graph, knobs, platform), platform)
+        result = estimate(task_graph(planned(graph, knobs, platform)), platform)
     except MillraceError as error:
         return Evaluation(knobs, None, None, reason=str(error), seconds=perf_counter() - start)
     seconds = perf_counter() - start

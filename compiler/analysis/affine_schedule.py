@@ -23,7 +23,7 @@ from functools import lru_cache
 from math import floor
 from typing import NamedTuple
 
-from compiler.graph.task_graph import Access, Gate, Stream, Task, TimingSpec
+from compiler.graph.task_graph import Access, ComputeTask, ConverterTask, Gate, Stream, Task, TimingSpec
 
 MIN_DEPTH = 2
 ROUNDING_TOKENS = 0.01  # of the offsets, which are sums of fractions
@@ -62,7 +62,7 @@ def deviation(trips: tuple[int, ...], gates: tuple[Gate, ...], first: int, span:
 
 def is_two_phase(task: Task) -> bool:
     """Whether the task fills all of its buffer before it drains any."""
-    return task.converter is not None and task.converter.shared == 1
+    return isinstance(task, ConverterTask) and task.converter.shared == 1
 
 
 def _clock(task: Task, *, reads: bool) -> tuple[int, int]:
@@ -71,9 +71,9 @@ def _clock(task: Task, *, reads: bool) -> tuple[int, int]:
     A converter that fills, then drains, does each in a span of its own; one that drains a row behind its fill has one
     more row than it has contents.
     """
-    converter = task.converter
-    if converter is None:
+    if not isinstance(task, ConverterTask):
         return 0, task.timing.iterations
+    converter = task.converter
     if is_two_phase(task):
         return (0, converter.fill) if reads else (converter.fill, converter.drain)
     return 0, converter.realisation.period * converter.shared
@@ -127,7 +127,7 @@ def own_paces(tasks: Sequence[Task], streams: Sequence[Stream]) -> dict[str, flo
         paces[task.name] = max((own, *(paces[source] for source in sources[task.name])))
     for task in reversed(tasks):
         node = writing[task.name]
-        if task.kind != "compute":
+        if not isinstance(task, ComputeTask):
             paces[node] = max(paces[node], min((paces[t] for t in targets[task.name]), default=0.0))
     return paces
 

@@ -10,7 +10,7 @@ from math import prod
 from compiler.graph.boundary import Carry
 from compiler.graph.itensor import DTYPE_BITS, ITensor, Loop
 from compiler.graph.linalg_graph import LinalgGraph, Output, Value
-from compiler.graph.task_graph import Dma, Task
+from compiler.graph.task_graph import ConcatTask, Dma, LoadTask, StoreTask, Task
 
 PORT_BITS = 512
 
@@ -89,12 +89,15 @@ def carries_of(outputs: Sequence[Output], values: Iterable[Value], tasks: Iterab
     loads: dict[str, list[Dma]] = {}
     axes: dict[str, int] = {}
     for task in tasks:
-        if task.kind == "concat" and task.op is not None and task.op.axis is not None:
-            axes |= {o.value: o.dims.index(task.op.axis) for o in task.op.inputs if task.op.axis in o.dims}
-        if task.dma is not None and task.kind == "load":
-            loads.setdefault(task.dma.value, []).append(task.dma)
-        elif task.dma is not None:
-            stores[task.dma.value] = task.dma
+        match task:
+            case ConcatTask(op=op) if op.axis is not None:
+                axes |= {o.value: o.dims.index(op.axis) for o in op.inputs if op.axis in o.dims}
+            case LoadTask(dma=dma):
+                loads.setdefault(dma.value, []).append(dma)
+            case StoreTask(dma=dma):
+                stores[dma.value] = dma
+            case _:
+                pass
     return tuple(
         Carry(
             out.name,

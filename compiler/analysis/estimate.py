@@ -19,7 +19,7 @@ from compiler.analysis.resources import (
 from compiler.analysis.schedule import TaskTime, schedule
 from compiler.analysis.transfers import hbm_bytes, hbm_cycles
 from compiler.errors import Violation
-from compiler.graph.task_graph import TaskGraph
+from compiler.graph.task_graph import ConverterTask, TaskGraph
 from compiler.metrics import Fidelity, Metric
 from compiler.platforms.platform import Platform
 
@@ -80,7 +80,7 @@ def violations_of(
     for name in DIE_RESOURCES:
         largest = max(getattr(slr, name) for slr in platform.dies.slrs)
         demands.append((f"slr_{name}", max((getattr(a, name) for a in areas), default=0), largest))
-    image = max((t.dma.words * 64 for t in tasks.tasks if t.dma is not None), default=0)
+    image = max((t.dma.words * 64 for t in tasks.transfers), default=0)
     demands.append(("hbm_channel_bytes", image, platform.hbm.channel_bytes))
     return tuple(Violation(name, float(demand), float(bound)) for name, demand, bound in demands if demand > bound)
 
@@ -132,7 +132,7 @@ def estimate(tasks: TaskGraph, platform: Platform) -> Estimate:
         "kernels": (float(tasks.kernels), "kernels"),
         "tasks": (float(len(tasks.tasks)), "tasks"),
         "padding_share": (100 * tasks.padding_share, "%"),
-        "converters": (float(sum(t.kind == "converter" for t in tasks.tasks)), "converters"),
+        "converters": (float(sum(isinstance(t, ConverterTask) for t in tasks.tasks)), "converters"),
     }
     metrics = tuple(Metric(name, float(value), unit, Fidelity.ESTIMATE) for name, (value, unit) in numbers.items())
     return Estimate(seconds * 1e6, watts * seconds * 1e6, metrics, violations_of(area, areas.values(), tasks, platform))

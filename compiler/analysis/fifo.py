@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from compiler.analysis.affine_schedule import MIN_DEPTH, AffineSchedule, affine_schedule, equal_paces, own_paces
 from compiler.analysis.cycles import bridges, reconvergent_streams
-from compiler.graph.task_graph import Stream, Task
+from compiler.graph.task_graph import ComputeTask, Stream, Task
 from compiler.options import Equalisation, FifoStrategy
 
 BRIDGE_DEPTH = 16  # tokens of a stream on no cycle: a shift register or LUTRAM holds them
@@ -68,7 +68,7 @@ def swept_starts(schedule: AffineSchedule) -> dict[str, float]:
 
 def undemanding(part: KernelPart, equalisation: Equalisation) -> set[str]:
     """Streams on no cycle whose writer may wait: any by `conservative`, one that does not compute by `normal`."""
-    waits = {t.name for t in part.tasks if equalisation == "conservative" or t.kind != "compute"}
+    waits = {t.name for t in part.tasks if equalisation == "conservative" or not isinstance(t, ComputeTask)}
     free = bridges(part.streams)
     return {s.name for s in part.streams if s.name in free and s.source in waits}
 

@@ -4,13 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from compiler.analysis.fusion import plan_fusion, read_itensors, write_itensors
+from compiler.analysis.fusion import greedy_fusion
 from compiler.analysis.fusion_costs import FusionCosts
 from compiler.analysis.shortfall import Shortfall
-from compiler.analysis.tiling import plan_nests
-from compiler.graph.linalg_graph import LinalgGraph
+from compiler.graph.design import Design
 from compiler.options import Knobs
-from compiler.platforms.platform import Platform
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +79,16 @@ class FusionReport:
         }
 
 
-def report_fusion(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> FusionReport:
-    """What the fusion plan of a design (`graph` as it is tiled) cuts, and why. O(cuts x operations)."""
-    nests = plan_nests(graph, knobs)
-    costs = FusionCosts(graph, read_itensors(graph, nests), write_itensors(graph, nests), knobs.converters)
-    budget, on_chip = knobs.fusion_budget, platform.on_chip_bytes
-    plan = plan_fusion(costs, knobs.fusion_plan, budget, on_chip)
+def report_fusion(design: Design, knobs: Knobs) -> FusionReport:
+    """Where a design is cut into kernels, and why. O(cuts x operations)."""
+    costs = FusionCosts(design.graph, design.reads, design.writes, knobs.converters)
+    plan, budget, on_chip = design.kernel_of, knobs.fusion_budget, design.platform.on_chip_bytes
     cuts = [cut for value in costs.writes if (cut := _cut(value, costs, plan, budget, on_chip)) is not None]
     return FusionReport(
         plan=knobs.fusion_plan,
-        kernels=1 + max(plan.values(), default=0),
+        kernels=design.kernels,
         external_bytes=costs.external_bytes(plan),
-        greedy_bytes=costs.external_bytes(plan_fusion(costs, "greedy", budget, on_chip)),
+        greedy_bytes=costs.external_bytes(greedy_fusion(costs, budget)),
         fused_bytes=costs.external_bytes(dict.fromkeys(plan, 0)),
         cuts=tuple(sorted(cuts, key=lambda cut: -cut.bytes)),
     )

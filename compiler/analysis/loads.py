@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from compiler.analysis.tasks import plan_dma
+from compiler.analysis.tasks import plan_packing
 from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import LinalgGraph
 
@@ -17,7 +17,7 @@ def loaded_itensor(stored: ITensor | None, wanted: Sequence[ITensor], port_bits:
         return wanted[0] if len(wanted) == 1 else wanted[0].without_rereads()
     if len(wanted) > 1 or not stored.same_stream(wanted[0].without_rereads()):
         return stored
-    as_stored, as_wanted = (plan_dma("", itensor, 1, port_bits).tokens_per_word for itensor in (stored, wanted[0]))
+    as_stored, as_wanted = (plan_packing(itensor, 1, port_bits).tokens_per_word for itensor in (stored, wanted[0]))
     return wanted[0] if as_stored == as_wanted else stored
 
 

@@ -10,7 +10,7 @@ ever waits for the other's stream.
 from collections.abc import Mapping
 from typing import TypeVar
 
-from compiler.graph.task_graph import TaskGraph
+from compiler.graph.task_graph import DmaTask, TaskGraph
 
 Key = TypeVar("Key")
 
@@ -32,6 +32,6 @@ def port_count(tasks: TaskGraph) -> int:
     """Ports of all kernels together: they lie side by side, so none serves two."""
     counts: list[dict[str, int]] = [{"load": 0, "store": 0} for _ in range(tasks.kernels)]
     for task in tasks.tasks:
-        if task.dma is not None:
+        if isinstance(task, DmaTask):
             counts[task.kernel][task.kind] += task.dma.channels
     return sum(max(count["load"], count["store"]) for count in counts)

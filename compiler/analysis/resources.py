@@ -9,7 +9,7 @@ from compiler.analysis.banks import divider_bits
 from compiler.analysis.memory import buffer_memory, stream_memory
 from compiler.analysis.ports import BURST_WORDS, OUTSTANDING_BURSTS
 from compiler.graph.itensor import DTYPE_BITS
-from compiler.graph.task_graph import Stream, Task, TaskGraph
+from compiler.graph.task_graph import ComputeTask, ConverterTask, DmaTask, Stream, Task, TaskGraph
 from compiler.platforms.platform import Platform
 
 BUFFERED_WORDS = BURST_WORDS * OUTSTANDING_BURSTS  # of one direction of an m_axi adapter: all that may be outstanding
@@ -43,12 +43,10 @@ def total(parts: Iterable[Resources]) -> Resources:
     return Resources(*map(sum, zip(*amounts, strict=True)))
 
 
-def _register_bits(task: Task) -> int:
+def _register_bits(task: ComputeTask) -> int:
     """Registers of a computing task's running results: one vector of accumulators, or else the token that it makes."""
     op, nest = task.op, task.nest
-    assert op is not None
     assert op.body is not None
-    assert nest is not None
     lanes = prod(nest.unroll[d] for d in op.outputs[0].dims)
     return DTYPE_BITS[op.body.dtype_of(op.body.result)] * lanes
 
@@ -70,20 +68,21 @@ def task_shape(task: Task, tasks: TaskGraph, result_bits: int) -> Shape:
 def task_resources(task: Task, tasks: TaskGraph, platform: Platform) -> Resources:
     """Operators, control, pipeline registers, buffers and m_axi adapters of one task."""
     area, operators = platform.area, platform.operators
-    cores = ((operators[core], count) for core, count in task.operators)
+    counts = task.operators if isinstance(task, ComputeTask) else ()
+    cores = ((operators[core], count) for core, count in counts)
     lut, ff, dsp, bits = operator_logic(cores, task.timing.ii)
     logic = task_logic(task_shape(task, tasks, bits), area)
     lut, ff, bram36, uram = lut + logic.lut + area.process.lut, ff + logic.ff + area.process.ff, 0.0, 0
-    ports = task.dma.channels if task.dma is not None else 0
+    ports = task.dma.channels if isinstance(task, DmaTask) else 0
     if ports:
         port, memory = port_logic(platform.hbm.port_bits, area), port_memory(platform.hbm.port_bits, BUFFERED_WORDS)
         lut, ff, bram36 = lut + port.lut * ports, ff + port.ff * ports, memory.bram36 * ports
-    if task.converter is not None:
+    if isinstance(task, ConverterTask):
         dividends = divider_bits(task.converter)
         lut, ff = lut + area.remainder.lut * dividends, ff + area.remainder.ff * dividends
     for memory in map(buffer_memory, task.buffers):
         lut, bram36, uram = lut + memory.lut, bram36 + memory.bram36, uram + memory.uram
-    if task.kind == "compute" and not task.buffers:
+    if isinstance(task, ComputeTask) and not task.buffers:
         ff += _register_bits(task)
     return Resources(lut, ff, dsp, bram36, uram, ports)
 

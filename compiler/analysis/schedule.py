@@ -17,7 +17,7 @@ long, is what remains of the error.
 from typing import NamedTuple
 
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
-from compiler.graph.task_graph import Access, Gate, Task, TaskGraph, TimingSpec
+from compiler.graph.task_graph import Access, Gate, LoadTask, StoreTask, Task, TaskGraph, TimingSpec
 from compiler.platforms.platform import Platform
 
 # A knee is worth keeping where an even pace would be off by this share of the time between first and last token.
@@ -163,7 +163,7 @@ class _Schedule:
         self.arrivals: dict[str, Arrival] = {}
         self.times: dict[str, TaskTime] = {}
 
-    def add_load(self, task: Task) -> None:
+    def add_load(self, task: LoadTask) -> None:
         first, span = float(task.timing.depth), self.moves[task.name]
         self.arrivals[task.writes[0].stream] = Arrival(first, first + span)
         self.times[task.name] = TaskTime(0.0, first + span, span)
@@ -174,7 +174,7 @@ class _Schedule:
         self._throttle_loads(run)
         busy = self.moves.get(task.name, float(timing.iterations * timing.ii))
         end = max(run.start + timing.latency, run.ready(timing.iterations - 1) + timing.depth)
-        if task.kind == "store":  # until the last word is in memory
+        if isinstance(task, StoreTask):  # until the last word is in memory
             end = max(end, run.start + busy) + self.platform.hbm.read_latency_cycles
         alike: dict[tuple[Gate, ...], Arrival] = {}  # a fork's streams
         for write in task.writes:
@@ -192,7 +192,7 @@ class _Schedule:
         for number, read in enumerate(run.reads):
             stream = self.tasks.stream[read.access.stream]
             load = self.tasks.task[stream.source]
-            if load.kind != "load":
+            if not isinstance(load, LoadTask):
                 continue
             time = self.times[load.name]
             arrival = _throttled(run, read, stream.depth + adapter_tokens(load), time.busy)
@@ -205,7 +205,7 @@ def schedule(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, TaskTime],
     """When each task runs, in cycles since its kernel started, and the length of each kernel. O(streams x loops)."""
     found = _Schedule(tasks, platform)
     for task in tasks.tasks:
-        found.add_load(task) if task.kind == "load" else found.add(task)
+        found.add_load(task) if isinstance(task, LoadTask) else found.add(task)
     lengths = [0.0] * tasks.kernels
     for task in tasks.tasks:
         lengths[task.kernel] = max(lengths[task.kernel], found.times[task.name].end)

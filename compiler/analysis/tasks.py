@@ -1,11 +1,9 @@
-"""Tasks from their parts: the one place where a nest becomes a timing spec, operators and buffers.
-
-The search builds tasks from a LinalgGraph and knobs, the compiled IR is read back through the same functions; so both
-give the same TaskGraph.
-"""
+"""Tasks from their parts: the one place where a nest becomes a timing spec, operators and buffers."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import gcd, prod
+from typing import NamedTuple
 
 from compiler.analysis.banks import converter_banks
 from compiler.analysis.memory import buffer_cost
@@ -18,25 +16,31 @@ from compiler.analysis.operators import (
     pipeline_depth,
 )
 from compiler.graph.converter import Converter
+from compiler.graph.design import Packing, Transfer
 from compiler.graph.itensor import DTYPE_BITS, ITensor
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest
 from compiler.graph.realisation import Window
-from compiler.graph.task_graph import Access, Buffer, Dma, Gate, Task, TimingSpec
+from compiler.graph.task_graph import (
+    Access,
+    Buffer,
+    ChunkTask,
+    ComputeTask,
+    ConcatTask,
+    ConverterTask,
+    Dma,
+    ForkTask,
+    Gate,
+    LoadTask,
+    StoreTask,
+    StructuredTask,
+    TimingSpec,
+)
 from compiler.options import Multiplier
 from compiler.platforms.platform import Platform
 
 BUFFER_CYCLES = 2  # address and data stage of an on-chip memory
-
-
-def _read_gates(nest: Nest, dims: Sequence[int]) -> tuple[Gate, ...]:
-    """A token is read in the first iteration of the loops that reuse it."""
-    return tuple(Gate(k, 0, 1) for k in range(nest.read_level(dims), len(nest.loops)))
-
-
-def _write_gates(op: LinalgOp, nest: Nest) -> tuple[Gate, ...]:
-    """A result leaves in the last iteration of the reduction loops."""
-    return tuple(Gate(k, nest.trips[k] - 1, nest.trips[k]) for k in nest.reduction_loops(op.iterators))
+Gates = tuple[Gate, ...]
 
 
 def structured_task(
@@ -48,7 +52,7 @@ def structured_task(
     writes: Sequence[str],
     multiplier: Multiplier,
     platform: Platform,
-) -> Task:
+) -> StructuredTask:
     """The task of an operation. `reads[i]` is the stream of input i, None for a scalar passed by value; `shapes[i]` the
     shape of the value that input i reads; `writes` the streams of the outputs.
     """
@@ -60,6 +64,37 @@ def structured_task(
     return _concat_task(op, nest, kernel, shapes, streamed, writes[0])
 
 
+class _Pipeline(NamedTuple):
+    """What the nest of an operation makes of it, wherever it stands."""
+
+    timing: TimingSpec
+    reads: tuple[Gates, ...]
+    write: Gates
+    operators: tuple[tuple[str, int], ...]
+    buffers: tuple[Buffer, ...]
+
+
+@lru_cache(maxsize=16384)
+def _pipeline(op: LinalgOp, nest: Nest, multiplier: Multiplier, platform: Platform) -> _Pipeline:
+    assert op.body is not None
+    accumulators = nest.accumulators(op.iterators)
+    buffers: tuple[Buffer, ...] = ()
+    if accumulators > REGISTER_ACCUMULATORS:
+        width = DTYPE_BITS[op.body.dtype_of(op.body.result)]
+        banks = prod(nest.unroll[d] for d in op.outputs[0].dims)
+        buffers = (Buffer("acc", width, accumulators, banks, buffer_cost(width, accumulators, banks).kind),)
+    interval, depth = initiation_interval(op, nest, platform), pipeline_depth(op, nest, multiplier, platform)
+    return _Pipeline(
+        TimingSpec(nest.trips, interval, depth),
+        # A token is read in the first iteration of the loops that reuse it.
+        tuple(tuple(Gate(k, 0, 1) for k in range(nest.read_level(o.dims), len(nest.loops))) for o in op.inputs),
+        # A result leaves in the last iteration of the reduction loops.
+        tuple(Gate(k, nest.trips[k] - 1, nest.trips[k]) for k in nest.reduction_loops(op.iterators)),
+        count_operators(op, nest, multiplier),
+        buffers,
+    )
+
+
 def _compute_task(
     op: LinalgOp,
     nest: Nest,
@@ -68,33 +103,19 @@ def _compute_task(
     write: str,
     multiplier: Multiplier,
     platform: Platform,
-) -> Task:
-    assert op.body is not None
-    accesses = tuple(
-        Access(stream, _read_gates(nest, operand.dims))
-        for stream, operand in zip(reads, op.inputs, strict=True)
-        if stream is not None
-    )
-    accumulators = nest.accumulators(op.iterators)
-    buffers: tuple[Buffer, ...] = ()
-    if accumulators > REGISTER_ACCUMULATORS:
-        width = DTYPE_BITS[op.body.dtype_of(op.body.result)]
-        banks = prod(nest.unroll[d] for d in op.outputs[0].dims)
-        buffers = (Buffer("acc", width, accumulators, banks, buffer_cost(width, accumulators, banks).kind),)
-    return Task(
-        name=c_name(op.name),
-        kind="compute",
-        kernel=kernel,
-        timing=TimingSpec(
-            nest.trips, initiation_interval(op, nest, platform), pipeline_depth(op, nest, multiplier, platform)
-        ),
-        reads=accesses,
-        writes=(Access(write, _write_gates(op, nest)),),
-        op=op,
-        nest=nest,
-        scalars=tuple(o.value for o, stream in zip(op.inputs, reads, strict=True) if stream is None),
-        operators=count_operators(op, nest, multiplier),
-        buffers=buffers,
+) -> ComputeTask:
+    pipeline = _pipeline(op, nest, multiplier, platform)
+    return ComputeTask(
+        c_name(op.name),
+        kernel,
+        pipeline.timing,
+        tuple(Access(s, gates) for s, gates in zip(reads, pipeline.reads, strict=True) if s is not None),
+        (Access(write, pipeline.write),),
+        op,
+        nest,
+        tuple(o.value for o, stream in zip(op.inputs, reads, strict=True) if stream is None),
+        pipeline.operators,
+        buffers=pipeline.buffers,
     )
 
 
@@ -103,23 +124,22 @@ def routing_timing(itensor: ITensor) -> TimingSpec:
     return TimingSpec(tuple(loop.trip for loop in itensor.loops), 1, READ_WRITE_CYCLES)
 
 
-def fork_task(name: str, kernel: int, itensor: ITensor, read: str, writes: Sequence[str]) -> Task:
+def fork_task(name: str, kernel: int, itensor: ITensor, read: str, writes: Sequence[str]) -> ForkTask:
     """Copies every token to each of several streams."""
-    timing = routing_timing(itensor)
-    return Task(name, "fork", kernel, timing, (Access(read),), tuple(Access(w) for w in writes))
+    return ForkTask(name, kernel, routing_timing(itensor), (Access(read),), tuple(Access(w) for w in writes))
 
 
-def _chunk_task(op: LinalgOp, nest: Nest, kernel: int, read: str, writes: Sequence[str]) -> Task:
+def _chunk_task(op: LinalgOp, nest: Nest, kernel: int, read: str, writes: Sequence[str]) -> ChunkTask:
     """Routes the tokens of chunk i, loop `axis` = i, to stream i."""
     (loop,) = (k for k, nest_loop in enumerate(nest.loops) if nest_loop.dim == op.axis)
     outputs = tuple(Access(w, (Gate(loop, i, i + 1),)) for i, w in enumerate(writes))
     timing = TimingSpec(nest.trips, 1, READ_WRITE_CYCLES)
-    return Task(c_name(op.name), "chunk", kernel, timing, (Access(read),), outputs, op=op, nest=nest)
+    return ChunkTask(c_name(op.name), kernel, timing, (Access(read),), outputs, op, nest)
 
 
 def _concat_task(
     op: LinalgOp, nest: Nest, kernel: int, shapes: Sequence[tuple[int, ...]], reads: Sequence[str], write: str
-) -> Task:
+) -> ConcatTask:
     """Passes on the tokens of one input after the other along `axis`; an input that lacks the axis has extent 1."""
     (loop,) = (k for k, nest_loop in enumerate(nest.loops) if nest_loop.dim == op.axis)
     inputs: list[Access] = []
@@ -129,63 +149,73 @@ def _concat_task(
         inputs.append(Access(stream, (Gate(loop, start, start + extent),)))
         start += extent
     timing = TimingSpec(nest.trips, 1, READ_WRITE_CYCLES)
-    return Task(c_name(op.name), "concat", kernel, timing, tuple(inputs), (Access(write),), op=op, nest=nest)
+    return ConcatTask(c_name(op.name), kernel, timing, tuple(inputs), (Access(write),), op, nest)
 
 
-def converter_task(name: str, kernel: int, converter: Converter, read: str, write: str) -> Task:
+def converter_task(name: str, kernel: int, converter: Converter, read: str, write: str) -> ConverterTask:
     """Re-orders tokens through a buffer, one row of its realisation after the other."""
-    timing, (fill, drain) = _converter_timing(converter)
-    width = DTYPE_BITS[converter.source.dtype]
-    banks = prod(converter_banks(converter))
-    depth = -(-prod(converter.memory) // banks)
-    buffer = Buffer("buffer", width, depth, banks, buffer_cost(width, depth, banks).kind)
-    return Task(
-        name, "converter", kernel, timing, (Access(read, fill),), (Access(write, drain),),
-        buffers=(buffer,), converter=converter,
-    )  # fmt: skip
+    timing, (fill, drain), buffer = _converter_pipeline(converter)
+    reads, writes = (Access(read, fill),), (Access(write, drain),)
+    return ConverterTask(name, kernel, timing, reads, writes, converter, buffers=(buffer,))
 
 
-def _converter_timing(converter: Converter) -> tuple[TimingSpec, tuple[tuple[Gate, ...], tuple[Gate, ...]]]:
+@lru_cache(maxsize=16384)
+def _converter_pipeline(converter: Converter) -> tuple[TimingSpec, tuple[Gates, Gates], Buffer]:
     """Loops over rows, steps and columns, without those that are always of one iteration; gates of fill and drain."""
     chosen, shared = converter.realisation, converter.shared
     trips = (shared + chosen.delay, chosen.steps, chosen.columns)
     kept = [k for k in range(3) if trips[k] > 1 or (k == 1 and trips[2] == 1)]
 
-    def gates(first_row: int, window: Window) -> tuple[Gate, ...]:
+    def gates(first_row: int, window: Window) -> Gates:
         low = (first_row, window.start, 0)
         high = (first_row + shared, window.start + window.steps, window.each)
         return tuple(Gate(n, low[k], high[k]) for n, k in enumerate(kept) if (low[k], high[k]) != (0, trips[k]))
 
+    width = DTYPE_BITS[converter.source.dtype]
+    banks = prod(converter_banks(converter))
+    depth = -(-prod(converter.memory) // banks)
     timing = TimingSpec(tuple(trips[k] for k in kept), 1, READ_WRITE_CYCLES + BUFFER_CYCLES)
-    return timing, (gates(0, chosen.fill), gates(chosen.delay, chosen.drain))
+    buffer = Buffer("buffer", width, depth, banks, buffer_cost(width, depth, banks).kind)
+    return timing, (gates(0, chosen.fill), gates(chosen.delay, chosen.drain)), buffer
 
 
-def plan_dma(value: str, streamed: ITensor, channels: int, port_bits: int) -> Dma:
-    """Packing of `value` in HBM so that its stream `streamed` reads whole words in order.
+def plan_packing(streamed: ITensor, channels: int, port_bits: int) -> Packing:
+    """How a value lies in HBM so that its stream `streamed` reads whole words in order.
 
     Loops that re-read do not lengthen the image. Behind such a loop a word never straddles the run that is read again.
     """
-    layout = streamed.without_rereads()
     ports = max(1, min(channels, -(-streamed.width // port_bits)))
     if streamed.width > ports * port_bits:
-        return Dma(value, layout, ports, 1, -(-streamed.width // (ports * port_bits)))
+        return Packing(ports, 1, -(-streamed.width // (ports * port_bits)))
     per_word = ports * port_bits // streamed.width
     if streamed.rereads > 1:
         last = max(k for k, loop in enumerate(streamed.loops) if loop.dim is None)
         per_word = gcd(per_word, prod(loop.trip for loop in streamed.loops[last + 1 :]))
-    return Dma(value, layout, ports, per_word, 1)
+    return Packing(ports, per_word, 1)
 
 
-def load_task(name: str, kernel: int, streamed: ITensor, dma: Dma, write: str, platform: Platform) -> Task:
-    """Reads words from HBM and pushes the tokens of `streamed`; `words_per_token` cycles a token."""
-    trips = (*(loop.trip for loop in streamed.loops), *((dma.words_per_token,) if dma.words_per_token > 1 else ()))
-    gates = (Gate(len(trips) - 1, dma.words_per_token - 1, dma.words_per_token),) if dma.words_per_token > 1 else ()
+def load_task(name: str, load: Transfer, write: str, platform: Platform) -> LoadTask:
+    """Reads words from HBM and pushes tokens; `words_per_token` cycles a token."""
+    dma, trips = _dma(load), _dma_trips(load)
+    words = dma.words_per_token
+    gates = (Gate(len(trips) - 1, words - 1, words),) if words > 1 else ()
     timing = TimingSpec(trips, 1, platform.hbm.read_latency_cycles + READ_WRITE_CYCLES)
-    return Task(name, "load", kernel, timing, (), (Access(write, gates),), dma=dma)
+    return LoadTask(name, load.kernel, timing, (), (Access(write, gates),), dma)
 
 
-def store_task(name: str, kernel: int, streamed: ITensor, dma: Dma, read: str) -> Task:
-    """Packs the tokens of `streamed` into words and writes them to HBM in order."""
-    trips = (*(loop.trip for loop in streamed.loops), *((dma.words_per_token,) if dma.words_per_token > 1 else ()))
+def store_task(name: str, store: Transfer, read: str) -> StoreTask:
+    """Packs tokens into words and writes them to HBM in order."""
+    dma, trips = _dma(store), _dma_trips(store)
     gates = (Gate(len(trips) - 1, 0, 1),) if dma.words_per_token > 1 else ()
-    return Task(name, "store", kernel, TimingSpec(trips, 1, READ_WRITE_CYCLES), (Access(read, gates),), (), dma=dma)
+    return StoreTask(name, store.kernel, TimingSpec(trips, 1, READ_WRITE_CYCLES), (Access(read, gates),), (), dma)
+
+
+def _dma(transfer: Transfer) -> Dma:
+    assert transfer.packing is not None, f"{transfer.value} is not packed; run materialize-dmas"
+    return Dma(transfer.value, transfer.itensor.without_rereads(), *transfer.packing)
+
+
+def _dma_trips(transfer: Transfer) -> tuple[int, ...]:
+    assert transfer.packing is not None
+    words = transfer.packing.words_per_token
+    return (*(loop.trip for loop in transfer.itensor.loops), *((words,) if words > 1 else ()))

@@ -11,7 +11,7 @@ from math import ceil, prod
 
 from compiler.analysis.placement.channels import assign_channels
 from compiler.analysis.ports import BURST_WORDS, OUTSTANDING_BURSTS
-from compiler.graph.task_graph import Task, TaskGraph
+from compiler.graph.task_graph import DmaTask, TaskGraph
 from compiler.platforms.platform import Platform
 
 _ALONE = Fraction(1)
@@ -59,15 +59,13 @@ def _share(words: int, users: Sequence[int]) -> Fraction:
     return Fraction(sum(min(words, other) for other in users), words) if len(users) > 1 else _ALONE
 
 
-def words_of(task: Task) -> int:
+def words_of(task: DmaTask) -> int:
     """Words of `channels` x 512 bits that a load or store moves in one run, re-reads included."""
-    assert task.dma is not None
     return ceil(task.timing.iterations / task.dma.tokens_per_word)
 
 
-def adapter_tokens(load: Task) -> int:
+def adapter_tokens(load: DmaTask) -> int:
     """Tokens that the adapter of a load's ports asks for ahead of it, at least one."""
-    assert load.dma is not None
     return max(1, OUTSTANDING_BURSTS * BURST_WORDS * load.dma.tokens_per_word // load.dma.words_per_token)
 
 
@@ -75,7 +73,7 @@ def transfer_cycles(tasks: TaskGraph, platform: Platform) -> dict[str, float]:
     """Cycles of each load and store, by name, when nothing but HBM blocks it: at its own pace or its channels', which
     other ports of its kernel may share, whichever is slower.
     """
-    moving = [t for t in tasks.tasks if t.dma is not None]
+    moving = tasks.transfers
     channels = assign_channels(moving, platform)
     words: list[dict[str, int]] = [{} for _ in range(tasks.kernels)]
     for task in moving:
@@ -87,9 +85,8 @@ def transfer_cycles(tasks: TaskGraph, platform: Platform) -> dict[str, float]:
     }
 
 
-def _memory_cycles(task: Task, tasks: TaskGraph, platform: Platform) -> float:
+def _memory_cycles(task: DmaTask, tasks: TaskGraph, platform: Platform) -> float:
     """Cycles that a channel needs for each of a transfer's ports: one burst for each run between two jumps."""
-    assert task.dma is not None
     hbm, iterations = platform.hbm, task.timing.iterations
     size = hbm.port_bits / 8 / task.dma.tokens_per_word
     sequential = words_of(task) * hbm.port_bits / 8 / platform.channel_bytes_per_cycle
@@ -107,9 +104,8 @@ def _memory_cycles(task: Task, tasks: TaskGraph, platform: Platform) -> float:
 def kernel_hbm_bytes(tasks: TaskGraph) -> tuple[float, ...]:
     """Bytes that cross the HBM ports in one run of each kernel, re-reads included."""
     traffic = [0.0] * tasks.kernels
-    for task in tasks.tasks:
-        if task.dma is not None:
-            traffic[task.kernel] += words_of(task) * task.dma.channels * 64
+    for task in tasks.transfers:
+        traffic[task.kernel] += words_of(task) * task.dma.channels * 64
     return tuple(traffic)
 
 
@@ -121,8 +117,8 @@ def hbm_bytes(tasks: TaskGraph) -> float:
 def hbm_cycles(tasks: TaskGraph, platform: Platform) -> tuple[float, ...]:
     """Cycles that each kernel's traffic takes at least: its ports have a channel each while there are channels."""
     ports = [0] * tasks.kernels
-    for task in tasks.tasks:
-        ports[task.kernel] += task.dma.channels if task.dma is not None else 0
+    for task in tasks.transfers:
+        ports[task.kernel] += task.dma.channels
     channels = [max(1, min(count, platform.hbm.channels)) for count in ports]
     bytes_per_cycle = platform.channel_bytes_per_cycle
     return tuple(b / (n * bytes_per_cycle) for b, n in zip(kernel_hbm_bytes(tasks), channels, strict=True))

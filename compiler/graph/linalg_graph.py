@@ -9,6 +9,7 @@ A dimension may be padded (`compiler.analysis.padding`): shapes and loops then h
 ones. What lies behind a true extent is zero in what the network is given, and arbitrary in what it computes.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -127,6 +128,13 @@ class LinalgOp:
     valid: tuple[int, ...] = ()
     masked: tuple[int, ...] = ()
 
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.name, self.loops, self.inputs, self.outputs))
+
+    def __hash__(self) -> int:
+        return self._hash  # the search looks up the same few operations all the time
+
     @property
     def true_loops(self) -> tuple[int, ...]:
         """The loops' extents without padding."""
@@ -195,6 +203,19 @@ class LinalgGraph:
             for i, operand in enumerate(op.inputs):
                 uses[operand.value].append((op, i))
         return {name: tuple(u) for name, u in uses.items()}
+
+    def ordered(self, ops: Iterable["LinalgOp"]) -> "LinalgGraph":
+        """The network with its operations in this order, and values: what it is given, then as they are made."""
+        ops = tuple(ops)
+        made = [self.value[out.value] for op in ops for out in op.outputs]
+        values = (*(v for v in self.values if v.role != "intermediate"), *made)
+        same = ops == self.ops and values == self.values
+        return self if same else LinalgGraph(self.name, values, ops, self.outputs)
+
+    @cached_property
+    def in_order(self) -> "LinalgGraph":
+        """The network with its values in the order in which its operations make them."""
+        return self.ordered(self.ops)
 
     def verify(self) -> None:
         """Raise VerificationError where a map, extent or order is inconsistent."""

@@ -5,10 +5,10 @@ process: a pipelined perfect loop nest that reads and writes tokens in some of i
 stream is a FIFO with one writer and one reader.
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from math import prod
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from compiler.errors import VerificationError
 from compiler.graph.boundary import Carry
@@ -139,25 +139,90 @@ class Dma:
 
 @dataclass(frozen=True)
 class Task:
-    """One dataflow process.
+    """One dataflow process: its nest in time, and the streams that it reads and writes, in the order of its ports.
 
-    `op` and `nest` say what a compute, chunk or concat task does; `scalars` are the values of its rank-0 inputs;
-    `operators` counts scalar operators side by side in space, by name of the platform's table.
+    Each kind is a class of its own below.
     """
 
+    kind: ClassVar[TaskKind]
+
     name: str
-    kind: TaskKind
     kernel: int
     timing: TimingSpec
     reads: tuple[Access, ...]
     writes: tuple[Access, ...]
-    op: LinalgOp | None = None
-    nest: Nest | None = None
-    scalars: tuple[str, ...] = ()
-    operators: tuple[tuple[str, int], ...] = ()
-    buffers: tuple[Buffer, ...] = ()
-    converter: Converter | None = None
-    dma: Dma | None = None
+    buffers: tuple[Buffer, ...] = field(default=(), kw_only=True)
+
+
+@dataclass(frozen=True)
+class StructuredTask(Task):
+    """A task that runs an operation of the network."""
+
+    op: LinalgOp
+    nest: Nest
+
+
+@dataclass(frozen=True)
+class ComputeTask(StructuredTask):
+    """Computes points side by side. `scalars` are the values of its rank-0 inputs; `operators` counts scalar operators
+    side by side in space, by name of the platform's table.
+    """
+
+    kind = "compute"
+
+    scalars: tuple[str, ...]
+    operators: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class ChunkTask(StructuredTask):
+    """Routes the tokens of each part of a tensor to a stream of its own."""
+
+    kind = "chunk"
+
+
+@dataclass(frozen=True)
+class ConcatTask(StructuredTask):
+    """Passes on the tokens of one tensor after the other."""
+
+    kind = "concat"
+
+
+@dataclass(frozen=True)
+class ForkTask(Task):
+    """Copies every token to each of several streams."""
+
+    kind = "fork"
+
+
+@dataclass(frozen=True)
+class ConverterTask(Task):
+    """Re-orders tokens through a buffer."""
+
+    kind = "converter"
+
+    converter: Converter
+
+
+@dataclass(frozen=True)
+class DmaTask(Task):
+    """Moves words between HBM and a stream."""
+
+    dma: Dma
+
+
+@dataclass(frozen=True)
+class LoadTask(DmaTask):
+    """Reads words from HBM and pushes tokens."""
+
+    kind = "load"
+
+
+@dataclass(frozen=True)
+class StoreTask(DmaTask):
+    """Packs tokens into words and writes them to HBM."""
+
+    kind = "store"
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,9 +268,14 @@ class TaskGraph:
         return {s.name: s for s in self.streams}
 
     @cached_property
+    def transfers(self) -> tuple[DmaTask, ...]:
+        """Loads and stores."""
+        return tuple(t for t in self.tasks if isinstance(t, DmaTask))
+
+    @cached_property
     def padding_share(self) -> float:
         """Share of the points that contractions compute which are padding, in [0, 1)."""
-        contractions = [t.op for t in self.tasks if t.op is not None and t.op.is_contraction]
+        contractions = [t.op for t in self.tasks if isinstance(t, StructuredTask) and t.op.is_contraction]
         computed = sum(op.iterations for op in contractions)
         return sum(op.padded_iterations for op in contractions) / computed if computed else 0.0
 
@@ -250,14 +320,32 @@ def _converter_bytes(converter: Converter) -> dict[str, int]:
 
 
 def _task_json(task: Task) -> dict[str, Any]:
-    data = asdict(replace(task, op=None))
-    data["op"] = task.op.name if task.op is not None else None
-    data["operators"] = dict(task.operators)
-    if task.converter is not None:
-        data["converter"]["source"] = str(task.converter.source)
-        data["converter"]["target"] = str(task.converter.target)
-        data["converter"] |= _converter_bytes(task.converter)
-    if task.dma is not None:
-        data["dma"]["layout"] = str(task.dma.layout)
-        data["dma"]["words"] = task.dma.words
+    data: dict[str, Any] = {
+        "name": task.name,
+        "kind": task.kind,
+        "kernel": task.kernel,
+        "timing": asdict(task.timing),
+        "reads": [asdict(access) for access in task.reads],
+        "writes": [asdict(access) for access in task.writes],
+        "op": None,
+        "nest": None,
+        "scalars": (),
+        "operators": {},
+        "buffers": [asdict(buffer) for buffer in task.buffers],
+        "converter": None,
+        "dma": None,
+    }
+    match task:
+        case StructuredTask():
+            data |= {"op": task.op.name, "nest": asdict(task.nest)}
+            data |= (
+                {"scalars": task.scalars, "operators": dict(task.operators)} if isinstance(task, ComputeTask) else {}
+            )
+        case ConverterTask(converter=converter):
+            itensors = {"source": str(converter.source), "target": str(converter.target)}
+            data["converter"] = asdict(converter) | itensors | _converter_bytes(converter)
+        case DmaTask(dma=dma):
+            data["dma"] = asdict(dma) | {"layout": str(dma.layout), "words": dma.words}
+        case _:
+            pass
     return data

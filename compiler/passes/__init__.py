@@ -1,1 +1,1 @@
-"""Infrastructure of passes: run them, verify between them, print stages."""
+"""What plans an accelerator: one file for each pass, `design_passes` the list (design section 3, "One path")."""

@@ -137,6 +137,9 @@ class Platform:
     operators: dict[str, Operator]
     calibration: str
 
+    def __hash__(self) -> int:
+        return hash((self.name, self.clock_mhz, self.calibration))
+
     @property
     def on_chip_bytes(self) -> int:
         """What the block RAM and URAM of the budget hold, parity bits included."""

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
-from compiler.graph.task_graph import Stream, TaskGraph
+from compiler.graph.task_graph import LoadTask, Stream, TaskGraph
 from compiler.platforms.platform import Platform
 from compiler.simulator.timing.core import Plan
 from compiler.simulator.timing.network import Network, Outcome
@@ -139,5 +139,5 @@ def trials_of(tasks: TaskGraph, platform: Platform, planned: Mapping[str, int] |
     """A trial of each kernel; `planned` depths of its FIFOs."""
     for network in networks_of(tasks, platform):
         streams = {f.name: tasks.stream[f.name] for f in network.fifos if f.name in tasks.stream}
-        loads = frozenset(name for name, s in streams.items() if tasks.task[s.source].kind == "load")
+        loads = frozenset(name for name, s in streams.items() if isinstance(tasks.task[s.source], LoadTask))
         yield Trial(network, streams, loads, planned or {})

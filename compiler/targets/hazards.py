@@ -2,11 +2,10 @@
 
 from compiler.graph.box import write_to_read
 from compiler.graph.converter import box_of
-from compiler.graph.task_graph import Task
+from compiler.graph.task_graph import ConverterTask
 
 
-def write_to_read_distance(task: Task) -> int:
+def write_to_read_distance(task: ConverterTask) -> int:
     """Fewest iterations between the write of a buffered element and its first read. O(sum of the box's extents)."""
     converter = task.converter
-    assert converter is not None
     return write_to_read(box_of(converter.source, converter.target), converter.realisation)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from compiler.analysis.memory import stream_memory
 from compiler.analysis.operators import PACKED
 from compiler.analysis.ports import BURST_WORDS, OUTSTANDING_BURSTS
-from compiler.graph.task_graph import Stream, TaskGraph
+from compiler.graph.task_graph import ComputeTask, Stream, TaskGraph
 from compiler.targets.interface import Interface, Kernel, Port
 from compiler.targets.tasks.emitter import TaskEmitter
 from compiler.targets.tokens import is_packed, token_alias, token_type
@@ -42,7 +42,9 @@ def tasks_source(tasks: TaskGraph, interface: Interface) -> str:
     out.line()
     out.line("#include <cmath>")
     out.line()
-    if any(core.endswith(PACKED) for task in tasks.tasks for core, _ in task.operators):
+    if any(
+        core.endswith(PACKED) for task in tasks.tasks if isinstance(task, ComputeTask) for core, _ in task.operators
+    ):
         out.line('#include "mul2.h"')
     if any(is_packed(s.itensor) for s in tasks.streams):
         out.line('#include "packed_token.h"')

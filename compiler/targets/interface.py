@@ -8,7 +8,7 @@ from compiler.analysis.ports import paired_stores
 from compiler.analysis.tasks import c_name
 from compiler.errors import VerificationError
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Value
-from compiler.graph.task_graph import Dma, Stream, Task, TaskGraph
+from compiler.graph.task_graph import ComputeTask, Dma, DmaTask, StoreTask, Stream, StructuredTask, Task, TaskGraph
 from compiler.targets.scalar_ops import C_TYPE
 from compiler.targets.tokens import token_type
 from compiler.targets.writer import Namer, identifier
@@ -100,10 +100,10 @@ def plan_interface(tasks: TaskGraph, graph: LinalgGraph) -> Interface:
     for number in range(tasks.kernels):
         members = tuple(t for t in tasks.tasks if t.kernel == number)
         streams = tuple(s for s in tasks.streams if tasks.task[s.source].kernel == number)
-        scalars = tuple(dict.fromkeys(s for t in members for s in t.scalars))
+        scalars = tuple(dict.fromkeys(s for t in members for s in scalars_of(t)))
         namer = Namer([*(t.name for t in members), *(s.name for s in streams), *(identifier(s) for s in scalars)])
         for task in members:
-            if task.dma is not None:
+            if isinstance(task, DmaTask):
                 image = _image(task, graph, results)
                 if not _same_content(images.setdefault(image.name, image).dma, image.dma):
                     raise VerificationError(
@@ -117,8 +117,7 @@ def plan_interface(tasks: TaskGraph, graph: LinalgGraph) -> Interface:
     return Interface(name, tuple(images.values()), tuple(kernels), tuple(used), task_ports)
 
 
-def _image(task: Task, graph: LinalgGraph, results: set[str]) -> Image:
-    assert task.dma is not None
+def _image(task: DmaTask, graph: LinalgGraph, results: set[str]) -> Image:
     value = graph.value[task.dma.value]
     if task.dma.layout.shape != value.shape:
         raise VerificationError(
@@ -140,7 +139,7 @@ def _same_content(a: Dma, b: Dma) -> bool:
 def _ports(task: Task, image: Image, namer: Namer) -> tuple[Port, ...]:
     traffic = -(-task.timing.iterations // image.dma.tokens_per_word)
     return tuple(
-        Port(namer.name(f"{image.name}_{c}"), image, c, task.kind == "store", traffic)
+        Port(namer.name(f"{image.name}_{c}"), image, c, isinstance(task, StoreTask), traffic)
         for c in range(image.dma.channels)
     )
 
@@ -166,8 +165,7 @@ def task_parameters(task: Task, tasks: TaskGraph, ports: tuple[Port, ...]) -> tu
     for port in ports:
         kind = "ap_uint<512>*" if port.writes else "const ap_uint<512>*"
         parameters.append(Parameter(kind, namer.name(f"memory{port.channel}"), port.name))
-    if task.scalars:
-        assert task.op is not None
+    if isinstance(task, ComputeTask):
         short = short_names(task.op)
         types = _argument_types(task)
         parameters += [Parameter(types[s], namer.name(short[s]), identifier(s)) for s in task.scalars]
@@ -183,16 +181,20 @@ def short_names(op: LinalgOp) -> dict[str, str]:
     return {v: ".".join(path[shared:]) for v, path in zip(values, paths, strict=True)}
 
 
-def _argument_types(task: Task) -> dict[str, str]:
-    assert task.op is not None
+def scalars_of(task: Task) -> tuple[str, ...]:
+    """Values that the task's kernel passes to it."""
+    return task.scalars if isinstance(task, ComputeTask) else ()
+
+
+def _argument_types(task: ComputeTask) -> dict[str, str]:
     assert task.op.body is not None
     return {o.value: C_TYPE[d] for o, d in zip(task.op.inputs, task.op.body.arg_dtypes, strict=True)}
 
 
 def _stream_hints(task: Task) -> list[str]:
     """What to call the streams inside the task: by the values of its operation, else by direction."""
-    if task.op is not None:
-        short = short_names(task.op)
-        read = [short[o.value] for o in task.op.inputs if o.value not in task.scalars]
+    if isinstance(task, StructuredTask):
+        short, scalars = short_names(task.op), scalars_of(task)
+        read = [short[o.value] for o in task.op.inputs if o.value not in scalars]
         return [*read, *(short[o.value] for o in task.op.outputs)]
     return [*("in" for _ in task.reads), *("out" for _ in task.writes)]

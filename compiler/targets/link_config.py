@@ -2,6 +2,7 @@
 
 from compiler.analysis.placement.channels import assign_channels
 from compiler.analysis.placement.placement import Placement
+from compiler.graph.task_graph import DmaTask
 from compiler.platforms.platform import Platform
 from compiler.targets import floorplan
 from compiler.targets.interface import Interface
@@ -15,7 +16,8 @@ prop=run.impl_1.STEPS.PLACE_DESIGN.TCL.PRE={floorplan.FILE}
 
 def hbm_channels(interface: Interface, platform: Platform) -> dict[tuple[str, int], int]:
     """HBM pseudo-channel of each image's channels, by image name and channel (`assign_channels`)."""
-    channels = assign_channels([task for kernel in interface.kernels for task in kernel.tasks], platform)
+    tasks = (task for kernel in interface.kernels for task in kernel.tasks)
+    channels = assign_channels([task for task in tasks if isinstance(task, DmaTask)], platform)
     return {
         (port.image.name, port.channel): channel
         for task, ports in interface.task_ports.items()

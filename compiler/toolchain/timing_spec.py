@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from compiler.errors import ReportError
-from compiler.graph.task_graph import Task, TaskGraph, TimingSpec
+from compiler.graph.task_graph import DmaTask, Task, TaskGraph, TimingSpec
 from compiler.toolchain.hls.csynth import CsynthReport, Loop, Module
 
 _LEAST_DEPTH = 2  # a token is read in one cycle and written in another
@@ -131,14 +131,14 @@ def _prefix(trips: tuple[int, ...], runs: int) -> int | None:
 def _emitted(task: Task, restarts: int) -> int:
     """Iterations of the emitted nest without its `restarts` outer loops; that of a DMA advances by words."""
     iterations = prod(task.timing.trips[restarts:])
-    if task.dma is None:
+    if not isinstance(task, DmaTask):
         return iterations
     tokens = iterations // task.dma.words_per_token
     return -(-tokens // task.dma.tokens_per_word) * task.dma.words_per_token
 
 
 def _tokens_an_iteration(task: Task) -> int:
-    return task.dma.tokens_per_word if task.dma is not None else 1
+    return task.dma.tokens_per_word if isinstance(task, DmaTask) else 1
 
 
 def _gap(path: _Path, runs: int, run: int) -> int:

@@ -13,7 +13,7 @@ from compiler.analysis.placement.place import describe, place
 from compiler.analysis.placement.placement import Placement
 from compiler.analysis.resources import total
 from compiler.errors import Violation
-from compiler.graph.linalg_graph import LinalgGraph
+from compiler.graph.design import Design
 from compiler.graph.task_graph import TaskGraph
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform
@@ -46,11 +46,12 @@ class BoardPlan:
         }
 
 
-def plan_board(tasks: TaskGraph, graph: LinalgGraph, knobs: Knobs, platform: Platform) -> BoardPlan:
-    """Everything about the board for the tasks of `graph`, which is padded as they are."""
+def plan_board(tasks: TaskGraph, design: Design, knobs: Knobs) -> BoardPlan:
+    """Everything about the board for a design and its `tasks`, as they are sized."""
+    platform = design.platform
     bound, placement = _placed(tasks, platform)
-    channels = assign_channels(bound.tasks, platform)
-    return BoardPlan(bind_fifos(bound), placement, report_fusion(graph, knobs, platform), channels)
+    channels = assign_channels(bound.transfers, platform)
+    return BoardPlan(bind_fifos(bound), placement, report_fusion(design, knobs), channels)
 
 
 def _placed(tasks: TaskGraph, platform: Platform) -> tuple[TaskGraph, Placement]:

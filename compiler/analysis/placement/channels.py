@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
-from compiler.graph.task_graph import Task
+from compiler.graph.task_graph import DmaTask, StoreTask
 from compiler.platforms.platform import Platform
 
 
@@ -20,18 +20,18 @@ class _Demand:
         return max(self.words.values())
 
 
-def _image_key(task: Task, stored: set[str]) -> str:
+def _image_key(task: DmaTask, stored: set[str]) -> str:
     """A value that a kernel stores is one image for all that load it; any other load has an image of its own."""
-    assert task.dma is not None
     return f"={task.dma.value}" if task.dma.value in stored else task.name
 
 
-def _demands(tasks: Sequence[Task]) -> dict[tuple[str, int], _Demand]:
-    stored = {t.dma.value for t in tasks if t.dma is not None and t.kind == "store"}
+def _stored(tasks: Sequence[DmaTask]) -> set[str]:
+    return {task.dma.value for task in tasks if isinstance(task, StoreTask)}
+
+
+def _demands(tasks: Sequence[DmaTask], stored: set[str]) -> dict[tuple[str, int], _Demand]:
     demands: dict[tuple[str, int], _Demand] = {}
     for task in tasks:
-        if task.dma is None:
-            continue
         words = -(-task.timing.iterations // task.dma.tokens_per_word)
         for channel in range(task.dma.channels):
             demand = demands.setdefault((_image_key(task, stored), channel), _Demand(task.dma.words * 64))
@@ -39,7 +39,7 @@ def _demands(tasks: Sequence[Task]) -> dict[tuple[str, int], _Demand]:
     return demands
 
 
-def assign_channels(tasks: Sequence[Task], platform: Platform) -> dict[str, tuple[int, ...]]:
+def assign_channels(tasks: Sequence[DmaTask], platform: Platform) -> dict[str, tuple[int, ...]]:
     """HBM pseudo-channels of each load and store, in the order of its ports; heaviest first, each where the kernels
     that move it move least so far (kernels run one after the other), then where there is most space.
 
@@ -50,7 +50,8 @@ def assign_channels(tasks: Sequence[Task], platform: Platform) -> dict[str, tupl
     load: dict[int, list[int]] = {t.kernel: [0] * hbm.channels for t in tasks}  # words on each channel, by kernel
     space = [hbm.channel_bytes] * hbm.channels
     placed: dict[tuple[str, int], int] = {}
-    demands = _demands(tasks)
+    stored = _stored(tasks)
+    demands = _demands(tasks, stored)
     for key in sorted(demands, key=lambda k: (-demands[k].heaviest, -demands[k].size, k)):
         demand = demands[key]
         channel = _channel(demand, load, space)
@@ -58,12 +59,7 @@ def assign_channels(tasks: Sequence[Task], platform: Platform) -> dict[str, tupl
         space[channel] -= demand.size
         for kernel, words in demand.words.items():
             load[kernel][channel] += words
-    stored = {t.dma.value for t in tasks if t.dma is not None and t.kind == "store"}
-    return {
-        task.name: tuple(placed[_image_key(task, stored), c] for c in range(task.dma.channels))
-        for task in tasks
-        if task.dma is not None
-    }
+    return {task.name: tuple(placed[_image_key(task, stored), c] for c in range(task.dma.channels)) for task in tasks}
 
 
 def _channel(demand: _Demand, load: Mapping[int, list[int]], space: Sequence[int]) -> int:

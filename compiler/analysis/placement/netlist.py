@@ -42,7 +42,7 @@ def task_areas(tasks: TaskGraph, platform: Platform) -> dict[str, Resources]:
 
 def port_wires(tasks: TaskGraph, platform: Platform) -> dict[str, int]:
     """Wires to the HBM of the tasks that have ports."""
-    return {t.name: t.dma.channels * platform.dies.port_wires for t in tasks.tasks if t.dma is not None}
+    return {t.name: t.dma.channels * platform.dies.port_wires for t in tasks.transfers}
 
 
 def netlist_of(tasks: TaskGraph, platform: Platform) -> Netlist:

@@ -16,7 +16,7 @@ from math import ceil, floor
 
 from compiler.analysis.schedule import TaskTime, schedule
 from compiler.analysis.transfers import adapter_tokens
-from compiler.graph.task_graph import Access, Stream, Task, TaskGraph
+from compiler.graph.task_graph import Access, LoadTask, Stream, Task, TaskGraph
 from compiler.platforms.platform import Platform
 
 
@@ -33,8 +33,7 @@ class _Need:
         return self.tokens * self.stream.width
 
 
-def _need(stream: Stream, tasks: TaskGraph, times: Mapping[str, TaskTime]) -> _Need | None:
-    load, reader = tasks.task[stream.source], tasks.task[stream.target]
+def _need(stream: Stream, load: LoadTask, reader: Task, times: Mapping[str, TaskTime]) -> _Need | None:
     (access,) = [read for read in reader.reads if read.stream == stream.name]
     loading = times[load.name].busy
     first = times[reader.name].start + reader.timing.first(access) * reader.timing.ii
@@ -59,11 +58,9 @@ def prefetch_depths(tasks: TaskGraph, platform: Platform, bits: int) -> dict[str
     if bits <= 0:
         return {}
     times, _ = schedule(tasks, platform)
-    needs = [
-        need
-        for stream in tasks.streams
-        if tasks.task[stream.source].kind == "load" and (need := _need(stream, tasks, times)) is not None
-    ]
+    sources = ((stream, tasks.task[stream.source]) for stream in tasks.streams)
+    found = (_need(s, load, tasks.task[s.target], times) for s, load in sources if isinstance(load, LoadTask))
+    needs = [need for need in found if need is not None]
     return _shared(needs, bits)
 
 

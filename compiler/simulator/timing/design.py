@@ -9,7 +9,7 @@ from functools import cached_property
 
 from compiler.analysis.placement.channels import assign_channels
 from compiler.analysis.transfers import run_of
-from compiler.graph.task_graph import Access, Stream, Task, TaskGraph, TaskKind, TimingSpec
+from compiler.graph.task_graph import Access, DmaTask, Stream, Task, TaskGraph, TaskKind, TimingSpec
 from compiler.platforms.platform import Platform
 
 
@@ -81,14 +81,14 @@ def timed_design(
     tasks: TaskGraph, platform: Platform, channels: Mapping[str, Sequence[int]] | None = None
 ) -> TimedDesign:
     """The design of a TaskGraph; `channels` of its transfers, None: as the compiler assigns them."""
-    assigned = assign_channels(tasks.tasks, platform) if channels is None else channels
+    assigned = assign_channels(tasks.transfers, platform) if channels is None else channels
     timed = tuple(_timed_task(t, tasks, tuple(assigned.get(t.name, ()))) for t in tasks.tasks)
     return TimedDesign(tasks.name, tasks.kernels, timed, tuple(map(_timed_stream, tasks.streams)))
 
 
 def _timed_task(task: Task, tasks: TaskGraph, channels: tuple[int, ...]) -> TimedTask:
     transfer = None
-    if task.dma is not None:
+    if isinstance(task, DmaTask):
         (access,) = (*task.reads, *task.writes)
         loops = [(loop.trip, loop.dim is None) for loop in tasks.stream[access.stream].itensor.loops]
         dma = task.dma

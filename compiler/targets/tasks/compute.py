@@ -7,7 +7,7 @@ from math import prod
 
 from compiler.graph.linalg_graph import Body, LinalgOp, Operand
 from compiler.graph.nest import Nest
-from compiler.graph.task_graph import Access, Task
+from compiler.graph.task_graph import Access, ComputeTask
 from compiler.targets.body import describe_body, emit_body
 from compiler.targets.interface import short_names
 from compiler.targets.nest_code import (
@@ -41,7 +41,7 @@ class _Code:
     """One compute task while it is written."""
 
     frame: Frame
-    task: Task
+    task: ComputeTask
     op: LinalgOp
     nest: Nest
     body: Body
@@ -54,12 +54,10 @@ class _Code:
         return self.frame.out
 
 
-def emit_compute(frame: Frame, task: Task) -> None:
+def emit_compute(frame: Frame, task: ComputeTask) -> None:
     """The nest of an operation over its tokens."""
     op, nest, out = task.op, task.nest, frame.out
-    assert op is not None
     assert op.body is not None
-    assert nest is not None
     with frame.function(task, _summary(op, nest, task)) as (params, namer):
         names = NestNames.of(op, nest, namer)
         products = namer.name("product") if _multiplier(task) == "dsp_packed" else None
@@ -215,13 +213,13 @@ def _accumulate(code: _Code, term: str, accumulator: _Accumulator | None) -> str
     return total
 
 
-def _multiplier(task: Task) -> str | None:
+def _multiplier(task: ComputeTask) -> str | None:
     """Realisation of the task's integer products, as its operator cores name it (`imul_8x4_dsp`)."""
     cores = [core for core, _ in task.operators if core.startswith("imul_")]
     return cores[0].split("_", 2)[2] if cores else None
 
 
-def _summary(op: LinalgOp, nest: Nest, task: Task) -> str:
+def _summary(op: LinalgOp, nest: Nest, task: ComputeTask) -> str:
     names = NestNames.of(op, nest, Namer())
     assert op.body is not None
     what = describe_body(op.body, [_indexed(o, op, names) for o in op.inputs])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from compiler.analysis.banks import banks_apart, converter_banks
 from compiler.graph.converter import Converter, box_of
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.task_graph import Task
+from compiler.graph.task_graph import ConverterTask
 from compiler.targets.counters import Counters
 from compiler.targets.hazards import write_to_read_distance
 from compiler.targets.nest_code import gate_condition, guarded, pipelined_nest, row_major, subscript, unrolled
@@ -135,10 +135,9 @@ def _split(loop: Loop, apart: Mapping[int, int]) -> list[Loop]:
     return [Loop(span // bank, bank, loop.dim), Loop(bank // loop.step, loop.step, loop.dim)]
 
 
-def emit_converter(frame: Frame, task: Task) -> None:
+def emit_converter(frame: Frame, task: ConverterTask) -> None:
     """The buffer, and the two walks over it in one pipelined loop."""
     converter, out = task.converter, frame.out
-    assert converter is not None
     box, layout = box_of(converter.source, converter.target), _Layout.of(converter)
     with frame.function(task, _summary(task)) as (params, namer):
         name = namer.name("buffer")
@@ -168,7 +167,7 @@ def emit_converter(frame: Frame, task: Task) -> None:
                 fill.advance(out)
 
 
-def _directives(out: CppWriter, name: str, task: Task, layout: _Layout) -> None:
+def _directives(out: CppWriter, name: str, task: ConverterTask, layout: _Layout) -> None:
     """A bank for every element that a token of either side moves at once; the memory; the distance of its accesses."""
     banks = converter_banks(layout.converter)
     position = 2 if layout.converter.halves > 1 else 1
@@ -186,9 +185,8 @@ def _directives(out: CppWriter, name: str, task: Task, layout: _Layout) -> None:
     out.pragma(f"dependence variable={name} type=inter direction=RAW distance={distance} dependent=true")
 
 
-def _summary(task: Task) -> str:
+def _summary(task: ConverterTask) -> str:
     converter = task.converter
-    assert converter is not None
     box, chosen = "x".join(map(str, converter.extent)), converter.realisation
     if converter.shared == 1:
         return f"Re-orders tokens: the two sides share no loop, so all of {box} is filled, then drained. {rate(task)}."

@@ -3,10 +3,18 @@
 Reads and writes happen under the conditions of the task's gates.
 """
 
-from collections.abc import Callable
-
 from compiler.errors import UnsupportedError
-from compiler.graph.task_graph import Task, TaskGraph
+from compiler.graph.task_graph import (
+    ChunkTask,
+    ComputeTask,
+    ConcatTask,
+    ConverterTask,
+    ForkTask,
+    LoadTask,
+    StoreTask,
+    Task,
+    TaskGraph,
+)
 from compiler.targets.interface import Interface, Parameter
 from compiler.targets.tasks.compute import emit_compute
 from compiler.targets.tasks.converter import emit_converter
@@ -14,16 +22,6 @@ from compiler.targets.tasks.frame import Frame
 from compiler.targets.tasks.memory import emit_load, emit_store
 from compiler.targets.tasks.routing import emit_chunk, emit_concat, emit_fork
 from compiler.targets.writer import CppWriter
-
-EMIT: dict[str, Callable[[Frame, Task], None]] = {
-    "compute": emit_compute,
-    "fork": emit_fork,
-    "chunk": emit_chunk,
-    "concat": emit_concat,
-    "converter": emit_converter,
-    "load": emit_load,
-    "store": emit_store,
-}
 
 
 class TaskEmitter:
@@ -34,12 +32,29 @@ class TaskEmitter:
 
     def emit(self, task: Task) -> None:
         """Write `task`. Raises UnsupportedError that names the task and what has no C++."""
-        if task.kind not in EMIT:
-            raise UnsupportedError(f"no C++ for task {task.name} of kind {task.kind}")
         try:
-            EMIT[task.kind](self._frame, task)
+            self._emit(task)
         except UnsupportedError as error:
             raise UnsupportedError(f"task {task.name}: {error}") from error
+
+    def _emit(self, task: Task) -> None:
+        match task:
+            case ComputeTask():
+                emit_compute(self._frame, task)
+            case ForkTask():
+                emit_fork(self._frame, task)
+            case ChunkTask():
+                emit_chunk(self._frame, task)
+            case ConcatTask():
+                emit_concat(self._frame, task)
+            case ConverterTask():
+                emit_converter(self._frame, task)
+            case LoadTask():
+                emit_load(self._frame, task)
+            case StoreTask():
+                emit_store(self._frame, task)
+            case _:
+                raise UnsupportedError(f"there is no C++ for a {task.kind}")
 
     def parameters(self, task: Task) -> tuple[Parameter, ...]:
         return self._frame.parameters(task)

@@ -5,17 +5,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.task_graph import Dma, Task
+from compiler.graph.task_graph import Dma, LoadTask, StoreTask
 from compiler.targets.nest_code import guarded, pipelined_nest, row_major, unrolled
 from compiler.targets.tasks.frame import Frame
 from compiler.targets.tokens import is_packed
 from compiler.targets.writer import CppWriter, Namer
 
 
-def emit_load(frame: Frame, task: Task) -> None:
+def emit_load(frame: Frame, task: LoadTask) -> None:
     """Words of HBM, cut into tokens."""
     dma, out = task.dma, frame.out
-    assert dma is not None
     streamed = frame.itensor(task.writes[0])
     with frame.function(task, f"Reads {dma.value} from HBM. {_image_summary(dma)}") as (params, namer):
         stream, memory = params[0], params[1:]
@@ -37,10 +36,9 @@ def emit_load(frame: Frame, task: Task) -> None:
                     out.line(f"{stream}.write(token);")
 
 
-def emit_store(frame: Frame, task: Task) -> None:
+def emit_store(frame: Frame, task: StoreTask) -> None:
     """Tokens, packed into words of HBM."""
     dma, out = task.dma, frame.out
-    assert dma is not None
     with frame.function(task, f"Writes {dma.value} to HBM. {_image_summary(dma)}") as (params, namer):
         stream, memory = params[0], params[1:]
         walk = _MemoryWalk.of(frame.itensor(task.reads[0]), dma, namer)

@@ -1,11 +1,11 @@
 """C++ of the tasks that only route tokens: fork, chunk, concat."""
 
-from compiler.graph.task_graph import Task
+from compiler.graph.task_graph import ChunkTask, ConcatTask, ForkTask
 from compiler.targets.nest_code import NestNames, gate_condition, guarded, pipelined_nest
 from compiler.targets.tasks.frame import Frame
 
 
-def emit_fork(frame: Frame, task: Task) -> None:
+def emit_fork(frame: Frame, task: ForkTask) -> None:
     """Every token to every reader."""
     out = frame.out
     with frame.function(task, f"Copies every token to {len(task.writes)} readers.") as (params, namer):
@@ -16,11 +16,9 @@ def emit_fork(frame: Frame, task: Task) -> None:
                 out.line(f"{stream}.write(token);")
 
 
-def emit_chunk(frame: Frame, task: Task) -> None:
+def emit_chunk(frame: Frame, task: ChunkTask) -> None:
     """Each token to the output of its chunk."""
     op, nest, out = task.op, task.nest, frame.out
-    assert op is not None
-    assert nest is not None
     summary = f"{op.name}: each token goes to the output of the chunk that it is in."
     with frame.function(task, summary) as (params, namer):
         names = NestNames.of(op, nest, namer)
@@ -31,12 +29,10 @@ def emit_chunk(frame: Frame, task: Task) -> None:
                     out.line(f"{stream}.write(token);")
 
 
-def emit_concat(frame: Frame, task: Task) -> None:
+def emit_concat(frame: Frame, task: ConcatTask) -> None:
     """The inputs one after the other."""
     op, nest, out = task.op, task.nest, frame.out
-    assert op is not None
     assert op.axis is not None
-    assert nest is not None
     summary = f"{op.name}: the tokens of one input after the other along {op.outputs[0].value}'s joined dimension."
     with frame.function(task, summary) as (params, namer):
         names = NestNames.of(op, nest, namer)

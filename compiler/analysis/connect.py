@@ -1,0 +1,62 @@
+"""Who reads what from whom: a port and a reader that wants another order have a converter between them."""
+
+from dataclasses import dataclass, field, replace
+
+from compiler.analysis.names import c_name, converter_name, input_stream, load_name, operand_stream, store_name
+from compiler.graph.converter import plan_converter
+from compiler.graph.design import Conversion, Design, Edge, Transfer
+from compiler.graph.itensor import ITensor
+from compiler.options import ConverterRule
+
+
+@dataclass
+class Wiring:
+    """Edges and converters as they are made; `rule` is how converters are realised."""
+
+    rule: ConverterRule
+    converters: dict[str, Conversion] = field(default_factory=dict[str, Conversion])
+    edges: dict[str, Edge] = field(default_factory=dict[str, Edge])
+
+    def join(self, stream: str, edge: Edge, wanted: ITensor, kernel: int) -> None:
+        """Let the reader of `stream` have `edge` as `wanted`."""
+        if edge.itensor.same_stream(wanted):
+            self.edges[stream] = edge
+            return
+        name = converter_name(edge.value, stream)
+        self.converters[name] = Conversion(edge.value, kernel, plan_converter(edge.itensor, wanted, self.rule))
+        self.edges[input_stream(name)] = edge._replace(target=name)
+        self.edges[stream] = Edge(edge.value, name, edge.target, wanted)
+
+
+def connected(design: Design, rule: ConverterRule) -> Design:
+    """`design` with the streams of its kernels: on chip between operations of one kernel, from and to HBM elsewhere.
+
+    Every input that comes from HBM has a load of its own, which streams as the input wants. O(operands).
+    """
+    graph, kernel_of, wiring = design.graph, design.kernel_of, Wiring(rule)
+    loads: dict[str, Transfer] = {}
+    stores: dict[str, Transfer] = {}
+    leaving = {out.value for out in graph.outputs}
+    for op in graph.ops:
+        kernel = kernel_of[op.name]
+        for i, operand in enumerate(op.inputs):
+            wanted, value, stream = design.reads[op.name, i], operand.value, operand_stream(op.name, i)
+            if wanted is None:
+                continue
+            producer, _ = graph.producer.get(value, (None, 0))
+            if producer is not None and kernel_of[producer.name] == kernel:
+                edge = Edge(value, c_name(producer.name), c_name(op.name), design.writes[value])
+                wiring.join(stream, edge, wanted, kernel)
+                continue
+            leaving.add(value)
+            name = load_name(value, kernel)
+            name = name if name not in loads else f"{name}_to_{stream}"
+            loads[name] = Transfer(value, kernel, wanted)
+            wiring.edges[stream] = Edge(value, name, c_name(op.name), wanted)
+    for op in graph.ops:
+        for out in op.outputs:
+            if out.value in leaving:
+                name, made = store_name(out.value), design.writes[out.value]
+                stores[name] = Transfer(out.value, kernel_of[op.name], made)
+                wiring.edges[input_stream(name)] = Edge(out.value, c_name(op.name), name, made)
+    return replace(design, loads=loads, stores=stores, converters=wiring.converters, edges=wiring.edges)

@@ -1,0 +1,25 @@
+"""bind-multipliers: choose what integer products are made of (level 3 of the design space)."""
+
+from dataclasses import replace
+
+from typing_extensions import override
+
+from compiler.graph.design import Design
+from compiler.graph.linalg_graph import LinalgOp
+from compiler.passes.base import Pass
+
+
+def _multiplies_integers(op: LinalgOp) -> bool:
+    return op.body is not None and any(scalar.name == "arith.muli" for scalar in op.body.ops)
+
+
+class BindMultipliers(Pass):
+    """Mark every operation with integer products: LUTs (`fabric`) or DSP blocks (`dsp`, `dsp_packed`)."""
+
+    name = "bind-multipliers"
+    options = ("multiplier",)
+
+    @override
+    def run(self, design: Design) -> Design:
+        bound = {op.name: self.knobs.multiplier for op in design.graph.ops if _multiplies_integers(op)}
+        return replace(design, multipliers=bound)

@@ -1,0 +1,46 @@
+"""The passes of one design, in order: what the search runs, and what `compile` runs and writes down."""
+
+from collections.abc import Callable, Sequence
+
+from compiler.graph.design import Design
+from compiler.graph.linalg_graph import LinalgGraph
+from compiler.options import Knobs
+from compiler.passes.base import Pass
+from compiler.passes.bind_multipliers import BindMultipliers
+from compiler.passes.fuse_kernels import FuseKernels
+from compiler.passes.insert_forks import InsertForks
+from compiler.passes.linalg_to_dataflow import LinalgToDataflow
+from compiler.passes.materialize_dmas import MaterializeDmas
+from compiler.passes.pad_dimensions import PadDimensions
+from compiler.passes.plan_loads import PlanLoads
+from compiler.passes.share_converters import ShareConverters
+from compiler.passes.size_fifos import SizeFifos
+from compiler.passes.tile_tasks import TileTasks
+from compiler.platforms.platform import Platform
+
+DESIGN_PASSES: tuple[type[Pass], ...] = (
+    PadDimensions,  # before anything that plans on the extents of loops
+    TileTasks,
+    LinalgToDataflow,
+    FuseKernels,
+    PlanLoads,  # before forks: it leaves several readers on one load
+    ShareConverters,  # between the last pass that makes converters and the one that copies
+    InsertForks,
+    BindMultipliers,
+    MaterializeDmas,  # after fusion: what stays on chip needs no DMA
+    SizeFifos,
+)
+OnPass = Callable[[Pass, Design], Design]
+
+
+def planned(
+    graph: LinalgGraph, knobs: Knobs, platform: Platform, passes: Sequence[type[Pass]] = DESIGN_PASSES
+) -> Design:
+    """The accelerator of `graph` with `knobs` on `platform`. O(operations x log(unroll) + streams).
+
+    Raises InvalidInputError where an override does not fit its operation.
+    """
+    design = Design(graph.in_order, platform)
+    for pass_ in passes:
+        design = pass_(knobs).run(design)
+    return design

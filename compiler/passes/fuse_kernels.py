@@ -1,0 +1,29 @@
+"""fuse-kernels: put neighbours on chip together under a budget of converter memory (level 2 of the design space)."""
+
+from dataclasses import replace
+
+from typing_extensions import override
+
+from compiler.analysis.connect import connected
+from compiler.analysis.fusion import plan_fusion
+from compiler.analysis.fusion_costs import FusionCosts
+from compiler.graph.design import Design
+from compiler.passes.base import Pass
+
+
+class FuseKernels(Pass):
+    """Merge kernels by a plan of `compiler.analysis.fusion`; converters in one kernel take at most `fusion_budget`
+    bytes, and all kernels together at most what the board has on chip where that is possible. Operations stand in the
+    order of their kernels from here on.
+    """
+
+    name = "fuse-kernels"
+    options = ("fusion_budget", "fusion_plan", "converters")
+
+    @override
+    def run(self, design: Design) -> Design:
+        knobs = self.knobs
+        costs = FusionCosts(design.graph, design.reads, design.writes, knobs.converters)
+        plan = plan_fusion(costs, knobs.fusion_plan, knobs.fusion_budget, design.platform.on_chip_bytes)
+        graph = design.graph.ordered(sorted(design.graph.ops, key=lambda op: plan[op.name]))
+        return connected(replace(design, graph=graph, kernel_of=plan), knobs.converters)

@@ -1,0 +1,47 @@
+"""plan-loads: every tensor enters a kernel once, in an order that its memory image allows."""
+
+from dataclasses import replace
+
+from typing_extensions import override
+
+from compiler.analysis.boundary import stored_inputs
+from compiler.analysis.connect import Wiring
+from compiler.analysis.loads import loaded_itensor
+from compiler.analysis.names import load_name
+from compiler.graph.design import Design, Transfer
+from compiler.graph.itensor import ITensor
+from compiler.passes.base import Pass
+
+
+class PlanLoads(Pass):
+    """Merge the loads of one tensor in a kernel, and load it in the order in which it lies in HBM wherever another
+    order would not read whole words; converters restore what each reader wants. An input that is an output of the last
+    run is loaded as that is stored.
+
+    Assumes that every load has one reader.
+    """
+
+    name = "plan-loads"
+    options = ("converters",)
+
+    @override
+    def run(self, design: Design) -> Design:
+        lies = {**stored_inputs(design.graph, design.writes), **design.writes}
+        wanted: dict[tuple[str, int], list[ITensor]] = {}
+        for edge in design.edges.values():
+            if (load := design.loads.get(edge.source)) is not None:
+                wanted.setdefault((load.value, load.kernel), []).append(edge.itensor)
+        bits = design.platform.hbm.port_bits
+        loads = {
+            load_name(value, kernel): Transfer(value, kernel, loaded_itensor(lies.get(value), itensors, bits))
+            for (value, kernel), itensors in wanted.items()
+        }
+        wiring = Wiring(self.knobs.converters, dict(design.converters))
+        for name, edge in design.edges.items():
+            if (load := design.loads.get(edge.source)) is None:
+                wiring.edges[name] = edge
+                continue
+            merged = load_name(load.value, load.kernel)
+            made = edge._replace(source=merged, itensor=loads[merged].itensor)
+            wiring.join(name, made, edge.itensor, load.kernel)
+        return replace(design, loads=loads, converters=wiring.converters, edges=wiring.edges)
