@@ -24,13 +24,13 @@ from statistics import mean, median
 
 from bench.error_plot import error_plot
 from bench.workload import bundle_cache
-from compiler.analysis.build import build_task_graph
 from compiler.analysis.estimate import estimate
 from compiler.errors import MillraceError, ToolError, VerificationError
 from compiler.frontend.bundle import import_model
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.task_graph import TaskGraph
 from compiler.options import Knobs, Workload
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import Platform, load_platform
 from compiler.simulator.timing.simulate import simulate
 from compiler.sizing.certify import certify
@@ -99,7 +99,7 @@ def draw(workload: Workload, graph: LinalgGraph, platform: Platform, count: int,
 
 def _buildable(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> bool:
     try:
-        build_task_graph(graph, knobs, platform)
+        planned_tasks(graph, knobs, platform)
     except MillraceError:
         return False
     return True
@@ -121,7 +121,7 @@ class Comparison:
 
     def __call__(self, drawn: Drawn) -> Compared | None:
         """None where the simulation takes too long. Raises VerificationError where the design deadlocks: none may."""
-        tasks = build_task_graph(self.graphs[drawn.workload], drawn.knobs, self.platform)
+        tasks = planned_tasks(self.graphs[drawn.workload], drawn.knobs, self.platform)
         found = estimate(tasks, self.platform)
         cycles = next(m.value for m in found.metrics if m.name == "cycles")
         try:

@@ -21,12 +21,12 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.workload import bundle_cache
-from compiler.analysis.build import build_task_graph
 from compiler.analysis.memory import fifo_cost
 from compiler.frontend.bundle import import_model
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.task_graph import Stream, TaskGraph
 from compiler.options import Equalisation, FifoEffort, Knobs, Phase, Workload
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import Platform, load_platform
 from compiler.sizing.certify import WORK, Sizing, certify
 from compiler.sizing.lp import lp_depths
@@ -90,7 +90,7 @@ class Row:
 def measure(graph: LinalgGraph, phase: str, unroll: int, platform: Platform, effort: int, check: bool) -> Row:
     """Size one design, then its FIFOs in the other ways."""
     knobs = Knobs(overall_unroll=unroll)
-    tasks = build_task_graph(graph, knobs, platform)
+    tasks = planned_tasks(graph, knobs, platform)
     start, processor = time.perf_counter(), time.process_time()
     sizing = certify(tasks, platform, effort)
     seconds, processor = time.perf_counter() - start, time.process_time() - processor
@@ -122,7 +122,7 @@ def memories(
     graph: LinalgGraph, tasks: TaskGraph, sizing: Sizing, trials: Sequence[Trial], knobs: Knobs, platform: Platform
 ) -> dict[str, Memory]:
     """By way of sizing."""
-    whole = build_task_graph(graph, replace(knobs, fifo="whole"), platform)
+    whole = planned_tasks(graph, replace(knobs, fifo="whole"), platform)
     peak = {name: max(2, most) for trial in trials for name, most in peaks(trial.base).items()}
     plans = [Memory.of(with_depths(tasks, lp_depths(tasks, each))) for each in EQUALISATIONS]
     return {

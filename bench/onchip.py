@@ -21,12 +21,12 @@ from rich.table import Table
 
 from bench.matrix import MODELS
 from bench.workload import bundle_cache
-from compiler.analysis.build import build_task_graph
 from compiler.frontend.bundle import import_model
 from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.task_graph import TaskGraph
 from compiler.options import Knobs, Precision, Workload
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.sizing.certify import certify
 
@@ -68,7 +68,7 @@ def measure(model: str, precision: Precision, length: int, tile: int, certified:
 
 def _kept(graph: LinalgGraph, knobs: Knobs, certified: bool) -> Kept:
     platform = load_platform("u55c")
-    tasks = build_task_graph(graph, knobs, platform)
+    tasks = planned_tasks(graph, knobs, platform)
     if certified:
         tasks = certify(tasks, platform).tasks
     weights = {t.name for t in tasks.tasks if t.kind == "load" and t.dma and graph.value[t.dma.value].role == "param"}

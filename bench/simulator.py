@@ -20,11 +20,11 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 
 from bench.workload import bundle_cache
-from compiler.analysis.build import build_task_graph
 from compiler.errors import VerificationError
 from compiler.frontend.bundle import import_model
 from compiler.graph.task_graph import Access, TaskGraph
 from compiler.options import Knobs, Workload
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import Platform, load_platform
 from compiler.simulator.timing.core import Plan
 from compiler.simulator.timing.network import Fifo, Network, Outcome, Process
@@ -147,7 +147,7 @@ def main() -> None:
     load_before = os.getloadavg()[0]
     cases = [chain()]
     for unroll in UNROLLS:
-        tasks = build_task_graph(graph, Knobs(overall_unroll=unroll), platform)
+        tasks = planned_tasks(graph, Knobs(overall_unroll=unroll), platform)
         cases += blocks(tasks, platform, f"unroll {unroll}")
     rows = [row for case in cases for row in rows_of(case, args.limit, args.repeat)]
     if args.json:

@@ -7,18 +7,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from xdsl.parser import Parser
-from xdsl.utils.exceptions import ParseError, VerifyException
-
+from compiler.analysis.build import task_graph
 from compiler.analysis.estimate import Estimate
 from compiler.analysis.limits import Work, impossible, work_of
 from compiler.analysis.placement.board_plan import BoardPlan
 from compiler.analysis.provenance import calibration_note
-from compiler.analysis.read_back import read_back
-from compiler.dialects.context import design_context
 from compiler.errors import InvalidInputError, VerificationError
 from compiler.frontend.bundle import Bundle
 from compiler.graph.task_graph import ConverterTask, TaskGraph, TimingSpec
+from compiler.ir.read import parse_design
 from compiler.metrics import TOOL, VERSION
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform, load_platform
@@ -163,10 +160,8 @@ def stored_tasks(directory: Path, platform: Platform) -> TaskGraph:
     """The accelerator as the IR after the last pass has it. Raises InvalidInputError where that is damaged."""
     file = last_stage(directory)
     try:
-        module = Parser(design_context(), file.read_text()).parse_module()
-        module.verify()
-        return read_back(module, platform)
-    except (OSError, ParseError, VerifyException, VerificationError) as error:
+        return task_graph(parse_design(file.read_text(), platform))
+    except (OSError, VerificationError) as error:
         raise InvalidInputError(f"{file} is damaged: {error}; compile the design again") from error
 
 

@@ -1,60 +1,41 @@
-"""The compiler, as a list: PyTorch -> linalg -> itensor dataflow IR -> streams -> HLS C++ (design section 3).
+"""The compiler, as a list: PyTorch -> linalg -> passes over one Design, written as IR after each -> certified FIFOs ->
+placed on the board -> HLS C++ (design section 3).
 
-Every stage's IR is verified, written to `ir/NN-stage.mlir`, and parses again. `ir/expanded.mlir` is the last one with
-every task spelled out as loops.
+`ir/NN-pass.mlir` is the design after each pass; what is certified, placed and emitted is what the last of these texts
+says. `ir/expanded.mlir` is the last one with every task spelled out as loops.
 """
 
 import shutil
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
-from xdsl.dialects.builtin import ModuleOp
-
+from compiler.analysis.build import task_graph
 from compiler.analysis.estimate import Estimate, estimate
-from compiler.analysis.padding import pad
 from compiler.analysis.placement.board_plan import plan_board
-from compiler.analysis.read_back import read_back
 from compiler.design_dir import OnStage, silent, write_description, write_testbench_data
-from compiler.dialects.context import design_context
-from compiler.errors import InvalidInputError, MillraceError
+from compiler.errors import InvalidInputError, MillraceError, VerificationError
 from compiler.frontend.bundle import Bundle
+from compiler.graph.design import Design
+from compiler.ir.expand_tasks import expanded_text
+from compiler.ir.read import parse_design
+from compiler.ir.write import design_text
 from compiler.options import FifoEffort, Knobs
-from compiler.passes.runner import print_module, run_passes
+from compiler.passes.design_passes import DESIGN_PASSES
 from compiler.platforms.platform import Platform
-from compiler.sizing.certify import Sizing, size
+from compiler.sizing.certify import Sizing, as_given, size
 from compiler.targets.emit import NetworkData, emit_design
 from compiler.targets.tolerance import TOLERANCE
-from compiler.transforms.expand_tasks import ExpandTasksPass
-from compiler.transforms.import_linalg import import_linalg
-from compiler.transforms.pipeline_passes import design_passes
-from compiler.transforms.set_fifo_depths import SetFifoDepthsPass
+
+IMPORTED, CERTIFIED = "import-linalg", "certify-fifos"
+STAGES = (IMPORTED, *(pass_.name for pass_ in DESIGN_PASSES), CERTIFIED)
 
 
-def build_ir(
-    bundle: Bundle, knobs: Knobs, platform: Platform, ir: Path, on_stage: OnStage, effort: FifoEffort = "quick"
-) -> Sizing:
-    """Take the network through all passes; the accelerator that the last stage's IR describes."""
-    ir.mkdir(parents=True)
-    shutil.copyfile(bundle.directory / "linalg.mlir", ir / "00-linalg.mlir")
-
-    def record(number: int, name: str, stage: ModuleOp) -> None:
-        on_stage(f"pass {name}")
-        (ir / f"{number:02}-{name}.mlir").write_text(print_module(stage))
-
-    module = import_linalg(bundle.graph)
-    record(1, "import-linalg", module)
-    passes = design_passes(knobs, platform)
-    run_passes(module, passes, design_context(), record, first=2)
-    tasks = read_back(module, platform)
-    tasks.verify()
-    on_stage("certify FIFO depths")
-    sizing = size(tasks, knobs.fifo, platform, effort)
-    run_passes(module, (SetFifoDepthsPass.of(sizing.tasks),), design_context(), record, first=2 + len(passes))
-    run_passes(module, (ExpandTasksPass(),), design_context())
-    (ir / "expanded.mlir").write_text(print_module(module))  # for people; without a number, because no step reads it
-    return sizing
+def stage_file(stage: str) -> str:
+    """Name of the text of a design after `stage`, in `ir/`."""
+    return f"{STAGES.index(stage) + 1:02}-{stage}.mlir"
 
 
 def compile_design(
@@ -64,27 +45,83 @@ def compile_design(
     out: Path,
     on_stage: OnStage | None = None,
     fifo_effort: FifoEffort = "quick",
+    start: Path | None = None,
 ) -> Estimate:
     """Compile one design into the directory `out` (design section 8), all of it or nothing. With more `fifo_effort` its
-    FIFOs may get smaller, no safer.
+    FIFOs may get smaller, no safer. `start`: go on from this text of `ir/` in a design directory instead of the start.
 
-    Raises InvalidInputError where `out` holds something, MillraceError where the disk is full or a pass fails.
+    Raises InvalidInputError where `out` holds something or `start` is no text of this network, MillraceError where the
+    disk is full or a pass fails.
     """
     say = on_stage or silent
-    with _whole_directory(out) as design:
-        sizing = build_ir(bundle, knobs, platform, design / "ir", say, fifo_effort)
+    with _whole_directory(out) as folder:
+        ir = folder / "ir"
+        ir.mkdir()
+        shutil.copyfile(bundle.directory / "linalg.mlir", ir / "00-linalg.mlir")
+        stage, design = _begin(bundle, platform, ir, start)
+        design = _planned(design, knobs, stage, ir, say)
+        say("certify FIFO depths")
+        sizing = _certified(design, knobs, stage, ir, fifo_effort)
         say("place on the board")
-        network = pad(bundle.graph, knobs)  # as the tasks compute it
-        board = plan_board(sizing.tasks, network, knobs, platform)
+        board = plan_board(sizing.tasks, design, knobs)
         say("estimate")
         estimated = board.judged(estimate(board.tasks, platform))
         say("emit HLS C++")
         data = NetworkData(bundle.tensors(), bundle.expected(), TOLERANCE[bundle.workload.precision])
-        emit_design(board.tasks, network, platform, data, design, board.placement)
+        emit_design(board.tasks, design.graph, platform, data, folder, board.placement)
         say("write test data")
-        write_testbench_data(bundle, design)
-        write_description(bundle, knobs, platform, board, sizing.summary_json(), estimated, design)
+        write_testbench_data(bundle, folder)
+        write_description(bundle, knobs, platform, board, sizing.summary_json(), estimated, folder)
     return estimated
+
+
+def _begin(bundle: Bundle, platform: Platform, ir: Path, start: Path | None) -> tuple[str, Design]:
+    """The stage from which to go on, and the design after it."""
+    if start is None:
+        design = Design(bundle.graph.in_order, platform)
+        (ir / stage_file(IMPORTED)).write_text(design_text(design, f"after {IMPORTED}"))
+        return IMPORTED, design
+    stage = next((stage for stage in STAGES if stage_file(stage) == start.name), None)
+    if stage is None:
+        known = ", ".join(map(stage_file, STAGES))
+        raise InvalidInputError(f"{start} is no stage of a design; go on from one of {known}")
+    try:
+        design = parse_design(start.read_text(), platform)
+    except (OSError, ValueError, VerificationError) as error:
+        raise InvalidInputError(f"{start} can not be gone on from: {error}") from error
+    given = [{(v.source, v.dtype, v.true_shape) for v in g.values if v.source} for g in (design.graph, bundle.graph)]
+    if given[0] != given[1]:
+        raise InvalidInputError(f"{start} is of another network than {bundle.workload.model}; name the model it is of")
+    for earlier in STAGES[: STAGES.index(stage)]:
+        if (file := start.with_name(stage_file(earlier))).is_file():
+            shutil.copyfile(file, ir / file.name)
+    shutil.copyfile(start, ir / start.name)
+    return stage, design
+
+
+def _planned(design: Design, knobs: Knobs, stage: str, ir: Path, say: OnStage) -> Design:
+    """The design after all passes that follow `stage`, as the text of the last one says it."""
+    text = None
+    for pass_ in DESIGN_PASSES[STAGES.index(stage) :]:
+        say(f"pass {pass_.name}")
+        design = pass_(knobs).run(design)
+        text = design_text(design, f"after {pass_.name}")
+        (ir / stage_file(pass_.name)).write_text(text)
+    return design if text is None else parse_design(text, design.platform)
+
+
+def _certified(design: Design, knobs: Knobs, stage: str, ir: Path, effort: FifoEffort) -> Sizing:
+    """FIFO depths that the simulator vouches for; those of a text that has them are kept, if the design runs."""
+    tasks = task_graph(design)
+    tasks.verify()
+    sizing = (
+        as_given(tasks, design.platform) if stage == CERTIFIED else size(tasks, knobs.fifo, design.platform, effort)
+    )
+    streams = sizing.tasks.streams
+    design = replace(design, depths={s.name: s.depth for s in streams}, reasons={s.name: s.reason for s in streams})
+    (ir / stage_file(CERTIFIED)).write_text(design_text(design, f"after {CERTIFIED}"))
+    (ir / "expanded.mlir").write_text(expanded_text(design))  # for people; without a number, because no step reads it
+    return sizing
 
 
 @contextmanager

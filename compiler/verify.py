@@ -16,18 +16,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.parser import Parser
-from xdsl.utils.exceptions import ParseError, VerifyException
 
+from compiler.analysis.build import task_graph
 from compiler.analysis.padding import pad
-from compiler.analysis.read_back import read_back
 from compiler.design_dir import DEFAULT_REFERENCE, OnStage, last_stage, read_design, refuse_edited, silent
-from compiler.dialects.context import design_context
 from compiler.errors import InvalidInputError, MillraceError, VerificationError
 from compiler.frontend.graph_json import graph_from_json
 from compiler.frontend.interpret import evaluate_op
 from compiler.graph.linalg_graph import LinalgGraph
-from compiler.graph.task_graph import ComputeTask, Task, TaskGraph
+from compiler.graph.task_graph import ComputeTask, TaskGraph
+from compiler.ir.read import parse_design
 from compiler.options import Knobs
 from compiler.platforms.platform import load_platform
 from compiler.simulator.csim.build import build
@@ -98,11 +96,10 @@ def _read(directory: Path) -> _Design:
         file = directory / "tb" / "graph.json"
         graph = graph_from_json(json.loads(file.read_text()))
         file = stage
-        module = Parser(design_context(), file.read_text()).parse_module()
-        module.verify()
+        tasks = task_graph(parse_design(file.read_text(), platform))
         reference = description.get("reference", DEFAULT_REFERENCE)
-        return _Design(pad(graph, knobs), read_back(module, platform), tolerance, reference)
-    except (OSError, ValueError, KeyError, TypeError, ParseError, VerifyException, VerificationError) as error:
+        return _Design(pad(graph, knobs), tasks, tolerance, reference)
+    except (OSError, ValueError, KeyError, TypeError, VerificationError) as error:
         reason = str(error).strip().splitlines()[-1].strip() if str(error).strip() else type(error).__name__
         raise InvalidInputError(f"{file} is missing or damaged ({reason}); compile the design again") from error
 
@@ -133,7 +130,7 @@ def csim(
     names = [k.name for k in interface.kernels]
     program = build(directory / "hls", work, names, [t.name for t in tasks.tasks], jobs, timeout_s)
     say("run")
-    integer_tasks = [t for t in tasks.tasks if _computes_integers(t)]
+    integer_tasks = [t for t in tasks.tasks if isinstance(t, ComputeTask) and _computes_integers(t)]
     streams = [a.stream for t in integer_tasks for a in (*t.reads, *t.writes)]
     arguments, taps = (str(directory.resolve()),), work / "taps" if streams else None
     finished = run(program, directory, taps, timeout_s, arguments, streams, accepted=(0, MISMATCH))
@@ -162,12 +159,12 @@ def verdict_of(
     return Verdict(not wrong, outputs, len(mismatches), total, message, seconds, reference=reference)
 
 
-def _computes_integers(task: Task) -> bool:
-    body = task.op.body if isinstance(task, ComputeTask) else None
+def _computes_integers(task: ComputeTask) -> bool:
+    body = task.op.body
     return body is not None and set(body.arg_dtypes) <= INTEGERS and body.dtype_of(body.result) in INTEGERS
 
 
-def integer_mismatches(task: Task, tasks: TaskGraph, graph: LinalgGraph, taps: Path) -> int:
+def integer_mismatches(task: ComputeTask, tasks: TaskGraph, graph: LinalgGraph, taps: Path) -> int:
     """Elements of the task's output that differ from its operation on the inputs that it read, both as the files in
     `taps` recorded them.
     """

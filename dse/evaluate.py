@@ -4,13 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from compiler.analysis.build import task_graph
 from compiler.analysis.estimate import estimate
 from compiler.errors import MillraceError, Violation
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.metrics import Metric
 from compiler.options import Knobs
-from compiler.passes.design_passes import planned
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import Platform
 
 
@@ -53,7 +52,7 @@ def evaluate(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Evaluation
     """
     start = perf_counter()
     try:
-        result = estimate(task_graph(planned(graph, knobs, platform)), platform)
+        result = estimate(planned_tasks(graph, knobs, platform), platform)
     except MillraceError as error:
         return Evaluation(knobs, None, None, reason=str(error), seconds=perf_counter() - start)
     seconds = perf_counter() - start

@@ -23,6 +23,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from compiler.dialects.plain_data import PlainData, parse_dim, parse_dims, parse_field, parse_naturals
+from compiler.graph.design import Packing
 from compiler.graph.linalg_graph import Iterator, Operand, Output, ValueRole
 from compiler.graph.nest import Nest, NestLoop
 
@@ -52,15 +53,6 @@ class Valid:
 
     extents: tuple[int, ...]
     masked: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Packing:
-    """A `Dma` without what the stream's type says."""
-
-    channels: int
-    tokens_per_word: int
-    words_per_token: int
 
 
 def _dims(dims: Sequence[int]) -> str:

@@ -1,20 +1,18 @@
 """`dataflow.load` and `dataflow.store`: where a kernel meets HBM."""
 
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, prop_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from compiler.dialects.dataflow_attributes import Packing, PackingAttr
-from compiler.dialects.element_types import tensor_type
+from compiler.dialects.dataflow_attributes import PackingAttr
 from compiler.dialects.itensor_stream import itensor_of
-from compiler.dialects.itensor_type import ITensorType
 from compiler.dialects.process import ProcessOp
 from compiler.dialects.streamed import data_shape, element_name
+from compiler.graph.design import Packing
 from compiler.graph.itensor import ITensor
-from compiler.graph.task_graph import Dma
 
 
 class DmaOp(ProcessOp):
@@ -26,18 +24,6 @@ class DmaOp(ProcessOp):
     @property
     def streamed(self) -> ITensor:
         raise NotImplementedError
-
-    @property
-    def dma(self) -> Dma:
-        """The transfer; the memory holds the stream without what is read again."""
-        packing = self.packing.data
-        return Dma(
-            self.value.data,
-            self.streamed.without_rereads(),
-            packing.channels,
-            packing.tokens_per_word,
-            packing.words_per_token,
-        )
 
     def print_header(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -57,9 +43,9 @@ class DmaOp(ProcessOp):
             raise VerifyException(f"@{self.process_name} moves {memory} but streams {streamed}")
 
 
-def _dma_properties(name: str, dma: Dma) -> dict[str, Attribute]:
-    packing = Packing(dma.channels, dma.tokens_per_word, dma.words_per_token)
-    return {"sym_name": StringAttr(name), "value": StringAttr(dma.value), "packing": PackingAttr(packing)}
+def dma_properties(value: str, packing: Packing) -> dict[str, Attribute]:
+    """Of the transfer of a value."""
+    return {"value": StringAttr(value), "packing": PackingAttr(packing)}
 
 
 @irdl_op_definition
@@ -73,10 +59,6 @@ class LoadOp(DmaOp):
     """
 
     name = "dataflow.load"
-
-    @staticmethod
-    def of(name: str, memory: SSAValue, target: ITensorType, dma: Dma) -> "LoadOp":
-        return LoadOp.build(operands=[[memory], []], result_types=[[target]], properties={**_dma_properties(name, dma)})
 
     @property
     def streamed(self) -> ITensor:
@@ -99,13 +81,6 @@ class StoreOp(DmaOp):
     """
 
     name = "dataflow.store"
-
-    @staticmethod
-    def of(name: str, source: SSAValue, dma: Dma) -> "StoreOp":
-        memory = tensor_type(dma.layout.shape, dma.layout.dtype)
-        return StoreOp.build(
-            operands=[[source], []], result_types=[[memory]], properties={**_dma_properties(name, dma)}
-        )
 
     @property
     def streamed(self) -> ITensor:

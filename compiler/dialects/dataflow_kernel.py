@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, NoneAttr, StringAttr, SymbolNameConstraint, TensorType
+from xdsl.dialects.builtin import StringAttr, SymbolNameConstraint, TensorType
 from xdsl.dialects.utils import AbstractYieldOperation
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
-    opt_prop_def,
     prop_def,
     region_def,
     traits_def,
@@ -20,12 +19,10 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, IsTerminator, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
-from compiler.dialects.dataflow_attributes import PackingAttr
-from compiler.dialects.itensor_type import ITensorType
 from compiler.dialects.streamed import data_shape, element_name
 
-PORT_BITS = 512
-Packings = ArrayAttr[PackingAttr | NoneAttr]
+VALUE_ATTRIBUTE = "dataflow.value"  # of the arguments of a design's function
+OUTPUT_ATTRIBUTE = "dataflow.output"  # of its results
 ENDS_WITH_YIELD = ("dataflow.kernel", "dataflow.task", "dataflow.expanded_task")
 
 
@@ -63,16 +60,13 @@ class KernelOp(IRDLOperation):
     } : tensor<64xf32>
     ```
 
-    is `load %x into a FIFO; run the processes; store what comes out as %y`. `pack-widen` adds how each of these tensors
-    is packed in HBM, `tensor<64xf32> packing<channels: 1, tokens_per_word: 4, words_per_token: 1>`: in the order of
-    its itensor, in words as wide as the ports (paper, "pack" and "widen").
+    is `load %x into a FIFO; run the processes; store what comes out as %y`. With `dataflow.load` and `dataflow.store`
+    inside, block arguments and what is yielded are the tensors themselves.
     """
 
     name = "dataflow.kernel"
 
     sym_name = prop_def(SymbolNameConstraint())
-    input_packing = opt_prop_def(ArrayAttr[PackingAttr | NoneAttr])
-    output_packing = opt_prop_def(ArrayAttr[PackingAttr | NoneAttr])
     inputs = var_operand_def(TensorType)
     outputs = var_result_def(TensorType)
     body = region_def("single_block")
@@ -106,41 +100,14 @@ class KernelOp(IRDLOperation):
         for outer, value in zip((*self.inputs, *self.outputs), inner, strict=True):
             if not _same_data(outer.type, value.type):
                 raise VerifyException(f"{where}: {value.type} inside does not stream {outer.type} outside")
-        self._verify_packing(self.input_packing, self.block.args)
-        self._verify_packing(self.output_packing, self.yielded.arguments)
-
-    def _verify_packing(self, packings: Packings | None, values: Sequence[SSAValue]) -> None:
-        """Where packing is settled, every stream at the boundary has one that its tokens fit."""
-        if packings is None:
-            return
-        where = f"kernel @{self.sym_name.data}"
-        if len(packings) != len(values):
-            raise VerifyException(f"{where}: {len(packings)} packings for {len(values)} values at the boundary")
-        for packing, value in zip(packings, values, strict=True):
-            if isinstance(packing, PackingAttr) != isinstance(value.type, ITensorType):
-                raise VerifyException(f"{where}: exactly what streams is packed, not {value.type}")
-            if isinstance(packing, PackingAttr) and isinstance(value.type, ITensorType):
-                word, width = packing.data.channels * PORT_BITS, value.type.data.width
-                if not packing.data.tokens_per_word * width <= word * packing.data.words_per_token:
-                    raise VerifyException(f"{where}: tokens of {width} bits do not fit {packing}")
 
     def print(self, printer: Printer) -> None:
-        def packing(packings: Packings | None, index: int) -> None:
-            if packings is not None and isinstance(attr := packings.data[index], PackingAttr):
-                printer.print_string(" packing")
-                attr.print_parameter(printer)
-
         def port(index: int) -> None:
             printer.print_block_argument(self.block.args[index])
             printer.print_string(" = ")
             printer.print_ssa_value(self.inputs[index])
             printer.print_string(" : ")
             printer.print_attribute(self.inputs[index].type)
-            packing(self.input_packing, index)
-
-        def result(index: int) -> None:
-            printer.print_attribute(self.outputs[index].type)
-            packing(self.output_packing, index)
 
         printer.print_string(" ")
         printer.print_symbol_name(self.sym_name.data)
@@ -153,40 +120,26 @@ class KernelOp(IRDLOperation):
         printer.print_region(self.body, print_entry_block_args=False)
         if self.outputs:
             printer.print_string(" : ")
-            printer.print_list(range(len(self.outputs)), result)
+            printer.print_list(self.outputs.types, printer.print_attribute)
 
     @classmethod
     def parse(cls, parser: Parser) -> "KernelOp":
-        def packing() -> PackingAttr | NoneAttr:
-            if parser.parse_optional_keyword("packing"):
-                return PackingAttr(PackingAttr.parse_parameter(parser))
-            return NoneAttr()
-
-        def port() -> tuple[Parser.Argument, SSAValue, PackingAttr | NoneAttr]:
+        def port() -> tuple[Parser.Argument, SSAValue]:
             argument = parser.parse_argument()
             parser.parse_punctuation("=")
             operand = parser.parse_unresolved_operand()
             parser.parse_punctuation(":")
-            return argument, parser.resolve_operand(operand, parser.parse_type()), packing()
-
-        def result() -> tuple[Attribute, PackingAttr | NoneAttr]:
-            return parser.parse_type(), packing()
+            return argument, parser.resolve_operand(operand, parser.parse_type())
 
         name = parser.parse_symbol_name()
         ports = parser.parse_comma_separated_list(parser.Delimiter.PAREN, port)
-        region = parser.parse_region([argument for argument, _, _ in ports])
-        results: list[tuple[Attribute, PackingAttr | NoneAttr]] = []
+        region = parser.parse_region([argument for argument, _ in ports])
+        results: list[Attribute] = []
         if parser.parse_optional_punctuation(":"):
-            results.extend(parser.parse_comma_separated_list(parser.Delimiter.NONE, result))
-        packings = [attr for _, _, attr in ports], [attr for _, attr in results]
-        packed = any(isinstance(attr, PackingAttr) for side in packings for attr in side)
+            results.extend(parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type))
         return cls.build(
-            operands=[[operand for _, operand, _ in ports]],
-            result_types=[[type_ for type_, _ in results]],
-            properties={
-                "sym_name": name,
-                "input_packing": ArrayAttr(packings[0]) if packed else None,
-                "output_packing": ArrayAttr(packings[1]) if packed else None,
-            },
+            operands=[[operand for _, operand in ports]],
+            result_types=[results],
+            properties={"sym_name": name},
             regions=[region],
         )

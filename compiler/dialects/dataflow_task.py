@@ -73,8 +73,15 @@ class TaskOp(ProcessOp):
     traits = traits_def(IsolatedFromAbove())
 
     @staticmethod
-    def of(op: LinalgOp, inputs: Sequence[SSAValue], results: Sequence[Attribute]) -> "TaskOp":
-        """The task of `op` on tensors. Every field of `op` is kept, see `linalg`."""
+    def of(
+        op: LinalgOp,
+        nest: Nest | None,
+        multiplier: Multiplier | None,
+        inputs: Sequence[SSAValue],
+        streams: Sequence[SSAValue],
+        results: Sequence[Attribute],
+    ) -> "TaskOp":
+        """The task of `op`, which writes to `streams` or makes `results`. Every field of `op` is kept, see `linalg`."""
         properties: dict[str, Attribute | None] = {
             "sym_name": StringAttr(op.name),
             "kind": StringAttr(op.kind),
@@ -83,12 +90,14 @@ class TaskOp(ProcessOp):
             "output_maps": ArrayAttr(MapAttr(operand) for operand in op.outputs),
             "axis": IntAttr(op.axis) if op.axis is not None else None,
             "valid": ValidAttr(Valid(op.valid, op.masked)) if op.valid else None,
+            "nest": NestAttr(nest) if nest is not None else None,
+            "multiplier": StringAttr(multiplier) if multiplier is not None else None,
         }
-        if op.reduction is not None:
+        if op.reduction is not None and op.body is not None:
             properties["combiner"] = StringAttr(op.reduction.combiner)
-            properties["init"] = literal(op.reduction.init, element_name(results[0]))
+            properties["init"] = literal(op.reduction.init, op.body.dtype_of(op.body.result))
         region = body_region(op.body, YieldOp) if op.body is not None else Region()
-        return TaskOp.build(operands=[inputs, []], result_types=[results], properties=properties, regions=[region])
+        return TaskOp.build(operands=[inputs, streams], result_types=[results], properties=properties, regions=[region])
 
     @property
     def linalg(self) -> LinalgOp:

@@ -17,7 +17,6 @@ from compiler.errors import VerificationError
 from compiler.graph.box import verify_realisation
 from compiler.graph.converter import box_of
 from compiler.graph.itensor import ITensor
-from compiler.graph.realisation import Realisation
 from compiler.graph.rearrange import joined, part_of
 
 
@@ -35,13 +34,6 @@ class ConverterOp(ProcessOp):
     name = "itensor.converter"
 
     realisation = prop_def(RealisationAttr)
-
-    def __init__(self, name: str, source: SSAValue, target: ITensorType, realisation: Realisation):
-        properties: dict[str, Attribute] = {
-            "sym_name": StringAttr(name),
-            "realisation": RealisationAttr.new(realisation),
-        }
-        super().__init__(operands=[[source], []], result_types=[[target]], properties={**properties})
 
     def print_header(self, printer: Printer) -> None:
         printer.print_string(" ")
@@ -86,13 +78,6 @@ class ForkOp(ProcessOp):
     """
 
     name = "itensor.fork"
-
-    def __init__(self, name: str, source: SSAValue, copies: int):
-        super().__init__(
-            operands=[[source], []],
-            result_types=[[source.type] * copies],
-            properties={"sym_name": StringAttr(name)},
-        )
 
     def verify_(self) -> None:
         if len(self.inputs) != 1:

@@ -10,6 +10,7 @@ from xdsl.irdl import (
     VarConstraint,
     irdl_op_definition,
     operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -27,7 +28,8 @@ from compiler.graph.itensor import ITensor
 
 @irdl_op_definition
 class StreamOp(IRDLOperation):
-    """A FIFO with one writer and one reader, named after the reader; `carries` is the order of its tokens.
+    """A FIFO with one writer and one reader, named after the reader; `carries` is the order of its tokens, `because`
+    the reason of its depth.
 
     ```
     %fc1_in0 = itensor.stream @fc1_in0 carries !itensor.itensor<...> : !itensor.stream<vector<4xf32>, depth: 2>
@@ -38,15 +40,17 @@ class StreamOp(IRDLOperation):
 
     sym_name = prop_def(SymbolNameConstraint())
     carries = prop_def(ITensorType)
+    reason = opt_prop_def(StringAttr)
     stream = result_def(StreamType)
 
     traits = traits_def(SymbolOpInterface())
 
-    assembly_format = "$sym_name `carries` $carries attr-dict `:` type($stream)"
+    assembly_format = "$sym_name `carries` $carries (`because` $reason^)? attr-dict `:` type($stream)"
 
-    def __init__(self, name: str, itensor: ITensor, depth: int):
+    def __init__(self, name: str, itensor: ITensor, depth: int, reason: str | None = None):
+        why = StringAttr(reason) if reason is not None else None
         super().__init__(
-            properties={"sym_name": StringAttr(name), "carries": ITensorType(itensor)},
+            properties={"sym_name": StringAttr(name), "carries": ITensorType(itensor), "reason": why},
             result_types=[stream_type(itensor, depth)],
         )
 

@@ -6,7 +6,7 @@ it has no results and pushes into the FIFOs that it names:
     %h = dataflow.task @fc1 ... ins(%x : !itensor.itensor<...>) -> (!itensor.itensor<...>)
     dataflow.task @fc1 ... ins(%fc1_in0 : !itensor.stream<...>) outs(%gelu_in0 : !itensor.stream<...>)
 
-`lower-to-streams` takes the first to the second. A store keeps a tensor as its result in both.
+`size-fifos` takes the first to the second. A store keeps a tensor as its result in both.
 """
 
 from collections.abc import Iterable, Sequence
@@ -55,12 +55,6 @@ class ProcessOp(IRDLOperation):
     def written(self) -> tuple[SSAValue, ...]:
         """What the process writes, in either form."""
         return (*self.streams, *self.outputs)
-
-    def replicate(self, inputs: Sequence[SSAValue], streams: Sequence[SSAValue], results: Sequence[Attribute]) -> Self:
-        """The same process between other values. It takes the region along: the old operation can only be erased."""
-        kept = {key: value for key, value in self.properties.items() if key != "operandSegmentSizes"}
-        regions = [self.detach_region(region) for region in tuple(self.regions)]
-        return self.build(operands=[inputs, streams], result_types=[results], properties=kept, regions=regions)
 
     def print_header(self, printer: Printer) -> None:
         """Print what comes between the name and the ports."""

@@ -22,7 +22,7 @@ from compiler.platforms.platform import Platform
 
 
 class Packing(NamedTuple):
-    """Tokens in words of `channels` ports: `tokens_per_word` in one, or one in `words_per_token`; one of the two is 1."""
+    """Tokens in words of `channels` ports: `tokens_per_word` in one, or one in `words_per_token`; one of them is 1."""
 
     channels: int
     tokens_per_word: int
@@ -30,7 +30,7 @@ class Packing(NamedTuple):
 
 
 class Transfer(NamedTuple):
-    """A value that enters a kernel from HBM, or leaves it, as `itensor`; `packing` is None before `materialize-dmas`."""
+    """A value that enters a kernel from HBM, or leaves it, as `itensor`; no `packing` before `materialize-dmas`."""
 
     value: str
     kernel: int

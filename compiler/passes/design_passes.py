@@ -1,9 +1,9 @@
 """The passes of one design, in order: what the search runs, and what `compile` runs and writes down."""
 
-from collections.abc import Callable, Sequence
-
+from compiler.analysis.build import task_graph
 from compiler.graph.design import Design
 from compiler.graph.linalg_graph import LinalgGraph
+from compiler.graph.task_graph import TaskGraph
 from compiler.options import Knobs
 from compiler.passes.base import Pass
 from compiler.passes.bind_multipliers import BindMultipliers
@@ -30,17 +30,19 @@ DESIGN_PASSES: tuple[type[Pass], ...] = (
     MaterializeDmas,  # after fusion: what stays on chip needs no DMA
     SizeFifos,
 )
-OnPass = Callable[[Pass, Design], Design]
 
 
-def planned(
-    graph: LinalgGraph, knobs: Knobs, platform: Platform, passes: Sequence[type[Pass]] = DESIGN_PASSES
-) -> Design:
+def planned(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Design:
     """The accelerator of `graph` with `knobs` on `platform`. O(operations x log(unroll) + streams).
 
     Raises InvalidInputError where an override does not fit its operation.
     """
     design = Design(graph.in_order, platform)
-    for pass_ in passes:
+    for pass_ in DESIGN_PASSES:
         design = pass_(knobs).run(design)
     return design
+
+
+def planned_tasks(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> TaskGraph:
+    """The same, as the estimator reads it."""
+    return task_graph(planned(graph, knobs, platform))

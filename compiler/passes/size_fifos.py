@@ -1,4 +1,4 @@
-"""size-fifos: every stream becomes a FIFO, and how many tokens it holds (paper "Bufferization"; level 3 of the space)."""
+"""size-fifos: every stream becomes a FIFO, of so many tokens (paper "Bufferization"; level 3 of the space)."""
 
 from dataclasses import replace
 

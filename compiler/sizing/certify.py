@@ -15,6 +15,7 @@ from compiler.graph.task_graph import Stream, TaskGraph
 from compiler.options import Equalisation, FifoEffort, FifoStrategy
 from compiler.platforms.platform import Platform
 from compiler.simulator.timing.network import Outcome
+from compiler.simulator.timing.simulate import simulate
 from compiler.sizing.lp import lp_depths
 from compiler.sizing.steps import free_depth, is_free
 from compiler.sizing.tighten import Tightening
@@ -68,6 +69,14 @@ def size(tasks: TaskGraph, strategy: FifoStrategy, platform: Platform, effort: F
         streams = (replace(s, reason="by rule: holds the whole stream where two paths meet") for s in tasks.streams)
         return Sizing(replace(tasks, streams=tuple(streams)))
     return certify(tasks, platform, WORK[effort])
+
+
+def as_given(tasks: TaskGraph, platform: Platform) -> Sizing:
+    """The depths that the design has, with which it must run. Raises VerificationError where it deadlocks."""
+    found = simulate(tasks, platform, buckets=0).deadlock
+    if found is not None:
+        raise VerificationError(f"with the FIFO depths as they are given the design deadlocks: {found}")
+    return Sizing(tasks)
 
 
 def certify(tasks: TaskGraph, platform: Platform, effort: int = WORK["full"]) -> Sizing:

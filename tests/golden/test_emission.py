@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from networks import NETWORKS
 
-from compiler.analysis.build import build_task_graph
 from compiler.analysis.tasks import load_task, plan_dma, store_task
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.linalg_graph import Value
 from compiler.graph.task_graph import Stream, Task, TaskGraph
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.targets import hls_code, hls_config, link_config
 from compiler.targets.interface import Image, Interface, Port, plan_interface
@@ -31,7 +31,7 @@ SPLIT = Knobs(fusion_budget=0, default_tile_size=8, overall_unroll=16, hbm_chann
 
 def design(network: str, knobs: Knobs) -> tuple[TaskGraph, Interface]:
     graph = NETWORKS[network]().graph()
-    tasks = build_task_graph(graph, knobs, U55C)
+    tasks = planned_tasks(graph, knobs, U55C)
     return tasks, plan_interface(tasks, graph)
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from networks import NETWORKS
 
-from compiler.analysis.build import build_task_graph
 from compiler.analysis.placement.place import describe
 from compiler.analysis.placement.placement import Placement
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.targets.floorplan import floorplan_tcl, spread_kernels
 from compiler.targets.interface import Interface, plan_interface
@@ -23,7 +23,7 @@ Golden = Callable[[str, Path], None]
 def placed(*, spread: bool) -> tuple[Interface, Placement]:
     """A design of several kernels: one on a die each, or the last one on two dies."""
     graph = NETWORKS["layer_norm"]().graph()
-    tasks = build_task_graph(graph, SPLIT, U55C)
+    tasks = planned_tasks(graph, SPLIT, U55C)
     last = [t.name for t in tasks.tasks if t.kernel == tasks.kernels - 1]
     slr = {t.name: f"SLR{min(t.kernel, 1)}" for t in tasks.tasks} | ({last[-1]: "SLR2"} if spread else {})
     return plan_interface(tasks, graph), describe(tasks, U55C, slr)

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from small_graphs import mlp
 
-from compiler.analysis.build import build_task_graph
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.task_graph import Access, Gate, Stream, Task, TaskGraph, TimingSpec
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 
 
@@ -125,7 +125,7 @@ def reconvergent(rows: int = 5, columns: int = 30) -> TaskGraph:
 
 def loaded(prefetch: int = 1) -> TaskGraph:
     """A small network with its loads and stores; the FIFOs behind HBM `prefetch` times as deep as they come."""
-    made = build_task_graph(mlp(8, 64, 256), Knobs(overall_unroll=64), load_platform("u55c"))
+    made = planned_tasks(mlp(8, 64, 256), Knobs(overall_unroll=64), load_platform("u55c"))
     loads = {s.name for s in made.streams if made.task[s.source].kind == "load"}
     return replace(
         made, streams=tuple(replace(s, depth=s.depth * (prefetch if s.name in loads else 1)) for s in made.streams)

@@ -10,12 +10,12 @@ from small_graphs import ALL
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
-from compiler.analysis.build import build_task_graph
 from compiler.analysis.padding import pad
 from compiler.analysis.read_back import linalg_of, read_back
 from compiler.dialects.context import design_context
 from compiler.graph.linalg_graph import LinalgGraph, Reduction
 from compiler.options import Knobs, TaskOverride
+from compiler.passes.design_passes import planned_tasks
 from compiler.passes.runner import print_module, run_passes
 from compiler.platforms.platform import load_platform
 from compiler.transforms.import_linalg import import_linalg
@@ -69,7 +69,7 @@ def test_compiled_design_is_the_searched_one(data: st.DataObject) -> None:
     graph = data.draw(st.sampled_from([make() for make in ALL.values()]) | networks(EVEN) | networks(PRIME))
     graph.verify()
     point = data.draw(knobs(graph))
-    searched = build_task_graph(graph, point, PLATFORM)
+    searched = planned_tasks(graph, point, PLATFORM)
     searched.verify()
     assert read_back(compile_to_ir(graph, point), PLATFORM) == searched
 
@@ -85,7 +85,7 @@ CORNERS = (
 @pytest.mark.parametrize("name", sorted(ALL))
 def test_corners_of_the_design_space(name: str, point: Knobs) -> None:
     graph = ALL[name]()
-    assert read_back(compile_to_ir(graph, point), PLATFORM) == build_task_graph(graph, point, PLATFORM)
+    assert read_back(compile_to_ir(graph, point), PLATFORM) == planned_tasks(graph, point, PLATFORM)
 
 
 @settings(max_examples=40)

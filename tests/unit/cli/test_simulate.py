@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 from cli.main import app
 from cli.timeline import NOTHING, bar, chosen
-from compiler.analysis.build import build_task_graph
 from compiler.design_dir import digests
 from compiler.graph.task_graph import TaskGraph
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.simulate import simulate_design
 from compiler.simulator.timing.simulation import TaskTimeline
@@ -98,7 +98,7 @@ def test_a_report_of_another_kind_is_refused(tmp_path: Path, monkeypatch: pytest
 def test_reported_timing_replaces_the_planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import compiler.design_dir
 
-    planned = build_task_graph(mlp(), Knobs(default_tile_size=4, overall_unroll=8), load_platform("u55c"))
+    planned = planned_tasks(mlp(), Knobs(default_tile_size=4, overall_unroll=8), load_platform("u55c"))
 
     def slower(tasks: TaskGraph, _report: CsynthReport) -> TaskGraph:
         return replace(tasks, tasks=tuple(replace(t, timing=replace(t.timing, ii=9)) for t in tasks.tasks))

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from small_graphs import mlp, quantised
 
-from compiler.analysis.build import build_task_graph
 from compiler.design_dir import digests, edited_files
 from compiler.errors import InvalidInputError
 from compiler.frontend.graph_json import graph_to_json
 from compiler.frontend.interpret import interpret
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.targets.images import tensor_to_tokens
 from compiler.verify import OutputCheck, csim, integer_mismatches, verdict_of
@@ -85,7 +85,7 @@ def test_a_verdict_names_what_the_results_were_compared_with():
 
 def test_every_integer_that_a_task_gets_wrong_counts(tmp_path: Path):
     graph = quantised()
-    tasks = build_task_graph(graph, Knobs(overall_unroll=1), load_platform("u55c"))
+    tasks = planned_tasks(graph, Knobs(overall_unroll=1), load_platform("u55c"))
     rng = np.random.default_rng(0)
     tensors = {v.source: rng.integers(-8, 8, v.shape) for v in graph.values if v.dtype in ("i8", "i4")}
     values = interpret(graph, {"scales": np.ones(16, np.float32)} | {k: v.astype(np.int8) for k, v in tensors.items()})

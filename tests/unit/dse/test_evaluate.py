@@ -29,7 +29,7 @@ def test_a_crash_passes_through(mlp: LinalgGraph, u55c: Platform, monkeypatch: p
     def crash(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("dse.evaluate.build_task_graph", crash)
+    monkeypatch.setattr("dse.evaluate.planned_tasks", crash)
     with pytest.raises(ZeroDivisionError):
         evaluate(mlp, Knobs(), u55c)
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from random_tasks import RandomTasks, multigraphs, runs_to_the_end
 from small_graphs import ALL
 
-from compiler.analysis.build import build_task_graph
 from compiler.graph.task_graph import TaskGraph
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
 from compiler.sizing.certify import NOT_TRIED, certify
 
 
@@ -63,7 +63,7 @@ def _design(name: str, rng: Random) -> TaskGraph:
         overall_unroll=rng.choice((1, 8, 64, 256)),
         fusion_budget=rng.choice((1 << 20, 1 << 30)),
     )
-    graph = build_task_graph(ALL[name](), knobs, U55C)
+    graph = planned_tasks(ALL[name](), knobs, U55C)
     deeper = tuple(replace(s, depth=s.depth * rng.choice((1, 1, 7, 40))) for s in graph.streams)
     return replace(graph, streams=deeper)
 

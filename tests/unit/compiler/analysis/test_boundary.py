@@ -6,12 +6,12 @@ import pytest
 from small_graphs import attention_front, mlp
 
 from compiler.analysis.boundary import appends, carried, same_image
-from compiler.analysis.build import build_task_graph
 from compiler.graph.boundary import Carry
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.task_graph import Dma
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 
 PLATFORM = load_platform("u55c")
@@ -33,7 +33,7 @@ def decode() -> LinalgGraph:
 @pytest.mark.parametrize("tile", [4, 16, 32])
 @pytest.mark.parametrize("unroll", [1, 64])
 def test_hidden_is_loaded_as_it_was_stored(tile: int, unroll: int) -> None:
-    tasks = build_task_graph(block(), Knobs(default_tile_size=tile, overall_unroll=unroll), PLATFORM)
+    tasks = planned_tasks(block(), Knobs(default_tile_size=tile, overall_unroll=unroll), PLATFORM)
     assert tasks.carries == (Carry("x_out", "x", relayout=False),)
     load = next(t.dma for t in tasks.tasks if t.kind == "load" and t.dma and t.dma.value == "x")
     store = next(t.dma for t in tasks.tasks if t.kind == "store" and t.dma)
@@ -44,16 +44,16 @@ def test_hidden_is_loaded_as_it_was_stored(tile: int, unroll: int) -> None:
 def test_a_transposed_output_is_laid_out_anew() -> None:
     graph = mlp(8, 8, 64)
     out = replace(graph.outputs[0], name="x_out", permutation=(1, 0), shape=(1, 8, 8))
-    assert build_task_graph(replace(graph, outputs=(out,)), Knobs(), PLATFORM).carries == (Carry("x_out", "x", True),)
+    assert planned_tasks(replace(graph, outputs=(out,)), Knobs(), PLATFORM).carries == (Carry("x_out", "x", True),)
 
 
 def test_a_new_row_follows_the_rows_of_its_cache() -> None:
-    assert build_task_graph(decode(), Knobs(), PLATFORM).carries == (Carry("k", "k_past", relayout=False),)
+    assert planned_tasks(decode(), Knobs(), PLATFORM).carries == (Carry("k", "k_past", relayout=False),)
 
 
 def test_the_design_says_where_a_row_does_not_fit() -> None:
     # Two ports take the cache's words in turn, results have one.
-    carries = build_task_graph(decode(), Knobs(hbm_channels=2, stream_width=1024), PLATFORM).carries
+    carries = planned_tasks(decode(), Knobs(hbm_channels=2, stream_width=1024), PLATFORM).carries
     assert carries == (Carry("k", "k_past", relayout=True),)
 
 

@@ -6,13 +6,13 @@ from math import prod
 import pytest
 from small_graphs import ALL, attention_front, mlp, quantised
 
-from compiler.analysis.build import build_task_graph
 from compiler.analysis.estimate import estimate
 from compiler.analysis.loop_order import loop_orders
 from compiler.analysis.tiling import plan_nests, tile_sizes
 from compiler.errors import InvalidInputError
 from compiler.graph.itensor import DTYPE_BITS
 from compiler.options import Knobs, TaskOverride
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 
 U55C = load_platform("u55c")
@@ -37,15 +37,15 @@ def test_every_stream_has_two_ends_that_agree(name: str):
     graph = ALL[name]()
     graph.verify()
     for seed in range(60):
-        tasks = build_task_graph(graph, random_knobs(seed), U55C)
+        tasks = planned_tasks(graph, random_knobs(seed), U55C)
         tasks.verify()
         assert estimate(tasks, U55C).latency_us > 0
 
 
 def test_a_budget_of_nothing_opens_kernels_and_a_large_one_fuses_all():
     knobs = Knobs(default_tile_size=8, overall_unroll=64)
-    assert build_task_graph(mlp(), knobs, U55C).kernels == 1
-    split = build_task_graph(mlp(), Knobs(default_tile_size=8, overall_unroll=64, fusion_budget=0), U55C)
+    assert planned_tasks(mlp(), knobs, U55C).kernels == 1
+    split = planned_tasks(mlp(), Knobs(default_tile_size=8, overall_unroll=64, fusion_budget=0), U55C)
     assert split.kernels > 1
     stored = {t.dma.value for t in split.tasks if t.kind == "store" and t.dma}
     loaded = {t.dma.value for t in split.tasks if t.kind == "load" and t.dma}
@@ -91,18 +91,18 @@ def test_overrides_replace_tile_unroll_and_order():
 def test_an_order_that_is_no_permutation_is_refused():
     knobs = Knobs(overrides=(TaskOverride("product", order=(0, 0, 1)),))
     with pytest.raises(InvalidInputError, match="not a permutation"):
-        build_task_graph(quantised(), knobs, U55C)
+        planned_tasks(quantised(), knobs, U55C)
 
 
 @pytest.mark.parametrize("name", ["nope", "split"])
 def test_an_override_of_what_does_not_compute_is_refused(name: str):
     with pytest.raises(InvalidInputError, match=f"no operation '{name}' to override"):
-        build_task_graph(attention_front(), Knobs(overrides=(TaskOverride(name, tile=4),)), U55C)
+        planned_tasks(attention_front(), Knobs(overrides=(TaskOverride(name, tile=4),)), U55C)
 
 
 def test_float_accumulation_into_one_register_costs_the_adder_s_latency():
     knobs = Knobs(default_tile_size=1, overall_unroll=1)
-    tasks = build_task_graph(mlp(), knobs, U55C)
+    tasks = planned_tasks(mlp(), knobs, U55C)
     assert tasks.task["up"].timing.ii == U55C.operators["fadd"].latency
-    wide = build_task_graph(mlp(), Knobs(default_tile_size=16, overall_unroll=1), U55C)
+    wide = planned_tasks(mlp(), Knobs(default_tile_size=16, overall_unroll=1), U55C)
     assert wide.task["up"].timing.ii == 1

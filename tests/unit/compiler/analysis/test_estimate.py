@@ -6,13 +6,13 @@ from math import prod
 import pytest
 from small_graphs import mlp, quantised
 
-from compiler.analysis.build import build_task_graph
 from compiler.analysis.estimate import BOUNDS, estimate
 from compiler.analysis.resources import task_resources
 from compiler.analysis.schedule import schedule
 from compiler.analysis.transfers import adapter_tokens, hbm_bytes, hbm_cycles, kernel_hbm_bytes, transfer_cycles
 from compiler.graph.task_graph import TaskGraph
 from compiler.options import Knobs, TaskOverride
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 
 U55C = load_platform("u55c")
@@ -26,7 +26,7 @@ def with_depth(tasks: TaskGraph, stream: str, depth: int) -> TaskGraph:
 
 def test_a_task_that_starts_late_still_waits_for_what_its_fifo_could_not_hold():
     slow_first = (TaskOverride("up", unroll=1, order=(2, 0, 1)), TaskOverride("down", tile=64, unroll=256))
-    tasks = build_task_graph(mlp(hidden=64, inner=512), replace(WIDE, overrides=slow_first), U55C)
+    tasks = planned_tasks(mlp(hidden=64, inner=512), replace(WIDE, overrides=slow_first), U55C)
     load = tasks.task["load_down_weight"]
     (stream,) = (s for s in tasks.streams if s.source == load.name)
     shallow, _ = schedule(with_depth(tasks, stream.name, 2), U55C)
@@ -41,21 +41,21 @@ def test_a_task_that_starts_late_still_waits_for_what_its_fifo_could_not_hold():
 
 
 def test_a_load_is_never_faster_than_its_hbm_channel():
-    tasks = build_task_graph(mlp(), WIDE, U55C)
+    tasks = planned_tasks(mlp(), WIDE, U55C)
     for load in (t for t in tasks.tasks if t.dma is not None and t.kind == "load"):
         assert load.dma is not None
         assert transfer_cycles(tasks, U55C)[load.name] >= 64 * load.dma.words / U55C.channel_bytes_per_cycle
 
 
 def test_traffic_counts_whole_words():
-    tasks = build_task_graph(mlp(), Knobs(default_tile_size=1, overall_unroll=1), U55C)
+    tasks = planned_tasks(mlp(), Knobs(default_tile_size=1, overall_unroll=1), U55C)
     assert hbm_bytes(tasks) % 64 == 0
     assert hbm_bytes(tasks) >= sum(64 * t.dma.words * t.dma.channels for t in tasks.tasks if t.dma is not None)
 
 
 @pytest.mark.parametrize("lanes", [1, 64])
 def test_accumulators_that_a_loop_chooses_live_in_memory(lanes: int):
-    tasks = build_task_graph(quantised(), Knobs(default_tile_size=8, overall_unroll=lanes), U55C)
+    tasks = planned_tasks(quantised(), Knobs(default_tile_size=8, overall_unroll=lanes), U55C)
     task = tasks.task["product"]
     assert task.nest is not None
     assert task.op is not None
@@ -65,7 +65,7 @@ def test_accumulators_that_a_loop_chooses_live_in_memory(lanes: int):
 
 
 def test_one_vector_of_accumulators_costs_flip_flops():
-    tasks = build_task_graph(quantised(rows=1, columns=4), Knobs(default_tile_size=4, overall_unroll=64), U55C)
+    tasks = planned_tasks(quantised(rows=1, columns=4), Knobs(default_tile_size=4, overall_unroll=64), U55C)
     task = tasks.task["product"]
     assert task.nest is not None
     assert not task.buffers
@@ -75,7 +75,7 @@ def test_one_vector_of_accumulators_costs_flip_flops():
 
 
 def test_hbm_bounds_each_kernel_by_the_ports_that_it_has():
-    tasks = build_task_graph(mlp(), replace(WIDE, fusion_budget=0), U55C)
+    tasks = planned_tasks(mlp(), replace(WIDE, fusion_budget=0), U55C)
     assert tasks.kernels > 1
     bounds = hbm_cycles(tasks, U55C)
     assert sum(kernel_hbm_bytes(tasks)) == hbm_bytes(tasks)
@@ -89,7 +89,7 @@ def test_hbm_bounds_each_kernel_by_the_ports_that_it_has():
 
 def test_a_store_is_never_faster_than_its_hbm_channel():
     slow = replace(U55C, hbm=replace(U55C.hbm, channel_gb_s=0.1))
-    tasks = build_task_graph(mlp(), WIDE, slow)
+    tasks = planned_tasks(mlp(), WIDE, slow)
     times, lengths = schedule(tasks, slow)
     for store in (t for t in tasks.tasks if t.kind == "store"):
         assert store.dma is not None
@@ -103,7 +103,7 @@ def test_an_image_that_no_channel_holds_and_a_task_that_no_die_holds_are_violati
         hbm=replace(U55C.hbm, channel_bytes=64),
         dies=replace(U55C.dies, slrs=tuple(replace(slr, dsp=1) for slr in U55C.dies.slrs)),
     )
-    tasks = build_task_graph(mlp(), WIDE, small)
+    tasks = planned_tasks(mlp(), WIDE, small)
     found = {v.resource: v for v in estimate(tasks, small).violations}
     assert found["hbm_channel_bytes"].demand > 64
     assert found["slr_dsp"].bound == 1
@@ -117,6 +117,6 @@ def test_every_violation_is_of_a_bound_that_samplers_know():
         hbm=replace(U55C.hbm, channel_bytes=64),
         dies=replace(U55C.dies, slrs=tuple(replace(s, lut=1, ff=1, dsp=1, bram36=1) for s in U55C.dies.slrs)),
     )
-    found = {v.resource for v in estimate(build_task_graph(mlp(), WIDE, tiny), tiny).violations}
+    found = {v.resource for v in estimate(planned_tasks(mlp(), WIDE, tiny), tiny).violations}
     assert len(found) > 6
     assert found <= set(BOUNDS)

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from small_graphs import F32_PRODUCT, PASS, elementwise, matmul, row_reduction
 
-from compiler.analysis.build import build_task_graph
 from compiler.analysis.inner_order import inner_orders
 from compiler.graph.linalg_graph import Body, LinalgGraph, Operand, Output, ScalarOp, Value
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 
 PLATFORM = load_platform("u55c")
@@ -56,6 +56,6 @@ def test_what_nobody_reduces_keeps_the_order_of_its_input() -> None:
 
 
 def test_no_converter_stands_before_a_reduction() -> None:
-    tasks = build_task_graph(norm(), Knobs(default_tile_size=8, overall_unroll=4), PLATFORM)
+    tasks = planned_tasks(norm(), Knobs(default_tile_size=8, overall_unroll=4), PLATFORM)
     converters = {t.name for t in tasks.tasks if t.kind == "converter"}
     assert converters == {"convert_s_to_centre_in1"}, "only the row's sum is read again and again"

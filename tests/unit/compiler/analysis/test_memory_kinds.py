@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import mlp
 
-from compiler.analysis.build import build_task_graph
 from compiler.analysis.memory import MemoryCost
 from compiler.analysis.memory_kinds import POOLS, Memory, bind, buffer_choices, choose_kinds, memories_of
 from compiler.graph.task_graph import Buffer
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 
 U55C = load_platform("u55c")
@@ -68,7 +68,7 @@ def test_block_ram_is_within_one_memory_of_the_best_exchange(found: list[Memory]
 
 
 def test_a_buffer_s_new_kind_reaches_the_graph() -> None:
-    tasks = build_task_graph(mlp(64, 128, 256), Knobs(default_tile_size=16, overall_unroll=64), U55C)
+    tasks = planned_tasks(mlp(64, 128, 256), Knobs(default_tile_size=16, overall_unroll=64), U55C)
     found = memories_of(tasks)
     fast = [memory.options[0] for memory in found]
     assert bind(tasks, found, fast) is tasks

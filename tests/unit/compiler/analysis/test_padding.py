@@ -7,13 +7,13 @@ import pytest
 from networks import Network, body
 from small_graphs import attention_front, matmul, mlp, quantised, softmax
 
-from compiler.analysis.build import build_task_graph
 from compiler.analysis.estimate import estimate
 from compiler.analysis.padding import pad, padded_extent
 from compiler.analysis.tiling import plan_nests, tile_extent, tile_sizes
 from compiler.errors import VerificationError
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand, Output, Reduction, Value
 from compiler.options import Knobs, TaskOverride
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 
 U55C = load_platform("u55c")
@@ -120,7 +120,7 @@ def test_an_override_divides_the_padded_loop_and_takes_it_whole_where_the_true_o
 
 def test_prime_extents_run_on_many_lanes_and_the_cost_is_told():
     graph, knobs = mlp(97, 193, 101), Knobs(overall_unroll=512, max_padding=0)
-    plain, padded = (build_task_graph(graph, k, U55C) for k in (knobs, replace(knobs, max_padding=12)))
+    plain, padded = (planned_tasks(graph, k, U55C) for k in (knobs, replace(knobs, max_padding=12)))
     slow, fast = estimate(plain, U55C), estimate(padded, U55C)
     assert fast.latency_us < slow.latency_us / 8
     assert plain.padding_share == 0

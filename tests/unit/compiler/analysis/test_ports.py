@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from small_graphs import attention_front, mlp
 
-from compiler.analysis.build import build_task_graph
 from compiler.analysis.estimate import estimate
 from compiler.analysis.ports import paired_stores, port_count
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.targets.interface import plan_interface
 
@@ -23,7 +23,7 @@ def test_the_heaviest_store_shares_with_the_lightest_load() -> None:
 def test_ports_are_counted_as_they_are_emitted() -> None:
     for knobs in (KNOBS, replace(KNOBS, fusion_budget=0, hbm_channels=4)):
         for graph in (mlp(), attention_front()):
-            tasks = build_task_graph(graph, knobs, U55C)
+            tasks = planned_tasks(graph, knobs, U55C)
             interface = plan_interface(tasks, graph)
             bundles = [{p.bundle for p in kernel.ports} for kernel in interface.kernels]
             assert sum(map(len, bundles)) == port_count(tasks)

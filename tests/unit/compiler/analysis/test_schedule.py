@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 from small_graphs import mlp, quantised
 
-from compiler.analysis.build import build_task_graph
 from compiler.analysis.schedule import Arrival, Knee, iteration_of, schedule
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.task_graph import Access, Dma, Gate, Stream, Task, TaskGraph, TimingSpec
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.simulate import simulate
 
@@ -149,7 +149,7 @@ def test_bursts_at_random_addresses_take_as_long_as_measured():
 @pytest.mark.parametrize("unroll", [1, 16, 256])
 @pytest.mark.parametrize("graph", [mlp(hidden=64, inner=128), quantised()], ids=["mlp", "quantised"])
 def test_small_designs_take_as_long_as_simulated(graph: LinalgGraph, unroll: int):
-    tasks = build_task_graph(graph, Knobs(default_tile_size=8, overall_unroll=unroll), U55C)
+    tasks = planned_tasks(graph, Knobs(default_tile_size=8, overall_unroll=unroll), U55C)
     deep = replace(
         tasks,
         streams=tuple(

@@ -2,9 +2,9 @@
 
 from small_graphs import F32_PRODUCT, PASS, elementwise, matmul
 
-from compiler.analysis.build import build_task_graph
 from compiler.graph.linalg_graph import LinalgGraph, Operand, Output, Value
 from compiler.options import Knobs, TaskOverride
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 
 PLATFORM = load_platform("u55c")
@@ -36,7 +36,7 @@ KNOBS = Knobs(default_tile_size=4, overrides=(TaskOverride("gate", unroll=2), Ta
 
 
 def test_one_converter_and_a_fork_behind_it() -> None:
-    tasks = build_task_graph(gated(8), KNOBS, PLATFORM)
+    tasks = planned_tasks(gated(8), KNOBS, PLATFORM)
     tasks.verify()
     behind = [t for t in tasks.tasks if t.kind == "converter" and t.name.startswith("convert_h_")]
     assert [t.name for t in behind] == ["convert_h_to_gate_in0"]
@@ -46,7 +46,7 @@ def test_one_converter_and_a_fork_behind_it() -> None:
 
 
 def test_other_rereads_need_their_own() -> None:
-    tasks = build_task_graph(gated(32), KNOBS, PLATFORM)
+    tasks = planned_tasks(gated(32), KNOBS, PLATFORM)
     behind = sorted(t.name for t in tasks.tasks if t.kind == "converter" and t.name.startswith("convert_h_"))
     assert behind == ["convert_h_to_gate_in0", "convert_h_to_up_in0"]
     assert "fork_h" in tasks.task

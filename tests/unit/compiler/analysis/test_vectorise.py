@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 from small_graphs import attention_front
 
-from compiler.analysis.build import build_task_graph
 from compiler.analysis.tiling import plan_nests
 from compiler.analysis.vectorise import appends_to_cache
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.nest import Nest, NestLoop
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 
 GRAPH = attention_front(heads=4, size=8, past=7)
@@ -44,7 +44,7 @@ def test_the_buffer_behind_the_cache_shrinks() -> None:
     graph = attention_front(heads=4, size=16, past=63)
 
     def converted(variant: LinalgGraph) -> tuple[int, int]:
-        tasks = build_task_graph(variant, knobs, platform)
+        tasks = planned_tasks(variant, knobs, platform)
         name = "convert_keys_to_scores_in1"
         appended = next(t for t in tasks.tasks if t.kind == "concat")
         return sum(b.bits for t in tasks.tasks if t.name == name for b in t.buffers), appended.timing.iterations

@@ -2,12 +2,12 @@
 
 from small_graphs import F32_PRODUCT, elementwise, matmul, row_reduction
 
-from compiler.analysis.build import build_task_graph
 from compiler.analysis.estimate import estimate
 from compiler.analysis.widen_rows import row_chains, serial_cycles, widen_rows
 from compiler.graph.linalg_graph import Body, LinalgGraph, Operand, Output, ScalarOp, Value
 from compiler.graph.nest import Nest, NestLoop
 from compiler.options import Knobs, TaskOverride
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 
 PLATFORM = load_platform("u55c")
@@ -36,7 +36,7 @@ def norm(rows: int) -> LinalgGraph:
 
 
 def lanes(graph: LinalgGraph, knobs: Knobs) -> dict[str, int]:
-    tasks = build_task_graph(graph, knobs, PLATFORM)
+    tasks = planned_tasks(graph, knobs, PLATFORM)
     return {t.name: t.nest.lanes for t in tasks.tasks if t.nest is not None}
 
 
@@ -84,5 +84,5 @@ def test_serial_cycles_count_the_adder_s_latency_and_the_rounds() -> None:
 def test_latency_gets_better_for_a_single_row() -> None:
     one_lane = KNOBS.with_override(TaskOverride("sum", unroll=1)).with_override(TaskOverride("centre", unroll=1))
     graph = norm(1)
-    wide, narrow = (estimate(build_task_graph(graph, k, PLATFORM), PLATFORM).latency_us for k in (KNOBS, one_lane))
+    wide, narrow = (estimate(planned_tasks(graph, k, PLATFORM), PLATFORM).latency_us for k in (KNOBS, one_lane))
     assert wide < narrow

@@ -9,8 +9,8 @@ from typing import Any
 
 from small_graphs import ALL
 
-from compiler.analysis.build import build_task_graph
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 
 SMALL = Knobs(default_tile_size=4, overall_unroll=8)
@@ -18,7 +18,7 @@ SMALL = Knobs(default_tile_size=4, overall_unroll=8)
 
 def designs() -> dict[str, dict[str, Any]]:
     platform = load_platform("u55c")
-    return {name: build_task_graph(make(), SMALL, platform).to_json() for name, make in ALL.items()}
+    return {name: planned_tasks(make(), SMALL, platform).to_json() for name, make in ALL.items()}
 
 
 def complaints(documents: list[Path]) -> str:

@@ -5,8 +5,8 @@ from certificate import U55C, trial_of
 from sizable_graphs import BY_HAND, choice, residual
 from small_graphs import ALL
 
-from compiler.analysis.build import build_task_graph
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
 from compiler.simulator.timing.core import Plan
 from compiler.sizing.grow import deadlock_free
 from compiler.sizing.steps import free_depth, is_free
@@ -37,7 +37,7 @@ def test_nothing_deadlocks_with_the_depths(name: str):
 
 @pytest.mark.parametrize("name", ALL)
 def test_nothing_of_a_design_deadlocks(name: str):
-    for trial in trials_of(build_task_graph(ALL[name](), Knobs(default_tile_size=4, overall_unroll=64), U55C), U55C):
+    for trial in trials_of(planned_tasks(ALL[name](), Knobs(default_tile_size=4, overall_unroll=64), U55C), U55C):
         assert not trial.plan.run(grown(trial)).deadlocked
 
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from networks import NETWORKS, Network, body
 
-from compiler.analysis.build import build_task_graph
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.graph.task_graph import TaskGraph
 from compiler.options import Knobs, TaskOverride
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.simulator.csim.build import build
 from compiler.simulator.csim.execute import run
@@ -39,7 +39,7 @@ def data_of(network: Network) -> NetworkData:
 
 def emitted(network: Network, knobs: Knobs, out: Path) -> tuple[TaskGraph, Interface]:
     graph = network.graph()
-    tasks = build_task_graph(graph, knobs, U55C)
+    tasks = planned_tasks(graph, knobs, U55C)
     tasks.verify()
     emit_design(tasks, graph, U55C, data_of(network), out)
     return tasks, plan_interface(tasks, graph)
@@ -115,7 +115,7 @@ def test_an_unknown_scalar_operation_names_its_task(tmp_path: Path) -> None:
     network.generic("y", (4,), [("x", "a")], "a", body(["f32"], ("math.absf", (0,))))
     network.result("y", np.zeros(4))
     graph = network.graph()
-    tasks = build_task_graph(graph, Knobs(), U55C)
+    tasks = planned_tasks(graph, Knobs(), U55C)
     unknown = body(["f32"], ("math.fpowi", (0,)))
     odd = [
         t if t.op is None else type(t)(**{**_fields(t), "op": type(t.op)(**{**_fields(t.op), "body": unknown})})

@@ -12,8 +12,8 @@ import pytest
 import tcl
 from networks import NETWORKS
 
-from compiler.analysis.build import build_task_graph
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.targets.emit import NetworkData, emit_design
 from compiler.targets.interface import plan_interface
@@ -37,7 +37,7 @@ def hls(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("design")
     network = NETWORKS["layer_norm"]()
     graph = network.graph()
-    tasks = build_task_graph(graph, Knobs(fusion_budget=0, default_tile_size=8), U55C)
+    tasks = planned_tasks(graph, Knobs(fusion_budget=0, default_tile_size=8), U55C)
     emit_design(tasks, graph, U55C, NetworkData(network.tensors, network.expected, 1e-5), folder)
     assert len(plan_interface(tasks, graph).kernels) > 1
     return folder / "hls"

@@ -9,11 +9,11 @@ import pytest
 from networks import Network, body
 from small_graphs import mlp, softmax
 
-from compiler.analysis.build import build_task_graph
 from compiler.analysis.padding import pad
 from compiler.frontend.interpret import NUMPY_DTYPE, interpret
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand, Output, Reduction, Value
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.simulator.csim.build import build
 from compiler.simulator.csim.execute import run
@@ -118,7 +118,7 @@ def test_the_code_skips_the_padding(make: Callable[[], LinalgGraph], knobs: Knob
     graph = plain_outputs(make())
     tensors = tensors_of(graph)
     values = interpret(graph, tensors)
-    padded, tasks = pad(graph, knobs), build_task_graph(graph, knobs, U55C)
+    padded, tasks = pad(graph, knobs), planned_tasks(graph, knobs, U55C)
     padded.verify()
     tasks.verify()
     expected = {o.name: values[o.value] for o in graph.outputs}

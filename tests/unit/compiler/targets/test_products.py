@@ -6,10 +6,10 @@ import pytest
 from networks import NETWORKS
 from small_graphs import quantised
 
-from compiler.analysis.build import build_task_graph
 from compiler.graph.linalg_graph import Reduction
 from compiler.graph.task_graph import TaskGraph
 from compiler.options import Knobs, Multiplier, TaskOverride
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.targets.hls_code import tasks_source
 from compiler.targets.interface import plan_interface
@@ -19,7 +19,7 @@ U55C = load_platform("u55c")
 
 def built(multiplier: Multiplier, unroll: int = 256, tile: int = 16) -> tuple[TaskGraph, str]:
     graph = NETWORKS["quantised"]().graph()
-    tasks = build_task_graph(graph, Knobs(multiplier=multiplier, overall_unroll=unroll, default_tile_size=tile), U55C)
+    tasks = planned_tasks(graph, Knobs(multiplier=multiplier, overall_unroll=unroll, default_tile_size=tile), U55C)
     return tasks, tasks_source(tasks, plan_interface(tasks, graph))
 
 
@@ -54,7 +54,7 @@ def test_packed_products_are_combined_as_the_reduction_says() -> None:
     largest = replace(graph.op["product"], reduction=Reduction("max", -(2**31)))
     graph = replace(graph, ops=(largest, *graph.ops[1:]))
     override = TaskOverride("product", tile=32, unroll=32 * 16 * 4)
-    tasks = build_task_graph(graph, Knobs(multiplier="dsp_packed", overrides=(override,), stream_width=4096), U55C)
+    tasks = planned_tasks(graph, Knobs(multiplier="dsp_packed", overrides=(override,), stream_width=4096), U55C)
     text = tasks_source(tasks, plan_interface(tasks, graph))
     assert "mul2(" in text
     assert "reduce_tree<Maximum>" in text

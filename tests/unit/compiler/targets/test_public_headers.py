@@ -7,11 +7,11 @@ import pytest
 from networks import NETWORKS
 from public_hls import build_public, check_syntax
 
-from compiler.analysis.build import build_task_graph
 from compiler.frontend.bundle import load_bundle
 from compiler.frontend.models.config import ModelSource
 from compiler.frontend.models.gpt2_config import Gpt2Config
 from compiler.options import Knobs, Workload
+from compiler.passes.design_passes import planned_tasks
 from compiler.pipeline import compile_design
 from compiler.platforms.platform import load_platform
 from compiler.simulator.csim.build import build
@@ -47,7 +47,7 @@ def emit(name: str, knobs: Knobs, folder: Path) -> tuple[list[str], list[str]]:
     """Write the design; returns its kernels and tasks."""
     network = NETWORKS[name]()
     graph = network.graph()
-    tasks = build_task_graph(graph, knobs, U55C)
+    tasks = planned_tasks(graph, knobs, U55C)
     emit_design(tasks, graph, U55C, NetworkData(network.tensors, network.expected, 1e-5), folder)
     return [k.name for k in plan_interface(tasks, graph).kernels], [t.name for t in tasks.tasks]
 

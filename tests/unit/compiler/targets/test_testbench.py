@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from networks import NETWORKS
 
-from compiler.analysis.build import build_task_graph
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.simulator.csim.build import build
 from compiler.targets.emit import NetworkData, emit_design
@@ -25,7 +25,7 @@ def design(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("design")
     network = NETWORKS["quantised"]()
     graph = network.graph()
-    tasks = build_task_graph(graph, Knobs(), U55C)
+    tasks = planned_tasks(graph, Knobs(), U55C)
     emit_design(tasks, graph, U55C, NetworkData(network.tensors, network.expected, 1e-5), folder)
     build(folder / "hls", folder / "csim", [k.name for k in plan_interface(tasks, graph).kernels], list(tasks.task))
     return folder

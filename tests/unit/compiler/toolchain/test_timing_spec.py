@@ -6,12 +6,12 @@ import pytest
 from fixtures import synthetic_fixture
 from small_graphs import mlp
 
-from compiler.analysis.build import build_task_graph
 from compiler.errors import ReportError
 from compiler.graph.itensor import ITensor
 from compiler.graph.itensor import Loop as Walk
 from compiler.graph.task_graph import Dma, Task, TaskGraph, TimingSpec
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.toolchain.hls.csynth import Clock, CsynthReport, Loop, Module, Span
 from compiler.toolchain.hls.csynth_rows import Area
@@ -164,7 +164,7 @@ def test_a_transfer_of_several_words_a_token() -> None:
 
 
 def test_a_whole_graph_as_it_was_planned() -> None:
-    tasks = build_task_graph(mlp(), Knobs(), load_platform("u55c"))
+    tasks = planned_tasks(mlp(), Knobs(), load_platform("u55c"))
     made = report(*(module(t.name, loop("L", t.timing.iterations, t.timing.ii, t.timing.depth)) for t in tasks.tasks))
     replaced = replace_timing(tasks, made)
     assert replaced.tasks == tasks.tasks

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from small_graphs import mlp
 
-from compiler.analysis.build import build_task_graph
 from compiler.analysis.estimate import estimate
 from compiler.graph.task_graph import TaskGraph
 from compiler.metrics import Fidelity
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from worker.stages.compiler_stages import STAGES
 
@@ -20,7 +20,7 @@ PLATFORM = load_platform("u55c")
 
 @pytest.fixture
 def tasks() -> TaskGraph:
-    return build_task_graph(mlp(rows=32), Knobs(fifo="whole"), PLATFORM)
+    return planned_tasks(mlp(rows=32), Knobs(fifo="whole"), PLATFORM)
 
 
 def written(tasks: TaskGraph, directory: Path) -> Path:

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from small_graphs import mlp
 
-from compiler.analysis.build import build_task_graph
 from compiler.analysis.placement.channels import assign_channels
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.task_graph import Access, Dma, Task, TimingSpec
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 
 U55C = load_platform("u55c")
@@ -16,7 +16,7 @@ SPLIT = Knobs(default_tile_size=8, overall_unroll=64, fusion_budget=0, hbm_chann
 
 
 def test_every_port_of_a_kernel_has_a_channel_of_its_own_while_there_are_any() -> None:
-    tasks = build_task_graph(mlp(), SPLIT, U55C)
+    tasks = planned_tasks(mlp(), SPLIT, U55C)
     channels = assign_channels(tasks.tasks, U55C)
     for kernel in range(tasks.kernels):
         used = [c for t in tasks.tasks if t.kernel == kernel for c in channels.get(t.name, ())]
@@ -24,7 +24,7 @@ def test_every_port_of_a_kernel_has_a_channel_of_its_own_while_there_are_any() -
 
 
 def test_a_value_that_passes_between_kernels_is_one_image() -> None:
-    tasks = build_task_graph(mlp(), SPLIT, U55C)
+    tasks = planned_tasks(mlp(), SPLIT, U55C)
     channels = assign_channels(tasks.tasks, U55C)
     stores = {t.dma.value: channels[t.name] for t in tasks.tasks if t.kind == "store" and t.dma}
     loads = [(t.dma.value, channels[t.name]) for t in tasks.tasks if t.kind == "load" and t.dma]
@@ -35,7 +35,7 @@ def test_a_value_that_passes_between_kernels_is_one_image() -> None:
 
 def test_kernels_that_run_one_after_the_other_balance_on_their_own() -> None:
     """With two channels, the two heaviest ports of each kernel share none."""
-    tasks = build_task_graph(mlp(), SPLIT, U55C)
+    tasks = planned_tasks(mlp(), SPLIT, U55C)
     two = replace(U55C, hbm=replace(U55C.hbm, channels=2))
     channels = assign_channels(tasks.tasks, two)
     for kernel in range(tasks.kernels):
@@ -64,7 +64,7 @@ def test_space_counts_before_balance() -> None:
 
 
 def test_images_go_where_there_is_space() -> None:
-    tasks = build_task_graph(mlp(), Knobs(default_tile_size=8, overall_unroll=16), U55C)
+    tasks = planned_tasks(mlp(), Knobs(default_tile_size=8, overall_unroll=16), U55C)
     sizes = {t.name: t.dma.words * 64 for t in tasks.tasks if t.dma is not None}
     tight = replace(U55C, hbm=replace(U55C.hbm, channels=len(sizes), channel_bytes=max(sizes.values())))
     held: dict[int, int] = {}

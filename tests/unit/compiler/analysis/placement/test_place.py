@@ -4,12 +4,12 @@ from dataclasses import replace
 
 from small_graphs import attention_front, mlp
 
-from compiler.analysis.build import build_task_graph
 from compiler.analysis.estimate import estimate
 from compiler.analysis.memory_kinds import bind_fifos
 from compiler.analysis.placement.board_plan import plan_board
 from compiler.analysis.placement.place import describe, place
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import Dies, Platform, Slr, load_platform
 
 U55C = load_platform("u55c")
@@ -27,7 +27,7 @@ def small_dies(share: float, sll: int = 17690) -> Platform:
 
 
 def test_a_small_design_lies_on_the_die_with_the_hbm() -> None:
-    tasks = build_task_graph(mlp(), Knobs(default_tile_size=8, overall_unroll=16), U55C)
+    tasks = planned_tasks(mlp(), Knobs(default_tile_size=8, overall_unroll=16), U55C)
     placement = place(tasks, U55C)
     assert set(placement.slr.values()) == {"SLR0"}
     assert (placement.crossings, placement.shortfalls, placement.cost) == ((), (), 0.0)
@@ -35,7 +35,7 @@ def test_a_small_design_lies_on_the_die_with_the_hbm() -> None:
 
 
 def test_a_design_too_large_for_a_die_spreads_and_says_what_crosses() -> None:
-    tasks = build_task_graph(mlp(16, 32, 64), Knobs(default_tile_size=16, overall_unroll=64), U55C)
+    tasks = planned_tasks(mlp(16, 32, 64), Knobs(default_tile_size=16, overall_unroll=64), U55C)
     platform = small_dies(0.08)
     placement = place(tasks, platform)
     assert len(set(placement.slr.values())) > 1
@@ -48,7 +48,7 @@ def test_a_design_too_large_for_a_die_spreads_and_says_what_crosses() -> None:
 
 
 def test_a_task_that_no_die_holds_is_a_report_with_levers() -> None:
-    tasks = build_task_graph(mlp(16, 32, 64), Knobs(default_tile_size=16, overall_unroll=256), U55C)
+    tasks = planned_tasks(mlp(16, 32, 64), Knobs(default_tile_size=16, overall_unroll=256), U55C)
     platform = small_dies(0.001)
     placement = place(tasks, platform)
     worst = next(s for s in placement.shortfalls if s.subject.startswith("task ") and s.resource == "dsp")
@@ -60,13 +60,13 @@ def test_a_task_that_no_die_holds_is_a_report_with_levers() -> None:
 
 
 def test_few_wires_between_dies_are_reported() -> None:
-    tasks = build_task_graph(mlp(16, 32, 64), Knobs(default_tile_size=16, overall_unroll=64), U55C)
+    tasks = planned_tasks(mlp(16, 32, 64), Knobs(default_tile_size=16, overall_unroll=64), U55C)
     placement = place(tasks, small_dies(0.005, sll=400))
     assert any(s.resource == "sll" for s in placement.shortfalls)
 
 
 def test_describing_a_given_placement_counts_what_place_counts() -> None:
-    tasks = build_task_graph(mlp(16, 32, 64), Knobs(default_tile_size=16, overall_unroll=64), U55C)
+    tasks = planned_tasks(mlp(16, 32, 64), Knobs(default_tile_size=16, overall_unroll=64), U55C)
     platform = small_dies(0.08)
     placement = place(tasks, platform)
     again = describe(tasks, platform, placement.slr)
@@ -79,7 +79,7 @@ def test_describing_a_given_placement_counts_what_place_counts() -> None:
 
 def test_the_plan_of_a_design_names_every_transfer_s_channel_and_judges_the_estimate() -> None:
     graph, knobs = attention_front(), Knobs(default_tile_size=8, overall_unroll=16)
-    tasks = build_task_graph(graph, knobs, U55C)
+    tasks = planned_tasks(graph, knobs, U55C)
     board = plan_board(tasks, graph, knobs, U55C)
     assert board.tasks == bind_fifos(tasks), "nothing runs out, so nothing moves"
     assert estimate(board.tasks, U55C) == estimate(tasks, U55C)

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from small_graphs import mlp
 
-from compiler.analysis.build import build_task_graph
 from compiler.analysis.estimate import estimate
 from compiler.analysis.placement.prefetch import prefetch_depths
 from compiler.graph.task_graph import TaskGraph
 from compiler.options import Knobs, TaskOverride
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 
 U55C = load_platform("u55c")
@@ -19,7 +19,7 @@ def late_reader() -> TaskGraph:
     """The second product is fast and starts late; its weights take longer to load than it reads them."""
     overrides = (TaskOverride("up", unroll=1, order=(2, 0, 1)), TaskOverride("down", tile=64, unroll=256))
     knobs = Knobs(default_tile_size=64, overall_unroll=1024, stream_width=2048, overrides=overrides)
-    return build_task_graph(mlp(hidden=64, inner=512), knobs, U55C)
+    return planned_tasks(mlp(hidden=64, inner=512), knobs, U55C)
 
 
 def with_depths(tasks: TaskGraph, depths: dict[str, int]) -> TaskGraph:
@@ -44,7 +44,7 @@ def test_deeper_than_the_need_gains_nothing() -> None:
 def test_weights_that_are_read_as_slowly_as_they_load_need_no_more() -> None:
     overrides = (TaskOverride("up", unroll=1, order=(2, 0, 1)), TaskOverride("down", unroll=1))
     knobs = Knobs(default_tile_size=64, overall_unroll=1024, stream_width=2048, overrides=overrides)
-    tasks = build_task_graph(mlp(hidden=64, inner=512), knobs, U55C)
+    tasks = planned_tasks(mlp(hidden=64, inner=512), knobs, U55C)
     assert not any(tasks.stream[name].target == "down" for name in prefetch_depths(tasks, U55C, 1 << 30))
 
 

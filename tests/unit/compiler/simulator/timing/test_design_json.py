@@ -9,10 +9,10 @@ from small_graphs import ALL
 from timed_designs import design as design_of
 from timed_designs import load, residual, task, to_json
 
-from compiler.analysis.build import build_task_graph
 from compiler.analysis.placement.channels import assign_channels
 from compiler.errors import InvalidInputError
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing import design_json
 from compiler.simulator.timing.design import Transfer, timed_design
@@ -23,7 +23,7 @@ U55C = load_platform("u55c")
 
 @pytest.mark.parametrize("name", ALL)
 def test_the_file_and_the_task_graph_are_the_same_design(name: str) -> None:
-    tasks = build_task_graph(ALL[name](), Knobs(default_tile_size=4, overall_unroll=8), U55C)
+    tasks = planned_tasks(ALL[name](), Knobs(default_tile_size=4, overall_unroll=8), U55C)
     written = tasks.to_json() | {"hbm_channels": assign_channels(tasks.tasks, U55C)}
     assert task_timing_from_json(json.loads(json.dumps(written))) == timed_design(tasks, U55C)
 

@@ -9,12 +9,12 @@ import pytest
 from small_graphs import mlp
 from timed_designs import design, load, residual, store, task, to_json
 
-from compiler.analysis.build import build_task_graph
 from compiler.analysis.estimate import estimate
 from compiler.errors import InvalidInputError, ToolError
 from compiler.graph.task_graph import TimingSpec
 from compiler.metrics import Fidelity
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing import simulate as module
 from compiler.simulator.timing.design import TimedDesign, Transfer
@@ -116,7 +116,7 @@ def test_a_deadlock_ends_the_run_and_is_told() -> None:
 
 
 def test_a_compiled_design_is_near_its_estimate() -> None:
-    tasks = build_task_graph(mlp(), SMALL, U55C)
+    tasks = planned_tasks(mlp(), SMALL, U55C)
     found = simulate(tasks, U55C)
     cycles = next(m.value for m in estimate(tasks, U55C).metrics if m.name == "cycles")
     assert found.deadlock is None
@@ -196,7 +196,7 @@ def test_huge_trip_counts_that_repeat_take_no_time() -> None:
 
 
 def test_channels_of_a_transfer_can_be_given() -> None:
-    tasks = build_task_graph(mlp(), SMALL, U55C)
+    tasks = planned_tasks(mlp(), SMALL, U55C)
     names = [t.name for t in tasks.tasks if t.dma is not None]
     slow = replace(U55C, hbm=replace(U55C.hbm, channel_gb_s=0.5))
     crowded = simulate(tasks, slow, channels=dict.fromkeys(names, (0,)))

@@ -6,10 +6,10 @@ import pytest
 from small_graphs import ALL
 from timed_designs import design, load, store, task
 
-from compiler.analysis.build import build_task_graph
 from compiler.analysis.transfers import run_of
 from compiler.graph.task_graph import Access, Gate
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.core import run
 from compiler.simulator.timing.design import TimedDesign, TimedTask, Transfer
@@ -31,7 +31,7 @@ def one(found: TimedDesign) -> Network:
 
 @pytest.mark.parametrize("name", ALL)
 def test_every_design_runs_to_its_end_and_moves_all_tokens(name: str) -> None:
-    tasks = build_task_graph(ALL[name](), Knobs(default_tile_size=4, overall_unroll=8), U55C)
+    tasks = planned_tasks(ALL[name](), Knobs(default_tile_size=4, overall_unroll=8), U55C)
     networks = networks_of(tasks, U55C)
     assert len(networks) == tasks.kernels
     pushed: dict[str, int] = {}

@@ -18,7 +18,7 @@ from compiler.dialects.element_types import ELEMENT_TYPES, literal
 from compiler.dialects.itensor_stream import BufferOp
 from compiler.dialects.streamed import element_name
 from compiler.graph.linalg_graph import Body
-from compiler.transforms.loop_builder import Carried, Index, LoopBuilder
+from compiler.ir.loop_builder import Carried, Index, LoopBuilder
 
 COMBINE_FLOAT = {"add": arith.AddfOp, "mul": arith.MulfOp, "max": arith.MaximumfOp, "min": arith.MinimumfOp}
 COMBINE_INTEGER = {"add": arith.AddiOp, "mul": arith.MuliOp, "max": arith.MaxSIOp, "min": arith.MinSIOp}

@@ -21,7 +21,7 @@ from compiler.graph.converter import converter_of, shared_prefix
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.linalg_graph import Operand
 from compiler.graph.rearrange import joined, part_of, unit_groups
-from compiler.transforms.loop_builder import Carried, Index, LoopBuilder
+from compiler.ir.loop_builder import Carried, Index, LoopBuilder
 
 
 def recast(value: SSAValue, wanted: ITensor, build: LoopBuilder) -> SSAValue:

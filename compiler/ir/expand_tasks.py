@@ -22,7 +22,6 @@ from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from compiler.analysis.read_back import kernels_of
 from compiler.dialects.dataflow_expanded import ExpandedTaskOp
 from compiler.dialects.dataflow_kernel import KernelOp, YieldOp
 from compiler.dialects.dataflow_task import TaskOp
@@ -31,7 +30,8 @@ from compiler.dialects.itensor_routing import ConverterOp
 from compiler.dialects.itensor_stream import itensor_of
 from compiler.dialects.itensor_type import ITensorType
 from compiler.dialects.process import ProcessOp
-from compiler.transforms.expand_routing import (
+from compiler.graph.design import Design
+from compiler.ir.expand_routing import (
     converter_texts,
     expand_chunk,
     expand_concat,
@@ -39,8 +39,10 @@ from compiler.transforms.expand_routing import (
     recast,
     routes_in_order,
 )
-from compiler.transforms.expand_structured import StructuredExpansion
-from compiler.transforms.loop_builder import Carried, LoopBuilder
+from compiler.ir.expand_structured import StructuredExpansion
+from compiler.ir.loop_builder import Carried, LoopBuilder
+from compiler.ir.read import design_function
+from compiler.ir.write import module_text, write_design
 
 
 def _place_for(value: SSAValue, type_: ITensorType) -> EmptyOp | InstanceOp:
@@ -117,15 +119,24 @@ def _expand_kernel(kernel: KernelOp) -> None:
 
 
 def expand_tasks(module: ModuleOp) -> None:
-    for kernel in kernels_of(module):
-        _expand_kernel(kernel)
+    for kernel in design_function(module).body.block.ops:
+        if isinstance(kernel, KernelOp):
+            _expand_kernel(kernel)
+
+
+def expanded_text(design: Design) -> str:
+    """The IR of a design with every task spelled out."""
+    module = write_design(design)
+    expand_tasks(module)
+    module.verify()
+    return module_text(module)
 
 
 @dataclass(frozen=True)
 class ExpandTasksPass(ModulePass):
     """Turn tasks and converters into loops with reads and writes, chunk and concat into the itensor operations.
 
-    Works on itensors (after linalg-to-dataflow) and on streams (after lower-to-streams). A chunk or concat that also
+    Works on itensors (after linalg-to-dataflow) and on streams (after size-fifos). A chunk or concat that also
     transposes stays a structured task. Assumes kernels of tiled tasks.
     """
 

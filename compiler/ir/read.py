@@ -1,0 +1,255 @@
+"""Module -> Design: what IR says of a design, whichever pass it was written after, also where a person edited it."""
+
+from collections.abc import Iterator
+from typing import get_args
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, SSAValue
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError, VerifyException
+
+from compiler.analysis.itensors import read_itensors, write_itensors
+from compiler.analysis.names import c_name, input_stream, load_name, operand_stream, store_name
+from compiler.dialects.context import design_context
+from compiler.dialects.dataflow_attributes import OutputAttr, ValueAttr
+from compiler.dialects.dataflow_dma import LoadOp, StoreOp
+from compiler.dialects.dataflow_kernel import OUTPUT_ATTRIBUTE, VALUE_ATTRIBUTE, KernelOp
+from compiler.dialects.dataflow_task import TaskOp
+from compiler.dialects.itensor_adapters import CastOp
+from compiler.dialects.itensor_routing import ConverterOp, ForkOp
+from compiler.dialects.itensor_stream import StreamOp, itensor_of
+from compiler.dialects.itensor_type import ITensorType
+from compiler.dialects.process import ProcessOp
+from compiler.dialects.streamed import data_shape, element_name
+from compiler.errors import VerificationError
+from compiler.graph.converter import converter_of
+from compiler.graph.design import Conversion, Design, Edge, Fork, Transfer
+from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand, Output, Value
+from compiler.options import Multiplier
+from compiler.platforms.platform import Platform
+
+
+def parse_design(text: str, platform: Platform) -> Design:
+    """The design that a text describes, for `platform`. Raises VerificationError where it is not valid."""
+    try:
+        module = Parser(design_context(), text).parse_module()
+        module.verify()
+        return read_design(module, platform)
+    except (ParseError, VerifyException) as error:
+        raise VerificationError(str(error)) from error
+
+
+def read_design(module: ModuleOp, platform: Platform) -> Design:
+    """The design of a module that is valid. O(operations)."""
+    function = design_function(module)
+    kernels = [op for op in function.body.block.ops if isinstance(op, KernelOp)]
+    scopes = [kernel.block for kernel in kernels] or [function.body.block]
+    tasks = [(number, op) for number, scope in enumerate(scopes) for op in scope.ops if isinstance(op, TaskOp)]
+    ops = tuple(task.linalg for _, task in tasks)
+    made = [value for (_, task), op in zip(tasks, ops, strict=True) for value in _made_values(task, op)]
+    graph = LinalgGraph(function.sym_name.data, (*arguments_of(function), *made), ops, outputs_of(function))
+    nests = {task.process_name: task.nest.data for _, task in tasks if task.nest is not None}
+    if not kernels:
+        return Design(graph, platform, nests)
+    reader = _KernelReader({arg: value.name for arg, value in zip(function.args, graph.values, strict=False)})
+    for number, kernel in enumerate(kernels):
+        reader.read(kernel, number)
+    return Design(
+        graph,
+        platform,
+        nests,
+        read_itensors(graph, nests),
+        write_itensors(graph, nests),
+        {task.process_name: number for number, task in tasks},
+        reader.loads,
+        reader.stores,
+        reader.converters,
+        reader.forks,
+        reader.edges,
+        {task.process_name: m for _, task in tasks if (m := _multiplier(task)) is not None},
+        {name: fifo.type.depth.data for name, fifo in reader.fifos.items()},
+        {name: fifo.reason.data for name, fifo in reader.fifos.items() if fifo.reason is not None},
+    )
+
+
+def design_function(module: ModuleOp) -> FuncOp:
+    """The one function of a design. Raises VerificationError where there is another number of them."""
+    functions = [op for op in module.ops if isinstance(op, FuncOp)]
+    if len(functions) != 1:
+        raise VerificationError(f"a design is one func.func, this module has {len(functions)}")
+    return functions[0]
+
+
+def arguments_of(function: FuncOp) -> tuple[Value, ...]:
+    """What each argument of the function is."""
+    values: list[Value] = []
+    infos = _attributes(function.arg_attrs, VALUE_ATTRIBUTE, ValueAttr, len(function.args))
+    for arg, info in zip(function.args, infos, strict=True):
+        assert isinstance(info, ValueAttr)
+        data = info.data
+        values.append(
+            Value(data.name, data_shape(arg.type), element_name(arg.type), data.role, data.source, data.valid)
+        )
+    return tuple(values)
+
+
+def outputs_of(function: FuncOp) -> tuple[Output, ...]:
+    count = len(function.function_type.outputs)
+    outputs = _attributes(function.res_attrs, OUTPUT_ATTRIBUTE, OutputAttr, count)
+    return tuple(attr.data for attr in outputs if isinstance(attr, OutputAttr))
+
+
+def _attributes(
+    holder: ArrayAttr[DictionaryAttr] | None, name: str, kind: type[Attribute], count: int
+) -> list[Attribute]:
+    found = [entry.data.get(name) for entry in holder] if holder is not None else []
+    if len(found) != count or not all(isinstance(attr, kind) for attr in found):
+        raise VerificationError(f"every argument or result of a design's function needs a {name} attribute")
+    return [attr for attr in found if attr is not None]
+
+
+def _made_values(task: TaskOp, op: LinalgOp) -> Iterator[Value]:
+    for operand, result in zip(op.outputs, task.written, strict=True):
+        shape, true = (_extents(operand, loops) for loops in (op.loops, op.true_loops))
+        dtype = element_name(result.type) if task.outputs else itensor_of(result).dtype
+        yield Value(operand.value, shape, dtype, valid=true if true != shape else ())
+
+
+def _extents(operand: Operand, loops: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(loops[dim] for dim in operand.dims)
+
+
+def _multiplier(task: TaskOp) -> Multiplier | None:
+    word = task.multiplier.data if task.multiplier is not None else None
+    return next((m for m in get_args(Multiplier) if m == word), None)
+
+
+class _KernelReader:
+    """What kernels hold, one after the other. `tensors` names the values that lie in HBM."""
+
+    def __init__(self, tensors: dict[SSAValue, str]) -> None:
+        self.tensors = tensors
+        self.loads: dict[str, Transfer] = {}
+        self.stores: dict[str, Transfer] = {}
+        self.converters: dict[str, Conversion] = {}
+        self.forks: dict[str, Fork] = {}
+        self.edges: dict[str, Edge] = {}
+        self.fifos: dict[str, StreamOp] = {}
+
+    def read(self, kernel: KernelOp, number: int) -> None:
+        """Add what one kernel holds."""
+        self.number = number
+        self.source: dict[SSAValue, tuple[str, str]] = {}  # node and value that an itensor or FIFO comes from
+        for tensor, argument in zip(kernel.inputs, kernel.block.args, strict=True):
+            value = self.tensors[tensor]
+            self.tensors[argument] = value
+            if isinstance(argument.type, ITensorType):
+                name = load_name(value, number)
+                name = name if name not in self.loads else f"{name}_to_{_first_stream(argument)}"
+                self.loads[name] = Transfer(value, number, itensor_of(argument))
+                self.source[argument] = name, value
+        processes = [op for op in kernel.block.ops if isinstance(op, ProcessOp)]
+        waiting = list(processes)
+        while waiting:  # FIFOs do not order their processes: a value is known when its writer's is
+            later = [process for process in waiting if not self._name_outputs(process)]
+            if len(later) == len(waiting):
+                raise VerificationError(f"@{later[0].process_name} reads what nothing in its kernel makes")
+            waiting = later
+        fifos = [op for op in kernel.block.ops if isinstance(op, StreamOp)]
+        self.fifos |= {fifo.stream_name: fifo for fifo in fifos}
+        inputs = {
+            value: (stream, c_name(process.process_name))
+            for process in processes
+            for stream, value in _streamed_inputs(process)
+        }
+        if fifos:  # in the order in which they are declared
+            for fifo in fifos:
+                self._add_edge(fifo.stream, *inputs[fifo.stream])
+        else:
+            for process in processes:
+                for stream, value in _streamed_inputs(process):
+                    self._add_edge(value, stream, c_name(process.process_name))
+        for process in processes:
+            self._add_node(process)
+        for left, result in zip(kernel.yielded.arguments, kernel.outputs, strict=True):
+            self.tensors[result] = self._leave(left)
+
+    def _name_outputs(self, process: ProcessOp) -> bool:
+        """Say what the process writes; False where that is not known yet."""
+        match process:
+            case TaskOp():
+                values = [operand.value for operand in process.writes]
+            case LoadOp():
+                values = [process.value.data]
+            case StoreOp():
+                self.tensors[process.outputs[0]] = process.value.data
+                return True
+            case _:
+                origin = _uncast(process.inputs[0])
+                if origin not in self.source:
+                    return False
+                values = [self.source[origin][1]] * len(process.written)
+        node = c_name(process.process_name)
+        self.source |= {made: (node, value) for made, value in zip(process.written, values, strict=True)}
+        return True
+
+    def _add_edge(self, value: SSAValue, stream: str, reader: str) -> None:
+        origin = _uncast(value)
+        if isinstance(origin.owner, StreamOp) and origin.owner.stream_name != stream:
+            raise VerificationError(
+                f"@{reader} reads stream @{origin.owner.stream_name}; a stream is named after its reader: @{stream}"
+            )
+        source, carried = self.source[origin]
+        self.edges[stream] = Edge(carried, source, reader, itensor_of(origin))
+
+    def _add_node(self, process: ProcessOp) -> None:
+        name, number = process.process_name, self.number
+        match process:
+            case LoadOp():
+                self.loads[name] = Transfer(process.value.data, number, process.streamed, process.packing.data)
+            case StoreOp():
+                self.stores[name] = Transfer(process.value.data, number, process.streamed, process.packing.data)
+            case ConverterOp():
+                converter = converter_of(process.source, process.target, process.realisation.data)
+                self.converters[name] = Conversion(self._value(process), number, converter)
+            case ForkOp():
+                self.forks[name] = Fork(self._value(process), number, itensor_of(process.inputs[0]))
+            case _:
+                pass
+
+    def _value(self, process: ProcessOp) -> str:
+        return self.source[_uncast(process.inputs[0])][1]
+
+    def _leave(self, left: SSAValue) -> str:
+        """The value of something that is yielded; where it streams, it is stored."""
+        if left in self.tensors:
+            return self.tensors[left]
+        value = self.source[_uncast(left)][1]
+        name = store_name(value)
+        self.stores[name] = Transfer(value, self.number, itensor_of(left))
+        self._add_edge(left, input_stream(name), name)
+        return value
+
+
+def _uncast(value: SSAValue) -> SSAValue:
+    while isinstance(value.owner, CastOp):
+        value = value.owner.source
+    return value
+
+
+def _streamed_inputs(process: ProcessOp) -> Iterator[tuple[str, SSAValue]]:
+    """The streams that a process reads, by the names that follow from it."""
+    for index, value in enumerate(process.inputs):
+        if not isinstance(value.type, TensorType):
+            is_task = isinstance(process, TaskOp)
+            name = operand_stream(process.process_name, index) if is_task else input_stream(process.process_name)
+            yield name, value
+
+
+def _first_stream(argument: SSAValue) -> str:
+    """The stream that the first task behind an argument reads."""
+    use = next(iter(argument.uses), None)
+    if use is None or not isinstance(use.operation, TaskOp):
+        raise VerificationError("a tensor that enters a kernel several times has a task behind each of its arguments")
+    return operand_stream(use.operation.process_name, use.index)
