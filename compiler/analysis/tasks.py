@@ -200,14 +200,16 @@ def load_task(name: str, load: Transfer, write: str, platform: Platform) -> Load
     words = dma.words_per_token
     gates = (Gate(len(trips) - 1, words - 1, words),) if words > 1 else ()
     timing = TimingSpec(trips, 1, platform.hbm.read_latency_cycles + READ_WRITE_CYCLES)
-    return LoadTask(name, load.kernel, timing, (), (Access(write, gates),), dma)
+    return LoadTask(name, load.kernel, timing, (), (Access(write, gates),), dma, load.itensor)
 
 
 def store_task(name: str, store: Transfer, read: str) -> StoreTask:
     """Packs tokens into words and writes them to HBM in order."""
     dma, trips = _dma(store), _dma_trips(store)
     gates = (Gate(len(trips) - 1, 0, 1),) if dma.words_per_token > 1 else ()
-    return StoreTask(name, store.kernel, TimingSpec(trips, 1, READ_WRITE_CYCLES), (Access(read, gates),), (), dma)
+    return StoreTask(
+        name, store.kernel, TimingSpec(trips, 1, READ_WRITE_CYCLES), (Access(read, gates),), (), dma, store.itensor
+    )
 
 
 def _dma(transfer: Transfer) -> Dma:

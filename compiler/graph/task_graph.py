@@ -206,9 +206,10 @@ class ConverterTask(Task):
 
 @dataclass(frozen=True)
 class DmaTask(Task):
-    """Moves words between HBM and a stream."""
+    """Moves words between HBM and a stream of the tokens of `streamed`, re-reads included."""
 
     dma: Dma
+    streamed: ITensor
 
 
 @dataclass(frozen=True)
@@ -319,6 +320,10 @@ def _converter_bytes(converter: Converter) -> dict[str, int]:
     }
 
 
+def _nest_json(nest: Nest) -> dict[str, Any]:
+    return {"loops": [loop._asdict() for loop in nest.loops], "unroll": nest.unroll}
+
+
 def _task_json(task: Task) -> dict[str, Any]:
     data: dict[str, Any] = {
         "name": task.name,
@@ -337,7 +342,7 @@ def _task_json(task: Task) -> dict[str, Any]:
     }
     match task:
         case StructuredTask():
-            data |= {"op": task.op.name, "nest": asdict(task.nest)}
+            data |= {"op": task.op.name, "nest": _nest_json(task.nest)}
             data |= (
                 {"scalars": task.scalars, "operators": dict(task.operators)} if isinstance(task, ComputeTask) else {}
             )
