@@ -1,7 +1,7 @@
 """Keys that go by identity: to compare two networks would cost more than to plan one."""
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 T = TypeVar("T")
 
@@ -16,4 +16,4 @@ class Same(Generic[T]):
         return id(self.value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and other.value is self.value
+        return isinstance(other, Same) and cast("Same[object]", other).value is self.value
