@@ -22,9 +22,9 @@ from gates import gate
 from db.models import Build, Failure, Stage
 from worker.farm import Farm
 from worker.ladder import table as ladder
-from worker.running.outcome import Outcome, StageError
 from worker.stages.context import JobContext
 from worker.stages.functions import Stages
+from worker.stages.outcome import Outcome, StageError
 
 STAGES = service_stages.STAGES
 KINDS = cast("dict[Stage, ladder.StageKind]", ladder.KINDS)

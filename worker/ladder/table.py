@@ -17,9 +17,9 @@ from worker.settings import Settings
 
 if TYPE_CHECKING:
     from worker.farm import Farm
-    from worker.running.outcome import Outcome
     from worker.stages.context import JobContext
     from worker.stages.functions import Stages
+    from worker.stages.outcome import Outcome
 
     StageFunction = Callable[[Farm, Stages, JobContext], Outcome]
 

@@ -22,12 +22,12 @@ from worker.node.ballast import drop_ballast
 from worker.node.disk import is_disk_full
 from worker.running.executing import Perform, flush_output
 from worker.running.orders import Order, Reply
-from worker.running.outcome import Outcome, StageError
 from worker.running.recording import record
 from worker.running.scratch import scratch_directory
 from worker.settings import Settings
 from worker.stages.context import JobContext
 from worker.stages.functions import Stages, load_stages
+from worker.stages.outcome import Outcome, StageError
 from worker.store.disk import disk_full_message
 
 _ASK_SECONDS = 1.0

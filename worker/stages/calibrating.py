@@ -16,9 +16,9 @@ from compiler.platforms.platform import load_platform
 from db.repositories import calibrations, explorations
 from worker.farm import Farm
 from worker.ladder.versions import tools_of
-from worker.running.outcome import Outcome
 from worker.stages.context import JobContext
 from worker.stages.functions import Stages
+from worker.stages.outcome import Outcome
 from worker.store.artifacts import StoredFile
 from worker.store.names import media_type, safe_path
 

@@ -9,8 +9,8 @@ from compiler.frontend.inputs.source import FileSource
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Knobs, Workload
 from compiler.platforms.platform import Platform
-from worker.running.outcome import StageError
 from worker.stages.functions import Progress, Simulated, Stages, ToolRun
+from worker.stages.outcome import StageError
 
 if TYPE_CHECKING:
     from compiler.calibration.calibrate import Calibration

@@ -12,11 +12,11 @@ from db.repositories import designs
 from db.types import utcnow
 from worker.farm import Farm
 from worker.ladder import table as ladder
-from worker.running.outcome import Effect, Outcome
 from worker.stages.compiled import Subject
 from worker.stages.context import JobContext
 from worker.stages.flags import flags_now
 from worker.stages.functions import ToolRun
+from worker.stages.outcome import Effect, Outcome
 from worker.stages.taxonomy import decisive, explain, failure_of
 from worker.store.artifacts import StoredFile
 from worker.store.names import media_type, safe_path
