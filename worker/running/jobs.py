@@ -16,7 +16,6 @@ from db.models import Failure
 from db.repositories import builds, leases
 from worker.errors import DiskFullError, ServiceError, StoreAwayError, StoreError
 from worker.farm import Farm, open_farm
-from worker.ladder.table import function_of
 from worker.ladder.versions import tools_of
 from worker.node.ballast import drop_ballast
 from worker.node.disk import is_disk_full
@@ -59,8 +58,7 @@ def run_stage(farm: Farm, stages: Stages, order: Order) -> Outcome:
     try:
         _check_tools(build)
         with scratch_directory(farm.settings) as scratch:
-            context = JobContext(build, order.token, _say, scratch, _asker(farm, order))
-            return function_of(build.stage)(farm, stages, context)
+            return stages.run(farm, JobContext(build, order.token, _say, scratch, _asker(farm, order)))
     except (MillraceError, ServiceError, OSError, OperationalError, MemoryError) as error:
         return _failed(farm, build, error)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from sqlalchemy.orm import Session
 
+from compiler.frontend.bundle import Bundle
 from compiler.frontend.inputs.source import FileSource, is_format, require_pt2
 from db import models
 from db.repositories import catalog
@@ -13,7 +14,7 @@ from worker.farm import Farm
 from worker.ladder.versions import tools_of
 from worker.ladder.workloads import compiler_workload
 from worker.stages.context import JobContext
-from worker.stages.functions import Bundle, Progress, Stages
+from worker.stages.functions import Progress, Stages
 from worker.stages.outcome import Outcome
 
 
