@@ -44,7 +44,7 @@ def test_designs_are_listed_exported_and_proven(left: Path) -> None:
     [exploration] = json.loads(millrace(left, "pareto", "--json"))
     assert (exploration["evaluated"], exploration["feasible"], exploration["front_size"]) == (12, 11, 7)
     front = json.loads(millrace(left, "pareto", exploration["id"], "--json"))
-    best = min(front["designs"], key=lambda design: design["energy_uj"])
+    best = min(front["front"], key=lambda design: design["energy_uj"])
     shown = json.loads(millrace(left, "design", "show", best["id"], "--json"))
     assert shown["simulation"]["state"] == "done"
     millrace(left, "design", "export", best["id"], "--out", "exported")

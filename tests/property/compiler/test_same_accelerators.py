@@ -1,4 +1,4 @@
-"""The accelerators of cdb5aca are still planned, digest by digest (tests/data, `bench.accelerators` for all of them)."""
+"""The accelerators of cdb5aca are still planned, digest by digest (`bench.accelerators`: all of them)."""
 
 import gzip
 import json
