@@ -21,5 +21,8 @@ class SizeFifos(Pass):
 
     @override
     def run(self, design: Design) -> Design:
+        self.expect_kernels(design)
+        packed = all(transfer.packing for transfer in (*design.loads.values(), *design.stores.values()))
+        self.expect(packed, "packed loads and stores; run materialize-dmas first")
         sized = with_depths(task_graph(design), self.knobs.fifo, self.knobs.prefetch_kib, design.platform)
         return replace(design, depths={stream.name: stream.depth for stream in sized.streams})
