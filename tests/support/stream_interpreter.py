@@ -85,6 +85,9 @@ class StreamInterpreter:
                 return self._of(op.operands)
             made = self._run(op)
             self.values |= dict(zip(op.results, made, strict=True))
+            for result, value in zip(op.results, made, strict=True):
+                if isinstance(value, Fifo) and not list(result.uses):
+                    value.queue.clear()  # before insert-forks nobody drains what nobody reads
         return []
 
     def _of(self, values: Sequence[SSAValue]) -> list[Any]:

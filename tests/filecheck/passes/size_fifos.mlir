@@ -48,13 +48,13 @@ func.func @all(%x: tensor<4x4xf32> {dataflow.value = #dataflow.value<"x", input 
   // CHECK-DAG:    %add_in1 = itensor.stream @add_in1 carries <1x2xf32, iter_space: [4,2]*[1,2], iter_map: (d0,d1)->(d0,d1)> :
   // CHECK-DAG:    %store_y_in = itensor.stream @store_y_in carries <1x2xf32, iter_space: [2,2,2]*[2,1,2], iter_map: (d0,d1,d2)->(d0+d1,d2)> :
   // CHECK:        dataflow.load @load_x "x" packing<{{.*}}> ins(%x_1 : tensor<4x4xf32>) outs(%convert_x_to_fork_in : !itensor.stream<vector<1x2xf32>, depth: {{.*}}>)
+  // CHECK-NEXT:   itensor.converter @convert_x_to_fork single<dim: 0, length: 4, delay: 0, steps: 16, columns: 1, fill: [0, 8, 1], drain: [8, 8, 1]> ins(%convert_x_to_fork_in : {{.*}}) outs(%fork_x_in : {{.*}})
+  // CHECK-NEXT:   itensor.fork @fork_x ins(%fork_x_in : {{.*}}) outs(%add_in0 : {{.*}}, %add_in1 : {{.*}})
   // CHECK-NEXT:   dataflow.task @add
   // CHECK:            ins("x"[d0, d1] = %add_in0 : !itensor.stream<vector<1x2xf32>, depth: {{.*}}>,
   // CHECK-NEXT:         "x"[d0, d1] = %add_in1 : !itensor.stream<vector<1x2xf32>, depth: {{.*}}>)
   // CHECK-NEXT:       outs("y"[d0, d1] = %store_y_in : !itensor.stream<vector<1x2xf32>, depth: {{.*}}>) {
-  // CHECK:        itensor.converter @convert_x_to_fork single<dim: 0, length: 4, delay: 0, steps: 16, columns: 1, fill: [0, 8, 1], drain: [8, 8, 1]> ins(%convert_x_to_fork_in : {{.*}}) outs(%fork_x_in : {{.*}})
-  // CHECK-NEXT:   itensor.fork @fork_x ins(%fork_x_in : {{.*}}) outs(%add_in0 : {{.*}}, %add_in1 : {{.*}})
-  // CHECK-NEXT:   %[[Y:.*]] = dataflow.store @store_y "y" packing<{{.*}}> ins(%store_y_in : {{.*}}) -> (tensor<4x4xf32>)
+  // CHECK:        %[[Y:.*]] = dataflow.store @store_y "y" packing<{{.*}}> ins(%store_y_in : {{.*}}) -> (tensor<4x4xf32>)
   // CHECK-NEXT:   dataflow.yield %[[Y]] : tensor<4x4xf32>
   %y = dataflow.kernel @kernel0 (%m: tensor<4x4xf32> = %x : tensor<4x4xf32>) {
     %a = dataflow.load @load_x "x" packing<channels: 1, tokens_per_word: 8, words_per_token: 1> ins(%m : tensor<4x4xf32>) -> (!c)
