@@ -24,4 +24,5 @@ def compute(
 
 
 def load(name: str, timing: TimingSpec, write: str, dma: Dma) -> LoadTask:
-    return LoadTask(name, 0, timing, (), (Access(write),), dma)
+    """A load that reads nothing again."""
+    return LoadTask(name, 0, timing, (), (Access(write),), dma, dma.layout)

@@ -137,11 +137,14 @@ def test_ports_that_share_a_channel_share_its_rate():
 
 def test_bursts_at_random_addresses_take_as_long_as_measured():
     loops = (Loop(64, 1, None), Loop(2, TOKEN[0], 0))  # two words again and again
-    alone = weights_behind(2)
-    streams = tuple(
-        replace(s, itensor=ITensor(TOKEN, "f32", loops)) if s.name == "weights" else s for s in alone.streams
+    alone, streamed = weights_behind(2), ITensor(TOKEN, "f32", loops)
+    streams = tuple(replace(s, itensor=streamed) if s.name == "weights" else s for s in alone.streams)
+    again = tuple(
+        replace(t, timing=replace(t.timing, trips=(64, 2)), streamed=streamed)
+        if isinstance(t, LoadTask) and t.name == "params"
+        else t
+        for t in alone.tasks
     )
-    again = tuple(replace(t, timing=replace(t.timing, trips=(64, 2))) if t.name == "params" else t for t in alone.tasks)
     tasks = replace(alone, tasks=again, streams=streams)
     nanoseconds = 64 * 128 / 9.6  # 64 bursts of 128 bytes
     assert transfer_cycles(tasks, U55C)["params"] == pytest.approx(nanoseconds * U55C.clock_mhz * 1e-3)

@@ -11,8 +11,9 @@ from db.models import ExplorationState, SweepRun
 from db.repositories import comparisons, explorations, sweeps
 from dse.archive import Entry
 from dse.comparison.results import Results
+from worker.comparison import comparing, sweeping
 from worker.farm import Farm
-from worker.sweeps import comparing, sweep_runs, sweeping
+from worker.sweeps import sweep_runs
 
 
 def comparison(run: SweepRun) -> dict[str, Any]:
@@ -209,7 +210,7 @@ def test_what_can_not_be_compared_fails_the_run(farm: Farm, monkeypatch: pytest.
     def broken(*_: Any) -> None:
         raise KeyError("latency")
 
-    monkeypatch.setattr("worker.sweeps.comparing.results_of", broken)
+    monkeypatch.setattr("worker.comparison.comparing.results_of", broken)
     run = run_through(farm, add_sweep(farm, webhook="https://example.org/hook"))
     assert run.state == "failed"
     assert run.error == "its results can not be compared: KeyError('latency')"

@@ -7,11 +7,11 @@ from sqlalchemy.orm import Session
 
 from db.models import Build, Design, Exploration, Metric
 from db.repositories import comparisons, designs
-from dse.archive import Entry, ParetoArchive
+from dse.archive import Entry
 from dse.comparison.causes import Circumstances
 from dse.comparison.results import DesignResults, Reading, Results
 from dse.promote import recommended
-from worker.ladder.promoting import rated
+from worker.fronts import estimated_front, rated
 
 _SHORT = 8  # characters of a digest that people compare
 # What the digest behind "millrace 0.1.0+..." is of, and what the digest of the search's own sources is called.
@@ -75,12 +75,8 @@ def _failure(build: Build) -> str | None:
 
 def _fronts(front: Sequence[Design]) -> dict[str, tuple[Entry, ...]]:
     """The front of the estimates, and among its simulated designs that by simulated latency (energy: the estimate)."""
-    known = rated(front)
-    archive = ParetoArchive()
-    for design in known:
-        archive.add(design.key, (design.estimated_us, design.energy_uj))
-    simulated = [design for design in known if design.simulated_us is not None]
-    fronts = {"estimate": tuple(archive.front()), "simulate": tuple(recommended(simulated))}
+    simulated = [design for design in rated(front) if design.simulated_us is not None]
+    fronts = {"estimate": tuple(estimated_front(front)), "simulate": tuple(recommended(simulated))}
     return {fidelity: entries for fidelity, entries in fronts.items() if entries}
 
 

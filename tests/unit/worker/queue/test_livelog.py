@@ -5,10 +5,10 @@ from collections.abc import Generator
 import pytest
 import redis
 
+from worker.queue import livelog
 from worker.queue.bus import Bus
+from worker.queue.livelog import LiveLog
 from worker.redis_server import start_redis
-from worker.running import livelog
-from worker.running.livelog import LiveLog
 from worker.settings import Settings
 
 

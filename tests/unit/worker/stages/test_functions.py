@@ -1,6 +1,7 @@
-"""The real stage simulate, on designs as the compiler writes them."""
+"""Loading stages; the real stage simulate, on designs as the compiler writes them."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,9 @@ from compiler.metrics import Fidelity
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
-from worker.stages.compiler_stages import STAGES
+from worker.errors import SettingsError
+from worker.settings import Settings
+from worker.stages.functions import STAGES, load_stages
 
 PLATFORM = load_platform("u55c")
 
@@ -28,6 +31,26 @@ def written(tasks: TaskGraph, directory: Path) -> Path:
     metrics = [m.to_json() for m in estimate(tasks, PLATFORM).metrics]
     (directory / "design.json").write_text(json.dumps({"platform": "u55c", "metrics": metrics}))
     return directory
+
+
+def test_the_default_is_the_real_stages() -> None:
+    assert load_stages(Settings().stages) is STAGES
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("nowhere:STAGES", "No module named 'nowhere'"),
+        ("worker.stages.functions:NOTHING", "has no attribute 'NOTHING'"),
+        ("worker.stages.functions:Stages", "got <class"),
+        ("worker.stages.functions", "got <module"),
+        ("", "invalid format"),
+    ],
+)
+def test_what_names_no_stages_is_refused_by_the_setting_s_name(name: str, found: str) -> None:
+    expected = f"MILLRACE_STAGES is {name!r}: expected module:ATTRIBUTE of a worker.stages.functions.Stages, "
+    with pytest.raises(SettingsError, match=f"^{re.escape(expected)}.*{re.escape(found)}"):
+        load_stages(name)
 
 
 def test_a_design_is_timed(tasks: TaskGraph, tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ from typing import Any, cast
 import pytest
 
 from worker.farm import Farm
-from worker.node import tending
-from worker.node.tending import Tending
+from worker.running import tending
 from worker.running.runner import Runner
 from worker.running.runs import Runs
+from worker.running.tending import Tending
 from worker.running.work import Crew
 
 

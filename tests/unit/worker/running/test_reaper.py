@@ -10,9 +10,9 @@ from db.repositories import builds, designs, explorations, leases, queue
 from db.types import utcnow
 from worker.farm import Farm
 from worker.ladder.flow import advance, start_build
-from worker.node import reaper
-from worker.node.reaper import reap, recover, top_up
-from worker.running.processes import identity
+from worker.processes import identity
+from worker.running import reaper
+from worker.running.reaper import reap, recover, top_up
 from worker.running.recording import RETRIES
 
 

@@ -1,5 +1,5 @@
 from worker.errors import ServiceError
-from worker.running.outcome import Outcome, StageError
+from worker.stages.outcome import Outcome, StageError
 
 
 def test_stage_errors_say_what_kind_of_failure_they_are() -> None:

@@ -4,7 +4,7 @@ import subprocess
 import sys
 import threading
 
-from worker.running.processes import identity, is_dead, port_holder, slot_identity
+from worker.processes import identity, is_dead, port_holder, slot_identity
 
 
 def test_a_process_knows_that_it_lives() -> None:
@@ -13,7 +13,7 @@ def test_a_process_knows_that_it_lives() -> None:
 
 
 def test_ended_process_is_dead() -> None:
-    code = "from worker.running.processes import identity; print(identity())"
+    code = "from worker.processes import identity; print(identity())"
     owner = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     assert is_dead(owner)
 

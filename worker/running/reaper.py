@@ -16,7 +16,7 @@ from worker.farm import Farm
 from worker.ladder.build_events import emit_build
 from worker.ladder.course import is_due
 from worker.ladder.flow import advance, ended
-from worker.running.processes import is_dead
+from worker.processes import is_dead
 from worker.running.recording import RETRIES
 
 _LOST = (

@@ -7,8 +7,8 @@ import threading
 import time
 
 from db.repositories import licences
-from worker.node.reaper import reap, recover
-from worker.running.processes import identity
+from worker.processes import identity
+from worker.running.reaper import reap, recover
 from worker.running.work import Crew
 
 _IDLE_SECONDS = 60.0

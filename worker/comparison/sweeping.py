@@ -8,8 +8,8 @@ from sqlalchemy.orm import Session
 from db.engine import after_commit
 from db.models import Exploration
 from db.repositories import comparisons, sweeps
+from worker.comparison.comparing import conclude
 from worker.farm import Farm
-from worker.sweeps.comparing import conclude
 
 _log = logging.getLogger(__name__)
 

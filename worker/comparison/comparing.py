@@ -18,9 +18,11 @@ from db.repositories import comparisons, sweeps
 from dse.comparison.causes import changes
 from dse.comparison.regressions import compare
 from dse.comparison.results import Results
-from worker.sweeps.sweep_plan import partners, slot_name, slot_of, tolerance_of
-from worker.sweeps.sweep_report import SlotReport, report, run_state
-from worker.sweeps.sweep_results import all_tools, results_of
+from worker.comparison.slots import partners, slot_name, slot_of
+from worker.comparison.sweep_report import SlotReport, report, run_state
+from worker.comparison.sweep_results import all_tools, results_of
+
+DEFAULT_TOLERANCE = 0.02
 
 _log = logging.getLogger(__name__)
 
@@ -43,7 +45,7 @@ def baseline_of(good: SweepRun) -> str:
 def conclude(session: Session, run: SweepRun) -> Conclusion:
     """Compare a run whose explorations have all ended."""
     sweep = sweeps.get(session, run.sweep_id)
-    tolerance = tolerance_of(sweep.options)
+    tolerance = float(sweep.options.get("tolerance", DEFAULT_TOLERANCE))
     index = _index(session, run)
     slots, found, error = _compared_or_error(session, run, tolerance, index)
     found["builds"] = _counts(session, run)

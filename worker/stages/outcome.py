@@ -2,23 +2,21 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy.orm import Session
 
 from compiler.metrics import Metric
 from db.models import Failure
 from worker.errors import ServiceError
+from worker.farm import Farm
+from worker.store.artifacts import StoredFile
 
-if TYPE_CHECKING:
-    from worker.farm import Farm
-    from worker.store.artifacts import StoredFile
-
-Effect = Callable[["Farm", Session], None]
+Effect = Callable[[Farm, Session], None]
 """More rows to write, in the transaction that records the outcome."""
 
 
-def _no_effect(_farm: "Farm", _session: Session) -> None:
+def _no_effect(_farm: Farm, _session: Session) -> None:
     """Most stages write nothing else."""
 
 
@@ -33,7 +31,7 @@ class Outcome:
     verdict: Mapping[str, Any] | None
     tool_versions: Mapping[str, str]
     metrics: tuple[Metric, ...] = ()
-    files: "tuple[StoredFile, ...]" = ()
+    files: tuple[StoredFile, ...] = ()
     failure: Failure | None = None
     error: str | None = None
     effect: Effect = field(default=_no_effect, compare=False)
