@@ -24,6 +24,7 @@ from compiler.ir.read import parse_design
 from compiler.ir.write import design_text
 from compiler.options import FifoEffort, Knobs
 from compiler.passes.design_passes import DESIGN_PASSES
+from compiler.passes.size_fifos import SizeFifos
 from compiler.platforms.platform import Platform
 from compiler.sizing.certify import Sizing, as_given, size
 from compiler.targets.emit import NetworkData, emit_design
@@ -89,6 +90,8 @@ def _begin(bundle: Bundle, platform: Platform, ir: Path, start: Path | None) -> 
         design = parse_design(start.read_text(), platform)
     except (OSError, ValueError, VerificationError) as error:
         raise InvalidInputError(f"{start} can not be gone on from: {error}") from error
+    if stage in (SizeFifos.name, CERTIFIED) and not design.depths:
+        raise InvalidInputError(f"{start} has no FIFOs, which a design has after {SizeFifos.name}")
     given = [{(v.source, v.dtype, v.true_shape) for v in g.values if v.source} for g in (design.graph, bundle.graph)]
     if given[0] != given[1]:
         raise InvalidInputError(f"{start} is of another network than {bundle.workload.model}; name the model it is of")

@@ -16,8 +16,11 @@ from compiler.graph.task_graph import Stream, Task, TaskGraph
 def task_graph(design: Design) -> TaskGraph:
     """The accelerator of a design whose transfers are packed; streams without a depth have the least.
 
-    Raises VerificationError where a port has several readers. O(operations + streams).
+    Raises VerificationError where an operation has no kernel, a port several readers, a transfer no packing.
+    O(operations + streams).
     """
+    if outside := [op.name for op in design.graph.ops if op.name not in design.kernel_of]:
+        raise VerificationError(f"{outside[0]} is in no kernel; run linalg-to-dataflow")
     depths, reasons, edges = design.depths, design.reasons, design.edges
     streams = [
         Stream(name, edge.source, edge.target, edge.itensor, depths.get(name, MIN_DEPTH), None, reasons.get(name, ""))

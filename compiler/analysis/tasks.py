@@ -15,6 +15,7 @@ from compiler.analysis.operators import (
     initiation_interval,
     pipeline_depth,
 )
+from compiler.errors import VerificationError
 from compiler.graph.converter import Converter
 from compiler.graph.design import Packing, Transfer
 from compiler.graph.itensor import DTYPE_BITS, ITensor
@@ -213,7 +214,8 @@ def store_task(name: str, store: Transfer, read: str) -> StoreTask:
 
 
 def _packing(transfer: Transfer) -> Packing:
-    assert transfer.packing is not None, f"{transfer.value} is not packed; run materialize-dmas"
+    if transfer.packing is None:
+        raise VerificationError(f"{transfer.value} is not packed; run materialize-dmas")
     return transfer.packing
 
 

@@ -221,6 +221,10 @@ class TaskOp(ProcessOp):
             raise VerifyException(f"{where}: the nest unrolls {len(self.nest.data.unroll)} dimensions, not {rank}")
         if (self.op_kind == "generic") == (self.axis is not None):
             raise VerifyException(f"{where}: chunk and concat need the loop that they split, others have none")
+        if self.axis is not None and self.axis.data >= rank:
+            raise VerifyException(f"{where}: d{self.axis.data} is beyond the {rank} loops of the space")
+        if (self.op_kind == "chunk" and len(self.reads) != 1) or (self.op_kind == "concat" and len(self.writes) != 1):
+            raise VerifyException(f"{where}: a chunk splits one value, a concat makes one")
         if self.axis is not None and self.op_kind == "chunk" and space.loops[self.axis.data] != len(self.written):
             raise VerifyException(f"{where}: loop d{self.axis.data} needs one iteration for each output")
         for dim, (extent, iterator) in enumerate(zip(space.loops, space.iterators, strict=True)):

@@ -1,6 +1,6 @@
 """Scalar bodies as IR: `ScalarOp`s of a `Body` and operations of the arith and math dialects, by one table each way."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import IntegerAttr
@@ -71,9 +71,18 @@ def region_body(region: Region) -> Body:
     """The inverse of `body_region`."""
     block = region.block
     numbers: dict[SSAValue, int] = {arg: i for i, arg in enumerate(block.args)}
-    *scalars, terminator = block.ops
+    terminator = block.last_op
+    if terminator is None or len(terminator.operands) != 1:
+        raise VerifyException("the body of a task yields one result")
     ops: list[ScalarOp] = []
-    for op in scalars:
-        ops.append(read_scalar(op, tuple(numbers[operand] for operand in op.operands)))
+    for op in list(block.ops)[:-1]:
+        ops.append(read_scalar(op, _numbers_of(op, numbers)))
         numbers[op.results[0]] = len(numbers)
-    return Body(tuple(dtype_name(arg.type) for arg in block.args), tuple(ops), numbers[terminator.operands[0]])
+    (result,) = _numbers_of(terminator, numbers)
+    return Body(tuple(dtype_name(arg.type) for arg in block.args), tuple(ops), result)
+
+
+def _numbers_of(op: Operation, numbers: Mapping[SSAValue, int]) -> tuple[int, ...]:
+    if any(operand not in numbers for operand in op.operands):
+        raise VerifyException(f"{op.name} in the body of a task reads what is not made before it")
+    return tuple(numbers[operand] for operand in op.operands)

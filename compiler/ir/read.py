@@ -1,6 +1,6 @@
 """Module -> Design: what IR says of a design, whichever pass it was written after, also where a person edited it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import get_args
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, TensorType
@@ -26,48 +26,71 @@ from compiler.errors import VerificationError
 from compiler.graph.converter import converter_of
 from compiler.graph.design import Conversion, Design, Edge, Fork, Transfer
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand, Output, Value
+from compiler.graph.nest import Nest
+from compiler.ir.checks import verify_design, verify_distinct, verify_moved, verify_operations, verify_strings
 from compiler.options import Multiplier
 from compiler.platforms.platform import Platform
 
 
 def parse_design(text: str, platform: Platform) -> Design:
     """The design that a text describes, for `platform`. Raises VerificationError where it is not valid."""
+    verify_strings(text)
     try:
         module = Parser(design_context(), text).parse_module()
         module.verify()
         return read_design(module, platform)
-    except (ParseError, VerifyException) as error:
+    except (ParseError, VerifyException, ValueError) as error:  # xDSL raises ValueError for some texts
         raise VerificationError(str(error)) from error
 
 
 def read_design(module: ModuleOp, platform: Platform) -> Design:
     """The design of a module that is valid. O(operations)."""
     function = design_function(module)
+    verify_operations(function)
     kernels = [op for op in function.body.block.ops if isinstance(op, KernelOp)]
     scopes = [kernel.block for kernel in kernels] or [function.body.block]
     tasks = [(number, op) for number, scope in enumerate(scopes) for op in scope.ops if isinstance(op, TaskOp)]
     ops = tuple(task.linalg for _, task in tasks)
     made = [value for (_, task), op in zip(tasks, ops, strict=True) for value in _made_values(task, op)]
     graph = LinalgGraph(function.sym_name.data, (*arguments_of(function), *made), ops, outputs_of(function))
-    nests = {task.process_name: task.nest.data for _, task in tasks if task.nest is not None}
+    verify_distinct("values", (value.name for value in graph.values))
+    nests = {task.process_name: task.tiled for _, task in tasks if kernels or task.nest is not None}
+    reader = _Reader({arg: value.name for arg, value in zip(function.args, graph.values, strict=False)})
     if not kernels:
-        return Design(graph, platform, nests)
-    reader = _KernelReader({arg: value.name for arg, value in zip(function.args, graph.values, strict=False)})
+        reader.read_tasks(task for _, task in tasks)
     for number, kernel in enumerate(kernels):
         reader.read(kernel, number)
+    returned = function.get_return_op()
+    for out, tensor in zip(graph.outputs, returned.arguments if returned is not None else (), strict=True):
+        verify_moved(f"output {out.name}", out.value, reader.tensors.get(tensor))
+    verify_distinct("processes", reader.nodes)
+    design = _design(graph, platform, nests, tasks if kernels else [], reader)
+    verify_design(design)
+    return design
+
+
+def _design(
+    graph: LinalgGraph,
+    platform: Platform,
+    nests: dict[str, Nest],
+    in_kernels: list[tuple[int, TaskOp]],
+    reader: "_Reader",
+) -> Design:
+    if not in_kernels:
+        return Design(graph, platform, nests)
     return Design(
         graph,
         platform,
         nests,
         read_itensors(graph, nests),
         write_itensors(graph, nests),
-        {task.process_name: number for number, task in tasks},
+        {task.process_name: number for number, task in in_kernels},
         reader.loads,
         reader.stores,
         reader.converters,
         reader.forks,
         reader.edges,
-        {task.process_name: m for _, task in tasks if (m := _multiplier(task)) is not None},
+        {task.process_name: m for _, task in in_kernels if (m := _multiplier(task)) is not None},
         {name: fifo.type.depth.data for name, fifo in reader.fifos.items()},
         {name: fifo.reason.data for name, fifo in reader.fifos.items() if fifo.reason is not None},
     )
@@ -125,11 +148,12 @@ def _multiplier(task: TaskOp) -> Multiplier | None:
     return next((m for m in get_args(Multiplier) if m == word), None)
 
 
-class _KernelReader:
+class _Reader:
     """What kernels hold, one after the other. `tensors` names the values that lie in HBM."""
 
     def __init__(self, tensors: dict[SSAValue, str]) -> None:
         self.tensors = tensors
+        self.nodes: list[str] = []
         self.loads: dict[str, Transfer] = {}
         self.stores: dict[str, Transfer] = {}
         self.converters: dict[str, Conversion] = {}
@@ -137,18 +161,18 @@ class _KernelReader:
         self.edges: dict[str, Edge] = {}
         self.fifos: dict[str, StreamOp] = {}
 
+    def read_tasks(self, tasks: Iterable[TaskOp]) -> None:
+        """Name the values of tasks on tensors."""
+        for task in tasks:
+            self.nodes.append(c_name(task.process_name))
+            self._verify_moves(task)
+            self.tensors |= {made: operand.value for made, operand in zip(task.outputs, task.writes, strict=True)}
+
     def read(self, kernel: KernelOp, number: int) -> None:
         """Add what one kernel holds."""
         self.number = number
         self.source: dict[SSAValue, tuple[str, str]] = {}  # node and value that an itensor or FIFO comes from
-        for tensor, argument in zip(kernel.inputs, kernel.block.args, strict=True):
-            value = self.tensors[tensor]
-            self.tensors[argument] = value
-            if isinstance(argument.type, ITensorType):
-                name = load_name(value, number)
-                name = name if name not in self.loads else f"{name}_to_{_first_stream(argument)}"
-                self.loads[name] = Transfer(value, number, itensor_of(argument))
-                self.source[argument] = name, value
+        self._enter(kernel)
         processes = [op for op in kernel.block.ops if isinstance(op, ProcessOp)]
         waiting = list(processes)
         while waiting:  # FIFOs do not order their processes: a value is known when its writer's is
@@ -158,22 +182,29 @@ class _KernelReader:
             waiting = later
         fifos = [op for op in kernel.block.ops if isinstance(op, StreamOp)]
         self.fifos |= {fifo.stream_name: fifo for fifo in fifos}
-        inputs = {
-            value: (stream, c_name(process.process_name))
-            for process in processes
-            for stream, value in _streamed_inputs(process)
-        }
-        if fifos:  # in the order in which they are declared
-            for fifo in fifos:
-                self._add_edge(fifo.stream, *inputs[fifo.stream])
-        else:
-            for process in processes:
-                for stream, value in _streamed_inputs(process):
-                    self._add_edge(value, stream, c_name(process.process_name))
+        declared: dict[SSAValue, int] = {fifo.stream: number for number, fifo in enumerate(fifos)}
+        reads = [(value, stream, process) for process in processes for stream, value in _streamed_inputs(process)]
+        for value, stream, process in sorted(reads, key=lambda read: declared.get(read[0], 0)):
+            self._add_edge(value, stream, c_name(process.process_name))
+        self.nodes += [c_name(process.process_name) for process in processes]
         for process in processes:
+            self._verify_moves(process)
             self._add_node(process)
         for left, result in zip(kernel.yielded.arguments, kernel.outputs, strict=True):
             self.tensors[result] = self._leave(left)
+
+    def _enter(self, kernel: KernelOp) -> None:
+        number = self.number
+        for tensor, argument in zip(kernel.inputs, kernel.block.args, strict=True):
+            if tensor not in self.tensors:
+                raise VerificationError(f"kernel @{kernel.sym_name.data} reads what is not made before it")
+            value = self.tensors[tensor]
+            self.tensors[argument] = value
+            if isinstance(argument.type, ITensorType):
+                name = load_name(value, number)
+                name = name if name not in self.loads else f"{name}_to_{_first_stream(argument)}"
+                self.loads[name] = Transfer(value, number, itensor_of(argument))
+                self.source[argument] = name, value
 
     def _name_outputs(self, process: ProcessOp) -> bool:
         """Say what the process writes; False where that is not known yet."""
@@ -194,13 +225,29 @@ class _KernelReader:
         self.source |= {made: (node, value) for made, value in zip(process.written, values, strict=True)}
         return True
 
+    def _verify_moves(self, process: ProcessOp) -> None:
+        """Where a process says which values it reads, it does."""
+        match process:
+            case TaskOp():
+                said = [operand.value for operand in process.reads]
+            case LoadOp() | StoreOp():
+                said = [process.value.data]
+            case _:
+                return
+        for label, value in zip(said, process.inputs, strict=True):
+            found = self.tensors.get(value) if isinstance(value.type, TensorType) else self._origin(value)[1]
+            verify_moved(f"@{process.process_name}", label, found)
+
+    def _origin(self, value: SSAValue) -> tuple[str, str]:
+        return self.source[_uncast(value)]
+
     def _add_edge(self, value: SSAValue, stream: str, reader: str) -> None:
         origin = _uncast(value)
         if isinstance(origin.owner, StreamOp) and origin.owner.stream_name != stream:
             raise VerificationError(
                 f"@{reader} reads stream @{origin.owner.stream_name}; a stream is named after its reader: @{stream}"
             )
-        source, carried = self.source[origin]
+        source, carried = self._origin(value)
         self.edges[stream] = Edge(carried, source, reader, itensor_of(origin))
 
     def _add_node(self, process: ProcessOp) -> None:
@@ -219,13 +266,13 @@ class _KernelReader:
                 pass
 
     def _value(self, process: ProcessOp) -> str:
-        return self.source[_uncast(process.inputs[0])][1]
+        return self._origin(process.inputs[0])[1]
 
     def _leave(self, left: SSAValue) -> str:
         """The value of something that is yielded; where it streams, it is stored."""
         if left in self.tensors:
             return self.tensors[left]
-        value = self.source[_uncast(left)][1]
+        value = self._origin(left)[1]
         name = store_name(value)
         self.stores[name] = Transfer(value, self.number, itensor_of(left))
         self._add_edge(left, input_stream(name), name)

@@ -35,8 +35,8 @@ def design_text(design: Design, when: str) -> str:
     """The IR as text that a person can read and `read_design` takes back. Raises VerificationError that says `when` the
     IR was not valid.
     """
-    module = write_design(design)
     try:
+        module = write_design(design)
         module.verify()
     except DiagnosticException as error:
         raise VerificationError(f"the IR is not valid {when}: {error}") from error

@@ -89,6 +89,47 @@ func.func @chunks(%x: tensor<3x4xf32>) {
 
 // -----
 
+func.func @axis(%x: tensor<3x4xf32>) {
+  // CHECK: task @t: d2 is beyond the 2 loops of the space
+  %y = dataflow.task @t chunk d2 space<parallel 1 : 0, parallel 4 : 1>
+    ins("x"[d0, d1] = %x : tensor<3x4xf32>) -> ("y"[d1] : tensor<4xf32>)
+  func.return
+}
+
+// -----
+
+func.func @chunk_of_two(%x: tensor<1x4xf32>) {
+  // CHECK: task @t: a chunk splits one value, a concat makes one
+  %y = dataflow.task @t chunk d0 space<parallel 1 : 0, parallel 4 : 1>
+    ins("x"[d0, d1] = %x : tensor<1x4xf32>, "x"[d0, d1] = %x : tensor<1x4xf32>) -> ("y"[d1] : tensor<4xf32>)
+  func.return
+}
+
+// -----
+
+func.func @body_of_itself(%x: tensor<8xf32>) {
+  // CHECK: arith.addf in the body of a task reads what is not made before it
+  %y = dataflow.task @t space<parallel 8 : 0> ins("x"[d0] = %x : tensor<8xf32>) -> ("y"[d0] : tensor<8xf32>) {
+  ^bb0(%a: f32):
+    %b = arith.addf %a, %b : f32
+    dataflow.yield %b : f32
+  }
+  func.return
+}
+
+// -----
+
+func.func @no_result(%x: tensor<8xf32>) {
+  // CHECK: the body of a task yields one result
+  %y = dataflow.task @t space<parallel 8 : 0> ins("x"[d0] = %x : tensor<8xf32>) -> ("y"[d0] : tensor<8xf32>) {
+  ^bb0(%a: f32):
+    dataflow.yield
+  }
+  func.return
+}
+
+// -----
+
 !wrong = !itensor.itensor<1xf32, iter_space: [8]*[1], iter_map: (d0)->(d0)>
 !right = !itensor.itensor<2xf32, iter_space: [4]*[2], iter_map: (d0)->(d0)>
 func.func @walk(%x: !wrong) {

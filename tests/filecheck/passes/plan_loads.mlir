@@ -57,14 +57,19 @@ func.func @stored(%x: tensor<4x4xf32> {dataflow.value = #dataflow.value<"x", inp
 // -----
 
 !rows = !itensor.itensor<1x1xf32, iter_space: [4,4]*[1,1], iter_map: (d0,d1)->(d0,d1)>
-func.func @forked_already(%x: tensor<4x4xf32> {dataflow.value = #dataflow.value<"x", input from "x">}) {
+func.func @forked_already(%x: tensor<4x4xf32> {dataflow.value = #dataflow.value<"x", input from "x">})
+    -> (tensor<4x4xf32> {dataflow.output = #dataflow.output<"y" = "y"[d0, d1] as [16]>}) {
   // CHECK: a tensor that enters a kernel several times has a task behind each of its arguments
-  dataflow.kernel @kernel0 (%a: !rows = %x : tensor<4x4xf32>, %b: !rows = %x : tensor<4x4xf32>) {
-    itensor.fork @drain_a ins(%a : !rows)
-    itensor.fork @drain_b ins(%b : !rows)
-    dataflow.yield
-  }
-  func.return
+  %y = dataflow.kernel @kernel0 (%a: !rows = %x : tensor<4x4xf32>, %b: !rows = %x : tensor<4x4xf32>) {
+    itensor.fork @drain ins(%b : !rows)
+    %y = dataflow.task @copy space<parallel 4 : 0, parallel 4 : 1> nest<[d0 4 x 1, d1 4 x 1], unroll: [1, 1]>
+      ins("x"[d0, d1] = %a : !rows) -> ("y"[d0, d1] : !rows) {
+    ^bb0(%e: f32):
+      dataflow.yield %e : f32
+    }
+    dataflow.yield %y : !rows
+  } : tensor<4x4xf32>
+  func.return %y : tensor<4x4xf32>
 }
 
 // -----

@@ -79,7 +79,7 @@ func.func @all(%x: tensor<4x4xf32> {dataflow.value = #dataflow.value<"x", input 
 !s = !itensor.itensor<1xf32, iter_space: [4]*[1], iter_map: (d0)->(d0)>
 func.func @no_dmas(%x: tensor<4xf32> {dataflow.value = #dataflow.value<"x", input from "x">})
     -> (tensor<4xf32> {dataflow.output = #dataflow.output<"y" = "y"[d0] as [4]>}) {
-  // CHECK: size-fifos expects packed loads and stores; run materialize-dmas first
+  // CHECK: x is not packed; run materialize-dmas
   %y = dataflow.kernel @kernel0 (%a: !s = %x : tensor<4xf32>) {
     %y = dataflow.task @copy space<parallel 4 : 0> nest<[d0 4 x 1], unroll: [1]> ins("x"[d0] = %a : !s) -> ("y"[d0] : !s) {
     ^bb0(%e: f32):

@@ -1,0 +1,91 @@
+"""What a text that people may have edited must be, beyond valid IR, to be a design: reading it loses nothing, and its
+parts agree.
+
+All raise VerificationError.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from math import prod
+
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Operation
+
+from compiler.analysis.names import operand_stream
+from compiler.dialects.dataflow_dma import LoadOp, StoreOp
+from compiler.dialects.dataflow_kernel import KernelOp, YieldOp
+from compiler.dialects.dataflow_task import TaskOp
+from compiler.dialects.itensor_adapters import CastOp
+from compiler.dialects.itensor_routing import ConverterOp, ForkOp
+from compiler.dialects.itensor_stream import StreamOp
+from compiler.errors import VerificationError
+from compiler.graph.design import Design, Transfer
+
+OF_KERNELS: tuple[type[Operation], ...] = (KernelOp, ReturnOp)
+ON_TENSORS: tuple[type[Operation], ...] = (TaskOp, ReturnOp)
+IN_KERNELS: tuple[type[Operation], ...] = (TaskOp, LoadOp, StoreOp, ConverterOp, ForkOp, CastOp, StreamOp, YieldOp)
+
+
+def verify_operations(function: FuncOp) -> None:
+    """A design is kernels with tasks, or tasks on tensors, and nothing beside them."""
+    block = function.body.block
+    kernels = [op for op in block.ops if isinstance(op, KernelOp)]
+    _verify_block(f"@{function.sym_name.data}", block, OF_KERNELS if kernels else ON_TENSORS)
+    for kernel in kernels:
+        name = f"kernel @{kernel.sym_name.data}"
+        _verify_block(name, kernel.block, IN_KERNELS)
+        if not any(isinstance(op, TaskOp) for op in kernel.block.ops):
+            raise VerificationError(f"{name} has no task")
+
+
+def _verify_block(name: str, block: Block, known: tuple[type[Operation], ...]) -> None:
+    for op in block.ops:
+        if not isinstance(op, known):
+            raise VerificationError(f"{name} holds {op.name}; expected {', '.join(kind.name for kind in known)}")
+
+
+def verify_moved(process: str, said: str, found: str | None) -> None:
+    """`process` says that it moves the value `said`, and gets `found`."""
+    if said != found:
+        raise VerificationError(f"{process} says that it moves {said}, but gets {found or 'what is not made before'}")
+
+
+def verify_distinct(kind: str, names: Iterable[str]) -> None:
+    """No two of them have one name."""
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise VerificationError(f"two {kind} are called {twice[0]}")
+
+
+def verify_strings(text: str) -> None:
+    """Strings end on their line; the parser would look for ever for the end of one that does not."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.replace('\\"', "").count('"') % 2:
+            raise VerificationError(f"line {number}: a string does not end")
+
+
+def verify_design(design: Design) -> None:
+    """Every input streams or is a scalar, every stream is a FIFO or none is, and tokens fit words of HBM."""
+    design.graph.verify()
+    for (op, i), itensor in design.reads.items():
+        if (itensor is not None) != (operand_stream(op, i) in design.edges):
+            raise VerificationError(f"@{op} must take input {i} {'by value' if itensor is None else 'as a stream'}")
+    if design.depths and (unsized := [name for name in design.edges if name not in design.depths]):
+        raise VerificationError(f"stream @{unsized[0]} is no FIFO, where others are")
+    for name, transfer in (*design.loads.items(), *design.stores.items()):
+        _verify_packing(name, transfer, design.platform.hbm.port_bits)
+
+
+def _verify_packing(name: str, transfer: Transfer, port_bits: int) -> None:
+    """Tokens fit their words, and no word holds tokens of two runs that are read again."""
+    packing, streamed = transfer.packing, transfer.itensor
+    if packing is None:
+        return
+    word, per_word = packing.channels * port_bits, packing.tokens_per_word
+    if per_word * streamed.width > packing.words_per_token * word:
+        raise VerificationError(
+            f"@{name}: {per_word} x {streamed.width} bits do not fit {packing.words_per_token} x {word} bits"
+        )
+    again = [k for k, loop in enumerate(streamed.loops) if loop.dim is None and loop.trip > 1]
+    run = prod(loop.trip for loop in streamed.loops[again[-1] + 1 :]) if again else 0
+    if run % per_word:
+        raise VerificationError(f"@{name} reads {run} tokens again, which are no whole words of {per_word}")

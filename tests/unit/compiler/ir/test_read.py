@@ -1,0 +1,115 @@
+"""Texts that people edited: read as they are, or refused with a reason. Nothing in them is lost without a word."""
+
+import re
+
+import pytest
+from edited_texts import with_depth
+from plans import U55C, plans
+from small_graphs import attention_front, mlp
+
+from compiler.errors import VerificationError
+from compiler.graph.design import Design
+from compiler.ir.expand_tasks import expanded_text
+from compiler.ir.read import parse_design
+from compiler.ir.write import design_text
+from compiler.options import Knobs
+
+KNOBS = Knobs(default_tile_size=8, overall_unroll=16, fusion_budget=0)
+DESIGNS = plans(mlp(), KNOBS)
+TEXTS = {stage: design_text(design, f"after {stage}") for stage, design in DESIGNS.items()}
+
+
+def read(text: str) -> Design:
+    return parse_design(text, U55C)
+
+
+def edited(stage: str, old: str, new: str) -> str:
+    """The text of a stage with the first `old` replaced."""
+    text, count = re.subn(old, new, TEXTS[stage], count=1)
+    assert count == 1
+    return text
+
+
+def test_a_depth_and_its_reason() -> None:
+    text = edited("size-fifos", r"(@up_in0 carries <.*>) :", r'\1 because "mine" :')
+    found = read(with_depth(text, "up_in0", 99))
+    assert found.depths == {**DESIGNS["size-fifos"].depths, "up_in0": 99}
+    assert found.reasons == {"up_in0": "mine"}
+
+
+def test_names_of_values_and_kernels_and_the_order_of_processes_mean_nothing() -> None:
+    text = TEXTS["materialize-dmas"].replace("%x_2", "%first").replace("@kernel0", "@mine")
+    loads = [line for line in text.splitlines(keepends=True) if "@load_x " in line or "@load_up_weight " in line]
+    swapped = text.replace("".join(loads), "".join(reversed(loads)))
+    assert swapped != text
+    assert read(swapped) == DESIGNS["materialize-dmas"]
+
+
+def test_another_network_is_another_design() -> None:
+    other = design_text(plans(attention_front(), KNOBS)["tile-tasks"], "now")
+    assert read(other) != DESIGNS["tile-tasks"]
+    assert read(other).graph == plans(attention_front(), KNOBS)["tile-tasks"].graph
+
+
+ROW = "!itensor.itensor<1xf32, iter_space: [4]*[1], iter_map: (d0)->(d0)>"
+RING = f"""%a = itensor.fork @first ins(%b : {ROW}) -> ({ROW})
+%b = itensor.fork @second ins(%a : {ROW}) -> ({ROW})
+"""
+REFUSED = {
+    "two functions": (
+        edited("tile-tasks", "{\n", "{\nfunc.func private @second()\n"),
+        "a design is one func.func, this module has 2",
+    ),
+    "no function": ("builtin.module {}", "a design is one func.func, this module has 0"),
+    "no end": (TEXTS["tile-tasks"][:-10], "Expected"),
+    "a string without its end": (
+        edited("tile-tasks", r'input from "x"', 'input from "x'),
+        "line 2: a string does not end",
+    ),
+    "no name": (
+        edited("tile-tasks", r'{dataflow.value = #dataflow.value<"x", input from "x">}', ""),
+        "needs a dataflow.value attribute",
+    ),
+    "two values of one name": (
+        edited("tile-tasks", r'"down.weight", param', '"up.weight", param'),
+        "two values are called up.weight",
+    ),
+    "two tasks of one name": (edited("tile-tasks", "@down", "@up"), "two processes are called up"),
+    "two loads of one name": (edited("size-fifos", "@load_h_k1", "@load_x"), "two processes are called load_x"),
+    "another tensor": (edited("tile-tasks", r'"h"(\[d0, d1\]) = %h', r'"h"\1 = %g'), "@act says that it moves h, but"),
+    "another value": (
+        edited("materialize-dmas", '@load_up_weight "up.weight"', '@load_up_weight "x"'),
+        "@load_up_weight says that it moves x, but gets up.weight",
+    ),
+    "another result": (edited("tile-tasks", r'"z" = "z"', '"z" = "y"'), "output z says that it moves y, but gets z"),
+    "a tensor that nobody makes": (
+        edited("materialize-dmas", "= %h : tensor<8x64xf32>", "= %nobody : tensor<8x64xf32>"),
+        "nobody",
+    ),
+    "a later tensor": (edited("materialize-dmas", "= %h :", "= %g :"), "kernel @kernel1 reads what is not made before"),
+    "a stream that nobody makes": (
+        edited("insert-forks", r"(\n *)dataflow.yield %h", rf"\1{RING}\g<0>"),
+        "@first reads what nothing in its kernel makes",
+    ),
+    "a stream of another reader": (
+        TEXTS["size-fifos"].replace("@up_in0 carries", "@mine carries"),
+        "@up reads stream @mine; a stream is named after its reader: @up_in0",
+    ),
+    "no nest": (edited("insert-forks", r"\n *nest<.*", ""), "task @up has no nest; run tile-tasks first"),
+    "words too small": (
+        edited("materialize-dmas", r'("up.weight" packing<channels: 1, tokens_per_word): \d+', r"\1: 64"),
+        "@load_up_weight: 64 x 128 bits do not fit 1 x 512 bits",
+    ),
+    "what a task is made of": (expanded_text(DESIGNS["insert-forks"]), "kernel @kernel0 holds itensor.instance|empty"),
+    "an operation beside the kernels": (
+        edited("insert-forks", r"func\.return", "%beside = arith.constant 1.0 : f32\n func.return"),
+        r"@mlp holds arith.constant; expected dataflow.kernel, func.return",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_no_design_says_why(case: str) -> None:
+    text, message = REFUSED[case]
+    with pytest.raises(VerificationError, match=message):
+        read(text)
