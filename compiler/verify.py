@@ -171,7 +171,7 @@ def integer_mismatches(task: ComputeTask, tasks: TaskGraph, graph: LinalgGraph, 
 
     def recorded(stream: str) -> NDArray[Any]:
         itensor, raw = tasks.stream[stream].itensor, (taps / f"{stream}.bin").read_bytes()
-        return tokens_to_tensor(recorded_elements(raw, itensor), itensor)
+        return tokens_to_tensor(recorded_elements(raw, itensor, tasks.port_bits), itensor)
 
     inputs = [recorded(a.stream) for a in task.reads]
     (expected,) = evaluate_op(task.op, graph, inputs)

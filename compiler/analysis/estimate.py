@@ -80,7 +80,7 @@ def violations_of(
     for name in DIE_RESOURCES:
         largest = max(getattr(slr, name) for slr in platform.dies.slrs)
         demands.append((f"slr_{name}", max((getattr(a, name) for a in areas), default=0), largest))
-    image = max((t.dma.words * 64 for t in tasks.transfers), default=0)
+    image = max((t.dma.channel_bytes for t in tasks.transfers), default=0)
     demands.append(("hbm_channel_bytes", image, platform.hbm.channel_bytes))
     return tuple(Violation(name, float(demand), float(bound)) for name, demand, bound in demands if demand > bound)
 

@@ -196,23 +196,23 @@ def plan_packing(streamed: ITensor, channels: int, port_bits: int) -> Packing:
 
 def load_task(name: str, load: Transfer, write: str, platform: Platform) -> LoadTask:
     """Reads words from HBM and pushes tokens; `words_per_token` cycles a token."""
-    dma, trips = _dma(load), _dma_trips(load)
+    dma, trips = _dma(load, platform), _dma_trips(load)
     words = dma.words_per_token
     gates = (Gate(len(trips) - 1, words - 1, words),) if words > 1 else ()
     timing = TimingSpec(trips, 1, platform.hbm.read_latency_cycles + READ_WRITE_CYCLES)
     return LoadTask(name, load.kernel, timing, (), (Access(write, gates),), dma)
 
 
-def store_task(name: str, store: Transfer, read: str) -> StoreTask:
+def store_task(name: str, store: Transfer, read: str, platform: Platform) -> StoreTask:
     """Packs tokens into words and writes them to HBM in order."""
-    dma, trips = _dma(store), _dma_trips(store)
+    dma, trips = _dma(store, platform), _dma_trips(store)
     gates = (Gate(len(trips) - 1, 0, 1),) if dma.words_per_token > 1 else ()
     return StoreTask(name, store.kernel, TimingSpec(trips, 1, READ_WRITE_CYCLES), (Access(read, gates),), (), dma)
 
 
-def _dma(transfer: Transfer) -> Dma:
+def _dma(transfer: Transfer, platform: Platform) -> Dma:
     assert transfer.packing is not None, f"{transfer.value} is not packed; run materialize-dmas"
-    return Dma(transfer.value, transfer.itensor.without_rereads(), *transfer.packing)
+    return Dma(transfer.value, transfer.itensor.without_rereads(), *transfer.packing, platform.hbm.port_bits)
 
 
 def _dma_trips(transfer: Transfer) -> tuple[int, ...]:

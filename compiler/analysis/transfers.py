@@ -60,7 +60,7 @@ def _share(words: int, users: Sequence[int]) -> Fraction:
 
 
 def words_of(task: DmaTask) -> int:
-    """Words of `channels` x 512 bits that a load or store moves in one run, re-reads included."""
+    """Words (`Dma.word_bits`) that a load or store moves in one run, re-reads included."""
     return ceil(task.timing.iterations / task.dma.tokens_per_word)
 
 
@@ -105,7 +105,7 @@ def kernel_hbm_bytes(tasks: TaskGraph) -> tuple[float, ...]:
     """Bytes that cross the HBM ports in one run of each kernel, re-reads included."""
     traffic = [0.0] * tasks.kernels
     for task in tasks.transfers:
-        traffic[task.kernel] += words_of(task) * task.dma.channels * 64
+        traffic[task.kernel] += words_of(task) * task.dma.word_bits // 8
     return tuple(traffic)
 
 

@@ -23,7 +23,7 @@ def tasks_header(tasks: TaskGraph, interface: Interface) -> str:
     for header in ("ap_int.h", "hls_stream.h", "hls_vector.h"):
         out.line(f"#include <{header}>")
     out.line()
-    aliases = {token_alias(s.itensor) for s in tasks.streams}
+    aliases = {token_alias(s.itensor, tasks.port_bits) for s in tasks.streams}
     for alias in sorted(a for a in aliases if a is not None):
         out.line(alias)
     out.line()
