@@ -75,12 +75,13 @@ def task_resources(task: Task, tasks: TaskGraph, platform: Platform) -> Resource
     lut, ff, bram36, uram = lut + logic.lut + area.process.lut, ff + logic.ff + area.process.ff, 0.0, 0
     ports = task.dma.channels if isinstance(task, DmaTask) else 0
     if ports:
-        port, memory = port_logic(platform.hbm.port_bits, area), port_memory(platform.hbm.port_bits, BUFFERED_WORDS)
+        bits = platform.hbm.port_bits
+        port, memory = port_logic(bits, area), port_memory(bits, BUFFERED_WORDS, platform.memories)
         lut, ff, bram36 = lut + port.lut * ports, ff + port.ff * ports, memory.bram36 * ports
     if isinstance(task, ConverterTask):
         dividends = divider_bits(task.converter)
         lut, ff = lut + area.remainder.lut * dividends, ff + area.remainder.ff * dividends
-    for memory in map(buffer_memory, task.buffers):
+    for memory in (buffer_memory(buffer, platform.memories) for buffer in task.buffers):
         lut, bram36, uram = lut + memory.lut, bram36 + memory.bram36, uram + memory.uram
     if isinstance(task, ComputeTask) and not task.buffers:
         ff += _register_bits(task)
@@ -95,8 +96,8 @@ def kernel_resources(tasks: TaskGraph, platform: Platform) -> Resources:
 
 def stream_resources(stream: Stream, platform: Platform) -> Resources:
     """The FIFO's memory, control and registers."""
-    memory = stream_memory(stream)
-    logic = fifo_logic(memory.kind, stream.width, stream.depth, platform.area)
+    memory = stream_memory(stream, platform.memories)
+    logic = fifo_logic(memory.kind, stream.width, stream.depth, platform)
     return Resources(logic.lut, logic.ff, 0, memory.bram36, memory.uram)
 
 

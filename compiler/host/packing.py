@@ -1,7 +1,7 @@
 """Memory images: tensors in the order in which a port streams them, packed into words of a port's width a channel.
 
-Word w holds the elements of its tokens from the least significant bit on; of ports of p bits, bits p c .. p c + p - 1 of
-it are word w of channel c. `hls/stream_pack.h` is the same in C++.
+Word w holds the elements of its tokens from the least significant bit on; with p bits a port, bits p c .. p c + p - 1
+of it are word w of channel c. `hls/stream_pack.h` is the same in C++.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Step:
 class Layout:
     """A tensor as a port moves it: tokens of shape `element`, in the order of `loops`, outermost first.
 
-    `valid` is the tensor's shape where what moves is longer: zeros on the way in, dropped on the way out. `port_bits` is
-    the width of each channel's words; 0 where no memory holds them.
+    `valid` is the tensor's shape where what moves is longer: zeros on the way in, dropped on the way out. `port_bits`:
+    those of each channel's words; 0 where no memory holds them.
     """
 
     element: tuple[int, ...]

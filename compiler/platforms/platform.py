@@ -9,6 +9,7 @@ from typing import Any
 
 from compiler.errors import InvalidInputError
 from compiler.platforms.area import AreaModel, area_model
+from compiler.platforms.memories import Memories, memories_from
 from compiler.platforms.overlay import calibrated
 
 
@@ -130,6 +131,7 @@ class Platform:
     budget: Budget
     dies: Dies
     hbm: Hbm
+    memories: Memories
     limits: Limits
     power: PowerModel
     area: AreaModel
@@ -143,7 +145,7 @@ class Platform:
     @property
     def on_chip_bytes(self) -> int:
         """What the block RAM and URAM of the budget hold, parity bits included."""
-        return self.budget.bram36 * 36 * 128 + self.budget.uram * 288 * 128
+        return self.budget.bram36 * self.memories.bram36_bytes + self.budget.uram * self.memories.uram_bytes
 
     @property
     def channel_bytes_per_cycle(self) -> float:
@@ -190,6 +192,7 @@ def _platform(data: dict[str, Any]) -> Platform:
         budget=Budget(**data["budget"]),
         dies=_dies(data["dies"]),
         hbm=_hbm(data["hbm"]),
+        memories=memories_from(data["memories"], data["limits"]["part"]),
         limits=Limits(**data["limits"]),
         power=PowerModel(**data["power"]),
         area=area_model(data["area"]),

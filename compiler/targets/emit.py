@@ -72,7 +72,7 @@ def emit_hls(tasks: TaskGraph, interface: Interface, platform: Platform, folder:
     (folder / f"{name}_tasks.cpp").write_text(hls_code.tasks_source(tasks, interface))
     (folder / f"{name}_kernels.h").write_text(hls_code.kernels_header(interface))
     for number, kernel in enumerate(interface.kernels):
-        (folder / f"{kernel.name}.cpp").write_text(hls_code.kernel_source(kernel, tasks, interface))
+        (folder / f"{kernel.name}.cpp").write_text(hls_code.kernel_source(kernel, tasks, interface, platform))
         config = "hls.cfg" if number == 0 else f"hls_k{number}.cfg"
         (folder / config).write_text(hls_config.hls_cfg(interface, kernel, platform))
     (folder / "tb.cpp").write_text(tb_source(interface, tolerance))

@@ -6,6 +6,8 @@ from compiler.analysis.memory import stream_memory
 from compiler.analysis.operators import PACKED
 from compiler.analysis.ports import BURST_WORDS, OUTSTANDING_BURSTS
 from compiler.graph.task_graph import ComputeTask, Stream, TaskGraph
+from compiler.platforms.memories import Memories
+from compiler.platforms.platform import Platform
 from compiler.targets.interface import Interface, Kernel, Port
 from compiler.targets.tasks.emitter import TaskEmitter
 from compiler.targets.tokens import is_packed, token_alias, token_type
@@ -72,7 +74,7 @@ def kernels_header(interface: Interface) -> str:
     return out.text()
 
 
-def kernel_source(kernel: Kernel, tasks: TaskGraph, interface: Interface) -> str:
+def kernel_source(kernel: Kernel, tasks: TaskGraph, interface: Interface, platform: Platform) -> str:
     """`<kernel>.cpp`: the dataflow region that declares the streams and calls the tasks."""
     out = CppWriter()
     out.line(f'#include "{interface.name}_kernels.h"')
@@ -87,7 +89,7 @@ def kernel_source(kernel: Kernel, tasks: TaskGraph, interface: Interface) -> str
             out.pragma(f"interface mode=s_axilite port={argument}")
         out.pragma("dataflow")
         for stream in kernel.streams:
-            _stream(out, stream)
+            _stream(out, stream, platform.memories)
         out.line()
         emitter = TaskEmitter(tasks, interface, out)
         for task in kernel.tasks:
@@ -107,7 +109,7 @@ def _port_pragma(out: CppWriter, port: Port, bundled: Sequence[Port]) -> None:
     )
 
 
-def _stream(out: CppWriter, stream: Stream) -> None:
+def _stream(out: CppWriter, stream: Stream, memories: Memories) -> None:
     out.line(f'hls::stream<{token_type(stream.itensor)}, {stream.depth}> {stream.name}("{stream.name}");')
-    impl = FIFO_IMPL[stream_memory(stream).kind]
+    impl = FIFO_IMPL[stream_memory(stream, memories).kind]
     out.pragma(f"bind_storage variable={stream.name} type=fifo impl={impl}")

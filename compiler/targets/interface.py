@@ -166,8 +166,7 @@ def task_parameters(task: Task, tasks: TaskGraph, ports: tuple[Port, ...]) -> tu
         if identifier(hint) == task.name:
             hint = hint.rsplit(".", 1)[-1]
         parameters.append(Parameter(f"hls::stream<{token_type(stream.itensor)}>&", namer.name(hint), stream.name))
-    for port in ports:
-        parameters.append(Parameter(port.type, namer.name(f"memory{port.channel}"), port.name))
+    parameters += [Parameter(port.type, namer.name(f"memory{port.channel}"), port.name) for port in ports]
     if isinstance(task, ComputeTask):
         short = short_names(task.op)
         types = _argument_types(task)
