@@ -49,7 +49,7 @@ def _dynamic_watts(area: Resources, platform: Platform) -> float:
         + area.bram36 * power.bram36_mw * 1e-3
         + area.uram * power.uram_mw * 1e-3
         + (area.lut * power.lut_uw + area.ff * power.ff_uw) * 1e-6
-    ) * (platform.clock_mhz / 250.0)
+    ) * (platform.clock_mhz / power.clock_mhz)
 
 
 def _active_watts(

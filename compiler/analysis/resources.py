@@ -7,12 +7,10 @@ from math import prod
 from compiler.analysis.area import Shape, counter_bits, fifo_logic, operator_logic, port_logic, port_memory, task_logic
 from compiler.analysis.banks import divider_bits
 from compiler.analysis.memory import buffer_memory, stream_memory
-from compiler.analysis.ports import BURST_WORDS, OUTSTANDING_BURSTS
+from compiler.analysis.ports import OUTSTANDING_BURSTS
 from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.task_graph import ComputeTask, ConverterTask, DmaTask, Stream, Task, TaskGraph
 from compiler.platforms.platform import Platform
-
-BUFFERED_WORDS = BURST_WORDS * OUTSTANDING_BURSTS  # of one direction of an m_axi adapter: all that may be outstanding
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +73,8 @@ def task_resources(task: Task, tasks: TaskGraph, platform: Platform) -> Resource
     lut, ff, bram36, uram = lut + logic.lut + area.process.lut, ff + logic.ff + area.process.ff, 0.0, 0
     ports = task.dma.channels if isinstance(task, DmaTask) else 0
     if ports:
-        bits = platform.hbm.port_bits
-        port, memory = port_logic(bits, area), port_memory(bits, BUFFERED_WORDS, platform.memories)
+        bits, words = platform.hbm.port_bits, platform.hbm.burst_words * OUTSTANDING_BURSTS
+        port, memory = port_logic(bits, area), port_memory(bits, words, platform.memories)
         lut, ff, bram36 = lut + port.lut * ports, ff + port.ff * ports, memory.bram36 * ports
     if isinstance(task, ConverterTask):
         dividends = divider_bits(task.converter)

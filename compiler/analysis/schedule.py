@@ -195,7 +195,7 @@ class _Schedule:
             if not isinstance(load, LoadTask):
                 continue
             time = self.times[load.name]
-            arrival = _throttled(run, read, stream.depth + adapter_tokens(load), time.busy)
+            arrival = _throttled(run, read, stream.depth + adapter_tokens(load, self.platform), time.busy)
             if arrival.last > read.arrival.last:
                 run.replace(number, arrival)
                 self.times[load.name] = time._replace(end=arrival.last)

@@ -20,8 +20,7 @@ from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand
 from compiler.graph.nest import Nest, NestLoop
 from compiler.options import Knobs
-
-FLOAT_ACCUMULATION_CYCLES = 7  # latency of the float adder; the paper's heap counts iterations only
+from compiler.platforms.platform import Platform
 
 
 @lru_cache(maxsize=4096)
@@ -64,12 +63,16 @@ def tile_sizes(op: LinalgOp, tile: int, chunked: frozenset[int] = frozenset()) -
 class _Unroll:
     """Unroll factors of one operation while they grow. Tokens never get wider than the knobs allow."""
 
-    def __init__(self, graph: LinalgGraph, op: LinalgOp, tile: Sequence[int], knobs: Knobs):
+    def __init__(self, graph: LinalgGraph, op: LinalgOp, tile: Sequence[int], knobs: Knobs, platform: Platform):
         self.op = op
+        self._adder_cycles = platform.operators["fadd"].latency
         self.tile = tile
         self.factor = [1] * len(op.loops)
         self._limits = [
-            (operand.dims, _token_limit(graph, op, operand, knobs) // DTYPE_BITS[graph.value[operand.value].dtype])
+            (
+                operand.dims,
+                _token_limit(graph, op, operand, knobs, platform) // DTYPE_BITS[graph.value[operand.value].dtype],
+            )
             for operand in (*op.inputs, *op.outputs)
             if operand.dims
         ]
@@ -99,19 +102,21 @@ class _Unroll:
 
     @property
     def cycles(self) -> float:
-        """About how long the operation takes: its iterations, slowed where a float accumulator is updated too often."""
+        """About how long the operation takes: its iterations, slowed where a float accumulator is updated too often
+        (the paper's heap counts iterations only).
+        """
         iterations = self.op.iterations / self.lanes
         body = self.op.body
         if self.op.reduction is None or body is None or body.dtype_of(body.result) != "f32":
             return iterations
         inner = prod(self.tile[d] // self.factor[d] for d, kind in enumerate(self.op.iterators) if kind == "parallel")
-        return iterations * -(-FLOAT_ACCUMULATION_CYCLES // inner)
+        return iterations * -(-self._adder_cycles // inner)
 
 
-def _token_limit(graph: LinalgGraph, op: LinalgOp, operand: Operand, knobs: Knobs) -> int:
+def _token_limit(graph: LinalgGraph, op: LinalgOp, operand: Operand, knobs: Knobs, platform: Platform) -> int:
     """Bits that one token of the operand may have: weights of a contraction come straight from their HBM ports."""
     if op.is_contraction and graph.value[operand.value].role == "param":
-        return max(knobs.stream_width, 512 * knobs.hbm_channels)
+        return max(knobs.stream_width, platform.hbm.port_bits * knobs.hbm_channels)
     return knobs.stream_width
 
 
@@ -131,7 +136,7 @@ def _nest(op: LinalgOp, tile: Sequence[int], unroll: Sequence[int], order: Seque
     return Nest(tuple(loop for loop in loops if loop.trip > 1), tuple(unroll))
 
 
-def plan_nests(graph: LinalgGraph, knobs: Knobs) -> dict[str, Nest]:
+def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str, Nest]:
     """The nest of every operation. O(operations x log(unroll)) heap steps.
 
     `chunk` and `concat` only route tokens: they take the token shape that arrives. Raises InvalidInputError where an
@@ -149,7 +154,7 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs) -> dict[str, Nest]:
             continue
         override = knobs.override(op.name)
         tile = tile_sizes(op, override.tile or knobs.default_tile_size, _chunked_dims(graph, op))
-        unroll = _Unroll(graph, op, tile, knobs)
+        unroll = _Unroll(graph, op, tile, knobs, platform)
         unrolls[op.name] = unroll
         if override.unroll is not None:
             while unroll.lanes < override.unroll and unroll.grow():
@@ -171,7 +176,7 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs) -> dict[str, Nest]:
     for op in graph.ops:
         if op.kind != "generic":
             nests[op.name] = _routing_nest(graph, op, nests)
-    return vectorise(graph, nests, knobs)
+    return vectorise(graph, nests, knobs, platform)
 
 
 def _routing_nest(graph: LinalgGraph, op: LinalgOp, nests: dict[str, Nest]) -> Nest:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from math import ceil, prod
 
 from compiler.analysis.placement.channels import assign_channels
-from compiler.analysis.ports import BURST_WORDS, OUTSTANDING_BURSTS
+from compiler.analysis.ports import OUTSTANDING_BURSTS
 from compiler.graph.task_graph import DmaTask, TaskGraph
 from compiler.platforms.platform import Platform
 
@@ -64,9 +64,10 @@ def words_of(task: DmaTask) -> int:
     return ceil(task.timing.iterations / task.dma.tokens_per_word)
 
 
-def adapter_tokens(load: DmaTask) -> int:
+def adapter_tokens(load: DmaTask, platform: Platform) -> int:
     """Tokens that the adapter of a load's ports asks for ahead of it, at least one."""
-    return max(1, OUTSTANDING_BURSTS * BURST_WORDS * load.dma.tokens_per_word // load.dma.words_per_token)
+    words = OUTSTANDING_BURSTS * platform.hbm.burst_words
+    return max(1, words * load.dma.tokens_per_word // load.dma.words_per_token)
 
 
 def transfer_cycles(tasks: TaskGraph, platform: Platform) -> dict[str, float]:

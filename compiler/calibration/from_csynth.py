@@ -9,7 +9,6 @@ from statistics import median
 
 from compiler.analysis.area import Shape, counter_bits, fifo_memory, operator_logic, port_memory
 from compiler.analysis.memory import buffer_kind, buffer_of, csynth_fifo_kind, fifo_logic_kind
-from compiler.analysis.resources import BUFFERED_WORDS
 from compiler.calibration.cores import core_area, is_core
 from compiler.calibration.samples import TASK, Amount, Sample
 from compiler.platforms.memories import Memories
@@ -17,6 +16,7 @@ from compiler.platforms.platform import Operator
 from compiler.toolchain.hls.csynth import CsynthReport, Module
 from compiler.toolchain.hls.csynth_rows import Area, FifoRow, MemoryRow
 
+ADAPTER_WORDS = 16 * 16  # that one direction of an m_axi adapter buffers unless HLS is told otherwise
 PIPELINE, DMA, TOP, CONTROL = "pipeline task", "DMA task", "dataflow top", "s_axilite control"
 ADAPTER, FIFO, FIFOS, MEMORY, DESIGN = "m_axi adapter", "FIFO", "FIFOs of a report", "memory", "whole design"
 
@@ -146,7 +146,7 @@ class Reading:
             if row.module.endswith("_s_axi"):
                 yield self._sample(CONTROL, row.name, "kernel", {"kernel.base": 1.0}, lut=lut, ff=ff)
             elif bits is not None:
-                memory = port_memory(bits, BUFFERED_WORDS, self.memories)
+                memory = port_memory(bits, ADAPTER_WORDS, self.memories)
                 bram36 = Amount(_half(row.area.bram18), 2 * memory.bram36)
                 features = {"port.base": 2.0, "port.bit": 2.0 * bits}
                 yield self._sample(ADAPTER, row.name, "port", features, lut=lut, ff=ff, bram36=bram36)

@@ -54,7 +54,8 @@ class Dies:
 
 @dataclass(frozen=True, slots=True)
 class Hbm:
-    """Pseudo-channels: `channel_gb_s` GB/s (1e9 bytes/s) each for sequential access through a `port_bits` port.
+    """Pseudo-channels: `channel_gb_s` GB/s (1e9 bytes/s) each for sequential access through a `port_bits` port, in
+    bursts of `burst_bytes`.
 
     Bursts at random addresses, as (bytes, GB/s): `random_gb_s` of a port with a channel of its own, `spread_gb_s` of
     one whose memory lies over several channels.
@@ -65,16 +66,23 @@ class Hbm:
     channel_gb_s: float
     read_latency_cycles: int
     port_bits: int
+    burst_bytes: int
     random_gb_s: tuple[tuple[int, float], ...]
     spread_gb_s: tuple[tuple[int, float], ...]
+
+    @property
+    def burst_words(self) -> int:
+        """Words of a port in a burst."""
+        return self.burst_bytes * 8 // self.port_bits
 
 
 @dataclass(frozen=True, slots=True)
 class PowerModel:
     """Coefficients of the power estimate: watts at rest, share of its power that a waiting task draws, then power of
-    each resource while it switches.
+    each resource while it switches at `clock_mhz`.
     """
 
+    clock_mhz: float
     static_w: float
     waiting_share: float
     dsp_mw: float
@@ -87,12 +95,16 @@ class PowerModel:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What no design on this card can exceed (`idle_w`: go under). `part` is the whole part, by resource."""
+    """What no design on this card can exceed (`idle_w`: go under). `part` is the whole part, by resource;
+    `dsp_products` of 4 bits fit a DSP, a product of LUTs takes at least `product_luts`.
+    """
 
     clock_mhz: float
     idle_w: float
     card_w: float
     hbm_gb_s: float
+    dsp_products: int
+    product_luts: int
     part: dict[str, int]
 
 
