@@ -119,7 +119,7 @@ def _bandwidth(metric: Metric, platform: Platform, _work: Work) -> Iterator[Flag
 
 
 def _ports(metric: Metric, platform: Platform, _work: Work) -> Iterator[Flag]:
-    yield from _above(metric, platform.hbm.channels, "HBM has")
+    yield from _above(metric, max(platform.hbm.channels, platform.budget.hbm_ports), "HBM has")
 
 
 _CHECKS: dict[str, Callable[[Metric, Platform, Work], Iterator[Flag]]] = {
