@@ -26,4 +26,7 @@ class SizeFifos(Pass):
 
     def sized(self, design: Design) -> TaskGraph:
         """The accelerator with these FIFOs."""
+        self.expect_kernels(design)
+        packed = all(transfer.packing for transfer in (*design.loads.values(), *design.stores.values()))
+        self.expect(packed, "packed loads and stores; run materialize-dmas first")
         return with_depths(task_graph(design), self.knobs.fifo, self.knobs.prefetch_kib, design.platform)

@@ -1,6 +1,6 @@
-// RUN: millrace-opt %s -p "tile-tasks{default-tile-size=4 overall-unroll=10}" --split-input-file --verify-diagnostics | filecheck %s
-// RUN: millrace-opt %s -p "tile-tasks{order=reduction-outer overrides=\"fc tile=8 unroll=1\",\"relu unroll=4\"}" --split-input-file --verify-diagnostics | filecheck %s --check-prefix OVERRIDE
-// RUN: millrace-opt %s -p "tile-tasks{overrides=\"fc order=0/2\"}" --split-input-file --verify-diagnostics | filecheck %s --check-prefix ORDER
+// RUN: millrace-opt %s -p tile-tasks --knobs '{"default_tile_size": 4, "overall_unroll": 10}' --split-input-file --verify-diagnostics | filecheck %s
+// RUN: millrace-opt %s -p tile-tasks --knobs '{"order": "reduction-outer", "overrides": [{"op": "fc", "tile": 8, "unroll": 1}, {"op": "relu", "unroll": 4}]}' --split-input-file --verify-diagnostics | filecheck %s --check-prefix OVERRIDE
+// RUN: millrace-opt %s -p tile-tasks --knobs '{"overrides": [{"op": "fc", "order": [0, 2]}]}' --split-input-file --verify-diagnostics | filecheck %s --check-prefix ORDER
 
 func.func @mlp(%x: tensor<8xf32> {dataflow.value = #dataflow.value<"x", input from "x">},
                %w: tensor<8x16xf32> {dataflow.value = #dataflow.value<"w", param from "w">})

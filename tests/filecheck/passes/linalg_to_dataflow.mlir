@@ -27,7 +27,7 @@ func.func @scaled(%x: tensor<8xf32> {dataflow.value = #dataflow.value<"x", input
 
 func.func @untiled(%x: tensor<8xf32> {dataflow.value = #dataflow.value<"x", input from "x">})
     -> (tensor<8xf32> {dataflow.output = #dataflow.output<"y" = "y"[d0] as [8]>}) {
-  // CHECK: task @copy has no nest; run tile-tasks first
+  // CHECK: copy has no nest; run tile-tasks first
   %y = dataflow.task @copy space<parallel 8 : 0> ins("x"[d0] = %x : tensor<8xf32>) -> ("y"[d0] : tensor<8xf32>) {
   ^bb0(%a: f32):
     dataflow.yield %a : f32

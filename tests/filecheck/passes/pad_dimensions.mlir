@@ -1,5 +1,5 @@
-// RUN: millrace-opt %s -p "pad-dimensions{default-tile-size=8 max-padding=12}" --split-input-file --verify-diagnostics | filecheck %s
-// RUN: millrace-opt %s -p "pad-dimensions{default-tile-size=8 max-padding=0}" --split-input-file --verify-diagnostics | filecheck %s --check-prefix OFF
+// RUN: millrace-opt %s -p pad-dimensions --knobs '{"default_tile_size": 8}' --split-input-file --verify-diagnostics | filecheck %s
+// RUN: millrace-opt %s -p pad-dimensions --knobs '{"default_tile_size": 8, "max_padding": 0}' --split-input-file --verify-diagnostics | filecheck %s --check-prefix OFF
 
 // 19 rows and 29 columns offer no lanes: they become 20 and 32. The tensors that the network is given get longer with
 // them, and the sum over the columns skips what lies behind the 29th.
@@ -55,7 +55,7 @@ func.func @whole(%x: tensor<29xi8> {dataflow.value = #dataflow.value<"x", input 
 
 // -----
 
-// CHECK: task @tiled is tiled already; run pad-dimensions before tile-tasks
+// CHECK: tiled is tiled already; run pad-dimensions before tile-tasks
 func.func @late(%x: tensor<29xf32> {dataflow.value = #dataflow.value<"x", input from "x">})
     -> (tensor<29xf32> {dataflow.output = #dataflow.output<"y" = "y"[d0] as [29]>}) {
   %y = dataflow.task @tiled space<parallel 29 : 0> nest<[d0 29 x 1], unroll: [1]>
