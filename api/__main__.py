@@ -12,7 +12,7 @@ import uvicorn
 
 from api.app import create_app
 from db.migrate import upgrade
-from worker.running.processes import die_with
+from worker.processes import die_with
 from worker.settings import Settings
 from worker.telemetry import configure_logging
 

@@ -15,8 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from db.models import Event
 from db.repositories import events
 from worker.farm import Farm
-from worker.queue import bus
-from worker.running import livelog
+from worker.queue import bus, livelog
 
 HEARTBEAT_SECONDS = 15
 _CHANNELS = (bus.CHANNELS, livelog.CHANNELS)

@@ -1,6 +1,6 @@
 """Stages that do nothing: what `bench.farm` measures is the farm itself. Chosen with MILLRACE_STAGES."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
@@ -9,8 +9,7 @@ from compiler.graph.linalg_graph import LinalgGraph
 from compiler.metrics import Fidelity, Metric
 from compiler.options import Knobs, Workload
 from compiler.platforms.platform import Platform
-from worker.stages import compiler_stages
-from worker.stages.functions import Progress, Simulated
+from worker.stages.functions import Progress, Simulated, Stages
 
 _METRICS = (Metric("latency", 1.0, "us", Fidelity.SIMULATE), Metric("cycles", 250.0, "cycles", Fidelity.SIMULATE))
 
@@ -21,16 +20,15 @@ class _NoBundle:
     graph: LinalgGraph
 
 
-def _lower(_model: str | Path | FileSource, _workload: Workload, cache: Path, _say: Progress) -> _NoBundle:
-    return _NoBundle(cache, cast(LinalgGraph, None))
+class FarmStages(Stages):
+    def lower(self, _model: str | Path | FileSource, _workload: Workload, cache: Path, _say: Progress) -> _NoBundle:
+        return _NoBundle(cache, cast(LinalgGraph, None))
+
+    def compile(self, _bundle: _NoBundle, _knobs: Knobs, _platform: Platform, out: Path, _say: Progress) -> None:
+        out.mkdir()
+
+    def simulate(self, _design: Path) -> Simulated:
+        return Simulated(250, 1.0, None, _METRICS, {"cycles": 250})
 
 
-def _compile(_bundle: _NoBundle, _knobs: Knobs, _platform: Platform, out: Path, _say: Progress) -> None:
-    out.mkdir()
-
-
-def _simulate(_design: Path) -> Simulated:
-    return Simulated(250, 1.0, None, _METRICS, {"cycles": 250})
-
-
-STAGES = replace(compiler_stages.STAGES, lower=_lower, compile=_compile, simulate=_simulate)
+STAGES = FarmStages()

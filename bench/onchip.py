@@ -24,7 +24,7 @@ from bench.workload import bundle_cache
 from compiler.frontend.bundle import import_model
 from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgGraph
-from compiler.graph.task_graph import TaskGraph
+from compiler.graph.task_graph import ConverterTask, LoadTask, TaskGraph
 from compiler.options import Knobs, Precision, Workload
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
@@ -71,8 +71,10 @@ def _kept(graph: LinalgGraph, knobs: Knobs, certified: bool) -> Kept:
     tasks = planned_tasks(graph, knobs, platform)
     if certified:
         tasks = certify(tasks, platform).tasks
-    weights = {t.name for t in tasks.tasks if t.kind == "load" and t.dma and graph.value[t.dma.value].role == "param"}
-    converters = [t.converter for t in tasks.tasks if t.converter is not None and not _reads(t.name, tasks) & weights]
+    weights = {t.name for t in tasks.tasks if isinstance(t, LoadTask) and graph.value[t.dma.value].role == "param"}
+    converters = [
+        t.converter for t in tasks.tasks if isinstance(t, ConverterTask) and not _reads(t.name, tasks) & weights
+    ]
     return Kept(
         sum(c.bits for c in converters) // 8,
         sum(c.exact_bits for c in converters) // 8,

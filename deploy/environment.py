@@ -178,9 +178,7 @@ def _announce(part: str, torch: Torch, room: float) -> Size:
         _say(
             f"most of it is CUDA, which Millrace does not use: {lighter.download} and {lighter.disk} GB do without it."
         )
-        _say(
-            "to avoid it: Ctrl-C, name a place with the CPU build of torch in MILLRACE_TORCH_INDEX, run this again"
-        )
+        _say("to avoid it: Ctrl-C, name a place with the CPU build of torch in MILLRACE_TORCH_INDEX, run this again")
     if room < size.disk:
         raise SetUpError(f"{VENV} has too little room: {size.disk} GB are needed, {room:.1f} are free. Make room")
     return size

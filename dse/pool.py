@@ -4,6 +4,7 @@ Workers start once, with the graph and the platform, and receive nothing but kno
 parent may run threads (a Celery worker does). They end with the parent whichever way it ends, SIGKILL included.
 """
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -42,7 +43,19 @@ class _InProcess:
         self._platform = platform
 
     def map(self, batch: Sequence[Knobs]) -> list[Evaluation]:
-        return [self._evaluate(self._graph, knobs, self._platform) for knobs in batch]
+        with _rare_collection():
+            return [self._evaluate(self._graph, knobs, self._platform) for knobs in batch]
+
+
+@contextmanager
+def _rare_collection() -> Generator[None]:
+    """Few walks of the garbage collector: designs are frozen values without cycles, and their caches are large."""
+    before = gc.get_threshold()
+    gc.set_threshold(100_000, 50, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 class _Processes:

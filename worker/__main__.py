@@ -20,18 +20,17 @@ from celery import Celery, signals  # pyright: ignore[reportMissingTypeStubs]
 
 from worker.farm import Farm, open_farm
 from worker.node.presence import Presence
-from worker.node.tending import Tending
-from worker.queue.broker import make_celery
+from worker.processes import die_with
+from worker.queue.broker import WORK, make_celery
 from worker.queue.consuming import Consuming
-from worker.queue.tasks import register
 from worker.running.executors import Executors
 from worker.running.logsender import LogSender
-from worker.running.processes import die_with
 from worker.running.runner import Runner
 from worker.running.runs import Runs
 from worker.running.scratch import sweep_scratch
+from worker.running.tending import Tending
 from worker.running.watch import Watch
-from worker.running.work import Crew
+from worker.running.work import Crew, work
 from worker.settings import Settings
 from worker.telemetry import configure_logging
 
@@ -45,9 +44,13 @@ def main(arguments: list[str]) -> None:
     app = make_celery(settings)
     consuming = Consuming()
     crew = _crew(open_farm(settings), consuming)
-    register(app, crew)
     tending = Tending(crew, ends_when_idle="--drain" in arguments)
     signals.worker_ready.connect(_starter(crew, consuming, tending), weak=False)  # pyright: ignore[reportUnknownMemberType]
+
+    def take_ticket(queue: str) -> None:
+        work(crew, queue)
+
+    app.task(name=WORK)(take_ticket)  # pyright: ignore[reportUnknownMemberType]
 
     def shutting_down(**_: Any) -> None:
         crew.stopping.set()

@@ -14,8 +14,8 @@ from pathlib import Path
 from redis import RedisError
 
 from worker.errors import StartError
+from worker.processes import die_with_parent
 from worker.queue.bus import Bus
-from worker.running.processes import die_with_parent
 from worker.settings import Settings
 
 _START_SECONDS = 10

@@ -72,7 +72,7 @@ class Settings(BaseSettings):
     max_body_bytes: int = Field(default=1 << 20, ge=1)
     max_upload_bytes: int = Field(default=512 << 20, ge=1)
     allow_pt2: bool = False
-    stages: str = "worker.stages.compiler_stages:STAGES"
+    stages: str = "worker.stages.functions:STAGES"
     node: str = Field(default_factory=socket.gethostname, max_length=100)
     capabilities: Annotated[tuple[str, ...], NoDecode] = ()
     cpus: float | None = Field(default=None, gt=0)

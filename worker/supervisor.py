@@ -29,8 +29,8 @@ from db.migrate import upgrade
 from worker.errors import StartError
 from worker.node.ballast import take_on_ballast
 from worker.node.disk import is_disk_full
+from worker.processes import port_holder
 from worker.redis_server import private_directory, start_redis
-from worker.running.processes import port_holder
 from worker.settings import Settings
 from worker.store.disk import disk_full_message
 

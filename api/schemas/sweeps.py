@@ -10,8 +10,9 @@ from api.schemas.common import Name, Reply, Request
 from api.schemas.explorations import MAX_BUDGET, AreaModel, BoardName, BuildBudget, Sampler, VitisVersion
 from compiler.options import Phase, Precision
 from db.models import Misfire, Priority, SweepRunState
+from worker.comparison.comparing import DEFAULT_TOLERANCE
 from worker.ladder.promoting import DEFAULT_CALIBRATION, DEFAULT_SIMULATE
-from worker.sweeps.sweep_plan import DEFAULT_TOLERANCE, MAX_EXPLORATIONS
+from worker.sweeps.sweep_plan import MAX_EXPLORATIONS
 
 Cron = Annotated[str, Field(min_length=9, max_length=100, description="minute hour day-of-month month day-of-week")]
 Zone = Annotated[str, Field(min_length=1, max_length=60, description="IANA name, like Europe/Berlin")]

@@ -16,7 +16,7 @@ from cli.output import console, emit_json, number, table
 from cli.sources import any_source_of
 from cli.stages import Stages
 from compiler.errors import InvalidInputError
-from compiler.options import FifoEffort, Knobs
+from compiler.options import FifoEffort, Knobs, Workload
 
 if TYPE_CHECKING:
     from compiler.analysis.estimate import Estimate
@@ -45,6 +45,16 @@ def compile_(
     fifo_effort: Annotated[
         FifoEffort, typer.Option(help="How long to try smaller FIFOs; all are certified either way.")
     ] = "quick",
+    start: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            help="Go on from this text of a design's ir/, also one that was edited: its workload and knobs hold.",
+            metavar="DIR/ir/NN-pass.mlir",
+            dir_okay=False,
+            exists=True,
+        ),
+    ] = None,
     allow_pt2: options.AllowPt2 = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the design that DIR holds.")] = False,
     as_json: options.Json = False,
@@ -60,6 +70,8 @@ def compile_(
         millrace compile gpt2 --context 64 --set overall_unroll=512 --set stream_width=1024 --out d
 
         millrace compile net.onnx --out d
+
+        millrace compile gpt2 --from d/ir/03-tile-tasks.mlir --out e
     """
     from compiler.design_dir import read_design
     from compiler.frontend.bundle import import_model
@@ -68,7 +80,8 @@ def compile_(
     from compiler.platforms.platform import named_platform
     from worker.settings import Settings
 
-    knobs = read_knobs(knobs_file, assignments or [])
+    around = _around(start)
+    knobs = read_knobs(knobs_file, assignments or [], around.get("knobs"))
     board = named_platform(platform, calibration)
     settings = Settings()
     with (
@@ -76,12 +89,14 @@ def compile_(
         any_source_of(model, settings, allow_pt2) as source,
         Stages(quiet=as_json) as stages,
     ):
-        if isinstance(source, FileSource):
+        if around and not any((phase, seq, context, precision)):
+            workload = Workload(**around["workload"])
+        elif isinstance(source, FileSource):
             workload = options.file_workload(source, phase, seq, context, precision, layers)
         else:
             workload = options.workload(model, phase, seq, context, precision, layers)
         bundle = import_model(source, workload, settings.bundle_dir, stages.start)
-        estimate = compile_design(bundle, knobs, board, out, stages.start, fifo_effort)
+        estimate = compile_design(bundle, knobs, board, out, stages.start, fifo_effort, start)
     if as_json:
         emit_json({"directory": str(out), **read_design(out)})
     else:
@@ -89,9 +104,17 @@ def compile_(
     raise typer.Exit(DONE if estimate.feasible else NO)
 
 
-def read_knobs(file: Path | None, assignments: list[str]) -> Knobs:
-    """Knobs from a JSON file with single ones replaced by `name=value`. Raises InvalidInputError."""
-    data = {} if file is None else _knobs_of(file)
+def _around(start: Path | None) -> dict[str, Any]:
+    """The description of the design that a text of its ir/ lies in; empty where there is none."""
+    from compiler.design_dir import read_design
+
+    folder = start.resolve().parent.parent if start is not None else None
+    return read_design(folder) if folder is not None and (folder / "design.json").is_file() else {}
+
+
+def read_knobs(file: Path | None, assignments: list[str], given: dict[str, Any] | None = None) -> Knobs:
+    """Knobs from a JSON file, else `given`, with single ones replaced by `name=value`. Raises InvalidInputError."""
+    data = dict(given or {}) if file is None else _knobs_of(file)
     for setting in assignments:
         name, equals, value = setting.partition("=")
         if not equals:

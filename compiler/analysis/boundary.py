@@ -5,6 +5,7 @@ the cache. The compiler loads such an input in the order in which the output is 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from math import prod
 
 from compiler.graph.boundary import Carry
@@ -45,6 +46,7 @@ def same_places(out: Output, made: Value, value: Value) -> bool:
     )
 
 
+@lru_cache(maxsize=4096)
 def by_element(dma: Dma) -> ITensor | None:
     """The order of single elements in the memory image; None where words hold gaps between tokens."""
     layout = dma.layout

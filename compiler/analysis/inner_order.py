@@ -10,14 +10,22 @@ A contraction reads each token again and again and needs its converter anyway, s
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand
+from compiler.graph.same import Same
 
 Order = tuple[int, ...]
 
 
-def inner_orders(graph: LinalgGraph) -> dict[str, Order]:
-    """Loops of each operation inside its tile, outermost first. O(operations x loops)."""
+def inner_orders(graph: LinalgGraph) -> Mapping[str, Order]:
+    """Loops of each operation inside its tile, outermost first. O(operations x loops), once for a graph."""
+    return _inner_orders(Same(graph))
+
+
+@lru_cache(maxsize=256)
+def _inner_orders(same: Same[LinalgGraph]) -> Mapping[str, Order]:
+    graph = same.value
     wanted = _wanted(graph)
     arriving: dict[str, Order] = {}
     orders: dict[str, Order] = {}

@@ -12,6 +12,7 @@ from functools import lru_cache
 from math import prod
 
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Value, adds_nothing
+from compiler.graph.same import Same
 from compiler.options import Knobs
 
 WHOLE = 16  # loops up to this extent are tiled whole, whatever their divisors: their cost is that of one tile
@@ -38,19 +39,6 @@ class _Classes:
         self.parent[self.find(b)] = self.find(a)
 
 
-@dataclass(frozen=True)
-class _Same:
-    """A graph that is looked up by identity: comparing two would cost more than padding one."""
-
-    graph: LinalgGraph
-
-    def __hash__(self) -> int:
-        return id(self.graph)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.graph is self.graph
-
-
 def pad(graph: LinalgGraph, knobs: Knobs) -> LinalgGraph:
     """`graph` with the dimensions padded that `knobs` can not tile; the same object where there are none.
 
@@ -58,7 +46,7 @@ def pad(graph: LinalgGraph, knobs: Knobs) -> LinalgGraph:
     tile size and limit is kept. Overrides of single operations do not count: their tiles divide the padded loops as
     well as they can.
     """
-    return _pad(_Same(graph), knobs.default_tile_size, knobs.max_padding)
+    return _pad(Same(graph), knobs.default_tile_size, knobs.max_padding)
 
 
 def padded_extent(extent: int, reach: int, max_padding: int) -> int:
@@ -101,8 +89,8 @@ def _granule(extent: int, reach: int) -> int:
 
 
 @lru_cache(maxsize=256)
-def _pad(same: _Same, tile: int, max_padding: int) -> LinalgGraph:
-    graph = same.graph
+def _pad(same: Same[LinalgGraph], tile: int, max_padding: int) -> LinalgGraph:
+    graph = same.value
     classes = _classes(graph)
     frozen = {classes.find(place) for place in _fixed(graph)}
     longer: dict[Place, int] = {}

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 
 from compiler.analysis.area import Shape, counter_bits, fifo_logic, operator_logic, port_logic, port_memory, task_logic
@@ -51,8 +52,9 @@ def _register_bits(task: ComputeTask) -> int:
 
 def task_shape(task: Task, tasks: TaskGraph, result_bits: int) -> Shape:
     """What the area model sees of a task whose operators have so many result bits."""
-    reads = sum(tasks.stream[a.stream].width for a in task.reads)
-    writes = sum(tasks.stream[a.stream].width for a in task.writes)
+    stream = tasks.stream
+    reads = sum(stream[a.stream].width for a in task.reads)
+    writes = sum(stream[a.stream].width for a in task.writes)
     timing = task.timing
     return Shape(
         counter_bits(timing.trips),
@@ -63,26 +65,43 @@ def task_shape(task: Task, tasks: TaskGraph, result_bits: int) -> Shape:
     )
 
 
+@lru_cache(maxsize=16384)
+def _operator_area(
+    operators: tuple[tuple[str, int], ...], ii: int, platform: Platform
+) -> tuple[float, float, float, int]:
+    return operator_logic(((platform.operators[core], count) for core, count in operators), ii)
+
+
+@lru_cache(maxsize=4096)
+def _port_area(ports: int, platform: Platform) -> Resources:
+    """m_axi adapters of a load or store."""
+    bits, words = platform.hbm.port_bits, platform.hbm.burst_words * OUTSTANDING_BURSTS
+    port, memory = port_logic(bits, platform.area), port_memory(bits, words, platform.memories)
+    return Resources(port.lut * ports, port.ff * ports, 0, memory.bram36 * ports, 0, ports)
+
+
 def task_resources(task: Task, tasks: TaskGraph, platform: Platform) -> Resources:
     """Operators, control, pipeline registers, buffers and m_axi adapters of one task."""
-    area, operators = platform.area, platform.operators
+    area = platform.area
     counts = task.operators if isinstance(task, ComputeTask) else ()
-    cores = ((operators[core], count) for core, count in counts)
-    lut, ff, dsp, bits = operator_logic(cores, task.timing.ii)
+    lut, ff, dsp, bits = _operator_area(counts, task.timing.ii, platform)
     logic = task_logic(task_shape(task, tasks, bits), area)
     lut, ff, bram36, uram = lut + logic.lut + area.process.lut, ff + logic.ff + area.process.ff, 0.0, 0
-    ports = task.dma.channels if isinstance(task, DmaTask) else 0
-    if ports:
-        bits, words = platform.hbm.port_bits, platform.hbm.burst_words * OUTSTANDING_BURSTS
-        port, memory = port_logic(bits, area), port_memory(bits, words, platform.memories)
-        lut, ff, bram36 = lut + port.lut * ports, ff + port.ff * ports, memory.bram36 * ports
-    if isinstance(task, ConverterTask):
-        dividends = divider_bits(task.converter)
-        lut, ff = lut + area.remainder.lut * dividends, ff + area.remainder.ff * dividends
+    ports = 0
+    match task:
+        case DmaTask():
+            ports = task.dma.channels
+            adapter = _port_area(ports, platform)
+            lut, ff, bram36 = lut + adapter.lut, ff + adapter.ff, adapter.bram36
+        case ConverterTask():
+            dividends = divider_bits(task.converter)
+            lut, ff = lut + area.remainder.lut * dividends, ff + area.remainder.ff * dividends
+        case ComputeTask() if not task.buffers:
+            ff += _register_bits(task)
+        case _:
+            pass
     for memory in (buffer_memory(buffer, platform.memories) for buffer in task.buffers):
         lut, bram36, uram = lut + memory.lut, bram36 + memory.bram36, uram + memory.uram
-    if isinstance(task, ComputeTask) and not task.buffers:
-        ff += _register_bits(task)
     return Resources(lut, ff, dsp, bram36, uram, ports)
 
 

@@ -14,9 +14,12 @@ its FIFO and the adapter of its ports are full, and what is left then comes at i
 long, is what remains of the error.
 """
 
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
+from compiler.graph.same import Same
 from compiler.graph.task_graph import Access, Gate, LoadTask, StoreTask, Task, TaskGraph, TimingSpec
 from compiler.platforms.platform import Platform
 
@@ -59,13 +62,34 @@ class TaskTime(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """A stream that a task reads, from its iteration `first` to `last`."""
+    """A stream that a task reads, from its iteration `first` to `last`; `load` is the task that writes it, if that is
+    one, and `ahead` the tokens that the adapter of its ports holds.
+    """
 
     access: Access
     first: int
     last: int
     tokens: int
-    arrival: Arrival
+    load: str | None
+    ahead: int
+
+
+class _Write(NamedTuple):
+    """Streams that a task writes alike, from its iteration `first` to `last`."""
+
+    access: Access
+    first: int
+    last: int
+    tokens: int
+    streams: tuple[str, ...]
+
+
+class _Step(NamedTuple):
+    """A task and what of it no FIFO changes."""
+
+    task: Task
+    reads: tuple[_Read, ...]
+    writes: tuple[_Write, ...]
 
 
 _Stall = tuple[int, float]  # an iteration, and the cycle before which it can not run
@@ -86,16 +110,15 @@ def iteration_of(timing: TimingSpec, access: Access, count: int) -> int:
 class _Run:
     """One task's run, from what arrives to what it pushes."""
 
-    def __init__(self, timing: TimingSpec, reads: list[_Read]) -> None:
-        self.timing, self.reads = timing, reads
+    def __init__(self, timing: TimingSpec, reads: tuple[_Read, ...], arrivals: list[Arrival]) -> None:
+        self.timing, self.reads, self.arrivals = timing, reads, arrivals
         self.stalls: list[_Stall] = []
-        for read in reads:
-            self._add(read)
+        for read, arrival in zip(reads, arrivals, strict=True):
+            self._add(read, arrival)
         self.start = max((cycle for iteration, cycle in self.stalls if iteration == 0), default=0.0)
         self.stalls.append((0, self.start))
 
-    def _add(self, read: _Read) -> None:
-        arrival = read.arrival
+    def _add(self, read: _Read, arrival: Arrival) -> None:
         self.stalls += ((read.first, arrival.first), (read.last, arrival.last))
         if arrival.knee is not None:
             number, cycle = arrival.knee
@@ -103,8 +126,8 @@ class _Run:
 
     def replace(self, number: int, arrival: Arrival) -> None:
         """Another arrival of a stream that it reads, no earlier than the one before."""
-        self.reads[number] = self.reads[number]._replace(arrival=arrival)
-        self._add(self.reads[number])
+        self.arrivals[number] = arrival
+        self._add(self.reads[number], arrival)
 
     def ready(self, iteration: int) -> float:
         """The cycle in which an iteration can enter."""
@@ -112,46 +135,74 @@ class _Run:
         for at, cycle in self.stalls:
             if at <= iteration and (after := cycle + (iteration - at) * ii) > ready:
                 ready = after
-        for access, first, last, tokens, arrival in self.reads:
-            if first < iteration < last and arrival.last > ready:
-                arrived = arrival.at(self.timing.tokens_until(access, iteration), tokens)
+        for read, arrival in zip(self.reads, self.arrivals, strict=True):
+            if arrival.last > ready and read.first < iteration < read.last:
+                arrived = arrival.at(self.timing.tokens_until(read.access, iteration), read.tokens)
                 ready = max(ready, arrived)
         return ready
 
-    def pushed(self, write: Access, tokens: int) -> Arrival:
+    def pushed(self, write: _Write) -> Arrival:
         """When the tokens of a stream that the task writes come out."""
-        low, high = self.timing.first(write), self.timing.last(write)
-        first = self.ready(low) + self.timing.depth
-        last = max(first, self.ready(high) + self.timing.depth)
+        low, high, depth = write.first, write.last, self.timing.depth
+        first = self.ready(low) + depth
+        last = max(first, self.ready(high) + depth)
         waits = last - first - (high - low) * self.timing.ii
         least = KNEE_SHARE * (last - first)
         if waits <= least:
             return Arrival(first, last)
         near = {at - before for at, _ in self.stalls for before in (0, 1)}
-        return self._bent(write, tokens, Arrival(first, last), least, [at for at in near if low < at < high])
+        return self._bent(write, Arrival(first, last), least, [at for at in near if low < at < high])
 
-    def _bent(self, write: Access, tokens: int, even: Arrival, least: float, near: list[int]) -> Arrival:
+    def _bent(self, write: _Write, even: Arrival, least: float, near: list[int]) -> Arrival:
         """`even` with a knee at that iteration of `near` whose tokens are farthest from it, by more than `least`."""
-        bent = even
+        bent, tokens = even, write.tokens
         for at in near:
             cycle = min(max(self.ready(at) + self.timing.depth, even.first), even.last)
-            count = self.timing.tokens_until(write, at)
+            count = self.timing.tokens_until(write.access, at)
             if (bend := abs(cycle - even.at(count, tokens))) > least and 0 < count < tokens:
                 bent, least = even._replace(knee=Knee(count, cycle)), bend
         return bent
 
 
-def _throttled(run: _Run, read: _Read, stock: int, span: float) -> Arrival:
+def _throttled(run: _Run, read: _Read, arrival: Arrival, stock: int, span: float) -> Arrival:
     """Arrivals of a load's stream, of `span` cycles, with the stalls of its reader: at each the load is ahead by at
     most `stock` tokens, and the rest comes at its own rate.
     """
-    each, late, knee = span / read.tokens, read.arrival.last, read.arrival.knee
+    each, late, knee = span / read.tokens, arrival.last, arrival.knee
     for at, cycle in run.stalls:
         if read.first <= at <= read.last and cycle + (read.tokens - stock) * each > late:
             there = stock + (run.timing.tokens_until(read.access, at - 1) if at > 0 else 0)
             if (last := cycle + max(0, read.tokens - there) * each) > late:
                 late, knee = last, Knee(there, cycle) if there < read.tokens else None
-    return Arrival(read.arrival.first, late, knee)
+    return Arrival(arrival.first, late, knee)
+
+
+@lru_cache(maxsize=8)
+def _steps(same: Same[tuple[Task, ...]], platform: Platform) -> tuple[_Step, ...]:
+    """What is the same in all schedules of these tasks, whatever their FIFOs are: two of them are made of a design."""
+    loads = {t.writes[0].stream: t for t in same.value if isinstance(t, LoadTask)}
+    return tuple(
+        _Step(task, tuple(_read(task, access, loads, platform) for access in task.reads), _writes(task))
+        for task in same.value
+    )
+
+
+def _read(task: Task, access: Access, loads: Mapping[str, LoadTask], platform: Platform) -> _Read:
+    timing, load = task.timing, loads.get(access.stream)
+    name, ahead = (load.name, adapter_tokens(load, platform)) if load is not None else (None, 0)
+    return _Read(access, timing.first(access), timing.last(access), timing.tokens(access), name, ahead)
+
+
+def _writes(task: Task) -> tuple[_Write, ...]:
+    alike: dict[tuple[Gate, ...], list[Access]] = {}  # all streams of a fork
+    for write in task.writes:
+        alike.setdefault(write.gates, []).append(write)
+    timing = task.timing
+    return tuple(
+        _Write(first, timing.first(first), timing.last(first), timing.tokens(first), tuple(a.stream for a in accesses))
+        for accesses in alike.values()
+        for first in accesses[:1]
+    )
 
 
 class _Schedule:
@@ -168,45 +219,37 @@ class _Schedule:
         self.arrivals[task.writes[0].stream] = Arrival(first, first + span)
         self.times[task.name] = TaskTime(0.0, first + span, span)
 
-    def add(self, task: Task) -> None:
-        timing = task.timing
-        run = _Run(timing, [self._read(task, access) for access in task.reads])
+    def add(self, step: _Step) -> None:
+        task, timing = step.task, step.task.timing
+        run = _Run(timing, step.reads, [self.arrivals[read.access.stream] for read in step.reads])
         self._throttle_loads(run)
-        busy = self.moves.get(task.name, float(timing.iterations * timing.ii))
-        end = max(run.start + timing.latency, run.ready(timing.iterations - 1) + timing.depth)
+        iterations = timing.iterations
+        busy = self.moves.get(task.name, float(iterations * timing.ii))
+        end = max(run.start + timing.latency, run.ready(iterations - 1) + timing.depth)
         if isinstance(task, StoreTask):  # until the last word is in memory
             end = max(end, run.start + busy) + self.platform.hbm.read_latency_cycles
-        alike: dict[tuple[Gate, ...], Arrival] = {}  # a fork's streams
-        for write in task.writes:
-            if write.gates not in alike:
-                alike[write.gates] = run.pushed(write, self.tasks.stream[write.stream].tokens)
-            self.arrivals[write.stream] = alike[write.gates]
+        for write in step.writes:
+            self.arrivals |= dict.fromkeys(write.streams, run.pushed(write))
         self.times[task.name] = TaskTime(run.start, end, busy)
-
-    def _read(self, task: Task, access: Access) -> _Read:
-        timing, stream = task.timing, access.stream
-        tokens = self.tasks.stream[stream].tokens
-        return _Read(access, timing.first(access), timing.last(access), tokens, self.arrivals[stream])
 
     def _throttle_loads(self, run: _Run) -> None:
         for number, read in enumerate(run.reads):
-            stream = self.tasks.stream[read.access.stream]
-            load = self.tasks.task[stream.source]
-            if not isinstance(load, LoadTask):
+            if read.load is None:
                 continue
-            time = self.times[load.name]
-            arrival = _throttled(run, read, stream.depth + adapter_tokens(load, self.platform), time.busy)
-            if arrival.last > read.arrival.last:
+            time, before = self.times[read.load], run.arrivals[number]
+            depth = self.tasks.stream[read.access.stream].depth
+            arrival = _throttled(run, read, before, depth + read.ahead, time.busy)
+            if arrival.last > before.last:
                 run.replace(number, arrival)
-                self.times[load.name] = time._replace(end=arrival.last)
+                self.times[read.load] = time._replace(end=arrival.last)
 
 
 def schedule(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, TaskTime], tuple[float, ...]]:
     """When each task runs, in cycles since its kernel started, and the length of each kernel. O(streams x loops)."""
     found = _Schedule(tasks, platform)
-    for task in tasks.tasks:
-        found.add_load(task) if isinstance(task, LoadTask) else found.add(task)
     lengths = [0.0] * tasks.kernels
+    for step in _steps(Same(tasks.tasks), platform):
+        found.add_load(step.task) if isinstance(step.task, LoadTask) else found.add(step)
     for task in tasks.tasks:
         lengths[task.kernel] = max(lengths[task.kernel], found.times[task.name].end)
     return found.times, tuple(lengths)

@@ -122,6 +122,7 @@ def _compute_task(
     )
 
 
+@lru_cache(maxsize=16384)
 def routing_timing(itensor: ITensor) -> TimingSpec:
     """Timing of a task that passes the tokens of `itensor` on, one a cycle."""
     return TimingSpec(tuple(loop.trip for loop in itensor.loops), 1, READ_WRITE_CYCLES)
@@ -201,26 +202,32 @@ def plan_packing(streamed: ITensor, channels: int, port_bits: int) -> Packing:
 
 def load_task(name: str, load: Transfer, write: str, platform: Platform) -> LoadTask:
     """Reads words from HBM and pushes tokens; `words_per_token` cycles a token."""
-    dma, trips = _dma(load, platform), _dma_trips(load)
-    words = dma.words_per_token
-    gates = (Gate(len(trips) - 1, words - 1, words),) if words > 1 else ()
-    timing = TimingSpec(trips, 1, platform.hbm.read_latency_cycles + READ_WRITE_CYCLES)
-    return LoadTask(name, load.kernel, timing, (), (Access(write, gates),), dma)
+    packing = _packing(load)
+    timing = _transfer_timing(load.itensor, packing, platform.hbm.read_latency_cycles + READ_WRITE_CYCLES)
+    words, last = packing.words_per_token, len(timing.trips) - 1
+    writes = (Access(write, (Gate(last, words - 1, words),) if words > 1 else ()),)
+    return LoadTask(name, load.kernel, timing, (), writes, _dma(load, platform), load.itensor)
 
 
 def store_task(name: str, store: Transfer, read: str, platform: Platform) -> StoreTask:
     """Packs tokens into words and writes them to HBM in order."""
-    dma, trips = _dma(store, platform), _dma_trips(store)
-    gates = (Gate(len(trips) - 1, 0, 1),) if dma.words_per_token > 1 else ()
-    return StoreTask(name, store.kernel, TimingSpec(trips, 1, READ_WRITE_CYCLES), (Access(read, gates),), (), dma)
+    packing = _packing(store)
+    timing = _transfer_timing(store.itensor, packing, READ_WRITE_CYCLES)
+    reads = (Access(read, (Gate(len(timing.trips) - 1, 0, 1),) if packing.words_per_token > 1 else ()),)
+    return StoreTask(name, store.kernel, timing, reads, (), _dma(store, platform), store.itensor)
+
+
+def _packing(transfer: Transfer) -> Packing:
+    assert transfer.packing is not None, f"{transfer.value} is not packed; run materialize-dmas"
+    return transfer.packing
 
 
 def _dma(transfer: Transfer, platform: Platform) -> Dma:
-    assert transfer.packing is not None, f"{transfer.value} is not packed; run materialize-dmas"
-    return Dma(transfer.value, transfer.itensor.without_rereads(), *transfer.packing, platform.hbm.port_bits)
+    layout = transfer.itensor.without_rereads()
+    return Dma(transfer.value, layout, *_packing(transfer), platform.hbm.port_bits)
 
 
-def _dma_trips(transfer: Transfer) -> tuple[int, ...]:
-    assert transfer.packing is not None
-    words = transfer.packing.words_per_token
-    return (*(loop.trip for loop in transfer.itensor.loops), *((words,) if words > 1 else ()))
+@lru_cache(maxsize=16384)
+def _transfer_timing(itensor: ITensor, packing: Packing, depth: int) -> TimingSpec:
+    words = packing.words_per_token
+    return TimingSpec((*(loop.trip for loop in itensor.loops), *((words,) if words > 1 else ())), 1, depth)

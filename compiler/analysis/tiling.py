@@ -10,6 +10,7 @@ import heapq
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
+from typing import NamedTuple
 
 from compiler.analysis.inner_order import inner_orders
 from compiler.analysis.loop_order import loop_orders
@@ -60,57 +61,76 @@ def tile_sizes(op: LinalgOp, tile: int, chunked: frozenset[int] = frozenset()) -
     return tuple(sizes)
 
 
-class _Unroll:
-    """Unroll factors of one operation while they grow. Tokens never get wider than the knobs allow."""
+class _Step(NamedTuple):
+    """Unroll factors of one operation, points side by side, and about how many cycles it takes with them."""
 
-    def __init__(self, graph: LinalgGraph, op: LinalgOp, tile: Sequence[int], knobs: Knobs, platform: Platform):
-        self.op = op
-        self._adder_cycles = platform.operators["fadd"].latency
-        self.tile = tile
-        self.factor = [1] * len(op.loops)
-        self._limits = [
+    factor: tuple[int, ...]
+    lanes: int
+    cycles: float
+
+
+Limits = tuple[tuple[tuple[int, ...], int], ...]  # elements that a token over these dimensions may have
+
+
+@lru_cache(maxsize=16384)
+def _growth(op: LinalgOp, tile: tuple[int, ...], limits: Limits, adder_cycles: int) -> tuple[_Step, ...]:
+    """All steps from one lane on: the path is the operation's own, the heap only says how far it goes."""
+    order, factor = _growth_order(op), [1] * len(op.loops)
+    steps = [_step(op, tile, factor, adder_cycles)]
+    while _grow(op, tile, limits, order, factor):
+        steps.append(_step(op, tile, factor, adder_cycles))
+    return tuple(steps)
+
+
+def _grow(op: LinalgOp, tile: tuple[int, ...], limits: Limits, order: Sequence[int], factor: list[int]) -> bool:
+    """Raise one dimension's factor to the next divisor of its tile; False when every one is at its limit.
+
+    Contractions grow the smallest factor first, so that weights stream as blocks; other operations grow their innermost
+    dimension, so that tokens stay vectors of neighbours.
+    """
+    for dim in sorted(order, key=lambda d: factor[d]) if op.is_contraction else order:
+        old = factor[dim]
+        new = next((n for n in range(old * 2, tile[dim] + 1, old) if tile[dim] % n == 0), old)
+        factor[dim] = new
+        if new > old and all(prod(factor[d] for d in dims) <= limit for dims, limit in limits):
+            return True
+        factor[dim] = old
+    return False
+
+
+def _step(op: LinalgOp, tile: tuple[int, ...], factor: Sequence[int], adder_cycles: int) -> _Step:
+    """The operation's iterations, slowed where a float accumulator is updated too often (the paper's heap counts
+    iterations only).
+    """
+    lanes = prod(factor)
+    cycles, body = op.iterations / lanes, op.body
+    if op.reduction is not None and body is not None and body.dtype_of(body.result) == "f32":
+        inner = prod(tile[d] // factor[d] for d, kind in enumerate(op.iterators) if kind == "parallel")
+        cycles *= -(-adder_cycles // inner)
+    return _Step(tuple(factor), lanes, cycles)
+
+
+class _Unroll:
+    """How far one operation has grown. Tokens never get wider than the knobs allow."""
+
+    def __init__(self, graph: LinalgGraph, op: LinalgOp, tile: tuple[int, ...], knobs: Knobs, platform: Platform):
+        limits = (
             (
                 operand.dims,
                 _token_limit(graph, op, operand, knobs, platform) // DTYPE_BITS[graph.value[operand.value].dtype],
             )
             for operand in (*op.inputs, *op.outputs)
             if operand.dims
-        ]
-        self._order = _growth_order(op)
+        )
+        self.op, self.tile = op, tile
+        self._steps = iter(_growth(op, tile, tuple(limits), platform.operators["fadd"].latency))
+        self.at = next(self._steps)
 
     def grow(self) -> bool:
-        """Raise one dimension's factor to the next divisor of its tile; False when every one is at its limit.
-
-        Contractions grow the smallest factor first, so that weights stream as blocks; other operations grow their
-        innermost dimension, so that tokens stay vectors of neighbours.
-        """
-        order = sorted(self._order, key=lambda d: self.factor[d]) if self.op.is_contraction else self._order
-        for dim in order:
-            old = self.factor[dim]
-            for new in range(old * 2, self.tile[dim] + 1, old):
-                if self.tile[dim] % new == 0:
-                    self.factor[dim] = new
-                    if all(prod(self.factor[d] for d in dims) <= limit for dims, limit in self._limits):
-                        return True
-                    self.factor[dim] = old
-                    break
-        return False
-
-    @property
-    def lanes(self) -> int:
-        return prod(self.factor)
-
-    @property
-    def cycles(self) -> float:
-        """About how long the operation takes: its iterations, slowed where a float accumulator is updated too often
-        (the paper's heap counts iterations only).
-        """
-        iterations = self.op.iterations / self.lanes
-        body = self.op.body
-        if self.op.reduction is None or body is None or body.dtype_of(body.result) != "f32":
-            return iterations
-        inner = prod(self.tile[d] // self.factor[d] for d, kind in enumerate(self.op.iterators) if kind == "parallel")
-        return iterations * -(-self._adder_cycles // inner)
+        """One step further; False at the end."""
+        step = next(self._steps, None)
+        self.at = step or self.at
+        return step is not None
 
 
 def _token_limit(graph: LinalgGraph, op: LinalgOp, operand: Operand, knobs: Knobs, platform: Platform) -> int:
@@ -157,22 +177,22 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str
         unroll = _Unroll(graph, op, tile, knobs, platform)
         unrolls[op.name] = unroll
         if override.unroll is not None:
-            while unroll.lanes < override.unroll and unroll.grow():
+            while unroll.at.lanes < override.unroll and unroll.grow():
                 pass
         else:
-            heapq.heappush(heap, (-unroll.cycles, op.name))
-        total += unroll.lanes
+            heapq.heappush(heap, (-unroll.at.cycles, op.name))
+        total += unroll.at.lanes
     while heap and total < knobs.overall_unroll:
         _, name = heap[0]
         unroll = unrolls[name]
-        before = unroll.lanes
+        before = unroll.at.lanes
         if unroll.grow():
-            total += unroll.lanes - before
-            heapq.heapreplace(heap, (-unroll.cycles, name))
+            total += unroll.at.lanes - before
+            heapq.heapreplace(heap, (-unroll.at.cycles, name))
         else:
             heapq.heappop(heap)
     orders, inner = loop_orders(graph, knobs), inner_orders(graph)
-    nests = {name: _nest(u.op, u.tile, u.factor, orders[name], inner[name]) for name, u in unrolls.items()}
+    nests = {name: _nest(u.op, u.tile, u.at.factor, orders[name], inner[name]) for name, u in unrolls.items()}
     for op in graph.ops:
         if op.kind != "generic":
             nests[op.name] = _routing_nest(graph, op, nests)

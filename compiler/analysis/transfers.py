@@ -6,12 +6,14 @@ the same figures by the same functions.
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from math import ceil, prod
 
 from compiler.analysis.placement.channels import assign_channels
 from compiler.analysis.ports import OUTSTANDING_BURSTS
-from compiler.graph.task_graph import DmaTask, TaskGraph
+from compiler.graph.same import Same
+from compiler.graph.task_graph import DmaTask, Task, TaskGraph
 from compiler.platforms.platform import Platform
 
 _ALONE = Fraction(1)
@@ -70,32 +72,41 @@ def adapter_tokens(load: DmaTask, platform: Platform) -> int:
     return max(1, words * load.dma.tokens_per_word // load.dma.words_per_token)
 
 
-def transfer_cycles(tasks: TaskGraph, platform: Platform) -> dict[str, float]:
+def transfer_cycles(tasks: TaskGraph, platform: Platform) -> Mapping[str, float]:
     """Cycles of each load and store, by name, when nothing but HBM blocks it: at its own pace or its channels', which
     other ports of its kernel may share, whichever is slower.
     """
-    moving = tasks.transfers
+    return _transfer_cycles(Same(tasks.tasks), platform)
+
+
+@lru_cache(maxsize=8)
+def _transfer_cycles(same: Same[tuple[Task, ...]], platform: Platform) -> Mapping[str, float]:
+    """No FIFO changes them, so that several schedules of the same tasks share them."""
+    moving = [task for task in same.value if isinstance(task, DmaTask)]
     channels = assign_channels(moving, platform)
-    words: list[dict[str, int]] = [{} for _ in range(tasks.kernels)]
+    words: dict[int, dict[str, int]] = {}
     for task in moving:
-        words[task.kernel][task.name] = words_of(task)
-    slower = {name: float(factor) for moved in words for name, factor in slowdowns(moved, channels).items()}
+        words.setdefault(task.kernel, {})[task.name] = words_of(task)
+    slower = {name: float(factor) for moved in words.values() for name, factor in slowdowns(moved, channels).items()}
     return {
-        t.name: max(float(t.timing.iterations * t.timing.ii), _memory_cycles(t, tasks, platform) * slower[t.name])
+        t.name: max(float(t.timing.iterations * t.timing.ii), _memory_cycles(t, platform) * slower[t.name])
         for t in moving
     }
 
 
-def _memory_cycles(task: DmaTask, tasks: TaskGraph, platform: Platform) -> float:
+def run_length(task: DmaTask) -> int | None:
+    """Iterations from one jump of the address to the next; None where it never jumps."""
+    return run_of([(loop.trip, loop.dim is None) for loop in task.streamed.loops], task.dma.words_per_token)
+
+
+def _memory_cycles(task: DmaTask, platform: Platform) -> float:
     """Cycles that a channel needs for each of a transfer's ports: one burst for each run between two jumps."""
     hbm, iterations = platform.hbm, task.timing.iterations
     size = hbm.port_bits / 8 / task.dma.tokens_per_word
     sequential = words_of(task) * hbm.port_bits / 8 / platform.channel_bytes_per_cycle
-    (access,) = (*task.reads, *task.writes)
-    streamed = tasks.stream[access.stream].itensor
-    if streamed.rereads == 1:
+    if task.streamed.rereads == 1:
         return sequential
-    run = run_of([(loop.trip, loop.dim is None) for loop in streamed.loops], task.dma.words_per_token)
+    run = run_length(task)
     if run is None or run >= iterations:
         return sequential
     burst = burst_ns(hbm.random_gb_s, round(run * size), hbm.channel_gb_s) * platform.clock_mhz * 1e-3

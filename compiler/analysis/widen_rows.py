@@ -7,11 +7,13 @@ converter comes in between, while the chain takes more than `SHARE` of the slowe
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from math import prod
 
 from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.nest import Nest, NestLoop
+from compiler.graph.same import Same
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform
 
@@ -31,7 +33,12 @@ def row_chains(graph: LinalgGraph, knobs: Knobs) -> list[list[LinalgOp]]:
     """Connected element-wise operations and reductions, in program order; those that read a product or are overridden
     stand outside, because they run while the product does.
     """
-    chosen = {o.op for o in knobs.overrides}
+    return list(_row_chains(Same(graph), frozenset(override.op for override in knobs.overrides)))
+
+
+@lru_cache(maxsize=1024)
+def _row_chains(same: Same[LinalgGraph], chosen: frozenset[str]) -> list[list[LinalgOp]]:
+    graph = same.value
     chain_of: dict[str, list[LinalgOp]] = {}
     for op in graph.ops:
         sources = [graph.producer[o.value][0] for o in op.inputs if o.value in graph.producer]

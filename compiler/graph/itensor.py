@@ -47,6 +47,13 @@ class ITensor:
     loops: tuple[Loop, ...]
 
     @cached_property
+    def _hash(self) -> int:
+        return hash((self.element, self.dtype, self.loops))
+
+    def __hash__(self) -> int:
+        return self._hash  # converters, transfers and forks are looked up by what they stream
+
+    @cached_property
     def shape(self) -> tuple[int, ...]:
         """Data space: offset at the last iteration plus the element extent (paper notes, "Types and operations")."""
         extent = list(self.element)
@@ -98,6 +105,10 @@ class ITensor:
         return self.element == other.element and self.dtype == other.dtype and self.canonical == other.canonical
 
     def without_rereads(self) -> "ITensor":
+        return self._once
+
+    @cached_property
+    def _once(self) -> "ITensor":
         return ITensor(self.element, self.dtype, tuple(loop for loop in self.loops if loop.dim is not None))
 
     def offsets(self) -> Iterator[tuple[int, ...]]:

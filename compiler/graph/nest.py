@@ -7,15 +7,15 @@ the dimensions that the operand has (paper, "Linalg to dataflow", after "vectori
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
+from typing import NamedTuple
 
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.linalg_graph import Iterator
 
 
-@dataclass(frozen=True, slots=True)
-class NestLoop:
+class NestLoop(NamedTuple):
     """One loop in time over operation dimension `dim`; advances by `step` points."""
 
     dim: int
@@ -29,6 +29,13 @@ class Nest:
 
     loops: tuple[NestLoop, ...]
     unroll: tuple[int, ...]
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.loops, self.unroll))
+
+    def __hash__(self) -> int:
+        return self._hash  # what is known of a nest is looked up by it, over and over
 
     @cached_property
     def trips(self) -> tuple[int, ...]:
@@ -47,7 +54,8 @@ class Nest:
         """How many loops, from the outermost, enclose the read of an operand: inner loops reuse the token."""
         return max((k + 1 for k, loop in enumerate(self.loops) if loop.dim in dims), default=0)
 
-    def read_itensor(self, dims: Sequence[int], dtype: str) -> ITensor:
+    @lru_cache(maxsize=65536)  # noqa: B019 # nests are few, and what they stream as is known again with all that follows
+    def read_itensor(self, dims: tuple[int, ...], dtype: str) -> ITensor:
         """What an operand with map `dims` must stream as; loops it lacks re-read."""
         loops = tuple(
             Loop(loop.trip, loop.step, dims.index(loop.dim)) if loop.dim in dims else Loop(loop.trip, 1, None)
@@ -55,12 +63,13 @@ class Nest:
         )
         return ITensor(tuple(self.unroll[d] for d in dims), dtype, loops)
 
-    def write_itensor(self, dims: Sequence[int], dtype: str) -> ITensor:
+    @lru_cache(maxsize=65536)  # noqa: B019
+    def write_itensor(self, dims: tuple[int, ...], dtype: str) -> ITensor:
         """What the output with map `dims` streams as: a token leaves when the last reduction iteration made it."""
         loops = tuple(Loop(loop.trip, loop.step, dims.index(loop.dim)) for loop in self.loops if loop.dim in dims)
         return ITensor(tuple(self.unroll[d] for d in dims), dtype, loops)
 
-    def part_itensor(self, dims: Sequence[int], shape: Sequence[int], axis: int | None, dtype: str) -> ITensor:
+    def part_itensor(self, dims: tuple[int, ...], shape: Sequence[int], axis: int | None, dtype: str) -> ITensor:
         """What an input of a concat streams as: like the whole, over its own extent (of `shape`) along `axis`."""
         whole = self.write_itensor(dims, dtype)
         if axis not in dims:

@@ -8,7 +8,7 @@ stream is a FIFO with one writer and one reader.
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from math import prod
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from compiler.errors import VerificationError
 from compiler.graph.boundary import Carry
@@ -23,8 +23,7 @@ MemoryKind = Literal["registers", "lutram", "bram", "uram"]
 PipelineStyle = Literal["stp", "flp", "frp"]
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(NamedTuple):
     """Restricts an access to the iterations where loop `loop` is in [low, high)."""
 
     loop: int
@@ -32,15 +31,22 @@ class Gate:
     high: int
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(NamedTuple):
     """Reads or writes of one stream: a token in every iteration that all gates admit."""
 
     stream: str
     gates: tuple[Gate, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+class _Span(NamedTuple):
+    """First and last iteration in which an access moves a token, and how many it moves."""
+
+    first: int
+    last: int
+    tokens: int
+
+
+@dataclass(frozen=True)
 class TimingSpec:
     """Loop nest in time: tripcounts outermost first, initiation interval and pipeline depth in cycles (design 3.4).
 
@@ -56,34 +62,46 @@ class TimingSpec:
     restarts: int = 0
     gap: int = 0
 
-    @property
+    @cached_property
     def iterations(self) -> int:
         return prod(self.trips)
 
-    @property
+    @cached_property
     def latency(self) -> int:
         """Cycles from start to the last result when nothing blocks."""
         runs = prod(self.trips[: self.restarts])
         return runs * ((self.iterations // runs - 1) * self.ii + self.depth) + (runs - 1) * self.gap
 
+    @cached_property
+    def _spans(self) -> dict[tuple[Gate, ...], _Span]:
+        return {}
+
+    def _span(self, gates: tuple[Gate, ...]) -> _Span:
+        found = self._spans.get(gates)
+        if found is None:
+            found = self._spans[gates] = self._find_span(gates)
+        return found
+
+    def _find_span(self, gates: tuple[Gate, ...]) -> _Span:
+        first, last, tokens = 0, self.iterations - 1, self.iterations
+        for gate in gates:
+            inside, trip = prod(self.trips[gate.loop + 1 :]), self.trips[gate.loop]
+            first += gate.low * inside
+            last -= (trip - gate.high) * inside
+            tokens = tokens // trip * (gate.high - gate.low)
+        return _Span(first, last, tokens)
+
     def first(self, access: Access) -> int:
         """Index of the first iteration that makes the access."""
-        return sum(g.low * prod(self.trips[g.loop + 1 :]) for g in access.gates) if access.gates else 0
+        return self._span(access.gates).first
 
     def last(self, access: Access) -> int:
         """Index of the last iteration that makes the access."""
-        last = self.iterations - 1
-        for gate in access.gates:
-            if gate.high < self.trips[gate.loop]:
-                last -= (self.trips[gate.loop] - gate.high) * prod(self.trips[gate.loop + 1 :])
-        return last
+        return self._span(access.gates).last
 
     def tokens(self, access: Access) -> int:
         """Tokens that the access moves in the whole run."""
-        tokens = self.iterations
-        for gate in access.gates:
-            tokens = tokens // self.trips[gate.loop] * (gate.high - gate.low)
-        return tokens
+        return self._span(access.gates).tokens
 
     def tokens_until(self, access: Access, iteration: int) -> int:
         """Tokens moved in iterations 0 .. `iteration`, both included."""
@@ -217,9 +235,10 @@ class ConverterTask(Task):
 
 @dataclass(frozen=True)
 class DmaTask(Task):
-    """Moves words between HBM and a stream."""
+    """Moves words between HBM and a stream of the tokens of `streamed`, re-reads included."""
 
     dma: Dma
+    streamed: ITensor
 
 
 @dataclass(frozen=True)
@@ -335,14 +354,22 @@ def _converter_bytes(converter: Converter) -> dict[str, int]:
     }
 
 
+def _access_json(access: Access) -> dict[str, Any]:
+    return {"stream": access.stream, "gates": [gate._asdict() for gate in access.gates]}
+
+
+def _nest_json(nest: Nest) -> dict[str, Any]:
+    return {"loops": [loop._asdict() for loop in nest.loops], "unroll": nest.unroll}
+
+
 def _task_json(task: Task) -> dict[str, Any]:
     data: dict[str, Any] = {
         "name": task.name,
         "kind": task.kind,
         "kernel": task.kernel,
         "timing": asdict(task.timing),
-        "reads": [asdict(access) for access in task.reads],
-        "writes": [asdict(access) for access in task.writes],
+        "reads": [_access_json(access) for access in task.reads],
+        "writes": [_access_json(access) for access in task.writes],
         "op": None,
         "nest": None,
         "scalars": (),
@@ -353,7 +380,7 @@ def _task_json(task: Task) -> dict[str, Any]:
     }
     match task:
         case StructuredTask():
-            data |= {"op": task.op.name, "nest": asdict(task.nest)}
+            data |= {"op": task.op.name, "nest": _nest_json(task.nest)}
             data |= (
                 {"scalars": task.scalars, "operators": dict(task.operators)} if isinstance(task, ComputeTask) else {}
             )

@@ -154,10 +154,10 @@ class _KernelWriter:
 
     def _read(self, stream: str, wanted: ITensor) -> SSAValue:
         """What the reader of a stream sees: its FIFO, or the value that it carries, cast to the text that it wants."""
-        if self.fifos:
-            return self.fifos[stream]
         edge = self.design.edges[stream]
         self._adapter(edge.source)
+        if self.fifos:
+            return self.fifos[stream]
         made = self.ports[edge.port]
         value = made[self.design.leaving[edge.port].index(stream) if edge.source in self.forks else 0]
         if edge.itensor == wanted:

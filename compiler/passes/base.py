@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
+from compiler.errors import VerificationError
 from compiler.graph.design import Design
 from compiler.options import Knobs
 
@@ -21,3 +22,12 @@ class Pass(ABC):
     @abstractmethod
     def run(self, design: Design) -> Design:
         """The design with what this pass decides. Raises MillraceError where it can not be built."""
+
+    def expect(self, holds: bool, what: str) -> None:
+        """Raise VerificationError where the design is not as this pass assumes; `what` says how it should be."""
+        if not holds:
+            raise VerificationError(f"{self.name} expects {what}")
+
+    def expect_kernels(self, design: Design) -> None:
+        placed = len(design.kernel_of) == len(design.graph.ops)
+        self.expect(placed, "every operation in a kernel; run linalg-to-dataflow first")

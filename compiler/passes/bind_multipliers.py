@@ -21,5 +21,6 @@ class BindMultipliers(Pass):
 
     @override
     def run(self, design: Design) -> Design:
+        self.expect_kernels(design)
         bound = {op.name: self.knobs.multiplier for op in design.graph.ops if _multiplies_integers(op)}
         return replace(design, multipliers=bound)

@@ -1,6 +1,5 @@
 """The passes of one design, in order: what the search runs, and what `compile` runs and writes down."""
 
-from compiler.analysis.build import task_graph
 from compiler.graph.design import Design
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.task_graph import TaskGraph
@@ -37,12 +36,16 @@ def planned(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Design:
 
     Raises InvalidInputError where an override does not fit its operation.
     """
-    design = Design(graph.in_order, platform)
-    for pass_ in DESIGN_PASSES:
-        design = pass_(knobs).run(design)
-    return design
+    return _run(DESIGN_PASSES, graph, knobs, platform)
 
 
 def planned_tasks(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> TaskGraph:
-    """The same, as the estimator reads it."""
-    return task_graph(planned(graph, knobs, platform))
+    """The same, as the estimator reads it: the last pass has just made it."""
+    return SizeFifos(knobs).sized(_run(DESIGN_PASSES[:-1], graph, knobs, platform))
+
+
+def _run(passes: tuple[type[Pass], ...], graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Design:
+    design = Design(graph.in_order, platform)
+    for pass_ in passes:
+        design = pass_(knobs).run(design)
+    return design

@@ -22,6 +22,8 @@ class FuseKernels(Pass):
 
     @override
     def run(self, design: Design) -> Design:
+        self.expect_kernels(design)
+        self.expect(not design.forks, "streams that are not copied yet; run it before insert-forks")
         knobs = self.knobs
         costs = FusionCosts(design.graph, design.reads, design.writes, knobs.converters)
         plan = plan_fusion(costs, knobs.fusion_plan, knobs.fusion_budget, design.platform.on_chip_bytes)

@@ -30,6 +30,8 @@ class InsertForks(Pass):
 
     @override
     def run(self, design: Design) -> Design:
+        self.expect_kernels(design)
+        self.expect(not design.forks, "streams that are not copied yet; it runs once")
         forks: dict[str, Fork] = {}
         fork_of: dict[tuple[str, str], str] = {}
         entering: dict[str, Edge] = {}

@@ -22,6 +22,7 @@ class LinalgToDataflow(Pass):
     @override
     def run(self, design: Design) -> Design:
         graph, nests = design.graph, design.nests
+        self.expect(not design.kernel_of, "tasks on tensors; it runs once")
         if untiled := [op.name for op in graph.ops if op.name not in nests]:
             raise VerificationError(f"{untiled[0]} has no nest; run tile-tasks first")
         kernel_of = {op.name: number for number, op in enumerate(graph.ops)}

@@ -27,6 +27,7 @@ class MaterializeDmas(Pass):
 
     @override
     def run(self, design: Design) -> Design:
+        self.expect_kernels(design)
         graph, bits, most = design.graph, design.platform.hbm.port_bits, self.knobs.hbm_channels
         loads = {
             name: load._replace(packing=plan_packing(load.itensor, load_channels(graph, load.value, most), bits))

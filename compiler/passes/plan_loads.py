@@ -26,6 +26,7 @@ class PlanLoads(Pass):
 
     @override
     def run(self, design: Design) -> Design:
+        self.expect_kernels(design)
         lies = {**stored_inputs(design.graph, design.writes), **design.writes}
         wanted: dict[tuple[str, int], list[ITensor]] = {}
         for edge in design.edges.values():

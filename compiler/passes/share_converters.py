@@ -23,6 +23,7 @@ class ShareConverters(Pass):
 
     @override
     def run(self, design: Design) -> Design:
+        self.expect_kernels(design)
         first_of: dict[tuple[str, str, StreamKey], str] = {}
         instead: dict[str, str] = {}
         for name, (value, _, converter) in design.converters.items():

@@ -26,7 +26,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 def real(tmp_path_factory: pytest.TempPathFactory) -> Generator[RunningService]:
     """A service with the real compiler and a small limit of uploads."""
     with service_starter(tmp_path_factory.mktemp("real")) as start:
-        yield start(MILLRACE_STAGES="worker.stages.compiler_stages:STAGES", MILLRACE_MAX_UPLOAD_BYTES=UPLOAD_LIMIT)
+        yield start(MILLRACE_STAGES="worker.stages.functions:STAGES", MILLRACE_MAX_UPLOAD_BYTES=UPLOAD_LIMIT)
 
 
 def _post(service: RunningService, filename: str, content: bytes, name: str) -> Any:

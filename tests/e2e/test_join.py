@@ -55,7 +55,7 @@ class Farm:
 
     def __init__(self, start: StartService, folder: Path, **urls: str) -> None:
         self.settings = {**urls, "MILLRACE_ACCESS": "on", "MILLRACE_NODE": "first", "MILLRACE_CAPABILITIES": "search"}
-        self.settings["MILLRACE_STAGES"] = "worker.stages.compiler_stages:STAGES"
+        self.settings["MILLRACE_STAGES"] = "worker.stages.functions:STAGES"
         self.settings["MILLRACE_RATE_LIMIT"] = "100000/minute"
         self.home = folder / "farm"
         self.service: RunningService = start(self.home, **self.settings)

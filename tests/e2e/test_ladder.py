@@ -16,6 +16,7 @@ import pytest
 import sqlalchemy as sa
 from fake_board import FakeBoard
 from fake_xbutil import SHELL
+from needed import need
 from running_farm import RunningFarm
 from running_service import PATIENCE, wait_for
 from servers import RedisServer
@@ -39,6 +40,7 @@ IN_THE_FARM = 'design = "../design"'  # where a measurement finds the design, se
 
 @pytest.fixture(scope="module")
 def vitis(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    need("tclsh")
     root = tmp_path_factory.mktemp("tools") / "Xilinx"
     for version in VERSIONS:
         install.install(root, version)

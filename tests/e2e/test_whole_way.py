@@ -29,7 +29,7 @@ def test_an_uploaded_network_becomes_verified_designs_that_a_person_can_look_at(
     service = start_service(
         MILLRACE_DATABASE_URL=postgres_url,
         MILLRACE_REDIS_URL=redis_url,
-        MILLRACE_STAGES="worker.stages.compiler_stages:STAGES",
+        MILLRACE_STAGES="worker.stages.functions:STAGES",
     )
     model = service.post("/v1/models", {"name": "small", "config": SMALL_GPT2})["id"]
     workload = {"phase": "decode", "length": 8, "precision": "w4a8", "batch": 1, "layers": 1}

@@ -1,6 +1,6 @@
 """Runs the `// RUN:` lines of the .mlir files beside this one, in process.
 
-`millrace-opt ARGS | filecheck FILE`: options of the former are those of `compiler.transforms.opt`, %s is the file.
+`millrace-opt ARGS | filecheck FILE`: options of the former are those of `compiler.ir.opt`, %s is the file.
 """
 
 import io
@@ -15,7 +15,9 @@ from filecheck.matcher import Matcher
 from filecheck.options import parse_argv_options
 from filecheck.parser import Parser
 
-from compiler.transforms.opt import MillraceOpt
+from compiler.ir.expand_tasks import ExpandTasksPass
+from compiler.ir.opt import MillraceOpt
+from compiler.passes.design_passes import DESIGN_PASSES
 
 ROOT = Path(__file__).parent
 RUN = re.compile(r"// RUN: millrace-opt (?P<opt>.*?) \| filecheck (?P<check>.*)")
@@ -44,7 +46,5 @@ def test_filecheck(file: Path) -> None:
 
 
 def test_every_pass_has_a_filecheck_of_its_name() -> None:
-    from compiler.transforms.pipeline_passes import DESIGN_PASSES, OTHER_PASSES
-
-    files = {f.stem for f in (ROOT / "transforms").glob("*.mlir")}
-    assert files == {pass_.name.replace("-", "_") for pass_ in (*DESIGN_PASSES, *OTHER_PASSES)}
+    files = {f.stem for f in (ROOT / "passes").glob("*.mlir")}
+    assert files == {pass_.name.replace("-", "_") for pass_ in (*DESIGN_PASSES, ExpandTasksPass)}

@@ -35,6 +35,7 @@ BUILD = CHECKOUT / "build" / "fresh"
 
 
 def main() -> int:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it, and what they start
     arguments = _arguments()
     machines = load_machines()
     steps = _choose(arguments.steps)

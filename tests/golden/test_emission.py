@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from networks import NETWORKS
 
-from compiler.analysis.tasks import load_task, plan_dma, store_task
+from compiler.analysis.tasks import load_task, plan_packing, store_task
+from compiler.graph.design import Transfer
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.linalg_graph import Value
 from compiler.graph.task_graph import Stream, Task, TaskGraph
@@ -75,14 +76,13 @@ def test_task(construct: str, network: str, knobs: Knobs, task: str, golden: Gol
 
 def test_transfer_of_tokens_wider_than_a_word(golden: Golden) -> None:
     layout = ITensor((8, 20), "f32", (Loop(3, 8, 0),))
-    dma = plan_dma("v", layout, 2, U55C.hbm.port_bits)
-    image = Image("v", Value("v", layout.shape, "f32", "param"), dma, "param")
+    transfer = Transfer("v", 0, layout, plan_packing(layout, 2, U55C.hbm.port_bits))
+    load, store = load_task("load_v", transfer, "s", U55C), store_task("store_v", transfer, "s")
+    image = Image("v", Value("v", layout.shape, "f32", "param"), load.dma, "param")
     ports = {
-        name: tuple(Port(f"v_{c}", image, c, name == "store_v", dma.words) for c in range(2))
+        name: tuple(Port(f"v_{c}", image, c, name == "store_v", load.dma.words) for c in range(2))
         for name in ("load_v", "store_v")
     }
-    load = load_task("load_v", 0, layout, dma, "s", U55C)
-    store = store_task("store_v", 0, layout, dma, "s")
     tasks = TaskGraph("wide", 1, (load, store), (Stream("s", "load_v", "store_v", layout),))
     interface = Interface("wide", (image,), (), (), ports)
     golden("".join(task_text(t, tasks, interface) for t in tasks.tasks), HERE / "wide_tokens.cpp")

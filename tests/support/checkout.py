@@ -9,12 +9,15 @@ import venv
 from importlib.metadata import distributions
 from pathlib import Path
 
+from needed import need
+
 ROOT = Path(__file__).resolve().parents[2]
 _CUDA = ("cuda-", "nvidia-", "triton")
 
 
 def copy_checkout(folder: Path, leave_out: tuple[str, ...] = ()) -> None:
     """Copy what git tracks or would track here, but for paths that begin with one of `leave_out`."""
+    need("git")
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,

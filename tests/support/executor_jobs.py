@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+import zlib
 from pathlib import Path
 
 from worker.running.executing import Perform
@@ -30,10 +31,16 @@ def _look() -> None:
     print(Path.cwd() == Path("/"), mask == 0, "DISTURBED" in os.environ, "HOME" not in os.environ, ignored)
 
 
-def _tools() -> None:
+def mark_of(log: str) -> str:
+    """A word on the command line of the tools of one job: how much longer they sleep."""
+    return f"0.{zlib.crc32(log.encode())}"
+
+
+def _tools(log: str) -> None:
     """A tool in a session of its own whose parent is gone, and a child that is waited for."""
-    subprocess.run(["sh", "-c", "setsid sleep 1000 & echo $!"], check=True)
-    subprocess.Popen([sys.executable, "-c", "import subprocess; subprocess.run(['sleep', '1000'])"])
+    mark = mark_of(log)
+    subprocess.run(["sh", "-c", f"setsid sleep 1000 {mark} & echo $!"], check=True)
+    subprocess.Popen([sys.executable, "-c", f"import subprocess; subprocess.run(['sleep', '1000', '{mark}'])"])
 
 
 def perform(order: Order) -> Reply:
@@ -47,9 +54,9 @@ def perform(order: Order) -> Reply:
         case "grow":
             held.append(b"x" * (800 << 20))
         case "tools":
-            _tools()
+            _tools(order.log)
         case "hang":
-            _tools()
+            _tools(order.log)
             time.sleep(1000)
         case "crash":
             print("the last words")

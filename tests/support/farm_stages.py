@@ -7,7 +7,6 @@ go, see `RunningFarm.let_go`), or the name of a failure. Each attempt notes its 
 RUNS names.
 """
 
-import dataclasses
 import errno
 import os
 import subprocess
@@ -16,23 +15,24 @@ import time
 from pathlib import Path
 from typing import Any, cast, get_args
 
-import service_stages
 from gates import gate
+from service_stages import ServiceStages
 
-from db.models import Build, Failure, Stage
+from db.models import Build, Failure
 from worker.farm import Farm
-from worker.ladder import table as ladder
-from worker.running.outcome import Outcome, StageError
 from worker.stages.context import JobContext
-from worker.stages.functions import Stages
-
-STAGES = service_stages.STAGES
-KINDS = cast("dict[Stage, ladder.StageKind]", ladder.KINDS)
-for _stage in ("csim", "csynth"):
-    KINDS[_stage] = dataclasses.replace(KINDS[_stage], function="farm_stages:scripted")
+from worker.stages.outcome import Outcome, StageError
 
 
-def scripted(farm: Farm, stages: Stages, job: JobContext) -> Outcome:
+class FarmStages(ServiceStages):
+    def run(self, farm: Farm, job: JobContext) -> Outcome:
+        return scripted(farm, job) if job.build.stage in ("csim", "csynth") else super().run(farm, job)
+
+
+STAGES = FarmStages()
+
+
+def scripted(farm: Farm, job: JobContext) -> Outcome:
     """Do one attempt."""
     steps = job.build.options["script"]
     step = steps[min(job.build.attempt, len(steps)) - 1]

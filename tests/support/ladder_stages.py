@@ -21,9 +21,9 @@ from compiler.measurement.measurement import Measurement
 from compiler.measurement.request import MeasureRequest
 from compiler.options import Workload
 from compiler.platforms.platform import Platform
+from compiler.verify import Verdict
 from dse.explore import EvaluatedDesign, SearchOptions, SearchResult, Sink
-from worker.stages.compiler_stages import STAGES as REAL
-from worker.stages.functions import Progress, Simulated, Verdict
+from worker.stages.functions import Progress, Simulated, Stages
 
 
 def bundle_of(name: str, folder: Path) -> Bundle:
@@ -38,39 +38,37 @@ def bundle_of(name: str, folder: Path) -> Bundle:
     return Bundle(folder, graph, Workload(name, "prefill", 8, "f32"), {})
 
 
-def lower(model: str | Path | FileSource, workload: Workload, cache: Path, on_progress: Progress) -> Bundle:
-    folder = cache / "softmax"
-    if not folder.is_dir():
-        log("CALLS", "lower")
-    return bundle_of("softmax", folder)
+class LadderStages(Stages):
+    def lower(self, model: str | Path | FileSource, workload: Workload, cache: Path, on_progress: Progress) -> Bundle:
+        folder = cache / "softmax"
+        if not folder.is_dir():
+            log("CALLS", "lower")
+        return bundle_of("softmax", folder)
+
+    def search(
+        self,
+        graph: LinalgGraph,
+        platform: Platform,
+        options: SearchOptions,
+        sink: Sink,
+        history: Sequence[EvaluatedDesign] = (),
+    ) -> SearchResult:
+        log("CALLS", "search")
+        return super().search(graph, platform, replace(options, jobs=1), sink, history)
+
+    def simulate(self, design: Path) -> Simulated:
+        log("CALLS", "simulate")
+        return super().simulate(design)
+
+    def csim(self, design: Path, on_stage: Progress) -> Verdict:
+        log("CALLS", "csim")
+        return super().csim(design, on_stage)
+
+    def measure(self, design: Path, xclbin: Path | None, request: MeasureRequest, say: Progress) -> Measurement:
+        """Shorter than a measurement that people may rely on."""
+        log("CALLS", "measure")
+        short = replace(request, repeats=1, warm_up=0, min_seconds=0.4, idle_seconds=0.2, sample_s=0.03)
+        return super().measure(design, xclbin, short if request.simulated else replace(short, timeout_s=0.5), say)
 
 
-def search(
-    graph: LinalgGraph,
-    platform: Platform,
-    options: SearchOptions,
-    sink: Sink,
-    history: Sequence[EvaluatedDesign] = (),
-) -> SearchResult:
-    log("CALLS", "search")
-    return REAL.search(graph, platform, replace(options, jobs=1), sink, history)
-
-
-def simulate(design: Path) -> Simulated:
-    log("CALLS", "simulate")
-    return REAL.simulate(design)
-
-
-def csim(design: Path, on_stage: Progress) -> Verdict:
-    log("CALLS", "csim")
-    return REAL.csim(design, on_stage)
-
-
-def measure(design: Path, xclbin: Path | None, request: MeasureRequest, say: Progress) -> Measurement:
-    """Shorter than a measurement that people may rely on."""
-    log("CALLS", "measure")
-    short = replace(request, repeats=1, warm_up=0, min_seconds=0.4, idle_seconds=0.2, sample_s=0.03)
-    return REAL.measure(design, xclbin, short if request.simulated else replace(short, timeout_s=0.5), say)
-
-
-STAGES = replace(REAL, lower=lower, search=search, simulate=simulate, csim=csim, measure=measure)
+STAGES = LadderStages()

@@ -6,11 +6,12 @@ from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
+from tasks_by_hand import compute
 
 from compiler.analysis.tasks import converter_task
 from compiler.graph.converter import plan_converter
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.task_graph import Access, Gate, Stream, Task, TimingSpec
+from compiler.graph.task_graph import Access, ConverterTask, Gate, Stream, Task, TimingSpec
 
 
 @st.composite
@@ -51,7 +52,7 @@ def runs_to_the_end(tasks: Sequence[Task], streams: Sequence[Stream], random: Ra
 def actions_of(task: Task) -> list[tuple[bool, str]]:
     """What the task does to its streams, iteration by iteration: (writes, stream)."""
     made: list[tuple[bool, str]] = []
-    converts = task.converter is not None  # its drain comes before its fill, see targets/tasks/converter.py
+    converts = isinstance(task, ConverterTask)  # its drain comes before its fill, see targets/tasks/converter.py
     for index in product(*(range(trip) for trip in task.timing.trips)):
         reads = [(False, a.stream) for a in task.reads if admits(a, index)]
         writes = [(True, a.stream) for a in task.writes if admits(a, index)]
@@ -88,7 +89,7 @@ class RandomTasks:
             trips = tuple(LOOPS[label] for label in order)
             depth = self.draw(st.integers(1, 9))
             timing = TimingSpec(trips, self.draw(st.integers(1, 3)), depth)
-            made.append(Task(name, "compute", 0, timing, tuple(self.reads[name]), tuple(self.writes[name])))
+            made.append(compute(name, timing, self.reads[name], self.writes[name]))
         return made
 
     def _stream(self, name: str, source: str, target: str) -> None:

@@ -27,7 +27,7 @@ def repeated(network: Network, times: int) -> Network:
     """The network with one more loop around each of its processes."""
 
     def around(accesses: tuple[Access, ...]) -> tuple[Access, ...]:
-        return tuple(Access(a.stream, tuple(replace(g, loop=g.loop + 1) for g in a.gates)) for a in accesses)
+        return tuple(Access(a.stream, tuple(g._replace(loop=g.loop + 1) for g in a.gates)) for a in accesses)
 
     def more(process: Process) -> Process:
         restarts = process.restarts + 1 if process.restarts else 0

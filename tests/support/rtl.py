@@ -18,8 +18,9 @@ _FAST_BUILD = ("-MAKEFLAGS", "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0")  # they
 
 
 def missing() -> str | None:
-    """Why no network can be run here; None where Verilator is installed."""
-    return None if shutil.which("verilator") else "Verilator is missing. Install it: sudo apt install verilator"
+    """Why no network can be run here; None where Verilator is installed, and what it builds with."""
+    lacking = [program for program in ("verilator", "make") if shutil.which(program) is None]
+    return f"no {' and no '.join(lacking)}. Install it: sudo apt install {' '.join(lacking)}" if lacking else None
 
 
 def run_rtl(networks: Iterable[Network], folder: Path) -> list[Outcome]:

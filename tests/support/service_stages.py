@@ -17,8 +17,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import service_tools
-from service_tools import call, log
+from service_tools import ToolStages, call, log
 
 from compiler.errors import ToolError
 from compiler.frontend.inputs.source import FileSource
@@ -26,7 +25,7 @@ from compiler.graph.linalg_graph import LinalgGraph
 from compiler.metrics import Fidelity, Metric
 from compiler.options import Knobs, Workload
 from compiler.platforms.platform import Platform
-from worker.stages.functions import Progress, Simulated, Stages
+from worker.stages.functions import Progress, Simulated
 
 if TYPE_CHECKING:
     from dse.evaluate import Evaluation
@@ -49,20 +48,6 @@ class FakeVerdict:
         return asdict(self)
 
 
-def lower(model: str | Path | FileSource, workload: Workload, cache: Path, on_progress: Progress) -> SmallBundle:
-    from small_graphs import mlp
-
-    assert not isinstance(model, FileSource)
-    directory = cache / f"{Path(model).name}-{workload.phase}-{workload.length}"
-    if not directory.is_dir():
-        log("CALLS", f"lower {model}")
-        on_progress("importing")
-        if os.environ.get("LOWER") == "fail":
-            raise ToolError("the importer did not like it; change something")
-        directory.mkdir(parents=True)
-    return SmallBundle(directory, mlp())
-
-
 def evaluate(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> "Evaluation":
     from dse.evaluate import Evaluation
 
@@ -75,66 +60,71 @@ def evaluate(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> "Evaluatio
     return Evaluation(knobs, latency, energy, metrics, seconds=0.001)
 
 
-def slow_search(
-    graph: LinalgGraph,
-    platform: Platform,
-    options: "SearchOptions",
-    sink: "Sink",
-    history: Sequence["EvaluatedDesign"] = (),
-) -> "SearchResult":
-    from dse.explore import search
+class ServiceStages(ToolStages):
+    def lower(
+        self, model: str | Path | FileSource, workload: Workload, cache: Path, on_progress: Progress
+    ) -> SmallBundle:
+        from small_graphs import mlp
 
-    call("search")
-    jobs = int(os.environ.get("JOBS", "1"))
-    return search(graph, platform, replace(options, jobs=jobs), sink, history, evaluator=evaluate)
+        assert not isinstance(model, FileSource)
+        directory = cache / f"{Path(model).name}-{workload.phase}-{workload.length}"
+        if not directory.is_dir():
+            log("CALLS", f"lower {model}")
+            on_progress("importing")
+            if os.environ.get("LOWER") == "fail":
+                raise ToolError("the importer did not like it; change something")
+            directory.mkdir(parents=True)
+        return SmallBundle(directory, mlp())
+
+    def search(
+        self,
+        graph: LinalgGraph,
+        platform: Platform,
+        options: "SearchOptions",
+        sink: "Sink",
+        history: Sequence["EvaluatedDesign"] = (),
+    ) -> "SearchResult":
+        from dse.explore import search
+
+        call("search")
+        jobs = int(os.environ.get("JOBS", "1"))
+        return search(graph, platform, replace(options, jobs=jobs), sink, history, evaluator=evaluate)
+
+    def compile(self, bundle: SmallBundle, knobs: Knobs, platform: Platform, out: Path, on_stage: Progress) -> None:
+        on_stage("emit")
+        (out / "hls").mkdir(parents=True)
+        (out / "design.json").write_text(json.dumps(knobs.to_json()))
+        (out / "dataflow.json").write_text("{}")
+        (out / "hls" / "top.cpp").write_text("// " + str(knobs))
+
+    def simulate(self, design: Path) -> Simulated:
+        """Every design takes a quarter longer than was estimated."""
+        if call("simulate") is not None:
+            raise ToolError("the simulation failed; try again")
+        if os.environ.get("SIMULATE") == "crash":
+            os._exit(42)
+        knobs = Knobs.from_json(json.loads((design / "design.json").read_text()))
+        lanes = knobs.overall_unroll * (1.5 if knobs.multiplier == "dsp" else 1.0)
+        latency = 1.25 * float(os.environ.get("SLOWER", "1")) * (1e6 / lanes + knobs.default_tile_size)
+        deadlock = "task a waits for b for ever" if os.environ.get("DEADLOCK") == str(knobs.overall_unroll) else None
+        metrics = (
+            Metric("latency", latency, "us", Fidelity.SIMULATE),
+            Metric("cycles", 1.0, "cycles", Fidelity.SIMULATE),
+        )
+        return Simulated(int(latency * 250), latency, deadlock, metrics, {"cycles": int(latency * 250)})
+
+    def csim(self, design: Path, on_stage: Progress) -> FakeVerdict:
+        wrong = call("csim") is not None
+        on_stage("g++")
+        if os.environ.get("CSIM") == "crash":
+            os._exit(42)
+        seconds = os.environ.get("TOOL_SECONDS")
+        if seconds:  # a tool that opens its own session and has children, like a vendor's
+            script = f"import subprocess,sys; subprocess.run(['sleep', '{seconds}'])"
+            subprocess.run([sys.executable, "-c", script], start_new_session=True, check=False)
+        passed = os.environ.get("CSIM") != "fail" and not wrong
+        check = {"name": "y", "max_abs_error": 1e-6, "max_rel_error": 2e-6, "tolerance": 1e-3, "passed": passed}
+        return FakeVerdict(passed, (check,), "all outputs agree" if passed else "output y differs")
 
 
-def compile_design(bundle: SmallBundle, knobs: Knobs, platform: Platform, out: Path, on_stage: Progress) -> None:
-    on_stage("emit")
-    (out / "hls").mkdir(parents=True)
-    (out / "design.json").write_text(json.dumps(knobs.to_json()))
-    (out / "dataflow.json").write_text("{}")
-    (out / "hls" / "top.cpp").write_text("// " + str(knobs))
-
-
-def simulate(design: Path) -> Simulated:
-    """Every design takes a quarter longer than was estimated."""
-    if call("simulate") is not None:
-        raise ToolError("the simulation failed; try again")
-    if os.environ.get("SIMULATE") == "crash":
-        os._exit(42)
-    knobs = Knobs.from_json(json.loads((design / "design.json").read_text()))
-    lanes = knobs.overall_unroll * (1.5 if knobs.multiplier == "dsp" else 1.0)
-    latency = 1.25 * float(os.environ.get("SLOWER", "1")) * (1e6 / lanes + knobs.default_tile_size)
-    deadlock = "task a waits for b for ever" if os.environ.get("DEADLOCK") == str(knobs.overall_unroll) else None
-    metrics = (Metric("latency", latency, "us", Fidelity.SIMULATE), Metric("cycles", 1.0, "cycles", Fidelity.SIMULATE))
-    return Simulated(int(latency * 250), latency, deadlock, metrics, {"cycles": int(latency * 250)})
-
-
-def csim(design: Path, on_stage: Progress) -> FakeVerdict:
-    wrong = call("csim") is not None
-    on_stage("g++")
-    if os.environ.get("CSIM") == "crash":
-        os._exit(42)
-    seconds = os.environ.get("TOOL_SECONDS")
-    if seconds:  # a tool that opens its own session and has children, like a vendor's
-        script = f"import subprocess,sys; subprocess.run(['sleep', '{seconds}'])"
-        subprocess.run([sys.executable, "-c", script], start_new_session=True, check=False)
-    passed = os.environ.get("CSIM") != "fail" and not wrong
-    check = {"name": "y", "max_abs_error": 1e-6, "max_rel_error": 2e-6, "tolerance": 1e-3, "passed": passed}
-    return FakeVerdict(passed, (check,), "all outputs agree" if passed else "output y differs")
-
-
-STAGES = Stages(
-    lower=lower,
-    search=slow_search,
-    compile=compile_design,
-    simulate=simulate,
-    csim=csim,
-    csynth=service_tools.csynth,
-    cosim=service_tools.cosim,
-    link=service_tools.link,
-    resimulate=service_tools.resimulate,
-    measure=service_tools.measure,
-    calibrate=service_tools.calibrate,
-)
+STAGES = ServiceStages()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast, get_args
 
 from compiler.metrics import Fidelity, Metric
 from compiler.platforms.platform import Platform
-from worker.stages.functions import Progress, Simulated, ToolRun
+from worker.stages.functions import Progress, Simulated, Stages, ToolRun
 
 if TYPE_CHECKING:
     from compiler.calibration.calibrate import Calibration
@@ -53,21 +53,53 @@ def log(variable: str, line: str) -> None:
             file.write(line + "\n")
 
 
-def csynth(design: Path, run: ToolRun) -> "ToolResult":
-    numbers = {"lut": (1e5, "LUT"), "ff": (2e5, "FF"), "dsp": (DSP, "DSP"), "bram36": (100.0, "BRAM36")}
-    numbers |= {"latency": (LATENCY_US, "us"), "cycles": (LATENCY_US * 250, "cycles")}
-    return _tool("csynth", design, run, numbers, Fidelity.CSYNTH, ("k0/csynth.xml", "k0/csynth.log", "k0.xo"))
+class ToolStages(Stages):
+    """All but Vitis and boards is real."""
 
+    def csynth(self, design: Path, run: ToolRun) -> "ToolResult":
+        numbers = {"lut": (1e5, "LUT"), "ff": (2e5, "FF"), "dsp": (DSP, "DSP"), "bram36": (100.0, "BRAM36")}
+        numbers |= {"latency": (LATENCY_US, "us"), "cycles": (LATENCY_US * 250, "cycles")}
+        return _tool("csynth", design, run, numbers, Fidelity.CSYNTH, ("k0/csynth.xml", "k0/csynth.log", "k0.xo"))
 
-def cosim(design: Path, run: ToolRun) -> "ToolResult":
-    numbers = {"latency": (1.3 * LATENCY_US, "us")}
-    return _tool("cosim", design, run, numbers, Fidelity.COSIM, ("k0/cosim.rpt", "k0/cosim.log"))
+    def cosim(self, design: Path, run: ToolRun) -> "ToolResult":
+        numbers = {"latency": (1.3 * LATENCY_US, "us")}
+        return _tool("cosim", design, run, numbers, Fidelity.COSIM, ("k0/cosim.rpt", "k0/cosim.log"))
 
+    def link(self, design: Path, xos: Sequence[Path], options: "LinkOptions", run: ToolRun) -> "ToolResult":
+        assert [xo.name for xo in xos] == ["k0.xo"]
+        numbers = {"clock": (240.0, "MHz"), "lut": (1.1e5, "LUT")}
+        return _tool("link", design, run, numbers, Fidelity.LINK, ("d.xclbin", "link.log"))
 
-def link(design: Path, xos: Sequence[Path], options: "LinkOptions", run: ToolRun) -> "ToolResult":
-    assert [xo.name for xo in xos] == ["k0.xo"]
-    numbers = {"clock": (240.0, "MHz"), "lut": (1.1e5, "LUT")}
-    return _tool("link", design, run, numbers, Fidelity.LINK, ("d.xclbin", "link.log"))
+    def resimulate(self, design: Path, reports: Sequence[Path]) -> Simulated | str:
+        assert [report.name for report in reports] == ["csynth.xml"]
+        metrics = (Metric("latency", RETIMED_US, "us", Fidelity.SIMULATE),)
+        return Simulated(int(RETIMED_US * 250), RETIMED_US, None, metrics, {})
+
+    def measure(self, design: Path, xclbin: Path | None, request: "MeasureRequest", say: Progress) -> "Measurement":
+        from compiler.measurement.errors import MeasurementError
+        from compiler.measurement.measurement import Measurement, simulated_metrics
+
+        assert (xclbin is None) == request.simulated
+        kind = call("measure")
+        if kind in ("device", "timeout"):
+            raise MeasurementError(kind, f"the board says: {kind}")
+        passed = kind is None
+        found = simulated_metrics(1.25 * LATENCY_US, None) if passed else ()
+        message = "all outputs agree" if passed else "output y differs"
+        return Measurement(
+            "d", request.board, "", passed, message, (), None, None, found, (), (), {"stand-in": "1"}, 0.0
+        )  # fmt: skip
+
+    def calibrate(self, platform: Platform, folder: Path) -> "Calibration":
+        from compiler.calibration.calibrate import Calibration
+        from compiler.calibration.samples import coefficients_of
+        from compiler.platforms.area import Logic
+
+        call("calibrate")
+        before = coefficients_of(platform.area)
+        after = {name: Logic(logic.lut * 1.5, logic.ff) for name, logic in before.items()}
+        designs = len(list(folder.iterdir()))
+        return replace(Calibration(platform.name, (), (), designs, (), before, after, {}, 0))
 
 
 def _tool(
@@ -96,37 +128,3 @@ def _tool(
     versions = {"vitis": run.version}
     passed = not failures
     return ToolResult(passed, metrics if passed else (), failures, tuple(map(Path, files)), versions, 0.0, verdict)
-
-
-def resimulate(design: Path, reports: Sequence[Path]) -> Simulated | str:
-    assert [report.name for report in reports] == ["csynth.xml"]
-    metrics = (Metric("latency", RETIMED_US, "us", Fidelity.SIMULATE),)
-    return Simulated(int(RETIMED_US * 250), RETIMED_US, None, metrics, {})
-
-
-def measure(design: Path, xclbin: Path | None, request: "MeasureRequest", say: Progress) -> "Measurement":
-    from compiler.measurement.errors import MeasurementError
-    from compiler.measurement.measurement import Measurement, simulated_metrics
-
-    assert (xclbin is None) == request.simulated
-    kind = call("measure")
-    if kind in ("device", "timeout"):
-        raise MeasurementError(kind, f"the board says: {kind}")
-    passed = kind is None
-    found = simulated_metrics(1.25 * LATENCY_US, None) if passed else ()
-    message = "all outputs agree" if passed else "output y differs"
-    return Measurement(
-        "d", request.board, "", passed, message, (), None, None, found, (), (), {"stand-in": "1"}, 0.0
-    )  # fmt: skip
-
-
-def calibrate(platform: Platform, folder: Path) -> "Calibration":
-    from compiler.calibration.calibrate import Calibration
-    from compiler.calibration.samples import coefficients_of
-    from compiler.platforms.area import Logic
-
-    call("calibrate")
-    before = coefficients_of(platform.area)
-    after = {name: Logic(logic.lut * 1.5, logic.ff) for name, logic in before.items()}
-    designs = len(list(folder.iterdir()))
-    return replace(Calibration(platform.name, (), (), designs, (), before, after, {}, 0))

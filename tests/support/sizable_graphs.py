@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from small_graphs import mlp
+from tasks_by_hand import compute
 
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.task_graph import Access, Gate, Stream, Task, TaskGraph, TimingSpec
@@ -28,7 +29,7 @@ def task(
     kernel: int = 0,
 ) -> Task:
     read, written = (tuple(a if isinstance(a, Access) else Access(a) for a in side) for side in (reads, writes))
-    return Task(name, "compute", kernel, TimingSpec(tuple(trips), ii, depth), read, written)
+    return compute(name, TimingSpec(tuple(trips), ii, depth), read, written, kernel=kernel)
 
 
 def graph(tasks: Sequence[Task], streams: Sequence[Stream]) -> TaskGraph:

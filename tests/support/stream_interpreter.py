@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IndexType, IntegerAt
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from compiler.analysis.read_back import arguments_of, design_function
 from compiler.dialects.dataflow_dma import LoadOp, StoreOp
 from compiler.dialects.dataflow_expanded import ExpandedTaskOp
 from compiler.dialects.dataflow_kernel import KernelOp, YieldOp
@@ -32,6 +31,7 @@ from compiler.dialects.scalar_ops import read_scalar
 from compiler.frontend.interpret import NUMPY_DTYPE, evaluate_body
 from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import Body
+from compiler.ir.read import arguments_of, design_function
 
 Array = NDArray[Any]
 
@@ -85,6 +85,9 @@ class StreamInterpreter:
                 return self._of(op.operands)
             made = self._run(op)
             self.values |= dict(zip(op.results, made, strict=True))
+            for result, value in zip(op.results, made, strict=True):
+                if isinstance(value, Fifo) and not list(result.uses):
+                    value.queue.clear()  # before insert-forks nobody drains what nobody reads
         return []
 
     def _of(self, values: Sequence[SSAValue]) -> list[Any]:

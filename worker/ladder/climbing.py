@@ -18,11 +18,12 @@ from db.repositories import builds, designs
 from dse.promote import recommended
 from dse.rungs import Synthesised, by_front, choose, to_link, to_synthesise
 from worker.farm import Farm
+from worker.fronts import estimated_front, rated
 from worker.ladder.calibration_plan import plan_calibration
 from worker.ladder.chains import Chains, chains_of, is_wrong
-from worker.ladder.promoting import estimated_front, rated, tell_promoted
+from worker.ladder.platforms import platform_of
+from worker.ladder.promoting import tell_promoted
 from worker.ladder.table import SIMULATED
-from worker.stages.platforms import platform_of
 
 RUNGS: tuple[tuple[DesignStage, ...], ...] = (("csynth",), ("cosim", "link"), ("measure",))
 """What is chosen at once: each rung waits until the one below has ended, so that it knows the best."""

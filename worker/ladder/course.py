@@ -10,13 +10,13 @@ from sqlalchemy.orm import Session
 
 from db.models import ACTIVE_STATES, DESIGN_STAGES, Build, Exploration, ExplorationState, Stage
 from db.repositories import builds, designs, explorations
+from worker.comparison.sweeping import sweep_ended
 from worker.farm import Farm
 from worker.ladder import climbing, promoting
 from worker.ladder import table as ladder
 from worker.ladder.build_events import emit_build
 from worker.ladder.design_events import emit_adopted
 from worker.ladder.versions import digest
-from worker.sweeps.sweeping import sweep_ended
 
 _ALL_DEADLOCK = (
     "every feasible design deadlocks when it is simulated, which the sizing of FIFOs should rule out; "

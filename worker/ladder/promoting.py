@@ -10,9 +10,9 @@ from sqlalchemy.orm import Session
 
 from db.models import Build, Design, DesignStage, Exploration
 from db.repositories import builds, designs
-from dse.archive import Entry, ParetoArchive
-from dse.promote import Rated, calibration_sample, recommended, spread
+from dse.promote import calibration_sample, recommended, spread
 from worker.farm import Farm
+from worker.fronts import estimated_front, rated
 from worker.ladder.chains import Chains, chains_of
 
 DEFAULT_SIMULATE = 32
@@ -74,20 +74,3 @@ def renew_front(farm: Farm, session: Session, exploration_id: str) -> None:
     entries = estimated_front(designs.candidates(session, exploration_id))
     if designs.set_front(session, exploration_id, {entry.key for entry in entries}):
         farm.emit(session, exploration_id, "front", {"ids": designs.front_ids(session, exploration_id)})
-
-
-def rated(rows: Iterable[Design]) -> list[Rated]:
-    """Designs that have both objectives."""
-    return [
-        Rated(d.key, d.latency_us, d.simulated_us, d.energy_uj)
-        for d in rows
-        if d.latency_us is not None and d.energy_uj is not None
-    ]
-
-
-def estimated_front(rows: Iterable[Design]) -> list[Entry]:
-    """The Pareto front of the designs by estimate."""
-    archive = ParetoArchive()
-    for design in rated(rows):
-        archive.add(design.key, (design.estimated_us, design.energy_uj))
-    return archive.front()

@@ -4,24 +4,14 @@ A build's key is chained: it digests the key of the build that it waits for. So 
 before it runs, and another version of a tool changes exactly its stage and those after it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
-from compiler.metrics import Fidelity
 from db.models import DESIGN_STAGES, DesignStage, Stage
 from db.repositories.new_build import NewBuild
 from worker.ladder.versions import key_of, tools_of
 from worker.settings import Settings
-
-if TYPE_CHECKING:
-    from worker.farm import Farm
-    from worker.running.outcome import Outcome
-    from worker.stages.context import JobContext
-    from worker.stages.functions import Stages
-
-    StageFunction = Callable[[Farm, Stages, JobContext], Outcome]
 
 SIMULATED = "simulated"
 """The board that is the simulator: `measure` on it needs no link."""
@@ -34,7 +24,6 @@ class StageKind:
     runs; `cpus`, `memory_gb` and `timeout_s` what it asks for unless the settings say otherwise (`MILLRACE_REQUESTS`).
 
     `options` are the choices of a person that change its result: what of them is not named here is not in its key.
-    `function` is `module:name` of what runs it.
     """
 
     stage: Stage
@@ -43,8 +32,6 @@ class StageKind:
     cpus: float
     memory_gb: float
     timeout_s: float
-    fidelity: Fidelity | None
-    function: str
     options: tuple[str, ...] = ()
 
 
@@ -53,21 +40,15 @@ _SEARCH = ("budget", "seed", "sampler", "area_model")
 _VITIS = ("vitis",)
 _LINK = ("vitis", "clock_mhz", "target", "shell")
 _TABLE = (
-    StageKind("lower", None, None, 1, 3, 2 * _HOUR, None, "worker.stages.lowering:lower"),
-    StageKind("search", None, None, 1, 2, 24 * _HOUR, Fidelity.ESTIMATE, "worker.stages.searching:search", _SEARCH),
-    StageKind(
-        "simulate", None, None, 1, 1, 0.5 * _HOUR, Fidelity.SIMULATE, "worker.stages.simulating:simulate", _MODEL
-    ),
-    StageKind("csim", None, None, 1, 1, 2 * _HOUR, None, "worker.stages.verifying:csim", _MODEL),
-    StageKind(
-        "csynth", "csim", "vitis_hls", 1, 8, 6 * _HOUR, Fidelity.CSYNTH, "worker.stages.synthesising:csynth", _VITIS
-    ),
-    StageKind(
-        "cosim", "csynth", "vitis_hls", 1, 12, 24 * _HOUR, Fidelity.COSIM, "worker.stages.synthesising:cosim", _VITIS
-    ),
-    StageKind("link", "csynth", "vivado", 4, 40, 24 * _HOUR, Fidelity.LINK, "worker.stages.linking:link", _LINK),
-    StageKind("measure", "link", None, 1, 2, _HOUR, Fidelity.BOARD, "worker.stages.measuring:measure", ("board",)),
-    StageKind("calibrate", None, None, 1, 1, _HOUR, None, "worker.stages.calibrating:calibrate", ("reports",)),
+    StageKind("lower", None, None, 1, 3, 2 * _HOUR),
+    StageKind("search", None, None, 1, 2, 24 * _HOUR, _SEARCH),
+    StageKind("simulate", None, None, 1, 1, 0.5 * _HOUR, _MODEL),
+    StageKind("csim", None, None, 1, 1, 2 * _HOUR, _MODEL),
+    StageKind("csynth", "csim", "vitis_hls", 1, 8, 6 * _HOUR, _VITIS),
+    StageKind("cosim", "csynth", "vitis_hls", 1, 12, 24 * _HOUR, _VITIS),
+    StageKind("link", "csynth", "vivado", 4, 40, 24 * _HOUR, _LINK),
+    StageKind("measure", "link", None, 1, 2, _HOUR, ("board",)),
+    StageKind("calibrate", None, None, 1, 1, _HOUR, ("reports",)),
 )
 KINDS: Mapping[Stage, StageKind] = {kind.stage: kind for kind in _TABLE}
 
@@ -116,12 +97,6 @@ def shell_of(platform: str | None) -> str:
 
     assert platform is not None
     return load_platform(platform).shell
-
-
-def function_of(stage: Stage) -> "StageFunction":
-    """What runs the stage. Each job loads what its own stage needs: the sampler alone takes half a second."""
-    module, _, name = KINDS[stage].function.partition(":")
-    return cast("StageFunction", getattr(import_module(module), name))
 
 
 @dataclass(frozen=True, slots=True)

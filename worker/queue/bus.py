@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import redis
 
-from worker.running.livelog import LiveLog
+from worker.queue.livelog import LiveLog
 
 _CHANNEL = "millrace:events:"
 _WORKERS = "millrace:workers:"

@@ -8,10 +8,10 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from io import TextIOWrapper
 from multiprocessing.connection import Connection
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import cast
 
 from worker.running.guard import kill_descendants
@@ -25,12 +25,6 @@ _LIBC = ctypes.CDLL(None)
 
 Perform = Callable[[Order], Reply]
 """Does one job, its output going to its log; raises what is nobody's fault but this program's."""
-
-
-def load(target: str) -> Callable[[], Perform]:
-    """The function that `module:attribute` names."""
-    module, _, attribute = target.partition(":")
-    return getattr(import_module(module), attribute)
 
 
 def serve(channel: int, target: str) -> bool:
@@ -56,7 +50,7 @@ def serve(channel: int, target: str) -> bool:
 def _prepared(target: str) -> Perform:
     """What does the jobs; where it can not be made, what says why in the first job's log."""
     try:
-        return load(target)()
+        return resolve_name(target)()
     except Exception as error:  # noqa: BLE001  # raised again where somebody sees it
         return partial(_fail, error)
 

@@ -9,6 +9,7 @@ import os
 import sys
 from contextlib import suppress
 from functools import partial
+from pkgutil import resolve_name
 
 from worker.running.guard import RETIRED, adopt_orphans, fork_under_guard
 
@@ -23,10 +24,8 @@ def main(parent: int, channel: int, target: str) -> int:
 
 
 def _load(target: str) -> None:
-    from worker.running.executing import load  # noqa: PLC0415
-
     with suppress(Exception):  # a child finds out again, and says so in the log of a job
-        load(target)
+        resolve_name(target)
 
 
 if __name__ == "__main__":

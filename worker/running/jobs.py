@@ -16,18 +16,17 @@ from db.models import Failure
 from db.repositories import builds, leases
 from worker.errors import DiskFullError, ServiceError, StoreAwayError, StoreError
 from worker.farm import Farm, open_farm
-from worker.ladder.table import function_of
 from worker.ladder.versions import tools_of
 from worker.node.ballast import drop_ballast
 from worker.node.disk import is_disk_full
 from worker.running.executing import Perform, flush_output
 from worker.running.orders import Order, Reply
-from worker.running.outcome import Outcome, StageError
 from worker.running.recording import record
 from worker.running.scratch import scratch_directory
 from worker.settings import Settings
 from worker.stages.context import JobContext
 from worker.stages.functions import Stages, load_stages
+from worker.stages.outcome import Outcome, StageError
 from worker.store.disk import disk_full_message
 
 _ASK_SECONDS = 1.0
@@ -59,8 +58,7 @@ def run_stage(farm: Farm, stages: Stages, order: Order) -> Outcome:
     try:
         _check_tools(build)
         with scratch_directory(farm.settings) as scratch:
-            context = JobContext(build, order.token, _say, scratch, _asker(farm, order))
-            return function_of(build.stage)(farm, stages, context)
+            return stages.run(farm, JobContext(build, order.token, _say, scratch, _asker(farm, order)))
     except (MillraceError, ServiceError, OSError, OperationalError, MemoryError) as error:
         return _failed(farm, build, error)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import redis
 
-from worker.running.livelog import LiveLog
+from worker.queue.livelog import LiveLog
 from worker.running.runs import Run, Runs
 
 _SEND_SECONDS = 0.5

@@ -17,8 +17,8 @@ from worker.ladder.flow import ended
 from worker.node.ballast import drop_ballast
 from worker.node.disk import is_disk_full
 from worker.running.orders import Order
-from worker.running.outcome import Outcome
 from worker.stages.metric_rows import new_metrics
+from worker.stages.outcome import Outcome
 
 
 @dataclass(frozen=True, slots=True)

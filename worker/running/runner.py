@@ -20,9 +20,9 @@ from worker.running.executors import Executors
 from worker.running.giving_back import give_back
 from worker.running.logsender import LogSender
 from worker.running.orders import Order, Reply
-from worker.running.outcome import Outcome
 from worker.running.recording import record
 from worker.running.runs import Run, Runs
+from worker.stages.outcome import Outcome
 from worker.telemetry import fields
 
 _LAST_LINE = 500

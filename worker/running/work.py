@@ -16,7 +16,7 @@ from db.repositories import queue as queues
 from worker.farm import Farm
 from worker.ladder.build_events import emit_build
 from worker.node.presence import Presence
-from worker.running.processes import slot_identity
+from worker.processes import slot_identity
 from worker.running.runner import Runner
 
 _LONG_SECONDS = 2.0

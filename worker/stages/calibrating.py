@@ -7,24 +7,22 @@ estimates could not be compared with today's.
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy.orm import Session
 
+from compiler.calibration.calibrate import Calibration
 from compiler.calibration.calibration_file import write_calibration
+from compiler.calibration.errors import ErrorRow
 from compiler.platforms.platform import load_platform
 from db.repositories import calibrations, explorations
 from worker.farm import Farm
 from worker.ladder.versions import tools_of
-from worker.running.outcome import Outcome
 from worker.stages.context import JobContext
 from worker.stages.functions import Stages
+from worker.stages.outcome import Outcome
 from worker.store.artifacts import StoredFile
 from worker.store.names import media_type, safe_path
-
-if TYPE_CHECKING:
-    from compiler.calibration.calibrate import Calibration
-    from compiler.calibration.errors import ErrorRow
 
 FILE = "calibration.toml"
 
@@ -65,7 +63,7 @@ def _date(job: JobContext) -> str:
     return (job.build.started_at or datetime.now(UTC)).date().isoformat()
 
 
-def _summary(found: "Calibration", digest: str) -> dict[str, Any]:
+def _summary(found: Calibration, digest: str) -> dict[str, Any]:
     """What the refit rests on, its errors before and after, and how much it would change the model."""
     return {
         "digest": digest,
@@ -83,7 +81,7 @@ def _summary(found: "Calibration", digest: str) -> dict[str, Any]:
     }
 
 
-def _errors(row: "ErrorRow") -> dict[str, Any]:
+def _errors(row: ErrorRow) -> dict[str, Any]:
     after = row.other_designs
     return {
         "kind": row.kind,
@@ -94,7 +92,7 @@ def _errors(row: "ErrorRow") -> dict[str, Any]:
     }
 
 
-def _largest_change(found: "Calibration") -> float:
+def _largest_change(found: Calibration) -> float:
     """The largest relative change of a coefficient that the model had."""
     changes = (
         abs(getattr(after, name) - old) / old

@@ -8,10 +8,10 @@ from compiler.platforms.platform import Platform
 from db import models
 from db.repositories import designs
 from worker.farm import Farm
+from worker.ladder.platforms import platform_of
 from worker.stages.context import JobContext
 from worker.stages.functions import Stages
 from worker.stages.lowering import open_bundle
-from worker.stages.platforms import platform_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 
 from compiler.toolchain.vitis.commands import LinkOptions
 from worker.farm import Farm
-from worker.running.outcome import Outcome
 from worker.stages.compiled import subject_of
 from worker.stages.context import JobContext
 from worker.stages.functions import Stages
+from worker.stages.outcome import Outcome
 from worker.stages.stored import fetch, from_store
 from worker.stages.tool_outcome import outcome_of, tool_run
 

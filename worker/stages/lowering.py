@@ -3,19 +3,19 @@
 import json
 import os
 from pathlib import Path
-from typing import cast
 
 from sqlalchemy.orm import Session
 
+from compiler.frontend.bundle import Bundle
 from compiler.frontend.inputs.source import FileSource, is_format, require_pt2
-from compiler.options import Phase, Precision, Workload
 from db import models
 from db.repositories import catalog
 from worker.farm import Farm
 from worker.ladder.versions import tools_of
-from worker.running.outcome import Outcome
+from worker.ladder.workloads import compiler_workload
 from worker.stages.context import JobContext
-from worker.stages.functions import Bundle, Progress, Stages
+from worker.stages.functions import Progress, Stages
+from worker.stages.outcome import Outcome
 
 
 def lower(farm: Farm, stages: Stages, job: JobContext) -> Outcome:
@@ -36,18 +36,6 @@ def open_bundle(farm: Farm, stages: Stages, workload: models.Workload, say: Prog
     """The workload's bundle: from this machine's cache, else imported now. Raises MillraceError, StoreError."""
     source = _model_source(farm, workload.model)
     return stages.lower(source, compiler_workload(workload), farm.settings.bundle_dir, say)
-
-
-def compiler_workload(row: models.Workload) -> Workload:
-    """The compiler's value of a stored workload."""
-    return Workload(
-        model=row.model.name,
-        phase=cast(Phase, row.phase),
-        length=row.length,
-        precision=cast(Precision, row.precision),
-        batch=row.batch,
-        layers=row.layers,
-    )
 
 
 def _model_source(farm: Farm, model: models.Model) -> str | Path | FileSource:

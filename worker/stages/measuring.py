@@ -12,10 +12,10 @@ from db.repositories import builds, designs, relations
 from worker.farm import Farm
 from worker.ladder.table import SIMULATED
 from worker.ladder.versions import tools_of
-from worker.running.outcome import Outcome
 from worker.stages.compiled import Subject, subject_of
 from worker.stages.context import JobContext
 from worker.stages.functions import Stages
+from worker.stages.outcome import Outcome
 from worker.stages.stored import LostFileError, fetch, from_store
 from worker.stages.taxonomy import failure_of
 from worker.stages.tool_outcome import reflag

@@ -20,14 +20,14 @@ from dse.evaluate import Evaluation
 from dse.explore import EvaluatedDesign, SearchOptions
 from worker.farm import Farm
 from worker.ladder.design_events import columns_of
+from worker.ladder.platforms import platform_of
 from worker.ladder.versions import tools_of
-from worker.running.outcome import Outcome
 from worker.stages.context import JobContext
 from worker.stages.flags import flags_of
 from worker.stages.functions import Stages
 from worker.stages.lowering import open_bundle
 from worker.stages.metric_rows import new_metrics, stored_metrics
-from worker.stages.platforms import platform_of
+from worker.stages.outcome import Outcome
 
 
 def search(farm: Farm, stages: Stages, job: JobContext) -> Outcome:

@@ -15,11 +15,11 @@ from dse.promote import relative_error
 from worker.farm import Farm
 from worker.ladder.promoting import renew_front
 from worker.ladder.versions import tools_of
-from worker.running.outcome import Outcome
 from worker.stages.compiled import Subject, compile_into_scratch, subject_of
 from worker.stages.context import JobContext
 from worker.stages.flags import flags_now
 from worker.stages.functions import Simulated, Stages
+from worker.stages.outcome import Outcome
 from worker.store.artifacts import StoredFile
 from worker.store.names import media_type
 

@@ -15,9 +15,9 @@ from db.models import Build, DesignStage
 from db.repositories import relations
 from worker.errors import DiskFullError, StoreAwayError, StoreError
 from worker.farm import Farm
-from worker.running.outcome import Outcome
 from worker.stages.context import JobContext
 from worker.stages.functions import Stages
+from worker.stages.outcome import Outcome
 from worker.store.names import safe_path
 
 StageFunction = Callable[[Farm, Stages, JobContext], Outcome]

@@ -11,10 +11,10 @@ from typing import Any
 
 from compiler.metrics import Fidelity, Metric
 from worker.farm import Farm
-from worker.running.outcome import Outcome
 from worker.stages.compiled import subject_of
 from worker.stages.context import JobContext
 from worker.stages.functions import Simulated, Stages
+from worker.stages.outcome import Outcome
 from worker.stages.stored import fetch, from_store
 from worker.stages.tool_outcome import outcome_of, tool_run
 

@@ -2,27 +2,25 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy.orm import Session
 
 from compiler.metrics import Metric
 from compiler.toolchain.vitis.limits import Limits
+from compiler.toolchain.vitis.result import ToolResult
 from db.repositories import designs
 from db.types import utcnow
 from worker.farm import Farm
 from worker.ladder import table as ladder
-from worker.running.outcome import Effect, Outcome
 from worker.stages.compiled import Subject
 from worker.stages.context import JobContext
 from worker.stages.flags import flags_now
 from worker.stages.functions import ToolRun
+from worker.stages.outcome import Effect, Outcome
 from worker.stages.taxonomy import decisive, explain, failure_of
 from worker.store.artifacts import StoredFile
 from worker.store.names import media_type, safe_path
-
-if TYPE_CHECKING:
-    from compiler.toolchain.vitis.result import ToolResult
 
 _SHARE_OF_TIMEOUT = 0.98
 _TAIL_LINES, _TAIL_CHARACTERS = 12, 2000
@@ -49,7 +47,7 @@ def outcome_of(
     job: JobContext,
     subject: Subject,
     run: ToolRun,
-    result: "ToolResult",
+    result: ToolResult,
     metrics: tuple[Metric, ...],
     more: Mapping[str, Any],
 ) -> Outcome:
@@ -68,7 +66,7 @@ def _stored(farm: Farm, out: Path, path: Path) -> StoredFile:
     return StoredFile(name, *farm.store.put_file(out / path), media_type(name))
 
 
-def _tail(run: ToolRun, result: "ToolResult") -> str:
+def _tail(run: ToolRun, result: ToolResult) -> str:
     """The end of the tool's newest log: what a person looks at first."""
     logs = [run.out / path for path in result.files if path.suffix == ".log" and (run.out / path).is_file()]
     if not logs:

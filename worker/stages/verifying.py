@@ -6,10 +6,10 @@ A wrong result is a result: the build is done, its verdict says no, and nothing 
 from compiler.errors import MillraceError
 from worker.farm import Farm
 from worker.ladder.versions import tools_of
-from worker.running.outcome import Outcome
 from worker.stages.compiled import compile_into_scratch, subject_of
 from worker.stages.context import JobContext
 from worker.stages.functions import Stages
+from worker.stages.outcome import Outcome
 from worker.stages.taxonomy import failure_of_error
 
 

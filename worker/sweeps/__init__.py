@@ -1,1 +1,1 @@
-"""Sweeps: schedule, runs, comparison with the last good run, webhooks."""
+"""Sweeps: what a run explores, when one is due, webhooks."""

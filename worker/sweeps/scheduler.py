@@ -22,10 +22,11 @@ from db.errors import DatabaseError
 from db.models import Sweep
 from db.repositories import leaders, sweeps
 from db.types import utcnow
+from worker.comparison import sweeping
 from worker.farm import Farm, open_farm
-from worker.running.processes import identity, is_dead
+from worker.processes import identity, is_dead
 from worker.settings import Settings
-from worker.sweeps import sweep_runs, sweeping
+from worker.sweeps import sweep_runs
 from worker.sweeps.schedule import is_late, next_time
 from worker.sweeps.webhook_calls import call_waiting
 

@@ -9,9 +9,9 @@ from db.errors import ConflictError
 from db.models import ACTIVE_STATES, Sweep, SweepRun
 from db.repositories import calibrations, comparisons, sweeps
 from db.types import utcnow
+from worker.comparison.comparing import baseline_of
 from worker.farm import Farm
 from worker.ladder import exploring, flow, workloads
-from worker.sweeps.comparing import baseline_of
 from worker.sweeps.sweep_plan import cells, exploration_options
 
 Cause = Literal["schedule", "late", "manual"]

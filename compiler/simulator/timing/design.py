@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from compiler.analysis.placement.channels import assign_channels
-from compiler.analysis.transfers import run_of
+from compiler.analysis.transfers import run_length
 from compiler.graph.task_graph import Access, DmaTask, Stream, Task, TaskGraph, TaskKind, TimingSpec
 from compiler.platforms.platform import Platform
 
@@ -82,18 +82,15 @@ def timed_design(
 ) -> TimedDesign:
     """The design of a TaskGraph; `channels` of its transfers, None: as the compiler assigns them."""
     assigned = assign_channels(tasks.transfers, platform) if channels is None else channels
-    timed = tuple(_timed_task(t, tasks, tuple(assigned.get(t.name, ()))) for t in tasks.tasks)
+    timed = tuple(_timed_task(t, tuple(assigned.get(t.name, ()))) for t in tasks.tasks)
     return TimedDesign(tasks.name, tasks.kernels, timed, tuple(map(_timed_stream, tasks.streams)))
 
 
-def _timed_task(task: Task, tasks: TaskGraph, channels: tuple[int, ...]) -> TimedTask:
+def _timed_task(task: Task, channels: tuple[int, ...]) -> TimedTask:
     transfer = None
     if isinstance(task, DmaTask):
-        (access,) = (*task.reads, *task.writes)
-        loops = [(loop.trip, loop.dim is None) for loop in tasks.stream[access.stream].itensor.loops]
         dma = task.dma
-        run = run_of(loops, dma.words_per_token)
-        transfer = Transfer(dma.channels, dma.tokens_per_word, dma.words_per_token, run, channels)
+        transfer = Transfer(dma.channels, dma.tokens_per_word, dma.words_per_token, run_length(task), channels)
     return TimedTask(task.name, task.kind, task.kernel, task.timing, task.reads, task.writes, transfer)
 
 

@@ -5,12 +5,13 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_tasks import admits
+from tasks_by_hand import compute, load
 
 from compiler.analysis.affine_schedule import affine_schedule, drain_node, equal_paces, own_paces
 from compiler.analysis.tasks import converter_task
 from compiler.graph.converter import plan_converter
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.task_graph import Access, Gate, Stream, Task, TimingSpec
+from compiler.graph.task_graph import Access, Dma, Gate, Stream, Task, TimingSpec
 
 ROUNDING = 1e-6
 
@@ -43,8 +44,8 @@ def pairs(draw: st.DrawFn) -> tuple[Task, Task, Stream]:
     for extent in kept:
         tokens *= extent
     depth = draw(st.integers(1, 9))
-    source = Task("a", "compute", 0, TimingSpec(written, 1, depth), (), (Access("s", write_gates),))
-    target = Task("b", "compute", 0, TimingSpec(read, 1, 2), (Access("s", read_gates),), ())
+    source = compute("a", TimingSpec(written, 1, depth), (), (Access("s", write_gates),))
+    target = compute("b", TimingSpec(read, 1, 2), (Access("s", read_gates),), ())
     return source, target, _stream("s", "a", "b", tokens)
 
 
@@ -73,8 +74,8 @@ def test_no_token_is_read_before_it_is_written_nor_are_more_in_flight(
 @given(st.integers(2, 30), st.integers(1, 9), st.integers(1, 9), st.integers(0, 40))
 @settings(max_examples=200, deadline=None)
 def test_plain_loops_are_counted_exactly(tokens: int, source_pace: int, target_pace: int, later: int):
-    source = Task("a", "compute", 0, TimingSpec((tokens,), 1, 2), (), (Access("s"),))
-    target = Task("b", "compute", 0, TimingSpec((tokens,), 1, 2), (Access("s"),), ())
+    source = compute("a", TimingSpec((tokens,), 1, 2), (), (Access("s"),))
+    target = compute("b", TimingSpec((tokens,), 1, 2), (Access("s"),), ())
     paces = {"a": float(source_pace * tokens), "b": float(target_pace * tokens)}
     (edge,) = affine_schedule((source, target), (_stream("s", "a", "b", tokens),), paces).edges
     behind = max(0, source_pace - target_pace) * (tokens - 1)
@@ -89,10 +90,10 @@ def test_plain_loops_are_counted_exactly(tokens: int, source_pace: int, target_p
 def test_a_task_is_as_slow_as_what_it_reads_and_a_mover_as_what_reads_it():
     slow, fast = TimingSpec((12,), 5, 3), TimingSpec((12,), 1, 3)
     tasks = [
-        Task("load", "load", 0, fast, (), (Access("a"),)),
-        Task("slow", "compute", 0, slow, (Access("a"),), (Access("b"),)),
-        Task("fast", "compute", 0, fast, (Access("b"),), (Access("sum", (Gate(0, 11, 12),)),)),
-        Task("last", "compute", 0, fast, (Access("sum", (Gate(0, 0, 1),)),), ()),
+        load("load", fast, "a", Dma("a", ITensor((1,), "f32", (Loop(12, 1, 0),)), 1, 1, 1)),
+        compute("slow", slow, (Access("a"),), (Access("b"),)),
+        compute("fast", fast, (Access("b"),), (Access("sum", (Gate(0, 11, 12),)),)),
+        compute("last", fast, (Access("sum", (Gate(0, 0, 1),)),), ()),
     ]
     streams = [_stream("a", "load", "slow", 12), _stream("b", "slow", "fast", 12), _stream("sum", "fast", "last", 1)]
     assert own_paces(tasks, streams) == {"load": 60.0, "slow": 60.0, "fast": 60.0, "last": 12.0}
@@ -106,9 +107,9 @@ def test_what_fills_and_then_drains_does_each_at_its_own_pace():
     )
     turn = converter_task("turn", 0, plan_converter(rows, columns), "a", "b")
     tasks = [
-        Task("slow", "compute", 0, TimingSpec((12,), 5, 3), (), (Access("a"),)),
+        compute("slow", TimingSpec((12,), 5, 3), (), (Access("a"),)),
         turn,
-        Task("fast", "compute", 0, TimingSpec((12,), 2, 3), (Access("b"),), ()),
+        compute("fast", TimingSpec((12,), 2, 3), (Access("b"),), ()),
     ]
     streams = [Stream("a", "slow", "turn", rows), Stream("b", "turn", "fast", columns)]
     paces = own_paces(tasks, streams)

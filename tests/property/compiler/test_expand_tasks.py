@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from plans import plans
 from random_networks import networks
 from small_graphs import attention_front, mlp, quantised, softmax
 from stream_interpreter import run_module
@@ -17,14 +18,10 @@ from compiler.dialects.itensor_routing import JoinOp
 from compiler.frontend.interpret import NUMPY_DTYPE, Array, interpret
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand, Output, Value
 from compiler.graph.padded_array import crop_array
+from compiler.ir.expand_tasks import expanded_text
+from compiler.ir.write import module_text
 from compiler.options import Knobs
-from compiler.passes.runner import print_module, run_passes
-from compiler.platforms.platform import load_platform
-from compiler.transforms.expand_tasks import expand_tasks
-from compiler.transforms.import_linalg import import_linalg
-from compiler.transforms.pipeline_passes import design_passes
 
-PLATFORM = load_platform("u55c")
 STAGES = ("linalg-to-dataflow", "insert-forks", "materialize-dmas", "size-fifos")
 
 
@@ -58,16 +55,10 @@ KNOBS = st.builds(
 
 def expanded(graph: LinalgGraph, knobs: Knobs, stage: str) -> ModuleOp:
     """The design after the pass `stage`, expanded, printed, parsed and verified."""
-    module = import_linalg(graph)
-    passes = design_passes(knobs, PLATFORM)
-    last = [pass_.name for pass_ in passes].index(stage)
-    run_passes(module, passes[: last + 1], design_context())
-    expand_tasks(module)
-    module.verify()
-    text = print_module(module)
+    text = expanded_text(plans(graph, knobs)[stage])
     parsed = Parser(design_context(), text).parse_module()
     parsed.verify()
-    assert print_module(parsed) == text
+    assert module_text(parsed) == text
     return parsed
 
 

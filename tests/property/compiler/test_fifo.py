@@ -6,12 +6,13 @@ from typing import get_args
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_tasks import RandomTasks, multigraphs, runs_to_the_end
+from tasks_by_hand import compute
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.cycles import biconnected_components
 from compiler.analysis.fifo import size_fifos
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.task_graph import Access, Gate, Stream, Task, TimingSpec
+from compiler.graph.task_graph import Access, ForkTask, Gate, Stream, TimingSpec
 from compiler.options import FifoStrategy
 
 
@@ -57,9 +58,9 @@ def test_paths_of_different_length_deadlock_in_shallow_fifos():
     one = ITensor((1,), "f32", (Loop(1, 1, 0),))
     timing = TimingSpec((12,), 1, 3)
     tasks = [
-        Task("fork", "fork", 0, timing, (), (Access("direct"), Access("to_sum"))),
-        Task("sum", "compute", 0, timing, (Access("to_sum"),), (Access("sum", (Gate(0, 11, 12),)),)),
-        Task("centre", "compute", 0, timing, (Access("direct"), Access("sum", (Gate(0, 0, 1),))), ()),
+        ForkTask("fork", 0, timing, (), (Access("direct"), Access("to_sum"))),
+        compute("sum", timing, (Access("to_sum"),), (Access("sum", (Gate(0, 11, 12),)),)),
+        compute("centre", timing, (Access("direct"), Access("sum", (Gate(0, 0, 1),))), ()),
     ]
     shallow = (
         Stream("direct", "fork", "centre", row),

@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import ALL, PASS, attention_front, elementwise, matmul, mlp
 
-from compiler.analysis.fusion import greedy_fusion, plan_fusion, read_itensors, write_itensors
+from compiler.analysis.fusion import greedy_fusion, plan_fusion
 from compiler.analysis.fusion_costs import FusionCosts
+from compiler.analysis.itensors import read_itensors, write_itensors
 from compiler.analysis.tiling import plan_nests
 from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, Output, ScalarOp, Value
 from compiler.options import Knobs

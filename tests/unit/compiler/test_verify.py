@@ -11,6 +11,7 @@ from compiler.design_dir import digests, edited_files
 from compiler.errors import InvalidInputError
 from compiler.frontend.graph_json import graph_to_json
 from compiler.frontend.interpret import interpret
+from compiler.graph.task_graph import ComputeTask
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
@@ -90,6 +91,7 @@ def test_every_integer_that_a_task_gets_wrong_counts(tmp_path: Path):
     tensors = {v.source: rng.integers(-8, 8, v.shape) for v in graph.values if v.dtype in ("i8", "i4")}
     values = interpret(graph, {"scales": np.ones(16, np.float32)} | {k: v.astype(np.int8) for k, v in tensors.items()})
     task = tasks.task["product"]
+    assert isinstance(task, ComputeTask)
     for access, value in zip((*task.reads, *task.writes), ("xq", "wq", "acc"), strict=True):
         tokens = tensor_to_tokens(values[value], tasks.stream[access.stream].itensor)
         (tmp_path / f"{access.stream}.bin").write_bytes(tokens.tobytes())

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from needed import need
 from pages import ROOT
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -18,6 +19,7 @@ PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def tracked() -> list[str]:
+    need("git")
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
     return [name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
 

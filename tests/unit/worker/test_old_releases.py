@@ -12,7 +12,7 @@ from db.migrate import upgrade
 from db.models import Build
 from db.repositories import explorations
 from worker.farm import open_farm
-from worker.node.reaper import reap
+from worker.running.reaper import reap
 from worker.settings import Settings
 
 
@@ -32,7 +32,7 @@ def test_a_search_that_was_under_way_goes_on(tmp_path: Path, revision: str) -> N
     farm = open_farm(settings, lambda _: None)
     announce(farm)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("worker.node.reaper.top_up", lambda _: None)  # there is no broker
+        patch.setattr("worker.running.reaper.top_up", lambda _: None)  # there is no broker
         reap(farm)
     assert {"lower", "search"} <= set(work(farm))
     with farm.database.read() as session:

@@ -9,7 +9,7 @@ from compiler.analysis.boundary import appends, carried, same_image
 from compiler.graph.boundary import Carry
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.linalg_graph import LinalgGraph
-from compiler.graph.task_graph import Dma
+from compiler.graph.task_graph import Dma, LoadTask, StoreTask
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
@@ -35,8 +35,8 @@ def decode() -> LinalgGraph:
 def test_hidden_is_loaded_as_it_was_stored(tile: int, unroll: int) -> None:
     tasks = planned_tasks(block(), Knobs(default_tile_size=tile, overall_unroll=unroll), PLATFORM)
     assert tasks.carries == (Carry("x_out", "x", relayout=False),)
-    load = next(t.dma for t in tasks.tasks if t.kind == "load" and t.dma and t.dma.value == "x")
-    store = next(t.dma for t in tasks.tasks if t.kind == "store" and t.dma)
+    load = next(t.dma for t in tasks.transfers if isinstance(t, LoadTask) and t.dma.value == "x")
+    store = next(t.dma for t in tasks.transfers if isinstance(t, StoreTask))
     assert load.layout.same_stream(store.layout)
     assert (load.tokens_per_word, load.words_per_token) == (store.tokens_per_word, store.words_per_token)
 

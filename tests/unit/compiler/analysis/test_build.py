@@ -11,6 +11,7 @@ from compiler.analysis.loop_order import loop_orders
 from compiler.analysis.tiling import plan_nests, tile_sizes
 from compiler.errors import InvalidInputError
 from compiler.graph.itensor import DTYPE_BITS
+from compiler.graph.task_graph import LoadTask, StoreTask
 from compiler.options import Knobs, TaskOverride
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
@@ -47,8 +48,8 @@ def test_a_budget_of_nothing_opens_kernels_and_a_large_one_fuses_all():
     assert planned_tasks(mlp(), knobs, U55C).kernels == 1
     split = planned_tasks(mlp(), Knobs(default_tile_size=8, overall_unroll=64, fusion_budget=0), U55C)
     assert split.kernels > 1
-    stored = {t.dma.value for t in split.tasks if t.kind == "store" and t.dma}
-    loaded = {t.dma.value for t in split.tasks if t.kind == "load" and t.dma}
+    stored = {t.dma.value for t in split.transfers if isinstance(t, StoreTask)}
+    loaded = {t.dma.value for t in split.transfers if isinstance(t, LoadTask)}
     assert stored & loaded, "what crosses kernels goes through HBM"
 
 

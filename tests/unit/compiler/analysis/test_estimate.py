@@ -10,7 +10,7 @@ from compiler.analysis.estimate import BOUNDS, estimate
 from compiler.analysis.resources import task_resources
 from compiler.analysis.schedule import schedule
 from compiler.analysis.transfers import adapter_tokens, hbm_bytes, hbm_cycles, kernel_hbm_bytes, transfer_cycles
-from compiler.graph.task_graph import TaskGraph
+from compiler.graph.task_graph import ComputeTask, LoadTask, StoreTask, TaskGraph
 from compiler.options import Knobs, TaskOverride
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
@@ -28,6 +28,7 @@ def test_a_task_that_starts_late_still_waits_for_what_its_fifo_could_not_hold():
     slow_first = (TaskOverride("up", unroll=1, order=(2, 0, 1)), TaskOverride("down", tile=64, unroll=256))
     tasks = planned_tasks(mlp(hidden=64, inner=512), replace(WIDE, overrides=slow_first), U55C)
     load = tasks.task["load_down_weight"]
+    assert isinstance(load, LoadTask)
     (stream,) = (s for s in tasks.streams if s.source == load.name)
     shallow, _ = schedule(with_depth(tasks, stream.name, 2), U55C)
     deep, _ = schedule(with_depth(tasks, stream.name, stream.tokens), U55C)
@@ -42,23 +43,21 @@ def test_a_task_that_starts_late_still_waits_for_what_its_fifo_could_not_hold():
 
 def test_a_load_is_never_faster_than_its_hbm_channel():
     tasks = planned_tasks(mlp(), WIDE, U55C)
-    for load in (t for t in tasks.tasks if t.dma is not None and t.kind == "load"):
-        assert load.dma is not None
+    for load in (t for t in tasks.transfers if isinstance(t, LoadTask)):
         assert transfer_cycles(tasks, U55C)[load.name] >= 64 * load.dma.words / U55C.channel_bytes_per_cycle
 
 
 def test_traffic_counts_whole_words():
     tasks = planned_tasks(mlp(), Knobs(default_tile_size=1, overall_unroll=1), U55C)
     assert hbm_bytes(tasks) % 64 == 0
-    assert hbm_bytes(tasks) >= sum(64 * t.dma.words * t.dma.channels for t in tasks.tasks if t.dma is not None)
+    assert hbm_bytes(tasks) >= sum(64 * t.dma.words * t.dma.channels for t in tasks.transfers)
 
 
 @pytest.mark.parametrize("lanes", [1, 64])
 def test_accumulators_that_a_loop_chooses_live_in_memory(lanes: int):
     tasks = planned_tasks(quantised(), Knobs(default_tile_size=8, overall_unroll=lanes), U55C)
     task = tasks.task["product"]
-    assert task.nest is not None
-    assert task.op is not None
+    assert isinstance(task, ComputeTask)
     (buffer,) = task.buffers
     assert buffer.depth == task.nest.accumulators(task.op.iterators) > 1
     assert buffer.banks == prod(task.nest.unroll[dim] for dim in task.op.outputs[0].dims)
@@ -67,7 +66,7 @@ def test_accumulators_that_a_loop_chooses_live_in_memory(lanes: int):
 def test_one_vector_of_accumulators_costs_flip_flops():
     tasks = planned_tasks(quantised(rows=1, columns=4), Knobs(default_tile_size=4, overall_unroll=64), U55C)
     task = tasks.task["product"]
-    assert task.nest is not None
+    assert isinstance(task, ComputeTask)
     assert not task.buffers
     lanes = prod(task.nest.unroll[:2])
     assert lanes > 1
@@ -80,7 +79,7 @@ def test_hbm_bounds_each_kernel_by_the_ports_that_it_has():
     bounds = hbm_cycles(tasks, U55C)
     assert sum(kernel_hbm_bytes(tasks)) == hbm_bytes(tasks)
     for kernel, (moved, bound) in enumerate(zip(kernel_hbm_bytes(tasks), bounds, strict=True)):
-        ports = sum(t.dma.channels for t in tasks.tasks if t.dma is not None and t.kernel == kernel)
+        ports = sum(t.dma.channels for t in tasks.transfers if t.kernel == kernel)
         assert 0 < ports < U55C.hbm.channels
         assert bound == pytest.approx(moved / (ports * U55C.channel_bytes_per_cycle))
     cycles = next(m.value for m in estimate(tasks, U55C).metrics if m.name == "cycles")
@@ -91,8 +90,7 @@ def test_a_store_is_never_faster_than_its_hbm_channel():
     slow = replace(U55C, hbm=replace(U55C.hbm, channel_gb_s=0.1))
     tasks = planned_tasks(mlp(), WIDE, slow)
     times, lengths = schedule(tasks, slow)
-    for store in (t for t in tasks.tasks if t.kind == "store"):
-        assert store.dma is not None
+    for store in (t for t in tasks.transfers if isinstance(t, StoreTask)):
         assert times[store.name].end - times[store.name].start >= store.dma.words * 64 / slow.channel_bytes_per_cycle
         assert lengths[store.kernel] >= times[store.name].end
 

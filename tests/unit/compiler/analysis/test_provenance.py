@@ -2,15 +2,17 @@
 
 from dataclasses import replace
 
+from tasks_by_hand import compute
+
 from compiler.analysis.provenance import calibration_note, guessed_operators
-from compiler.graph.task_graph import Task, TaskGraph, TimingSpec
+from compiler.graph.task_graph import TaskGraph, TimingSpec
 from compiler.platforms.platform import load_platform
 
 U55C = load_platform("u55c")
 
 
 def graph(*cores: str) -> TaskGraph:
-    task = Task("t", "compute", 0, TimingSpec((4,), 1, 3), (), (), operators=tuple((core, 2) for core in cores))
+    task = compute("t", TimingSpec((4,), 1, 3), operators=[(core, 2) for core in cores])
     return TaskGraph("g", 1, (task,), ())
 
 

@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import pytest
 from small_graphs import mlp, quantised
+from tasks_by_hand import compute
+from tasks_by_hand import load as load_by_hand
 
 from compiler.analysis.schedule import Arrival, Knee, iteration_of, schedule
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.linalg_graph import LinalgGraph
-from compiler.graph.task_graph import Access, Dma, Gate, Stream, Task, TaskGraph, TimingSpec
+from compiler.graph.task_graph import Access, Dma, Gate, LoadTask, Stream, Task, TaskGraph, TimingSpec
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
@@ -25,13 +27,13 @@ def stream(name: str, source: str, target: str, tokens: int, depth: int | None =
 
 
 def task(name: str, trips: tuple[int, ...], reads: tuple[Access, ...], writes: tuple[Access, ...], ii: int = 1) -> Task:
-    return Task(name, "compute", 0, TimingSpec(trips, ii, 4), reads, writes)
+    return compute(name, TimingSpec(trips, ii, 4), reads, writes)
 
 
-def load(name: str, write: str, tokens: int) -> Task:
+def load(name: str, write: str, tokens: int) -> LoadTask:
     layout = ITensor(TOKEN, "f32", (Loop(tokens, TOKEN[0], 0),))
     timing = TimingSpec((tokens,), 1, U55C.hbm.read_latency_cycles + 2)
-    return Task(name, "load", 0, timing, (), (Access(write),), dma=Dma(name, layout, 1, 1, 1))
+    return load_by_hand(name, timing, write, Dma(name, layout, 1, 1, 1))
 
 
 def error(tasks: TaskGraph) -> float:
@@ -117,7 +119,7 @@ def weights_behind(depth: int) -> TaskGraph:
 @pytest.mark.parametrize("depth", [2, 512, 2048, 4096])
 def test_a_load_waits_for_a_late_reader_with_what_fifo_and_adapter_hold(depth: int):
     tasks = weights_behind(depth)
-    assert adapter_tokens(tasks.task["params"]) == 256
+    assert [adapter_tokens(load) for load in tasks.transfers] == [256, 256]
     times, _ = schedule(tasks, U55C)
     rest = (4096 - depth - 256) * 64 / U55C.channel_bytes_per_cycle
     assert times["product"].end == pytest.approx(times["product"].start + max(4096, rest), abs=64)
@@ -130,17 +132,19 @@ def test_ports_that_share_a_channel_share_its_rate():
     cycles = transfer_cycles(alone, U55C)["params"]
     # The other load moves a single word.
     assert transfer_cycles(alone, narrow)["params"] == pytest.approx(cycles * 4097 / 4096)
-    both = replace(alone, tasks=tuple(replace(t, dma=replace(t.dma, channels=1)) if t.dma else t for t in alone.tasks))
-    assert transfer_cycles(both, narrow)["load"] == pytest.approx(transfer_cycles(both, U55C)["load"] * 2)
+    assert transfer_cycles(alone, narrow)["load"] == pytest.approx(transfer_cycles(alone, U55C)["load"] * 2)
 
 
 def test_bursts_at_random_addresses_take_as_long_as_measured():
     loops = (Loop(64, 1, None), Loop(2, TOKEN[0], 0))  # two words again and again
-    alone = weights_behind(2)
-    streams = tuple(
-        replace(s, itensor=ITensor(TOKEN, "f32", loops)) if s.name == "weights" else s for s in alone.streams
+    alone, streamed = weights_behind(2), ITensor(TOKEN, "f32", loops)
+    streams = tuple(replace(s, itensor=streamed) if s.name == "weights" else s for s in alone.streams)
+    again = tuple(
+        replace(t, timing=replace(t.timing, trips=(64, 2)), streamed=streamed)
+        if isinstance(t, LoadTask) and t.name == "params"
+        else t
+        for t in alone.tasks
     )
-    again = tuple(replace(t, timing=replace(t.timing, trips=(64, 2))) if t.name == "params" else t for t in alone.tasks)
     tasks = replace(alone, tasks=again, streams=streams)
     nanoseconds = 64 * 128 / 9.6  # 64 bursts of 128 bytes
     assert transfer_cycles(tasks, U55C)["params"] == pytest.approx(nanoseconds * U55C.clock_mhz * 1e-3)

@@ -6,6 +6,7 @@ from compiler.analysis.estimate import estimate
 from compiler.analysis.widen_rows import row_chains, serial_cycles, widen_rows
 from compiler.graph.linalg_graph import Body, LinalgGraph, Operand, Output, ScalarOp, Value
 from compiler.graph.nest import Nest, NestLoop
+from compiler.graph.task_graph import StructuredTask
 from compiler.options import Knobs, TaskOverride
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
@@ -37,7 +38,7 @@ def norm(rows: int) -> LinalgGraph:
 
 def lanes(graph: LinalgGraph, knobs: Knobs) -> dict[str, int]:
     tasks = planned_tasks(graph, knobs, PLATFORM)
-    return {t.name: t.nest.lanes for t in tasks.tasks if t.nest is not None}
+    return {t.name: t.nest.lanes for t in tasks.tasks if isinstance(t, StructuredTask)}
 
 
 # The product has all lanes, so the heap leaves the chain at one.

@@ -101,8 +101,8 @@ def _renamed(graph: TaskGraph, k: int) -> TaskGraph:
             t,
             name=f"{t.name}{k}",
             kernel=k,
-            reads=tuple(replace(a, stream=f"{a.stream}{k}") for a in t.reads),
-            writes=tuple(replace(a, stream=f"{a.stream}{k}") for a in t.writes),
+            reads=tuple(a._replace(stream=f"{a.stream}{k}") for a in t.reads),
+            writes=tuple(a._replace(stream=f"{a.stream}{k}") for a in t.writes),
         )
         for t in graph.tasks
     )

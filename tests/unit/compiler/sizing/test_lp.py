@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from tasks_by_hand import compute
+
 from compiler.analysis.fifo import by_kernel, plan_schedule, size_fifos
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.task_graph import Access, Gate, Stream, Task, TaskGraph, TimingSpec
@@ -18,7 +20,7 @@ def _stream(name: str, source: str, target: str, tokens: int) -> Stream:
 
 def _task(name: str, depth: int, reads: str, writes: str, ii: int = 1) -> Task:
     timing = TimingSpec((24,), ii, depth)
-    return Task(name, "compute", 0, timing, tuple(map(Access, reads.split())), tuple(map(Access, writes.split())))
+    return compute(name, timing, tuple(map(Access, reads.split())), tuple(map(Access, writes.split())))
 
 
 def _triangle(second_ii: int = 1) -> TaskGraph:
@@ -45,15 +47,14 @@ def test_normal_keeps_what_a_faster_source_is_ahead():
 
 def _beside_a_sum(chain: Sequence[str], streams: dict[str, tuple[str, str, int]]) -> TaskGraph:
     """Tasks that pass on `streams` (from, to, bytes), beside a sum of all tokens that the last of them waits for."""
-    tasks = [
-        Task("sum", "compute", 0, TimingSpec((24,), 1, 2), (Access("around"),), (Access("sum", (Gate(0, 23, 24),)),))
-    ]
+    timing = TimingSpec((24,), 1, 2)
+    tasks = [compute("sum", timing, (Access("around"),), (Access("sum", (Gate(0, 23, 24),)),))]
     streams = {**streams, "around": (chain[0], "sum", 1)}
     for name in chain:
         reads = [Access(n) for n, (_, target, _) in streams.items() if target == name]
         writes = [Access(n) for n, (source, _, _) in streams.items() if source == name]
         reads += [Access("sum", (Gate(0, 0, 1),))] if name == chain[-1] else []
-        tasks.append(Task(name, "compute", 0, TimingSpec((24,), 1, 2), tuple(reads), tuple(writes)))
+        tasks.append(compute(name, timing, reads, writes))
     made = [Stream(n, a, b, ITensor((w,), "i8", (Loop(24, w, 0),))) for n, (a, b, w) in streams.items()]
     made.append(Stream("sum", "sum", chain[-1], ITensor((1,), "i8", (Loop(1, 1, 0),))))
     order = [chain[0], "sum", *chain[1:]]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import tcl
+from needed import need
 from networks import NETWORKS
 
 from compiler.options import Knobs
@@ -60,6 +61,7 @@ def test_each_kernel_has_a_configuration_of_documented_options(hls: Path) -> Non
 
 def run_script(hls: Path, components: bool, steps: str | None = None) -> list[list[str]]:
     """Calls of the tool's commands, each with its arguments."""
+    need("tclsh")
     calls: list[list[str]] = []
 
     def record(*call: str) -> str:

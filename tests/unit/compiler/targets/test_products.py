@@ -7,7 +7,7 @@ from networks import NETWORKS
 from small_graphs import quantised
 
 from compiler.graph.linalg_graph import Reduction
-from compiler.graph.task_graph import TaskGraph
+from compiler.graph.task_graph import ComputeTask, TaskGraph
 from compiler.options import Knobs, Multiplier, TaskOverride
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
@@ -23,8 +23,14 @@ def built(multiplier: Multiplier, unroll: int = 256, tile: int = 16) -> tuple[Ta
     return tasks, tasks_source(tasks, plan_interface(tasks, graph))
 
 
+def product(tasks: TaskGraph) -> ComputeTask:
+    task = tasks.task["op_acc"]
+    assert isinstance(task, ComputeTask)
+    return task
+
+
 def products(tasks: TaskGraph) -> dict[str, int]:
-    return {core: n for core, n in tasks.task["op_acc"].operators if core.startswith("imul")}
+    return {core: n for core, n in product(tasks).operators if core.startswith("imul")}
 
 
 def test_half_the_dsps() -> None:
@@ -40,12 +46,10 @@ def test_half_the_dsps() -> None:
 @pytest.mark.parametrize(("unroll", "tile"), [(1, 16), (8, 1), (256, 5)])
 def test_lanes_that_do_not_come_in_pairs_are_plain_dsps(unroll: int, tile: int) -> None:
     tasks, text = built("dsp_packed", unroll, tile)
-    nest = tasks.task["op_acc"].nest
-    assert nest is not None
     packed = any(core.endswith("_packed") for core in products(tasks))
     assert packed == ("mul2(" in text)
     if not packed:
-        assert products(tasks) == {"imul_8x4_dsp": nest.lanes}
+        assert products(tasks) == {"imul_8x4_dsp": product(tasks).nest.lanes}
         assert "impl=dsp" in text
 
 

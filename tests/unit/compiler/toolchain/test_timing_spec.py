@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 from fixtures import synthetic_fixture
 from small_graphs import mlp
+from tasks_by_hand import compute, load
 
 from compiler.errors import ReportError
 from compiler.graph.itensor import ITensor
@@ -22,8 +23,12 @@ from compiler.toolchain.timing_spec import replace_timing
 PLANNED = 99  # a depth that no report has
 
 
-def task(name: str, *trips: int, kernel: int = 0, dma: Dma | None = None) -> Task:
-    return Task(name, "compute", kernel, TimingSpec(trips, 1, PLANNED, "frp"), (), (), dma=dma)
+def task(name: str, *trips: int, kernel: int = 0) -> Task:
+    return compute(name, TimingSpec(trips, 1, PLANNED, "frp"), kernel=kernel)
+
+
+def transfer(name: str, *trips: int, dma: Dma) -> Task:
+    return load(name, TimingSpec(trips, 1, PLANNED, "frp"), "s", dma)
 
 
 def graph(*tasks: Task) -> TaskGraph:
@@ -151,7 +156,7 @@ def test_a_depth_is_at_least_a_read_and_a_write() -> None:
 def test_a_transfer_advances_by_words_of_several_tokens() -> None:
     layout = ITensor((1, 16), "f32", (Walk(25, 1, 0),))
     made = report(module("a", loop("L", 7, 4, 70)))
-    timing = replace_timing(graph(task("a", 25, dma=Dma("x", layout, 1, 4, 1))), made).task["a"].timing
+    timing = replace_timing(graph(transfer("a", 25, dma=Dma("x", layout, 1, 4, 1))), made).task["a"].timing
     # 7 words of 4 tokens; of the tokens of a word, the last enters 3 cycles after the first.
     assert (timing.trips, timing.ii, timing.depth) == ((25,), 1, 67)
 
@@ -159,7 +164,7 @@ def test_a_transfer_advances_by_words_of_several_tokens() -> None:
 def test_a_transfer_of_several_words_a_token() -> None:
     layout = ITensor((1, 64), "f32", (Walk(25, 1, 0),))
     made = report(module("a", loop("L", 100, 1, 70)))
-    timing = replace_timing(graph(task("a", 25, 4, dma=Dma("x", layout, 1, 1, 4))), made).task["a"].timing
+    timing = replace_timing(graph(transfer("a", 25, 4, dma=Dma("x", layout, 1, 1, 4))), made).task["a"].timing
     assert (timing.trips, timing.ii, timing.depth) == ((25, 4), 1, 70)
 
 

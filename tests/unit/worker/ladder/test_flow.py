@@ -25,7 +25,7 @@ from db.models import Build, Exploration
 from db.repositories import builds, designs, leases
 from worker.farm import Farm
 from worker.ladder import flow
-from worker.node.reaper import reap
+from worker.running.reaper import reap
 
 FAILS_CSYNTH = '{"csynth": "placement"}'
 

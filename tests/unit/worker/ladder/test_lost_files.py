@@ -9,8 +9,8 @@ from db.models import Build, DesignStage, Exploration, Stage
 from db.repositories import builds, designs, relations
 from worker.farm import Farm
 from worker.ladder import flow
-from worker.running.outcome import Outcome
 from worker.running.recording import record
+from worker.stages.outcome import Outcome
 from worker.stages.stored import LostFileError, from_store
 
 CSYNTH = "csynth@2023.2"

@@ -8,8 +8,8 @@ from db.repositories import builds, designs
 from worker.farm import Farm
 from worker.ladder import flow
 from worker.ladder.reviving import revive
-from worker.running.outcome import Outcome
 from worker.running.recording import record
+from worker.stages.outcome import Outcome
 
 NO_LICENCE = Outcome(None, {}, failure="licence", error="none left")
 

@@ -3,7 +3,6 @@ from typing import Any
 import pytest
 
 from compiler.errors import InvalidInputError
-from worker.ladder import table as ladder
 from worker.ladder.table import KINDS, chain, new_build, options_of, queue_of, request_of
 from worker.settings import Settings
 
@@ -24,11 +23,6 @@ def keys(wanted: dict[str, Any], announced: dict[str, dict[str, str]] | None = N
 
 def changed(before: dict[str, str], after: dict[str, str]) -> list[str]:
     return [stage for stage in before if before[stage] != after[stage]]
-
-
-def test_every_stage_has_a_function() -> None:
-    assert {kind.stage for kind in KINDS.values()} == set(KINDS)
-    assert all(callable(ladder.function_of(stage)) for stage in KINDS)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from executor_jobs import mark_of
 
 from worker.running.executing import MOST_JOBS
 from worker.running.executors import Executor, Executors
@@ -103,11 +104,11 @@ def test_processes_end_after_many_jobs(do: Callable[[str], Reply | None]) -> Non
 def test_processes_that_a_job_leaves_are_killed_before_the_reply(
     do: Callable[[str], Reply | None], executor: Executor, tmp_path: Path
 ) -> None:
-    before = {p.pid for p in psutil.process_iter()}
     assert do("tools") is not None
     tool = int(output(tmp_path))
     assert gone(tool)
-    assert not [p for p in psutil.process_iter() if p.pid not in before and p.name() == "sleep" and not gone(p.pid)]
+    mark = mark_of(str(tmp_path / "log"))  # other tests' processes are none of ours
+    assert not [p for p in psutil.process_iter(["cmdline"]) if mark in (p.info["cmdline"] or ()) and not gone(p.pid)]
 
 
 @pytest.mark.parametrize(("what", "status", "last"), [("crash", 42, "the last words"), ("segfault", 128 + 11, "")])

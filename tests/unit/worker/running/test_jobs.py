@@ -9,10 +9,10 @@ from worker.errors import CorruptArtifactError, DiskFullError, StoreAwayError
 from worker.farm import Farm
 from worker.ladder.flow import advance
 from worker.ladder.versions import tools_of
-from worker.running import jobs
 from worker.running.jobs import run_stage
 from worker.running.orders import Order
-from worker.stages.functions import load_stages
+from worker.stages.functions import Stages, load_stages
+from worker.stages.outcome import Outcome
 
 
 @pytest.fixture
@@ -45,10 +45,10 @@ def test_nothing_is_made_with_other_tools_than_the_key_says(farm: Farm, lowering
     ],
 )
 def test_what_the_surroundings_do_to_a_stage_is_not_its_tool_s_fault(
-    farm: Farm, lowering: Order, monkeypatch: pytest.MonkeyPatch, error: Exception, failure: str
+    farm: Farm, lowering: Order, error: Exception, failure: str
 ) -> None:
-    def fails(*_: Any) -> None:
-        raise error
+    class Fails(Stages):
+        def run(self, *_: Any) -> Outcome:
+            raise error
 
-    monkeypatch.setattr(jobs, "function_of", lambda _: fails)
-    assert run_stage(farm, load_stages(farm.settings.stages), lowering).failure == failure
+    assert run_stage(farm, Fails(), lowering).failure == failure

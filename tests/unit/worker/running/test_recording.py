@@ -12,8 +12,8 @@ from db.types import utcnow
 from worker.farm import Farm
 from worker.ladder.flow import advance, clone_build, start_build
 from worker.running.orders import Order
-from worker.running.outcome import Outcome
 from worker.running.recording import RETRIES, record
+from worker.stages.outcome import Outcome
 from worker.store.artifacts import StoredFile
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from farm_states import announce, another, builds_of, now, run_build, state_of, take, told, work, work_once
+from service_stages import STAGES, ServiceStages
 from small_graphs import mlp
 from sqlalchemy.exc import OperationalError
 
@@ -21,7 +22,6 @@ from dse.explore import EvaluatedDesign, SearchOptions, SearchResult
 from worker.farm import Farm
 from worker.ladder import flow
 from worker.stages.context import JobContext
-from worker.stages.functions import load_stages
 from worker.stages.searching import TableSink, stored_designs
 
 
@@ -154,10 +154,11 @@ def test_a_design_that_is_known_to_deadlock_is_not_on_the_front_that_goes_up(
 
 
 def test_nothing_that_fits_fails_the_exploration(farm: Farm, exploration: Exploration, job: JobContext) -> None:
-    def nothing(*_: Any) -> SearchResult:
-        return SearchResult((), (), None, 0, False, True, 0.0, 0.0)
+    class Nothing(ServiceStages):
+        def search(self, *_: Any) -> SearchResult:
+            return SearchResult((), (), None, 0, False, True, 0.0, 0.0)
 
-    run_build(farm, job.build, replace(load_stages("service_stages:STAGES"), search=nothing))
+    run_build(farm, job.build, Nothing())
     assert "none of the 0 designs fits the u55c" in str(now(farm, exploration).error)
 
 
@@ -171,10 +172,9 @@ def test_interrupted_search_goes_on_from_what_is_stored(farm: Farm, exploration:
                 raise OperationalError("INSERT", {}, Exception("database or disk is full"))
             super().write(designs)
 
-    stages = load_stages("service_stages:STAGES")
     options = SearchOptions(budget=24, sampler="random")
     with pytest.raises(OperationalError):
-        stages.search(mlp(), load_platform("u55c"), options, Full(farm, exploration.id, load_platform("u55c"), job, []))
+        STAGES.search(mlp(), load_platform("u55c"), options, Full(farm, exploration.id, load_platform("u55c"), job, []))
     with farm.database.read() as session:
         assert len(designs.stored(session, exploration.id)) == 16
     run_build(farm, job.build)

@@ -11,8 +11,9 @@ from sweeps import add_sweep, run_now, run_through, runs_of, set_next, start, sw
 
 from db.models import SweepRun
 from db.repositories import leaders
+from worker.comparison import sweeping
 from worker.farm import Farm
-from worker.sweeps import scheduler, sweep_runs, sweeping, webhook_calls
+from worker.sweeps import scheduler, sweep_runs, webhook_calls
 from worker.sweeps.scheduler import TASK, tick
 from worker.sweeps.webhooks import Delivery
 
@@ -243,7 +244,7 @@ def test_a_leader_of_this_machine_that_is_dead_is_followed_at_once(farm: Farm) -
     import subprocess
     import sys
 
-    code = "from worker.running.processes import identity; print(identity())"
+    code = "from worker.processes import identity; print(identity())"
     dead = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     with farm.database.write() as session:
         assert leaders.lead(session, TASK, dead, 60)

@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 from small_graphs import mlp
+from tasks_by_hand import load as load_by_hand
 
 from compiler.analysis.placement.channels import assign_channels
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.task_graph import Access, Dma, Task, TimingSpec
+from compiler.graph.task_graph import Dma, LoadTask, StoreTask, TimingSpec
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
@@ -17,7 +18,7 @@ SPLIT = Knobs(default_tile_size=8, overall_unroll=64, fusion_budget=0, hbm_chann
 
 def test_every_port_of_a_kernel_has_a_channel_of_its_own_while_there_are_any() -> None:
     tasks = planned_tasks(mlp(), SPLIT, U55C)
-    channels = assign_channels(tasks.tasks, U55C)
+    channels = assign_channels(tasks.transfers, U55C)
     for kernel in range(tasks.kernels):
         used = [c for t in tasks.tasks if t.kernel == kernel for c in channels.get(t.name, ())]
         assert len(set(used)) == len(used)
@@ -25,9 +26,9 @@ def test_every_port_of_a_kernel_has_a_channel_of_its_own_while_there_are_any() -
 
 def test_a_value_that_passes_between_kernels_is_one_image() -> None:
     tasks = planned_tasks(mlp(), SPLIT, U55C)
-    channels = assign_channels(tasks.tasks, U55C)
-    stores = {t.dma.value: channels[t.name] for t in tasks.tasks if t.kind == "store" and t.dma}
-    loads = [(t.dma.value, channels[t.name]) for t in tasks.tasks if t.kind == "load" and t.dma]
+    channels = assign_channels(tasks.transfers, U55C)
+    stores = {t.dma.value: channels[t.name] for t in tasks.transfers if isinstance(t, StoreTask)}
+    loads = [(t.dma.value, channels[t.name]) for t in tasks.transfers if isinstance(t, LoadTask)]
     passing = [(value, used) for value, used in loads if value in stores]
     assert passing
     assert all(stores[value] == used for value, used in passing)
@@ -37,22 +38,22 @@ def test_kernels_that_run_one_after_the_other_balance_on_their_own() -> None:
     """With two channels, the two heaviest ports of each kernel share none."""
     tasks = planned_tasks(mlp(), SPLIT, U55C)
     two = replace(U55C, hbm=replace(U55C.hbm, channels=2))
-    channels = assign_channels(tasks.tasks, two)
+    channels = assign_channels(tasks.transfers, two)
     for kernel in range(tasks.kernels):
         words = [
             (-(-t.timing.iterations // t.dma.tokens_per_word), c)
-            for t in tasks.tasks
-            if t.kernel == kernel and t.dma is not None
+            for t in tasks.transfers
+            if t.kernel == kernel
             for c in channels[t.name]
         ]
         load = [sum(w for w, c in words if c == channel) for channel in (0, 1)]
         assert max(load) <= sum(load) / 2 + max(w for w, _ in words)
 
 
-def load(name: str, image: int, moved: int) -> Task:
+def load(name: str, image: int, moved: int) -> LoadTask:
     """A load of an image of `image` words, of which it moves `moved`, re-reads included."""
     dma = Dma(name, ITensor((16,), "f32", (Loop(image, 16, 0),)), 1, 1, 1)
-    return Task(name, "load", 0, TimingSpec((moved,), 1, 1), (), (Access(f"{name}_out"),), dma=dma)
+    return load_by_hand(name, TimingSpec((moved,), 1, 1), f"{name}_out", dma)
 
 
 def test_space_counts_before_balance() -> None:
@@ -65,9 +66,9 @@ def test_space_counts_before_balance() -> None:
 
 def test_images_go_where_there_is_space() -> None:
     tasks = planned_tasks(mlp(), Knobs(default_tile_size=8, overall_unroll=16), U55C)
-    sizes = {t.name: t.dma.words * 64 for t in tasks.tasks if t.dma is not None}
+    sizes = {t.name: t.dma.words * 64 for t in tasks.transfers}
     tight = replace(U55C, hbm=replace(U55C.hbm, channels=len(sizes), channel_bytes=max(sizes.values())))
     held: dict[int, int] = {}
-    for name, (channel,) in assign_channels(tasks.tasks, tight).items():
+    for name, (channel,) in assign_channels(tasks.transfers, tight).items():
         held[channel] = held.get(channel, 0) + sizes[name]
     assert max(held.values()) <= tight.hbm.channel_bytes

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 from small_graphs import attention_front, mlp
 
+from compiler.analysis.build import task_graph
 from compiler.analysis.estimate import estimate
 from compiler.analysis.memory_kinds import bind_fifos
 from compiler.analysis.placement.board_plan import plan_board
 from compiler.analysis.placement.place import describe, place
 from compiler.options import Knobs
-from compiler.passes.design_passes import planned_tasks
+from compiler.passes.design_passes import planned, planned_tasks
 from compiler.platforms.platform import Dies, Platform, Slr, load_platform
 
 U55C = load_platform("u55c")
@@ -78,14 +79,15 @@ def test_describing_a_given_placement_counts_what_place_counts() -> None:
 
 
 def test_the_plan_of_a_design_names_every_transfer_s_channel_and_judges_the_estimate() -> None:
-    graph, knobs = attention_front(), Knobs(default_tile_size=8, overall_unroll=16)
-    tasks = planned_tasks(graph, knobs, U55C)
-    board = plan_board(tasks, graph, knobs, U55C)
+    knobs = Knobs(default_tile_size=8, overall_unroll=16)
+    design = planned(attention_front(), knobs, U55C)
+    tasks = task_graph(design)
+    board = plan_board(tasks, design, knobs)
     assert board.tasks == bind_fifos(tasks), "nothing runs out, so nothing moves"
     assert estimate(board.tasks, U55C) == estimate(tasks, U55C)
-    assert set(board.channels) == {t.name for t in tasks.tasks if t.dma is not None}
+    assert set(board.channels) == {t.name for t in tasks.transfers}
     assert board.judged(estimate(tasks, U55C)).feasible
     assert {"fusion", "placement", "hbm_channels"} == set(board.to_json())
-    tight = plan_board(tasks, graph, knobs, small_dies(0.05, sll=3))
+    tight = plan_board(tasks, replace(design, platform=small_dies(0.05, sll=3)), knobs)
     fits = replace(estimate(tasks, U55C), violations=())
     assert not tight.judged(fits).feasible

@@ -24,7 +24,7 @@ U55C = load_platform("u55c")
 @pytest.mark.parametrize("name", ALL)
 def test_the_file_and_the_task_graph_are_the_same_design(name: str) -> None:
     tasks = planned_tasks(ALL[name](), Knobs(default_tile_size=4, overall_unroll=8), U55C)
-    written = tasks.to_json() | {"hbm_channels": assign_channels(tasks.tasks, U55C)}
+    written = tasks.to_json() | {"hbm_channels": assign_channels(tasks.transfers, U55C)}
     assert task_timing_from_json(json.loads(json.dumps(written))) == timed_design(tasks, U55C)
 
 

@@ -197,7 +197,7 @@ def test_huge_trip_counts_that_repeat_take_no_time() -> None:
 
 def test_channels_of_a_transfer_can_be_given() -> None:
     tasks = planned_tasks(mlp(), SMALL, U55C)
-    names = [t.name for t in tasks.tasks if t.dma is not None]
+    names = [t.name for t in tasks.transfers]
     slow = replace(U55C, hbm=replace(U55C.hbm, channel_gb_s=0.5))
     crowded = simulate(tasks, slow, channels=dict.fromkeys(names, (0,)))
     apart = simulate(tasks, slow)

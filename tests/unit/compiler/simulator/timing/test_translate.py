@@ -7,7 +7,7 @@ from small_graphs import ALL
 from timed_designs import design, load, store, task
 
 from compiler.analysis.transfers import run_of
-from compiler.graph.task_graph import Access, Gate
+from compiler.graph.task_graph import Access, Gate, StoreTask
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
@@ -41,7 +41,7 @@ def test_every_design_runs_to_its_end_and_moves_all_tokens(name: str) -> None:
         assert all(r.iterations == p.iterations for p, r in zip(network.processes, outcome.processes, strict=True))
         pushed |= {fifo.name: fifo.pushed for fifo in outcome.fifos}
     assert {s.name: s.tokens for s in tasks.streams}.items() <= pushed.items()
-    words = {memory_name(t.name): t.dma.words for t in tasks.tasks if t.dma is not None and t.kind == "store"}
+    words = {memory_name(t.name): t.dma.words for t in tasks.transfers if isinstance(t, StoreTask)}
     assert words.items() <= pushed.items()
 
 

@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+from needed import need
 from vitis_standin.bench import Bench, make_bench
 from vitis_standin.designs import write_layer_norm
 
@@ -15,4 +16,5 @@ def small_design(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, TaskGr
 
 @pytest.fixture
 def bench(tmp_path: Path, small_design: tuple[Path, TaskGraph]) -> Bench:
+    need("tclsh")
     return make_bench(tmp_path, *small_design)

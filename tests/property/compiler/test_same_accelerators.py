@@ -1,0 +1,21 @@
+"""The accelerators of cdb5aca are still planned, digest by digest (`bench.accelerators`: all of them)."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from bench.accelerators import KNOWN, different
+from compiler.frontend.bundle import import_model
+from compiler.options import Workload
+
+POINTS = json.loads(gzip.decompress(KNOWN.read_bytes()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", POINTS)
+def test_planned_as_before(name: str, tmp_path: Path) -> None:
+    workload = Workload(**POINTS[name]["workload"])
+    bundle = import_model(workload.model, workload, tmp_path)
+    assert list(different(POINTS[name], bundle, planned=40, compiled=0)) == []

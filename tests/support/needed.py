@@ -1,0 +1,16 @@
+"""Programs that tests need and set-up may have had no right to install: without one, its tests are skipped."""
+
+import shutil
+
+import pytest
+
+WHAT = {
+    "tclsh": "the stand-in for Vitis runs scripts with it; install tcl",
+    "git": "the checkout is copied and listed with it; install git",
+}
+
+
+def need(program: str) -> None:
+    """Skip the test, or all that ask for the fixture, where the machine lacks `program`."""
+    if shutil.which(program) is None:
+        pytest.skip(f"no {program}: {WHAT[program]}")

@@ -1,0 +1,28 @@
+"""Tasks by hand, for what looks at nothing but their time, their ports and what they move."""
+
+from collections.abc import Sequence
+
+from compiler.graph.linalg_graph import LinalgOp
+from compiler.graph.nest import Nest
+from compiler.graph.task_graph import Access, ComputeTask, Dma, LoadTask, TimingSpec
+
+NOTHING = LinalgOp("nothing", "generic", (), (), (), (), ())
+
+
+def compute(
+    name: str,
+    timing: TimingSpec,
+    reads: Sequence[Access] = (),
+    writes: Sequence[Access] = (),
+    *,
+    kernel: int = 0,
+    operators: Sequence[tuple[str, int]] = (),
+) -> ComputeTask:
+    """A task that computes, nobody asks what."""
+    ports = tuple(reads), tuple(writes)
+    return ComputeTask(name, kernel, timing, *ports, NOTHING, Nest((), ()), (), tuple(operators))
+
+
+def load(name: str, timing: TimingSpec, write: str, dma: Dma) -> LoadTask:
+    """A load that reads nothing again."""
+    return LoadTask(name, 0, timing, (), (Access(write),), dma, dma.layout)

@@ -1,0 +1,107 @@
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from worker.farm import Farm
+from worker.running import tending
+from worker.running.runner import Runner
+from worker.running.runs import Runs
+from worker.running.tending import Tending
+from worker.running.work import Crew
+
+
+class _Presence:
+    """Of a node that is announced."""
+
+    drains = False
+
+    def announce(self) -> None:
+        pass
+
+
+class _Executors:
+    def warm(self) -> None:
+        pass
+
+    def trim(self, seconds: float) -> None:
+        pass
+
+
+@pytest.fixture
+def crew(farm: Farm) -> Crew:
+    runner = Runner(farm, cast(Any, _Executors()), Runs(), cast(Any, None))
+    return Crew(farm, threading.Event(), cast(Any, _Presence()), runner)
+
+
+def starts(crew: Crew, **values: Any) -> Tending:
+    made = Tending(crew, **{"ends_when_idle": False, **values})
+    made.start()
+    return made
+
+
+def calls(monkeypatch: pytest.MonkeyPatch, name: str, do: Callable[[int], None]) -> threading.Event:
+    """Replace what tending calls by `do`, which gets how often it was called; set at the second call."""
+    twice, count = threading.Event(), 0
+
+    def call(_farm: Farm) -> None:
+        nonlocal count
+        count += 1
+        if count == 2:
+            twice.set()
+        do(count)
+
+    monkeypatch.setattr(tending, name, call)
+    return twice
+
+
+def test_recovers_first_and_reaps_from_then_on(crew: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    calls(monkeypatch, "recover", lambda _: done.append("recover"))
+    reaped = calls(monkeypatch, "reap", lambda _: done.append("reap"))
+    tended = starts(crew)
+    while not reaped.is_set():
+        tended.wake()
+    crew.stopping.set()
+    assert done[:3] == ["recover", "reap", "reap"]
+
+
+def test_goes_on_after_an_error_that_nobody_thought_of(
+    crew: Crew, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(time: int) -> None:
+        if time == 1:
+            raise KeyError("csim")
+
+    again = calls(monkeypatch, "recover", fail)
+    tended = starts(crew)
+    tended.wake()
+    assert again.wait(60), "the thread has ended"
+    crew.stopping.set()
+    assert "tending the farm failed" in caplog.text
+
+
+def test_an_idle_worker_that_may_end_ends(crew: Crew, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    killed = threading.Event()
+    monkeypatch.setattr(tending.os, "kill", lambda *_: killed.set())
+    monkeypatch.setattr(tending, "_IDLE_SECONDS", 0.0)
+    starts(crew, ends_when_idle=True)
+    assert killed.wait(60)
+    crew.stopping.set()
+
+
+def test_a_worker_that_drains_says_so_once(
+    crew: Crew, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    killed = threading.Event()
+    monkeypatch.setattr(tending.os, "kill", lambda *_: killed.set())
+    cast(Any, crew.presence).drains = True
+    tended = starts(crew)
+    assert killed.wait(60)
+    killed.clear()
+    tended.wake()
+    assert killed.wait(60)
+    crew.stopping.set()
+    assert caplog.text.count("takes no more builds") == 1

@@ -1,0 +1,75 @@
+"""Loading stages; the real stage simulate, on designs as the compiler writes them."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from small_graphs import mlp
+
+from compiler.analysis.estimate import estimate
+from compiler.graph.task_graph import TaskGraph
+from compiler.metrics import Fidelity
+from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
+from compiler.platforms.platform import load_platform
+from worker.errors import SettingsError
+from worker.settings import Settings
+from worker.stages.functions import STAGES, load_stages
+
+PLATFORM = load_platform("u55c")
+
+
+@pytest.fixture
+def tasks() -> TaskGraph:
+    return planned_tasks(mlp(rows=32), Knobs(fifo="whole"), PLATFORM)
+
+
+def written(tasks: TaskGraph, directory: Path) -> Path:
+    (directory / "dataflow.json").write_text(json.dumps(tasks.to_json()))
+    metrics = [m.to_json() for m in estimate(tasks, PLATFORM).metrics]
+    (directory / "design.json").write_text(json.dumps({"platform": "u55c", "metrics": metrics}))
+    return directory
+
+
+def test_the_default_is_the_real_stages() -> None:
+    assert load_stages(Settings().stages) is STAGES
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("nowhere:STAGES", "No module named 'nowhere'"),
+        ("worker.stages.functions:NOTHING", "has no attribute 'NOTHING'"),
+        ("worker.stages.functions:Stages", "got <class"),
+        ("worker.stages.functions", "got <module"),
+        ("", "invalid format"),
+    ],
+)
+def test_what_names_no_stages_is_refused_by_the_setting_s_name(name: str, found: str) -> None:
+    expected = f"MILLRACE_STAGES is {name!r}: expected module:ATTRIBUTE of a worker.stages.functions.Stages, "
+    with pytest.raises(SettingsError, match=f"^{re.escape(expected)}.*{re.escape(found)}"):
+        load_stages(name)
+
+
+def test_a_design_is_timed(tasks: TaskGraph, tmp_path: Path) -> None:
+    found = STAGES.simulate(written(tasks, tmp_path))
+    assert found.deadlock is None
+    assert found.cycles == pytest.approx(found.latency_us * PLATFORM.clock_mhz)
+    assert {m.fidelity for m in found.metrics} == {Fidelity.SIMULATE}
+    assert {m.name: m.value for m in found.metrics}["latency"] == found.latency_us
+    document = json.loads(json.dumps(found.document))
+    assert document["cycles"] == found.cycles
+    assert document["estimate_cycles"] == pytest.approx(found.cycles, rel=0.5)
+
+
+def test_a_deadlock_is_an_outcome_with_an_explanation(tasks: TaskGraph, tmp_path: Path) -> None:
+    """The skip connection around the two products has room for two tokens."""
+    short = replace(tasks, streams=tuple(replace(s, depth=2) for s in tasks.streams))
+    found = STAGES.simulate(written(short, tmp_path))
+    assert found.deadlock is not None
+    waits = found.document["deadlock"]["cycle"]
+    assert any(wait["task"] in found.deadlock for wait in waits)
+    assert found.metrics == ()
+    assert found.document["deadlock"]["text"] == found.deadlock

@@ -1,0 +1,1 @@
+"""The end of a sweep's run: its explorations compared with those of the last good run."""
