@@ -45,7 +45,7 @@ class Dies:
     """The dies from the bottom up; `sll[k]` wires are free between die k and die k+1.
 
     `comfort` is the share of a die's LUTs, FFs, DSPs and memories up to which it still routes well; `port_wires` the
-    wires of one m_axi port with 512 bits of data: address, data and handshakes, both directions.
+    wires of one m_axi port: address, data and handshakes, both directions.
     """
 
     slrs: tuple[Slr, ...]
