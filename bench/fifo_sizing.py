@@ -51,14 +51,15 @@ class Memory:
     lut_equivalents: float
 
     @staticmethod
-    def of(streams: Sequence[Stream]) -> "Memory":
-        costs = [fifo_cost(s.width, s.depth) for s in streams]
+    def of(streams: Sequence[Stream], platform: Platform) -> "Memory":
+        memories = platform.memories
+        costs = [fifo_cost(s.width, s.depth, memories) for s in streams]
         return Memory(
             sum(s.width * s.depth for s in streams) / 1e6,
             sum(c.lut for c in costs),
             sum(c.bram36 for c in costs),
             sum(c.uram for c in costs),
-            round(sum(price(s.width, s.depth) for s in streams)),
+            round(sum(price(s.width, s.depth, memories) for s in streams)),
         )
 
 
@@ -124,12 +125,13 @@ def memories(
     """By way of sizing."""
     whole = planned_tasks(graph, replace(knobs, fifo="whole"), platform)
     peak = {name: max(2, most) for trial in trials for name, most in peaks(trial.base).items()}
-    plans = [Memory.of(with_depths(tasks, lp_depths(tasks, each))) for each in EQUALISATIONS]
+    planned = [lp_depths(tasks, each, platform.memories) for each in EQUALISATIONS]
+    plans = [Memory.of(with_depths(tasks, depths), platform) for depths in planned]
     return {
-        "whole": Memory.of(whole.streams),
-        "peak": Memory.of(with_depths(tasks, peak)),
+        "whole": Memory.of(whole.streams, platform),
+        "peak": Memory.of(with_depths(tasks, peak), platform),
         "program": min(plans, key=lambda memory: memory.lut_equivalents),
-        "certified": Memory.of(sizing.tasks.streams),
+        "certified": Memory.of(sizing.tasks.streams, platform),
     }
 
 
@@ -141,7 +143,7 @@ def smaller_fails(trial: Trial, depths: dict[str, int]) -> Iterable[bool]:
     """Of each FIFO of a kernel that takes memory: whether one step smaller deadlocks or takes longer."""
     own = {name: depths[name] for name in trial.streams}
     for name in trial.costly(own):
-        smaller = next_smaller(trial.width(name), own[name])
+        smaller = next_smaller(trial.width(name), own[name], trial.memories)
         assert smaller is not None  # it takes memory
         yield not any(map(trial.holds, trial.try_all([{**own, name: smaller}])))
 

@@ -58,6 +58,7 @@ AllowPt2 = Annotated[
 ]
 Layers = Annotated[int, typer.Option(help="Transformer blocks in one design.")]
 Platform = Annotated[str, typer.Option(help="The board.")]
+PlatformFile = Annotated[str, typer.Option("--platform", help="The board, or a .toml file that describes one.")]
 Calibration = Annotated[
     Path | None,
     typer.Option(help="File of `millrace calibrate --write`: area and power fitted to reports.", dir_okay=False),

@@ -18,7 +18,8 @@ from compiler.graph.task_graph import ConverterTask, TaskGraph, TimingSpec
 from compiler.ir.read import parse_design
 from compiler.metrics import TOOL, VERSION
 from compiler.options import Knobs
-from compiler.platforms.platform import Platform, load_platform
+from compiler.platforms.platform import Platform
+from compiler.platforms.stored import FILE, store_platform, stored_platform
 from compiler.toolchain.hls.csynth import CsynthReport
 from compiler.toolchain.reports import parse_report
 from compiler.toolchain.timing_spec import replace_timing
@@ -84,6 +85,7 @@ def write_description(
     """design.json, dataflow.json and README.md; call it last, for design.json holds the digests of all other files."""
     tasks, reference = board.tasks, bundle.meta.get("reference", DEFAULT_REFERENCE)
     (design / "dataflow.json").write_text(json.dumps({**tasks.to_json(), **board.to_json()}, indent=1))
+    store_platform(platform, design)
     description: dict[str, Any] = {
         "name": tasks.name,
         "tool": TOOL,
@@ -167,8 +169,9 @@ def stored_tasks(directory: Path, platform: Platform) -> TaskGraph:
 
 # What `digests` leaves alone: it holds the digests, is for people, is made by running the design.
 _NOT_DIGESTED = ("design.json", "README.md", "csim", "out", "simulation.json")
-# Files that would take part without being listed: C simulation builds all of hls/ and reads the last stage of ir/.
-_SOURCES = ("hls/*.cpp", "hls/*.h", "ir/*.mlir")
+# Files that would take part without being listed: C simulation builds all of hls/, reads the last stage of ir/, and a
+# board's own file.
+_SOURCES = ("hls/*.cpp", "hls/*.h", "ir/*.mlir", FILE)
 
 
 def reported_timing(directory: Path, reports: Sequence[Path]) -> dict[str, TimingSpec]:
@@ -176,7 +179,7 @@ def reported_timing(directory: Path, reports: Sequence[Path]) -> dict[str, Timin
 
     Raises InvalidInputError for a file that is no csynth report, ReportError for one of another design.
     """
-    planned = stored_tasks(directory, load_platform(read_design(directory)["platform"]))
+    planned = stored_tasks(directory, stored_platform(directory, read_design(directory)["platform"]))
     tasks = planned
     for file in reports:
         report = parse_report(file)

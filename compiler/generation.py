@@ -217,7 +217,7 @@ def _time(name: str, design: Path, layers: int) -> Metric:
 
 def _design(bundle: Bundle, knobs: Knobs, platform: Platform, cache: Path, say: OnStage) -> Path:
     """The design directory of a bundle, compiled and built for the simulated board where that was not done before."""
-    parts = [bundle.directory.name, knobs.to_json(), platform.name, _compiler_version()]
+    parts = [bundle.directory.name, knobs.to_json(), platform.text or platform.name, _compiler_version()]
     key = blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
 
     def make(folder: Path) -> None:

@@ -113,7 +113,7 @@ class Knobs:
     Tiling: `default_tile_size` elements a loop group, `overall_unroll` lanes over all tasks, `order` of the tile loops,
     `overrides` for single operations, `max_padding` percent of a dimension's points may be padding. Fusion:
     `fusion_budget` bytes of converter memory a kernel may hold, `fusion_plan` the paper's greedy rule or the cuts that
-    move the fewest bytes. Resources: `fifo` strategy, `hbm_channels` 512-bit ports for one weight tensor at most,
+    move the fewest bytes. Resources: `fifo` strategy, `hbm_channels` ports for one weight tensor at most,
     `stream_width` bits of one token at most, `multiplier` realisation of integer products, `prefetch_kib` KiB on chip
     for weights that load before their task starts, `converters` the paper's buffer for each or the cheapest that keeps
     the throughput.

@@ -27,7 +27,7 @@ from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.task_graph import ComputeTask, TaskGraph
 from compiler.ir.read import parse_design
 from compiler.options import Knobs
-from compiler.platforms.platform import load_platform
+from compiler.platforms.stored import stored_platform
 from compiler.simulator.csim.build import build
 from compiler.simulator.csim.execute import run
 from compiler.targets.images import tokens_to_tensor, unpack
@@ -91,7 +91,8 @@ def _read(directory: Path) -> _Design:
     description, stage = read_design(directory), last_stage(directory)
     file = directory / "design.json"
     try:
-        platform, tolerance = load_platform(description["platform"]), TOLERANCE[description["workload"]["precision"]]
+        platform = stored_platform(directory, description["platform"])
+        tolerance = TOLERANCE[description["workload"]["precision"]]
         knobs = Knobs.from_json(description.get("knobs", {}))
         file = directory / "tb" / "graph.json"
         graph = graph_from_json(json.loads(file.read_text()))
@@ -171,7 +172,7 @@ def integer_mismatches(task: ComputeTask, tasks: TaskGraph, graph: LinalgGraph, 
 
     def recorded(stream: str) -> NDArray[Any]:
         itensor, raw = tasks.stream[stream].itensor, (taps / f"{stream}.bin").read_bytes()
-        return tokens_to_tensor(recorded_elements(raw, itensor), itensor)
+        return tokens_to_tensor(recorded_elements(raw, itensor, tasks.port_bits), itensor)
 
     inputs = [recorded(a.stream) for a in task.reads]
     (expected,) = evaluate_op(task.op, graph, inputs)

@@ -33,7 +33,7 @@ def calibrate(
     reports: Reports = None,
     fixtures: Fixtures = None,
     power: PowerTable = None,
-    platform: options.Platform = "u55c",
+    platform: options.PlatformFile = "u55c",
     write: Write = None,
     as_json: options.Json = False,
 ) -> None:
@@ -50,9 +50,9 @@ def calibrate(
     """
     from compiler.calibration.calibrate import calibrate as refit
     from compiler.calibration.calibration_file import write_calibration
-    from compiler.platforms.platform import load_platform
+    from compiler.platforms.platform import named_platform
 
-    found = refit(load_platform(platform), reports or [], fixtures, power)
+    found = refit(named_platform(platform), reports or [], fixtures, power)
     if write is not None:
         write_calibration(found, datetime.now(UTC).date().isoformat(), write)
     if as_json:

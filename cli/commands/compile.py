@@ -37,7 +37,7 @@ def compile_(
     seq: options.Seq = None,
     context: options.Context = None,
     precision: options.MaybePrecision = None,
-    platform: options.Platform = "u55c",
+    platform: options.PlatformFile = "u55c",
     calibration: options.Calibration = None,
     layers: options.Layers = 1,
     knobs_file: KnobsFile = None,
@@ -77,12 +77,12 @@ def compile_(
     from compiler.frontend.bundle import import_model
     from compiler.frontend.inputs.source import FileSource
     from compiler.pipeline import compile_design
-    from compiler.platforms.platform import load_platform
+    from compiler.platforms.platform import named_platform
     from worker.settings import Settings
 
     around = _around(start)
     knobs = read_knobs(knobs_file, assignments or [], around.get("knobs"))
-    board = load_platform(platform, calibration)
+    board = named_platform(platform, calibration)
     settings = Settings()
     with (
         _making_way(out, force),

@@ -41,7 +41,7 @@ def generate(
         int | None, typer.Option(min=2, help="Context of the decode design.", show_default="what is needed")
     ] = None,
     precision: options.Precision = options.PrecisionName.W4A8,
-    platform: options.Platform = "u55c",
+    platform: options.PlatformFile = "u55c",
     knobs_file: KnobsFile = None,
     assignments: Assignments = None,
     out: Annotated[
@@ -66,10 +66,10 @@ def generate(
     """
     from compiler.frontend.models.config import resolve_model
     from compiler.generation import GenerateOptions, copy_for_board, prepare
-    from compiler.platforms.platform import load_platform
+    from compiler.platforms.platform import named_platform
     from worker.settings import Settings
 
-    knobs, target, settings = read_knobs(knobs_file, assignments or []), load_platform(platform), Settings()
+    knobs, target, settings = read_knobs(knobs_file, assignments or []), named_platform(platform), Settings()
     with source_of(model, settings) as source:
         tokenizer = Tokenizer.find(source)
         ids = read_prompt(prompt, seed, resolve_model(source).config.vocab_size, tokenizer)

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from compiler.analysis.memory import MemoryCost, fifo_logic_kind, fifo_of
 from compiler.graph.task_graph import MemoryKind
 from compiler.platforms.area import AreaModel, Logic
-from compiler.platforms.platform import Operator
+from compiler.platforms.memories import Memories
+from compiler.platforms.platform import Operator, Platform
 
 
 class Shape(NamedTuple):
@@ -59,19 +60,19 @@ def port_logic(bits: int, area: AreaModel) -> Logic:
     return Logic(base.lut + bit.lut * bits, base.ff + bit.ff * bits)
 
 
-def fifo_memory(kind: MemoryKind, width: int, depth: int) -> MemoryCost:
+def fifo_memory(kind: MemoryKind, width: int, depth: int, memories: Memories) -> MemoryCost:
     """The FIFO's memory as csynth sees it: with the width rounded up to a power of two."""
-    return fifo_of(kind, 1 << (width - 1).bit_length(), depth)
+    return fifo_of(kind, 1 << (width - 1).bit_length(), depth, memories)
 
 
-def fifo_logic(kind: MemoryKind, width: int, depth: int, area: AreaModel) -> Logic:
+def fifo_logic(kind: MemoryKind, width: int, depth: int, platform: Platform) -> Logic:
     """LUTs and FFs of a FIFO, its memory's LUTs included."""
-    wide, wire = 1 << (width - 1).bit_length(), area.fifo[fifo_logic_kind(kind, depth)]
-    lut = fifo_memory(kind, width, depth).lut + wire.base.lut + wire.bit.lut * wide
+    wide, wire = 1 << (width - 1).bit_length(), platform.area.fifo[fifo_logic_kind(kind, depth)]
+    lut = fifo_memory(kind, width, depth, platform.memories).lut + wire.base.lut + wire.bit.lut * wide
     return Logic(lut, wire.base.ff + wire.bit.ff * wide)
 
 
 @lru_cache(maxsize=64)
-def port_memory(bits: int, words: int) -> MemoryCost:
+def port_memory(bits: int, words: int, memories: Memories) -> MemoryCost:
     """Block RAM of one direction of an m_axi adapter that buffers `words` words: all bursts that may be outstanding."""
-    return fifo_of("bram", bits, words)
+    return fifo_of("bram", bits, words, memories)

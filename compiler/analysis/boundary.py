@@ -13,8 +13,6 @@ from compiler.graph.itensor import DTYPE_BITS, ITensor, Loop
 from compiler.graph.linalg_graph import LinalgGraph, Output, Value
 from compiler.graph.task_graph import ConcatTask, Dma, LoadTask, StoreTask, Task
 
-PORT_BITS = 512
-
 
 def next_input(output: str, inputs: Mapping[str, Value]) -> Value | None:
     """What output `output` is in the next run: `hidden_out` is `hidden`, `h0.k` joins the cache `h0.k_past`. `inputs`
@@ -52,7 +50,7 @@ def same_places(out: Output, made: Value, value: Value) -> bool:
 def by_element(dma: Dma) -> ITensor | None:
     """The order of single elements in the memory image; None where words hold gaps between tokens."""
     layout = dma.layout
-    word = dma.channels * PORT_BITS
+    word = dma.word_bits
     dense = dma.tokens_per_word * layout.width == word or dma.words_per_token * word == layout.width
     if not dense and dma.words > 1:
         return None
@@ -82,7 +80,7 @@ def appends(row: Dma, cache: Dma, axis: int) -> bool:
     dims = [d for d in range(len(held.element)) if d != axis]
     rest = tuple(Loop(k.trip, k.step, dims.index(k.dim)) for k in held.canonical if k.dim in dims)
     row_bits = DTYPE_BITS[rows.dtype] * prod(rows.shape)
-    return rows.canonical == rest and row_bits % (row.channels * PORT_BITS) == 0
+    return rows.canonical == rest and row_bits % row.word_bits == 0
 
 
 def carries_of(outputs: Sequence[Output], values: Iterable[Value], tasks: Iterable[Task]) -> tuple[Carry, ...]:

@@ -37,9 +37,10 @@ def _tasks(design: Design) -> Iterator[Task]:
     for name, load in design.loads.items():
         yield load_task(name, load, _write(design, name, load.value), design.platform)
     for name, store in design.stores.items():
-        yield store_task(name, store, input_stream(name))
+        yield store_task(name, store, input_stream(name), design.platform)
     for name, (value, kernel, converter) in design.converters.items():
-        yield converter_task(name, kernel, converter, input_stream(name), _write(design, name, value))
+        write = _write(design, name, value)
+        yield converter_task(name, kernel, converter, input_stream(name), write, design.platform)
     for name, fork in design.forks.items():
         copies = design.leaving.get((name, fork.value), ())
         yield fork_task(name, fork.kernel, fork.itensor, input_stream(name), copies)

@@ -49,7 +49,7 @@ def _dynamic_watts(area: Resources, platform: Platform) -> float:
         + area.bram36 * power.bram36_mw * 1e-3
         + area.uram * power.uram_mw * 1e-3
         + (area.lut * power.lut_uw + area.ff * power.ff_uw) * 1e-6
-    ) * (platform.clock_mhz / 250.0)
+    ) * (platform.clock_mhz / power.clock_mhz)
 
 
 def _active_watts(
@@ -80,7 +80,7 @@ def violations_of(
     for name in DIE_RESOURCES:
         largest = max(getattr(slr, name) for slr in platform.dies.slrs)
         demands.append((f"slr_{name}", max((getattr(a, name) for a in areas), default=0), largest))
-    image = max((t.dma.words * 64 for t in tasks.transfers), default=0)
+    image = max((t.dma.channel_bytes for t in tasks.transfers), default=0)
     demands.append(("hbm_channel_bytes", image, platform.hbm.channel_bytes))
     return tuple(Violation(name, float(demand), float(bound)) for name, demand, bound in demands if demand > bound)
 

@@ -16,8 +16,6 @@ from compiler.platforms.platform import Platform
 MICROSECONDS = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}
 # Powers of these are of the whole card; a tool's power report is of the chip, without the card around it.
 OF_THE_CARD = frozenset({Fidelity.ESTIMATE, Fidelity.SIMULATE, Fidelity.BOARD})
-# What no arithmetic beats: four 4-bit products in a DSP48E2 (WP521); eight LUTs for the smallest product that we emit.
-PRODUCTS_PER_DSP, LUTS_PER_PRODUCT = 4, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,7 @@ def _latency(metric: Metric, platform: Platform, work: Work) -> Iterator[Flag]:
     if unit is None:
         return
     traffic = work.hbm_bytes / (limits.hbm_gb_s * 1e3)
-    rate = PRODUCTS_PER_DSP * limits.part["dsp"] + limits.part["lut"] / LUTS_PER_PRODUCT
+    rate = limits.dsp_products * limits.part["dsp"] + limits.part["lut"] / limits.product_luts
     arithmetic = work.products / (rate * limits.clock_mhz)
     if metric.value * unit < traffic:
         yield _flag(metric, traffic / unit, f"HBM takes {traffic:,.6g} us for {work.hbm_bytes:,.6g} bytes at its peak")
@@ -121,7 +119,7 @@ def _bandwidth(metric: Metric, platform: Platform, _work: Work) -> Iterator[Flag
 
 
 def _ports(metric: Metric, platform: Platform, _work: Work) -> Iterator[Flag]:
-    yield from _above(metric, platform.hbm.channels, "HBM has")
+    yield from _above(metric, max(platform.hbm.channels, platform.budget.hbm_ports), "HBM has")
 
 
 _CHECKS: dict[str, Callable[[Metric, Platform, Work], Iterator[Flag]]] = {

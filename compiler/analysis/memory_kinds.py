@@ -6,17 +6,15 @@ memory away from the optimum. What moved without need moves back. The resource t
 the fast rule; where nothing runs out, nothing moves, so that search and compiled design agree.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from compiler.analysis.memory import MemoryCost, buffer_memory, buffer_of, fifo_of, stream_memory
+from compiler.analysis.memory import MemoryCost, block_kinds, buffer_memory, buffer_of, fifo_of, stream_memory
 from compiler.analysis.resources import Resources
 from compiler.graph.task_graph import Buffer, MemoryKind, Stream, Task, TaskGraph
+from compiler.platforms.memories import Memories
 from compiler.platforms.platform import Platform
 
-# No memory here has initial content, which URAM could not hold.
-BLOCK_KINDS: tuple[MemoryKind, ...] = ("bram", "uram")
-LUTRAM_LIMIT = 512  # words: deeper LUTRAM needs multiplexers that do not reach the clock
 POOLS = ("bram36", "uram", "lut")
 
 Pool = Mapping[str, float]
@@ -31,33 +29,31 @@ class Memory:
     options: tuple[MemoryCost, ...]
 
 
-def _options(chosen: MemoryCost, depth: int, others: Iterable[MemoryCost]) -> tuple[MemoryCost, ...]:
-    if chosen.kind not in BLOCK_KINDS:
-        return (chosen,)
-    allowed = (o for o in others if o.kind != chosen.kind and (o.kind != "lutram" or depth <= LUTRAM_LIMIT))
-    return (chosen, *allowed)
+def _others(chosen: MemoryCost, depth: int, memories: Memories) -> tuple[MemoryKind, ...]:
+    """What else a memory may be made of. None here has initial content, which URAM could not hold."""
+    blocks = block_kinds(memories)
+    kinds: tuple[MemoryKind, ...] = ("lutram", *blocks) if depth <= memories.lutram_limit else blocks
+    return tuple(kind for kind in kinds if kind != chosen.kind) if chosen.kind in blocks else ()
 
 
-def _kinds() -> tuple[MemoryKind, ...]:
-    return ("lutram", *BLOCK_KINDS)
-
-
-def buffer_choices(task: str, buffer: Buffer) -> Memory:
+def buffer_choices(task: str, buffer: Buffer, memories: Memories) -> Memory:
     """What the buffer may be made of."""
-    others = (buffer_of(kind, buffer.width, buffer.depth, buffer.banks) for kind in _kinds())
-    return Memory(task, buffer.name, _options(buffer_memory(buffer), buffer.depth, others))
+    chosen, shape = buffer_memory(buffer, memories), (buffer.width, buffer.depth, buffer.banks)
+    others = (buffer_of(kind, *shape, memories) for kind in _others(chosen, buffer.depth, memories))
+    return Memory(task, buffer.name, (chosen, *others))
 
 
-def fifo_choices(stream: Stream) -> Memory:
+def fifo_choices(stream: Stream, memories: Memories) -> Memory:
     """What the FIFO may be made of; it counts to the task that reads it."""
-    others = (fifo_of(kind, stream.width, stream.depth) for kind in _kinds())
-    return Memory(stream.target, stream.name, _options(stream_memory(stream), stream.depth, others))
+    chosen, shape = stream_memory(stream, memories), (stream.width, stream.depth)
+    others = (fifo_of(kind, *shape, memories) for kind in _others(chosen, stream.depth, memories))
+    return Memory(stream.target, stream.name, (chosen, *others))
 
 
-def memories_of(tasks: TaskGraph) -> list[Memory]:
+def memories_of(tasks: TaskGraph, memories: Memories) -> list[Memory]:
     """All buffers and FIFOs. Names do not clash: a buffer's memory goes by its task."""
-    buffers = [buffer_choices(task.name, buffer) for task in tasks.tasks for buffer in task.buffers]
-    return [*buffers, *(fifo_choices(stream) for stream in tasks.streams)]
+    buffers = [buffer_choices(task.name, buffer, memories) for task in tasks.tasks for buffer in task.buffers]
+    return [*buffers, *(fifo_choices(stream, memories) for stream in tasks.streams)]
 
 
 def _amounts(cost: MemoryCost) -> dict[str, float]:
@@ -157,11 +153,11 @@ def fit_board(tasks: TaskGraph, area: Resources, platform: Platform) -> TaskGrap
     budget = platform.budget
     if area.bram36 <= budget.bram36 and area.uram <= budget.uram:
         return tasks
-    memories = memories_of(tasks)
+    memories = memories_of(tasks, platform.memories)
     bound = {pool: float(getattr(budget, pool)) for pool in POOLS}
     return fit_memories(tasks, memories, free_for(memories, area, bound))
 
 
-def bind_fifos(tasks: TaskGraph) -> TaskGraph:
+def bind_fifos(tasks: TaskGraph, memories: Memories) -> TaskGraph:
     """`tasks` with the kind of every FIFO written down."""
-    return replace(tasks, streams=tuple(replace(s, kind=stream_memory(s).kind) for s in tasks.streams))
+    return replace(tasks, streams=tuple(replace(s, kind=stream_memory(s, memories).kind) for s in tasks.streams))

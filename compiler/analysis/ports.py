@@ -14,9 +14,7 @@ from compiler.graph.task_graph import DmaTask, TaskGraph
 
 Key = TypeVar("Key")
 
-# Bursts of 1 KB reach the channel's full bandwidth (u55c_facts); the adapter buffers all that is outstanding,
-# 256 words of 512 bits, which `compiler.analysis.resources` counts. Bursts of 4 KB would take twice that.
-BURST_WORDS, OUTSTANDING_BURSTS = 16, 16
+OUTSTANDING_BURSTS = 16  # of `Hbm.burst_words`: what HLS takes by default; the adapter buffers all of them
 
 
 def paired_stores(loads: Mapping[Key, int], stores: Mapping[Key, int]) -> dict[Key, Key]:

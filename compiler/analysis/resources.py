@@ -8,12 +8,10 @@ from math import prod
 from compiler.analysis.area import Shape, counter_bits, fifo_logic, operator_logic, port_logic, port_memory, task_logic
 from compiler.analysis.banks import divider_bits
 from compiler.analysis.memory import buffer_memory, stream_memory
-from compiler.analysis.ports import BURST_WORDS, OUTSTANDING_BURSTS
+from compiler.analysis.ports import OUTSTANDING_BURSTS
 from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.task_graph import ComputeTask, ConverterTask, DmaTask, Stream, Task, TaskGraph
 from compiler.platforms.platform import Platform
-
-BUFFERED_WORDS = BURST_WORDS * OUTSTANDING_BURSTS  # of one direction of an m_axi adapter: all that may be outstanding
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +75,8 @@ def _operator_area(
 @lru_cache(maxsize=4096)
 def _port_area(ports: int, platform: Platform) -> Resources:
     """m_axi adapters of a load or store."""
-    bits = platform.hbm.port_bits
-    port, memory = port_logic(bits, platform.area), port_memory(bits, BUFFERED_WORDS)
+    bits, words = platform.hbm.port_bits, platform.hbm.burst_words * OUTSTANDING_BURSTS
+    port, memory = port_logic(bits, platform.area), port_memory(bits, words, platform.memories)
     return Resources(port.lut * ports, port.ff * ports, 0, memory.bram36 * ports, 0, ports)
 
 
@@ -102,7 +100,7 @@ def task_resources(task: Task, tasks: TaskGraph, platform: Platform) -> Resource
             ff += _register_bits(task)
         case _:
             pass
-    for memory in map(buffer_memory, task.buffers):
+    for memory in (buffer_memory(buffer, platform.memories) for buffer in task.buffers):
         lut, bram36, uram = lut + memory.lut, bram36 + memory.bram36, uram + memory.uram
     return Resources(lut, ff, dsp, bram36, uram, ports)
 
@@ -115,8 +113,8 @@ def kernel_resources(tasks: TaskGraph, platform: Platform) -> Resources:
 
 def stream_resources(stream: Stream, platform: Platform) -> Resources:
     """The FIFO's memory, control and registers."""
-    memory = stream_memory(stream)
-    logic = fifo_logic(memory.kind, stream.width, stream.depth, platform.area)
+    memory = stream_memory(stream, platform.memories)
+    logic = fifo_logic(memory.kind, stream.width, stream.depth, platform)
     return Resources(logic.lut, logic.ff, 0, memory.bram36, memory.uram)
 
 

@@ -178,17 +178,18 @@ def _throttled(run: _Run, read: _Read, arrival: Arrival, stock: int, span: float
 
 
 @lru_cache(maxsize=8)
-def _steps(same: Same[tuple[Task, ...]]) -> tuple[_Step, ...]:
+def _steps(same: Same[tuple[Task, ...]], platform: Platform) -> tuple[_Step, ...]:
     """What is the same in all schedules of these tasks, whatever their FIFOs are: two of them are made of a design."""
     loads = {t.writes[0].stream: t for t in same.value if isinstance(t, LoadTask)}
     return tuple(
-        _Step(task, tuple(_read(task, access, loads) for access in task.reads), _writes(task)) for task in same.value
+        _Step(task, tuple(_read(task, access, loads, platform) for access in task.reads), _writes(task))
+        for task in same.value
     )
 
 
-def _read(task: Task, access: Access, loads: Mapping[str, LoadTask]) -> _Read:
+def _read(task: Task, access: Access, loads: Mapping[str, LoadTask], platform: Platform) -> _Read:
     timing, load = task.timing, loads.get(access.stream)
-    name, ahead = (load.name, adapter_tokens(load)) if load is not None else (None, 0)
+    name, ahead = (load.name, adapter_tokens(load, platform)) if load is not None else (None, 0)
     return _Read(access, timing.first(access), timing.last(access), timing.tokens(access), name, ahead)
 
 
@@ -247,7 +248,7 @@ def schedule(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, TaskTime],
     """When each task runs, in cycles since its kernel started, and the length of each kernel. O(streams x loops)."""
     found = _Schedule(tasks, platform)
     lengths = [0.0] * tasks.kernels
-    for step in _steps(Same(tasks.tasks)):
+    for step in _steps(Same(tasks.tasks), platform):
         found.add_load(step.task) if isinstance(step.task, LoadTask) else found.add(step)
     for task in tasks.tasks:
         lengths[task.kernel] = max(lengths[task.kernel], found.times[task.name].end)

@@ -38,6 +38,7 @@ from compiler.graph.task_graph import (
     TimingSpec,
 )
 from compiler.options import Multiplier
+from compiler.platforms.memories import Memories
 from compiler.platforms.platform import Platform
 
 BUFFER_CYCLES = 2  # address and data stage of an on-chip memory
@@ -83,7 +84,9 @@ def _pipeline(op: LinalgOp, nest: Nest, multiplier: Multiplier, platform: Platfo
     if accumulators > REGISTER_ACCUMULATORS:
         width = DTYPE_BITS[op.body.dtype_of(op.body.result)]
         banks = prod(nest.unroll[d] for d in op.outputs[0].dims)
-        buffers = (Buffer("acc", width, accumulators, banks, buffer_cost(width, accumulators, banks).kind),)
+        buffers = (
+            Buffer("acc", width, accumulators, banks, buffer_cost(width, accumulators, banks, platform.memories).kind),
+        )
     interval, depth = initiation_interval(op, nest, platform), pipeline_depth(op, nest, multiplier, platform)
     return _Pipeline(
         TimingSpec(nest.trips, interval, depth),
@@ -154,15 +157,17 @@ def _concat_task(
     return ConcatTask(c_name(op.name), kernel, timing, tuple(inputs), (Access(write),), op, nest)
 
 
-def converter_task(name: str, kernel: int, converter: Converter, read: str, write: str) -> ConverterTask:
+def converter_task(
+    name: str, kernel: int, converter: Converter, read: str, write: str, platform: Platform
+) -> ConverterTask:
     """Re-orders tokens through a buffer, one row of its realisation after the other."""
-    timing, (fill, drain), buffer = _converter_pipeline(converter)
+    timing, (fill, drain), buffer = _converter_pipeline(converter, platform.memories)
     reads, writes = (Access(read, fill),), (Access(write, drain),)
     return ConverterTask(name, kernel, timing, reads, writes, converter, buffers=(buffer,))
 
 
 @lru_cache(maxsize=16384)
-def _converter_pipeline(converter: Converter) -> tuple[TimingSpec, tuple[Gates, Gates], Buffer]:
+def _converter_pipeline(converter: Converter, memories: Memories) -> tuple[TimingSpec, tuple[Gates, Gates], Buffer]:
     """Loops over rows, steps and columns, without those that are always of one iteration; gates of fill and drain."""
     chosen, shared = converter.realisation, converter.shared
     trips = (shared + chosen.delay, chosen.steps, chosen.columns)
@@ -177,7 +182,7 @@ def _converter_pipeline(converter: Converter) -> tuple[TimingSpec, tuple[Gates, 
     banks = prod(converter_banks(converter))
     depth = -(-prod(converter.memory) // banks)
     timing = TimingSpec(tuple(trips[k] for k in kept), 1, READ_WRITE_CYCLES + BUFFER_CYCLES)
-    buffer = Buffer("buffer", width, depth, banks, buffer_cost(width, depth, banks).kind)
+    buffer = Buffer("buffer", width, depth, banks, buffer_cost(width, depth, banks, memories).kind)
     return timing, (gates(0, chosen.fill), gates(chosen.delay, chosen.drain)), buffer
 
 
@@ -202,15 +207,15 @@ def load_task(name: str, load: Transfer, write: str, platform: Platform) -> Load
     timing = _transfer_timing(load.itensor, packing, platform.hbm.read_latency_cycles + READ_WRITE_CYCLES)
     words, last = packing.words_per_token, len(timing.trips) - 1
     writes = (Access(write, (Gate(last, words - 1, words),) if words > 1 else ()),)
-    return LoadTask(name, load.kernel, timing, (), writes, _dma(load), load.itensor)
+    return LoadTask(name, load.kernel, timing, (), writes, _dma(load, platform), load.itensor)
 
 
-def store_task(name: str, store: Transfer, read: str) -> StoreTask:
+def store_task(name: str, store: Transfer, read: str, platform: Platform) -> StoreTask:
     """Packs tokens into words and writes them to HBM in order."""
     packing = _packing(store)
     timing = _transfer_timing(store.itensor, packing, READ_WRITE_CYCLES)
     reads = (Access(read, (Gate(len(timing.trips) - 1, 0, 1),) if packing.words_per_token > 1 else ()),)
-    return StoreTask(name, store.kernel, timing, reads, (), _dma(store), store.itensor)
+    return StoreTask(name, store.kernel, timing, reads, (), _dma(store, platform), store.itensor)
 
 
 def _packing(transfer: Transfer) -> Packing:
@@ -219,8 +224,9 @@ def _packing(transfer: Transfer) -> Packing:
     return transfer.packing
 
 
-def _dma(transfer: Transfer) -> Dma:
-    return Dma(transfer.value, transfer.itensor.without_rereads(), *_packing(transfer))
+def _dma(transfer: Transfer, platform: Platform) -> Dma:
+    layout = transfer.itensor.without_rereads()
+    return Dma(transfer.value, layout, *_packing(transfer), platform.hbm.port_bits)
 
 
 @lru_cache(maxsize=16384)

@@ -21,8 +21,7 @@ from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand
 from compiler.graph.nest import Nest, NestLoop
 from compiler.options import Knobs
-
-FLOAT_ACCUMULATION_CYCLES = 7  # latency of the float adder; the paper's heap counts iterations only
+from compiler.platforms.platform import Platform
 
 
 @lru_cache(maxsize=4096)
@@ -74,12 +73,12 @@ Limits = tuple[tuple[tuple[int, ...], int], ...]  # elements that a token over t
 
 
 @lru_cache(maxsize=16384)
-def _growth(op: LinalgOp, tile: tuple[int, ...], limits: Limits) -> tuple[_Step, ...]:
+def _growth(op: LinalgOp, tile: tuple[int, ...], limits: Limits, adder_cycles: int) -> tuple[_Step, ...]:
     """All steps from one lane on: the path is the operation's own, the heap only says how far it goes."""
     order, factor = _growth_order(op), [1] * len(op.loops)
-    steps = [_step(op, tile, factor)]
+    steps = [_step(op, tile, factor, adder_cycles)]
     while _grow(op, tile, limits, order, factor):
-        steps.append(_step(op, tile, factor))
+        steps.append(_step(op, tile, factor, adder_cycles))
     return tuple(steps)
 
 
@@ -99,27 +98,32 @@ def _grow(op: LinalgOp, tile: tuple[int, ...], limits: Limits, order: Sequence[i
     return False
 
 
-def _step(op: LinalgOp, tile: tuple[int, ...], factor: Sequence[int]) -> _Step:
-    """The operation's iterations, slowed where a float accumulator is updated too often."""
+def _step(op: LinalgOp, tile: tuple[int, ...], factor: Sequence[int], adder_cycles: int) -> _Step:
+    """The operation's iterations, slowed where a float accumulator is updated too often (the paper's heap counts
+    iterations only).
+    """
     lanes = prod(factor)
     cycles, body = op.iterations / lanes, op.body
     if op.reduction is not None and body is not None and body.dtype_of(body.result) == "f32":
         inner = prod(tile[d] // factor[d] for d, kind in enumerate(op.iterators) if kind == "parallel")
-        cycles *= -(-FLOAT_ACCUMULATION_CYCLES // inner)
+        cycles *= -(-adder_cycles // inner)
     return _Step(tuple(factor), lanes, cycles)
 
 
 class _Unroll:
     """How far one operation has grown. Tokens never get wider than the knobs allow."""
 
-    def __init__(self, graph: LinalgGraph, op: LinalgOp, tile: tuple[int, ...], knobs: Knobs):
+    def __init__(self, graph: LinalgGraph, op: LinalgOp, tile: tuple[int, ...], knobs: Knobs, platform: Platform):
         limits = (
-            (operand.dims, _token_limit(graph, op, operand, knobs) // DTYPE_BITS[graph.value[operand.value].dtype])
+            (
+                operand.dims,
+                _token_limit(graph, op, operand, knobs, platform) // DTYPE_BITS[graph.value[operand.value].dtype],
+            )
             for operand in (*op.inputs, *op.outputs)
             if operand.dims
         )
         self.op, self.tile = op, tile
-        self._steps = iter(_growth(op, tile, tuple(limits)))
+        self._steps = iter(_growth(op, tile, tuple(limits), platform.operators["fadd"].latency))
         self.at = next(self._steps)
 
     def grow(self) -> bool:
@@ -129,10 +133,10 @@ class _Unroll:
         return step is not None
 
 
-def _token_limit(graph: LinalgGraph, op: LinalgOp, operand: Operand, knobs: Knobs) -> int:
+def _token_limit(graph: LinalgGraph, op: LinalgOp, operand: Operand, knobs: Knobs, platform: Platform) -> int:
     """Bits that one token of the operand may have: weights of a contraction come straight from their HBM ports."""
     if op.is_contraction and graph.value[operand.value].role == "param":
-        return max(knobs.stream_width, 512 * knobs.hbm_channels)
+        return max(knobs.stream_width, platform.hbm.port_bits * knobs.hbm_channels)
     return knobs.stream_width
 
 
@@ -152,7 +156,7 @@ def _nest(op: LinalgOp, tile: Sequence[int], unroll: Sequence[int], order: Seque
     return Nest(tuple(loop for loop in loops if loop.trip > 1), tuple(unroll))
 
 
-def plan_nests(graph: LinalgGraph, knobs: Knobs) -> dict[str, Nest]:
+def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str, Nest]:
     """The nest of every operation. O(operations x log(unroll)) heap steps.
 
     `chunk` and `concat` only route tokens: they take the token shape that arrives. Raises InvalidInputError where an
@@ -170,7 +174,7 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs) -> dict[str, Nest]:
             continue
         override = knobs.override(op.name)
         tile = tile_sizes(op, override.tile or knobs.default_tile_size, _chunked_dims(graph, op))
-        unroll = _Unroll(graph, op, tile, knobs)
+        unroll = _Unroll(graph, op, tile, knobs, platform)
         unrolls[op.name] = unroll
         if override.unroll is not None:
             while unroll.at.lanes < override.unroll and unroll.grow():
@@ -192,7 +196,7 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs) -> dict[str, Nest]:
     for op in graph.ops:
         if op.kind != "generic":
             nests[op.name] = _routing_nest(graph, op, nests)
-    return vectorise(graph, nests, knobs)
+    return vectorise(graph, nests, knobs, platform)
 
 
 def _routing_nest(graph: LinalgGraph, op: LinalgOp, nests: dict[str, Nest]) -> Nest:

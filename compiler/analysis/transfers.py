@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import ceil, prod
 
 from compiler.analysis.placement.channels import assign_channels
-from compiler.analysis.ports import BURST_WORDS, OUTSTANDING_BURSTS
+from compiler.analysis.ports import OUTSTANDING_BURSTS
 from compiler.graph.same import Same
 from compiler.graph.task_graph import DmaTask, Task, TaskGraph
 from compiler.platforms.platform import Platform
@@ -62,13 +62,14 @@ def _share(words: int, users: Sequence[int]) -> Fraction:
 
 
 def words_of(task: DmaTask) -> int:
-    """Words of `channels` x 512 bits that a load or store moves in one run, re-reads included."""
+    """Words (`Dma.word_bits`) that a load or store moves in one run, re-reads included."""
     return ceil(task.timing.iterations / task.dma.tokens_per_word)
 
 
-def adapter_tokens(load: DmaTask) -> int:
+def adapter_tokens(load: DmaTask, platform: Platform) -> int:
     """Tokens that the adapter of a load's ports asks for ahead of it, at least one."""
-    return max(1, OUTSTANDING_BURSTS * BURST_WORDS * load.dma.tokens_per_word // load.dma.words_per_token)
+    words = OUTSTANDING_BURSTS * platform.hbm.burst_words
+    return max(1, words * load.dma.tokens_per_word // load.dma.words_per_token)
 
 
 def transfer_cycles(tasks: TaskGraph, platform: Platform) -> Mapping[str, float]:
@@ -116,7 +117,7 @@ def kernel_hbm_bytes(tasks: TaskGraph) -> tuple[float, ...]:
     """Bytes that cross the HBM ports in one run of each kernel, re-reads included."""
     traffic = [0.0] * tasks.kernels
     for task in tasks.transfers:
-        traffic[task.kernel] += words_of(task) * task.dma.channels * 64
+        traffic[task.kernel] += words_of(task) * task.dma.word_bits // 8
     return tuple(traffic)
 
 

@@ -16,6 +16,7 @@ from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.nest import Nest, NestLoop
 from compiler.options import Knobs
+from compiler.platforms.platform import Platform
 
 
 def appends_to_cache(graph: LinalgGraph, op: LinalgOp) -> bool:
@@ -45,9 +46,9 @@ def append_nest(graph: LinalgGraph, op: LinalgOp, knobs: Knobs) -> Nest:
     return Nest(tuple(loop for loop in loops if loop.trip > 1), tuple(unroll))
 
 
-def vectorise(graph: LinalgGraph, nests: Mapping[str, Nest], knobs: Knobs) -> dict[str, Nest]:
+def vectorise(graph: LinalgGraph, nests: Mapping[str, Nest], knobs: Knobs, platform: Platform) -> dict[str, Nest]:
     """The nests, widened. O(operations)."""
-    wider = widen_rows(graph, nests, knobs)
+    wider = widen_rows(graph, nests, knobs, platform)
     return {
         op.name: append_nest(graph, op, knobs) if appends_to_cache(graph, op) else wider[op.name] for op in graph.ops
     }

@@ -15,18 +15,18 @@ from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.nest import Nest, NestLoop
 from compiler.graph.same import Same
 from compiler.options import Knobs
+from compiler.platforms.platform import Platform
 
 SHARE = 1 / 16  # of the slowest task's cycles: below that a chain does not count
 EXTRA = 1 / 4  # of `overall_unroll` may go to chains on top of it
-FLOAT_ACCUMULATION_CYCLES = 7
 
 
-def cycles(op: LinalgOp, nest: Nest) -> int:
+def cycles(op: LinalgOp, nest: Nest, platform: Platform) -> int:
     """About how long a task runs: its iterations, slowed where a float accumulator is updated too often."""
     body = op.body
     if op.reduction is None or body is None or body.dtype_of(body.result) != "f32" or op.reduction.combiner == "max":
         return nest.iterations
-    return nest.iterations * -(-FLOAT_ACCUMULATION_CYCLES // max(1, nest.reuse_distance(op.iterators)))
+    return nest.iterations * -(-platform.operators["fadd"].latency // max(1, nest.reuse_distance(op.iterators)))
 
 
 def row_chains(graph: LinalgGraph, knobs: Knobs) -> list[list[LinalgOp]]:
@@ -62,7 +62,7 @@ def _is_chunked(graph: LinalgGraph, op: LinalgOp) -> bool:
     return any(reader.kind == "chunk" for out in op.outputs for reader, _ in graph.consumers[out.value])
 
 
-def serial_cycles(chain: Sequence[LinalgOp], nests: Mapping[str, Nest]) -> float:
+def serial_cycles(chain: Sequence[LinalgOp], nests: Mapping[str, Nest], platform: Platform) -> float:
     """Cycles that the tasks of a chain take one after the other: in each round of the loops outside its reductions. 0
     where nothing reduces over time.
     """
@@ -71,7 +71,7 @@ def serial_cycles(chain: Sequence[LinalgOp], nests: Mapping[str, Nest]) -> float
         for op in chain
         if (loops := nests[op.name].reduction_loops(op.iterators))
     ]
-    return sum(cycles(op, nests[op.name]) for op in chain) / min(rounds) if rounds else 0.0
+    return sum(cycles(op, nests[op.name], platform) for op in chain) / min(rounds) if rounds else 0.0
 
 
 def doubled(graph: LinalgGraph, op: LinalgOp, nest: Nest, knobs: Knobs) -> Nest | None:
@@ -103,14 +103,14 @@ def _wider(graph: LinalgGraph, chain: Sequence[LinalgOp], nests: Mapping[str, Ne
     return {name: nest for name, nest in made.items() if nest is not None} if None not in made.values() else {}
 
 
-def widen_rows(graph: LinalgGraph, nests: Mapping[str, Nest], knobs: Knobs) -> dict[str, Nest]:
+def widen_rows(graph: LinalgGraph, nests: Mapping[str, Nest], knobs: Knobs, platform: Platform) -> dict[str, Nest]:
     """The nests, chains widened, the longest first. O(chains x log(lanes) x operations of a chain)."""
     made = dict(nests)
-    slowest = max((cycles(op, made[op.name]) for op in graph.ops if op.kind == "generic"), default=0)
+    slowest = max((cycles(op, made[op.name], platform) for op in graph.ops if op.kind == "generic"), default=0)
     lanes = int(knobs.overall_unroll * EXTRA)
     chains = row_chains(graph, knobs)
     while chains:
-        serial, place = max((serial_cycles(chain, made), -k) for k, chain in enumerate(chains))
+        serial, place = max((serial_cycles(chain, made, platform), -k) for k, chain in enumerate(chains))
         if serial <= slowest * SHARE:
             break
         wider = _wider(graph, chains[-place], made, knobs)

@@ -101,7 +101,7 @@ def calibrate(
     tables = fixtures / "derived" if fixtures is not None else None
     if not used and power_table is None:
         raise InvalidInputError(f"none of {len(reports) + len(skipped)} files is such a report; give {NEEDS}")
-    samples, pairs = samples_of(used), _pairs(used, tables)
+    samples, pairs = samples_of(used, platform.memories), _pairs(used, tables)
     fifos = fifo_samples(tables / FIFO_TABLE) if tables is not None and _has(tables, FIFO_TABLE) else ()
     before = coefficients_of(platform.area)
     return Calibration(

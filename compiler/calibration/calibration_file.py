@@ -9,6 +9,7 @@ from pathlib import Path
 
 from compiler.calibration.calibrate import Calibration
 from compiler.errors import ToolError
+from compiler.platforms.overlay import FIXED
 
 
 def write_calibration(calibration: Calibration, date: str, file: Path) -> None:
@@ -35,7 +36,9 @@ def _lines(calibration: Calibration, date: str) -> Iterator[str]:
     if calibration.power is not None:
         yield ""
         yield "[power]"
-        yield from (f"{key} = {value:.6g}" for key, value in asdict(calibration.power.model).items())
+        yield from (
+            f"{key} = {value:.6g}" for key, value in asdict(calibration.power.model).items() if key not in FIXED
+        )
     yield ""
     yield "[provenance]"
     yield f"date = {_text(date)}"

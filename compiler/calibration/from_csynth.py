@@ -8,14 +8,15 @@ from functools import cached_property
 from statistics import median
 
 from compiler.analysis.area import Shape, counter_bits, fifo_memory, operator_logic, port_memory
-from compiler.analysis.memory import buffer_kind, buffer_of, fifo_kind, fifo_logic_kind
-from compiler.analysis.resources import BUFFERED_WORDS
+from compiler.analysis.memory import buffer_kind, buffer_of, csynth_fifo_kind, fifo_logic_kind
 from compiler.calibration.cores import core_area, is_core
 from compiler.calibration.samples import TASK, Amount, Sample
+from compiler.platforms.memories import Memories
 from compiler.platforms.platform import Operator
 from compiler.toolchain.hls.csynth import CsynthReport, Module
 from compiler.toolchain.hls.csynth_rows import Area, FifoRow, MemoryRow
 
+ADAPTER_WORDS = 16 * 16  # that one direction of an m_axi adapter buffers unless HLS is told otherwise
 PIPELINE, DMA, TOP, CONTROL = "pipeline task", "DMA task", "dataflow top", "s_axilite control"
 ADAPTER, FIFO, FIFOS, MEMORY, DESIGN = "m_axi adapter", "FIFO", "FIFOs of a report", "memory", "whole design"
 
@@ -29,14 +30,15 @@ _BURST = re.compile(r"^\| m_axi_\w+ +\| (?:read|write) +\| [\w ]+ \| (\d+) +\| (
 
 @dataclass(frozen=True)
 class Reading:
-    """One report with its text and the groups that it is held out with. `tokens`: for designs of ours, the bits that
-    each task moves in an iteration.
+    """One report of a part with `memories`, with its text and the groups that it is held out with. `tokens`: for
+    designs of ours, the bits that each task moves in an iteration.
     """
 
     report: CsynthReport
     text: str
     source: str
     design: str
+    memories: Memories
     tokens: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def samples(self) -> Iterator[Sample]:
@@ -92,13 +94,13 @@ class Reading:
         used = [(core, distinct) for core, distinct, _ in cores]
         lut, ff, dsp, _ = operator_logic(used, 1)
         mine = [m for m in self.report.memories if m.module == module.name]
-        logic = sum(_memory_lut(m) for m in mine)
+        logic = sum(map(self._memory_lut, mine))
         features = dict(zip((f"task.{name}" for name in TASK), (1.0, *map(float, shape)), strict=True))
         area = module.area
         return self._sample(
             DMA if self._port_bits(module) else PIPELINE, module.name, "task", features,
             lut=Amount(area.lut, lut + logic), ff=Amount(area.ff, ff), dsp=Amount(area.dsp, dsp),
-            bram36=Amount(_half(area.bram18), sum(_memory_bram36(m) for m in mine)),
+            bram36=Amount(_half(area.bram18), sum(map(self._memory_bram36, mine))),
         )  # fmt: skip
 
     def _shape(self, module: Module) -> Shape | None:
@@ -144,7 +146,8 @@ class Reading:
             if row.module.endswith("_s_axi"):
                 yield self._sample(CONTROL, row.name, "kernel", {"kernel.base": 1.0}, lut=lut, ff=ff)
             elif bits is not None:
-                bram36 = Amount(_half(row.area.bram18), 2 * port_memory(bits, BUFFERED_WORDS).bram36)
+                memory = port_memory(bits, ADAPTER_WORDS, self.memories)
+                bram36 = Amount(_half(row.area.bram18), 2 * memory.bram36)
                 features = {"port.base": 2.0, "port.bit": 2.0 * bits}
                 yield self._sample(ADAPTER, row.name, "port", features, lut=lut, ff=ff, bram36=bram36)
             else:
@@ -167,13 +170,13 @@ class Reading:
         breakdown = self.report.breakdown
         total = dict(breakdown.by_kind).get("FIFO") if breakdown is not None else None
         if rows and total is not None and total.lut is not None and len(rows) == len(self.report.fifos):
-            lut = Amount(total.lut, sum(_fifo_lut(row) for row in rows))
+            lut = Amount(total.lut, sum(map(self._fifo_lut, rows)))
             yield self._sample(FIFOS, self.report.top, "fifo", fifo_features(rows), lut=lut)
 
     def _memory(self, row: MemoryRow) -> Sample | None:
         if not row.width or not row.words or row.area.bram18 is None:
             return None
-        bram36 = Amount(row.area.bram18 / 2, _memory_bram36(row))
+        bram36 = Amount(row.area.bram18 / 2, self._memory_bram36(row))
         return self._sample(MEMORY, row.name, "", {}, bram36=bram36)
 
     def _whole_design(self) -> Iterator[Sample]:
@@ -186,8 +189,8 @@ class Reading:
         known = [t for t in tasks if t is not None]
         mine = [m for m in self.report.memories if m.module == top.name]
         features = _sum([*(t.features for t in known), fifo_features(fifos), {"process.base": float(len(known))}])
-        lut = sum(t.lut.fixed for t in known) + sum(map(_fifo_lut, fifos)) + sum(map(_memory_lut, mine))
-        bram36 = sum(t.bram36.fixed for t in known) + sum(map(_memory_bram36, mine))
+        lut = sum(t.lut.fixed for t in known) + sum(map(self._fifo_lut, fifos)) + sum(map(self._memory_lut, mine))
+        bram36 = sum(t.bram36.fixed for t in known) + sum(map(self._memory_bram36, mine))
         area = top.area
         yield self._sample(
             DESIGN, top.name, "", features,
@@ -196,6 +199,26 @@ class Reading:
             # csynth counts no depth of FIFOs: a block RAM column for each 36 bits, whatever lies below.
             bram36=Amount(_half(area.bram18), bram36 + sum(f.area.bram18 or 0 for f in fifos) / 2),
         )  # fmt: skip
+
+    def _fifo_lut(self, row: FifoRow) -> float:
+        assert row.width is not None
+        assert row.depth is not None
+        kind = csynth_fifo_kind(row.width, row.depth)
+        return fifo_memory(kind, row.width, row.depth, self.memories).lut
+
+    def _memory_lut(self, row: MemoryRow) -> float:
+        if not row.width or not row.words or row.area.bram18:
+            return 0.0
+        if buffer_kind(row.width, row.words, self.memories) != "lutram":
+            return 0.0
+        return buffer_of("lutram", row.width, row.words, row.banks or 1, self.memories).lut
+
+    def _memory_bram36(self, row: MemoryRow) -> float:
+        if not row.width or not row.words:
+            return 0.0
+        if buffer_kind(row.width, row.words, self.memories) in {"lutram", "registers"}:
+            return 0.0
+        return buffer_of("bram", row.width, row.words, row.banks or 1, self.memories).bram36
 
 
 def _half(bram18: int | None) -> float | None:
@@ -216,31 +239,7 @@ def fifo_features(rows: Iterable[FifoRow]) -> dict[str, float]:
     for row in rows:
         assert row.width is not None
         assert row.depth is not None
-        kind = fifo_logic_kind(_csynth_kind(row.width, row.depth), row.depth)
+        kind = fifo_logic_kind(csynth_fifo_kind(row.width, row.depth), row.depth)
         wide = 1 << (row.width - 1).bit_length()
         parts.append({f"fifo.{kind}.base": 1.0, f"fifo.{kind}.bit": float(wide)})
     return _sum(parts)
-
-
-def _csynth_kind(width: int, depth: int):
-    """csynth takes no URAM by itself."""
-    kind = fifo_kind(width, depth)
-    return "bram" if kind == "uram" else kind
-
-
-def _fifo_lut(row: FifoRow) -> float:
-    assert row.width is not None
-    assert row.depth is not None
-    return fifo_memory(_csynth_kind(row.width, row.depth), row.width, row.depth).lut
-
-
-def _memory_lut(row: MemoryRow) -> float:
-    if not row.width or not row.words or row.area.bram18 or buffer_kind(row.width, row.words) != "lutram":
-        return 0.0
-    return buffer_of("lutram", row.width, row.words, row.banks or 1).lut
-
-
-def _memory_bram36(row: MemoryRow) -> float:
-    if not row.width or not row.words or buffer_kind(row.width, row.words) in {"lutram", "registers"}:
-        return 0.0
-    return buffer_of("bram", row.width, row.words, row.banks or 1).bram36

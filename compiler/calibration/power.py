@@ -21,7 +21,6 @@ from compiler.solver.least_squares import non_negative
 
 COLUMNS = ("lut", "ff", "dsp", "bram36", "uram", "activity", "clock_mhz", "hbm_gb_s", "watts")
 FEWEST = 3
-REFERENCE_MHZ = 250.0  # at which the coefficients are given
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,8 @@ def dynamic_watts(run: PowerRun, power: PowerModel) -> float:
     """What the resources draw by the model, HBM aside."""
     milli = run.dsp * power.dsp_mw + run.bram36 * power.bram36_mw + run.uram * power.uram_mw
     watts = milli * 1e-3 + (run.lut * power.lut_uw + run.ff * power.ff_uw) * 1e-6
-    return watts * run.clock_mhz / REFERENCE_MHZ * (power.waiting_share + (1 - power.waiting_share) * run.activity)
+    active = power.waiting_share + (1 - power.waiting_share) * run.activity
+    return watts * run.clock_mhz / power.clock_mhz * active
 
 
 def predicted_watts(run: PowerRun, power: PowerModel) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 from compiler.calibration.from_csynth import Reading
 from compiler.calibration.samples import Sample
 from compiler.errors import InvalidInputError, ReportError
+from compiler.platforms.memories import Memories
 from compiler.toolchain.hls.csynth import CsynthReport
 from compiler.toolchain.report import Report
 from compiler.toolchain.reports import parse_source
@@ -79,10 +80,12 @@ def _files(paths: Sequence[Path]) -> list[Path]:
     return sorted(found)
 
 
-def samples_of(reports: Iterable[ReadReport]) -> tuple[Sample, ...]:
-    """Samples of all csynth reports. Twins count once: the .rpt and the .xml of a design, copies of a module in it."""
+def samples_of(reports: Iterable[ReadReport], memories: Memories) -> tuple[Sample, ...]:
+    """Samples of all csynth reports, of parts with these memories. Twins count once: the .rpt and the .xml of a design,
+    copies of a module in it.
+    """
     unique: dict[tuple[object, ...], Sample] = {}
-    for sample in _all_samples(reports):
+    for sample in _all_samples(reports, memories):
         name = "" if sample.part == "task" else sample.name
         amounts = (sample.lut.actual, sample.ff.actual, sample.bram36.actual)
         key = (sample.design, sample.kind, name, tuple(sample.features.values()), *amounts)
@@ -90,11 +93,11 @@ def samples_of(reports: Iterable[ReadReport]) -> tuple[Sample, ...]:
     return tuple(unique.values())
 
 
-def _all_samples(reports: Iterable[ReadReport]) -> Iterator[Sample]:
+def _all_samples(reports: Iterable[ReadReport], memories: Memories) -> Iterator[Sample]:
     for read in reports:
         if isinstance(read.report, CsynthReport):
-            tokens = token_bits(read.path)
-            yield from Reading(read.report, read.text, read.source, _design(read, read.report), tokens).samples()
+            design, tokens = _design(read, read.report), token_bits(read.path)
+            yield from Reading(read.report, read.text, read.source, design, memories, tokens).samples()
 
 
 def _design(read: ReadReport, report: CsynthReport) -> str:

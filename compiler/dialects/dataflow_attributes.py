@@ -199,7 +199,7 @@ class OutputAttr(PlainData[Output]):
 
 @irdl_attr_definition
 class PackingAttr(PlainData[Packing]):
-    """`#dataflow.packing<channels: 2, tokens_per_word: 4, words_per_token: 1>`: tokens in words of 2 x 512 bits."""
+    """`#dataflow.packing<channels: 2, tokens_per_word: 4, words_per_token: 1>`: tokens in words of two ports."""
 
     name = "dataflow.packing"
 

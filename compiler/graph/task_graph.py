@@ -140,7 +140,8 @@ class Buffer:
 @dataclass(frozen=True, slots=True)
 class Dma:
     """A transfer between HBM and a stream. The memory holds the tokens of `layout` in order, packed into words of
-    `channels` x 512 bits: `tokens_per_word` tokens a word, or `words_per_token` words a token, one of the two being 1.
+    `channels` x `port_bits` bits: `tokens_per_word` tokens a word, or `words_per_token` words a token, one of the two
+    being 1.
     """
 
     value: str
@@ -148,11 +149,21 @@ class Dma:
     channels: int
     tokens_per_word: int
     words_per_token: int
+    port_bits: int
 
     @property
     def words(self) -> int:
         """Words of the memory image."""
         return -(-self.layout.tokens // self.tokens_per_word) * self.words_per_token
+
+    @property
+    def word_bits(self) -> int:
+        return self.channels * self.port_bits
+
+    @property
+    def channel_bytes(self) -> int:
+        """Bytes of each channel of the memory image."""
+        return self.words * self.port_bits // 8
 
 
 @dataclass(frozen=True)
@@ -291,6 +302,11 @@ class TaskGraph:
         """Loads and stores."""
         return tuple(t for t in self.tasks if isinstance(t, DmaTask))
 
+    @property
+    def port_bits(self) -> int:
+        """Bits of a memory port of the board."""
+        return self.transfers[0].dma.port_bits
+
     @cached_property
     def padding_share(self) -> float:
         """Share of the points that contractions compute which are padding, in [0, 1)."""
@@ -373,6 +389,7 @@ def _task_json(task: Task) -> dict[str, Any]:
             data["converter"] = asdict(converter) | itensors | _converter_bytes(converter)
         case DmaTask(dma=dma):
             data["dma"] = asdict(dma) | {"layout": str(dma.layout), "words": dma.words}
+            del data["dma"]["port_bits"]  # the board's, which design.json names
         case _:
             pass
     return data

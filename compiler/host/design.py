@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from .packing import WORD_BYTES, Layout, layout_from_json
+from .packing import Layout, layout_from_json
 
 Role = Literal["param", "input", "output", "intermediate"]
 
@@ -29,7 +29,7 @@ class Image:
 
     @property
     def channel_bytes(self) -> int:
-        return self.layout.words * WORD_BYTES
+        return self.layout.channel_bytes
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""Memory images: tensors in the order in which a port streams them, packed into words of 512 bits a channel.
+"""Memory images: tensors in the order in which a port streams them, packed into words of a port's width a channel.
 
-Word w holds the elements of its tokens from the least significant bit on; bits 512 c .. 512 c + 511 of it are word w of
-channel c. `hls/stream_pack.h` is the same in C++.
+Word w holds the elements of its tokens from the least significant bit on; with p bits a port, bits p c .. p c + p - 1
+of it are word w of channel c. `hls/stream_pack.h` is the same in C++.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ NATIVE = {
     "i1": np.dtype("?"),
 }
 BITS = {"f32": 32, "i32": 32, "i8": 8, "i4": 4, "i1": 1}
-PORT_BITS = 512
-WORD_BYTES = PORT_BITS // 8
+OLDER_PORT_BITS = 512  # in manifests that do not say it: all designs were for one board
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,8 @@ class Step:
 class Layout:
     """A tensor as a port moves it: tokens of shape `element`, in the order of `loops`, outermost first.
 
-    `valid` is the tensor's shape where what moves is longer: zeros on the way in, dropped on the way out.
+    `valid` is the tensor's shape where what moves is longer: zeros on the way in, dropped on the way out. `port_bits`:
+    those of each channel's words; 0 where no memory holds them.
     """
 
     element: tuple[int, ...]
@@ -52,6 +52,7 @@ class Layout:
     tokens_per_word: int = 1
     words_per_token: int = 1
     valid: tuple[int, ...] = ()
+    port_bits: int = 0
 
     @property
     def tokens(self) -> int:
@@ -74,18 +75,24 @@ class Layout:
         """Words of each channel."""
         return -(-self.tokens // self.tokens_per_word) * self.words_per_token
 
+    @property
+    def channel_bytes(self) -> int:
+        """Bytes of the memory image of each channel."""
+        return self.words * self.port_bits // 8
+
 
 def layout_from_json(data: Mapping[str, Any]) -> Layout:
     """A layout as `params/manifest.json` describes it."""
     loops = tuple(Step(*loop) for loop in data["loops"])
     packing = (data["channels"], data["tokens_per_word"], data["words_per_token"])
-    return Layout(tuple(data["element"]), data["dtype"], loops, *packing, valid=tuple(data["shape"]))
+    valid, port_bits = tuple(data["shape"]), data.get("port_bits", OLDER_PORT_BITS)
+    return Layout(tuple(data["element"]), data["dtype"], loops, *packing, valid=valid, port_bits=port_bits)
 
 
 def pack(array: Array, layout: Layout) -> list[bytes]:
     """`array`, of the layout's true shape, as the memory image of each channel. O(elements), in numpy."""
     elements = prod(layout.element)
-    slots = layout.channels * PORT_BITS // BITS[layout.dtype]
+    slots, size = layout.channels * layout.port_bits // BITS[layout.dtype], layout.port_bits // 8
     tokens = tensor_to_tokens(_pad(array, layout.shape), layout)
     if layout.words_per_token > 1:
         words = _pad(tokens, (len(tokens), layout.words_per_token * slots)).reshape(layout.words, slots)
@@ -93,14 +100,13 @@ def pack(array: Array, layout: Layout) -> list[bytes]:
         full = _pad(tokens, (layout.words * layout.tokens_per_word, elements))
         words = _pad(full.reshape(layout.words, -1), (layout.words, slots))
     rows = _elements_to_bits(words, layout.dtype)
-    channels = range(layout.channels)
-    return [np.ascontiguousarray(rows[:, c * WORD_BYTES : (c + 1) * WORD_BYTES]).tobytes() for c in channels]
+    return [np.ascontiguousarray(rows[:, c * size : (c + 1) * size]).tobytes() for c in range(layout.channels)]
 
 
 def unpack(channels: Sequence[bytes | memoryview], layout: Layout) -> Array:
     """The tensor in the memory images of the channels: the reverse of `pack`."""
     elements = prod(layout.element)
-    parts = [np.frombuffer(c, np.uint8).reshape(layout.words, WORD_BYTES) for c in channels]
+    parts = [np.frombuffer(c, np.uint8).reshape(layout.words, -1) for c in channels]
     words = _bits_to_elements(np.ascontiguousarray(np.concatenate(parts, axis=1)), layout.dtype)
     if layout.words_per_token > 1:
         tokens = words.reshape(layout.tokens, -1)[:, :elements]

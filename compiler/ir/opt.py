@@ -23,7 +23,7 @@ from compiler.ir.write import write_design
 from compiler.options import Knobs
 from compiler.passes.base import Pass
 from compiler.passes.design_passes import DESIGN_PASSES
-from compiler.platforms.platform import load_platform
+from compiler.platforms.platform import named_platform
 
 
 class MillraceOpt(xDSLOptMain):
@@ -55,7 +55,7 @@ class MillraceOpt(xDSLOptMain):
 
     def _on_modules(self, pass_: type[Pass]) -> type[ModulePass]:
         """A pass over designs as one over their modules."""
-        knobs, platform = Knobs.from_json(json.loads(self.args.knobs)), load_platform(self.args.platform)
+        knobs, platform = Knobs.from_json(json.loads(self.args.knobs)), named_platform(self.args.platform)
 
         class OnModules(ModulePass):
             name: ClassVar[str] = pass_.name

@@ -12,7 +12,8 @@ from compiler.host.design import load_design
 from compiler.measurement.measurement import Measurement, RunPower, RunTimes
 from compiler.measurement.runs import Expected, expected_of
 from compiler.metrics import Fidelity, Metric
-from compiler.platforms.platform import Platform, load_platform
+from compiler.platforms.platform import Platform
+from compiler.platforms.stored import stored_platform
 from compiler.verify import Verdict
 
 
@@ -70,7 +71,8 @@ def read_subject(directory: Path, allow_edited: bool) -> Subject:
     description, edited = read_design(directory), refuse_edited(directory, allow_edited)
     try:
         kernels = tuple(kernel.name for kernel in load_design(directory).kernels)
-        platform, expected = load_platform(description["platform"]), expected_of(directory, description)
+        platform = stored_platform(directory, description["platform"])
+        expected = expected_of(directory, description)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InvalidInputError(f"{directory} is damaged ({error!r}); compile the design again") from error
     name = str(description.get("name", directory.name))

@@ -17,4 +17,4 @@ class TileTasks(Pass):
 
     @override
     def run(self, design: Design) -> Design:
-        return replace(design, nests=plan_nests(design.graph, self.knobs))
+        return replace(design, nests=plan_nests(design.graph, self.knobs, design.platform))

@@ -6,9 +6,10 @@ from typing import Any, cast
 
 from compiler.errors import InvalidInputError
 
-# What a calibration may replace. Latencies stay the platform's: a compiled design and its search must agree on them.
+# What a calibration may replace. Latencies stay the platform's: a compiled design and its search must agree on them. So
+# does the clock that power is given at.
 TABLES = ("area", "power", "routed", "operators")
-FIXED = frozenset({"latency", "bits"})
+FIXED = frozenset({"latency", "bits", "clock_mhz"})
 GUESS = "guess"
 ADVICE = "write it anew with `millrace calibrate --write`"
 

@@ -1,7 +1,7 @@
-"""A board: budgets, HBM, power and operator cores, read from the TOML file beside this one."""
+"""A board: budgets, HBM, memories, power and operator cores, read from a TOML file: one beside this, or any other."""
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -9,7 +9,10 @@ from typing import Any
 
 from compiler.errors import InvalidInputError
 from compiler.platforms.area import AreaModel, area_model
+from compiler.platforms.memories import Memories, memories_from
 from compiler.platforms.overlay import calibrated
+
+PORT_WIDTHS = (64, 128, 256, 512, 1024)  # of AXI in bits, as far as memory images hold whole 64-bit limbs
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ class Dies:
     """The dies from the bottom up; `sll[k]` wires are free between die k and die k+1.
 
     `comfort` is the share of a die's LUTs, FFs, DSPs and memories up to which it still routes well; `port_wires` the
-    wires of one m_axi port with 512 bits of data: address, data and handshakes, both directions.
+    wires of one m_axi port: address, data and handshakes, both directions.
     """
 
     slrs: tuple[Slr, ...]
@@ -53,7 +56,8 @@ class Dies:
 
 @dataclass(frozen=True, slots=True)
 class Hbm:
-    """Pseudo-channels: `channel_gb_s` GB/s (1e9 bytes/s) each for sequential access through a `port_bits` port.
+    """Pseudo-channels: `channel_gb_s` GB/s (1e9 bytes/s) each for sequential access through a `port_bits` port, in
+    bursts of `burst_bytes`.
 
     Bursts at random addresses, as (bytes, GB/s): `random_gb_s` of a port with a channel of its own, `spread_gb_s` of
     one whose memory lies over several channels.
@@ -64,16 +68,23 @@ class Hbm:
     channel_gb_s: float
     read_latency_cycles: int
     port_bits: int
+    burst_bytes: int
     random_gb_s: tuple[tuple[int, float], ...]
     spread_gb_s: tuple[tuple[int, float], ...]
+
+    @property
+    def burst_words(self) -> int:
+        """Words of a port in a burst."""
+        return self.burst_bytes * 8 // self.port_bits
 
 
 @dataclass(frozen=True, slots=True)
 class PowerModel:
     """Coefficients of the power estimate: watts at rest, share of its power that a waiting task draws, then power of
-    each resource while it switches.
+    each resource while it switches at `clock_mhz`.
     """
 
+    clock_mhz: float
     static_w: float
     waiting_share: float
     dsp_mw: float
@@ -86,12 +97,16 @@ class PowerModel:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What no design on this card can exceed (`idle_w`: go under). `part` is the whole part, by resource."""
+    """What no design on this card can exceed (`idle_w`: go under). `part` is the whole part, by resource;
+    `dsp_products` of 4 bits fit a DSP, a product of LUTs takes at least `product_luts`.
+    """
 
     clock_mhz: float
     idle_w: float
     card_w: float
     hbm_gb_s: float
+    dsp_products: int
+    product_luts: int
     part: dict[str, int]
 
 
@@ -120,7 +135,9 @@ class Operator:
 
 @dataclass(frozen=True)
 class Platform:
-    """A board that designs are compiled for. `calibration` says in words what its area and power figures rest on."""
+    """A board that designs are compiled for. `calibration` says in words what its area and power figures rest on;
+    `text` is the file that it was read from, None where that is shipped.
+    """
 
     name: str
     title: str
@@ -130,12 +147,14 @@ class Platform:
     budget: Budget
     dies: Dies
     hbm: Hbm
+    memories: Memories
     limits: Limits
     power: PowerModel
     area: AreaModel
     routed: dict[str, RoutedFactor]
     operators: dict[str, Operator]
     calibration: str
+    text: str | None = None
 
     def __hash__(self) -> int:
         return hash((self.name, self.clock_mhz, self.calibration))
@@ -143,7 +162,7 @@ class Platform:
     @property
     def on_chip_bytes(self) -> int:
         """What the block RAM and URAM of the budget hold, parity bits included."""
-        return self.budget.bram36 * 36 * 128 + self.budget.uram * 288 * 128
+        return self.budget.bram36 * self.memories.bram36_bytes + self.budget.uram * self.memories.uram_bytes
 
     @property
     def channel_bytes_per_cycle(self) -> float:
@@ -159,6 +178,9 @@ def platform_names() -> tuple[str, ...]:
 
 def _hbm(data: dict[str, Any]) -> Hbm:
     plain = {name: value for name, value in data.items() if not isinstance(value, list)}
+    bits, burst = data["port_bits"], data["burst_bytes"]
+    if bits not in PORT_WIDTHS or burst % (bits // 8):
+        raise ValueError(f"[hbm] ports have one of {PORT_WIDTHS} bits, and bursts whole words, not {bits} and {burst}")
     return Hbm(**plain, random_gb_s=_curve(data["random_gb_s"]), spread_gb_s=_curve(data["spread_gb_s"]))
 
 
@@ -168,28 +190,53 @@ def _curve(points: list[tuple[int, float]]) -> tuple[tuple[int, float], ...]:
 
 def _dies(data: dict[str, Any]) -> Dies:
     slrs = tuple(Slr(**entry) for entry in data["slr"])
+    if len(data["sll"]) != len(slrs) - 1 or sum(slr.hbm for slr in slrs) != 1:
+        raise ValueError("[dies] needs one die with hbm = true, and in sll the wires between each two neighbours")
     return Dies(slrs, tuple(data["sll"]), data["comfort"], data["port_wires"])
 
 
-@cache
-def load_platform(name: str, calibration: Path | None = None) -> Platform:
-    """The platform called `name`, with the tables of a calibration file (`millrace calibrate --write`) laid over it.
-    Raises InvalidInputError that lists the known platforms, or says what is wrong with the calibration.
+def load_platform(board: str | Path, calibration: Path | None = None) -> Platform:
+    """The shipped platform of that name, or the one that a TOML file describes, with the tables of a calibration file
+    (`millrace calibrate --write`) laid over it. Raises InvalidInputError that lists the known platforms, or says what
+    is wrong with a file.
     """
+    return _read(board, calibration) if isinstance(board, Path) else _shipped(board, calibration)
+
+
+def named_platform(board: str, calibration: Path | None = None) -> Platform:
+    """The same for what a person names: a shipped platform, or the path of a .toml file."""
+    return load_platform(Path(board) if board.endswith(".toml") else board, calibration)
+
+
+@cache
+def _shipped(name: str, calibration: Path | None) -> Platform:
     if name not in platform_names():
         raise InvalidInputError(f"unknown platform {name!r}; known are {', '.join(platform_names())}")
-    data: dict[str, Any] = tomllib.loads(files("compiler.platforms").joinpath(f"{name}.toml").read_text())
-    if calibration is None:
-        return _platform(data)
-    return _platform(calibrated(data, calibration))
+    text = files("compiler.platforms").joinpath(f"{name}.toml").read_text()
+    return _platform(tomllib.loads(text), calibration)
 
 
-def _platform(data: dict[str, Any]) -> Platform:
+def _read(file: Path, calibration: Path | None) -> Platform:
+    try:
+        text = file.read_text()
+        return replace(_platform(tomllib.loads(text), calibration), text=text)
+    except OSError as error:
+        raise InvalidInputError(f"the board {file} can not be read: {error.strerror or error}") from error
+    except (ValueError, KeyError, TypeError, ArithmeticError) as error:
+        reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
+        raise InvalidInputError(
+            f"{file} describes no board: {reason}; compare it with u55c.toml of Millrace"
+        ) from error
+
+
+def _platform(board: dict[str, Any], calibration: Path | None) -> Platform:
+    data = board if calibration is None else calibrated(board, calibration)
     return Platform(
         **{k: data[k] for k in ("name", "title", "part", "shell", "clock_mhz")},
         budget=Budget(**data["budget"]),
         dies=_dies(data["dies"]),
         hbm=_hbm(data["hbm"]),
+        memories=memories_from(data["memories"], data["limits"]["part"]),
         limits=Limits(**data["limits"]),
         power=PowerModel(**data["power"]),
         area=area_model(data["area"]),

@@ -17,7 +17,6 @@ from compiler.platforms.platform import Platform
 from compiler.simulator.timing.network import Outcome
 from compiler.simulator.timing.simulate import simulate
 from compiler.sizing.lp import lp_depths
-from compiler.sizing.steps import free_depth, is_free
 from compiler.sizing.tighten import Tightening
 from compiler.sizing.trial import SLACK, Depths, Trial, peaks, trials_of
 
@@ -85,7 +84,9 @@ def certify(tasks: TaskGraph, platform: Platform, effort: int = WORK["full"]) ->
     Deterministic: `effort` bounds the simulator's work, not its time, after which no FIFO is tried smaller; what was
     not tried by then says so.
     """
-    planned: dict[Equalisation, dict[str, int]] = {e: lp_depths(tasks, e) for e in ("normal", "conservative")}
+    planned: dict[Equalisation, dict[str, int]] = {
+        e: lp_depths(tasks, e, platform.memories) for e in ("normal", "conservative")
+    }
     sized: dict[str, Stream] = {}
     kernels: list[KernelSizing] = []
     for trial in trials_of(tasks, platform, planned["conservative"]):
@@ -107,14 +108,13 @@ def _less(trial: Trial, depths: Depths) -> Depths:
     serves an even pace, which the others around it do not keep. A FIFO that progress does not need serves the pace.
     """
     return {
-        name: depth if is_free(trial.width(name), trial.floor[name]) else trial.floor[name]
-        for name, depth in depths.items()
+        name: depth if trial.is_free(name, trial.floor[name]) else trial.floor[name] for name, depth in depths.items()
     }
 
 
 def _with_free_loads(trial: Trial, depths: Depths) -> Depths:
     """FIFOs behind HBM without memory of their own: most do with that."""
-    return depths | {name: free_depth(trial.width(name), MIN_DEPTH) for name in trial.loads}
+    return depths | {name: trial.free_depth(name, MIN_DEPTH) for name in trial.loads}
 
 
 def _above(depths: Depths, floor: Depths) -> Depths:
@@ -178,16 +178,15 @@ class _Kernel:
                 return self.trial.trimmed(depths, outcome), outcome
             full = {f.name for f in outcome.fifos if f.full and f.name in depths and f.name not in self.trial.loads}
             wanted = {name: max(depths[name], min(2 * depths[name], most[name])) for name in full}
-            grown = depths | {name: free_depth(self.trial.width(name), depth) for name, depth in wanted.items()}
+            grown = depths | self.trial.filled(wanted)
             if grown == depths:  # the FIFOs behind HBM alone are left, and they stay
                 return depths, outcome
             depths = grown
 
     def reason(self, name: str, depth: int) -> str:
         """Why the FIFO is no smaller."""
-        width = self.trial.width(name)
-        if is_free(width, depth):
-            return f"no memory of its own up to {free_depth(width, 2)} tokens"
+        if self.trial.is_free(name, depth):
+            return f"no memory of its own up to {self.trial.free_depth(name, MIN_DEPTH)} tokens"
         if name not in self.tightening.failed or not self.tightening.is_needed(name):
             return NOT_TRIED
         tried, outcome = self.tightening.failed[name]

@@ -9,6 +9,7 @@ them is free.
 from collections.abc import Mapping
 
 from compiler.errors import VerificationError
+from compiler.platforms.memories import Memories
 from compiler.simulator.timing.core import Plan
 from compiler.simulator.timing.network import Outcome
 from compiler.simulator.timing.waits import cycle_of, waits_of
@@ -16,7 +17,11 @@ from compiler.sizing.steps import free_depth, price
 
 
 def deadlock_free(
-    plan: Plan, shallow: Mapping[str, int], width: Mapping[str, int], planned: Mapping[str, int] | None = None
+    plan: Plan,
+    shallow: Mapping[str, int],
+    width: Mapping[str, int],
+    memories: Memories,
+    planned: Mapping[str, int] | None = None,
 ) -> tuple[dict[str, int], Outcome]:
     """Depths, at least `shallow`, with which the network comes to its end, and that run of it. `width` of the tokens in
     bits, `planned` depths of FIFOs that are going to be deep anyway.
@@ -28,8 +33,9 @@ def deadlock_free(
     def grow(outcome: Outcome, depths: Mapping[str, int]) -> dict[str, int]:
         cycle = cycle_of(waits_of(plan.network, outcome, depths))
         full = [wait.fifo for wait in cycle if wait.because == "full" and wait.fifo in depths]
-        deeper = {fifo: free_depth(width[fifo], depths[fifo] + 1) for fifo in full}
-        added = {fifo: price(width[fifo], deeper[fifo]) - price(width[fifo], depths[fifo]) for fifo in full}
+        deeper = {fifo: free_depth(width[fifo], depths[fifo] + 1, memories) for fifo in full}
+        prices = {fifo: [price(width[fifo], d[fifo], memories) for d in (deeper, depths)] for fifo in full}
+        added = {fifo: more - less for fifo, (more, less) in prices.items()}
         if not full:
             ended = ", ".join(wait.task for wait in cycle)
             raise VerificationError(f"the kernel deadlocks with FIFOs of any depth: {ended} wait for one another")

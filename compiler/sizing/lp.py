@@ -7,13 +7,14 @@ the shallowest FIFO hold them), every other one its bits. Streams that need no d
 have next to no say.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from compiler.analysis.affine_schedule import MIN_DEPTH, AffineSchedule, Edge
 from compiler.analysis.fifo import KernelPart, by_kernel, plan_schedule, schedule_depths, swept_starts, undemanding
 from compiler.graph.task_graph import TaskGraph
 from compiler.options import Equalisation
+from compiler.platforms.memories import Memories
 from compiler.sizing.steps import free_depth, price
 from compiler.solver.milp import Milp, Row, solve
 
@@ -23,14 +24,14 @@ SOLVER_SECONDS = 10.0
 Starts = Mapping[str, float]  # cycles, of each node of a schedule
 
 
-def lp_depths(tasks: TaskGraph, equalisation: Equalisation) -> dict[str, int]:
+def lp_depths(tasks: TaskGraph, equalisation: Equalisation, memories: Memories) -> dict[str, int]:
     """The depth of each stream by name. No order of execution deadlocks with it (`compiler.analysis.affine_schedule`).
 
     Cycles that the model leaves out (registered ends of FIFOs, HBM) may still cost time: certify the result.
     """
     depths: dict[str, int] = {}
     for part in by_kernel(tasks.tasks, tasks.streams):
-        plan = Plan(part, plan_schedule(part, equalisation), equalisation)
+        plan = Plan(part, plan_schedule(part, equalisation), equalisation, memories)
         depths |= dict(zip((s.name for s in part.streams), plan.depths(best_starts(plan)), strict=True))
     return depths
 
@@ -42,51 +43,59 @@ class Plan:
     part: KernelPart
     schedule: AffineSchedule
     equalisation: Equalisation
+    memories: Memories
 
     def depths(self, start: Starts) -> list[int]:
         return schedule_depths(self.part, self.schedule, start, self.equalisation)
 
     def price(self, start: Starts) -> float:
         """Of all FIFOs, as shares of the part."""
-        return sum(price(s.width, d) for s, d in zip(self.part.streams, self.depths(start), strict=True))
+        depths = zip(self.part.streams, self.depths(start), strict=True)
+        return sum(price(stream.width, depth, self.memories) for stream, depth in depths)
 
     def weighted(self) -> list[Edge]:
         """Edges whose FIFO may take more memory or less, as the starts are."""
         free = undemanding(self.part, self.equalisation)
         edges = zip(self.part.streams, self.schedule.edges, strict=True)
-        return [edge for s, edge in edges if s.name not in free and s.tokens > free_depth(s.width, MIN_DEPTH)]
+        return [edge for s, edge in edges if s.name not in free and s.tokens > self.free_depth(s.width)]
+
+    def free_depth(self, width: int) -> int:
+        """Of a FIFO of tokens of `width` bits without memory of its own."""
+        return free_depth(width, MIN_DEPTH, self.memories)
 
 
 def best_starts(plan: Plan) -> Starts:
     """A start of each node in cycles: the program's, or the sweeps' of the search where those are no dearer. (Few
     tokens in a memory of large steps, or a FIFO that holds all its tokens, may cost less than the program takes for.)
     """
-    swept, found = swept_starts(plan.schedule), _solved(plan.schedule, plan.weighted())
+    swept, found = swept_starts(plan.schedule), _solved(plan)
     return swept if found is None else min(swept, found, key=plan.price)
 
 
-def _solved(schedule: AffineSchedule, weighted: Collection[Edge]) -> Starts | None:
-    """The starts for which the tokens in flight on `weighted` edges cost least."""
+def _solved(plan: Plan) -> Starts | None:
+    """The starts for which the tokens in flight on weighted edges cost least."""
+    schedule = plan.schedule
     unit = max((edge.tokens / edge.rate for edge in schedule.edges), default=1.0)
-    found = solve(_program(schedule, weighted, unit), gap=0.0, nodes=1, seconds=SOLVER_SECONDS)
+    found = solve(_program(plan, unit), gap=0.0, nodes=1, seconds=SOLVER_SECONDS)
     if found.values is None:
         return None
     wanted = {node: value * unit for node, value in zip(schedule.nodes, found.values, strict=False)}
     return schedule.earliest(wanted)  # the solver keeps the lags up to a tolerance, this all of them
 
 
-def _program(schedule: AffineSchedule, weighted: Collection[Edge], unit: float) -> Milp:
+def _program(plan: Plan, unit: float) -> Milp:
     """Variables: the start of each node, then for each weighted edge how much later than free its target starts, all in
     `unit` cycles so that every coefficient is 1.
     """
+    schedule = plan.schedule
     number = {node: k for k, node in enumerate(schedule.nodes)}
     cost = [0.0] * len(number)
     rows = [_later(number, edge, edge.lag / unit) for edge in (*schedule.edges, *schedule.phases)]
     for edge in schedule.edges:
         cost[number[edge.target]] += FREE_TOKEN * edge.cost
         cost[number[edge.source]] -= FREE_TOKEN * edge.cost
-    for edge in weighted:
-        free = (free_depth(edge.width, MIN_DEPTH) - 2 - edge.base) / edge.rate
+    for edge in plan.weighted():
+        free = (plan.free_depth(edge.width) - 2 - edge.base) / edge.rate
         rows.append(_not_later(number, edge, free / unit, len(cost)))
         cost.append(edge.cost)
     heaviest = max(map(abs, cost), default=0.0) or 1.0

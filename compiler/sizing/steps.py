@@ -3,23 +3,22 @@
 Up to 1024 bits a FIFO is shift registers, then LUTRAM, from some depth on block RAM or URAM, each in steps of its own
 (`compiler.analysis.memory`). Shift registers are free: they take at most 32 LUTs more than the two words of flip-flops
 that the shallowest FIFO is made of. Other memory is compared as a share of the part: one block RAM weighs
-`LUTS_PER_BRAM36` LUTs, one URAM `BRAM36_PER_URAM` block RAMs. Deeper never costs less: the searches below rest on that.
+`luts_per_bram36` LUTs, one URAM `bram36_per_uram` block RAMs. Deeper never costs less: the searches below rest on that.
 """
 
 from collections.abc import Callable
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
-from compiler.analysis.memory import BRAM36_PER_URAM, fifo_cost
+from compiler.analysis.memory import fifo_cost
+from compiler.platforms.memories import Memories
 
-LUTS_PER_BRAM36 = 1_303_680 / 2016  # of the xcu55c
 
-
-def price(width: int, depth: int) -> float:
+def price(width: int, depth: int, memories: Memories) -> float:
     """What the memory of a FIFO of `depth` tokens of `width` bits takes of the part, in LUTs of equal share."""
-    cost = fifo_cost(width, depth)
+    cost = fifo_cost(width, depth, memories)
     if cost.kind == "registers":
         return 0.0
-    return cost.lut + LUTS_PER_BRAM36 * (cost.bram36 + BRAM36_PER_URAM * cost.uram)
+    return cost.lut + memories.luts_per_bram36 * (cost.bram36 + memories.bram36_per_uram * cost.uram)
 
 
 def _last(holds: Callable[[int], bool], low: int, high: int) -> int:
@@ -30,28 +29,28 @@ def _last(holds: Callable[[int], bool], low: int, high: int) -> int:
     return low
 
 
-def free_depth(width: int, depth: int) -> int:
+def free_depth(width: int, depth: int, memories: Memories) -> int:
     """The largest depth that costs what `depth` does: that much more takes no more memory. O(log depth)."""
-    paid = price(width, depth)
+    paid = price(width, depth, memories)
     beyond = 2 * depth
-    while price(width, beyond) <= paid:
+    while price(width, beyond, memories) <= paid:
         beyond *= 2
-    return _last(lambda d: price(width, d) <= paid, depth, beyond)
+    return _last(lambda d: price(width, d, memories) <= paid, depth, beyond)
 
 
-def next_smaller(width: int, depth: int) -> int | None:
+def next_smaller(width: int, depth: int, memories: Memories) -> int | None:
     """The largest depth that costs less than `depth`; None where that is free. O(log depth)."""
-    if is_free(width, depth):
+    if is_free(width, depth, memories):
         return None
-    paid = price(width, depth)
-    return _last(lambda d: price(width, d) < paid, MIN_DEPTH, depth)
+    paid = price(width, depth, memories)
+    return _last(lambda d: price(width, d, memories) < paid, MIN_DEPTH, depth)
 
 
-def is_free(width: int, depth: int) -> bool:
+def is_free(width: int, depth: int, memories: Memories) -> bool:
     """Whether the FIFO takes the primitives that the shallowest one does."""
-    return price(width, depth) <= price(width, MIN_DEPTH)
+    return price(width, depth, memories) <= price(width, MIN_DEPTH, memories)
 
 
-def deepest_within(width: int, budget: float, below: int) -> int:
+def deepest_within(width: int, budget: float, below: int, memories: Memories) -> int:
     """The largest depth under `below` that costs no more than `budget`; `MIN_DEPTH` where none does. O(log depth)."""
-    return _last(lambda d: price(width, d) <= budget, MIN_DEPTH, below)
+    return _last(lambda d: price(width, d, memories) <= budget, MIN_DEPTH, below)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.simulator.timing.network import Outcome
-from compiler.sizing.steps import deepest_within, free_depth, next_smaller, price
+from compiler.sizing.steps import deepest_within, next_smaller
 from compiler.sizing.trial import TOGETHER, Depths, Trial
 
 SMALL = 0.02  # of the price of all FIFOs at first
@@ -72,7 +72,7 @@ class Tightening:
         return self.depths[name] > self.trial.floor[name]
 
     def _is_small(self, name: str) -> bool:
-        return price(self.trial.width(name), self.depths[name]) < self._small
+        return self.trial.price_of(name, self.depths[name]) < self._small
 
     def _give_up(self, tried: Mapping[str, int], outcome: Outcome) -> None:
         """What a failed try says: of one FIFO that it is needed, of several that some of them is."""
@@ -99,7 +99,7 @@ class Tightening:
 
     def is_needed(self, name: str) -> bool:
         """Whether one step smaller was tried in vain."""
-        smaller = next_smaller(self.trial.width(name), self.depths[name])
+        smaller = self._smaller(name)
         return smaller is None or (name in self.failed and self.failed[name][0] >= smaller)
 
     def _candidate(self, name: str) -> int:
@@ -107,13 +107,16 @@ class Tightening:
         one at once, is tried with what progress needs, or else without memory of its own; then by halves of the price
         between what did and what did not. The memory is filled each time.
         """
-        width, depth = self.trial.width(name), self.depths[name]
-        smaller = next_smaller(width, depth)
+        trial, depth, smaller = self.trial, self.depths[name], self._smaller(name)
         assert smaller is not None  # its memory is not free
         if name not in self.failed:
             if name not in self.succeeded and not self._is_small(name):
                 return smaller
-            return self.trial.floor[name] if self._is_spare(name) else free_depth(width, MIN_DEPTH)
+            return trial.floor[name] if self._is_spare(name) else trial.free_depth(name, MIN_DEPTH)
         failed = self.failed[name][0]
-        middle = (price(width, depth) + price(width, failed)) / 2
-        return min(smaller, free_depth(width, max(failed + 1, deepest_within(width, middle, depth))))
+        middle = (trial.price_of(name, depth) + trial.price_of(name, failed)) / 2
+        within = deepest_within(trial.width(name), middle, depth, trial.memories)
+        return min(smaller, trial.free_depth(name, max(failed + 1, within)))
+
+    def _smaller(self, name: str) -> int | None:
+        return next_smaller(self.trial.width(name), self.depths[name], self.trial.memories)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.graph.task_graph import LoadTask, Stream, TaskGraph
+from compiler.platforms.memories import Memories
 from compiler.platforms.platform import Platform
 from compiler.simulator.timing.core import Plan
 from compiler.simulator.timing.network import Network, Outcome
@@ -36,6 +37,7 @@ class Trial:
     network: Network
     streams: Mapping[str, Stream]
     loads: frozenset[str]
+    memories: Memories
     planned: Mapping[str, int] = field(default_factory=dict[str, int])
     plan: Plan = field(init=False)
     sequential: Plan = field(init=False)
@@ -57,8 +59,8 @@ class Trial:
 
     def _floor(self) -> tuple[Depths, Outcome]:
         width = {name: stream.width for name, stream in self.streams.items()}
-        shallow = {name: free_depth(bits, MIN_DEPTH) for name, bits in width.items()}
-        return deadlock_free(self.sequential, shallow, width, self.planned)
+        shallow = {name: self.free_depth(name, MIN_DEPTH) for name in width}
+        return deadlock_free(self.sequential, shallow, width, self.memories, self.planned)
 
     def run(self, depths: Mapping[str, int | None], limit: int | None = None) -> Outcome:
         return self._counted(self.plan.run(depths, limit=limit))
@@ -89,14 +91,25 @@ class Trial:
 
     def price(self, depths: Mapping[str, int]) -> float:
         """Of all FIFOs, in LUTs of equal share of the part (`compiler.sizing.steps`)."""
-        return sum(price(self.width(name), depth) for name, depth in depths.items())
+        return sum(self.price_of(name, depth) for name, depth in depths.items())
+
+    def price_of(self, name: str, depth: int) -> float:
+        return price(self.width(name), depth, self.memories)
+
+    def free_depth(self, name: str, depth: int) -> int:
+        """As deep as its memory is at `depth`."""
+        return free_depth(self.width(name), depth, self.memories)
+
+    def is_free(self, name: str, depth: int) -> bool:
+        """Whether it has no memory of its own."""
+        return is_free(self.width(name), depth, self.memories)
 
     def bits(self, depths: Mapping[str, int]) -> int:
         return sum(self.width(name) * depth for name, depth in depths.items())
 
     def filled(self, depths: Mapping[str, int]) -> Depths:
         """As deep as each FIFO's memory is for nothing."""
-        return {name: free_depth(self.width(name), depth) for name, depth in depths.items()}
+        return {name: self.free_depth(name, depth) for name, depth in depths.items()}
 
     def trimmed(self, depths: Mapping[str, int], outcome: Outcome) -> Depths:
         """As deep as the FIFOs ever were in the run with `depths`, so that it takes the same course; no less than
@@ -109,8 +122,8 @@ class Trial:
 
     def costly(self, depths: Mapping[str, int]) -> list[str]:
         """FIFOs whose memory is not free, the dearest first."""
-        names = [name for name, depth in depths.items() if not is_free(self.width(name), depth)]
-        return sorted(names, key=lambda name: (-price(self.width(name), depths[name]), name))
+        names = [name for name, depth in depths.items() if not self.is_free(name, depth)]
+        return sorted(names, key=lambda name: (-self.price_of(name, depths[name]), name))
 
     def _counted(self, *outcomes: Outcome) -> Outcome:
         self.runs += len(outcomes)
@@ -140,4 +153,4 @@ def trials_of(tasks: TaskGraph, platform: Platform, planned: Mapping[str, int] |
     for network in networks_of(tasks, platform):
         streams = {f.name: tasks.stream[f.name] for f in network.fifos if f.name in tasks.stream}
         loads = frozenset(name for name, s in streams.items() if isinstance(tasks.task[s.source], LoadTask))
-        yield Trial(network, streams, loads, planned or {})
+        yield Trial(network, streams, loads, platform.memories, planned or {})

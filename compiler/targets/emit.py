@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ from compiler.targets.testbench import tb_source
 Tensors = Mapping[str, NDArray[Any]]
 HOST_PROGRAMS = ("run.py", "generate.py")
 SUPPORT_HEADERS = ("stream_pack.h", "packed_token.h", "reduce_tree.h", "mul2.h", "memory_image.h", "compare_image.h")
+_PORT_BITS = re.compile(r"PORT_BITS = \d+")  # where a support header says the width of the board's ports
 
 
 @dataclass(frozen=True)
@@ -70,13 +72,14 @@ def emit_hls(tasks: TaskGraph, interface: Interface, platform: Platform, folder:
     (folder / f"{name}_tasks.cpp").write_text(hls_code.tasks_source(tasks, interface))
     (folder / f"{name}_kernels.h").write_text(hls_code.kernels_header(interface))
     for number, kernel in enumerate(interface.kernels):
-        (folder / f"{kernel.name}.cpp").write_text(hls_code.kernel_source(kernel, tasks, interface))
+        (folder / f"{kernel.name}.cpp").write_text(hls_code.kernel_source(kernel, tasks, interface, platform))
         config = "hls.cfg" if number == 0 else f"hls_k{number}.cfg"
         (folder / config).write_text(hls_config.hls_cfg(interface, kernel, platform))
     (folder / "tb.cpp").write_text(tb_source(interface, tolerance))
     (folder / "run_hls.tcl").write_text(hls_config.run_hls_tcl(interface, platform))
     for header in SUPPORT_HEADERS:
-        _copy_support(header, folder)
+        text = files("compiler.targets").joinpath("support", header).read_text()
+        (folder / header).write_text(_PORT_BITS.sub(f"PORT_BITS = {platform.hbm.port_bits}", text))
 
 
 def emit_link(interface: Interface, platform: Platform, folder: Path, placement: Placement | None) -> None:
@@ -164,6 +167,6 @@ def _write_image(image: Image, tensors: Tensors, placed: Mapping[tuple[str, int]
         "source": image.value.source,
         "shape": list(image.value.true_shape),
         "padded_shape": list(image.value.shape),
-        "bytes": image.dma.words * 64,
+        "bytes": image.dma.channel_bytes,
         "channel_images": channels,
     }

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 from compiler.analysis.memory import stream_memory
 from compiler.analysis.operators import PACKED
-from compiler.analysis.ports import BURST_WORDS, OUTSTANDING_BURSTS
+from compiler.analysis.ports import OUTSTANDING_BURSTS
 from compiler.graph.task_graph import ComputeTask, Stream, TaskGraph
+from compiler.platforms.memories import Memories
+from compiler.platforms.platform import Platform
 from compiler.targets.interface import Interface, Kernel, Port
 from compiler.targets.tasks.emitter import TaskEmitter
 from compiler.targets.tokens import is_packed, token_alias, token_type
@@ -23,7 +25,7 @@ def tasks_header(tasks: TaskGraph, interface: Interface) -> str:
     for header in ("ap_int.h", "hls_stream.h", "hls_vector.h"):
         out.line(f"#include <{header}>")
     out.line()
-    aliases = {token_alias(s.itensor) for s in tasks.streams}
+    aliases = {token_alias(s.itensor, tasks.port_bits) for s in tasks.streams}
     for alias in sorted(a for a in aliases if a is not None):
         out.line(alias)
     out.line()
@@ -72,7 +74,7 @@ def kernels_header(interface: Interface) -> str:
     return out.text()
 
 
-def kernel_source(kernel: Kernel, tasks: TaskGraph, interface: Interface) -> str:
+def kernel_source(kernel: Kernel, tasks: TaskGraph, interface: Interface, platform: Platform) -> str:
     """`<kernel>.cpp`: the dataflow region that declares the streams and calls the tasks."""
     out = CppWriter()
     out.line(f'#include "{interface.name}_kernels.h"')
@@ -82,12 +84,12 @@ def kernel_source(kernel: Kernel, tasks: TaskGraph, interface: Interface) -> str
     out.statement(f"void {kernel.name}", kernel.parameters, " {")
     with out.indented():
         for port in kernel.ports:
-            _port_pragma(out, port, [p for p in kernel.ports if p.bundle == port.bundle])
+            _port_pragma(out, port, [p for p in kernel.ports if p.bundle == port.bundle], platform.hbm.burst_words)
         for argument in (*(identifier(s.name) for s in kernel.scalars), "return"):
             out.pragma(f"interface mode=s_axilite port={argument}")
         out.pragma("dataflow")
         for stream in kernel.streams:
-            _stream(out, stream)
+            _stream(out, stream, platform.memories)
         out.line()
         emitter = TaskEmitter(tasks, interface, out)
         for task in kernel.tasks:
@@ -97,17 +99,17 @@ def kernel_source(kernel: Kernel, tasks: TaskGraph, interface: Interface) -> str
     return out.text()
 
 
-def _port_pragma(out: CppWriter, port: Port, bundled: Sequence[Port]) -> None:
+def _port_pragma(out: CppWriter, port: Port, bundled: Sequence[Port], burst: int) -> None:
     """All pointers of a bundle say the same of it, or the tool falls back to its defaults (UG1448, HLS 200-466)."""
     directions = sorted({"write" if p.writes else "read" for p in bundled})
     depth = max(p.image.dma.words for p in bundled)
-    bursts = (f"max_{d}_burst_length={BURST_WORDS} num_{d}_outstanding={OUTSTANDING_BURSTS}" for d in directions)
+    bursts = (f"max_{d}_burst_length={burst} num_{d}_outstanding={OUTSTANDING_BURSTS}" for d in directions)
     out.pragma(
         f"interface mode=m_axi port={port.name} bundle={port.bundle} offset=slave depth={depth} {' '.join(bursts)}"
     )
 
 
-def _stream(out: CppWriter, stream: Stream) -> None:
+def _stream(out: CppWriter, stream: Stream, memories: Memories) -> None:
     out.line(f'hls::stream<{token_type(stream.itensor)}, {stream.depth}> {stream.name}("{stream.name}");')
-    impl = FIFO_IMPL[stream_memory(stream).kind]
+    impl = FIFO_IMPL[stream_memory(stream, memories).kind]
     out.pragma(f"bind_storage variable={stream.name} type=fifo impl={impl}")

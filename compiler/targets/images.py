@@ -70,17 +70,20 @@ def dma_to_json(dma: Dma) -> dict[str, Any]:
         "channels": dma.channels,
         "tokens_per_word": dma.tokens_per_word,
         "words_per_token": dma.words_per_token,
+        "port_bits": dma.port_bits,
     }
 
 
 def dma_from_json(data: dict[str, Any]) -> Dma:
     """The reverse of `dma_to_json`."""
     layout = ITensor(tuple(data["element"]), data["dtype"], tuple(Loop(*loop) for loop in data["loops"]))
-    return Dma(data["value"], layout, data["channels"], data["tokens_per_word"], data["words_per_token"])
+    words = data["channels"], data["tokens_per_word"], data["words_per_token"]
+    return Dma(data["value"], layout, *words, data["port_bits"])
 
 
 def _layout(itensor: ITensor, dma: Dma | None = None) -> Layout:
     loops = tuple(Step(loop.trip, loop.step, loop.dim) for loop in itensor.loops)
     if dma is None:
         return Layout(itensor.element, itensor.dtype, loops)
-    return Layout(itensor.element, itensor.dtype, loops, dma.channels, dma.tokens_per_word, dma.words_per_token)
+    words = dma.channels, dma.tokens_per_word, dma.words_per_token
+    return Layout(itensor.element, itensor.dtype, loops, *words, port_bits=dma.port_bits)

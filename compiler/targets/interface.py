@@ -33,7 +33,7 @@ class Image:
 
 @dataclass(frozen=True)
 class Port:
-    """A pointer of a kernel: one channel of an image. `traffic` is in words of 512 bits, re-reads included. `shares` is
+    """A pointer of a kernel: one channel of an image. `traffic` is in words, re-reads included. `shares` is
     the pointer whose m_axi port it goes through, if not one of its own (`compiler.analysis.ports`).
     """
 
@@ -48,6 +48,10 @@ class Port:
     def bundle(self) -> str:
         """Name of the m_axi port."""
         return f"gmem_{self.shares or self.name}"
+
+    @property
+    def type(self) -> str:
+        return f"{'' if self.writes else 'const '}ap_uint<{self.image.dma.port_bits}>*"
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ class Kernel:
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
-        pointers = (f"{'' if p.writes else 'const '}ap_uint<512>* {p.name}" for p in self.ports)
+        pointers = (f"{p.type} {p.name}" for p in self.ports)
         return (*pointers, *(f"{C_TYPE[s.dtype]} {identifier(s.name)}" for s in self.scalars))
 
 
@@ -162,9 +166,7 @@ def task_parameters(task: Task, tasks: TaskGraph, ports: tuple[Port, ...]) -> tu
         if identifier(hint) == task.name:
             hint = hint.rsplit(".", 1)[-1]
         parameters.append(Parameter(f"hls::stream<{token_type(stream.itensor)}>&", namer.name(hint), stream.name))
-    for port in ports:
-        kind = "ap_uint<512>*" if port.writes else "const ap_uint<512>*"
-        parameters.append(Parameter(kind, namer.name(f"memory{port.channel}"), port.name))
+    parameters += [Parameter(port.type, namer.name(f"memory{port.channel}"), port.name) for port in ports]
     if isinstance(task, ComputeTask):
         short = short_names(task.op)
         types = _argument_types(task)

@@ -13,7 +13,6 @@ from compiler.graph.itensor import DTYPE_BITS, ITensor
 from compiler.targets.scalar_ops import C_TYPE
 
 MAX_AP_BITS = 1024  # of an ap_uint, unless every source redefines AP_INT_MAX_W
-MAX_WORD_BITS = 512
 
 
 def is_packed(itensor: ITensor) -> bool:
@@ -27,30 +26,32 @@ def token_type(itensor: ITensor) -> str:
     return C_TYPE[itensor.dtype] if elements == 1 else f"{itensor.dtype}x{elements}"
 
 
-def token_alias(itensor: ITensor) -> str | None:
-    """Definition of the alias, if the token has several elements."""
+def token_alias(itensor: ITensor, port_bits: int) -> str | None:
+    """Definition of the alias, if the token has several elements; a memory port has `port_bits`."""
     elements = prod(itensor.element)
     if elements == 1:
         return None
     if not is_packed(itensor):
         definition = f"hls::vector<{C_TYPE[itensor.dtype]}, {elements}>"
-    elif (word := _word_bits(itensor.width)) == itensor.width:
+    elif (word := _word_bits(itensor.width, port_bits)) == itensor.width:
         definition = f"ap_uint<{word}>"
     else:
         definition = f"hls::vector<ap_uint<{word}>, {itensor.width // word}>"
     return f"using {token_type(itensor)} = {definition};"
 
 
-def _word_bits(width: int) -> int:
-    """Bits of the words that a packed token is made of: all of them, or a power of two that divides them."""
-    return width if width <= MAX_AP_BITS else min(MAX_WORD_BITS, width & -width)
+def _word_bits(width: int, port_bits: int) -> int:
+    """Bits of the words that a packed token is made of: all of them, or a power of two that divides them and that no
+    port splits.
+    """
+    return width if width <= MAX_AP_BITS else min(port_bits, width & -width)
 
 
-def recorded_elements(raw: bytes, itensor: ITensor) -> bytes:
+def recorded_elements(raw: bytes, itensor: ITensor, port_bits: int) -> bytes:
     """Tokens as C simulation records them, as elements in their native types: packed bits become a byte an element."""
     if not is_packed(itensor):
         return raw
-    word = _word_bits(itensor.width)
+    word = _word_bits(itensor.width, port_bits)
     words = np.frombuffer(raw, np.uint8).reshape(-1, _stored_bytes(word))
     bits = np.unpackbits(words, axis=1, bitorder="little")[:, :word]
     return _elements(bits.reshape(-1, DTYPE_BITS[itensor.dtype])).tobytes()

@@ -77,7 +77,7 @@ def test_task(construct: str, network: str, knobs: Knobs, task: str, golden: Gol
 def test_transfer_of_tokens_wider_than_a_word(golden: Golden) -> None:
     layout = ITensor((8, 20), "f32", (Loop(3, 8, 0),))
     transfer = Transfer("v", 0, layout, plan_packing(layout, 2, U55C.hbm.port_bits))
-    load, store = load_task("load_v", transfer, "s", U55C), store_task("store_v", transfer, "s")
+    load, store = load_task("load_v", transfer, "s", U55C), store_task("store_v", transfer, "s", U55C)
     image = Image("v", Value("v", layout.shape, "f32", "param"), load.dma, "param")
     ports = {
         name: tuple(Port(f"v_{c}", image, c, name == "store_v", load.dma.words) for c in range(2))
@@ -90,7 +90,7 @@ def test_transfer_of_tokens_wider_than_a_word(golden: Golden) -> None:
 
 def test_kernels_and_testbench(golden: Golden) -> None:
     tasks, interface = design("layer_norm", SPLIT)
-    tops = [hls_code.kernel_source(k, tasks, interface) for k in interface.kernels]
+    tops = [hls_code.kernel_source(k, tasks, interface, U55C) for k in interface.kernels]
     golden("".join(tops), HERE / "kernels.cpp")
     golden(tb_source(interface, 1e-4), HERE / "testbench.cpp")
     golden(hls_code.tasks_header(tasks, interface), HERE / "tasks.h")

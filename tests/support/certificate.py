@@ -64,20 +64,22 @@ def check(given: TaskGraph, sizing: Sizing, simulator: Simulator = run, proven: 
     for stream in sized.streams:
         assert stream.depth >= 2
         if is_load(stream, sized):
-            assert price(stream.width, stream.depth) <= price(stream.width, given.stream[stream.name].depth)
+            assert price(stream.width, stream.depth, U55C.memories) <= price(
+                stream.width, given.stream[stream.name].depth, U55C.memories
+            )
 
 
 def _check_stream(stream: Stream, network: Network, bound: int, simulator: Simulator) -> None:
     width, depth, reason = stream.width, stream.depth, stream.reason
-    if is_free(width, depth):
+    if is_free(width, depth, U55C.memories):
         free = _FREE.fullmatch(reason)
         assert free, reason
-        assert is_free(width, int(free[1]))
-        assert not is_free(width, int(free[1]) + 1)
+        assert is_free(width, int(free[1]), U55C.memories)
+        assert not is_free(width, int(free[1]) + 1, U55C.memories)
         return
     if reason == NOT_TRIED:
         return
-    smaller = next_smaller(width, depth)
+    smaller = next_smaller(width, depth, U55C.memories)
     assert smaller is not None
     assert not _holds(network, stream.name, smaller, bound, simulator), f"{stream.name} could have {smaller} tokens"
     failed = _DEADLOCK.fullmatch(reason) or _LONGER.fullmatch(reason)

@@ -5,9 +5,12 @@ from compiler.graph.converter import Converter, plan_converter
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.task_graph import Stream, Task, TaskGraph
 from compiler.options import ConverterRule
+from compiler.platforms.platform import load_platform
 from compiler.targets.interface import Interface
 from compiler.targets.tasks.emitter import TaskEmitter
 from compiler.targets.writer import CppWriter
+
+U55C = load_platform("u55c")
 
 
 def walk(element: tuple[int, ...], *loops: tuple[int, int, int | None]) -> ITensor:
@@ -46,7 +49,7 @@ def planned(case: str) -> Converter:
 
 def task_of(case: str) -> tuple[Task, TaskGraph]:
     converter, name = planned(case), "".join(c if c.isalnum() else "_" for c in case)
-    task = converter_task(name, 0, converter, f"{name}_in", f"{name}_out")
+    task = converter_task(name, 0, converter, f"{name}_in", f"{name}_out", U55C)
     streams = (
         Stream(f"{name}_in", "before", name, converter.source),
         Stream(f"{name}_out", name, "after", converter.target),

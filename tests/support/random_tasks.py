@@ -12,6 +12,9 @@ from compiler.analysis.tasks import converter_task
 from compiler.graph.converter import plan_converter
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.task_graph import Access, ConverterTask, Gate, Stream, Task, TimingSpec
+from compiler.platforms.platform import load_platform
+
+U55C = load_platform("u55c")
 
 
 @st.composite
@@ -106,7 +109,7 @@ class RandomTasks:
         labels = sorted(LOOPS)
         orders = self.draw(st.permutations(labels)), self.draw(st.permutations(labels))
         sides = [ITensor((1,) * 3, "f32", tuple(Loop(LOOPS[a], 1, labels.index(a)) for a in order)) for order in orders]
-        task = converter_task(f"c{k}", 0, plan_converter(*sides), f"s{k}_in", f"s{k}_out")
+        task = converter_task(f"c{k}", 0, plan_converter(*sides), f"s{k}_in", f"s{k}_out", U55C)
         self.converters.append((target, task))
         self.writes[source].append(Access(f"s{k}_in"))
         self.reads[target].append(Access(f"s{k}_out"))

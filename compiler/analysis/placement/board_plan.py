@@ -51,7 +51,7 @@ def plan_board(tasks: TaskGraph, design: Design, knobs: Knobs) -> BoardPlan:
     platform = design.platform
     bound, placement = _placed(tasks, platform)
     channels = assign_channels(bound.transfers, platform)
-    return BoardPlan(bind_fifos(bound), placement, report_fusion(design, knobs), channels)
+    return BoardPlan(bind_fifos(bound, platform.memories), placement, report_fusion(design, knobs), channels)
 
 
 def _placed(tasks: TaskGraph, platform: Platform) -> tuple[TaskGraph, Placement]:
@@ -72,6 +72,6 @@ def _fit_die(tasks: TaskGraph, placement: Placement, die: str, platform: Platfor
     area = total(area for name, area in task_areas(tasks, platform).items() if placement.slr[name] == die)
     if area.bram36 <= slr.bram36 and area.uram <= slr.uram:
         return tasks
-    memories = [memory for memory in memories_of(tasks) if placement.slr[memory.task] == die]
+    memories = [memory for memory in memories_of(tasks, platform.memories) if placement.slr[memory.task] == die]
     bound = {pool: float(getattr(slr, pool)) for pool in POOLS}
     return fit_memories(tasks, memories, free_for(memories, area, bound))

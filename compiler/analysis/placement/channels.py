@@ -10,7 +10,7 @@ from compiler.platforms.platform import Platform
 
 @dataclass
 class _Demand:
-    """One channel of a memory image: its bytes, the words of 512 bits that each kernel moves."""
+    """One channel of a memory image: its bytes, the words of a port that each kernel moves."""
 
     size: int
     words: dict[int, int] = field(default_factory=dict[int, int])
@@ -34,7 +34,7 @@ def _demands(tasks: Sequence[DmaTask], stored: set[str]) -> dict[tuple[str, int]
     for task in tasks:
         words = -(-task.timing.iterations // task.dma.tokens_per_word)
         for channel in range(task.dma.channels):
-            demand = demands.setdefault((_image_key(task, stored), channel), _Demand(task.dma.words * 64))
+            demand = demands.setdefault((_image_key(task, stored), channel), _Demand(task.dma.channel_bytes))
             demand.words[task.kernel] = demand.words.get(task.kernel, 0) + words
     return demands
 

@@ -19,6 +19,8 @@ from compiler.analysis.transfers import adapter_tokens
 from compiler.graph.task_graph import Access, LoadTask, Stream, Task, TaskGraph
 from compiler.platforms.platform import Platform
 
+Times = Mapping[str, TaskTime]
+
 
 @dataclass(frozen=True, slots=True)
 class _Need:
@@ -33,13 +35,14 @@ class _Need:
         return self.tokens * self.stream.width
 
 
-def _need(stream: Stream, load: LoadTask, reader: Task, times: Mapping[str, TaskTime]) -> _Need | None:
+def _need(stream: Stream, load: LoadTask, tasks: TaskGraph, platform: Platform, times: Times) -> _Need | None:
+    reader = tasks.task[stream.target]
     (access,) = [read for read in reader.reads if read.stream == stream.name]
     loading = times[load.name].busy
     first = times[reader.name].start + reader.timing.first(access) * reader.timing.ii
     late = 1.0 - _reading(reader, access) / loading
     wanted = min(ceil(stream.tokens * late), floor(stream.tokens * first / loading), stream.tokens)
-    extra = wanted - stream.depth - adapter_tokens(load)
+    extra = wanted - stream.depth - adapter_tokens(load, platform)
     return _Need(stream, extra, loading / stream.tokens / stream.width) if extra > 0 else None
 
 
@@ -59,7 +62,7 @@ def prefetch_depths(tasks: TaskGraph, platform: Platform, bits: int) -> dict[str
         return {}
     times, _ = schedule(tasks, platform)
     sources = ((stream, tasks.task[stream.source]) for stream in tasks.streams)
-    found = (_need(s, load, tasks.task[s.target], times) for s, load in sources if isinstance(load, LoadTask))
+    found = (_need(s, load, tasks, platform, times) for s, load in sources if isinstance(load, LoadTask))
     needs = [need for need in found if need is not None]
     return _shared(needs, bits)
 

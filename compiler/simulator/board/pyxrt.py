@@ -1,8 +1,8 @@
 """A board without hardware, by the names of pyxrt (compiler/host/xrt.py says what they owe).
 
 An xclbin is a design directory that `build_board` has built. Kernels compute exactly what the emitted C++ does; the
-seconds that they take here say nothing of the board. Each HBM pseudo channel holds 512 MiB, as on a U55C; what is
-allocated stays so until another design is loaded.
+seconds that they take here say nothing of the board. There are as many HBM pseudo channels, and each holds as much, as
+on the design's board; what is allocated stays so until another design is loaded.
 """
 
 import json
@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from compiler.errors import InvalidInputError
+from compiler.platforms.stored import platform_of_design
 from compiler.simulator.board.build import EXECUTABLE, FOLDER
 from compiler.simulator.board.program import Program
 
-CHANNEL_BYTES = 512 << 20
-CHANNELS = 32
 _PAGE = 4096
 
 
@@ -56,18 +55,20 @@ class Loaded:
             k["name"]: tuple(banks[b["image"], b["channel"]] for b in k["buffers"]) for k in manifest["kernels"]
         }
         descriptor = os.memfd_create("device-memory")
-        os.ftruncate(descriptor, CHANNELS * CHANNEL_BYTES)  # sparse: pages come when they are written
-        self.memory = mmap.mmap(descriptor, CHANNELS * CHANNEL_BYTES)
-        self.program = Program(xclbin.executable, descriptor, CHANNELS * CHANNEL_BYTES)
+        hbm = platform_of_design(xclbin.directory).hbm
+        self._channel_bytes, size = hbm.channel_bytes, hbm.channels * hbm.channel_bytes
+        os.ftruncate(descriptor, size)  # sparse: pages come when they are written
+        self.memory = mmap.mmap(descriptor, size)
+        self.program = Program(xclbin.executable, descriptor, size)
         os.close(descriptor)
-        self._used = [0] * CHANNELS
+        self._used = [0] * hbm.channels
 
     def allocate(self, size: int, group: int) -> int:
         """The address of `size` new bytes in a channel."""
         pages = -(-size // _PAGE) * _PAGE
-        if not 0 <= group < CHANNELS or self._used[group] + pages > CHANNEL_BYTES:
+        if not 0 <= group < len(self._used) or self._used[group] + pages > self._channel_bytes:
             raise RuntimeError(f"failed to allocate {size} bytes in memory group {group}: Cannot allocate memory")
-        address = group * CHANNEL_BYTES + self._used[group]
+        address = group * self._channel_bytes + self._used[group]
         self._used[group] += pages
         return address
 

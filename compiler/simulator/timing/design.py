@@ -15,7 +15,7 @@ from compiler.platforms.platform import Platform
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """How a load or store uses HBM: `ports` of 512 bits side by side that all move the same number of words.
+    """How a load or store uses HBM: `ports` side by side that all move the same number of words.
 
     `tokens_per_word` or `words_per_token` is 1. `run` counts the iterations of the task from one jump of the address to
     the next, None where it never jumps. `channels` are those of the ports; more than `ports` of them: the memory of a

@@ -12,6 +12,7 @@ from typing import Any, cast, get_args
 from compiler.analysis.transfers import run_of
 from compiler.errors import InvalidInputError
 from compiler.graph.task_graph import Access, Gate, PipelineStyle, TaskKind, TimingSpec
+from compiler.platforms.platform import PORT_WIDTHS
 from compiler.simulator.timing.design import TimedDesign, TimedStream, TimedTask, Transfer
 from compiler.simulator.timing.json_fields import Fields
 
@@ -19,7 +20,7 @@ MOST_TASKS = 100_000
 MOST_LOOPS = 64
 MOST_CYCLES = 1 << 50  # of all tasks together: days on a board; the simulator counts parts of cycles in 64 bits
 MOST_INSIDE = 1 << 24  # cycles of all pipelines together: the simulator keeps two numbers for each
-MOST_TOKENS_PER_WORD = 1024 * 512  # bits of the widest word
+MOST_TOKENS_PER_WORD = 1024 * max(PORT_WIDTHS)  # bits of the widest word
 _KINDS, _STYLES = get_args(TaskKind), get_args(PipelineStyle)
 _ITENSOR = re.compile(r"itensor<[^<>]*iter_space: \[([\d,]*)\]\*\[[\d,]*\], iter_map: \([d\d,]*\)->\(([d\d,+]*)\)>")
 

@@ -39,7 +39,7 @@ def pace(
     spread: bool = False,
     slowdown: Fraction = Fraction(1),
 ) -> Pace:
-    """Pace of units, each a `unit` part of a 512-bit word, in runs of `run` units (None: the address never jumps), of
+    """Pace of units, each a `unit` part of a word, in runs of `run` units (None: the address never jumps), of
     each port of a transfer.
 
     `spread`: the memory of a port lies over several channels. `slowdown`: how many times longer everything takes.

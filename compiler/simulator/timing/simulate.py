@@ -10,7 +10,8 @@ from typing import Any, cast
 
 from compiler.errors import InvalidInputError, ToolError
 from compiler.graph.task_graph import TaskGraph, TimingSpec
-from compiler.platforms.platform import Platform, load_platform
+from compiler.platforms.platform import Platform
+from compiler.platforms.stored import OLDEST, stored_platform
 from compiler.simulator.timing.core import Plan
 from compiler.simulator.timing.deadlock import Deadlock, explain
 from compiler.simulator.timing.design import TimedDesign, timed_design
@@ -124,7 +125,8 @@ def read_directory(directory: Path) -> StoredDesign:
     if not isinstance(known, dict):
         raise InvalidInputError(f"{description} is no JSON object; compile the design again")
     fields = cast("dict[str, Any]", known)
-    return StoredDesign(design, load_platform(str(fields.get("platform", "u55c"))), _estimate(fields))
+    platform = stored_platform(directory, str(fields.get("platform", OLDEST)))
+    return StoredDesign(design, platform, _estimate(fields))
 
 
 def _estimate(description: Mapping[str, Any]) -> float | None:

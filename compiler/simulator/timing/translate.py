@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import gcd, prod
 from typing import NamedTuple
 
-from compiler.analysis.ports import BURST_WORDS, OUTSTANDING_BURSTS
+from compiler.analysis.ports import OUTSTANDING_BURSTS
 from compiler.analysis.transfers import slowdowns
 from compiler.graph.task_graph import Access, Gate, TaskGraph
 from compiler.platforms.platform import Platform
@@ -105,9 +105,8 @@ def _transfer(
     name, loads = memory_name(task.name), task.kind == "load"
     memory = _memory(name, served, loads, platform)
     mover = _mover(task, name, served.size, loads, platform)
-    words = OUTSTANDING_BURSTS * min(
-        BURST_WORDS, -(-(served.run or served.units) * served.size // transfer.tokens_per_word)
-    )
+    run_words = -(-(served.run or served.units) * served.size // transfer.tokens_per_word)
+    words = OUTSTANDING_BURSTS * min(platform.hbm.burst_words, run_words)
     held = max(1, words * transfer.tokens_per_word // served.size)
     if not loads:
         return (mover, memory), Fifo(name, task.name, name, held)

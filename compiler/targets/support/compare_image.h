@@ -28,13 +28,13 @@ class Comparison {
   // it are padding, which may hold anything.
   template <typename T>
   Comparison& add(const MemoryImage& got, const MemoryImage& expected, const MemoryImage& valid = MemoryImage()) {
-    const int bits = Element<T>::BITS;
+    const int bits = Element<T>::BITS, elements = PORT_BITS / bits;
     for (std::size_t w = 0; w < expected.size(); ++w) {
-      for (int e = 0; e < 512 / bits; ++e) {
+      for (int e = 0; e < elements; ++e) {
         const int low = bits * e, high = low + bits - 1;
         if (!valid.empty() && ap_uint<bits>(valid[w].range(high, low)) == 0) continue;
         const Pair pair = {double(Element<T>::decode(got[w].range(high, low))),
-                           double(Element<T>::decode(expected[w].range(high, low))), channels_, w * (512 / bits) + e};
+                           double(Element<T>::decode(expected[w].range(high, low))), channels_, w * elements + e};
         pairs_.push_back(pair);
       }
     }

@@ -11,7 +11,10 @@
 #include <string>
 #include <vector>
 
-typedef std::vector<ap_uint<512> > MemoryImage;
+#include "stream_pack.h"
+
+typedef std::vector<ap_uint<PORT_BITS> > MemoryImage;
+const int WORD_BYTES = PORT_BITS / 8;
 
 // The design directory: above the folder of `source` as the compiler was given it, else the nearest above the working
 // folder, which the tools put some levels below hls/.
@@ -52,12 +55,12 @@ inline std::vector<unsigned char> read_bytes(const std::string& path, std::size_
 }
 
 inline MemoryImage read_image(const std::string& path, std::size_t words) {
-  const std::vector<unsigned char> bytes = read_bytes(path, words * 64);
+  const std::vector<unsigned char> bytes = read_bytes(path, words * WORD_BYTES);
   MemoryImage image(words);
   for (std::size_t w = 0; w < words; ++w) {
-    for (int limb = 0; limb < 8; ++limb) {
+    for (int limb = 0; limb < WORD_BYTES / 8; ++limb) {
       uint64_t bits;
-      std::memcpy(&bits, &bytes[w * 64 + limb * 8], 8);
+      std::memcpy(&bits, &bytes[w * WORD_BYTES + limb * 8], 8);
       image[w].range(64 * limb + 63, 64 * limb) = ap_uint<64>(bits);
     }
   }
@@ -67,7 +70,7 @@ inline MemoryImage read_image(const std::string& path, std::size_t words) {
 inline void write_image(const std::string& path, const MemoryImage& image) {
   std::FILE* file = open_or_exit(path, "wb");
   for (std::size_t w = 0; w < image.size(); ++w) {
-    for (int limb = 0; limb < 8; ++limb) {
+    for (int limb = 0; limb < WORD_BYTES / 8; ++limb) {
       const uint64_t bits = image[w].range(64 * limb + 63, 64 * limb).to_uint64();
       std::fwrite(&bits, 8, 1, file);
     }

@@ -1,11 +1,14 @@
-// Tokens of streams as bits of memory words. A word is CHANNELS ports of 512 bits side by side; element e of token `slot`
-// sits at bit (slot * elements + e) * bits of the word, least significant bit first, so that no element crosses a port.
+// Tokens of streams as bits of memory words. A word is CHANNELS ports of PORT_BITS side by side; element e of token
+// `slot` sits at bit (slot * elements + e) * bits of the word, least significant bit first, so that no element crosses a
+// port.
 #pragma once
 
 #include <ap_int.h>
 #include <hls_vector.h>
 
 #include <cstdint>
+
+const int PORT_BITS = 512;  // of the board that the design is emitted for
 
 // How an element type looks as bits.
 template <typename T>
@@ -58,11 +61,13 @@ struct Element<float> {
   }
 };
 
-// The largest power of two that divides `bits`, at most 512.
-constexpr int chunk_bits(int bits, int chunk = 512) { return bits % chunk == 0 ? chunk : chunk_bits(bits, chunk / 2); }
+// The largest power of two that divides `bits`, at most a port's.
+constexpr int chunk_bits(int bits, int chunk = PORT_BITS) {
+  return bits % chunk == 0 ? chunk : chunk_bits(bits, chunk / 2);
+}
 
-// How a token is cut into pieces that no port's 512 bits split: a lone element, the elements of a vector, chunks of
-// packed bits (see packed_token.h).
+// How a token is cut into pieces that no port's bits split: a lone element, the elements of a vector, chunks of packed
+// bits (see packed_token.h).
 template <typename TOKEN>
 struct Pieces {
   typedef TOKEN Type;
@@ -90,16 +95,16 @@ struct Pieces<ap_uint<W> > {
 
 // Pieces of word number `part` of a token that takes PARTS words; one part where PARTS is 1 and the token is in `slot`.
 template <int PARTS, typename TOKEN, int CHANNELS>
-void unpack(const ap_uint<512> (&word)[CHANNELS], int slot, int part, TOKEN& token) {
+void unpack(const ap_uint<PORT_BITS> (&word)[CHANNELS], int slot, int part, TOKEN& token) {
 #pragma HLS inline
   typedef Element<typename Pieces<TOKEN>::Type> Bits;
-  const int COUNT = PARTS == 1 ? Pieces<TOKEN>::COUNT : 512 * CHANNELS / Bits::BITS;
+  const int COUNT = PARTS == 1 ? Pieces<TOKEN>::COUNT : PORT_BITS * CHANNELS / Bits::BITS;
   for (int e = 0; e < COUNT; ++e) {
 #pragma HLS unroll
-    const int bit = (slot * COUNT + e) * Bits::BITS;
+    const int bit = (slot * COUNT + e) * Bits::BITS, low = bit % PORT_BITS;
     const int piece = part * COUNT + e;
     if (piece < Pieces<TOKEN>::COUNT) {
-      const ap_uint<Bits::BITS> bits = word[bit / 512].range(bit % 512 + Bits::BITS - 1, bit % 512);
+      const ap_uint<Bits::BITS> bits = word[bit / PORT_BITS].range(low + Bits::BITS - 1, low);
       Pieces<TOKEN>::set(token, piece, Bits::decode(bits));
     }
   }
@@ -107,16 +112,16 @@ void unpack(const ap_uint<512> (&word)[CHANNELS], int slot, int part, TOKEN& tok
 
 // The reverse: puts the token, or its part, into the word.
 template <int PARTS, typename TOKEN, int CHANNELS>
-void pack(const TOKEN& token, int slot, int part, ap_uint<512> (&word)[CHANNELS]) {
+void pack(const TOKEN& token, int slot, int part, ap_uint<PORT_BITS> (&word)[CHANNELS]) {
 #pragma HLS inline
   typedef Element<typename Pieces<TOKEN>::Type> Bits;
-  const int COUNT = PARTS == 1 ? Pieces<TOKEN>::COUNT : 512 * CHANNELS / Bits::BITS;
+  const int COUNT = PARTS == 1 ? Pieces<TOKEN>::COUNT : PORT_BITS * CHANNELS / Bits::BITS;
   for (int e = 0; e < COUNT; ++e) {
 #pragma HLS unroll
-    const int bit = (slot * COUNT + e) * Bits::BITS;
+    const int bit = (slot * COUNT + e) * Bits::BITS, low = bit % PORT_BITS;
     const int piece = part * COUNT + e;
     if (piece < Pieces<TOKEN>::COUNT) {
-      word[bit / 512].range(bit % 512 + Bits::BITS - 1, bit % 512) = Bits::encode(Pieces<TOKEN>::get(token, piece));
+      word[bit / PORT_BITS].range(low + Bits::BITS - 1, low) = Bits::encode(Pieces<TOKEN>::get(token, piece));
     }
   }
 }

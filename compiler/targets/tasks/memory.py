@@ -26,7 +26,7 @@ def emit_load(frame: Frame, task: LoadTask) -> None:
             out.line(declaration)
         with pipelined_nest(out, walk.names, walk.trips, task.timing, dma.tokens_per_word):
             words = ", ".join(f"{port}[{walk.address}]" for port in memory)
-            out.line(f"const ap_uint<512> word[{len(memory)}] = {{{words}}};")
+            out.line(f"const ap_uint<{dma.port_bits}> word[{len(memory)}] = {{{words}}};")
             out.pragma("array_partition variable=word type=complete")
             with _slots(out, walk, dma):
                 if parts == 1:
@@ -46,7 +46,7 @@ def emit_store(frame: Frame, task: StoreTask) -> None:
         if parts > 1:
             out.line(f"{token} token;")
         with pipelined_nest(out, walk.names, walk.trips, task.timing, dma.tokens_per_word):
-            out.line(f"ap_uint<512> word[{len(memory)}] = {{{', '.join('0' for _ in memory)}}};")
+            out.line(f"ap_uint<{dma.port_bits}> word[{len(memory)}] = {{{', '.join('0' for _ in memory)}}};")
             out.pragma("array_partition variable=word type=complete")
             with _slots(out, walk, dma):
                 if parts == 1:
@@ -118,7 +118,6 @@ def _runs(loops: Sequence[Loop]) -> list[tuple[bool, int]]:
 
 
 def _image_summary(dma: Dma) -> str:
-    bits = dma.channels * 512
     if dma.words_per_token > 1:
-        return f"A token takes {dma.words_per_token} words of {bits} bits."
-    return f"A word of {bits} bits holds {dma.tokens_per_word} token{'s' if dma.tokens_per_word > 1 else ''}."
+        return f"A token takes {dma.words_per_token} words of {dma.word_bits} bits."
+    return f"A word of {dma.word_bits} bits holds {dma.tokens_per_word} token{'s' if dma.tokens_per_word > 1 else ''}."

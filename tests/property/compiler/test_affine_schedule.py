@@ -12,6 +12,9 @@ from compiler.analysis.tasks import converter_task
 from compiler.graph.converter import plan_converter
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.task_graph import Access, Dma, Gate, Stream, Task, TimingSpec
+from compiler.platforms.platform import load_platform
+
+U55C = load_platform("u55c")
 
 ROUNDING = 1e-6
 
@@ -90,7 +93,7 @@ def test_plain_loops_are_counted_exactly(tokens: int, source_pace: int, target_p
 def test_a_task_is_as_slow_as_what_it_reads_and_a_mover_as_what_reads_it():
     slow, fast = TimingSpec((12,), 5, 3), TimingSpec((12,), 1, 3)
     tasks = [
-        load("load", fast, "a", Dma("a", ITensor((1,), "f32", (Loop(12, 1, 0),)), 1, 1, 1)),
+        load("load", fast, "a", Dma("a", ITensor((1,), "f32", (Loop(12, 1, 0),)), 1, 1, 1, 512)),
         compute("slow", slow, (Access("a"),), (Access("b"),)),
         compute("fast", fast, (Access("b"),), (Access("sum", (Gate(0, 11, 12),)),)),
         compute("last", fast, (Access("sum", (Gate(0, 0, 1),)),), ()),
@@ -105,7 +108,7 @@ def test_what_fills_and_then_drains_does_each_at_its_own_pace():
         ITensor((1, 1), "f32", (Loop(3, 1, 0), Loop(4, 1, 1))),
         ITensor((1, 1), "f32", (Loop(4, 1, 1), Loop(3, 1, 0))),
     )
-    turn = converter_task("turn", 0, plan_converter(rows, columns), "a", "b")
+    turn = converter_task("turn", 0, plan_converter(rows, columns), "a", "b", U55C)
     tasks = [
         compute("slow", TimingSpec((12,), 5, 3), (), (Access("a"),)),
         turn,

@@ -14,6 +14,9 @@ from compiler.graph.converter import Converter, box_of, plan_converter
 from compiler.graph.itensor import DTYPE_BITS, ITensor, Loop
 from compiler.graph.task_graph import Access, Task
 from compiler.options import ConverterRule
+from compiler.platforms.platform import load_platform
+
+U55C = load_platform("u55c")
 
 Point = tuple[int, ...]
 
@@ -131,7 +134,7 @@ def check(source: ITensor, target: ITensor, rule: ConverterRule) -> Converter:
     converter = plan_converter(source, target, rule)
     box, chosen = box_of(source, target), converter.realisation
     verify_realisation(box, chosen)
-    task = converter_task("c", 0, converter, "in", "out")
+    task = converter_task("c", 0, converter, "in", "out", U55C)
     assert task.timing.tokens(task.reads[0]) == source.tokens
     assert task.timing.tokens(task.writes[0]) == target.tokens
     replay = Replay(converter)

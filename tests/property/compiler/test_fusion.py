@@ -12,6 +12,9 @@ from compiler.analysis.itensors import read_itensors, write_itensors
 from compiler.analysis.tiling import plan_nests
 from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, Output, ScalarOp, Value
 from compiler.options import Knobs
+from compiler.platforms.platform import load_platform
+
+U55C = load_platform("u55c")
 
 BOARD = 40 << 20
 SUM = Body(("f32", "f32"), (ScalarOp("arith.addf", (0, 1), "f32"),), 2)
@@ -50,7 +53,7 @@ BUDGETS = st.sampled_from([0, 8, 64, 128, 256, 512, 1 << 20])
 
 
 def costs_of(graph: LinalgGraph, knobs: Knobs) -> FusionCosts:
-    nests = plan_nests(graph, knobs)
+    nests = plan_nests(graph, knobs, U55C)
     return FusionCosts(graph, read_itensors(graph, nests), write_itensors(graph, nests))
 
 

@@ -95,8 +95,8 @@ def test_knobs_and_params_are_inverse(space: DesignSpace, seed: int):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_every_choice_is_legal(space: DesignSpace, mlp: LinalgGraph, seed: int):
-    assert set(plan_nests(mlp, draw(space, seed))) == {op.name for op in mlp.ops}
+def test_every_choice_is_legal(space: DesignSpace, mlp: LinalgGraph, u55c: Platform, seed: int):
+    assert set(plan_nests(mlp, draw(space, seed), u55c)) == {op.name for op in mlp.ops}
 
 
 @pytest.mark.parametrize("changes", [0, 1, 3])

@@ -12,10 +12,13 @@ from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.fifo import by_kernel, plan_schedule, size_fifos
 from compiler.graph.task_graph import Stream, Task, TaskGraph
 from compiler.options import Equalisation
+from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.core import run
 from compiler.simulator.timing.network import Fifo, Network, Process
 from compiler.sizing.lp import Plan, best_starts, lp_depths
 from compiler.sizing.steps import price
+
+MEMORIES = load_platform("u55c").memories
 
 KEPT = 1e-6  # cycles
 
@@ -23,7 +26,7 @@ equalisations = st.sampled_from(["conservative", "normal"])
 
 
 def _price(streams: Sequence[Stream]) -> float:
-    return sum(price(s.width, s.depth) for s in streams)
+    return sum(price(s.width, s.depth, MEMORIES) for s in streams)
 
 
 def _network(tasks: Sequence[Task], streams: Sequence[Stream]) -> Network:
@@ -38,7 +41,7 @@ def test_no_order_of_execution_deadlocks(
 ):
     graph = RandomTasks(edges, data.draw)
     tasks = graph.tasks()
-    depths = lp_depths(TaskGraph("g", 1, tuple(tasks), tuple(graph.streams)), equalisation)
+    depths = lp_depths(TaskGraph("g", 1, tuple(tasks), tuple(graph.streams)), equalisation, MEMORIES)
     streams = [replace(s, depth=depths[s.name]) for s in graph.streams]
     assert runs_to_the_end(tasks, streams, random)
     assert not run(_network(tasks, streams)).deadlocked
@@ -52,6 +55,6 @@ def test_starts_keep_the_lags(edges: list[tuple[str, str]], data: st.DataObject,
     graph = RandomTasks(edges, data.draw)
     (part,) = by_kernel(graph.tasks(), graph.streams)
     schedule = plan_schedule(part, equalisation)
-    start = best_starts(Plan(part, schedule, equalisation))
+    start = best_starts(Plan(part, schedule, equalisation, MEMORIES))
     for edge in (*schedule.edges, *schedule.phases):
         assert start[edge.target] - start[edge.source] >= edge.lag - KEPT

@@ -19,8 +19,8 @@ U55C = load_platform("u55c")
 )
 def test_fifo_flip_flops(width: int, depth: int, ff: int):
     """FF of the FIFO tables of csynth 2022.1 to 2023.2."""
-    kind = fifo_kind(width, depth)
-    found = fifo_logic("bram" if kind == "uram" else kind, width, depth, U55C.area).ff
+    kind = fifo_kind(width, depth, U55C.memories)
+    found = fifo_logic("bram" if kind == "uram" else kind, width, depth, U55C).ff
     assert found == pytest.approx(ff, rel=0.07, abs=2)
 
 
@@ -38,8 +38,8 @@ def test_fifo_luts_of_whole_reports(fifos: list[tuple[int, int]], lut: int):
     """LUT of the FIFO row of csynth's summaries."""
     found = 0.0
     for width, depth in fifos:
-        kind = fifo_kind(width, depth)
-        found += fifo_logic("bram" if kind == "uram" else kind, width, depth, U55C.area).lut
+        kind = fifo_kind(width, depth, U55C.memories)
+        found += fifo_logic("bram" if kind == "uram" else kind, width, depth, U55C).lut
     assert found == pytest.approx(lut, rel=0.02)
 
 
@@ -48,15 +48,15 @@ def test_every_fifo_of_the_table():
     assert len(rows) > 200
     for row in rows:
         width, depth = int(row["width"]), int(row["depth"])
-        kind = fifo_kind(width, depth)
-        found = fifo_logic("bram" if kind == "uram" else kind, width, depth, U55C.area).ff
+        kind = fifo_kind(width, depth, U55C.memories)
+        found = fifo_logic("bram" if kind == "uram" else kind, width, depth, U55C).ff
         assert found == pytest.approx(float(row["FF"]), rel=0.1, abs=5), row
 
 
 @pytest.mark.parametrize(("words", "bram18"), [(256, 15), (1024, 29)])
 def test_block_ram_of_one_direction_of_an_adapter(words: int, bram18: int):
     """512 bits: 16 bursts of 16 words and of 64 words (csynth's M_AXI tables: 30 for both directions, 29 for one)."""
-    assert port_memory(512, words).bram36 == bram18 / 2
+    assert port_memory(512, words, U55C.memories).bram36 == bram18 / 2
 
 
 @pytest.mark.parametrize(

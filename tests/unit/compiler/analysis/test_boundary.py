@@ -63,7 +63,7 @@ def test_names_say_what_is_carried() -> None:
 
 
 def dma(element: tuple[int, ...], loops: tuple[Loop, ...], per_word: int, channels: int = 1) -> Dma:
-    return Dma("v", ITensor(element, "f32", loops), channels, per_word, 1)
+    return Dma("v", ITensor(element, "f32", loops), channels, per_word, 1, 512)
 
 
 def test_images_are_compared_element_by_element() -> None:

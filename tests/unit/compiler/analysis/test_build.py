@@ -56,7 +56,7 @@ def test_a_budget_of_nothing_opens_kernels_and_a_large_one_fuses_all():
 def test_nests_cover_every_iteration_once():
     for seed in range(40):
         graph = attention_front()
-        nests = plan_nests(graph, random_knobs(seed))
+        nests = plan_nests(graph, random_knobs(seed), U55C)
         for op in graph.ops:
             for dim, extent in enumerate(op.loops):
                 spans = [loop for loop in nests[op.name].loops if loop.dim == dim]
@@ -66,7 +66,7 @@ def test_nests_cover_every_iteration_once():
 def test_unrolling_reaches_the_target_and_tokens_stay_narrow():
     graph = mlp(rows=32, hidden=64, inner=256)
     knobs = Knobs(default_tile_size=64, overall_unroll=128, stream_width=512, hbm_channels=1)
-    nests = plan_nests(graph, knobs)
+    nests = plan_nests(graph, knobs, U55C)
     assert sum(n.lanes for n in nests.values()) >= 128
     for op in graph.ops:
         for operand in (*op.inputs, *op.outputs):
@@ -84,7 +84,7 @@ def test_overrides_replace_tile_unroll_and_order():
     graph = quantised()
     knobs = Knobs(overrides=(TaskOverride("product", tile=8, unroll=4, order=(2, 0, 1)),))
     assert loop_orders(graph, knobs)["product"][0] == 2
-    nest = plan_nests(graph, knobs)["product"]
+    nest = plan_nests(graph, knobs, U55C)["product"]
     assert nest.lanes == 4
     assert nest.loops[0].dim == 2
 

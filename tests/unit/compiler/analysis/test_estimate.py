@@ -35,7 +35,7 @@ def test_a_task_that_starts_late_still_waits_for_what_its_fifo_could_not_hold():
     reader = stream.target
     loading = transfer_cycles(tasks, U55C)[load.name]
     assert deep[reader].start > loading, "the case needs a reader that starts after the load could end"
-    rest = (1 - (2 + adapter_tokens(load)) / stream.tokens) * loading
+    rest = (1 - (2 + adapter_tokens(load, U55C)) / stream.tokens) * loading
     assert rest > 100
     assert shallow[reader].end >= shallow[reader].start + rest
     assert deep[reader].end < shallow[reader].end

@@ -27,7 +27,7 @@ def memories(draw: st.DrawFn) -> list[Memory]:
         st.lists(st.tuples(st.sampled_from([8, 32, 72, 144]), st.sampled_from([512, 4096, 9000])), max_size=7)
     )
     buffers = [Buffer(f"b{k}", width, depth, 1, "bram") for k, (width, depth) in enumerate(shapes)]
-    return [buffer_choices(f"t{k}", buffer) for k, buffer in enumerate(buffers)]
+    return [buffer_choices(f"t{k}", buffer, U55C.memories) for k, buffer in enumerate(buffers)]
 
 
 def test_what_need_not_have_moved_moves_back() -> None:
@@ -69,7 +69,7 @@ def test_block_ram_is_within_one_memory_of_the_best_exchange(found: list[Memory]
 
 def test_a_buffer_s_new_kind_reaches_the_graph() -> None:
     tasks = planned_tasks(mlp(64, 128, 256), Knobs(default_tile_size=16, overall_unroll=64), U55C)
-    found = memories_of(tasks)
+    found = memories_of(tasks, U55C.memories)
     fast = [memory.options[0] for memory in found]
     assert bind(tasks, found, fast) is tasks
     index = next(k for k, memory in enumerate(found) if memory.options[0].kind == "bram")

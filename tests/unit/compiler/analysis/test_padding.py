@@ -113,9 +113,9 @@ def test_an_override_divides_the_padded_loop_and_takes_it_whole_where_the_true_o
     op = pad(mlp(97, 193, 101), PAD).op["up"]
     assert tile_sizes(op, 32) == (8, 8, 20)
     assert tile_sizes(op, 97)[0] == 104
-    nest = plan_nests(pad(mlp(97, 193, 101), PAD), replace(PAD, overrides=(TaskOverride("up", tile=4, unroll=8),)))[
-        "up"
-    ]
+    nest = plan_nests(
+        pad(mlp(97, 193, 101), PAD), replace(PAD, overrides=(TaskOverride("up", tile=4, unroll=8),)), U55C
+    )["up"]
     assert nest.lanes == 8
 
 

@@ -33,7 +33,7 @@ def task(name: str, trips: tuple[int, ...], reads: tuple[Access, ...], writes: t
 def load(name: str, write: str, tokens: int) -> LoadTask:
     layout = ITensor(TOKEN, "f32", (Loop(tokens, TOKEN[0], 0),))
     timing = TimingSpec((tokens,), 1, U55C.hbm.read_latency_cycles + 2)
-    return load_by_hand(name, timing, write, Dma(name, layout, 1, 1, 1))
+    return load_by_hand(name, timing, write, Dma(name, layout, 1, 1, 1, 512))
 
 
 def error(tasks: TaskGraph) -> float:
@@ -119,7 +119,7 @@ def weights_behind(depth: int) -> TaskGraph:
 @pytest.mark.parametrize("depth", [2, 512, 2048, 4096])
 def test_a_load_waits_for_a_late_reader_with_what_fifo_and_adapter_hold(depth: int):
     tasks = weights_behind(depth)
-    assert [adapter_tokens(load) for load in tasks.transfers] == [256, 256]
+    assert [adapter_tokens(load, U55C) for load in tasks.transfers] == [256, 256]
     times, _ = schedule(tasks, U55C)
     rest = (4096 - depth - 256) * 64 / U55C.channel_bytes_per_cycle
     assert times["product"].end == pytest.approx(times["product"].start + max(4096, rest), abs=64)

@@ -13,6 +13,8 @@ from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 
+U55C = load_platform("u55c")
+
 GRAPH = attention_front(heads=4, size=8, past=7)
 
 
@@ -30,13 +32,13 @@ def unvectorised(graph: LinalgGraph) -> LinalgGraph:
     ],
 )
 def test_rows_are_outermost_and_tokens_as_wide_as_allowed(width: int, nest: Nest) -> None:
-    assert plan_nests(GRAPH, Knobs(stream_width=width))["append"] == nest
+    assert plan_nests(GRAPH, Knobs(stream_width=width), U55C)["append"] == nest
 
 
 def test_only_caches_are_passed_by_rows() -> None:
     graph = unvectorised(GRAPH)
     assert not any(appends_to_cache(graph, op) for op in graph.ops)
-    assert plan_nests(graph, Knobs())["append"].loops[0].dim == 0
+    assert plan_nests(graph, Knobs(), U55C)["append"].loops[0].dim == 0
 
 
 def test_the_buffer_behind_the_cache_shrinks() -> None:

@@ -64,7 +64,7 @@ def test_rows_that_follow_each_other_hide_the_chain() -> None:
         "centre": Nest((NestLoop(0, 64, 1), NestLoop(1, 64, 1)), (1, 1)),
         "product": Nest((NestLoop(0, 64, 1), NestLoop(1, 64, 1), NestLoop(2, 64, 1)), (1, 1, 1)),
     }
-    assert widen_rows(graph, nests, Knobs()) == nests
+    assert widen_rows(graph, nests, Knobs(), PLATFORM) == nests
 
 
 def test_chains_end_at_products() -> None:
@@ -77,9 +77,9 @@ def test_serial_cycles_count_the_adder_s_latency_and_the_rounds() -> None:
     graph = norm(4)
     chain = graph.ops[:2]
     row = Nest((NestLoop(0, 4, 1), NestLoop(1, 64, 1)), (1, 1))
-    assert serial_cycles(chain, {"sum": row, "centre": row}) == (4 * 64 * 7 + 4 * 64) / 4
+    assert serial_cycles(chain, {"sum": row, "centre": row}, PLATFORM) == (4 * 64 * 7 + 4 * 64) / 4
     spatial = Nest((NestLoop(0, 4, 1),), (1, 64))
-    assert serial_cycles(chain, {"sum": spatial, "centre": spatial}) == 0.0, "nothing reduces over time"
+    assert serial_cycles(chain, {"sum": spatial, "centre": spatial}, PLATFORM) == 0.0, "nothing reduces over time"
 
 
 def test_latency_gets_better_for_a_single_row() -> None:

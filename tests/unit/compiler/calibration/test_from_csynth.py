@@ -4,8 +4,11 @@ from collections import Counter
 
 from compiler.calibration.from_csynth import Reading
 from compiler.calibration.samples import Sample
+from compiler.platforms.platform import load_platform
 from compiler.toolchain.hls.csynth import Clock, CsynthReport, Loop, Module, Span
 from compiler.toolchain.hls.csynth_rows import Area, Breakdown, FifoRow, InstanceRow, MemoryRow, OperatorRow
+
+MEMORIES = load_platform("u55c").memories
 
 
 def module(name: str, area: Area, *loops: Loop, pipeline: str = "no", calls: tuple[str, ...] = ()) -> Module:
@@ -58,7 +61,7 @@ TEXT = "|m_axi_gmem_WDATA    |  out|  512|       m_axi|   gmem|  pointer|\n"
 
 def samples(report: CsynthReport = REPORT) -> dict[str, list[Sample]]:
     found: dict[str, list[Sample]] = {}
-    for sample in Reading(report, TEXT, "lab", "d").samples():
+    for sample in Reading(report, TEXT, "lab", "d", MEMORIES).samples():
         found.setdefault(sample.kind, []).append(sample)
     return found
 
@@ -100,7 +103,7 @@ def test_the_whole_design_is_the_sum():
 
 def test_what_the_model_has_no_notion_of_is_left_out():
     strange = operators("move", "fpow_32ns_32ns_32_9_full_dsp_1", 1, 1)
-    found = Counter(s.kind for s in Reading(with_operators(*strange), TEXT, "lab", "d").samples())
+    found = Counter(s.kind for s in Reading(with_operators(*strange), TEXT, "lab", "d", MEMORIES).samples())
     assert (found["pipeline task"], found["whole design"]) == (1, 0)
 
 
@@ -111,5 +114,5 @@ def with_operators(*more: OperatorRow) -> CsynthReport:
 
 def test_tasks_of_a_design_of_ours_move_what_its_dataflow_says():
     tokens = {"move": 512, "mac": 64}
-    found = [s for s in Reading(REPORT, TEXT, "lab", "d", tokens).samples() if s.kind == "pipeline task"]
+    found = [s for s in Reading(REPORT, TEXT, "lab", "d", MEMORIES, tokens).samples() if s.kind == "pipeline task"]
     assert [s.features["task.bit"] for s in found] == [9 * 32, 512]

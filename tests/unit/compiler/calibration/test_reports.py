@@ -10,6 +10,9 @@ from fixtures import OURS
 from compiler.calibration.reports import read_reports, samples_of, token_bits
 from compiler.calibration.routed import pairs_of
 from compiler.errors import InvalidInputError, ReportError
+from compiler.platforms.platform import load_platform
+
+MEMORIES = load_platform("u55c").memories
 
 
 def test_what_can_not_be_read_is_passed_over_with_the_reason(tmp_path: Path):
@@ -37,7 +40,7 @@ def test_reports_of_our_designs_have_one_origin_and_are_told_apart_by_directory(
     read, _ = read_reports([tmp_path])
     assert [r.path.name for r in read] == ["csynth.xml"] * 2
     assert {r.source for r in read} == {"millrace"}
-    assert len({s.design for s in samples_of(read)}) == 2
+    assert len({s.design for s in samples_of(read, MEMORIES)}) == 2
 
 
 def test_a_routed_kernel_of_our_design_meets_its_csynth_report(tmp_path: Path):
@@ -52,9 +55,9 @@ def test_a_routed_kernel_of_our_design_meets_its_csynth_report(tmp_path: Path):
 
 def test_a_report_given_twice_counts_once():
     (report, *_), _ = read_reports([OURS / "csynth" / "mlp_k0_csynth.xml"])
-    once = samples_of([report])
+    once = samples_of([report], MEMORIES)
     assert once
-    assert samples_of([report, report]) == once
+    assert samples_of([report, report], MEMORIES) == once
 
 
 def test_token_bits_of_a_design(tmp_path: Path):

@@ -46,7 +46,7 @@ def test_a_kernel_that_does_not_complete_is_an_error(
 
 
 def test_places_say_where_each_element_lies() -> None:
-    layout = Layout((2, 3), "f32", (Step(2, 3, 1), Step(3, 2, 0)), channels=2, tokens_per_word=5)
+    layout = Layout((2, 3), "f32", (Step(2, 3, 1), Step(3, 2, 0)), channels=2, tokens_per_word=5, port_bits=512)
     array = np.arange(36, dtype=np.float32).reshape(layout.shape) + 1
     slots = np.frombuffer(b"".join(pack(array, layout)), np.float32)
     assert np.array_equal(slots[places(layout)], array)

@@ -6,7 +6,7 @@ import pytest
 from compiler.host.packing import Layout, Step, pack, places, unpack
 
 # 13 x 5 in tokens of 2 x 4, rows first: 14 x 8 move.
-LAYOUT = Layout((2, 4), "f32", (Step(7, 2, 0), Step(2, 4, 1)), tokens_per_word=2, valid=(13, 5))
+LAYOUT = Layout((2, 4), "f32", (Step(7, 2, 0), Step(2, 4, 1)), tokens_per_word=2, valid=(13, 5), port_bits=512)
 
 
 def test_what_is_packed_comes_back_without_the_padding():

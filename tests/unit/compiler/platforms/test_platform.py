@@ -1,20 +1,27 @@
-"""The board files say nothing that contradicts itself."""
+"""The board files say nothing that contradicts itself, and a file that describes no board says why."""
+
+from pathlib import Path
 
 import pytest
+from invented_board import INVENTED
 
 from compiler.errors import InvalidInputError
-from compiler.platforms.platform import load_platform, platform_names
+from compiler.host.packing import layout_from_json
+from compiler.platforms.platform import load_platform, named_platform, platform_names
+from compiler.platforms.stored import store_platform, stored_platform
+
+BOARDS = (*platform_names(), INVENTED)
 
 
-@pytest.mark.parametrize("name", platform_names())
+@pytest.mark.parametrize("name", BOARDS)
 @pytest.mark.parametrize("resource", ["lut", "ff", "dsp", "bram36", "uram"])
-def test_dies_add_up_to_the_board(name: str, resource: str) -> None:
+def test_dies_add_up_to_the_board(name: str | Path, resource: str) -> None:
     platform = load_platform(name)
     assert sum(getattr(slr, resource) for slr in platform.dies.slrs) == getattr(platform.budget, resource)
 
 
-@pytest.mark.parametrize("name", platform_names())
-def test_one_die_has_the_hbm_and_every_boundary_its_wires(name: str) -> None:
+@pytest.mark.parametrize("name", BOARDS)
+def test_one_die_has_the_hbm_and_every_boundary_its_wires(name: str | Path) -> None:
     dies = load_platform(name).dies
     assert sum(slr.hbm for slr in dies.slrs) == 1
     assert len(dies.sll) == len(dies.slrs) - 1
@@ -24,3 +31,39 @@ def test_one_die_has_the_hbm_and_every_boundary_its_wires(name: str) -> None:
 def test_an_unknown_board_is_refused_with_the_known_ones() -> None:
     with pytest.raises(InvalidInputError, match="u55c"):
         load_platform("nope")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("[hbm]", "[hmb]", "describes no board: it lacks 'hbm'"),
+        ("port_bits = 256", "", "describes no board: it lacks 'port_bits'"),
+        ("port_bits = 256", "port_bits = 300", "describes no board: .*not 300"),
+        ("sll = [9000]", "sll = []", "describes no board: .*sll"),
+        ("comfort = 0.6", "comfort = ", "describes no board: .*line 20"),
+        ("channels = 12", "channels = 12\nlanes = 3", "describes no board: .*lanes"),
+    ],
+)
+def test_a_file_that_describes_no_board_says_why(old: str, new: str, reason: str, tmp_path: Path) -> None:
+    file = tmp_path / "lab.toml"
+    text = INVENTED.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+    with pytest.raises(InvalidInputError, match=reason):
+        named_platform(str(file))
+    with pytest.raises(InvalidInputError, match="can not be read: No such file"):
+        named_platform(str(tmp_path / "none.toml"))
+    assert named_platform("u55c") is load_platform("u55c")
+
+
+def test_a_design_carries_a_board_that_is_not_shipped(tmp_path: Path) -> None:
+    store_platform(load_platform("u55c"), tmp_path)
+    assert stored_platform(tmp_path) is load_platform("u55c")
+    store_platform(load_platform(INVENTED), tmp_path)
+    assert stored_platform(tmp_path, "invented") == load_platform(INVENTED)
+
+
+def test_images_of_older_designs_are_of_512_bit_ports() -> None:
+    entry = {"element": [4], "dtype": "f32", "loops": [], "channels": 2, "tokens_per_word": 8, "words_per_token": 1}
+    assert layout_from_json({**entry, "shape": [4]}).channel_bytes == 64
+    assert layout_from_json({**entry, "shape": [4], "port_bits": 256}).channel_bytes == 32

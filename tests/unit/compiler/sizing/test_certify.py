@@ -27,7 +27,7 @@ def test_every_part_of_the_certificate_is_true(name: str):
     sizing = certify(graph, U55C)
     check(graph, sizing)
     assert certify(graph, U55C) == sizing
-    assert any(not is_free(s.width, s.depth) for s in sizing.tasks.streams)
+    assert any(not is_free(s.width, s.depth, U55C.memories) for s in sizing.tasks.streams)
 
 
 @pytest.mark.parametrize("name", ["residual", "reconvergent", "quiet_deadlock"])
@@ -55,7 +55,9 @@ def test_loads_give_back_the_memory_that_they_do_not_need():
     sizing = certify(graph, U55C)
     check(graph, sizing)
     loads = [s.name for s in graph.streams if graph.task[s.source].kind == "load"]
-    before, after = (sum(price(t.stream[n].width, t.stream[n].depth) for n in loads) for t in (graph, sizing.tasks))
+    before, after = (
+        sum(price(t.stream[n].width, t.stream[n].depth, U55C.memories) for n in loads) for t in (graph, sizing.tasks)
+    )
     assert 0 < after < before
 
 
@@ -127,7 +129,7 @@ def test_with_little_effort_the_rest_says_that_it_was_not_tried():
     sizing = certify(graph, U55C, effort=1)
     check(graph, sizing, proven=False)
     assert sizing.kernels[0].runs < certify(graph, U55C).kernels[0].runs
-    costly = {s.name for s in sizing.tasks.streams if not is_free(s.width, s.depth)}
+    costly = {s.name for s in sizing.tasks.streams if not is_free(s.width, s.depth, U55C.memories)}
     assert {name for name, reason in reasons(sizing).items() if reason == NOT_TRIED} == costly != set()
 
 
@@ -135,7 +137,7 @@ def test_with_little_effort_the_rest_says_that_it_was_not_tried():
 def test_bad_plans_are_grown_out_of(name: str, monkeypatch: pytest.MonkeyPatch):
     """Where neither the program nor the design has depths that keep the pace."""
 
-    def shallow(tasks: TaskGraph, _: str) -> Mapping[str, int]:
+    def shallow(tasks: TaskGraph, *_: object) -> Mapping[str, int]:
         return {s.name: 2 for s in tasks.streams}
 
     monkeypatch.setattr(module, "lp_depths", shallow)
@@ -147,7 +149,7 @@ def test_plans_that_only_deadlock_are_grown_out_of(monkeypatch: pytest.MonkeyPat
     def shallow(trial: Any, _: Mapping[str, int]) -> Mapping[str, int]:
         return dict.fromkeys(trial.streams, 2)
 
-    monkeypatch.setattr(module, "lp_depths", lambda tasks, _: {s.name: 2 for s in tasks.streams})
+    monkeypatch.setattr(module, "lp_depths", lambda tasks, *_: {s.name: 2 for s in tasks.streams})
     monkeypatch.setattr(module, "_less", shallow)
     for name in ("quiet_deadlock", "softmax_rows", "choice"):
         graph = BY_HAND[name]()

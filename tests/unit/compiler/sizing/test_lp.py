@@ -8,8 +8,11 @@ from tasks_by_hand import compute
 from compiler.analysis.fifo import by_kernel, plan_schedule, size_fifos
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.task_graph import Access, Gate, Stream, Task, TaskGraph, TimingSpec
+from compiler.platforms.platform import load_platform
 from compiler.sizing.lp import Plan, best_starts, lp_depths
 from compiler.sizing.steps import is_free
+
+MEMORIES = load_platform("u55c").memories
 
 LANES = 32  # 1024 bits: every token costs memory
 
@@ -33,14 +36,14 @@ def _triangle(second_ii: int = 1) -> TaskGraph:
 def test_a_path_is_as_late_as_the_initial_delays_along_the_other():
     graph = _triangle()
     (part,) = by_kernel(graph.tasks, graph.streams)
-    start = best_starts(Plan(part, plan_schedule(part, "conservative"), "conservative"))
+    start = best_starts(Plan(part, plan_schedule(part, "conservative"), "conservative", MEMORIES))
     assert {name: round(at - start["k0"], 6) for name, at in start.items()} == {"k0": 0, "k1": 5, "k2": 14}
-    assert lp_depths(graph, "conservative") == {"a": 7, "b": 16, "c": 11}
+    assert lp_depths(graph, "conservative", MEMORIES) == {"a": 7, "b": 16, "c": 11}
 
 
 def test_normal_keeps_what_a_faster_source_is_ahead():
     graph = _triangle(second_ii=3)
-    conservative, normal = (lp_depths(graph, e) for e in ("conservative", "normal"))
+    conservative, normal = (lp_depths(graph, e, MEMORIES) for e in ("conservative", "normal"))
     assert all(conservative[name] < normal[name] for name in ("b", "c"))
     assert normal["a"] == 7
 
@@ -67,7 +70,7 @@ def test_tokens_wait_where_they_are_narrow_even_if_several_tasks_must_start_late
         chain, {"narrow": ("first", "m1", 4), "wide": ("m1", "m2", 128), "medium": ("m2", "last", 64)}
     )
     swept = {s.name: s.depth for s in size_fifos(graph.tasks, graph.streams, "conservative")}
-    planned = lp_depths(graph, "conservative")
+    planned = lp_depths(graph, "conservative", MEMORIES)
     assert swept["medium"] >= 24  # no single task gains by starting later
     assert planned["narrow"] >= 24
     assert max(planned["wide"], planned["medium"]) <= 5
@@ -78,10 +81,10 @@ def test_tokens_that_shift_registers_hold_are_free():
     graph = _beside_a_sum(
         ("first", "m", "last"), {"a": ("first", "m", 5), "b": ("first", "m", 5), "c": ("m", "last", 7)}
     )
-    planned = lp_depths(graph, "conservative")
-    assert [is_free(graph.stream[name].width, planned[name]) for name in "abc"] == [True] * 3
+    planned = lp_depths(graph, "conservative", MEMORIES)
+    assert [is_free(graph.stream[name].width, planned[name], MEMORIES) for name in "abc"] == [True] * 3
     swept = {s.name: s.depth for s in size_fifos(graph.tasks, graph.streams, "conservative")}
-    assert not is_free(56, swept["c"])
+    assert not is_free(56, swept["c"], MEMORIES)
 
 
 def test_kernels_are_planned_each_by_itself():
@@ -94,8 +97,8 @@ def test_kernels_are_planned_each_by_itself():
         replace(s, name=f"{s.name}_b", source=f"{s.source}_b", target=f"{s.target}_b") for s in graph.streams
     )
     both = TaskGraph("two", 2, (*graph.tasks, *second), (*graph.streams, *streams))
-    depths = lp_depths(both, "conservative")
-    assert {n: d for n, d in depths.items() if "_b" not in n} == lp_depths(graph, "conservative")
+    depths = lp_depths(both, "conservative", MEMORIES)
+    assert {n: d for n, d in depths.items() if "_b" not in n} == lp_depths(graph, "conservative", MEMORIES)
     assert [depths[f"{n}_b"] for n in "abc"] == [depths[n] for n in "abc"]
 
 
@@ -107,4 +110,4 @@ def test_the_sweeps_are_kept_where_the_program_finds_nothing_cheaper():
     tasks = (_task("a", 2, "", "s"), _task("b", 2, "s", ""))
     graph = TaskGraph("pair", 1, tasks, (_stream("s", "a", "b", 24),))
     (swept,) = size_fifos(graph.tasks, graph.streams, "conservative")
-    assert lp_depths(graph, "conservative") == {"s": swept.depth}
+    assert lp_depths(graph, "conservative", MEMORIES) == {"s": swept.depth}

@@ -8,10 +8,13 @@ from sizable_graphs import BY_HAND, choice, depth_three, loaded, racing, residua
 from sizable_graphs import graph as made
 
 from compiler.graph.task_graph import TaskGraph
+from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.network import Outcome
 from compiler.sizing.steps import is_free, next_smaller
 from compiler.sizing.tighten import Tightening
 from compiler.sizing.trial import TOGETHER
+
+MEMORIES = load_platform("u55c").memories
 
 PLENTY = 1_000_000_000  # of work: nothing here comes near it
 
@@ -52,7 +55,7 @@ def test_what_is_left_is_needed(name: str, depth: int):
     again = trial.run(found.depths)
     assert (again.cycles, again.processes) == (outcome.cycles, outcome.processes)
     for fifo in trial.costly(found.depths):
-        smaller = next_smaller(trial.width(fifo), found.depths[fifo])
+        smaller = next_smaller(trial.width(fifo), found.depths[fifo], MEMORIES)
         assert smaller is not None
         assert found.is_needed(fifo)
         assert found.failed[fifo][0] == smaller
@@ -77,7 +80,7 @@ def test_by_halves_and_not_further_than_what_did():
     found, _ = tightened(racing(), 3000)
     trial = found.trial
     assert "around" in found.succeeded
-    assert found.failed["around"][0] == next_smaller(1024, found.depths["around"])
+    assert found.failed["around"][0] == next_smaller(1024, found.depths["around"], MEMORIES)
     assert 480 <= found.depths["around"] <= 512
     assert trial.runs < 20
 
@@ -86,7 +89,7 @@ def test_no_step_between_what_did_and_what_did_not_is_left_out():
     """1,900 tokens of 32 bits: block RAM has a step at 2,048, between many others."""
     found, _ = tightened(racing(tokens=9000, slow=5700, lanes=1), 8900)
     trial = found.trial
-    smaller = next_smaller(32, found.depths["around"])
+    smaller = next_smaller(32, found.depths["around"], MEMORIES)
     assert found.failed["around"][0] == smaller
     assert 1850 < found.depths["around"] <= 2048
     assert 1024 <= (smaller or 0) < 1900
@@ -144,7 +147,7 @@ def test_fifos_behind_hbm_stay_where_they_are_needed():
     depths = trial.filled({name: s.depth if name in trial.loads else 5000 for name, s in trial.streams.items()})
     found = Tightening(trial, depths, PLENTY)
     assert trial.holds(found.run(trial.run(depths)))
-    assert any(not is_free(trial.width(name), found.depths[name]) for name in trial.loads)
+    assert any(not is_free(trial.width(name), found.depths[name], MEMORIES) for name in trial.loads)
 
 
 def test_a_residual_is_as_deep_as_the_way_beside_it_is_long():

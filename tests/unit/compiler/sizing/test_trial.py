@@ -96,7 +96,7 @@ def test_the_floor_deadlocks_in_no_order_of_execution(name: str):
 
 def test_the_floor_of_what_no_other_waits_for_is_the_shallowest():
     trial = trial_of(loaded(prefetch=50))
-    assert all(is_free(trial.width(name), trial.floor[name]) for name in trial.loads)
+    assert all(is_free(trial.width(name), trial.floor[name], U55C.memories) for name in trial.loads)
 
 
 def test_one_over_the_limit_is_stopped_there():
@@ -134,7 +134,11 @@ def test_filled_depths_cost_as_much():
     for name, depth in depths.items():
         width = trial.width(name)
         assert depth <= filled[name]
-        assert price(width, filled[name]) == price(width, depth) < price(width, filled[name] + 1)
+        assert (
+            price(width, filled[name], U55C.memories)
+            == price(width, depth, U55C.memories)
+            < price(width, filled[name] + 1, U55C.memories)
+        )
 
 
 def test_costly_ones_are_in_order_of_what_they_take():

@@ -38,7 +38,7 @@ template <class T> struct stream {
 
 def feed(itensor: ITensor, content: str) -> str:
     """C++ that turns row `i` of `content` into a token."""
-    alias = token_alias(itensor)
+    alias = token_alias(itensor, 512)
     if alias is None:
         return f"{content}[i][0]"
     copy = f"for (int e = 0; e < {prod(itensor.element)}; ++e) token[e] = {content}[i][e];"
@@ -54,16 +54,16 @@ def main_of(case: str) -> str:
     lines = [f"bool check_{name}() {{"]
     for side, itensor in (("in", source), ("out", target)):
         rows = ",".join("{" + ",".join(map(str, row)) + "}" for row in tensor_to_tokens(tensor, itensor))
-        token = "int32_t" if token_alias(itensor) is None else f"i32x{prod(itensor.element)}"
+        token = "int32_t" if token_alias(itensor, 512) is None else f"i32x{prod(itensor.element)}"
         lines.append(f"static const int {side}_tokens[{itensor.tokens}][{prod(itensor.element)}] = {{{rows}}};")
         lines.append(f"hls::stream<{token}> {side};")
-    token = "int32_t" if token_alias(source) is None else f"i32x{prod(source.element)}"
+    token = "int32_t" if token_alias(source, 512) is None else f"i32x{prod(source.element)}"
     lines.append(
         f"{{ using T = {token}; for (int i = 0; i < {source.tokens}; ++i) in.write({feed(source, 'in_tokens')}); }}"
     )
     lines.append(f"{name}(in, out);")
     lines.append(f"if (!in.tokens.empty() || out.tokens.size() != {target.tokens}) return false;")
-    token = "int32_t" if token_alias(target) is None else f"i32x{prod(target.element)}"
+    token = "int32_t" if token_alias(target, 512) is None else f"i32x{prod(target.element)}"
     lines.append(
         f"using T = {token}; for (int i = 0; i < {target.tokens}; ++i) {{ T wanted = {feed(target, 'out_tokens')};"
     )
@@ -85,7 +85,7 @@ def test_the_cases_are_what_they_are_called() -> None:
 def test_the_code_of_every_realisation_runs(tmp_path: Path) -> None:
     """Under the address sanitiser: an index beyond the buffer ends the program."""
     sides = [itensor for case in CASES for itensor in (planned(case).source, planned(case).target)]
-    aliases = sorted({alias for itensor in sides if (alias := token_alias(itensor)) is not None})
+    aliases = sorted({alias for itensor in sides if (alias := token_alias(itensor, 512)) is not None})
     checks = [f'if (!check_{task_of(case)[0].name}()) {{ std::puts("{case}"); return 1; }}' for case in CASES]
     program = [PRELUDE, *aliases, *map(code_of, CASES), *map(main_of, CASES), "int main() {", *checks, "}"]
     (tmp_path / "converters.cpp").write_text("\n".join(program))

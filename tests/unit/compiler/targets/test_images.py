@@ -64,22 +64,23 @@ def test_tokens_follow_the_offsets(itensor: ITensor) -> None:
 @st.composite
 def dmas(draw: st.DrawFn) -> Dma:
     layout = draw(itensors(rereads=False))
-    channels = draw(st.integers(1, 3))
-    if layout.width > channels * 512:
-        return Dma("v", layout, channels, 1, -(-layout.width // (channels * 512)))
-    return Dma("v", layout, channels, draw(st.integers(1, channels * 512 // layout.width)), 1)
+    channels, port_bits = draw(st.integers(1, 3)), draw(st.sampled_from((128, 256, 512)))
+    word = channels * port_bits
+    if layout.width > word:
+        return Dma("v", layout, channels, 1, -(-layout.width // word), port_bits)
+    return Dma("v", layout, channels, draw(st.integers(1, word // layout.width)), 1, port_bits)
 
 
 @given(dmas())
 def test_images_hold_each_element_at_its_bits(dma: Dma) -> None:
     array = content(dma.layout)
     images = pack(array, dma)
-    assert [len(image) for image in images] == [dma.words * 64] * dma.channels
+    assert [len(image) for image in images] == [dma.words * dma.port_bits // 8] * dma.channels
     assert np.array_equal(unpack(images, dma), array)
 
     ports = [int.from_bytes(image, "little") for image in images]
     bits, mask = DTYPE_BITS[dma.layout.dtype], (1 << DTYPE_BITS[dma.layout.dtype]) - 1
-    wide = dma.channels * 512
+    wide, port = dma.channels * dma.port_bits, dma.port_bits
     for t, token in enumerate(tokens_by_definition(array, dma.layout)):
         words, slot = divmod(t, dma.tokens_per_word)
         first = (words * dma.words_per_token * wide) + slot * dma.layout.width
@@ -87,7 +88,7 @@ def test_images_hold_each_element_at_its_bits(dma: Dma) -> None:
         for e, element in enumerate(token):
             place = first + e // per_word * wide + e % per_word * bits
             word, bit = divmod(place, wide)
-            got = ports[bit // 512] >> (word * 512 + bit % 512) & mask
+            got = ports[bit // port] >> (word * port + bit % port) & mask
             assert got == int.from_bytes(element.tobytes(), "little") & mask
 
 
@@ -113,6 +114,6 @@ def test_a_block_of_weights_packs_fast() -> None:
     layout = ITensor((8, 16), "i4", (Loop(48, 16, 0), Loop(192, 16, 1), Loop(2, 8, 0)))
     array = np.random.default_rng(0).integers(-8, 8, layout.shape).astype(np.int8)
     start = time.thread_time()
-    images = pack(array, Dma("w", layout, 1, 1, 1))
+    images = pack(array, Dma("w", layout, 1, 1, 1, 512))
     assert time.thread_time() - start < 1
     assert len(images[0]) == array.size // 2

@@ -29,7 +29,7 @@ def stream(element: int, dtype: str) -> ITensor:
 )
 def test_a_token_is_as_wide_as_its_elements(element: int, dtype: str, alias: str | None) -> None:
     itensor = stream(element, dtype)
-    assert token_alias(itensor) == alias
+    assert token_alias(itensor, 512) == alias
     if alias is None:
         assert token_type(itensor) in {"ap_int<4>", "bool"}
     elif is_packed(itensor):
@@ -47,9 +47,9 @@ def test_recorded_bits_become_elements(element: int) -> None:
     stored = {2: 1, 3: 2, 16: 8, 40: 24, 256: 128, 512: 256}[element]  # an ap_uint is 1, 2, 4 or whole 8 bytes
     record = np.zeros((3, stored), np.uint8)
     record[:, : packed.shape[1]] = packed
-    assert recorded_elements(record.tobytes(), itensor) == values.tobytes()
+    assert recorded_elements(record.tobytes(), itensor, 512) == values.tobytes()
 
 
 def test_recorded_masks_become_bytes() -> None:
-    assert recorded_elements(bytes([0b101, 0b010, 0b111]), stream(3, "i1")) == bytes([1, 0, 1, 0, 1, 0, 1, 1, 1])
-    assert recorded_elements(b"unchanged", stream(4, "i8")) == b"unchanged"
+    assert recorded_elements(bytes([0b101, 0b010, 0b111]), stream(3, "i1"), 512) == bytes([1, 0, 1, 0, 1, 0, 1, 1, 1])
+    assert recorded_elements(b"unchanged", stream(4, "i8"), 512) == b"unchanged"

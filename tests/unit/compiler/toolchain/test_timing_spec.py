@@ -156,7 +156,7 @@ def test_a_depth_is_at_least_a_read_and_a_write() -> None:
 def test_a_transfer_advances_by_words_of_several_tokens() -> None:
     layout = ITensor((1, 16), "f32", (Walk(25, 1, 0),))
     made = report(module("a", loop("L", 7, 4, 70)))
-    timing = replace_timing(graph(transfer("a", 25, dma=Dma("x", layout, 1, 4, 1))), made).task["a"].timing
+    timing = replace_timing(graph(transfer("a", 25, dma=Dma("x", layout, 1, 4, 1, 512))), made).task["a"].timing
     # 7 words of 4 tokens; of the tokens of a word, the last enters 3 cycles after the first.
     assert (timing.trips, timing.ii, timing.depth) == ((25,), 1, 67)
 
@@ -164,7 +164,7 @@ def test_a_transfer_advances_by_words_of_several_tokens() -> None:
 def test_a_transfer_of_several_words_a_token() -> None:
     layout = ITensor((1, 64), "f32", (Walk(25, 1, 0),))
     made = report(module("a", loop("L", 100, 1, 70)))
-    timing = replace_timing(graph(transfer("a", 25, 4, dma=Dma("x", layout, 1, 1, 4))), made).task["a"].timing
+    timing = replace_timing(graph(transfer("a", 25, 4, dma=Dma("x", layout, 1, 1, 4, 512))), made).task["a"].timing
     assert (timing.trips, timing.ii, timing.depth) == ((25, 4), 1, 70)
 
 

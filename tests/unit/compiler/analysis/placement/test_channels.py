@@ -52,7 +52,7 @@ def test_kernels_that_run_one_after_the_other_balance_on_their_own() -> None:
 
 def load(name: str, image: int, moved: int) -> LoadTask:
     """A load of an image of `image` words, of which it moves `moved`, re-reads included."""
-    dma = Dma(name, ITensor((16,), "f32", (Loop(image, 16, 0),)), 1, 1, 1)
+    dma = Dma(name, ITensor((16,), "f32", (Loop(image, 16, 0),)), 1, 1, 1, 512)
     return load_by_hand(name, TimingSpec((moved,), 1, 1), f"{name}_out", dma)
 
 

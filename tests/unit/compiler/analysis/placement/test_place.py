@@ -83,7 +83,7 @@ def test_the_plan_of_a_design_names_every_transfer_s_channel_and_judges_the_esti
     design = planned(attention_front(), knobs, U55C)
     tasks = task_graph(design)
     board = plan_board(tasks, design, knobs)
-    assert board.tasks == bind_fifos(tasks), "nothing runs out, so nothing moves"
+    assert board.tasks == bind_fifos(tasks, U55C.memories), "nothing runs out, so nothing moves"
     assert estimate(board.tasks, U55C) == estimate(tasks, U55C)
     assert set(board.channels) == {t.name for t in tasks.transfers}
     assert board.judged(estimate(tasks, U55C)).feasible
