@@ -114,7 +114,7 @@ class _KernelWriter:
         self.scalars = {value: self._argument(self.tensors[value].type, value) for value in scalars}
         nodes = {*self.loads, *self.stores, *self.converters, *self.forks, *(c_name(op.name) for op in self.ops)}
         if self.design.depths:
-            self._declare_fifos(nodes)
+            self._make_fifos(nodes)
         for name, load in self.loads.items():
             if load.packing is not None:
                 memory, properties = self.block.args[operands.index(name)], dma_properties(load.value, load.packing)
@@ -124,6 +124,7 @@ class _KernelWriter:
         for name in (*self.converters, *self.forks):
             self._adapter(name)
         leaving = [self._leave(name) for name in self.stores]
+        self._declare_fifos()
         self.block.add_op(YieldOp(*leaving))
         values = [self.design.graph.value[store.value] for store in self.stores.values()]
         inputs = [self.tensors[load.value] for load in self.loads.values()] + [self.tensors[v] for v in scalars]
@@ -144,13 +145,19 @@ class _KernelWriter:
             self.ports[name, load.value] = [self._argument(ITensorType(load.itensor), load.value)]
         return name
 
-    def _declare_fifos(self, nodes: set[str]) -> None:
+    def _make_fifos(self, nodes: set[str]) -> None:
         for name, edge in self.design.edges.items():
             if edge.source in nodes:
                 stream = StreamOp(name, edge.itensor, self.design.depths[name], self.design.reasons.get(name))
-                self.block.add_op(stream)
                 self.fifos[name] = stream.stream
                 _call(stream.stream, name)
+
+    def _declare_fifos(self) -> None:
+        """In front of everything, in the order of their writers."""
+        written = [stream for op in self.block.ops if isinstance(op, ProcessOp) for stream in op.streams]
+        made = [stream.owner for stream in written if isinstance(stream.owner, StreamOp)]
+        if made and self.block.first_op is not None:
+            self.block.insert_ops_before(made, self.block.first_op)
 
     def _read(self, stream: str, wanted: ITensor) -> SSAValue:
         """What the reader of a stream sees: its FIFO, or the value that it carries, cast to the text that it wants."""

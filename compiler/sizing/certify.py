@@ -74,7 +74,7 @@ def as_given(tasks: TaskGraph, platform: Platform) -> Sizing:
     """The depths that the design has, with which it must run. Raises VerificationError where it deadlocks."""
     found = simulate(tasks, platform, buckets=0).deadlock
     if found is not None:
-        raise VerificationError(f"with the FIFO depths as they are given the design deadlocks: {found}")
+        raise VerificationError(f"the design does not run with the FIFO depths that it is given: {found.text}")
     return Sizing(tasks)
 
 

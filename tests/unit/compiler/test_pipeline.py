@@ -1,20 +1,23 @@
-"""Where a design may be written, and what it says of the depths of its FIFOs."""
+"""Where a design may be written, what it says of the depths of its FIFOs, and going on from one of its stages."""
 
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from edited_texts import with_depth
 from networks import NETWORKS
 
 from compiler.design_dir import last_stage, stored_tasks
-from compiler.errors import InvalidInputError
+from compiler.errors import InvalidInputError, VerificationError
 from compiler.frontend.bundle import Bundle
 from compiler.frontend.graph_json import graph_to_json
 from compiler.options import Knobs, Workload
-from compiler.pipeline import compile_design
+from compiler.pipeline import STAGES, compile_design, stage_file
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.simulate import simulate_directory
 
@@ -67,7 +70,7 @@ def test_a_design_takes_the_cycles_that_its_certificate_says(name: str, tmp_path
 
 def test_the_certified_depths_are_a_stage_of_their_own(tmp_path: Path):
     design, _, dataflow = compiled("softmax", tmp_path, Knobs(default_tile_size=4))
-    assert last_stage(design).name.endswith("-set-fifo-depths.mlir")
+    assert last_stage(design).name == "12-certify-fifos.mlir"
     stored = {s.name: s.depth for s in stored_tasks(design, U55C).streams}
     assert stored == {stream["name"]: stream["depth"] for stream in dataflow["streams"]}
     code = "".join(file.read_text() for file in (design / "hls").glob("*.cpp"))
@@ -80,3 +83,131 @@ def test_whole_streams_have_no_certificate(tmp_path: Path):
     assert {stream["reason"] for stream in dataflow["streams"]} == {
         "by rule: holds the whole stream where two paths meet"
     }
+
+
+SMALL = Knobs(default_tile_size=4, overall_unroll=1)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the bundle of a network and its `design`."""
+    folder = tmp_path_factory.mktemp("made")
+    compiled("softmax", folder, SMALL)
+    return folder
+
+
+def gone_on(made: Path, start: Path, out: Path) -> dict[str, Any]:
+    """The tasks of a design that goes on from `start`."""
+    network = NETWORKS["softmax"]().graph()
+    bundle = Bundle(made / "bundle", network, Workload("softmax", "prefill", 8, "f32"), {})
+    compile_design(bundle, SMALL, U55C, out, start=start)
+    return json.loads((out / "dataflow.json").read_text())
+
+
+def text_of(made: Path, stage: str) -> str:
+    return (made / "design" / "ir" / stage_file(stage)).read_text()
+
+
+def edited(text: str, stage: str, folder: Path) -> Path:
+    """A file of `text` that is named as one after `stage`."""
+    file = folder / "edited" / stage_file(stage)
+    file.parent.mkdir()
+    file.write_text(text)
+    return file
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_stage_goes_on_to_the_same_design(made: Path, stage: str, tmp_path: Path):
+    gone_on(made, made / "design" / "ir" / stage_file(stage), tmp_path / "again")
+    first, again = made / "design", tmp_path / "again"
+    same = [
+        f.relative_to(first) for f in first.rglob("*") if f.is_file() and f.name not in ("design.json", "README.md")
+    ]
+    assert {"dataflow.json", "ir/expanded.mlir", "hls/softmax_tasks.cpp"} <= set(map(str, same))
+    assert [name for name in same if (again / name).read_bytes() != (first / name).read_bytes()] == []
+
+
+def test_stages_before_an_edited_one_may_be_missing(made: Path, tmp_path: Path):
+    file = edited(text_of(made, "plan-loads"), "plan-loads", tmp_path)
+    assert gone_on(made, file, tmp_path / "out") == json.loads((made / "design" / "dataflow.json").read_text())
+    assert sorted(f.name for f in (tmp_path / "out" / "ir").glob("[0-9]*")) == [
+        "00-linalg.mlir",
+        *(stage_file(stage) for stage in STAGES[STAGES.index("plan-loads") :]),
+    ]
+
+
+def test_an_edited_nest_is_kept(made: Path, tmp_path: Path):
+    text, count = re.subn(
+        r"(@op_p\s.*\s*)nest<.*>", r"\1nest<[d1 16 x 1, d0 2 x 3], unroll: [3, 1]>", text_of(made, "tile-tasks")
+    )
+    assert count == 1
+    (task,) = (
+        t for t in gone_on(made, edited(text, "tile-tasks", tmp_path), tmp_path / "out")["tasks"] if t["name"] == "op_p"
+    )
+    assert task["nest"]["unroll"] == [3, 1]
+    assert [loop["trip"] for loop in task["nest"]["loops"]] == [16, 2]
+
+
+def test_an_edited_depth_is_kept(made: Path, tmp_path: Path):
+    depths = {s["name"]: s["depth"] for s in json.loads((made / "design" / "dataflow.json").read_text())["streams"]}
+    name, depth = max(depths.items(), key=lambda item: item[1])
+    file = edited(with_depth(text_of(made, "certify-fifos"), name, depth + 5), "certify-fifos", tmp_path)
+    found = gone_on(made, file, tmp_path / "out")
+    assert {s["name"]: s["depth"] for s in found["streams"]} == {**depths, name: depth + 5}
+    assert f", {depth + 5}> {name}(" in "".join(f.read_text() for f in (tmp_path / "out" / "hls").glob("*.cpp"))
+
+
+def test_a_depth_with_which_the_design_deadlocks_is_refused(made: Path, tmp_path: Path):
+    file = edited(with_depth(text_of(made, "certify-fifos"), "op_e_in0", 2), "certify-fifos", tmp_path)
+    with pytest.raises(VerificationError, match=r"with the FIFO depths that it is given: Deadlock after .* op_e waits"):
+        gone_on(made, file, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def another_network(text: str) -> str:
+    return text.replace('from "src.x"', 'from "src.other"')
+
+
+def unfinished(text: str) -> str:
+    return text[: len(text) // 2]
+
+
+@pytest.mark.parametrize(
+    ("stage", "change", "message"),
+    [
+        ("tile-tasks", another_network, "is of another network than softmax; name the model it is of"),
+        ("tile-tasks", unfinished, r"03-tile-tasks\.mlir can not be gone on from: "),
+    ],
+)
+def test_a_text_that_is_not_of_the_network_is_refused(
+    made: Path, stage: str, change: Callable[[str], str], message: str, tmp_path: Path
+):
+    file = edited(change(text_of(made, stage)), stage, tmp_path)
+    with pytest.raises(InvalidInputError, match=message):
+        gone_on(made, file, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        ("import-linalg", "linalg-to-dataflow", "fuse-kernels expects every operation in a kernel"),
+        ("plan-loads", "insert-forks", "has . readers of .*; run insert-forks"),
+        ("bind-multipliers", "materialize-dmas", "is not packed; run materialize-dmas"),
+        ("bind-multipliers", "certify-fifos", "has no FIFOs, which a design has after size-fifos"),
+        ("insert-forks", "tile-tasks", "linalg-to-dataflow expects tasks on tensors"),
+    ],
+)
+def test_a_text_of_another_stage_than_its_name_is_refused(
+    made: Path, text: str, name: str, message: str, tmp_path: Path
+):
+    with pytest.raises((InvalidInputError, VerificationError), match=message):
+        gone_on(made, edited(text_of(made, text), name, tmp_path), tmp_path / "out")
+
+
+def test_a_file_that_is_no_stage_is_refused(made: Path, tmp_path: Path):
+    with pytest.raises(
+        InvalidInputError, match=r"expanded\.mlir is no stage of a design; go on from one of 01-import-linalg"
+    ):
+        gone_on(made, made / "design" / "ir" / "expanded.mlir", tmp_path / "out")
+    with pytest.raises(InvalidInputError, match=r"03-tile-tasks\.mlir can not be gone on from: .*No such file"):
+        gone_on(made, tmp_path / "03-tile-tasks.mlir", tmp_path / "out")
