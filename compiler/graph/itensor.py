@@ -19,6 +19,7 @@ from math import prod
 from typing import NamedTuple
 
 from compiler.errors import VerificationError
+from compiler.graph.hashed_once import hashed_once
 
 DTYPE_BITS = {"f32": 32, "i32": 32, "i8": 8, "i4": 4, "i1": 1}
 
@@ -38,6 +39,7 @@ class Loop(NamedTuple):
 StreamKey = tuple[tuple[int, ...], str, tuple[Loop, ...]]
 
 
+@hashed_once
 @dataclass(frozen=True)
 class ITensor:
     """An iterative tensor: `element` is the shape of one token in elements, `loops` the order, outermost first."""
@@ -45,13 +47,6 @@ class ITensor:
     element: tuple[int, ...]
     dtype: str
     loops: tuple[Loop, ...]
-
-    @cached_property
-    def _hash(self) -> int:
-        return hash((self.element, self.dtype, self.loops))
-
-    def __hash__(self) -> int:
-        return self._hash  # converters, transfers and forks are looked up by what they stream
 
     @cached_property
     def shape(self) -> tuple[int, ...]:

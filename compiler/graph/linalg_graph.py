@@ -16,6 +16,7 @@ from math import prod
 from typing import Literal
 
 from compiler.errors import VerificationError
+from compiler.graph.hashed_once import hashed_once
 
 ValueRole = Literal["input", "state", "param", "scalar", "intermediate"]
 OpKind = Literal["generic", "chunk", "concat"]
@@ -103,6 +104,7 @@ class Reduction:
     init: float | int
 
 
+@hashed_once
 @dataclass(frozen=True)
 class LinalgOp:
     """One structured operation.
@@ -127,13 +129,6 @@ class LinalgOp:
     axis: int | None = None
     valid: tuple[int, ...] = ()
     masked: tuple[int, ...] = ()
-
-    @cached_property
-    def _hash(self) -> int:
-        return hash((self.name, self.loops, self.inputs, self.outputs))
-
-    def __hash__(self) -> int:
-        return self._hash  # the search looks up the same few operations all the time
 
     @property
     def true_loops(self) -> tuple[int, ...]:

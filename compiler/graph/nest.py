@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from math import prod
 from typing import NamedTuple
 
+from compiler.graph.hashed_once import hashed_once
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.linalg_graph import Iterator
 
@@ -23,19 +24,13 @@ class NestLoop(NamedTuple):
     step: int
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Nest:
     """Loops in time, outermost first (none with a tripcount of 1), and the points of each dimension in space."""
 
     loops: tuple[NestLoop, ...]
     unroll: tuple[int, ...]
-
-    @cached_property
-    def _hash(self) -> int:
-        return hash((self.loops, self.unroll))
-
-    def __hash__(self) -> int:
-        return self._hash  # what is known of a nest is looked up by it, over and over
 
     @cached_property
     def trips(self) -> tuple[int, ...]:
