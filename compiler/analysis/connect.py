@@ -2,7 +2,15 @@
 
 from dataclasses import dataclass, field, replace
 
-from compiler.analysis.names import c_name, converter_name, input_stream, load_name, operand_stream, store_name
+from compiler.analysis.names import (
+    c_name,
+    converter_name,
+    input_stream,
+    load_name,
+    operand_stream,
+    own_load_name,
+    store_name,
+)
 from compiler.graph.converter import plan_converter
 from compiler.graph.design import Conversion, Design, Edge, Transfer
 from compiler.graph.itensor import ITensor
@@ -50,7 +58,7 @@ def connected(design: Design, rule: ConverterRule) -> Design:
                 continue
             leaving.add(value)
             name = load_name(value, kernel)
-            name = name if name not in loads else f"{name}_to_{stream}"
+            name = name if name not in loads else own_load_name(value, kernel, stream)
             loads[name] = Transfer(value, kernel, wanted)
             wiring.edges[stream] = Edge(value, name, c_name(op.name), wanted)
     for op in graph.ops:

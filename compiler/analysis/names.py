@@ -18,6 +18,11 @@ def load_name(value: str, kernel: int) -> str:
     return kernel_name(f"load_{c_name(value)}", kernel)
 
 
+def own_load_name(value: str, kernel: int, stream: str) -> str:
+    """Of a load beside others of the same value, which serves `stream` alone."""
+    return f"{load_name(value, kernel)}_to_{stream}"
+
+
 def fork_name(value: str, kernel: int) -> str:
     return kernel_name(f"fork_{c_name(value)}", kernel)
 

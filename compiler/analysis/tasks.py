@@ -15,6 +15,7 @@ from compiler.analysis.operators import (
     initiation_interval,
     pipeline_depth,
 )
+from compiler.analysis.transfers import run_of
 from compiler.errors import VerificationError
 from compiler.graph.converter import Converter
 from compiler.graph.design import Packing, Transfer
@@ -195,10 +196,8 @@ def plan_packing(streamed: ITensor, channels: int, port_bits: int) -> Packing:
     if streamed.width > ports * port_bits:
         return Packing(ports, 1, -(-streamed.width // (ports * port_bits)))
     per_word = ports * port_bits // streamed.width
-    if streamed.rereads > 1:
-        last = max(k for k, loop in enumerate(streamed.loops) if loop.dim is None)
-        per_word = gcd(per_word, prod(loop.trip for loop in streamed.loops[last + 1 :]))
-    return Packing(ports, per_word, 1)
+    run = run_of([(loop.trip, loop.dim is None) for loop in streamed.loops], 1)
+    return Packing(ports, per_word if run is None else gcd(per_word, run), 1)
 
 
 def load_task(name: str, load: Transfer, write: str, platform: Platform) -> LoadTask:

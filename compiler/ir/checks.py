@@ -6,12 +6,12 @@ All raise VerificationError.
 
 from collections import Counter
 from collections.abc import Iterable
-from math import prod
 
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation
 
 from compiler.analysis.names import operand_stream
+from compiler.analysis.transfers import run_of
 from compiler.dialects.dataflow_dma import LoadOp, StoreOp
 from compiler.dialects.dataflow_kernel import KernelOp, YieldOp
 from compiler.dialects.dataflow_task import TaskOp
@@ -85,7 +85,6 @@ def _verify_packing(name: str, transfer: Transfer, port_bits: int) -> None:
         raise VerificationError(
             f"@{name}: {per_word} x {streamed.width} bits do not fit {packing.words_per_token} x {word} bits"
         )
-    again = [k for k, loop in enumerate(streamed.loops) if loop.dim is None and loop.trip > 1]
-    run = prod(loop.trip for loop in streamed.loops[again[-1] + 1 :]) if again else 0
-    if run % per_word:
+    run = run_of([(loop.trip, loop.dim is None) for loop in streamed.loops], 1)
+    if run is not None and run % per_word:
         raise VerificationError(f"@{name} reads {run} tokens again, which are no whole words of {per_word}")

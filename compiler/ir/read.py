@@ -10,7 +10,7 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from compiler.analysis.itensors import read_itensors, write_itensors
-from compiler.analysis.names import c_name, input_stream, load_name, operand_stream, store_name
+from compiler.analysis.names import c_name, input_stream, load_name, operand_stream, own_load_name, store_name
 from compiler.dialects.context import design_context
 from compiler.dialects.dataflow_attributes import OutputAttr, ValueAttr
 from compiler.dialects.dataflow_dma import LoadOp, StoreOp
@@ -202,7 +202,7 @@ class _Reader:
             self.tensors[argument] = value
             if isinstance(argument.type, ITensorType):
                 name = load_name(value, number)
-                name = name if name not in self.loads else f"{name}_to_{_first_stream(argument)}"
+                name = name if name not in self.loads else own_load_name(value, number, _first_stream(argument))
                 self.loads[name] = Transfer(value, number, itensor_of(argument))
                 self.source[argument] = name, value
 

@@ -107,7 +107,7 @@ class _KernelWriter:
         self.ports: dict[tuple[str, str], Sequence[SSAValue]] = {}  # of the nodes that are written, on itensors
 
     def write(self) -> KernelOp:
-        operands = [self._enter(name) for name in self.loads]
+        memories = {name: self._enter(name) for name in self.loads}
         scalars = dict.fromkeys(
             o.value for op in self.ops for i, o in enumerate(op.inputs) if self.design.reads[op.name, i] is None
         )
@@ -117,8 +117,8 @@ class _KernelWriter:
             self._make_fifos(nodes)
         for name, load in self.loads.items():
             if load.packing is not None:
-                memory, properties = self.block.args[operands.index(name)], dma_properties(load.value, load.packing)
-                self._process(LoadOp, name, [memory], load.value, load.itensor, properties)
+                properties = dma_properties(load.value, load.packing)
+                self._process(LoadOp, name, [memories[name]], load.value, load.itensor, properties)
         for op in self.ops:
             self._task(op)
         for name in (*self.converters, *self.forks):
@@ -137,13 +137,14 @@ class _KernelWriter:
         _call(argument, name)
         return argument
 
-    def _enter(self, name: str) -> str:
+    def _enter(self, name: str) -> SSAValue:
+        """The argument of a load: the tensor in HBM, or before loads are packed what it streams."""
         load = self.loads[name]
         if load.packing is not None:
-            self._argument(self.tensors[load.value].type, load.value)
-        else:
-            self.ports[name, load.value] = [self._argument(ITensorType(load.itensor), load.value)]
-        return name
+            return self._argument(self.tensors[load.value].type, load.value)
+        argument = self._argument(ITensorType(load.itensor), load.value)
+        self.ports[name, load.value] = [argument]
+        return argument
 
     def _make_fifos(self, nodes: set[str]) -> None:
         for name, edge in self.design.edges.items():
