@@ -6,6 +6,10 @@ import pytest
 
 WHAT = {
     "tclsh": "the stand-in for Vitis runs scripts with it; install tcl",
+    "kubectl": "the manifests are built with it",
+    "systemd-analyze": "the units are read with it",
+    "verilator": "networks are built as SystemVerilog with it; install verilator",
+    "make": "Verilator builds with it; install make",
     "git": "the checkout is copied and listed with it; install git",
 }
 

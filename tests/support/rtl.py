@@ -4,10 +4,11 @@ The parts in `rtl/` are written by hand: FIFOs, pipelines, loop counters. This m
 of them in one build, and reads back what they print.
 """
 
-import shutil
 import subprocess
 from collections.abc import Iterable
 from pathlib import Path
+
+from needed import need
 
 from compiler.graph.task_graph import Access
 from compiler.simulator.timing.network import Fifo, FifoRun, Network, Outcome, Process, ProcessRun
@@ -17,14 +18,10 @@ _INDENT = "    "
 _FAST_BUILD = ("-MAKEFLAGS", "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0")  # they run for a moment only
 
 
-def missing() -> str | None:
-    """Why no network can be run here; None where Verilator is installed, and what it builds with."""
-    lacking = [program for program in ("verilator", "make") if shutil.which(program) is None]
-    return f"no {' and no '.join(lacking)}. Install it: sudo apt install {' '.join(lacking)}" if lacking else None
-
-
 def run_rtl(networks: Iterable[Network], folder: Path) -> list[Outcome]:
     """Build the networks in `folder` and run each until it is finished or dead."""
+    need("verilator")
+    need("make")
     networks = list(networks)
     source = folder / "networks.sv"
     source.write_text("\n".join([*(_network(i, n) for i, n in enumerate(networks)), _top(len(networks))]))

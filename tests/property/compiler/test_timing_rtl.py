@@ -12,11 +12,7 @@ from compiler.simulator.timing.network import Outcome
 RANDOM_SEEDS = (14, 17, 39, 60, 185, 276)  # both styles, rates, restarts, dead ones; few processes: quick to build
 NETWORKS = {**PIPELINES, **{f"seed {seed}": random_network(seed) for seed in RANDOM_SEEDS}}
 
-pytestmark = [
-    pytest.mark.verilator,
-    pytest.mark.slow,
-    pytest.mark.skipif(rtl.missing() is not None, reason=rtl.missing() or ""),
-]
+pytestmark = [pytest.mark.verilator, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """deploy/kubernetes against the schemas of the API, and what these can not say."""
 
 import json
-import shutil
 import subprocess
 from typing import Any
 
@@ -9,6 +8,7 @@ import kubernetes_validate
 import pytest
 import yaml
 from deploy_files import KUBERNETES, compose, load, manifests, pod_specs
+from needed import need
 
 from worker.ladder.table import KINDS
 
@@ -136,8 +136,7 @@ def test_kustomization_names_every_file(folder: str) -> None:
 
 @pytest.mark.parametrize("folder", ["base", "keda"])
 def test_kustomize_builds_it_and_every_pod_is_under_the_network_policy(folder: str) -> None:
-    if shutil.which("kubectl") is None:
-        pytest.skip("no kubectl")
+    need("kubectl")
     done = subprocess.run(
         ["kubectl", "kustomize", str(KUBERNETES / folder)], capture_output=True, text=True, check=False
     )

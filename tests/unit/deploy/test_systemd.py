@@ -1,12 +1,12 @@
 """The units for a workstation and for a node."""
 
 import configparser
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from deploy_files import DEPLOY
+from needed import need
 from typer.testing import CliRunner
 
 from cli.main import app
@@ -28,10 +28,10 @@ def read(path: Path) -> configparser.ConfigParser:
 
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.name)
 def test_systemd_understands_it(path: Path) -> None:
-    tool = shutil.which("systemd-analyze")
-    if tool is None:
-        pytest.skip("no systemd-analyze")
-    done = subprocess.run([tool, "verify", "--man=no", str(path)], capture_output=True, text=True, check=False)
+    need("systemd-analyze")
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", str(path)], capture_output=True, text=True, check=False
+    )
     lines = [line for line in done.stderr.splitlines() if path.name in line and NOT_INSTALLED_HERE not in line]
     assert lines == []
 
