@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -136,11 +136,20 @@ def first(farm: RunningFarm) -> Exploration:
     return explore(farm, vitis="2023.2")
 
 
-def build(farm: RunningFarm, exploration: Exploration, stage: DesignStage, **options: Any) -> str:
-    """Have the stage of the only design built; its id."""
+def build(
+    farm: RunningFarm,
+    exploration: Exploration,
+    stage: DesignStage,
+    limits: Mapping[str, float] | None = None,
+    **options: Any,
+) -> str:
+    """Have the stage of the only design built; its id. `limits` hold before a worker can claim it."""
     with farm.farm.database.write() as session:
         [design] = designs.stored(session, exploration.id)
-        return flow.start_build(farm.farm, session, design, stage, options).id
+        made = flow.start_build(farm.farm, session, design, stage, options)
+        for limit, value in (limits or {}).items():
+            setattr(made, limit, value)
+        return made.id
 
 
 def test_a_design_goes_all_the_way_up(farm: RunningFarm, first: Exploration) -> None:
@@ -204,10 +213,8 @@ def test_each_failure_has_its_own_outcome(
 ) -> None:
     stage, kind, state, failure, runs, word = case
     install.control(vitis, FAIL=f"{stage}:{kind}")
-    build_id = build(farm, first, stage, vitis=VERSION_OF.get((stage, kind), "2023.2"), clock_mhz=200 + number)
-    with farm.farm.database.write() as session:
-        for limit, value in LIMITS.get(kind, {}).items():
-            setattr(builds.get(session, build_id), limit, value)
+    version = VERSION_OF.get((stage, kind), "2023.2")
+    build_id = build(farm, first, stage, LIMITS.get(kind), vitis=version, clock_mhz=200 + number)
     try:
         found = _settled(farm, build_id, state, runs)
     finally:
