@@ -94,7 +94,9 @@ def _begin(bundle: Bundle, platform: Platform, ir: Path, start: Path | None) -> 
         raise InvalidInputError(f"{start} has no FIFOs, which a design has after {SizeFifos.name}")
     given = [{(v.source, v.dtype, v.true_shape) for v in g.values if v.source} for g in (design.graph, bundle.graph)]
     if given[0] != given[1]:
-        raise InvalidInputError(f"{start} is of another network than {bundle.workload.model}; name the model it is of")
+        raise InvalidInputError(
+            f"{start} is of another network than {bundle.workload.model}; name the model it is of, its phase and length"
+        )
     for earlier in STAGES[: STAGES.index(stage)]:
         if (file := start.with_name(stage_file(earlier))).is_file():
             shutil.copyfile(file, ir / file.name)
