@@ -7,28 +7,21 @@ from itertools import islice
 from pathlib import Path
 from time import monotonic, sleep
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
+from pydantic import ValidationError
 
-from cli.errors import RefusedError, ServiceUnavailableError
-from cli.replies import (
-    ENDED,
-    ApiKey,
-    Artifact,
-    AuditEntry,
-    Build,
-    Design,
-    DesignSummary,
-    Event,
-    Exploration,
-    Farm,
-    Licence,
-    Node,
-    Scatter,
-    by_latency,
-)
-from cli.sweep_replies import Sweep, SweepRun, SweepRunSummary
+from api.schemas.access import ApiKey, AuditEntry, MadeApiKey
+from api.schemas.builds import Build
+from api.schemas.catalog import Model
+from api.schemas.common import Item, Page, Reply
+from api.schemas.designs import Artifact, Design, DesignSummary
+from api.schemas.explorations import Exploration, Scatter
+from api.schemas.farm import Farm, Health, Licence, Node
+from api.schemas.sweeps import Sweep, SweepRun, SweepRunSummary
+from cli.errors import OtherVersionError, RefusedError, ServiceUnavailableError
+from cli.replies import ENDED, Event, by_latency
 from compiler.errors import InvalidInputError
 
 _TIMEOUT_S = httpx.Timeout(30, connect=5)
@@ -38,11 +31,14 @@ _RECONNECT_S = 1
 _PATIENCE_S = 120  # so long in all a request waits for its turn where the service says that there were too many
 KEY_VARIABLE = "MILLRACE_API_KEY"
 
+Answer = TypeVar("Answer", bound=Reply)
+
 
 class Client:
     """Talks to the service at `url`, with the key in MILLRACE_API_KEY if there is one.
 
-    Raises RefusedError for what it refuses, ServiceUnavailableError where none is.
+    Raises RefusedError for what it refuses, ServiceUnavailableError where none is, OtherVersionError for a reply that
+    this version does not understand.
     """
 
     def __init__(self, url: str, transport: httpx.BaseTransport | None = None) -> None:
@@ -70,73 +66,73 @@ class Client:
     ) -> None:
         self._http.close()
 
-    def health(self) -> dict[str, Any]:
-        return self._get("/health")
+    def health(self) -> Health:
+        return self._get(Health, "/health")
 
     def lacks_key(self) -> bool:
         """Whether the service asks for a key and this one has none that it takes."""
         return self._request("GET", "/me").status_code == 401
 
-    def models(self) -> list[dict[str, Any]]:
-        return list(self._items("/models"))
+    def models(self) -> list[Model]:
+        return list(self._items(Page[Model], "/models"))
 
-    def model(self, model: str) -> dict[str, Any]:
-        return self._get(f"/models/{model}")
+    def model(self, model: str) -> Model:
+        return self._get(Model, f"/models/{model}")
 
-    def add_model(self, path: Path, name: str) -> dict[str, Any]:
+    def add_model(self, path: Path, name: str) -> Model:
         """Store a network from its config.json, or from a file that holds it whole."""
         kind = "application/json" if path.suffix == ".json" else "application/octet-stream"
         with path.open("rb") as file:
             upload = {"file": (path.name, file, kind)}
-            return self._send("POST", "/models", files=upload, data={"name": name}, timeout=_UPLOAD_TIMEOUT_S)
+            return self._send(Model, "POST", "/models", files=upload, data={"name": name}, timeout=_UPLOAD_TIMEOUT_S)
 
     def explorations(self) -> list[Exploration]:
         """Newest first."""
-        return list(self._items("/explorations"))
+        return list(self._items(Page[Exploration], "/explorations"))
 
     def exploration(self, exploration: str) -> Exploration:
-        return self._get(f"/explorations/{exploration}")
+        return self._get(Exploration, f"/explorations/{exploration}")
 
     def explore(self, request: Mapping[str, Any], key: str) -> str:
         """Start an exploration; the same `key` starts it once. The id."""
-        return self._send("POST", "/explorations", json=dict(request), headers={"Idempotency-Key": key})["id"]
+        return self._send(Exploration, "POST", "/explorations", json=dict(request), headers={"Idempotency-Key": key}).id
 
     def cancel(self, exploration: str) -> None:
-        self._send("POST", f"/explorations/{exploration}/cancel")
+        self._reply("POST", f"/explorations/{exploration}/cancel")
 
     def resume(self, exploration: str) -> None:
-        self._send("POST", f"/explorations/{exploration}/resume")
+        self._reply("POST", f"/explorations/{exploration}/resume")
 
     def front(self, exploration: str) -> list[DesignSummary]:
         """The designs of the Pareto front, fastest first."""
-        return by_latency(self._items(f"/explorations/{exploration}/designs", front="true"))
+        return by_latency(self._items(Page[DesignSummary], f"/explorations/{exploration}/designs", front="true"))
 
     def scatter(self, exploration: str) -> Scatter:
-        return self._get(f"/explorations/{exploration}/scatter")
+        return self._get(Scatter, f"/explorations/{exploration}/scatter")
 
     def design(self, design: str) -> Design:
-        return self._get(f"/designs/{design}")
+        return self._get(Design, f"/designs/{design}")
 
     def start_build(self, design: str, stage: str) -> str:
         """Queue a stage of a design; a finished one is not run again. The build's id."""
-        return self._send("POST", f"/designs/{design}/builds", json={"stage": stage})["id"]
+        return self._send(Build, "POST", f"/designs/{design}/builds", json={"stage": stage}).id
 
     def build(self, build: str) -> Build:
-        return self._get(f"/builds/{build}")
+        return self._get(Build, f"/builds/{build}")
 
     def builds(self, limit: int, **filters: str) -> list[Build]:
         """Newest first, at most `limit`; the filters are those of GET /v1/builds."""
-        return list(islice(self._items("/builds", **filters), limit))
+        return list(islice(self._items(Page[Build], "/builds", **filters), limit))
 
     def retry_build(self, build: str) -> Build:
-        return self._send("POST", f"/builds/{build}/retry")
+        return self._send(Build, "POST", f"/builds/{build}/retry")
 
     def cancel_build(self, build: str) -> Build:
-        return self._send("POST", f"/builds/{build}/cancel")
+        return self._send(Build, "POST", f"/builds/{build}/cancel")
 
     def clone_build(self, build: str, changes: Mapping[str, Any]) -> Build:
         """The same stage of the same design with other options."""
-        return self._send("POST", f"/builds/{build}/clone", json=dict(changes))
+        return self._send(Build, "POST", f"/builds/{build}/clone", json=dict(changes))
 
     def build_log(self, build: str, attempt: int | None = None) -> str:
         """What its tools have printed, so far where it runs; with `attempt` in one that failed."""
@@ -157,66 +153,66 @@ class Client:
                 sleep(_RECONNECT_S)
 
     def farm(self) -> Farm:
-        return self._get("/farm")
+        return self._get(Farm, "/farm")
 
     def set_node_state(self, node: str, state: str) -> Node:
-        return self._send("POST", f"/farm/nodes/{node}", json={"state": state})
+        return self._send(Node, "POST", f"/farm/nodes/{node}", json={"state": state})
 
     def forget_node(self, node: str) -> None:
         self._reply("DELETE", f"/farm/nodes/{node}")
 
     def put_licence(self, feature: str, tokens: int) -> Licence:
-        return self._send("PUT", f"/farm/licences/{feature}", json={"tokens": tokens})
+        return self._send(Licence, "PUT", f"/farm/licences/{feature}", json={"tokens": tokens})
 
     def keys(self) -> list[ApiKey]:
-        return list(self._items("/keys"))
+        return list(self._items(Page[ApiKey], "/keys"))
 
-    def add_key(self, request: Mapping[str, Any]) -> ApiKey:
+    def add_key(self, request: Mapping[str, Any]) -> MadeApiKey:
         """A new key, with its text."""
-        return self._send("POST", "/keys", json=dict(request))
+        return self._send(MadeApiKey, "POST", "/keys", json=dict(request))
 
     def revoke_key(self, key: str) -> None:
         self._reply("DELETE", f"/keys/{key}")
 
     def audit(self, limit: int) -> list[AuditEntry]:
         """Newest first."""
-        return list(islice(self._items("/audit"), limit))
+        return list(islice(self._items(Page[AuditEntry], "/audit"), limit))
 
     def sweeps(self) -> list[Sweep]:
         """Newest first."""
-        return list(self._items("/sweeps"))
+        return list(self._items(Page[Sweep], "/sweeps"))
 
     def sweep(self, sweep: str) -> Sweep:
-        return self._get(f"/sweeps/{sweep}")
+        return self._get(Sweep, f"/sweeps/{sweep}")
 
     def add_sweep(self, request: Mapping[str, Any], key: str) -> Sweep:
-        return self._send("POST", "/sweeps", json=dict(request), headers={"Idempotency-Key": key})
+        return self._send(Sweep, "POST", "/sweeps", json=dict(request), headers={"Idempotency-Key": key})
 
     def change_sweep(self, sweep: str, changes: Mapping[str, Any]) -> Sweep:
-        return self._send("PATCH", f"/sweeps/{sweep}", json=dict(changes))
+        return self._send(Sweep, "PATCH", f"/sweeps/{sweep}", json=dict(changes))
 
     def remove_sweep(self, sweep: str) -> None:
         self._reply("DELETE", f"/sweeps/{sweep}")
 
     def run_sweep(self, sweep: str, key: str) -> SweepRun:
         """Start a run; the same `key` starts it once."""
-        return self._send("POST", f"/sweeps/{sweep}/run", headers={"Idempotency-Key": key})
+        return self._send(SweepRun, "POST", f"/sweeps/{sweep}/run", headers={"Idempotency-Key": key})
 
     def sweep_runs(self, sweep: str, limit: int) -> list[SweepRunSummary]:
         """Newest first, at most `limit`."""
-        return list(islice(self._items(f"/sweeps/{sweep}/runs"), limit))
+        return list(islice(self._items(Page[SweepRunSummary], f"/sweeps/{sweep}/runs"), limit))
 
     def sweep_run(self, run: str) -> SweepRun:
-        return self._get(f"/sweep-runs/{run}")
+        return self._get(SweepRun, f"/sweep-runs/{run}")
 
     def accept_run(self, run: str) -> SweepRun:
-        return self._send("POST", f"/sweep-runs/{run}/accept")
+        return self._send(SweepRun, "POST", f"/sweep-runs/{run}/accept")
 
     def cancel_run(self, run: str) -> SweepRun:
-        return self._send("POST", f"/sweep-runs/{run}/cancel")
+        return self._send(SweepRun, "POST", f"/sweep-runs/{run}/cancel")
 
     def artifacts(self, design: str) -> list[Artifact]:
-        return list(self._items(f"/designs/{design}/artifacts"))
+        return list(self._items(Page[Artifact], f"/designs/{design}/artifacts"))
 
     def archive(self, design: str) -> Iterator[bytes]:
         """The design directory as a tar.gz stream."""
@@ -243,7 +239,7 @@ class Client:
 
     def _has_ended(self, exploration: str) -> bool:
         """Now: among its events may be an earlier end, from before it was resumed."""
-        return self.exploration(exploration)["state"] in ENDED
+        return self.exploration(exploration).state in ENDED
 
     def _stream(self, path: str, last: str) -> Iterator[Event]:
         headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last} if last else {})
@@ -253,20 +249,24 @@ class Client:
                 raise _refusal(reply)
             yield from parse_events(reply.iter_lines())
 
-    def _items(self, path: str, **query: str) -> Iterator[Any]:
-        cursor = ""
+    def _items(self, kind: type[Page[Item]], path: str, **query: str) -> Iterator[Item]:
+        cursor: str | None = None
         while True:
-            page = self._get(path, **query, **({"cursor": cursor} if cursor else {}))
-            yield from page["items"]
-            cursor = page.get("next_cursor") or ""
+            page = self._get(kind, path, **query, **({"cursor": cursor} if cursor else {}))
+            yield from page.items
+            cursor = page.next_cursor
             if not cursor:
                 return
 
-    def _get(self, path: str, **query: str) -> Any:
-        return self._send("GET", path, params=query)
+    def _get(self, kind: type[Answer], path: str, **query: str) -> Answer:
+        return self._send(kind, "GET", path, params=query)
 
-    def _send(self, method: str, path: str, **request: Any) -> Any:
-        return self._reply(method, path, **request).json()
+    def _send(self, kind: type[Answer], method: str, path: str, **request: Any) -> Answer:
+        reply = self._reply(method, path, **request)
+        try:
+            return kind.model_validate_json(reply.content)
+        except ValidationError as error:
+            raise OtherVersionError(self._url, error) from error
 
     def _reply(self, method: str, path: str, **request: Any) -> httpx.Response:
         deadline = monotonic() + _PATIENCE_S

@@ -3,8 +3,9 @@
 import os
 import tempfile
 import traceback
+from importlib.metadata import version
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from rich.markup import escape
 
@@ -12,6 +13,9 @@ from cli.output import emit_json, errors
 from compiler.errors import InvalidInputError, MillraceError, ReportError, UnsupportedError
 from db.errors import ConflictError, DatabaseError, NotFoundError
 from worker.errors import ServiceError, SettingsError
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 DONE = 0
 NO = 1
@@ -32,6 +36,18 @@ class RefusedError(MillraceError):
     def __init__(self, status: int, detail: str) -> None:
         super().__init__(detail)
         self.status = status
+
+
+class OtherVersionError(MillraceError):
+    """The service is of another version: its reply lacks what this one needs, or has it in another form."""
+
+    def __init__(self, address: str, error: "ValidationError") -> None:
+        first = error.errors()[0]
+        where = ".".join(map(str, (error.title, *first["loc"])))
+        super().__init__(
+            f"the service at {address} is of another version than this command, {version('millrace-fpga')}; "
+            f"use the same one for both ({where}: {first['msg']})"
+        )
 
 
 class InterruptedExplorationError(KeyboardInterrupt):

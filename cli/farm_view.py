@@ -1,6 +1,7 @@
 """The farm for people: nodes with what they do and how busy they are, queues, licences, what runs."""
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.markup import escape
@@ -9,7 +10,9 @@ from rich.text import Text
 
 from cli.build_view import build_table, duration, elapsed
 from cli.output import number, table
-from cli.replies import Farm, Licence, Node, QueueState
+
+if TYPE_CHECKING:
+    from api.schemas.farm import Farm, Licence, Node, QueueState
 
 _BAR = 10
 _STATES = {"active": "green", "draining": "yellow", "paused": "yellow"}
@@ -23,43 +26,43 @@ def bar(used: float, total: float, width: int = _BAR) -> str:
     return f"[{colour}]{'█' * full}[/][dim]{'░' * (width - full)}[/]"
 
 
-def farm_view(farm: Farm, with_missing: bool = False) -> RenderableType:
+def farm_view(farm: "Farm", with_missing: bool = False) -> RenderableType:
     """All of the farm, one below the other."""
     parts: list[RenderableType] = [_headline(farm), Text()]
     parts.append(
-        _nodes(farm["nodes"])
-        if farm["nodes"]
+        _nodes(farm.nodes)
+        if farm.nodes
         else Text("no node has joined: start one with `millrace up`, or see `millrace farm join --help`")
     )
     if with_missing:
-        parts += [_missing(node) for node in farm["nodes"] if node["missing"]]
-    busy = [q for q in farm["queues"] if q["waiting"] or q["running"]]
+        parts += [_missing(node) for node in farm.nodes if node.missing]
+    busy = [q for q in farm.queues if q.waiting or q.running]
     if busy:
         parts += [Text(), _queues(busy)]
-    if farm["licences"]:
-        parts += [Text(), _licences(farm["licences"])]
-    if farm["running"]:
-        parts += [Text(), build_table(farm["running"], "[bold]running[/]")]
+    if farm.licences:
+        parts += [Text(), _licences(farm.licences)]
+    if farm.running:
+        parts += [Text(), build_table(farm.running, "[bold]running[/]")]
     return Group(*parts)
 
 
-def _headline(farm: Farm) -> Text:
-    present = sum(node["present"] for node in farm["nodes"])
-    waiting, running = (sum(q[kind] for q in farm["queues"]) for kind in ("waiting", "running"))
-    lost = len(farm["nodes"]) - present
+def _headline(farm: "Farm") -> Text:
+    present = sum(node.present for node in farm.nodes)
+    waiting, running = sum(q.waiting for q in farm.queues), sum(q.running for q in farm.queues)
+    lost = len(farm.nodes) - present
     text = f"[bold]{present}[/] nodes{f', [red]{lost} silent[/]' if lost else ''}, [bold]{running}[/] builds run, "
     return Text.from_markup(text + f"[bold]{waiting}[/] wait")
 
 
-def _nodes(nodes: Iterable[Node]) -> Table:
+def _nodes(nodes: Iterable["Node"]) -> Table:
     rows = [
         (
-            f"{_lamp(node)} {escape(node['name'])}",
+            f"{_lamp(node)} {escape(node.name)}",
             _state(node),
-            f"{bar(node['used_cpus'], node['cpus'])} {node['used_cpus']:g}/{node['cpus']:g}",
-            f"{bar(node['used_memory_gb'], node['memory_gb'])} {_of(node['used_memory_gb'], node['memory_gb'])}",
-            str(node["running"]),
-            escape(abilities(node["capabilities"])),
+            f"{bar(node.used_cpus, node.cpus)} {node.used_cpus:g}/{node.cpus:g}",
+            f"{bar(node.used_memory_gb, node.memory_gb)} {_of(node.used_memory_gb, node.memory_gb)}",
+            str(node.running),
+            escape(abilities(node.capabilities)),
         )
         for node in nodes
     ]
@@ -70,14 +73,14 @@ def _of(used: float, total: float) -> str:
     return f"{number(used)}/{number(total)}"
 
 
-def _lamp(node: Node) -> str:
-    return f"[{_STATES[node['state']]}]●[/]" if node["present"] else "[red]○[/]"
+def _lamp(node: "Node") -> str:
+    return f"[{_STATES[node.state]}]●[/]" if node.present else "[red]○[/]"
 
 
-def _state(node: Node) -> str:
-    if node["present"]:
-        return node["state"]
-    return f"[red]silent for {duration(elapsed(node['last_seen']))}[/]"
+def _state(node: "Node") -> str:
+    if node.present:
+        return node.state
+    return f"[red]silent for {duration(elapsed(node.last_seen))}[/]"
 
 
 def abilities(queues: Iterable[str]) -> str:
@@ -89,25 +92,25 @@ def abilities(queues: Iterable[str]) -> str:
     return ", ".join(" ".join((stage, *what)) for stage, what in found.items())
 
 
-def _missing(node: Node) -> Table:
-    rows = [(escape(what), f"[dim]{escape(why)}[/]") for what, why in sorted(node["missing"].items())]
-    return table(f"what {escape(node['name'])} can not do", ("", ""), rows)
+def _missing(node: "Node") -> Table:
+    rows = [(escape(what), f"[dim]{escape(why)}[/]") for what, why in sorted(node.missing.items())]
+    return table(f"what {escape(node.name)} can not do", ("", ""), rows)
 
 
-def _queues(queues: Iterable[QueueState]) -> Table:
+def _queues(queues: Iterable["QueueState"]) -> Table:
     rows = [
         (
-            escape(queue["name"]),
-            str(queue["waiting"]),
-            str(queue["running"]),
-            duration(queue["oldest_s"]),
-            str(queue["nodes"]) if queue["nodes"] else "[red]none[/]",
+            escape(queue.name),
+            str(queue.waiting),
+            str(queue.running),
+            duration(queue.oldest_s),
+            str(queue.nodes) if queue.nodes else "[red]none[/]",
         )
         for queue in queues
     ]
     return table("", ("queue", ">wait", ">run", ">oldest waits", ">nodes"), rows)
 
 
-def _licences(licences: Iterable[Licence]) -> Table:
-    rows = [(escape(x["feature"]), f"{bar(x['used'], x['tokens'])} {x['used']}/{x['tokens']}") for x in licences]
+def _licences(licences: Iterable["Licence"]) -> Table:
+    rows = [(escape(x.feature), f"{bar(x.used, x.tokens)} {x.used}/{x.tokens}") for x in licences]
     return table("", ("licence", "used"), rows)

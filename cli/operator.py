@@ -9,11 +9,11 @@ from pydantic import ValidationError
 
 from api import audit as audit_of
 from api.principal import Principal
-from api.schemas.access import NewApiKey
+from api.schemas.access import ApiKey, AuditEntry, MadeApiKey, NewApiKey
+from api.schemas.farm import Licence, Node
 from api.services import farm as farm_service
 from api.services import keys as key_service
 from api.services.shapes import access as shapes
-from cli.replies import ApiKey, AuditEntry, Licence, Node
 from compiler.errors import InvalidInputError
 from db.migrate import upgrade
 from db.models import NodeState
@@ -37,7 +37,7 @@ class LocalOperator:
 
     def set_node_state(self, node: str, state: str) -> Node:
         with self._change("node", f"{node} {state}") as session:
-            return _plain(farm_service.set_state(self._farm, session, node, cast(NodeState, state)))
+            return farm_service.set_state(self._farm, session, node, cast(NodeState, state))
 
     def forget_node(self, node: str) -> None:
         with self._change("forget", node) as session:
@@ -45,16 +45,16 @@ class LocalOperator:
 
     def put_licence(self, feature: str, tokens: int) -> Licence:
         with self._change("licence", f"{feature} {tokens}") as session:
-            return _plain(farm_service.put_licence(session, feature, tokens))
+            return farm_service.put_licence(session, feature, tokens)
 
     def keys(self) -> list[ApiKey]:
         with self._farm.database.read() as session:
-            return [_plain(shapes.api_key(row)) for row in api_keys.page(session, None, _ALL)]
+            return [shapes.api_key(row) for row in api_keys.page(session, None, _ALL)]
 
-    def add_key(self, request: Mapping[str, Any]) -> ApiKey:
+    def add_key(self, request: Mapping[str, Any]) -> MadeApiKey:
         """A new key, with its text. Raises InvalidInputError for a name or bound that can not be."""
         with self._change("key add", str(request.get("name"))) as session:
-            return _plain(key_service.add(session, _checked(request)))
+            return key_service.add(session, _checked(request))
 
     def revoke_key(self, key: str) -> None:
         with self._change("key revoke", key) as session:
@@ -62,7 +62,7 @@ class LocalOperator:
 
     def audit(self, limit: int) -> list[AuditEntry]:
         with self._farm.database.read() as session:
-            return [_plain(shapes.audit_entry(row)) for row in audit.page(session, None, None, limit)]
+            return [shapes.audit_entry(row) for row in audit.page(session, None, None, limit)]
 
     @contextmanager
     def _change(self, action: str, target: str) -> Generator[Any]:
@@ -78,7 +78,3 @@ def _checked(request: Mapping[str, Any]) -> NewApiKey:
     except ValidationError as error:
         wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
         raise InvalidInputError(wrong) from error
-
-
-def _plain(reply: Any) -> Any:
-    return reply.model_dump(mode="json")

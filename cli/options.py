@@ -1,6 +1,6 @@
 """Options that several commands share, and the workload they name."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -35,20 +35,7 @@ Model = Annotated[
         metavar="MODEL",
     ),
 ]
-Phase = Annotated[PhaseName, typer.Option(help="Whole sequence, or one token against a KV cache.")]
-Seq = Annotated[int | None, typer.Option(help="Sequence length of a prefill.", show_default="32")]
-Context = Annotated[
-    int | None, typer.Option(help="Context length of a decode step, the new token included.", show_default="64")
-]
 Precision = Annotated[PrecisionName, typer.Option(help="Number formats of weights and activations.")]
-# Where a network from a file may be named, whose shapes and precision are its own: nothing is chosen by default.
-MaybePhase = Annotated[
-    PhaseName | None, typer.Option(help="Whole sequence, or one token against a KV cache.", show_default="decode")
-]
-MaybePrecision = Annotated[
-    PrecisionName | None,
-    typer.Option(help="Number formats of weights and activations.", show_default="w4a8; f32 for a network from a file"),
-]
 AllowPt2 = Annotated[
     bool,
     typer.Option(
@@ -56,7 +43,6 @@ AllowPt2 = Annotated[
         help="Take a .pt2 archive as MODEL. Loading one runs code that it names: only for files that you trust.",
     ),
 ]
-Layers = Annotated[int, typer.Option(help="Transformer blocks in one design.")]
 Platform = Annotated[str, typer.Option(help="The board.")]
 PlatformFile = Annotated[str, typer.Option("--platform", help="The board, or a .toml file that describes one.")]
 Calibration = Annotated[
@@ -84,66 +70,87 @@ Board = Annotated[
     str | None,
     typer.Option(help="Board to measure on: its shell, or simulated.", show_default="simulated", metavar="SHELL"),
 ]
-Output = Annotated[Path, typer.Option("--out", "-o", help="Directory to write.", metavar="DIR")]
-
-
-def workload(
-    model: str,
-    phase: PhaseName | None,
-    seq: int | None,
-    context: int | None,
-    precision: PrecisionName | None,
-    layers: int,
-) -> Workload:
-    """The workload that the options name. Raises InvalidInputError where they contradict each other."""
-    phase, precision = phase or PhaseName.DECODE, precision or PrecisionName.W4A8
-    if phase is PhaseName.PREFILL and context is not None:
-        raise InvalidInputError("--context belongs to --phase decode; give a prefill its length with --seq")
-    if phase is PhaseName.DECODE and seq is not None:
-        raise InvalidInputError("--seq belongs to --phase prefill; give a decode step its length with --context")
-    length = (seq if seq is not None else 32) if phase is PhaseName.PREFILL else (64 if context is None else context)
-    return Workload(model, phase.value, length, precision.value, layers=layers)
-
-
-def file_workload(
-    source: FileSource,
-    phase: PhaseName | None,
-    seq: int | None,
-    context: int | None,
-    precision: PrecisionName | None,
-    layers: int,
-) -> Workload:
-    """The workload of a network from a file. Raises InvalidInputError for an option that does not apply to it."""
-    given = {"--phase": phase, "--seq": seq, "--context": context}
-    if wrong := [name for name, value in given.items() if value is not None]:
-        raise InvalidInputError(f"{wrong[0]} does not apply to {source.path.name}: its shapes are in the file")
-    asked = replace(whole_network(source.name), layers=layers)
-    return workload_of(source, replace(asked, precision=precision.value) if precision else asked)
-
-
-def chosen(
-    phase: PhaseName | None, seq: int | None, context: int | None, precision: PrecisionName | None, layers: int
-) -> dict[str, Any]:
-    """Fields of a workload that the options choose; the service knows what the model has for the others."""
-    workload("", phase, seq, context, precision, layers)
-    fields = {
-        "phase": phase and phase.value,
-        "length": context if seq is None else seq,
-        "precision": precision and precision.value,
-        "layers": None if layers == 1 else layers,
-    }
-    if phase is PhaseName.PREFILL and seq is None:
-        fields["length"] = 32
-    return {name: value for name, value in fields.items() if value is not None}
-
-
-Simulate = Annotated[int, typer.Option(min=0, help="Front designs to simulate, at most.")]
-Verify = Annotated[int, typer.Option(min=0, help="Front designs to compile and compare with the reference.")]
-Csynth = Annotated[int, typer.Option(min=0, help="Designs to synthesise with Vitis HLS, at most.")]
-Cosim = Annotated[int, typer.Option(min=0, help="Designs to co-simulate as RTL, at most.")]
-Link = Annotated[int, typer.Option(min=0, help="Designs to place and route, at most.")]
-Measure = Annotated[int, typer.Option(min=0, help="Designs to run on a board, at most.")]
 AreaModel = Annotated[
     Literal["shipped", "latest"], typer.Option(help="Area model of this release, or the farm's newest fit.")
 ]
 Priority = Annotated[Literal["low", "normal", "high"], typer.Option(help="Against your other explorations.")]
+Output = Annotated[Path, typer.Option("--out", "-o", help="Directory to write.", metavar="DIR")]
+
+
+@dataclass(frozen=True)
+class Network:
+    """What to make of MODEL. Nothing is chosen by default: a network from a file has its own shapes and precision."""
+
+    phase: Annotated[
+        PhaseName | None, typer.Option(help="Whole sequence, or one token against a KV cache.", show_default="decode")
+    ] = None
+    seq: Annotated[int | None, typer.Option(help="Sequence length of a prefill.", show_default="32")] = None
+    context: Annotated[
+        int | None, typer.Option(help="Context length of a decode step, the new token included.", show_default="64")
+    ] = None
+    precision: Annotated[
+        PrecisionName | None,
+        typer.Option(
+            help="Number formats of weights and activations.", show_default="w4a8; f32 for a network from a file"
+        ),
+    ] = None
+    layers: Annotated[int, typer.Option(help="Transformer blocks in one design.")] = 1
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether an option names any of it."""
+        return self != Network()
+
+    def workload(self, model: str) -> Workload:
+        """The workload of a model that has any length. Raises InvalidInputError where options contradict each other."""
+        phase, precision = self.phase or PhaseName.DECODE, self.precision or PrecisionName.W4A8
+        prefill = phase is PhaseName.PREFILL
+        if prefill and self.context is not None:
+            raise InvalidInputError("--context belongs to --phase decode; give a prefill its length with --seq")
+        if not prefill and self.seq is not None:
+            raise InvalidInputError("--seq belongs to --phase prefill; give a decode step its length with --context")
+        length, usual = (self.seq, 32) if prefill else (self.context, 64)
+        return Workload(model, phase.value, usual if length is None else length, precision.value, layers=self.layers)
+
+    def workload_of_file(self, source: FileSource) -> Workload:
+        """The workload of a network from a file. Raises InvalidInputError for an option that does not apply to it."""
+        given = {"--phase": self.phase, "--seq": self.seq, "--context": self.context}
+        if wrong := [name for name, value in given.items() if value is not None]:
+            raise InvalidInputError(f"{wrong[0]} does not apply to {source.path.name}: its shapes are in the file")
+        asked = replace(whole_network(source.name), layers=self.layers)
+        return workload_of(source, replace(asked, precision=self.precision.value) if self.precision else asked)
+
+    def request(self) -> dict[str, Any]:
+        """What the options choose, for the service, which knows what the model has for the rest."""
+        workload = self.workload("")
+        fields = {
+            "phase": self.phase and workload.phase,
+            "length": workload.length if (self.phase is PhaseName.PREFILL or self.context is not None) else None,
+            "precision": self.precision and workload.precision,
+            "layers": None if self.layers == 1 else self.layers,
+        }
+        return {name: value for name, value in fields.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Depth:
+    """How many of the designs that a search finds are taken further, and with what."""
+
+    simulate: Annotated[int, typer.Option(min=0, help="Front designs to simulate, at most.")] = 32
+    calibration: Annotated[int, typer.Option(min=0, help="Other designs to simulate, for the estimates' error.")] = 4
+    verify: Annotated[int, typer.Option(min=0, help="Front designs to compile and compare with the reference.")] = 3
+    csynth: Annotated[int, typer.Option(min=0, help="Designs to synthesise with Vitis HLS, at most.")] = 0
+    cosim: Annotated[int, typer.Option(min=0, help="Designs to co-simulate as RTL, at most.")] = 0
+    link: Annotated[int, typer.Option(min=0, help="Designs to place and route, at most.")] = 0
+    measure: Annotated[int, typer.Option(min=0, help="Designs to run on a board, at most.")] = 0
+    vitis: Vitis = None
+    board: Board = None
+    area_model: AreaModel = "shipped"
+
+    def request(self) -> dict[str, Any]:
+        """As the service takes them."""
+        plain = ("simulate", "calibration", "verify", "vitis", "board", "area_model")
+        return {
+            **{name: getattr(self, name) for name in plain},
+            "builds": {"csynth": self.csynth, "cosim": self.cosim, "link": self.link, "measure": self.measure},
+        }

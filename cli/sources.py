@@ -5,7 +5,7 @@ from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cli.service import announce
 from compiler.errors import InvalidInputError
@@ -21,6 +21,7 @@ from compiler.frontend.inputs.source import (
 from compiler.frontend.models.config import BUILT_IN
 
 if TYPE_CHECKING:
+    from api.schemas.catalog import Model
     from worker.settings import Settings
 
 
@@ -37,11 +38,11 @@ def any_source_of(model: str, settings: "Settings", allow_pt2: bool) -> Generato
         yield _announced(source, allowed)
         return
     stored = None if _is_path_or_built_in(model) else _stored(model, settings)
-    if stored is None or not is_format(stored["kind"]):
+    if stored is None or not is_format(stored.kind):
         with source_of(model, settings) as family:
             yield family
         return
-    yield _announced(_stored_file(stored, stored["kind"], settings), allowed)
+    yield _announced(_stored_file(stored, stored.kind, settings), allowed)
 
 
 @contextmanager
@@ -57,11 +58,11 @@ def source_of(model: str, settings: "Settings") -> Generator[str | Path]:
         return
     with TemporaryDirectory() as folder:
         found = _stored(model, settings)
-        if is_format(found["kind"]):
+        if is_format(found.kind):
             raise InvalidInputError(f"{model} is a whole network from a file; this command needs a language model")
-        config = Path(folder, found["name"], "config.json")
+        config = Path(folder, found.name, "config.json")
         config.parent.mkdir()
-        config.write_text(json.dumps(found["config"]))
+        config.write_text(json.dumps(found.config))
         yield config
 
 
@@ -69,17 +70,17 @@ def _is_path_or_built_in(model: str) -> bool:
     return model in BUILT_IN or bool(Path(model).suffix) or Path(model).exists()
 
 
-def _stored(model: str, settings: "Settings") -> dict[str, Any]:
+def _stored(model: str, settings: "Settings") -> "Model":
     from cli.stored import Stored
 
     with closing(Stored(settings)) as stored:
         return stored.model(model)
 
 
-def _stored_file(found: dict[str, Any], form: FileFormat, settings: "Settings") -> FileSource:
+def _stored_file(found: "Model", form: FileFormat, settings: "Settings") -> FileSource:
     from worker.store.opening import open_store
 
-    return FileSource(found["name"], open_store(settings).path(found["config"]["digest"]), form)
+    return FileSource(found.name, open_store(settings).path(found.config["digest"]), form)
 
 
 def _announced(source: FileSource, allowed: bool) -> FileSource:

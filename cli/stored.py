@@ -1,15 +1,15 @@
 """What is stored, read straight from the database: looking at results starts no service."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
-
-from pydantic import BaseModel
-
 from api.principal import Principal
+from api.schemas.builds import Build
+from api.schemas.catalog import Model
+from api.schemas.designs import Design, DesignSummary
+from api.schemas.explorations import Exploration, Scatter
+from api.schemas.farm import Farm
+from api.schemas.sweeps import Sweep, SweepRun, SweepRunSummary
 from api.services import builds, catalog, designs, explorations, farm, scatters, sweeps
 from api.services.shapes import catalog as catalog_shapes
-from cli.replies import Build, Design, DesignSummary, Exploration, Farm, Scatter, by_latency
-from cli.sweep_replies import Sweep, SweepRun, SweepRunSummary
+from cli.replies import by_latency
 from db.migrate import upgrade
 from db.repositories import builds as build_rows
 from db.repositories import catalog as catalog_rows
@@ -21,8 +21,6 @@ from worker.settings import Settings
 
 _ALL = 100_000
 _WHO = Principal(None, "admin", "this machine")  # who can read the database may read all of it
-
-Row = TypeVar("Row")
 
 
 class Stored:
@@ -40,48 +38,48 @@ class Stored:
     def close(self) -> None:
         self._farm.close()
 
-    def models(self) -> list[dict[str, Any]]:
+    def models(self) -> list[Model]:
         with self._database.write() as session:
             catalog.put_builtins(session)
-            return _shaped(catalog_rows.models_page(session, None, _ALL), catalog_shapes.model)
+            return [catalog_shapes.model(row) for row in catalog_rows.models_page(session, None, _ALL)]
 
-    def model(self, model: str) -> dict[str, Any]:
+    def model(self, model: str) -> Model:
         with self._database.write() as session:
             catalog.put_builtins(session)
-            return _plain(catalog_shapes.model(catalog.find_model(session, model)))
+            return catalog_shapes.model(catalog.find_model(session, model))
 
     def explorations(self) -> list[Exploration]:
         with self._database.read() as session:
             rows = exploration_rows.page(session, None, _ALL)
             replies = explorations.shape_all(session, rows)
-            return _shaped(rows, lambda row: replies[row.id])
+            return [replies[row.id] for row in rows]
 
     def exploration(self, exploration: str) -> Exploration:
         with self._database.read() as session:
-            return _plain(explorations.shape(session, exploration_rows.get(session, exploration)))
+            return explorations.shape(session, exploration_rows.get(session, exploration))
 
     def front(self, exploration: str) -> list[DesignSummary]:
         with self._database.read() as session:
-            return by_latency(_plain(d) for d in designs.page(session, exploration, None, _ALL, front=True))
+            return by_latency(designs.page(session, exploration, None, _ALL, front=True))
 
     def scatter(self, exploration: str) -> Scatter:
         with self._database.read() as session:
-            return _plain(scatters.scatter(session, exploration))
+            return scatters.scatter(session, exploration)
 
     def design(self, design: str) -> Design:
         with self._database.read() as session:
-            return _plain(designs.describe(session, design))
+            return designs.describe(session, design)
 
     def builds(self, limit: int, **filters: str) -> list[Build]:
         """Newest first, at most `limit`; the filters are those of GET /v1/builds."""
         named = {f"{name}_id" if name in ("exploration", "design") else name: value for name, value in filters.items()}
         with self._database.read() as session:
             rows = build_rows.page(session, BuildFilter(**named), None, limit)  # pyright: ignore[reportArgumentType]
-            return [_plain(reply) for reply in builds.shape_all(session, rows)]
+            return builds.shape_all(session, rows)
 
     def build(self, build: str) -> Build:
         with self._database.read() as session:
-            return _plain(builds.shape(session, build_rows.get(session, build)))
+            return builds.shape(session, build_rows.get(session, build))
 
     def build_log(self, build: str, attempt: int | None = None) -> str:
         with self._database.read() as session:
@@ -89,30 +87,21 @@ class Stored:
 
     def sweeps(self) -> list[Sweep]:
         with self._database.read() as session:
-            return _shaped(sweep_rows.page(session, None, _ALL), lambda row: sweeps.shape(session, _WHO, row))
+            return [sweeps.shape(session, _WHO, row) for row in sweep_rows.page(session, None, _ALL)]
 
     def sweep(self, sweep: str) -> Sweep:
         with self._database.read() as session:
-            return _plain(sweeps.shape(session, _WHO, sweep_rows.get(session, sweep)))
+            return sweeps.shape(session, _WHO, sweep_rows.get(session, sweep))
 
     def sweep_runs(self, sweep: str, limit: int) -> list[SweepRunSummary]:
         with self._database.read() as session:
             rows = sweep_rows.runs_page(session, sweep_rows.get(session, sweep).id, None, limit)
-            return [_plain(reply) for reply in sweeps.shape_runs(session, rows)]
+            return sweeps.shape_runs(session, rows)
 
     def sweep_run(self, run: str) -> SweepRun:
         with self._database.read() as session:
-            return _plain(sweeps.shape_run(session, sweep_rows.get_run(session, run)))
+            return sweeps.shape_run(session, sweep_rows.get_run(session, run))
 
     def farm(self) -> Farm:
         with self._database.read() as session:
-            return _plain(farm.describe(session))
-
-
-def _shaped(rows: Sequence[Row], shape: Callable[[Row], BaseModel]) -> list[Any]:
-    return [_plain(shape(row)) for row in rows]
-
-
-def _plain(reply: BaseModel) -> Any:
-    """A reply as the JSON values that the REST interface would send."""
-    return reply.model_dump(mode="json")
+            return farm.describe(session)

@@ -1,6 +1,6 @@
 """What all bodies share: their bases, pages, problem documents."""
 
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, Any, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -10,6 +10,11 @@ Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9]
 
 class Reply(BaseModel):
     """Base of replies."""
+
+    @classmethod
+    def of(cls, row: object, **more: Any) -> Self:
+        """With the fields of the same name of a row, but those that are given."""
+        return cls.model_validate({name: getattr(row, name) for name in cls.model_fields if name not in more} | more)
 
 
 class Request(BaseModel):

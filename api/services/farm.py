@@ -26,10 +26,7 @@ def describe(session: Session) -> replies.Farm:
     return replies.Farm(
         nodes=[_node(row, loads.get(row.name)) for row in known],
         queues=_queues(session, known),
-        licences=[
-            replies.Licence(feature=feature, tokens=usage.tokens, used=usage.used)
-            for feature, usage in licences.usage(session).items()
-        ],
+        licences=[replies.Licence.of(usage, feature=feature) for feature, usage in licences.usage(session).items()],
         running=[build_shapes.build(row) for row in longest_first],
     )
 
@@ -40,20 +37,12 @@ def _is_present(row: models.Node) -> bool:
 
 def _node(row: models.Node, load: Load | None) -> replies.Node:
     load = load or Load(0, 0.0, 0.0)
-    return replies.Node(
-        name=row.name,
-        state=row.state,
+    return replies.Node.of(
+        row,
         present=_is_present(row),
-        capabilities=row.capabilities,
-        missing=row.missing,
-        cpus=row.cpus,
-        memory_gb=row.memory_gb,
         used_cpus=load.cpus,
         used_memory_gb=load.memory_gb,
         running=load.running,
-        version=row.version,
-        first_seen=row.first_seen,
-        last_seen=row.last_seen,
     )
 
 
@@ -83,9 +72,7 @@ def _queues(session: Session, known: Sequence[models.Node]) -> list[replies.Queu
 def join(farm: Farm, host: str) -> replies.Joined:
     """What a machine needs that reached this service as `host`. Raises JoinError where no other can take part."""
     found = settings_for_node(farm.settings, farm.store, host)
-    return replies.Joined(
-        version=found.version, revision=found.revision, environment=dict(found.environment), probe=found.probe
-    )
+    return replies.Joined.of(found, environment=dict(found.environment))
 
 
 def set_state(farm: Farm, session: Session, name: str, state: models.NodeState) -> replies.Node:
@@ -112,4 +99,4 @@ def put_licence(session: Session, feature: str, tokens: int) -> replies.Licence:
     """Let `tokens` builds that need the feature run at once."""
     licences.put(session, feature, tokens)
     usage = licences.usage(session)[feature]
-    return replies.Licence(feature=feature, tokens=usage.tokens, used=usage.used)
+    return replies.Licence.of(usage, feature=feature)

@@ -1,6 +1,6 @@
 """`millrace build`: the stages that the farm runs."""
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.markup import escape
@@ -9,9 +9,11 @@ from cli import options
 from cli.build_view import build_table, print_build, state_text
 from cli.errors import DONE, FAILED, NO
 from cli.output import console, emit_json, errors, write_log
-from cli.replies import Build
 from cli.service import attach, look
 from compiler.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from api.schemas.builds import Build
 
 app = typer.Typer(help="Look at builds, their logs, and run them again.", no_args_is_help=True)
 
@@ -105,16 +107,16 @@ def _follow(build: str, url: str | None) -> int:
         for text in client.follow_log(build):
             write_log(text)
         found = client.build(build)
-    errors.print(f"{found['stage']} {found['id']}: {state_text(found)} {escape(found['error'] or '')}".rstrip())
+    errors.print(f"{found.stage} {found.id}: {state_text(found)} {escape(found.error or '')}".rstrip())
     return exit_code(found)
 
 
-def exit_code(build: Build) -> int:
+def exit_code(build: "Build") -> int:
     """The exit code that an ended build means."""
-    if build["state"] == "done":
-        verdict = build["verdict"] or {}
+    if build.state == "done":
+        verdict = build.verdict or {}
         return NO if verdict.get("passed") is False else DONE
-    return FAILED if build["state"] == "failed" and build["failure"] != "infeasible" else NO
+    return FAILED if build.state == "failed" and build.failure != "infeasible" else NO
 
 
 @app.command("retry")
@@ -167,10 +169,10 @@ def clone(
         _tell(client.clone_build(build, changes), as_json)
 
 
-def _tell(build: Build, as_json: bool) -> None:
+def _tell(build: "Build", as_json: bool) -> None:
     if as_json:
         emit_json(build)
         return
-    console.print(f"{build['stage']} [bold]{build['id']}[/]: {state_text(build)}")
-    if build["waiting"]:
-        console.print(f"it waits: {build['waiting']}", markup=False, style="dim")
+    console.print(f"{build.stage} [bold]{build.id}[/]: {state_text(build)}")
+    if build.waiting:
+        console.print(f"it waits: {build.waiting}", markup=False, style="dim")

@@ -12,6 +12,7 @@ import typer
 
 from cli import options
 from cli.errors import DONE, NO
+from cli.grouped import grouped
 from cli.output import console, emit_json, number, table
 from cli.sources import any_source_of
 from cli.stages import Stages
@@ -28,33 +29,32 @@ KnobsFile = Annotated[
 Assignments = Annotated[
     list[str] | None, typer.Option("--set", help="One knob; may be repeated.", metavar="KNOB=VALUE")
 ]
+Start = Annotated[
+    Path | None,
+    typer.Option(
+        "--from",
+        help="Go on from this text of a design's ir/, also one that was edited: its workload and knobs hold.",
+        metavar="DIR/ir/NN-pass.mlir",
+        dir_okay=False,
+        exists=True,
+    ),
+]
 
 
+@grouped
 def compile_(
+    *,
     model: options.Model,
     out: options.Output,
-    phase: options.MaybePhase = None,
-    seq: options.Seq = None,
-    context: options.Context = None,
-    precision: options.MaybePrecision = None,
+    network: options.Network,
     platform: options.PlatformFile = "u55c",
     calibration: options.Calibration = None,
-    layers: options.Layers = 1,
     knobs_file: KnobsFile = None,
     assignments: Assignments = None,
     fifo_effort: Annotated[
         FifoEffort, typer.Option(help="How long to try smaller FIFOs; all are certified either way.")
     ] = "quick",
-    start: Annotated[
-        Path | None,
-        typer.Option(
-            "--from",
-            help="Go on from this text of a design's ir/, also one that was edited: its workload and knobs hold.",
-            metavar="DIR/ir/NN-pass.mlir",
-            dir_okay=False,
-            exists=True,
-        ),
-    ] = None,
+    start: Start = None,
     allow_pt2: options.AllowPt2 = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the design that DIR holds.")] = False,
     as_json: options.Json = False,
@@ -89,12 +89,12 @@ def compile_(
         any_source_of(model, settings, allow_pt2) as source,
         Stages(quiet=as_json) as stages,
     ):
-        if around and not any((phase, seq, context, precision)):
+        if around and not network.is_chosen:
             workload = Workload(**around["workload"])
         elif isinstance(source, FileSource):
-            workload = options.file_workload(source, phase, seq, context, precision, layers)
+            workload = network.workload_of_file(source)
         else:
-            workload = options.workload(model, phase, seq, context, precision, layers)
+            workload = network.workload(model)
         bundle = import_model(source, workload, settings.bundle_dir, stages.start)
         estimate = compile_design(bundle, knobs, board, out, stages.start, fifo_effort, start)
     if as_json:

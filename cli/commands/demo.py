@@ -1,6 +1,6 @@
 """`millrace demo`: the whole way once, on a real network: search, front, designs proved against PyTorch."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import typer
@@ -9,8 +9,12 @@ from cli import options
 from cli.commands.explore import follow_to_end, print_result
 from cli.front import ends_and_knee
 from cli.output import console, errors, table, verdict_word
-from cli.replies import DesignSummary, Exploration, Reader
+from cli.replies import Reader
 from cli.service import Connection, connect, look
+
+if TYPE_CHECKING:
+    from api.schemas.designs import DesignSummary
+    from api.schemas.explorations import Exploration
 
 _REQUEST: dict[str, Any] = {
     "model": "gpt2",
@@ -32,9 +36,9 @@ def demo(as_json: options.Json = False) -> None:
     """
     with look(None) as reader:
         stored = next((e for e in reader.explorations() if _is_the_demo(e)), None)
-        if stored is not None and stored["state"] == "done":
-            when = stored["created_at"][:16].replace("T", " ")
-            errors.print(f"this was done before ({when} UTC): what is stored is shown, nothing is done again")
+        if stored is not None and stored.state == "done":
+            when = f"{stored.created_at:%Y-%m-%d %H:%M} UTC"
+            errors.print(f"this was done before ({when}): what is stored is shown, nothing is done again")
             raise typer.Exit(_show(reader, stored, reader.address, as_json))
     with connect(None) as connection:
         exploration = _explore(connection, stored, as_json)
@@ -43,33 +47,33 @@ def demo(as_json: options.Json = False) -> None:
     raise typer.Exit(code)
 
 
-def _show(reader: Reader, exploration: Exploration, address: str | None, as_json: bool) -> int:
+def _show(reader: Reader, exploration: "Exploration", address: str | None, as_json: bool) -> int:
     code = print_result(reader, exploration, as_json)
-    front = reader.front(exploration["id"])
+    front = reader.front(exploration.id)
     if front and not as_json:
         _print_verdicts(reader, front)
         _print_address(address)
     return code
 
 
-def _is_the_demo(exploration: Exploration) -> bool:
-    found = {**exploration, "model": exploration["model"]["name"]}
+def _is_the_demo(exploration: "Exploration") -> bool:
+    found = exploration.model_dump() | {"model": exploration.model.name}
     return all(found[name] == value for name, value in _REQUEST.items())
 
 
-def _explore(connection: Connection, stored: Exploration | None, quiet: bool) -> Exploration:
+def _explore(connection: Connection, stored: "Exploration | None", quiet: bool) -> "Exploration":
     errors.print("exploring one GPT-2 (124M) block: decode, context 64, W4A8, Alveo U55C; Ctrl-C keeps what is done")
     errors.print(f"watch it in the dashboard meanwhile: {connection.client.address}")
     if stored is None:
         identifier = connection.client.explore(_REQUEST, str(uuid4()))
     else:
-        identifier = stored["id"]
+        identifier = stored.id
         connection.client.resume(identifier)
-        errors.print(f"going on where it stopped: {stored['evaluated']} designs are stored")
+        errors.print(f"going on where it stopped: {stored.evaluated} designs are stored")
     return follow_to_end(connection, identifier, quiet)
 
 
-def _print_verdicts(reader: Reader, front: list[DesignSummary]) -> None:
+def _print_verdicts(reader: Reader, front: list["DesignSummary"]) -> None:
     rows = [row for design in ends_and_knee(front) for row in _verdict_rows(reader, design)]
     columns = (
         "design",
@@ -83,14 +87,14 @@ def _print_verdicts(reader: Reader, front: list[DesignSummary]) -> None:
     console.print(table("C simulation of the emitted C++ against PyTorch", columns, rows))
 
 
-def _verdict_rows(reader: Reader, design: DesignSummary) -> list[tuple[str, ...]]:
-    verdicts = [b["verdict"] for b in reader.design(design["id"])["builds"] if b["stage"] == "csim" and b["verdict"]]
+def _verdict_rows(reader: Reader, design: "DesignSummary") -> list[tuple[str, ...]]:
+    verdicts = [b.verdict for b in reader.design(design.id).builds if b.stage == "csim" and b.verdict]
     if not verdicts:
-        return [(design["id"], "", "", "", "", "", verdict_word(None))]
+        return [(design.id, "", "", "", "", "", verdict_word(None))]
     verdict = verdicts[0]  # the newest build comes first
     return [
         (
-            design["id"],
+            design.id,
             output["name"],
             f"{output['max_rel_error']:.2g}",
             f"{output['rms_rel_error']:.2g}",

@@ -15,12 +15,13 @@ from cli import options
 from cli.build_view import ladder_table
 from cli.fidelity_view import fidelity_table, provenance
 from cli.output import console, emit_json, errors, number, table
-from cli.replies import ENDED, Design
+from cli.replies import ENDED
 from cli.service import connect, look
 from cli.unpack import unpack
 from compiler.errors import InvalidInputError, ToolError
 
 if TYPE_CHECKING:
+    from api.schemas.designs import Design
     from cli.client import Client
 
 app = typer.Typer(help="Show and export designs.", no_args_is_help=True)
@@ -72,14 +73,14 @@ def export(
 
 def _compile(client: "Client", design: str) -> None:
     """Have the service compile the design, and check it against the reference, if it has not done so."""
-    if client.design(design)["archive_available"]:
+    if client.design(design).archive_available:
         return
     build = client.start_build(design, "csim")
     with errors.status("compiling"):
-        while (state := client.build(build))["state"] not in ENDED:
+        while (state := client.build(build)).state not in ENDED:
             sleep(_POLL_S)
-    if not client.design(design)["archive_available"]:
-        raise ToolError(f"design {design} could not be compiled: {state['error']}")
+    if not client.design(design).archive_available:
+        raise ToolError(f"design {design} could not be compiled: {state.error}")
 
 
 def _unpack(client: "Client", design: str, out: Path) -> None:
@@ -113,17 +114,17 @@ class _Stream(io.RawIOBase):
         return taken
 
 
-def _print(design: Design) -> None:
-    place = "on the front" if design["on_front"] else "feasible" if design["feasible"] else "infeasible"
-    console.print(f"[bold]{design['id']}[/]  number {design['number']} of {design['exploration_id']}, {place}")
-    if design["metrics"]:
-        console.print(fidelity_table(design["metrics"], design["differences"]))
-        console.print(provenance(design["metrics"]))
-    for flag in design["flags"]:
-        console.print(f"[red]this can not be:[/] {escape(flag['text'])} [dim]({flag['fidelity']})[/]")
-    for violation in design["violations"]:
-        over = f"{violation['resource']} {number(violation['demand'])} of {number(violation['bound'])}"
+def _print(design: "Design") -> None:
+    place = "on the front" if design.on_front else "feasible" if design.feasible else "infeasible"
+    console.print(f"[bold]{design.id}[/]  number {design.number} of {design.exploration_id}, {place}")
+    if design.metrics:
+        console.print(fidelity_table(design.metrics, design.differences))
+        console.print(provenance(design.metrics))
+    for flag in design.flags:
+        console.print(f"[red]this can not be:[/] {escape(flag.text)} [dim]({flag.fidelity})[/]")
+    for violation in design.violations:
+        over = f"{violation.resource} {number(violation.demand)} of {number(violation.bound)}"
         console.print(f"[yellow]exceeds the platform:[/] {over}")
-    knobs = [(name, str(value)) for name, value in design["knobs"].items()]
+    knobs = [(name, str(value)) for name, value in design.knobs.items()]
     console.print(table("", ("knob", "value"), knobs))
-    console.print(ladder_table(design["ladder"]))
+    console.print(ladder_table(design.ladder))

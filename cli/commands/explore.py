@@ -1,7 +1,7 @@
 """`millrace explore`: search the design space of a model."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 from uuid import uuid4
 
 import typer
@@ -11,14 +11,16 @@ from cli import options
 from cli.commands.model import default_name, require_model
 from cli.errors import DONE, FAILED, NO, InterruptedExplorationError
 from cli.front import print_front
+from cli.grouped import grouped
 from cli.output import console, emit_json, errors
-from cli.replies import ENDED, Exploration, Reader
+from cli.replies import ENDED, Reader
 from cli.service import Connection, connect
 from cli.watch import follow
 from compiler.errors import InvalidInputError
 from compiler.frontend.inputs.source import format_of
 
 if TYPE_CHECKING:
+    from api.schemas.explorations import Exploration
     from cli.client import Client
 
 Model = Annotated[
@@ -27,27 +29,16 @@ Model = Annotated[
 ]
 
 
+@grouped
 def explore(
+    *,
     model: Model = None,
-    phase: options.MaybePhase = None,
-    seq: options.Seq = None,
-    context: options.Context = None,
-    precision: options.MaybePrecision = None,
+    network: options.Network,
     platform: options.Platform = "u55c",
-    layers: options.Layers = 1,
     budget: Annotated[int, typer.Option(min=1, help="Designs to evaluate.")] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sampler.")] = 0,
     sampler: Annotated[str, typer.Option(help="nsga2, tpe, qmc or random.")] = "nsga2",
-    simulate: options.Simulate = 32,
-    calibration: Annotated[int, typer.Option(min=0, help="Other designs to simulate, for the estimates' error.")] = 4,
-    verify: options.Verify = 3,
-    csynth: options.Csynth = 0,
-    cosim: options.Cosim = 0,
-    link: options.Link = 0,
-    measure: options.Measure = 0,
-    vitis: options.Vitis = None,
-    board: options.Board = None,
-    area_model: options.AreaModel = "shipped",
+    depth: options.Depth,
     priority: options.Priority = "normal",
     resume: Annotated[str | None, typer.Option(help="Go on with this exploration.", metavar="ID")] = None,
     detach: Annotated[bool, typer.Option("--detach/--follow", help="Print the id and leave.")] = False,
@@ -69,7 +60,7 @@ def explore(
     """
     if (model is None) == (resume is None):
         raise InvalidInputError("name a MODEL to explore, or an exploration to go on with: --resume ID")
-    chosen = options.chosen(phase, seq, context, precision, layers)
+    workload = network.request()
     with connect(url) as connection:
         if detach and connection.temporary:
             raise InvalidInputError("--detach needs a service that stays: start one with `millrace up` first")
@@ -80,19 +71,13 @@ def explore(
         else:
             request = {
                 "model": model_reference(client, model or ""),
-                "workload": chosen,
+                "workload": workload,
                 "platform": platform,
                 "budget": budget,
                 "seed": seed,
                 "sampler": sampler,
-                "simulate": simulate,
-                "calibration": calibration,
-                "verify": verify,
-                "builds": {"csynth": csynth, "cosim": cosim, "link": link, "measure": measure},
-                "vitis": vitis,
-                "board": board,
-                "area_model": area_model,
                 "priority": priority,
+                **depth.request(),
             }
             identifier = client.explore(request, str(uuid4()))
         if detach:
@@ -108,13 +93,13 @@ def model_reference(client: "Client", model: str) -> str:
     path = Path(model)
     if path.suffix != ".json" and format_of(model) is None and not path.exists():
         return model
-    return client.add_model(require_model(path), default_name(path))["id"]
+    return client.add_model(require_model(path), default_name(path)).id
 
 
-def follow_to_end(connection: Connection, exploration: str, quiet: bool) -> Exploration:
+def follow_to_end(connection: Connection, exploration: str, quiet: bool) -> "Exploration":
     """Watch until the exploration has ended. Ctrl-C says how it goes on."""
     client = connection.client
-    budget = client.exploration(exploration)["budget"]
+    budget = client.exploration(exploration).budget
     try:
         follow(client.events(exploration), budget, quiet)
     except KeyboardInterrupt:
@@ -122,27 +107,27 @@ def follow_to_end(connection: Connection, exploration: str, quiet: bool) -> Expl
     return client.exploration(exploration)
 
 
-def print_result(reader: Reader, exploration: Exploration, as_json: bool) -> int:
+def print_result(reader: Reader, exploration: "Exploration", as_json: bool) -> int:
     """Print the front of an exploration, so far where it still runs; the exit code that it means."""
-    front = reader.front(exploration["id"])
-    running = exploration["state"] not in ENDED
+    front = reader.front(exploration.id)
+    running = exploration.state not in ENDED
     if as_json:
         emit_json({"exploration": exploration, "front": front})
     elif front:
-        print_front(exploration, reader.scatter(exploration["id"]), front)
-    elif exploration["state"] == "done":
-        console.print(f"none of the {exploration['evaluated']} designs evaluated fits the platform")
-    elif exploration["state"] != "failed":
-        progress = f"{exploration['evaluated']} of {exploration['budget']} designs evaluated"
-        console.print(f"the front is empty so far: {exploration['state']}, {progress}")
+        print_front(exploration, reader.scatter(exploration.id), front)
+    elif exploration.state == "done":
+        console.print(f"none of the {exploration.evaluated} designs evaluated fits the platform")
+    elif exploration.state != "failed":
+        progress = f"{exploration.evaluated} of {exploration.budget} designs evaluated"
+        console.print(f"the front is empty so far: {exploration.state}, {progress}")
     if running:
-        errors.print(f"{exploration['id']} still runs ({exploration['state']}): this is what it has found so far")
+        errors.print(f"{exploration.id} still runs ({exploration.state}): this is what it has found so far")
         return DONE
-    if exploration["state"] == "failed":
-        errors.print(f"[red]the exploration failed:[/] {exploration['error']}")
+    if exploration.state == "failed":
+        errors.print(f"[red]the exploration failed:[/] {exploration.error}")
         return FAILED
-    refuted = any(design["csim"] and design["csim"]["passed"] is False for design in front)
-    broken = [design["id"] for design in front if design["csim"] and design["csim"]["state"] == "failed"]
+    refuted = any(design.csim and design.csim.passed is False for design in front)
+    broken = [design.id for design in front if design.csim and design.csim.state == "failed"]
     for design in broken:
         errors.print(f"[red]the C simulation of {design} could not run:[/] {escape(_csim_error(reader, design))}")
     if refuted or not front:
@@ -151,14 +136,13 @@ def print_result(reader: Reader, exploration: Exploration, as_json: bool) -> int
 
 
 def _csim_error(reader: Reader, design: str) -> str:
-    builds = [build for build in reader.design(design)["builds"] if build["stage"] == "csim"]
-    return (builds[0]["error"] if builds else None) or "see its log"  # the newest build comes first
+    builds = [build for build in reader.design(design).builds if build.stage == "csim"]
+    return (builds[0].error if builds else None) or "see its log"  # the newest build comes first
 
 
 def _show_detached(client: "Client", exploration: str, as_json: bool) -> None:
     if as_json:
-        found: dict[str, Any] = dict(client.exploration(exploration))
-        emit_json(found)
+        emit_json(client.exploration(exploration))
         return
     console.print(
         f"{exploration} is queued; watch it at {client.address} or with: millrace explore --resume {exploration}"

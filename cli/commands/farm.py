@@ -1,7 +1,7 @@
 """`millrace farm`: nodes, queues, licences, keys."""
 
 from time import sleep
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.live import Live
@@ -10,8 +10,10 @@ from cli import options
 from cli.commands import backup, join, key
 from cli.farm_view import farm_view
 from cli.output import console, emit_json, table
-from cli.replies import AuditEntry, Node
 from cli.service import look, operate
+
+if TYPE_CHECKING:
+    from api.schemas.access import AuditEntry
 
 app = typer.Typer(
     help="Watch and operate the farm. Without --server the commands work on the database of this machine's settings.",
@@ -96,11 +98,11 @@ def resume(node: NodeName, url: options.Url = None, as_json: options.Json = Fals
 
 def _set_state(node: str, state: str, url: str | None, as_json: bool) -> None:
     with operate(url) as operator:
-        found: Node = operator.set_node_state(node, state)
+        found = operator.set_node_state(node, state)
     if as_json:
         emit_json(found)
     else:
-        console.print(f"{found['name']} is {found['state']}; {found['running']} builds run there", markup=False)
+        console.print(f"{found.name} is {found.state}; {found.running} builds run there", markup=False)
 
 
 @app.command("forget")
@@ -131,8 +133,8 @@ def set_licence(
     """
     with operate(url) as operator:
         found = operator.put_licence(feature, tokens)
-    text = f"{feature}: {found['used']} of {found['tokens']} tokens in use"
-    _done(dict(found), text, as_json)
+    text = f"{feature}: {found.used} of {found.tokens} tokens in use"
+    _done(found, text, as_json)
 
 
 @licence.command("list")
@@ -144,11 +146,11 @@ def list_licences(url: options.Url = None, as_json: options.Json = False) -> Non
         millrace farm licence list
     """
     with look(url) as reader:
-        found = reader.farm()["licences"]
+        found = reader.farm().licences
     if as_json:
         emit_json(found)
     else:
-        rows = [(x["feature"], str(x["used"]), str(x["tokens"])) for x in found]
+        rows = [(x.feature, str(x.used), str(x.tokens)) for x in found]
         console.print(table("", ("licence", ">in use", ">tokens"), rows))
 
 
@@ -172,14 +174,13 @@ def audit(
         emit_json(found)
         return
     rows = [
-        (e["at"][:19].replace("T", " "), e["who"] or "-", e["address"], e["action"], e["target"] or "", _refused(e))
-        for e in found
+        (f"{e.at:%Y-%m-%d %H:%M:%S}", e.who or "-", e.address, e.action, e.target or "", _refused(e)) for e in found
     ]
     console.print(table("", ("at (UTC)", "who", "from", "action", "target", ""), rows))
 
 
-def _refused(entry: AuditEntry) -> str:
-    return "[red]refused[/]" if entry["detail"].get("refused") else ""
+def _refused(entry: "AuditEntry") -> str:
+    return "[red]refused[/]" if entry.detail.get("refused") else ""
 
 
 def _done(document: object, text: str, as_json: bool) -> None:

@@ -1,13 +1,16 @@
 """`millrace farm key`: who may use the service."""
 
-from typing import Annotated, Literal
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from cli import options
 from cli.output import console, emit_json, errors, table
-from cli.replies import ApiKey
 from cli.service import operate
+
+if TYPE_CHECKING:
+    from api.schemas.access import ApiKey
 
 app = typer.Typer(help="API keys of the service.", no_args_is_help=True)
 
@@ -59,7 +62,7 @@ def add(
         emit_json(made)
         return
     errors.print(f"key of {name}, role {role}; it is shown this once:", markup=False)
-    console.print(made.get("key", ""), markup=False)
+    console.print(made.key, markup=False)
     errors.print("use it: export MILLRACE_API_KEY=...; the dashboard asks for it", style="dim")
 
 
@@ -76,24 +79,22 @@ def list_keys(url: options.Url = None, as_json: options.Json = False) -> None:
     if as_json:
         emit_json(found)
         return
-    rows = [
-        (k["name"], k["role"], f"mlr_{k['prefix']}_…", _state(k), _day(k["last_used_at"]), _bounds(k)) for k in found
-    ]
+    rows = [(k.name, k.role, f"mlr_{k.prefix}_…", _state(k), _day(k.last_used_at), _bounds(k)) for k in found]
     console.print(table("", ("name", "role", "key", "state", "last used", "bounds"), rows))
 
 
-def _state(key: ApiKey) -> str:
-    if key["revoked_at"]:
-        return f"[red]revoked {_day(key['revoked_at'])}[/]"
-    return f"until {_day(key['expires_at'])}" if key["expires_at"] else "valid"
+def _state(key: "ApiKey") -> str:
+    if key.revoked_at:
+        return f"[red]revoked {_day(key.revoked_at)}[/]"
+    return f"until {_day(key.expires_at)}" if key.expires_at else "valid"
 
 
-def _day(time: str | None) -> str:
-    return "" if time is None else time[:10]
+def _day(time: datetime | None) -> str:
+    return "" if time is None else f"{time:%Y-%m-%d}"
 
 
-def _bounds(key: ApiKey) -> str:
-    return ", ".join(f"{name} {value}" for name, value in key["quotas"].items())
+def _bounds(key: "ApiKey") -> str:
+    return ", ".join(f"{name} {value}" for name, value in key.quotas.items())
 
 
 @app.command("revoke")

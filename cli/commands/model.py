@@ -38,7 +38,7 @@ def add(
     if as_json:
         emit_json(model)
     else:
-        console.print(f"stored [bold]{model['name']}[/] as {model['id']}; next: millrace explore {model['name']}")
+        console.print(f"stored [bold]{model.name}[/] as {model.id}; next: millrace explore {model.name}")
 
 
 @app.command("list")
@@ -54,7 +54,7 @@ def list_models(url: options.Url = None, as_json: options.Json = False) -> None:
     if as_json:
         emit_json(models)
         return
-    rows = [(m["name"], m["id"], m["kind"], m["created_at"][:16].replace("T", " ")) for m in models]
+    rows = [(m.name, m.id, m.kind, f"{m.created_at:%Y-%m-%d %H:%M}") for m in models]
     console.print(table("", ("name", "id", "kind", "since"), rows))
 
 
@@ -75,8 +75,8 @@ def show(
     if as_json:
         emit_json(found)
         return
-    console.print(f"[bold]{found['name']}[/]  {found['id']}  {found['kind']}")
-    console.print(table("", ("field", "value"), [(key, str(value)) for key, value in found["config"].items()]))
+    console.print(f"[bold]{found.name}[/]  {found.id}  {found.kind}")
+    console.print(table("", ("field", "value"), [(key, str(value)) for key, value in found.config.items()]))
 
 
 def require_model(path: Path) -> Path:

@@ -1,15 +1,17 @@
 """`millrace pareto`: the front of an exploration."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from cli import options
 from cli.commands.explore import print_result
 from cli.output import console, emit_json, table
-from cli.replies import Exploration
 from cli.service import look
 from compiler.frontend.inputs.source import is_format
+
+if TYPE_CHECKING:
+    from api.schemas.explorations import Exploration
 
 
 def pareto(
@@ -41,22 +43,22 @@ def pareto(
         return
     rows = [
         (
-            e["id"],
-            e["model"]["name"],
+            e.id,
+            e.model.name,
             workload_text(e),
-            e["platform"],
-            e["state"],
-            f"{e['evaluated']}/{e['budget']}",
-            str(e["front_size"]),
+            e.platform,
+            e.state,
+            f"{e.evaluated}/{e.budget}",
+            str(e.front_size),
         )
         for e in explorations
     ]
     console.print(table("", ("exploration", "model", "workload", "platform", "state", ">designs", ">front"), rows))
 
 
-def workload_text(exploration: Exploration) -> str:
+def workload_text(exploration: "Exploration") -> str:
     """What of the model is run; a network from a file has no phase or length."""
-    shape = exploration["workload"]
-    if is_format(exploration["model"]["kind"]):
-        return f"whole network {shape['precision']}"
-    return f"{shape['phase']} {shape['length']} {shape['precision']}"
+    shape = exploration.workload
+    if is_format(exploration.model.kind):
+        return f"whole network {shape.precision}"
+    return f"{shape.phase} {shape.length} {shape.precision}"

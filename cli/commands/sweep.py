@@ -1,6 +1,8 @@
 """`millrace sweep`: explorations that are repeated on a schedule and compared with the last good run."""
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from time import sleep
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import uuid4
@@ -11,13 +13,14 @@ from rich.markup import escape
 from cli import options
 from cli.commands.explore import model_reference
 from cli.errors import DONE, FAILED, NO
+from cli.grouped import grouped
 from cli.output import console, emit_json, errors
 from cli.service import connect, look
-from cli.sweep_replies import SweepRun, is_run
 from cli.sweep_view import history_view, local_time, mark, run_view, sweeps_table
 from compiler.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    from api.schemas.sweeps import SweepRun
     from cli.client import Client
 
 app = typer.Typer(
@@ -26,55 +29,71 @@ app = typer.Typer(
 
 _BY_HAND = "0 3 * * *"  # of a sweep without a schedule: stored, but it never fires
 _POLL_SECONDS = 1.0
+_RUN_ID = re.compile(r"run_[0-9a-z]{18}")
 _CODES = {"same": DONE, "changed": DONE, "regressed": NO, "failed": FAILED, "cancelled": FAILED}
 
 Name = Annotated[str, typer.Argument(help="Name or id of the sweep.", metavar="NAME")]
+WebhookSecret = Annotated[
+    str | None,
+    typer.Option(help="Signs these calls (HMAC-SHA256).", envvar="MILLRACE_WEBHOOK_SECRET", metavar="SECRET"),
+]
 Run = Annotated[str, typer.Argument(help="Id of a run.", metavar="RUN")]
 
 
-@app.command("add")
-def add(
-    name: Annotated[str, typer.Argument(help="What the sweep is called.", metavar="NAME")],
+@dataclass(frozen=True)
+class Matrix:
+    """What varies: an exploration for every combination."""
+
     model: Annotated[
         list[str], typer.Option(help="Built-in name, stored model, or a file; give several.", metavar="MODEL")
-    ],
+    ]
+    phase: Annotated[list[options.PhaseName] | None, typer.Option(help="Phases.", show_default="decode")] = None
+    length: Annotated[
+        list[int] | None, typer.Option(help="Lengths: tokens of a prefill, context of a decode.", show_default="64")
+    ] = None
+    precision: Annotated[
+        list[options.PrecisionName] | None, typer.Option(help="Number formats.", show_default="w4a8")
+    ] = None
+    layers: Annotated[list[int] | None, typer.Option(help="Blocks in one design.", show_default="1")] = None
+    platform: Annotated[list[str] | None, typer.Option(help="Boards.", show_default="u55c")] = None
+    seed: Annotated[list[int] | None, typer.Option(help="Seeds of the sampler.", show_default="0")] = None
+    sampler: Annotated[list[str] | None, typer.Option(help="nsga2, tpe, qmc or random.", show_default="nsga2")] = None
+
+    def request(self, client: "Client") -> dict[str, Any]:
+        """As the service takes it; what is not given is left to it."""
+        axes: dict[str, Sequence[Any] | None] = {
+            "phases": self.phase,
+            "lengths": self.length,
+            "precisions": self.precision,
+            "layers": self.layers,
+            "platforms": self.platform,
+            "seeds": self.seed,
+            "samplers": self.sampler,
+        }
+        models = [model_reference(client, model) for model in self.model]
+        return {"models": models, **{axis: values for axis, values in axes.items() if values}}
+
+
+@app.command("add")
+@grouped
+def add(
+    *,
+    name: Annotated[str, typer.Argument(help="What the sweep is called.", metavar="NAME")],
+    matrix: Matrix,
     cron: Annotated[
         str | None,
         typer.Option(help="When: minute hour day-of-month month day-of-week.", show_default="only by `sweep run`"),
     ] = None,
     zone: Annotated[str, typer.Option(help="Time zone of the schedule, like Europe/Berlin.")] = "UTC",
-    phase: Annotated[list[options.PhaseName] | None, typer.Option(help="Phases.", show_default="decode")] = None,
-    length: Annotated[
-        list[int] | None, typer.Option(help="Lengths: tokens of a prefill, context of a decode.", show_default="64")
-    ] = None,
-    precision: Annotated[
-        list[options.PrecisionName] | None, typer.Option(help="Number formats.", show_default="w4a8")
-    ] = None,
-    layers: Annotated[list[int] | None, typer.Option(help="Blocks in one design.", show_default="1")] = None,
-    platform: Annotated[list[str] | None, typer.Option(help="Boards.", show_default="u55c")] = None,
-    seed: Annotated[list[int] | None, typer.Option(help="Seeds of the sampler.", show_default="0")] = None,
-    sampler: Annotated[list[str] | None, typer.Option(help="nsga2, tpe, qmc or random.", show_default="nsga2")] = None,
     budget: Annotated[int, typer.Option(min=1, help="Designs to evaluate in each exploration.")] = 200,
-    simulate: options.Simulate = 32,
-    calibration: Annotated[int, typer.Option(min=0, help="Other designs to simulate.")] = 4,
-    verify: options.Verify = 3,
-    csynth: options.Csynth = 0,
-    cosim: options.Cosim = 0,
-    link: options.Link = 0,
-    measure: options.Measure = 0,
-    vitis: options.Vitis = None,
-    board: options.Board = None,
-    area_model: options.AreaModel = "shipped",
+    depth: options.Depth,
     priority: options.Priority = "low",
     tolerance: Annotated[str, typer.Option(help="Relative differences up to this count as none: 2% or 0.02.")] = "2%",
     misfire: Annotated[
         Literal["skip", "run-once"], typer.Option(help="What becomes of runs that were due while the farm was away.")
     ] = "skip",
     webhook: Annotated[str | None, typer.Option(help="Address to call when a run has ended.", metavar="URL")] = None,
-    webhook_secret: Annotated[
-        str | None,
-        typer.Option(help="Signs these calls (HMAC-SHA256).", envvar="MILLRACE_WEBHOOK_SECRET", metavar="SECRET"),
-    ] = None,
+    webhook_secret: WebhookSecret = None,
     url: options.Url = None,
     as_json: options.Json = False,
 ) -> None:
@@ -89,15 +108,6 @@ def add(
 
         millrace sweep add before-release --model ./config.json --tolerance 0.5%
     """
-    axes: dict[str, Sequence[Any] | None] = {
-        "phases": phase and [p.value for p in phase],
-        "lengths": length,
-        "precisions": precision and [p.value for p in precision],
-        "layers": layers,
-        "platforms": platform,
-        "seeds": seed,
-        "samplers": sampler,
-    }
     request: dict[str, Any] = {
         "name": name,
         "cron": cron or _BY_HAND,
@@ -106,30 +116,22 @@ def add(
         "enabled": cron is not None,
         "options": {
             "budget": budget,
-            "simulate": simulate,
-            "calibration": calibration,
-            "verify": verify,
             "priority": priority,
-            "builds": {"csynth": csynth, "cosim": cosim, "link": link, "measure": measure},
-            "vitis": vitis,
-            "board": board,
-            "area_model": area_model,
             "tolerance": parse_tolerance(tolerance),
+            **depth.request(),
         },
         "webhook": webhook,
         "webhook_secret": webhook_secret,
     }
     with connect(url) as connection:
         client = connection.client
-        models = [model_reference(client, m) for m in model]
-        request["matrix"] = {"models": models, **{axis: values for axis, values in axes.items() if values}}
-        made = client.add_sweep(request, str(uuid4()))
+        made = client.add_sweep({**request, "matrix": matrix.request(client)}, str(uuid4()))
     if as_json:
         emit_json(made)
         return
-    when = f"next run {local_time(made['next_at'], made['zone'])}" if made["enabled"] else "it runs by hand only"
-    count = made["explorations"]
-    console.print(f"stored [bold]{escape(name)}[/] as {made['id']}: {count} exploration{'s' * (count != 1)}; {when}")
+    when = f"next run {local_time(made.next_at, made.zone)}" if made.enabled else "it runs by hand only"
+    count = made.explorations
+    console.print(f"stored [bold]{escape(name)}[/] as {made.id}: {count} exploration{'s' * (count != 1)}; {when}")
     console.print(f"the first run is the baseline: millrace sweep run {escape(name)}", style="dim")
 
 
@@ -177,6 +179,11 @@ def show(
         console.print(history_view(sweep, history))
 
 
+def is_run(key: str) -> bool:
+    """Whether this is the id of a run, not the name of a sweep."""
+    return _RUN_ID.fullmatch(key) is not None
+
+
 @app.command("run")
 def run(
     name: Name,
@@ -200,26 +207,26 @@ def run(
             if as_json:
                 emit_json(started)
             else:
-                console.print(f"{started['id']} has started; look at it with: millrace sweep show {started['id']}")
+                console.print(f"{started.id} has started; look at it with: millrace sweep show {started.id}")
             return
         ended = _follow(client, started)
     _print_run(ended, as_json)
-    raise typer.Exit(_CODES[ended["state"]])
+    raise typer.Exit(_CODES[ended.state])
 
 
-def _follow(client: "Client", run: SweepRun) -> SweepRun:
+def _follow(client: "Client", run: "SweepRun") -> "SweepRun":
     """The run once it has ended. What it is doing goes to stderr."""
     told = -1
-    while run["state"] == "running":
-        if run["ended"] != told:
-            told = run["ended"]
-            errors.print(f"  {run['id']}: {told} of {run['explorations']} explorations have ended")
+    while run.state == "running":
+        if run.ended != told:
+            told = run.ended
+            errors.print(f"  {run.id}: {told} of {run.explorations} explorations have ended")
         sleep(_POLL_SECONDS)
-        run = client.sweep_run(run["id"])
+        run = client.sweep_run(run.id)
     return run
 
 
-def _print_run(run: SweepRun, as_json: bool) -> None:
+def _print_run(run: "SweepRun", as_json: bool) -> None:
     if as_json:
         emit_json(run)
     else:
@@ -236,7 +243,7 @@ def accept(run: Run, url: options.Url = None, as_json: options.Json = False) -> 
     """
     with connect(url) as connection:
         found = connection.client.accept_run(run)
-    _tell(found, as_json, f"{run} is the baseline of {found['sweep']} now")
+    _tell(found, as_json, f"{run} is the baseline of {found.sweep} now")
 
 
 @app.command("cancel")
@@ -249,7 +256,7 @@ def cancel(run: Run, url: options.Url = None, as_json: options.Json = False) -> 
     """
     with connect(url) as connection:
         found = connection.client.cancel_run(run)
-    _tell(found, as_json, f"{run}: {mark(found['state'])}")
+    _tell(found, as_json, f"{run}: {mark(found.state)}")
 
 
 @app.command("enable")
@@ -277,8 +284,8 @@ def disable(name: Name, url: options.Url = None, as_json: options.Json = False) 
 def _switch(name: str, enabled: bool, url: str | None, as_json: bool) -> None:
     with connect(url) as connection:
         found = connection.client.change_sweep(name, {"enabled": enabled})
-    when = f"next run {local_time(found['next_at'], found['zone'])}" if enabled else "runs by hand only"
-    _tell(found, as_json, f"[bold]{escape(found['name'])}[/]: {when}")
+    when = f"next run {local_time(found.next_at, found.zone)}" if enabled else "runs by hand only"
+    _tell(found, as_json, f"[bold]{escape(found.name)}[/]: {when}")
 
 
 @app.command("remove")

@@ -8,30 +8,12 @@ from worker.settings import Settings
 
 
 def me(settings: Settings, who: Principal) -> replies.Me:
-    return replies.Me(access=keys_wanted(settings), name=who.name, role=who.role, quotas=who.quotas)
+    return replies.Me.of(who, access=keys_wanted(settings))
 
 
 def api_key(row: models.ApiKey) -> replies.ApiKey:
-    return replies.ApiKey(
-        id=row.id,
-        name=row.name,
-        role=row.role,
-        prefix=row.prefix,
-        quotas=row.quotas,
-        created_at=row.created_at,
-        expires_at=row.expires_at,
-        revoked_at=row.revoked_at,
-        last_used_at=row.last_used_at,
-    )
+    return replies.ApiKey.of(row)
 
 
 def audit_entry(row: models.AuditEntry) -> replies.AuditEntry:
-    return replies.AuditEntry(
-        id=row.id,
-        at=row.at,
-        who=row.who,
-        address=row.address,
-        action=row.action,
-        target=row.target,
-        detail=row.detail,
-    )
+    return replies.AuditEntry.of(row)

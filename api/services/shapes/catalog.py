@@ -5,25 +5,16 @@ from db import models
 
 
 def model_ref(row: models.Model) -> replies.ModelRef:
-    return replies.ModelRef(id=row.id, name=row.name, kind=row.kind)
+    return replies.ModelRef.of(row)
 
 
 def model(row: models.Model) -> replies.Model:
-    return replies.Model(
-        id=row.id, name=row.name, kind=row.kind, config=row.config, digest=row.digest, created_at=row.created_at
-    )
+    return replies.Model.of(row)
 
 
 def workload_shape(row: models.Workload) -> replies.WorkloadShape:
-    return replies.WorkloadShape(
-        phase=row.phase, length=row.length, batch=row.batch, precision=row.precision, layers=row.layers
-    )
+    return replies.WorkloadShape.of(row)
 
 
 def workload(row: models.Workload) -> replies.Workload:
-    return replies.Workload(
-        id=row.id,
-        model=model_ref(row.model),
-        created_at=row.created_at,
-        **workload_shape(row).model_dump(),
-    )
+    return replies.Workload.of(row, model=model_ref(row.model))

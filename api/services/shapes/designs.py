@@ -19,18 +19,10 @@ _RANK = {fidelity: rank for rank, fidelity in enumerate(Fidelity)}
 
 def design_summary(row: models.Design, simulation: Newest | None, csim: Newest | None) -> replies.DesignSummary:
     """`simulation` and `csim`: the design's newest build of each stage."""
-    return replies.DesignSummary(
-        id=row.id,
-        number=row.number,
-        on_front=row.on_front,
-        feasible=row.feasible,
-        latency_us=row.latency_us,
-        energy_uj=row.energy_uj,
-        reason=row.reason,
-        knobs=row.knobs,
+    return replies.DesignSummary.of(
+        row,
         simulation=None if simulation is None else simulation_summary(simulation, row),
         csim=None if csim is None else csim_summary(csim),
-        flags=[replies.Flag.model_validate(f) for f in row.flags],
     )
 
 
@@ -78,15 +70,7 @@ def _worst_error(verdict: dict[str, Any]) -> float | None:
 
 
 def metric(row: models.Metric) -> replies.Metric:
-    return replies.Metric(
-        name=row.name,
-        value=row.value,
-        unit=row.unit,
-        fidelity=row.fidelity,
-        tool=row.tool,
-        tool_version=row.tool_version,
-        build_id=row.build_id,
-    )
+    return replies.Metric.of(row)
 
 
 def differences(rows: Sequence[models.Metric]) -> list[replies.Difference]:
@@ -124,24 +108,10 @@ def ladder(builds: Iterable[Build]) -> list[replies.Rung]:
 def _rung(stage: str, build: Build | None) -> replies.Rung:
     if build is None:
         return replies.Rung(stage=stage)
-    return replies.Rung(
-        stage=stage,
-        build_id=build.id,
-        state=build.state,
-        passed=None if build.verdict is None else build.verdict.get("passed"),
-        failure=build.failure,
-        error=build.error,
-        waiting=build.waiting,
-        started_at=build.started_at,
-        finished_at=build.finished_at,
-    )
+    passed = None if build.verdict is None else build.verdict.get("passed")
+    return replies.Rung.of(build, build_id=build.id, passed=passed)
 
 
 def artifact(row: models.Artifact) -> replies.Artifact:
-    return replies.Artifact(
-        path=row.path,
-        size=row.size,
-        digest=row.digest,
-        media_type=row.media_type,
-        url=f"/v1/designs/{row.design_id}/artifacts/{quote(row.path)}",
-    )
+    url = f"/v1/designs/{row.design_id}/artifacts/{quote(row.path)}"
+    return replies.Artifact.of(row, url=url)

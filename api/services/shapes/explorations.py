@@ -19,51 +19,31 @@ def exploration(
 ) -> replies.Exploration:
     """`errors`: of the designs' estimated latencies against simulation, by design id."""
     options = row.options
-    return replies.Exploration(
-        id=row.id,
+    return replies.Exploration.of(
+        row,
         model=model_ref(row.workload.model),
         workload=workload_shape(row.workload),
-        platform=row.platform,
-        state=row.state,
-        error=row.error,
-        budget=row.budget,
         evaluated=counts.evaluated,
         feasible=counts.feasible,
         front_size=counts.front,
         promoted=counts.promoted,
         simulated=counts.simulated,
         estimate_errors=None if errors is None else estimate_errors(errors),
-        objectives=[replies.Objective.model_validate(o) for o in row.objectives],
         seed=options["seed"],
         sampler=options["sampler"],
         simulate=options.get("simulate", DEFAULT_SIMULATE),
         calibration=options.get("calibration", DEFAULT_CALIBRATION),
         verify=options["verify"],
-        priority=row.priority,
-        owner=row.owner,
-        sweep_run_id=row.sweep_run_id,
         builds=_NO_BUILDS | options.get("builds", {}),
         vitis=options.get("vitis"),
         board=options.get("board"),
         area_model=options.get("area_model"),
         waiting=waiting,
-        created_at=row.created_at,
-        started_at=row.started_at,
-        finished_at=row.finished_at,
     )
 
 
 def estimate_errors(errors: ErrorDistribution) -> replies.EstimateErrors:
-    return replies.EstimateErrors(
-        metric="latency",
-        fidelity="simulate",
-        n=errors.n,
-        median=errors.median,
-        p95=errors.p95,
-        worst=errors.worst,
-        bias=errors.bias,
-        worst_design=errors.worst_key,
-    )
+    return replies.EstimateErrors.of(errors, metric="latency", fidelity="simulate", worst_design=errors.worst_key)
 
 
 def scatter(

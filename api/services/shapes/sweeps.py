@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from api.schemas import sweeps as replies
-from api.services.shapes.catalog import model_ref, workload_shape
+from api.services.shapes.catalog import model_ref
 from db import models
 
 _SECRET = "webhook_secret"
@@ -16,18 +16,10 @@ def sweep(
 ) -> replies.Sweep:
     """`workloads`: those of its matrix, in order. `whole`: also the webhook's path, which often is a password."""
     matrix = row.matrix
-    shown = [
-        replies.SweepWorkload(id=w.id, model=model_ref(w.model), **workload_shape(w).model_dump()) for w in workloads
-    ]
+    shown = [replies.SweepWorkload.of(w, model=model_ref(w.model)) for w in workloads]
     count = len(shown) * len(matrix["platform"]) * len(matrix["seed"]) * len(matrix["sampler"])
-    return replies.Sweep(
-        id=row.id,
-        name=row.name,
-        cron=row.cron,
-        zone=row.zone,
-        misfire=row.misfire,
-        enabled=row.enabled,
-        next_at=row.next_at,
+    return replies.Sweep.of(
+        row,
         matrix=replies.StoredMatrix(
             workloads=shown, platforms=matrix["platform"], seeds=matrix["seed"], samplers=matrix["sampler"]
         ),
@@ -35,9 +27,7 @@ def sweep(
         options={name: value for name, value in row.options.items() if name != _SECRET},
         webhook=row.webhook if whole else _without_path(row.webhook),
         signed=row.options.get(_SECRET) is not None,
-        owner=row.owner,
         last_run=last_run,
-        created_at=row.created_at,
     )
 
 
@@ -50,44 +40,27 @@ def _without_path(webhook: str | None) -> str | None:
 
 def summary(row: models.SweepRun, progress: tuple[int, int]) -> replies.SweepRunSummary:
     """`progress`: its explorations, and those of them that have ended."""
-    return replies.SweepRunSummary.model_validate(_summary(row, progress))
+    return replies.SweepRunSummary.of(row, **_found(row, progress))
 
 
 def run(row: models.SweepRun, sweep_name: str, progress: tuple[int, int]) -> replies.SweepRun:
     found = _comparison(row)
-    return replies.SweepRun.model_validate(
-        {
-            **_summary(row, progress),
-            "sweep": sweep_name,
-            "tolerance": found.get("tolerance"),
-            "regressions": found.get("regressions", []),
-            "improvements": found.get("improvements", []),
-            "slots": found.get("slots", []),
-        }
-    )
+    compared = {name: found.get(name, []) for name in ("regressions", "improvements", "slots")}
+    more = _found(row, progress) | compared
+    return replies.SweepRun.of(row, sweep=sweep_name, tolerance=found.get("tolerance"), **more)
 
 
-def _summary(row: models.SweepRun, progress: tuple[int, int]) -> dict[str, Any]:
+def _found(row: models.SweepRun, progress: tuple[int, int]) -> dict[str, Any]:
     found = _comparison(row)
     return {
-        "id": row.id,
-        "sweep_id": row.sweep_id,
-        "state": row.state,
-        "cause": row.cause,
-        "scheduled_for": row.scheduled_for,
-        "baseline_id": row.baseline_id,
         "explorations": progress[0],
         "ended": progress[1],
         "builds": found.get("builds"),
         "regression_count": found.get("regression_count", 0),
         "improvement_count": found.get("improvement_count", 0),
         "index": found.get("index"),
-        "tool_versions": row.tool_versions,
-        "error": row.error,
         "accepted": found.get("accepted"),
         "webhook": found.get("webhook"),
-        "created_at": row.created_at,
-        "finished_at": row.finished_at,
     }
 
 

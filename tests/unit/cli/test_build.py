@@ -6,8 +6,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from service_replies import reply
 from typer.testing import CliRunner
 
+from api.schemas.builds import Attempt, Build
 from cli.build_view import duration
 from cli.commands import build as command
 from cli.main import app
@@ -15,26 +17,22 @@ from cli.main import app
 run = CliRunner().invoke
 
 
-def build(**values: Any) -> dict[str, Any]:
-    names = "exploration_id workload_id node licence after waiting adopted_from verdict failure error log_url"
-    empty = dict.fromkeys([*names.split(), "started_at", "finished_at"])
-    made = {"id": "bld_1", "stage": "csynth", "state": "queued", "queue": "csynth@2023.2", "design_id": "dsg_1"}
-    made |= {"owner": "", "attempt": 0, "history": [], "options": {}, "live": False, "tool_versions": {}}
-    return {**empty, **made, **values}
+def build(**values: Any) -> Build:
+    return reply(Build, **{"id": "bld_1", "stage": "csynth", "state": "queued", "design_id": "dsg_1"} | values)
 
 
 class _Service:
     """Answers with what it was given, and remembers what it was asked."""
 
-    def __init__(self, *found: dict[str, Any]) -> None:
+    def __init__(self, *found: Build) -> None:
         self.found = list(found)
         self.asked: list[Any] = []
 
-    def builds(self, limit: int, **filters: str) -> list[Any]:
+    def builds(self, limit: int, **filters: str) -> list[Build]:
         self.asked.append((limit, filters))
         return self.found
 
-    def build(self, _build: str) -> Any:
+    def build(self, _build: str) -> Build:
         return self.found[0]
 
     def build_log(self, build: str, attempt: int | None = None) -> str:
@@ -43,22 +41,22 @@ class _Service:
     def follow_log(self, _build: str) -> Iterator[str]:
         yield from ("one\n", "two\n")
 
-    def retry_build(self, build: str) -> Any:
+    def retry_build(self, build: str) -> Build:
         self.asked.append(("retry", build))
         return self.found[0]
 
-    def cancel_build(self, build: str) -> Any:
+    def cancel_build(self, build: str) -> Build:
         self.asked.append(("cancel", build))
         return self.found[0]
 
-    def clone_build(self, build: str, changes: dict[str, Any]) -> Any:
+    def clone_build(self, build: str, changes: dict[str, Any]) -> Build:
         self.asked.append((build, changes))
         return self.found[0]
 
 
 @pytest.fixture
 def serve(monkeypatch: pytest.MonkeyPatch):
-    def answer(*found: dict[str, Any]) -> _Service:
+    def answer(*found: Build) -> _Service:
         service = _Service(*found)
 
         @contextmanager
@@ -96,7 +94,7 @@ def test_an_unknown_state_is_wrong_use(serve: Any) -> None:
 
 
 def test_show(serve: Any) -> None:
-    history = [{"attempt": 1, "failure": "licence", "error": "no licence", "node": "lab1"}]
+    history = [reply(Attempt, attempt=1, failure="licence", error="no licence", node="lab1")]
     options = {"vitis": "2023.2"}
     serve(build(state="running", node="lab1", attempt=2, history=history, options=options, log_url="/x", live=True))
     words = " ".join(run(app, ["build", "show", "bld_1"]).output.split())

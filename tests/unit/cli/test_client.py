@@ -2,9 +2,14 @@ from pathlib import Path
 
 import httpx
 import pytest
+from service_replies import reply
 
+from api.schemas.catalog import Model
+from api.schemas.common import Page, Reply
+from api.schemas.explorations import Exploration
+from api.schemas.farm import Health
 from cli.client import Client, parse_events
-from cli.errors import RefusedError, ServiceUnavailableError
+from cli.errors import OtherVersionError, RefusedError, ServiceUnavailableError
 from cli.replies import Event
 from compiler.errors import InvalidInputError
 
@@ -13,14 +18,18 @@ def client(handler) -> Client:
     return Client("http://millrace.test", httpx.MockTransport(handler))
 
 
+def sent(body: Reply, status: int = 200) -> httpx.Response:
+    return httpx.Response(status, json=body.model_dump(mode="json"))
+
+
 def test_lists_follow_their_cursor():
     def handler(request: httpx.Request) -> httpx.Response:
         if "cursor" not in request.url.params:
-            return httpx.Response(200, json={"items": [{"id": "a"}], "next_cursor": "2"})
+            return sent(Page(items=[reply(Model, id="a")], next_cursor="2"))
         assert request.url.params["cursor"] == "2"
-        return httpx.Response(200, json={"items": [{"id": "b"}], "next_cursor": None})
+        return sent(Page(items=[reply(Model, id="b")]))
 
-    assert [model["id"] for model in client(handler).models()] == ["a", "b"]
+    assert [model.id for model in client(handler).models()] == ["a", "b"]
 
 
 def test_problem_documents_become_errors():
@@ -30,6 +39,24 @@ def test_problem_documents_become_errors():
     with pytest.raises(RefusedError, match="unknown platform u99") as caught:
         client(handler).explore({}, "key")
     assert caught.value.status == 422
+
+
+def test_a_reply_of_a_later_version_is_understood():
+    later = reply(Exploration, id="exp_1").model_dump(mode="json") | {"of_later": 1}
+    assert client(lambda _: httpx.Response(200, json=later)).exploration("exp_1") == reply(Exploration, id="exp_1")
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (reply(Exploration).model_dump_json(exclude={"front_size"}), "Exploration.front_size: Field required"),
+        ("<html>welcome</html>", "Exploration: Invalid JSON"),
+    ],
+)
+def test_a_reply_that_lacks_something_is_of_another_version(content: str, why: str):
+    with pytest.raises(OtherVersionError, match="is of another version") as caught:
+        client(lambda _: httpx.Response(200, text=content)).exploration("exp_1")
+    assert why in str(caught.value)
 
 
 def test_no_service():
@@ -55,7 +82,7 @@ def test_a_lost_event_stream_is_taken_up_where_it_broke(monkeypatch: pytest.Monk
 
     def handler(request: httpx.Request) -> httpx.Response:
         if not request.url.path.endswith("/events"):
-            return httpx.Response(200, json={"state": "searching" if len(seen) < 2 else "done"})
+            return sent(reply(Exploration, state="searching" if len(seen) < 2 else "done"))
         seen.append(request.headers.get("Last-Event-ID"))
         if len(seen) == 1:
             return httpx.Response(200, content=broken())
@@ -73,7 +100,7 @@ def test_an_earlier_end_of_a_resumed_exploration_is_not_the_end():
     def handler(request: httpx.Request) -> httpx.Response:
         if request.url.path.endswith("/events"):
             return httpx.Response(200, content=content)
-        return httpx.Response(200, json={"state": next(asked)})
+        return sent(reply(Exploration, state=next(asked)))
 
     assert [e.data["state"] for e in client(handler).events("exp_1")] == ["failed", "queued", "done"]
 
@@ -86,27 +113,31 @@ def test_an_address_that_is_none_is_wrong_use():
 def test_an_upload_goes_by_its_own_name(tmp_path: Path):
     def handler(request: httpx.Request) -> httpx.Response:
         assert b'filename="tiny.json"' in request.read()
-        return httpx.Response(202, json={"id": "mdl_1"})
+        return sent(reply(Model, id="mdl_1"), 202)
 
     config = tmp_path / "tiny.json"
     config.write_text("{}")
-    assert client(handler).add_model(config, "tiny") == {"id": "mdl_1"}
+    assert client(handler).add_model(config, "tiny").id == "mdl_1"
 
 
 def test_the_key_is_sent(monkeypatch: pytest.MonkeyPatch):
+    keys: list[str | None] = []
+
     def handler(request: httpx.Request) -> httpx.Response:
-        return httpx.Response(200, json={"sent": request.headers.get("Authorization")})
+        keys.append(request.headers.get("Authorization"))
+        return sent(reply(Health))
 
     monkeypatch.delenv("MILLRACE_API_KEY", raising=False)
-    assert client(handler).health() == {"sent": None}
+    client(handler).health()
     monkeypatch.setenv("MILLRACE_API_KEY", "mlr_x\n")
-    assert client(handler).health() == {"sent": "Bearer mlr_x"}
+    client(handler).health()
+    assert keys == [None, "Bearer mlr_x"]
 
 
 def test_too_many_requests_wait_for_their_turn(monkeypatch: pytest.MonkeyPatch):
     slept: list[float] = []
     monkeypatch.setattr("cli.client.sleep", slept.append)
-    answers = iter([httpx.Response(429, headers={"Retry-After": "7"}, json={}), httpx.Response(200, json={})])
+    answers = iter([httpx.Response(429, headers={"Retry-After": "7"}, json={}), sent(reply(Health))])
     client(lambda _: next(answers)).health()
     assert slept == [7]
     late = httpx.Response(429, headers={"Retry-After": "3600"}, json={"detail": "too many"})

@@ -1,56 +1,34 @@
 """What `millrace design show` prints."""
 
-from typing import Any, cast
-
 import pytest
+from service_replies import reply
 
+from api.schemas.designs import Design, Difference, Flag, Metric, Rung
 from cli.commands import design as command
-from cli.replies import Design
 from compiler.options import Knobs
 
-
-def rung(stage: str, build: str | None = None, state: str | None = None, **more: Any) -> dict[str, Any]:
-    empty = dict.fromkeys(("passed", "failure", "error", "waiting", "started_at", "finished_at"))
-    return {**empty, "stage": stage, "build_id": build, "state": state, **more}
-
-
-DESIGN: dict[str, Any] = {
-    "id": "dsg_1",
-    "number": 3,
-    "exploration_id": "exp_1",
-    "on_front": True,
-    "feasible": True,
-    "metrics": [
-        {"name": "latency", "value": value, "unit": "us", "fidelity": fidelity, "tool": "millrace", "tool_version": "0"}
+DESIGN = reply(
+    Design,
+    id="dsg_1",
+    metrics=[
+        reply(Metric, name="latency", value=value, unit="us", fidelity=fidelity, tool="millrace", tool_version="0")
         for value, fidelity in ((95.0, "estimate"), (100.0, "simulate"))
     ],
-    "differences": [
-        {
-            "metric": "latency",
-            "unit": "us",
-            "predicted_by": "estimate",
-            "predicted": 95.0,
-            "fidelity": "simulate",
-            "value": 100.0,
-            "error": -0.05,
-        }
+    differences=[reply(Difference, metric="latency", fidelity="simulate", error=-0.05)],
+    flags=[reply(Flag, fidelity="estimate", value=1.0, text="power of 1 W can not be: [the card] draws more")],
+    knobs=Knobs().to_json(),
+    ladder=[
+        Rung(stage="simulate", build_id="bld_0", state="failed", error="task a waits for b\nand so on"),
+        Rung(stage="csim", build_id="bld_2", state="done", passed=False),
+        Rung(stage="csynth", build_id="bld_3", state="blocked", waiting="waits for csim bld_2, which is done"),
+        Rung(stage="cosim"),
     ],
-    "flags": [{"metric": "power", "fidelity": "estimate", "text": "power of 1 W can not be: [the card] draws more"}],
-    "violations": [],
-    "knobs": Knobs().to_json(),
-    "ladder": [
-        rung("simulate", "bld_0", "failed", error="task a waits for b\nand so on"),
-        rung("csim", "bld_2", "done", passed=False),
-        rung("csynth", "bld_3", "blocked", waiting="waits for csim bld_2, which is done"),
-        rung("cosim"),
-    ],
-    "builds": [],
-}
+)
 
 
 class _Reader:
     def design(self, _design: str) -> Design:
-        return cast(Design, DESIGN)
+        return DESIGN
 
     def __enter__(self) -> "_Reader":
         return self

@@ -1,47 +1,39 @@
 from typing import Any
 
 import pytest
+from service_replies import reply
 
+from api.schemas.designs import CsimSummary, DesignSummary, SimulationSummary
+from api.schemas.explorations import EstimateErrors, Scatter
 from cli.front import ends_and_knee, errors_text, front_plot, front_table
 from cli.output import console
-from cli.replies import DesignSummary, Scatter, by_latency
+from cli.replies import by_latency
 from compiler.options import Knobs
 
 
-def simulation(latency: float | None, error: float | None = None, deadlock: str | None = None) -> Any:
+def simulation(latency: float | None, error: float | None = None, deadlock: str | None = None) -> SimulationSummary:
     state = "done" if deadlock is None else "failed"
-    return {"state": state, "latency_us": latency, "estimate_error": error, "deadlock": deadlock}
+    return reply(SimulationSummary, state=state, latency_us=latency, estimate_error=error, deadlock=deadlock)
 
 
 def design(
     name: str, latency: float | None, energy: float | None, passed: bool | None = None, simulated: Any = None
 ) -> DesignSummary:
-    csim: Any = None if passed is None else {"state": "done", "passed": passed, "max_rel_error": 1e-6}
-    return {
-        "id": name,
-        "number": 0,
-        "on_front": True,
-        "feasible": True,
-        "latency_us": latency,
-        "energy_uj": energy,
-        "reason": None,
-        "knobs": Knobs().to_json(),
-        "simulation": simulated,
-        "csim": csim,
-        "flags": [],
-    }
+    csim = None if passed is None else reply(CsimSummary, state="done", passed=passed, max_rel_error=1e-6)
+    values = {"latency_us": latency, "energy_uj": energy, "simulation": simulated, "csim": csim}
+    return reply(DesignSummary, id=name, on_front=True, feasible=True, knobs=Knobs().to_json(), **values)
 
 
 FRONT = [design("d1", 10, 1000, True), design("d2", 20, 100, False), design("d3", 900, 90), design("d4", 1000, 50)]
 
 
 def test_ends_and_knee():
-    assert [d["id"] for d in ends_and_knee(FRONT)] == ["d1", "d2", "d4"]
-    assert [d["id"] for d in ends_and_knee(FRONT[:1])] == ["d1"]
+    assert [d.id for d in ends_and_knee(FRONT)] == ["d1", "d2", "d4"]
+    assert [d.id for d in ends_and_knee(FRONT[:1])] == ["d1"]
 
 
 def test_fastest_first_and_no_design_without_numbers():
-    assert [d["id"] for d in by_latency(reversed(FRONT))] == ["d1", "d2", "d3", "d4"]
+    assert [d.id for d in by_latency(reversed(FRONT))] == ["d1", "d2", "d3", "d4"]
     with pytest.raises(ValueError, match="d5 has no latency"):
         by_latency([design("d5", None, None)])
 
@@ -59,7 +51,7 @@ def test_table_shows_both_fidelities_and_their_difference():
     front = [
         design("d1", 95, 10, simulated=simulation(100, -0.05)),
         design("d2", 200, 5, simulated=simulation(None, deadlock="a waits for b")),
-        design("d3", 300, 1, simulated={**simulation(None), "state": "running"}),
+        design("d3", 300, 1, simulated=reply(SimulationSummary, state="running")),
     ]
     with console.capture() as capture:
         console.print(front_table(front))
@@ -78,22 +70,13 @@ def test_simulated_latency_decides_what_is_recommended():
         design("d3", 900, 50, simulated=simulation(1000, -0.1)),
         design("d4", 1000, 40),
     ]
-    assert [d["id"] for d in ends_and_knee(front)] == ["d2", "d3"]
+    assert [d.id for d in ends_and_knee(front)] == ["d2", "d3"]
 
 
 def test_errors_of_the_estimates_in_words():
-    text = errors_text(
-        {
-            "metric": "latency",
-            "fidelity": "simulate",
-            "n": 6,
-            "median": 0.021,
-            "p95": 0.09,
-            "worst": 0.113,
-            "bias": -0.02,
-            "worst_design": "dsg_9",
-        }
-    )
+    shares = {"median": 0.021, "p95": 0.09, "worst": 0.113, "bias": -0.02}
+    errors = EstimateErrors(metric="latency", fidelity="simulate", n=6, **shares, worst_design="dsg_9")
+    text = errors_text(errors)
     assert "6 designs: off by median 2.1 %, p95 9.0 %, worst 11.3 % (dsg_9); bias -2.0 %" in text
 
 

@@ -4,14 +4,14 @@ from pathlib import Path
 import pytest
 
 from cli.commands.compile import read_knobs
-from cli.options import PhaseName, PrecisionName, workload
+from cli.options import Network, PhaseName, PrecisionName
 from compiler.errors import InvalidInputError
 from compiler.options import Knobs, TaskOverride
 
 
 def test_default_lengths_follow_the_phase():
-    assert workload("gpt2", PhaseName.PREFILL, None, None, PrecisionName.F32, 1).length == 32
-    assert workload("gpt2", PhaseName.DECODE, None, None, PrecisionName.W4A8, 1).length == 64
+    assert Network(phase=PhaseName.PREFILL).workload("gpt2").length == 32
+    assert Network().workload("gpt2").length == 64
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_default_lengths_follow_the_phase():
 )
 def test_bad_lengths_are_named(phase: PhaseName, seq: int | None, context: int | None, message: str):
     with pytest.raises(InvalidInputError, match=message):
-        workload("gpt2", phase, seq, context, PrecisionName.F32, 1)
+        Network(phase, seq, context, PrecisionName.F32).workload("gpt2")
 
 
 def test_settings_replace_knobs_of_the_file(tmp_path: Path):

@@ -1,9 +1,15 @@
+import json
 import sys
+from datetime import UTC, datetime
 
 import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
 from rich.console import Console
+from service_replies import reply
 
-from cli.output import table, write_log
+from api.schemas.farm import Node
+from cli.output import emit_json, table, write_log
 
 
 def test_an_id_stays_whole_on_a_narrow_terminal():
@@ -24,3 +30,11 @@ def test_a_log_does_not_command_a_terminal(
     monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
     write_log("é\t\x1b]52;c;cm0=\x07ok \x9b\n")
     assert capsys.readouterr().out == shown
+
+
+def test_models_in_json_are_as_the_service_sends_them(capsys: pytest.CaptureFixture[str]) -> None:
+    node = reply(Node, cpus=4, last_seen=datetime(2026, 7, 1, 1, 2, 3, 40_000, tzinfo=UTC))
+    service = FastAPI()
+    service.get("/")(lambda: node)
+    emit_json({"nodes": [node]})
+    assert json.loads(capsys.readouterr().out) == {"nodes": [TestClient(service).get("/").json()]}

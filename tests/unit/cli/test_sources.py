@@ -5,10 +5,12 @@ from pathlib import Path
 import onnx_models
 import pytest
 from migrated import migrated
+from service_replies import reply
 
+from api.schemas.catalog import Model
 from cli.commands.explore import model_reference
 from cli.commands.model import default_name
-from cli.options import PhaseName, PrecisionName, chosen, file_workload
+from cli.options import Network, PhaseName, PrecisionName
 from cli.sources import any_source_of, source_of
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.inputs.source import FileSource, whole_network
@@ -74,27 +76,31 @@ def test_pt2_is_announced_and_allowed_by_flag_or_settings(
 
 
 def test_the_workload_of_a_file() -> None:
-    assert file_workload(NET, None, None, None, None, 1) == whole_network("net")
-    assert file_workload(NET, None, None, None, PrecisionName.F32, 1) == whole_network("net")
+    assert Network().workload_of_file(NET) == whole_network("net")
+    assert Network(precision=PrecisionName.F32).workload_of_file(NET) == whole_network("net")
     for phase, seq, context, option in (
         (PhaseName.PREFILL, None, None, "--phase"),
         (None, 4, None, "--seq"),
         (None, None, 4, "--context"),
     ):
         with pytest.raises(InvalidInputError, match=f"{option} does not apply to net.onnx"):
-            file_workload(NET, phase, seq, context, None, 1)
+            Network(phase, seq, context).workload_of_file(NET)
     with pytest.raises(InvalidInputError, match="precision is w4a8"):
-        file_workload(NET, None, None, None, PrecisionName.W4A8, 1)
+        Network(precision=PrecisionName.W4A8).workload_of_file(NET)
     with pytest.raises(InvalidInputError, match="layers and batch must be 1"):
-        file_workload(NET, None, None, None, None, 2)
+        Network(layers=2).workload_of_file(NET)
 
 
 def test_only_what_was_chosen_is_sent() -> None:
-    assert chosen(None, None, None, None, 1) == {}
-    assert chosen(PhaseName.PREFILL, None, None, None, 1) == {"phase": "prefill", "length": 32}
-    assert chosen(None, None, 99, PrecisionName.F32, 2) == {"length": 99, "precision": "f32", "layers": 2}
+    assert Network().request() == {}
+    assert Network(PhaseName.PREFILL).request() == {"phase": "prefill", "length": 32}
+    assert Network(context=99, precision=PrecisionName.F32, layers=2).request() == {
+        "length": 99,
+        "precision": "f32",
+        "layers": 2,
+    }
     with pytest.raises(InvalidInputError, match="--seq belongs to"):
-        chosen(None, 4, None, None, 1)
+        Network(seq=4).request()
 
 
 def test_names_of_uploads(tmp_path: Path) -> None:
@@ -108,9 +114,9 @@ class _Client:
     def __init__(self) -> None:
         self.added: list[str] = []
 
-    def add_model(self, path: Path, name: str) -> dict[str, str]:
+    def add_model(self, path: Path, name: str) -> Model:
         self.added.append(f"{path.name} as {name}")
-        return {"id": "mdl_1"}
+        return reply(Model, id="mdl_1")
 
 
 def test_explore_uploads_files(tmp_path: Path) -> None:

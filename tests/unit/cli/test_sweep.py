@@ -1,83 +1,71 @@
 """How sweeps look on a terminal, and what `millrace sweep` asks the service for."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from rich.console import Console
 from rich.text import Text
+from service_replies import Made, reply
 from typer.testing import CliRunner
 
+from api.schemas.sweeps import (
+    Change,
+    FrontChange,
+    FrontPoint,
+    MovedPoint,
+    Regression,
+    SlotComparison,
+    Sweep,
+    SweepRun,
+    SweepRunSummary,
+)
 from cli.commands import sweep as command
-from cli.commands.sweep import parse_tolerance
+from cli.commands.sweep import is_run, parse_tolerance
 from cli.main import app
-from cli.sweep_replies import is_run
 from cli.sweep_view import history_view, local_time, run_view, sparkline, sweeps_table
 from compiler.errors import InvalidInputError
 
-SUMMARY: dict[str, Any] = {
-    "id": "run_01m805n7zf3akf44v0",
-    "sweep_id": "swp_1",
-    "state": "regressed",
-    "cause": "schedule",
-    "scheduled_for": None,
-    "baseline_id": "run_01m805n02z1pn1j28h",
-    "explorations": 1,
-    "ended": 1,
-    "builds": {"ran": 4, "cached": 1},
-    "regression_count": 14,
-    "improvement_count": 0,
-    "index": 0.94,
-    "error": None,
-    "accepted": None,
-    "webhook": None,
-    "created_at": "2026-11-21T23:04:00Z",
-    "finished_at": None,
-}
-FRONT: dict[str, Any] = {
-    "fidelity": "simulate",
-    "before": 3,
-    "after": 3,
-    "hypervolume_before": 12.0,
-    "hypervolume_after": 6.0,
-    "change": -0.5,
-    "new": [{"id": "dsg_n", "number": 9, "objectives": [300.0, 80.0]}],
-    "new_count": 1,
-    "lost": [{"id": "dsg_l", "number": 4, "objectives": [200.0, 90.0]}],
-    "lost_count": 1,
-    "moved": [{"id": "dsg_m", "number": 6, "before": [325.2, 50.0], "after": [390.2, 50.0]}],
-    "moved_count": 1,
-}
+SUMMARY = reply(
+    SweepRunSummary,
+    id="run_01m805n7zf3akf44v0",
+    state="regressed",
+    baseline_id="run_01m805n02z1pn1j28h",
+    builds={"ran": 4, "cached": 1},
+    regression_count=14,
+    index=0.94,
+)
+FRONT = FrontChange(
+    fidelity="simulate",
+    before=3,
+    after=3,
+    hypervolume_before=12,
+    hypervolume_after=6,
+    change=-0.5,
+    new=[FrontPoint(id="dsg_n", number=9, objectives=[300.0, 80.0])],
+    new_count=1,
+    lost=[FrontPoint(id="dsg_l", number=4, objectives=[200.0, 90.0])],
+    lost_count=1,
+    moved=[MovedPoint(id="dsg_m", number=6, before=[325.2, 50.0], after=[390.2, 50.0])],
+    moved_count=1,
+)
 TEXT = "latency of design 6 (front) at simulate 325.2 -> 390.2 us (+20 %); changed since: g++ 12.2.0 -> 13.1.0"
-COMPARED: dict[str, Any] = {
-    **SUMMARY,
-    "sweep": "nightly",
-    "tolerance": 0.02,
-    "regressions": [{"slot": "gpt2 decode 64", "kind": "metric", "text": TEXT}],
-    "improvements": [],
-    "slots": [
-        {
-            "slot": "gpt2 decode 64",
-            "exploration": "exp_1",
-            "error": None,
-            "result": "regressed",
-            "fronts": [FRONT],
-            "changes": [{"what": "g++", "before": "12.2.0", "after": "13.1.0", "stages": ["simulate"]}],
-        }
-    ],
-}
-SWEEP: dict[str, Any] = {
-    "id": "swp_1",
-    "name": "nightly",
-    "cron": "0 3 * * *",
-    "zone": "Europe/Berlin",
-    "misfire": "skip",
-    "enabled": True,
-    "next_at": "2026-07-01T01:00:00Z",
-    "explorations": 8,
-    "options": {"budget": 500},
-    "webhook": None,
-    "last_run": SUMMARY,
-}
+CHANGE = Change(what="g++", before="12.2.0", after="13.1.0", stages=["simulate"])
+COMPARED = reply(
+    SweepRun,
+    **SUMMARY.model_dump(),
+    sweep="nightly",
+    regressions=[reply(Regression, slot="gpt2 decode 64", kind="metric", text=TEXT)],
+    slots=[reply(SlotComparison, slot="gpt2 decode 64", result="regressed", fronts=[FRONT], changes=[CHANGE])],
+)
+NEXT = datetime(2026, 7, 1, 1, tzinfo=UTC)
+SWEEP = reply(
+    Sweep, name="nightly", cron="0 3 * * *", zone="Europe/Berlin", enabled=True, next_at=NEXT, last_run=SUMMARY
+)
+
+
+def but(of: Made, **values: Any) -> Made:
+    return of.model_copy(update=values)
 
 
 def shown(what: Any) -> str:
@@ -87,7 +75,7 @@ def shown(what: Any) -> str:
 
 
 def test_a_comparison_says_what_got_worse_and_why() -> None:
-    text = shown(run_view(COMPARED))  # pyright: ignore[reportArgumentType]
+    text = shown(run_view(COMPARED))
     assert "REGRESSED  nightly" in text
     assert "latency of design 6 (front) at simulate 325.2 -> 390.2 us (+20 %)\n" in text
     assert "  changed since: g++ 12.2.0 -> 13.1.0\n" in text
@@ -101,7 +89,7 @@ def test_a_comparison_says_what_got_worse_and_why() -> None:
 
 
 def test_a_list_shows_marks_and_times_of_the_zone() -> None:
-    text = shown(sweeps_table([SWEEP, {**SWEEP, "name": "manual", "enabled": False, "last_run": None}]))  # pyright: ignore[reportArgumentType]
+    text = shown(sweeps_table([SWEEP, but(SWEEP, name="manual", enabled=False, last_run=None)]))
     assert "▼ REGRESSED" in text
     assert "Wed 2026-07-01 03:00 Europe/Berlin" in text
     assert "never run" in text
@@ -109,24 +97,20 @@ def test_a_list_shows_marks_and_times_of_the_zone() -> None:
 
 
 def test_history_has_a_line_of_the_hypervolume() -> None:
-    runs: list[Any] = [
-        SUMMARY,
-        {**SUMMARY, "state": "same", "index": 1.0},
-        {**SUMMARY, "state": "failed", "index": None},
-    ]
-    text = shown(history_view(SWEEP, runs))  # pyright: ignore[reportArgumentType]
+    runs = [SUMMARY, but(SUMMARY, state="same", index=1.0), but(SUMMARY, state="failed", index=None)]
+    text = shown(history_view(SWEEP, runs))
     assert "hypervolume  █▁  0.94" in text
     assert "4 run, 1 cached" in text
 
 
 def test_a_sparkline_of_equal_values_is_level() -> None:
-    same: list[Any] = [{**SUMMARY, "state": "same", "index": 1.0}] * 3
+    same = [but(SUMMARY, state="same", index=1.0)] * 3
     assert Text.from_markup(sparkline(same)).plain == "▅▅▅"
     assert sparkline([]) == ""
 
 
 def test_an_unknown_zone_is_shown_as_utc() -> None:
-    assert "01:00 [dim]UTC" in local_time("2026-07-01T01:00:00Z", "Mars/Olympus")
+    assert "01:00 [dim]UTC" in local_time(NEXT, "Mars/Olympus")
 
 
 @pytest.mark.parametrize(("text", "value"), [("2%", 0.02), ("0.5%", 0.005), ("0.03", 0.03), ("0", 0.0)])
@@ -161,19 +145,19 @@ class Service:
     def __exit__(self, *_: Any) -> None:
         pass
 
-    def run_sweep(self, _name: str, _key: str) -> dict[str, Any]:
-        return {**COMPARED, "state": "running", "ended": 0}
+    def run_sweep(self, _name: str, _key: str) -> SweepRun:
+        return but(COMPARED, state="running", ended=0)
 
-    def sweep_run(self, _run: str) -> dict[str, Any]:
-        return {**COMPARED, "state": self.states.pop(0)}
+    def sweep_run(self, _run: str) -> SweepRun:
+        return but(COMPARED, state=self.states.pop(0))
 
-    def add_sweep(self, request: dict[str, Any], _key: str) -> dict[str, Any]:
+    def add_sweep(self, request: dict[str, Any], _key: str) -> Sweep:
         self.asked.append(("add", request))
-        return {**SWEEP, "enabled": request["enabled"]}
+        return but(SWEEP, enabled=request["enabled"])
 
-    def change_sweep(self, name: str, changes: dict[str, Any]) -> dict[str, Any]:
+    def change_sweep(self, name: str, changes: dict[str, Any]) -> Sweep:
         self.asked.append((name, changes))
-        return {**SWEEP, **changes}
+        return but(SWEEP, **changes)
 
 
 def invoke(monkeypatch: pytest.MonkeyPatch, service: Service, *arguments: str) -> tuple[int, str]:
