@@ -17,5 +17,5 @@ def with_depths(tasks: TaskGraph, strategy: FifoStrategy, prefetch_kib: int, pla
     deeper = prefetch_depths(safe, platform, prefetch_kib * BITS_PER_KIB)
     if not deeper:
         return safe
-    streams = (replace(s, depth=deeper[s.name]) if s.name in deeper else s for s in safe.streams)
+    streams = (s._replace(depth=deeper[s.name]) if s.name in deeper else s for s in safe.streams)
     return replace(safe, streams=tuple(streams))

@@ -14,7 +14,7 @@ asks for).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from compiler.analysis.affine_schedule import MIN_DEPTH, AffineSchedule, affine_schedule, equal_paces, own_paces
 from compiler.analysis.cycles import bridges, reconvergent_streams
@@ -96,4 +96,4 @@ def size_fifos(tasks: Sequence[Task], streams: Sequence[Stream], strategy: FifoS
     for part in by_kernel(tasks, streams):
         depths = _kernel_depths(part, strategy)
         depth |= dict(zip((s.name for s in part.streams), depths, strict=True))
-    return tuple(replace(s, depth=depth[s.name]) for s in streams)
+    return tuple(s._replace(depth=depth[s.name]) for s in streams)

@@ -122,11 +122,14 @@ def fifo_cost(width: int, depth: int, memories: Memories) -> MemoryCost:
     return fifo_of(fifo_kind(width, depth, memories), width, depth, memories)
 
 
+def bound_fifo(kind: MemoryKind | None, width: int, depth: int, memories: Memories) -> MemoryCost:
+    """A FIFO in the memory that it is bound to, else by the fast rule."""
+    return fifo_cost(width, depth, memories) if kind is None else fifo_of(kind, width, depth, memories)
+
+
 def stream_memory(stream: Stream, memories: Memories) -> MemoryCost:
-    """The FIFO of a stream in the memory that it is bound to, else by the fast rule."""
-    if stream.kind is None:
-        return fifo_cost(stream.width, stream.depth, memories)
-    return fifo_of(stream.kind, stream.width, stream.depth, memories)
+    """The FIFO of a stream."""
+    return bound_fifo(stream.kind, stream.width, stream.depth, memories)
 
 
 def buffer_memory(buffer: Buffer, memories: Memories) -> MemoryCost:

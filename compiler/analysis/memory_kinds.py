@@ -133,7 +133,7 @@ def bind(tasks: TaskGraph, memories: Sequence[Memory], chosen: Sequence[MemoryCo
         buffers = tuple(replace(b, kind=moved.get((task.name, b.name), b.kind)) for b in task.buffers)
         return replace(task, buffers=buffers) if buffers != task.buffers else task
 
-    streams = tuple(replace(s, kind=moved.get((s.target, s.name), s.kind)) for s in tasks.streams)
+    streams = tuple(s._replace(kind=moved.get((s.target, s.name), s.kind)) for s in tasks.streams)
     return replace(tasks, tasks=tuple(map(bound, tasks.tasks)), streams=streams)
 
 
@@ -160,4 +160,4 @@ def fit_board(tasks: TaskGraph, area: Resources, platform: Platform) -> TaskGrap
 
 def bind_fifos(tasks: TaskGraph, memories: Memories) -> TaskGraph:
     """`tasks` with the kind of every FIFO written down."""
-    return replace(tasks, streams=tuple(replace(s, kind=stream_memory(s, memories).kind) for s in tasks.streams))
+    return replace(tasks, streams=tuple(s._replace(kind=stream_memory(s, memories).kind) for s in tasks.streams))

@@ -156,3 +156,8 @@ def initiation_interval(op: LinalgOp, nest: Nest, platform: Platform) -> int:
         return 1
     latency = platform.operators[combiner_core(op)].latency + _update_cycles(op, nest)
     return -(-latency // nest.reuse_distance(op.iterators))
+
+
+def run_cycles(op: LinalgOp, nest: Nest, platform: Platform) -> int:
+    """About how long a task of the operation runs: its iterations, slowed where an accumulator is updated too often."""
+    return nest.iterations * initiation_interval(op, nest, platform)

@@ -1,16 +1,27 @@
 """Area of a TaskGraph as csynth would report it: LUT, FF, DSP, BRAM36, URAM and HBM ports (design 3.6)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
+from typing import NamedTuple
 
 from compiler.analysis.area import Shape, counter_bits, fifo_logic, operator_logic, port_logic, port_memory, task_logic
 from compiler.analysis.banks import divider_bits
-from compiler.analysis.memory import buffer_memory, stream_memory
+from compiler.analysis.memory import bound_fifo, buffer_memory
 from compiler.analysis.ports import OUTSTANDING_BURSTS
 from compiler.graph.itensor import DTYPE_BITS
-from compiler.graph.task_graph import ComputeTask, ConverterTask, DmaTask, Stream, Task, TaskGraph
+from compiler.graph.task_graph import (
+    Buffer,
+    ComputeTask,
+    ConverterTask,
+    DmaTask,
+    MemoryKind,
+    Stream,
+    Task,
+    TaskGraph,
+    TimingSpec,
+)
 from compiler.platforms.platform import Platform
 
 
@@ -50,28 +61,6 @@ def _register_bits(task: ComputeTask) -> int:
     return DTYPE_BITS[op.body.dtype_of(op.body.result)] * lanes
 
 
-def task_shape(task: Task, tasks: TaskGraph, result_bits: int) -> Shape:
-    """What the area model sees of a task whose operators have so many result bits."""
-    stream = tasks.stream
-    reads = sum(stream[a.stream].width for a in task.reads)
-    writes = sum(stream[a.stream].width for a in task.writes)
-    timing = task.timing
-    return Shape(
-        counter_bits(timing.trips),
-        timing.depth,
-        max(reads, writes, result_bits),
-        len(task.buffers),
-        result_bits if timing.ii > 1 else 0,
-    )
-
-
-@lru_cache(maxsize=16384)
-def _operator_area(
-    operators: tuple[tuple[str, int], ...], ii: int, platform: Platform
-) -> tuple[float, float, float, int]:
-    return operator_logic(((platform.operators[core], count) for core, count in operators), ii)
-
-
 @lru_cache(maxsize=4096)
 def _port_area(ports: int, platform: Platform) -> Resources:
     """m_axi adapters of a load or store."""
@@ -80,29 +69,55 @@ def _port_area(ports: int, platform: Platform) -> Resources:
     return Resources(port.lut * ports, port.ff * ports, 0, memory.bram36 * ports, 0, ports)
 
 
+class _Process(NamedTuple):
+    """What the area model sees of a task. `width`: bits that it reads or writes side by side, whichever is more;
+    `registers`: bits of running results; `dividends`: bits that are divided by a constant; `ports` of memory.
+    """
+
+    timing: TimingSpec
+    width: int
+    buffers: tuple[Buffer, ...]
+    operators: tuple[tuple[str, int], ...] = ()
+    registers: int = 0
+    dividends: int = 0
+    ports: int = 0
+
+
+def _process(task: Task, streams: Mapping[str, Stream]) -> _Process:
+    reads = sum([streams[a.stream].itensor.width for a in task.reads])
+    writes = sum([streams[a.stream].itensor.width for a in task.writes])
+    timing, width, buffers = task.timing, max(reads, writes), task.buffers
+    match task:
+        case ComputeTask():
+            return _Process(timing, width, buffers, task.operators, 0 if buffers else _register_bits(task))
+        case ConverterTask():
+            return _Process(timing, width, buffers, dividends=divider_bits(task.converter))
+        case DmaTask():
+            return _Process(timing, width, buffers, ports=task.dma.channels)
+        case _:
+            return _Process(timing, width, buffers)
+
+
+@lru_cache(maxsize=16384)
+def _process_area(process: _Process, platform: Platform) -> Resources:
+    timing, area = process.timing, platform.area
+    cores = ((platform.operators[core], count) for core, count in process.operators)
+    lut, ff, dsp, bits = operator_logic(cores, timing.ii)
+    shared = bits if timing.ii > 1 else 0
+    shape = Shape(counter_bits(timing.trips), timing.depth, max(process.width, bits), len(process.buffers), shared)
+    logic, adapter = task_logic(shape, area), _port_area(process.ports, platform)
+    remainder, dividends = area.remainder, process.dividends
+    lut = lut + logic.lut + area.process.lut + adapter.lut + remainder.lut * dividends
+    ff = ff + logic.ff + area.process.ff + adapter.ff + remainder.ff * dividends + process.registers
+    bram36, uram = adapter.bram36, 0
+    for memory in (buffer_memory(buffer, platform.memories) for buffer in process.buffers):
+        lut, bram36, uram = lut + memory.lut, bram36 + memory.bram36, uram + memory.uram
+    return Resources(lut, ff, dsp, bram36, uram, process.ports)
+
+
 def task_resources(task: Task, tasks: TaskGraph, platform: Platform) -> Resources:
     """Operators, control, pipeline registers, buffers and m_axi adapters of one task."""
-    area = platform.area
-    counts = task.operators if isinstance(task, ComputeTask) else ()
-    lut, ff, dsp, bits = _operator_area(counts, task.timing.ii, platform)
-    logic = task_logic(task_shape(task, tasks, bits), area)
-    lut, ff, bram36, uram = lut + logic.lut + area.process.lut, ff + logic.ff + area.process.ff, 0.0, 0
-    ports = 0
-    match task:
-        case DmaTask():
-            ports = task.dma.channels
-            adapter = _port_area(ports, platform)
-            lut, ff, bram36 = lut + adapter.lut, ff + adapter.ff, adapter.bram36
-        case ConverterTask():
-            dividends = divider_bits(task.converter)
-            lut, ff = lut + area.remainder.lut * dividends, ff + area.remainder.ff * dividends
-        case ComputeTask() if not task.buffers:
-            ff += _register_bits(task)
-        case _:
-            pass
-    for memory in (buffer_memory(buffer, platform.memories) for buffer in task.buffers):
-        lut, bram36, uram = lut + memory.lut, bram36 + memory.bram36, uram + memory.uram
-    return Resources(lut, ff, dsp, bram36, uram, ports)
+    return _process_area(_process(task, tasks.stream), platform)
 
 
 def kernel_resources(tasks: TaskGraph, platform: Platform) -> Resources:
@@ -113,8 +128,13 @@ def kernel_resources(tasks: TaskGraph, platform: Platform) -> Resources:
 
 def stream_resources(stream: Stream, platform: Platform) -> Resources:
     """The FIFO's memory, control and registers."""
-    memory = stream_memory(stream, platform.memories)
-    logic = fifo_logic(memory.kind, stream.width, stream.depth, platform)
+    return _fifo_area(stream.kind, stream.itensor.width, stream.depth, platform)
+
+
+@lru_cache(maxsize=65536)
+def _fifo_area(kind: MemoryKind | None, width: int, depth: int, platform: Platform) -> Resources:
+    memory = bound_fifo(kind, width, depth, platform.memories)
+    logic = fifo_logic(memory.kind, width, depth, platform)
     return Resources(logic.lut, logic.ff, 0, memory.bram36, memory.uram)
 
 

@@ -14,13 +14,13 @@ its FIFO and the adapter of its ports are full, and what is left then comes at i
 long, is what remains of the error.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
 from compiler.graph.same import Same
-from compiler.graph.task_graph import Access, Gate, LoadTask, StoreTask, Task, TaskGraph, TimingSpec
+from compiler.graph.task_graph import Access, Gate, LoadTask, Span, StoreTask, Task, TaskGraph, TimingSpec
 from compiler.platforms.platform import Platform
 
 # A knee is worth keeping where an even pace would be off by this share of the time between first and last token.
@@ -61,35 +61,23 @@ class TaskTime(NamedTuple):
     busy: float
 
 
-class _Read(NamedTuple):
-    """A stream that a task reads, from its iteration `first` to `last`; `load` is the task that writes it, if that is
-    one, and `ahead` the tokens that the adapter of its ports holds.
+class _Loaded(NamedTuple):
+    """Input `number` of a task comes from HBM: by task `load`, which takes `busy` cycles for it where nobody holds it
+    up, and the adapter of whose ports holds `ahead` tokens.
     """
 
-    access: Access
-    first: int
-    last: int
-    tokens: int
-    load: str | None
+    number: int
+    load: str
+    busy: float
     ahead: int
 
 
-class _Write(NamedTuple):
-    """Streams that a task writes alike, from its iteration `first` to `last`."""
+class _Ran(NamedTuple):
+    """How a task ran, when each of its outputs came, and the ends of loads that it held up."""
 
-    access: Access
-    first: int
-    last: int
-    tokens: int
-    streams: tuple[str, ...]
-
-
-class _Step(NamedTuple):
-    """A task and what of it no FIFO changes."""
-
-    task: Task
-    reads: tuple[_Read, ...]
-    writes: tuple[_Write, ...]
+    time: TaskTime
+    pushed: tuple[Arrival, ...]
+    ends: tuple[tuple[str, float], ...]
 
 
 _Stall = tuple[int, float]  # an iteration, and the cycle before which it can not run
@@ -110,40 +98,57 @@ def iteration_of(timing: TimingSpec, access: Access, count: int) -> int:
 class _Run:
     """One task's run, from what arrives to what it pushes."""
 
-    def __init__(self, timing: TimingSpec, reads: tuple[_Read, ...], arrivals: list[Arrival]) -> None:
-        self.timing, self.reads, self.arrivals = timing, reads, arrivals
+    def __init__(self, timing: TimingSpec, reads: tuple[Access, ...], arrivals: tuple[Arrival, ...]) -> None:
+        self.timing, self.reads, self.arrivals = timing, reads, list(arrivals)
+        self.spans = [timing.span(read) for read in reads]
         self.stalls: list[_Stall] = []
-        for read, arrival in zip(reads, arrivals, strict=True):
-            self._add(read, arrival)
-        self.start = max((cycle for iteration, cycle in self.stalls if iteration == 0), default=0.0)
+        for number, arrival in enumerate(arrivals):
+            self._add(number, arrival)
+        self.start = max([cycle for iteration, cycle in self.stalls if iteration == 0], default=0.0)
         self.stalls.append((0, self.start))
+        self._ready = {0: self.start}
 
-    def _add(self, read: _Read, arrival: Arrival) -> None:
-        self.stalls += ((read.first, arrival.first), (read.last, arrival.last))
+    def _add(self, number: int, arrival: Arrival) -> None:
+        span = self.spans[number]
+        self.stalls += ((span.first, arrival.first), (span.last, arrival.last))
         if arrival.knee is not None:
-            number, cycle = arrival.knee
-            self.stalls.append((iteration_of(self.timing, read.access, number), cycle))
+            count, cycle = arrival.knee
+            self.stalls.append((iteration_of(self.timing, self.reads[number], count), cycle))
 
     def replace(self, number: int, arrival: Arrival) -> None:
         """Another arrival of a stream that it reads, no earlier than the one before."""
         self.arrivals[number] = arrival
-        self._add(self.reads[number], arrival)
+        self._add(number, arrival)
+        self._ready = {0: self.start}
 
     def ready(self, iteration: int) -> float:
         """The cycle in which an iteration can enter."""
+        found = self._ready.get(iteration)
+        if found is None:
+            found = self._ready[iteration] = self._find_ready(iteration)
+        return found
+
+    def _find_ready(self, iteration: int) -> float:
         ii, ready = self.timing.ii, 0.0
         for at, cycle in self.stalls:
             if at <= iteration and (after := cycle + (iteration - at) * ii) > ready:
                 ready = after
-        for read, arrival in zip(self.reads, self.arrivals, strict=True):
-            if arrival.last > ready and read.first < iteration < read.last:
-                arrived = arrival.at(self.timing.tokens_until(read.access, iteration), read.tokens)
+        for read, span, arrival in zip(self.reads, self.spans, self.arrivals, strict=True):
+            if arrival.last > ready and span.first < iteration < span.last:
+                arrived = arrival.at(self.timing.tokens_until(read, iteration), span.tokens)
                 ready = max(ready, arrived)
         return ready
 
-    def pushed(self, write: _Write) -> Arrival:
-        """When the tokens of a stream that the task writes come out."""
-        low, high, depth = write.first, write.last, self.timing.depth
+    def pushed(self, writes: tuple[Access, ...]) -> tuple[Arrival, ...]:
+        """When the tokens of the streams that the task writes come out."""
+        alike: dict[tuple[Gate, ...], Arrival] = {}  # all streams of a fork
+        for write in writes:
+            if write.gates not in alike:
+                alike[write.gates] = self._pushed(write, self.timing.span(write))
+        return tuple([alike[write.gates] for write in writes])
+
+    def _pushed(self, write: Access, span: Span) -> Arrival:
+        low, high, depth = span.first, span.last, self.timing.depth
         first = self.ready(low) + depth
         last = max(first, self.ready(high) + depth)
         waits = last - first - (high - low) * self.timing.ii
@@ -153,103 +158,107 @@ class _Run:
         near = {at - before for at, _ in self.stalls for before in (0, 1)}
         return self._bent(write, Arrival(first, last), least, [at for at in near if low < at < high])
 
-    def _bent(self, write: _Write, even: Arrival, least: float, near: list[int]) -> Arrival:
+    def _bent(self, write: Access, even: Arrival, least: float, near: list[int]) -> Arrival:
         """`even` with a knee at that iteration of `near` whose tokens are farthest from it, by more than `least`."""
-        bent, tokens = even, write.tokens
+        bent, tokens = even, self.timing.span(write).tokens
         for at in near:
             cycle = min(max(self.ready(at) + self.timing.depth, even.first), even.last)
-            count = self.timing.tokens_until(write.access, at)
+            count = self.timing.tokens_until(write, at)
             if (bend := abs(cycle - even.at(count, tokens))) > least and 0 < count < tokens:
                 bent, least = even._replace(knee=Knee(count, cycle)), bend
         return bent
 
 
-def _throttled(run: _Run, read: _Read, arrival: Arrival, stock: int, span: float) -> Arrival:
-    """Arrivals of a load's stream, of `span` cycles, with the stalls of its reader: at each the load is ahead by at
-    most `stock` tokens, and the rest comes at its own rate.
+def _throttled(run: _Run, number: int, busy: float, stock: int) -> Arrival:
+    """Arrivals of a load's stream with the stalls of its reader: at each the load is ahead by at most `stock` tokens,
+    and the rest comes at its own rate.
     """
-    each, late, knee = span / read.tokens, arrival.last, arrival.knee
+    arrival, (first, last, tokens) = run.arrivals[number], run.spans[number]
+    each, late, knee = busy / tokens, arrival.last, arrival.knee
     for at, cycle in run.stalls:
-        if read.first <= at <= read.last and cycle + (read.tokens - stock) * each > late:
-            there = stock + (run.timing.tokens_until(read.access, at - 1) if at > 0 else 0)
-            if (last := cycle + max(0, read.tokens - there) * each) > late:
-                late, knee = last, Knee(there, cycle) if there < read.tokens else None
+        if first <= at <= last and cycle + (tokens - stock) * each > late:
+            there = stock + (run.timing.tokens_until(run.reads[number], at - 1) if at > 0 else 0)
+            if (end := cycle + max(0, tokens - there) * each) > late:
+                late, knee = end, Knee(there, cycle) if there < tokens else None
     return Arrival(arrival.first, late, knee)
 
 
-@lru_cache(maxsize=8)
-def _steps(same: Same[tuple[Task, ...]], platform: Platform) -> tuple[_Step, ...]:
-    """What is the same in all schedules of these tasks, whatever their FIFOs are: two of them are made of a design."""
-    loads = {t.writes[0].stream: t for t in same.value if isinstance(t, LoadTask)}
-    return tuple(
-        _Step(task, tuple(_read(task, access, loads, platform) for access in task.reads), _writes(task))
-        for task in same.value
-    )
+class _Step:
+    """A task, what of its run no FIFO changes, and how it ran last: with other FIFOs most tasks run alike."""
 
+    __slots__ = ("_last", "busy", "drain", "loaded", "task")
 
-def _read(task: Task, access: Access, loads: Mapping[str, LoadTask], platform: Platform) -> _Read:
-    timing, load = task.timing, loads.get(access.stream)
-    name, ahead = (load.name, adapter_tokens(load, platform)) if load is not None else (None, 0)
-    return _Read(access, timing.first(access), timing.last(access), timing.tokens(access), name, ahead)
+    def __init__(self, task: Task, loaded: tuple[_Loaded, ...], busy: float, drain: int) -> None:
+        self.task, self.loaded, self.busy, self.drain = task, loaded, busy, drain
+        self._last: tuple[tuple[tuple[Arrival, ...], tuple[int, ...]], _Ran] | None = None
 
+    def run(self, arrivals: tuple[Arrival, ...], stocks: tuple[int, ...]) -> _Ran:
+        """The task's run where its inputs arrive so, and FIFOs and adapters behind loads hold so many tokens."""
+        given = arrivals, stocks
+        if self._last is None or self._last[0] != given:
+            self._last = given, self._run(arrivals, stocks)
+        return self._last[1]
 
-def _writes(task: Task) -> tuple[_Write, ...]:
-    alike: dict[tuple[Gate, ...], list[Access]] = {}  # all streams of a fork
-    for write in task.writes:
-        alike.setdefault(write.gates, []).append(write)
-    timing = task.timing
-    return tuple(
-        _Write(first, timing.first(first), timing.last(first), timing.tokens(first), tuple(a.stream for a in accesses))
-        for accesses in alike.values()
-        for first in accesses[:1]
-    )
+    def _run(self, arrivals: tuple[Arrival, ...], stocks: tuple[int, ...]) -> _Ran:
+        timing = self.task.timing
+        run = _Run(timing, self.task.reads, arrivals)
+        ends = tuple(self._held_up(run, stocks)) if stocks else ()
+        end = max(run.start + timing.latency, run.ready(timing.iterations - 1) + timing.depth)
+        if isinstance(self.task, StoreTask):  # until the last word is in memory
+            end = max(end, run.start + self.busy) + self.drain
+        return _Ran(TaskTime(run.start, end, self.busy), run.pushed(self.task.writes), ends)
 
-
-class _Schedule:
-    """What is known of a design's run, task by task."""
-
-    def __init__(self, tasks: TaskGraph, platform: Platform) -> None:
-        self.tasks, self.platform = tasks, platform
-        self.moves = transfer_cycles(tasks, platform)
-        self.arrivals: dict[str, Arrival] = {}
-        self.times: dict[str, TaskTime] = {}
-
-    def add_load(self, task: LoadTask) -> None:
-        first, span = float(task.timing.depth), self.moves[task.name]
-        self.arrivals[task.writes[0].stream] = Arrival(first, first + span)
-        self.times[task.name] = TaskTime(0.0, first + span, span)
-
-    def add(self, step: _Step) -> None:
-        task, timing = step.task, step.task.timing
-        run = _Run(timing, step.reads, [self.arrivals[read.access.stream] for read in step.reads])
-        self._throttle_loads(run)
-        iterations = timing.iterations
-        busy = self.moves.get(task.name, float(iterations * timing.ii))
-        end = max(run.start + timing.latency, run.ready(iterations - 1) + timing.depth)
-        if isinstance(task, StoreTask):  # until the last word is in memory
-            end = max(end, run.start + busy) + self.platform.hbm.read_latency_cycles
-        for write in step.writes:
-            self.arrivals |= dict.fromkeys(write.streams, run.pushed(write))
-        self.times[task.name] = TaskTime(run.start, end, busy)
-
-    def _throttle_loads(self, run: _Run) -> None:
-        for number, read in enumerate(run.reads):
-            if read.load is None:
-                continue
-            time, before = self.times[read.load], run.arrivals[number]
-            depth = self.tasks.stream[read.access.stream].depth
-            arrival = _throttled(run, read, before, depth + read.ahead, time.busy)
-            if arrival.last > before.last:
+    def _held_up(self, run: _Run, stocks: tuple[int, ...]) -> Iterator[tuple[str, float]]:
+        for (number, load, busy, _), stock in zip(self.loaded, stocks, strict=True):
+            arrival = _throttled(run, number, busy, stock)
+            if arrival.last > run.arrivals[number].last:
                 run.replace(number, arrival)
-                self.times[read.load] = time._replace(end=arrival.last)
+                yield load, arrival.last
+
+
+class _Plan(NamedTuple):
+    """What is the same in all schedules of these tasks: `times` of loads that nobody holds up, in the order of all
+    tasks, and what they push.
+    """
+
+    steps: tuple[_Step, ...]
+    times: Mapping[str, TaskTime]
+    arrivals: Mapping[str, Arrival]
+
+
+@lru_cache(maxsize=1)  # two schedules are made of a design, one after the other
+def _plan(same: Same[tuple[Task, ...]], platform: Platform) -> _Plan:
+    tasks = same.value
+    moves = transfer_cycles(tasks, platform)
+    times, arrivals = {task.name: TaskTime(0.0, 0.0, 0.0) for task in tasks}, dict[str, Arrival]()
+    loaded: dict[str, tuple[str, float, int]] = {}
+    steps: list[_Step] = []
+    for task in tasks:
+        if isinstance(task, LoadTask):
+            first, span, stream = float(task.timing.depth), moves[task.name], task.writes[0].stream
+            arrivals[stream], times[task.name] = Arrival(first, first + span), TaskTime(0.0, first + span, span)
+            loaded[stream] = (task.name, span, adapter_tokens(task, platform))
+            continue
+        inputs = tuple([_Loaded(n, *loaded[r.stream]) for n, r in enumerate(task.reads) if r.stream in loaded])
+        busy = moves.get(task.name, float(task.timing.iterations * task.timing.ii))
+        steps.append(_Step(task, inputs, busy, platform.hbm.read_latency_cycles))
+    return _Plan(tuple(steps), times, arrivals)
 
 
 def schedule(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, TaskTime], tuple[float, ...]]:
     """When each task runs, in cycles since its kernel started, and the length of each kernel. O(streams x loops)."""
-    found = _Schedule(tasks, platform)
+    plan, stream = _plan(Same(tasks.tasks), platform), tasks.stream
+    times, arrivals = dict(plan.times), dict(plan.arrivals)
+    for step in plan.steps:
+        task = step.task
+        stocks = tuple([stream[task.reads[number].stream].depth + ahead for number, _, _, ahead in step.loaded])
+        ran = step.run(tuple([arrivals[read.stream] for read in task.reads]), stocks)
+        times[task.name] = ran.time
+        for load, end in ran.ends:
+            times[load] = times[load]._replace(end=end)
+        for write, arrival in zip(task.writes, ran.pushed, strict=True):
+            arrivals[write.stream] = arrival
     lengths = [0.0] * tasks.kernels
-    for step in _steps(Same(tasks.tasks), platform):
-        found.add_load(step.task) if isinstance(step.task, LoadTask) else found.add(step)
     for task in tasks.tasks:
-        lengths[task.kernel] = max(lengths[task.kernel], found.times[task.name].end)
-    return found.times, tuple(lengths)
+        lengths[task.kernel] = max(lengths[task.kernel], times[task.name].end)
+    return times, tuple(lengths)

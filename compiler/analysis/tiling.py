@@ -13,7 +13,8 @@ from math import prod
 from typing import NamedTuple
 
 from compiler.analysis.inner_order import inner_orders
-from compiler.analysis.loop_order import loop_orders
+from compiler.analysis.loop_order import Order, loop_orders
+from compiler.analysis.operators import run_cycles
 from compiler.analysis.padding import MAX_GRANULE
 from compiler.analysis.vectorise import vectorise
 from compiler.errors import InvalidInputError
@@ -61,25 +62,40 @@ def tile_sizes(op: LinalgOp, tile: int, chunked: frozenset[int] = frozenset()) -
     return tuple(sizes)
 
 
-class _Step(NamedTuple):
-    """Unroll factors of one operation, points side by side, and about how many cycles it takes with them."""
+class _Walk(NamedTuple):
+    """In which order an operation walks its tiles, and the points of one."""
 
-    factor: tuple[int, ...]
-    lanes: int
-    cycles: float
+    tile: tuple[int, ...]
+    outer: Order
+    inner: Order
+
+
+class _Growth(NamedTuple):
+    """Steps of one operation from one lane on: unroll factors, points side by side, and the cycles that it takes with
+    them (the paper's heap counts iterations only).
+    """
+
+    factors: tuple[tuple[int, ...], ...]
+    lanes: tuple[int, ...]
+    cycles: tuple[int, ...]
 
 
 Limits = tuple[tuple[tuple[int, ...], int], ...]  # elements that a token over these dimensions may have
 
 
 @lru_cache(maxsize=16384)
-def _growth(op: LinalgOp, tile: tuple[int, ...], limits: Limits, adder_cycles: int) -> tuple[_Step, ...]:
-    """All steps from one lane on: the path is the operation's own, the heap only says how far it goes."""
+def _growth(op: LinalgOp, walk: _Walk, limits: Limits, platform: Platform) -> _Growth:
+    """The path is the operation's own, the heap only says how far it goes."""
     order, factor = _growth_order(op), [1] * len(op.loops)
-    steps = [_step(op, tile, factor, adder_cycles)]
-    while _grow(op, tile, limits, order, factor):
-        steps.append(_step(op, tile, factor, adder_cycles))
-    return tuple(steps)
+    factors = [tuple(factor)]
+    while _grow(op, walk.tile, limits, order, factor):
+        factors.append(tuple(factor))
+    lanes = tuple(prod(factor) for factor in factors)
+    return _Growth(tuple(factors), lanes, tuple(_cycles(op, walk, factor, platform) for factor in factors))
+
+
+def _cycles(op: LinalgOp, walk: _Walk, factor: tuple[int, ...], platform: Platform) -> int:
+    return run_cycles(op, _nest(op.loops, walk, factor), platform)
 
 
 def _grow(op: LinalgOp, tile: tuple[int, ...], limits: Limits, order: Sequence[int], factor: list[int]) -> bool:
@@ -98,22 +114,10 @@ def _grow(op: LinalgOp, tile: tuple[int, ...], limits: Limits, order: Sequence[i
     return False
 
 
-def _step(op: LinalgOp, tile: tuple[int, ...], factor: Sequence[int], adder_cycles: int) -> _Step:
-    """The operation's iterations, slowed where a float accumulator is updated too often (the paper's heap counts
-    iterations only).
-    """
-    lanes = prod(factor)
-    cycles, body = op.iterations / lanes, op.body
-    if op.reduction is not None and body is not None and body.dtype_of(body.result) == "f32":
-        inner = prod(tile[d] // factor[d] for d, kind in enumerate(op.iterators) if kind == "parallel")
-        cycles *= -(-adder_cycles // inner)
-    return _Step(tuple(factor), lanes, cycles)
-
-
 class _Unroll:
     """How far one operation has grown. Tokens never get wider than the knobs allow."""
 
-    def __init__(self, graph: LinalgGraph, op: LinalgOp, tile: tuple[int, ...], knobs: Knobs, platform: Platform):
+    def __init__(self, graph: LinalgGraph, op: LinalgOp, walk: _Walk, knobs: Knobs, platform: Platform):
         limits = (
             (
                 operand.dims,
@@ -122,15 +126,38 @@ class _Unroll:
             for operand in (*op.inputs, *op.outputs)
             if operand.dims
         )
-        self.op, self.tile = op, tile
-        self._steps = iter(_growth(op, tile, tuple(limits), platform.operators["fadd"].latency))
-        self.at = next(self._steps)
+        self._op, self._walk, self._at = op, walk, 0
+        self._growth = _growth(op, walk, tuple(limits), platform)
+
+    @property
+    def lanes(self) -> int:
+        return self._growth.lanes[self._at]
+
+    @property
+    def cycles(self) -> int:
+        return self._growth.cycles[self._at]
+
+    @property
+    def nest(self) -> Nest:
+        return _kept_nest(self._op.loops, self._walk, self._growth.factors[self._at])
 
     def grow(self) -> bool:
         """One step further; False at the end."""
-        step = next(self._steps, None)
-        self.at = step or self.at
-        return step is not None
+        if self._at + 1 == len(self._growth.lanes):
+            return False
+        self._at += 1
+        return True
+
+
+def _nest(loops: tuple[int, ...], walk: _Walk, factor: tuple[int, ...]) -> Nest:
+    """Tile loops in the outer order, then the loops inside a tile in the inner one."""
+    tile = walk.tile
+    outer = (NestLoop(d, loops[d] // tile[d], tile[d]) for d in walk.outer)
+    inside = (NestLoop(d, tile[d] // factor[d], factor[d]) for d in walk.inner)
+    return Nest(tuple(loop for loop in (*outer, *inside) if loop.trip > 1), factor)
+
+
+_kept_nest = lru_cache(maxsize=16384)(_nest)  # the steps that the heap only passes are not kept
 
 
 def _token_limit(graph: LinalgGraph, op: LinalgOp, operand: Operand, knobs: Knobs, platform: Platform) -> int:
@@ -149,13 +176,6 @@ def _growth_order(op: LinalgOp) -> list[int]:
     return [d for d in dims if d not in shared] + [d for d in dims if d in shared]
 
 
-def _nest(op: LinalgOp, tile: Sequence[int], unroll: Sequence[int], order: Sequence[int], inner: Sequence[int]) -> Nest:
-    """Tile loops in `order`, then the loops inside a tile in the order `inner`."""
-    outer = (NestLoop(d, op.loops[d] // tile[d], tile[d]) for d in order)
-    loops = (*outer, *(NestLoop(d, tile[d] // unroll[d], unroll[d]) for d in inner))
-    return Nest(tuple(loop for loop in loops if loop.trip > 1), tuple(unroll))
-
-
 def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str, Nest]:
     """The nest of every operation. O(operations x log(unroll)) heap steps.
 
@@ -166,6 +186,7 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str
         if override.op not in graph.op or graph.op[override.op].kind != "generic":
             known = ", ".join(op.name for op in graph.ops if op.kind == "generic")
             raise InvalidInputError(f"there is no operation {override.op!r} to override; known are {known}")
+    orders, inner = loop_orders(graph, knobs), inner_orders(graph)
     unrolls: dict[str, _Unroll] = {}
     heap: list[tuple[float, str]] = []
     total = 0
@@ -174,25 +195,24 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str
             continue
         override = knobs.override(op.name)
         tile = tile_sizes(op, override.tile or knobs.default_tile_size, _chunked_dims(graph, op))
-        unroll = _Unroll(graph, op, tile, knobs, platform)
+        unroll = _Unroll(graph, op, _Walk(tile, orders[op.name], inner[op.name]), knobs, platform)
         unrolls[op.name] = unroll
         if override.unroll is not None:
-            while unroll.at.lanes < override.unroll and unroll.grow():
+            while unroll.lanes < override.unroll and unroll.grow():
                 pass
         else:
-            heapq.heappush(heap, (-unroll.at.cycles, op.name))
-        total += unroll.at.lanes
+            heapq.heappush(heap, (-unroll.cycles, op.name))
+        total += unroll.lanes
     while heap and total < knobs.overall_unroll:
         _, name = heap[0]
         unroll = unrolls[name]
-        before = unroll.at.lanes
+        before = unroll.lanes
         if unroll.grow():
-            total += unroll.at.lanes - before
-            heapq.heapreplace(heap, (-unroll.at.cycles, name))
+            total += unroll.lanes - before
+            heapq.heapreplace(heap, (-unroll.cycles, name))
         else:
             heapq.heappop(heap)
-    orders, inner = loop_orders(graph, knobs), inner_orders(graph)
-    nests = {name: _nest(u.op, u.tile, u.at.factor, orders[name], inner[name]) for name, u in unrolls.items()}
+    nests = {name: unroll.nest for name, unroll in unrolls.items()}
     for op in graph.ops:
         if op.kind != "generic":
             nests[op.name] = _routing_nest(graph, op, nests)

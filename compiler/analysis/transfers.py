@@ -6,13 +6,11 @@ the same figures by the same functions.
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from itertools import pairwise
 from math import ceil, prod
 
 from compiler.analysis.placement.channels import assign_channels
 from compiler.analysis.ports import OUTSTANDING_BURSTS
-from compiler.graph.same import Same
 from compiler.graph.task_graph import DmaTask, Task, TaskGraph
 from compiler.platforms.platform import Platform
 
@@ -72,17 +70,11 @@ def adapter_tokens(load: DmaTask, platform: Platform) -> int:
     return max(1, words * load.dma.tokens_per_word // load.dma.words_per_token)
 
 
-def transfer_cycles(tasks: TaskGraph, platform: Platform) -> Mapping[str, float]:
+def transfer_cycles(tasks: Sequence[Task], platform: Platform) -> dict[str, float]:
     """Cycles of each load and store, by name, when nothing but HBM blocks it: at its own pace or its channels', which
     other ports of its kernel may share, whichever is slower.
     """
-    return _transfer_cycles(Same(tasks.tasks), platform)
-
-
-@lru_cache(maxsize=8)
-def _transfer_cycles(same: Same[tuple[Task, ...]], platform: Platform) -> Mapping[str, float]:
-    """No FIFO changes them, so that several schedules of the same tasks share them."""
-    moving = [task for task in same.value if isinstance(task, DmaTask)]
+    moving = [task for task in tasks if isinstance(task, DmaTask)]
     channels = assign_channels(moving, platform)
     words: dict[int, dict[str, int]] = {}
     for task in moving:

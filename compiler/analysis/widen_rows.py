@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import prod
 
+from compiler.analysis.operators import run_cycles
 from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.nest import Nest, NestLoop
@@ -19,14 +20,6 @@ from compiler.platforms.platform import Platform
 
 SHARE = 1 / 16  # of the slowest task's cycles: below that a chain does not count
 EXTRA = 1 / 4  # of `overall_unroll` may go to chains on top of it
-
-
-def cycles(op: LinalgOp, nest: Nest, platform: Platform) -> int:
-    """About how long a task runs: its iterations, slowed where a float accumulator is updated too often."""
-    body = op.body
-    if op.reduction is None or body is None or body.dtype_of(body.result) != "f32" or op.reduction.combiner == "max":
-        return nest.iterations
-    return nest.iterations * -(-platform.operators["fadd"].latency // max(1, nest.reuse_distance(op.iterators)))
 
 
 def row_chains(graph: LinalgGraph, knobs: Knobs) -> list[list[LinalgOp]]:
@@ -71,7 +64,7 @@ def serial_cycles(chain: Sequence[LinalgOp], nests: Mapping[str, Nest], platform
         for op in chain
         if (loops := nests[op.name].reduction_loops(op.iterators))
     ]
-    return sum(cycles(op, nests[op.name], platform) for op in chain) / min(rounds) if rounds else 0.0
+    return sum(run_cycles(op, nests[op.name], platform) for op in chain) / min(rounds) if rounds else 0.0
 
 
 def doubled(graph: LinalgGraph, op: LinalgOp, nest: Nest, knobs: Knobs) -> Nest | None:
@@ -106,7 +99,7 @@ def _wider(graph: LinalgGraph, chain: Sequence[LinalgOp], nests: Mapping[str, Ne
 def widen_rows(graph: LinalgGraph, nests: Mapping[str, Nest], knobs: Knobs, platform: Platform) -> dict[str, Nest]:
     """The nests, chains widened, the longest first. O(chains x log(lanes) x operations of a chain)."""
     made = dict(nests)
-    slowest = max((cycles(op, made[op.name], platform) for op in graph.ops if op.kind == "generic"), default=0)
+    slowest = max((run_cycles(op, made[op.name], platform) for op in graph.ops if op.kind == "generic"), default=0)
     lanes = int(knobs.overall_unroll * EXTRA)
     chains = row_chains(graph, knobs)
     while chains:

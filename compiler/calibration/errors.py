@@ -44,14 +44,6 @@ def spread(errors: Sequence[float]) -> Spread:
     return Spread(median(sizes), p90, median(errors))
 
 
-def error_of(sample: Sample, resource: str, coefficients: Coefficients) -> float | None:
-    """Signed relative error of the prediction, None where the report does not have the amount."""
-    actual = getattr(sample, resource).actual
-    if actual is None:
-        return None
-    return (sample.predicted(resource, coefficients) - actual) / max(actual, FLOORS[resource])
-
-
 def error_rows(samples: Sequence[Sample], start: Coefficients) -> tuple[ErrorRow, ...]:
     """Errors before the fit, and of fits that did not see the sample's design or source, by kind and resource."""
     designs = _fitted_without(samples, _design, start)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from compiler.errors import VerificationError
 from compiler.graph.boundary import Carry
 from compiler.graph.converter import Converter
+from compiler.graph.hashed_once import hashed_once
 from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest
@@ -38,7 +39,7 @@ class Access(NamedTuple):
     gates: tuple[Gate, ...] = ()
 
 
-class _Span(NamedTuple):
+class Span(NamedTuple):
     """First and last iteration in which an access moves a token, and how many it moves."""
 
     first: int
@@ -46,6 +47,7 @@ class _Span(NamedTuple):
     tokens: int
 
 
+@hashed_once
 @dataclass(frozen=True)
 class TimingSpec:
     """Loop nest in time: tripcounts outermost first, initiation interval and pipeline depth in cycles (design 3.4).
@@ -73,35 +75,36 @@ class TimingSpec:
         return runs * ((self.iterations // runs - 1) * self.ii + self.depth) + (runs - 1) * self.gap
 
     @cached_property
-    def _spans(self) -> dict[tuple[Gate, ...], _Span]:
+    def _spans(self) -> dict[tuple[Gate, ...], Span]:
         return {}
 
-    def _span(self, gates: tuple[Gate, ...]) -> _Span:
-        found = self._spans.get(gates)
+    def span(self, access: Access) -> Span:
+        """When the access is made in the whole run, in iterations."""
+        found = self._spans.get(access.gates)
         if found is None:
-            found = self._spans[gates] = self._find_span(gates)
+            found = self._spans[access.gates] = self._find_span(access.gates)
         return found
 
-    def _find_span(self, gates: tuple[Gate, ...]) -> _Span:
+    def _find_span(self, gates: tuple[Gate, ...]) -> Span:
         first, last, tokens = 0, self.iterations - 1, self.iterations
         for gate in gates:
             inside, trip = prod(self.trips[gate.loop + 1 :]), self.trips[gate.loop]
             first += gate.low * inside
             last -= (trip - gate.high) * inside
             tokens = tokens // trip * (gate.high - gate.low)
-        return _Span(first, last, tokens)
+        return Span(first, last, tokens)
 
     def first(self, access: Access) -> int:
         """Index of the first iteration that makes the access."""
-        return self._span(access.gates).first
+        return self.span(access).first
 
     def last(self, access: Access) -> int:
         """Index of the last iteration that makes the access."""
-        return self._span(access.gates).last
+        return self.span(access).last
 
     def tokens(self, access: Access) -> int:
         """Tokens that the access moves in the whole run."""
-        return self._span(access.gates).tokens
+        return self.span(access).tokens
 
     def tokens_until(self, access: Access, iteration: int) -> int:
         """Tokens moved in iterations 0 .. `iteration`, both included."""
@@ -255,8 +258,7 @@ class StoreTask(DmaTask):
     kind = "store"
 
 
-@dataclass(frozen=True, slots=True)
-class Stream:
+class Stream(NamedTuple):
     """A FIFO from `source` to `target` that carries `itensor`; `depth` in tokens, and `reason` why it has that depth.
     `kind` is None until memories are bound (`compiler.analysis.memory_kinds`): by the fast rule of
     `compiler.analysis.memory`.
@@ -333,7 +335,9 @@ class TaskGraph:
 
     def to_json(self) -> dict[str, Any]:
         """The content of `dataflow.json`, see `compiler/dataflow.schema.json`."""
-        streams = [{**asdict(s), "itensor": str(s.itensor), "tokens": s.tokens, "width": s.width} for s in self.streams]
+        streams = [
+            {**s._asdict(), "itensor": str(s.itensor), "tokens": s.tokens, "width": s.width} for s in self.streams
+        ]
         return {
             "name": self.name,
             "kernels": self.kernels,

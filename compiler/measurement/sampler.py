@@ -44,9 +44,7 @@ class Sampler:
     def _read(self) -> None:
         failures, due = 0, time.monotonic() + self._period_s
         while not self._stop.wait(max(0.0, due - time.monotonic())):
-            due = max(
-                due + self._period_s, time.monotonic()
-            )  # a slow reading puts off the next, and none is made up for
+            due = time.monotonic() + self._period_s  # a late or slow reading puts off the next, none is made up for
             try:
                 watts = self._source.watts()
                 self._samples.append(PowerSample(time.monotonic(), watts))

@@ -65,7 +65,7 @@ class Sizing:
 def size(tasks: TaskGraph, strategy: FifoStrategy, platform: Platform, effort: FifoEffort = "quick") -> Sizing:
     """Certified depths, unless `strategy` asks for FIFOs that hold whole streams: those are for comparison."""
     if strategy == "whole":
-        streams = (replace(s, reason="by rule: holds the whole stream where two paths meet") for s in tasks.streams)
+        streams = (s._replace(reason="by rule: holds the whole stream where two paths meet") for s in tasks.streams)
         return Sizing(replace(tasks, streams=tuple(streams)))
     return certify(tasks, platform, WORK[effort])
 
@@ -94,7 +94,7 @@ def certify(tasks: TaskGraph, platform: Platform, effort: int = WORK["full"]) ->
         depths, sizing = kernel.size()
         kernels.append(sizing)
         for name, stream in trial.streams.items():
-            sized[name] = replace(stream, depth=depths[name], reason=kernel.reason(name, depths[name]))
+            sized[name] = stream._replace(depth=depths[name], reason=kernel.reason(name, depths[name]))
     return Sizing(replace(tasks, streams=tuple(sized[s.name] for s in tasks.streams)), tuple(kernels))
 
 

@@ -129,7 +129,7 @@ def loaded(prefetch: int = 1) -> TaskGraph:
     made = planned_tasks(mlp(8, 64, 256), Knobs(overall_unroll=64), load_platform("u55c"))
     loads = {s.name for s in made.streams if made.task[s.source].kind == "load"}
     return replace(
-        made, streams=tuple(replace(s, depth=s.depth * (prefetch if s.name in loads else 1)) for s in made.streams)
+        made, streams=tuple(s._replace(depth=s.depth * (prefetch if s.name in loads else 1)) for s in made.streams)
     )
 
 

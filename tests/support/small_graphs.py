@@ -110,6 +110,30 @@ def softmax(rows: int = 4, columns: int = 16) -> LinalgGraph:
 def attention_front(heads: int = 2, size: int = 8, past: int = 3) -> LinalgGraph:
     """Decode: a fused product chunked into q, k, v; k joins its cache; scores of q against all keys; v and k leave."""
     hidden, length = heads * size, past + 1
+    return LinalgGraph(
+        "attention_front",
+        (
+            Value("x", (hidden,), "f32", "input", "x"),
+            Value("w", (hidden, 3, heads, size), "f32", "param", "w"),
+            Value("fused", (3, heads, size), "f32"),
+            Value("q", (heads, size), "f32"),
+            Value("k", (heads, size), "f32"),
+            Value("v", (heads, size), "f32"),
+            Value("past", (heads, past, size), "f32", "state", "past"),
+            Value("keys", (heads, length, size), "f32"),
+            Value("s", (heads, length), "f32"),
+        ),
+        _front_ops(heads, size, past),
+        (
+            Output("s", "s", (0, 1), (heads, length)),
+            Output("k", "k", (0, 1), (1, hidden)),
+            Output("v", "v", (0, 1), (1, hidden)),
+        ),
+    )
+
+
+def _front_ops(heads: int, size: int, past: int) -> tuple[LinalgOp, ...]:
+    hidden, length = heads * size, past + 1
     product = LinalgOp(
         "qkv",
         "generic",
@@ -152,26 +176,7 @@ def attention_front(heads: int = 2, size: int = 8, past: int = 3) -> LinalgGraph
         F32_PRODUCT,
         Reduction("add", 0.0),
     )
-    return LinalgGraph(
-        "attention_front",
-        (
-            Value("x", (hidden,), "f32", "input", "x"),
-            Value("w", (hidden, 3, heads, size), "f32", "param", "w"),
-            Value("fused", (3, heads, size), "f32"),
-            Value("q", (heads, size), "f32"),
-            Value("k", (heads, size), "f32"),
-            Value("v", (heads, size), "f32"),
-            Value("past", (heads, past, size), "f32", "state", "past"),
-            Value("keys", (heads, length, size), "f32"),
-            Value("s", (heads, length), "f32"),
-        ),
-        (product, split, append, scores),
-        (
-            Output("s", "s", (0, 1), (heads, length)),
-            Output("k", "k", (0, 1), (1, hidden)),
-            Output("v", "v", (0, 1), (1, hidden)),
-        ),
-    )
+    return product, split, append, scores
 
 
 def quantised(rows: int = 4, inner: int = 32, columns: int = 16) -> LinalgGraph:

@@ -71,10 +71,6 @@ class ActivePower:
     def mean_w(self) -> float:
         return self.run_w - self.idle_w
 
-    @property
-    def energy_j(self) -> float:
-        return self.mean_w * self.seconds
-
 
 def active_power(run: PowerProfile, idle: PowerProfile) -> ActivePower:
     """Power of `run` with that of `idle` subtracted. Raises InvalidInputError where they do not carry a measurement."""

@@ -13,7 +13,6 @@ from compiler.toolchain.source import Source
 _TEST = re.compile(r"Test (\d+) \[([0-9a-f:.]+)\] *: (\S.*?)\s*$")
 _INDENT, _DEEP = " " * 4, " " * 20  # of a field, and of the lines that go on with one
 _STATUS = re.compile(r"\[(PASSED|FAILED|SKIPPED)", re.IGNORECASE)
-_BANDWIDTH = re.compile(r".*?(read|write) bandwidth = (\d+(?:\.\d+)?) MB/s", re.IGNORECASE)
 _END = re.compile(r"^Validation (failed|completed)", re.MULTILINE)
 _LEVER = "run it again with --verbose; reset the board, or flash its shell again"
 
@@ -27,15 +26,6 @@ class Check:
     status: str
     details: tuple[str, ...]
     errors: tuple[str, ...]
-
-    @property
-    def bandwidths_mb_s(self) -> dict[str, float]:
-        """Best of each direction ("read", "write")."""
-        found: dict[str, float] = {}
-        for detail in self.details:
-            if match := _BANDWIDTH.match(detail):
-                found[match[1].lower()] = max(found.get(match[1].lower(), 0.0), float(match[2]))
-        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,10 +53,6 @@ class QorAssessment:
         """Whether a link that shows this should be stopped."""
         return self.score <= HOPELESS
 
-    @property
-    def meaning(self) -> str:
-        return MEANING[self.score]
-
     def metrics(self) -> tuple[Metric, ...]:
         return metric_table({"qor_score": (self.score, "of 5")}, Fidelity.LINK, "vivado", self.tool_version)
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from token_model import TokenModel
 
-from compiler.analysis.token_model import TokenModel
 from compiler.errors import VerificationError
 from compiler.graph.task_graph import Access, Gate
 from compiler.simulator.timing.core import Plan

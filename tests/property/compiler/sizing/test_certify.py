@@ -64,7 +64,7 @@ def _design(name: str, rng: Random) -> TaskGraph:
         fusion_budget=rng.choice((1 << 20, 1 << 30)),
     )
     graph = planned_tasks(ALL[name](), knobs, U55C)
-    deeper = tuple(replace(s, depth=s.depth * rng.choice((1, 1, 7, 40))) for s in graph.streams)
+    deeper = tuple(s._replace(depth=s.depth * rng.choice((1, 1, 7, 40))) for s in graph.streams)
     return replace(graph, streams=deeper)
 
 

@@ -1,7 +1,6 @@
 """Depths by the linear program: no deadlock on random graphs, and never dearer than the sweeps of the search."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from random import Random
 
 from hypothesis import given, settings
@@ -42,7 +41,7 @@ def test_no_order_of_execution_deadlocks(
     graph = RandomTasks(edges, data.draw)
     tasks = graph.tasks()
     depths = lp_depths(TaskGraph("g", 1, tuple(tasks), tuple(graph.streams)), equalisation, MEMORIES)
-    streams = [replace(s, depth=depths[s.name]) for s in graph.streams]
+    streams = [s._replace(depth=depths[s.name]) for s in graph.streams]
     assert runs_to_the_end(tasks, streams, random)
     assert not run(_network(tasks, streams)).deadlocked
     assert all(MIN_DEPTH <= s.depth <= max(MIN_DEPTH, s.tokens) for s in streams)

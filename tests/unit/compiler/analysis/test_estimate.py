@@ -20,7 +20,7 @@ WIDE = Knobs(default_tile_size=64, overall_unroll=1024, stream_width=2048)
 
 
 def with_depth(tasks: TaskGraph, stream: str, depth: int) -> TaskGraph:
-    streams = tuple(replace(s, depth=depth) if s.name == stream else s for s in tasks.streams)
+    streams = tuple(s._replace(depth=depth) if s.name == stream else s for s in tasks.streams)
     return replace(tasks, streams=streams)
 
 
@@ -33,7 +33,7 @@ def test_a_task_that_starts_late_still_waits_for_what_its_fifo_could_not_hold():
     shallow, _ = schedule(with_depth(tasks, stream.name, 2), U55C)
     deep, _ = schedule(with_depth(tasks, stream.name, stream.tokens), U55C)
     reader = stream.target
-    loading = transfer_cycles(tasks, U55C)[load.name]
+    loading = transfer_cycles(tasks.tasks, U55C)[load.name]
     assert deep[reader].start > loading, "the case needs a reader that starts after the load could end"
     rest = (1 - (2 + adapter_tokens(load, U55C)) / stream.tokens) * loading
     assert rest > 100
@@ -44,7 +44,7 @@ def test_a_task_that_starts_late_still_waits_for_what_its_fifo_could_not_hold():
 def test_a_load_is_never_faster_than_its_hbm_channel():
     tasks = planned_tasks(mlp(), WIDE, U55C)
     for load in (t for t in tasks.transfers if isinstance(t, LoadTask)):
-        assert transfer_cycles(tasks, U55C)[load.name] >= 64 * load.dma.words / U55C.channel_bytes_per_cycle
+        assert transfer_cycles(tasks.tasks, U55C)[load.name] >= 64 * load.dma.words / U55C.channel_bytes_per_cycle
 
 
 def test_traffic_counts_whole_words():

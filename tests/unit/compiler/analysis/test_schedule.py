@@ -126,19 +126,28 @@ def test_a_load_waits_for_a_late_reader_with_what_fifo_and_adapter_hold(depth: i
     assert error(tasks) == pytest.approx(0.0, abs=0.02)
 
 
+@pytest.mark.parametrize(("before", "after"), [(2, 4096), (4096, 2)])
+def test_what_is_kept_of_a_schedule_is_not_that_of_other_fifos(before: int, after: int):
+    first = weights_behind(before)
+    then = replace(first, streams=weights_behind(after).streams)  # the same tasks
+    found = [schedule(tasks, U55C) for tasks in (first, then, first)]
+    assert found[1] == schedule(weights_behind(after), U55C)
+    assert found[0] == found[2] != found[1]
+
+
 def test_ports_that_share_a_channel_share_its_rate():
     alone = weights_behind(2)
     narrow = replace(U55C, hbm=replace(U55C.hbm, channels=1))
-    cycles = transfer_cycles(alone, U55C)["params"]
+    cycles = transfer_cycles(alone.tasks, U55C)["params"]
     # The other load moves a single word.
-    assert transfer_cycles(alone, narrow)["params"] == pytest.approx(cycles * 4097 / 4096)
-    assert transfer_cycles(alone, narrow)["load"] == pytest.approx(transfer_cycles(alone, U55C)["load"] * 2)
+    assert transfer_cycles(alone.tasks, narrow)["params"] == pytest.approx(cycles * 4097 / 4096)
+    assert transfer_cycles(alone.tasks, narrow)["load"] == pytest.approx(transfer_cycles(alone.tasks, U55C)["load"] * 2)
 
 
 def test_bursts_at_random_addresses_take_as_long_as_measured():
     loops = (Loop(64, 1, None), Loop(2, TOKEN[0], 0))  # two words again and again
     alone, streamed = weights_behind(2), ITensor(TOKEN, "f32", loops)
-    streams = tuple(replace(s, itensor=streamed) if s.name == "weights" else s for s in alone.streams)
+    streams = tuple(s._replace(itensor=streamed) if s.name == "weights" else s for s in alone.streams)
     again = tuple(
         replace(t, timing=replace(t.timing, trips=(64, 2)), streamed=streamed)
         if isinstance(t, LoadTask) and t.name == "params"
@@ -147,7 +156,7 @@ def test_bursts_at_random_addresses_take_as_long_as_measured():
     )
     tasks = replace(alone, tasks=again, streams=streams)
     nanoseconds = 64 * 128 / 9.6  # 64 bursts of 128 bytes
-    assert transfer_cycles(tasks, U55C)["params"] == pytest.approx(nanoseconds * U55C.clock_mhz * 1e-3)
+    assert transfer_cycles(tasks.tasks, U55C)["params"] == pytest.approx(nanoseconds * U55C.clock_mhz * 1e-3)
 
 
 @pytest.mark.parametrize("unroll", [1, 16, 256])
@@ -157,7 +166,7 @@ def test_small_designs_take_as_long_as_simulated(graph: LinalgGraph, unroll: int
     deep = replace(
         tasks,
         streams=tuple(
-            s if tasks.task[s.source].kind == "load" else replace(s, depth=max(2, s.tokens)) for s in tasks.streams
+            s if tasks.task[s.source].kind == "load" else s._replace(depth=max(2, s.tokens)) for s in tasks.streams
         ),
     )
     assert error(deep) == pytest.approx(0.0, abs=0.05)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
+from processes import gone, until
 
 from compiler.errors import InvalidInputError, MillraceError, ToolError
 from compiler.frontend.bundle import bundle_key, import_model, load_bundle
@@ -42,7 +43,7 @@ def workers() -> list[psutil.Process]:
 
 def test_import_leaves_torch_alone() -> None:
     code = (
-        "import sys, compiler.frontend.bundle, compiler.frontend.interpret, compiler.frontend.show; "
+        "import sys, compiler.frontend.bundle, compiler.frontend.interpret; "
         "sys.exit(any(name.split('.')[0] in {'torch', 'torch_mlir', 'transformers'} for name in sys.modules))"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -132,8 +133,7 @@ import_model({str(model)!r}, Workload("tiny", "decode", 4, "f32"), Path({str(tmp
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
     pids = [int(pid) for pid in done.stdout.split()]
     assert pids, done.stderr
-    left = [psutil.Process(pid) for pid in pids if psutil.pid_exists(pid)]
-    assert psutil.wait_procs(left, timeout=60)[1] == []
+    until(lambda: all(gone(pid) for pid in pids))
 
 
 def test_timeout(model: Path, tmp_path: Path) -> None:

@@ -1,10 +1,9 @@
 """XRT's tool in PATH."""
 
-import time
 from pathlib import Path
 
-import psutil
 import pytest
+from processes import gone, until
 
 from compiler.measurement import xbutil
 from compiler.measurement.errors import MeasurementError
@@ -26,11 +25,5 @@ def test_nothing_is_left_of_a_call_that_does_not_end(tmp_path: Path, monkeypatch
     monkeypatch.setattr(xbutil, "EXAMINE_S", 1.0)
     with pytest.raises(MeasurementError, match=r"xbutil examine did not end within 1 s; look at the board with dmesg"):
         Xbutil(tool).examine()
-    program, deadline = int((tmp_path / "pid").read_text()), time.monotonic() + 60
-    while _lives(program) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not _lives(program)
-
-
-def _lives(pid: int) -> bool:
-    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    program = int((tmp_path / "pid").read_text())
+    until(lambda: gone(program))

@@ -108,13 +108,13 @@ def _renamed(graph: TaskGraph, k: int) -> TaskGraph:
         )
         for t in graph.tasks
     )
-    streams = (replace(s, name=f"{s.name}{k}", source=f"{s.source}{k}", target=f"{s.target}{k}") for s in graph.streams)
+    streams = (s._replace(name=f"{s.name}{k}", source=f"{s.source}{k}", target=f"{s.target}{k}") for s in graph.streams)
     return TaskGraph(graph.name, k + 1, tuple(tasks), tuple(streams))
 
 
 def test_whole_streams_are_left_alone():
     graph = softmax_rows()
-    deep = replace(graph, streams=tuple(replace(s, depth=240) for s in graph.streams))
+    deep = replace(graph, streams=tuple(s._replace(depth=240) for s in graph.streams))
     sizing = size(deep, "whole", U55C)
     assert sizing.kernels == ()
     assert sizing.summary_json() == []

@@ -94,7 +94,7 @@ def test_kernels_are_planned_each_by_itself():
         for t in graph.tasks
     )
     streams = tuple(
-        replace(s, name=f"{s.name}_b", source=f"{s.source}_b", target=f"{s.target}_b") for s in graph.streams
+        s._replace(name=f"{s.name}_b", source=f"{s.source}_b", target=f"{s.target}_b") for s in graph.streams
     )
     both = TaskGraph("two", 2, (*graph.tasks, *second), (*graph.streams, *streams))
     depths = lp_depths(both, "conservative", MEMORIES)

@@ -1,6 +1,5 @@
 """Runs of one kernel with other depths: what is compared with what, and what is counted."""
 
-from dataclasses import replace
 from random import Random
 
 import pytest
@@ -89,7 +88,7 @@ def test_a_try_under_the_floor_must_also_do_with_one_iteration_in_each_task():
 def test_the_floor_deadlocks_in_no_order_of_execution(name: str):
     graph = BY_HAND[name]()
     trial = trial_of(graph)
-    streams = [replace(s, depth=trial.floor[s.name]) for s in graph.streams]
+    streams = [s._replace(depth=trial.floor[s.name]) for s in graph.streams]
     for seed in range(5):
         assert runs_to_the_end(graph.tasks, streams, Random(seed))
 

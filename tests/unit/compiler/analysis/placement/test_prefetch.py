@@ -23,7 +23,7 @@ def late_reader() -> TaskGraph:
 
 
 def with_depths(tasks: TaskGraph, depths: dict[str, int]) -> TaskGraph:
-    return replace(tasks, streams=tuple(replace(s, depth=depths.get(s.name, s.depth)) for s in tasks.streams))
+    return replace(tasks, streams=tuple(s._replace(depth=depths.get(s.name, s.depth)) for s in tasks.streams))
 
 
 def test_what_loads_ahead_shortens_the_design() -> None:

@@ -13,7 +13,6 @@ def test_text() -> None:
         ("SC version", "passed"),
         ("DMA", "failed"),
     ]
-    assert report.checks[2].bandwidths_mb_s == {"write": 6669.4, "read": 6226.3}
     (failure,) = report.failures
     assert (failure.kind, failure.where) == ("device", "0000:3b:00.1")
     assert failure.message == "the board fails the check DMA: DMA test data integrity check failed"
@@ -22,7 +21,6 @@ def test_text() -> None:
 def test_json() -> None:
     report = parse_validation(read_source(synthetic_fixture("xbutil/small_validate.json")))
     assert [(c.name, c.status) for c in report.checks] == [("DMA", "passed"), ("HBM", "failed"), ("vcu", "skipped")]
-    assert report.checks[0].bandwidths_mb_s == {"write": 9000.5}
     assert [f.message for f in report.failures] == ["the board fails the check HBM: no such xclbin"]
 
 
@@ -35,7 +33,6 @@ def test_a_real_failure() -> None:
     report = parse_validation(read_source(vitis_fixture("xbutil/alveocards_xbutil_validate_dma_FAIL.txt")))
     (check,), (failure,) = report.checks, report.failures
     assert (check.name, check.status, len(check.errors)) == ("DMA", "failed", 13)
-    assert check.bandwidths_mb_s == {"write": 6949.5, "read": 6394.4}
     assert "integrity check failed.: Input/output error (13 times)" in failure.message
 
 

@@ -11,7 +11,6 @@ SMALL = "impl/small_qor_assessment.rpt"
 def test_a_likely_design() -> None:
     report = parse_qor_assessment(read_source(synthetic_fixture(SMALL)))
     assert (report.score, report.said, report.state) == (4, "Timing will likely meet", "Optimized")
-    assert report.meaning == "timing will likely be met"
     assert report.scores == {"Utilization": 5, "Timing": 4}
     assert report.review == (Finding("WNS", "-0.100", "-0.130"),)
     assert (report.stop, report.failures) == (False, ())
