@@ -108,7 +108,7 @@ def _buildable(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> bool:
 def unbounded(tasks: TaskGraph) -> TaskGraph:
     """`tasks` with FIFOs that never fill, except those behind loads."""
     streams = tuple(
-        s if tasks.task[s.source].kind == "load" else replace(s, depth=max(s.depth, s.tokens)) for s in tasks.streams
+        s if tasks.task[s.source].kind == "load" else s._replace(depth=max(s.depth, s.tokens)) for s in tasks.streams
     )
     return replace(tasks, streams=streams)
 

@@ -136,7 +136,7 @@ def memories(
 
 
 def with_depths(tasks: TaskGraph, depths: dict[str, int]) -> list[Stream]:
-    return [replace(s, depth=depths[s.name]) for s in tasks.streams]
+    return [s._replace(depth=depths[s.name]) for s in tasks.streams]
 
 
 def smaller_fails(trial: Trial, depths: dict[str, int]) -> Iterable[bool]:

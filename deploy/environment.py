@@ -47,8 +47,8 @@ class Size:
 SIZES = {
     ("product", "cpu"): Size(0.5, 1.8),
     ("product", "cuda"): Size(3.1, 5.9),
-    ("test", "cpu"): Size(0.2, 0.6),
-    ("test", "cuda"): Size(0.2, 0.6),
+    ("test", "cpu"): Size(0.3, 1.0),
+    ("test", "cuda"): Size(0.3, 1.0),
 }
 
 

@@ -15,19 +15,13 @@ from db.repositories import attempts, builds
 from db.types import utcnow
 
 
-def renew(session: Session, build_id: str, token: int, seconds: float) -> bool:
-    """Push the expiry out; False when the lease is no longer held with `token`."""
-    values = {"lease_expires": utcnow() + timedelta(seconds=seconds)}
-    return _update(session, _held(build_id, token), values)
-
-
 def holds(session: Session, build_id: str, token: int) -> bool:
     """True while `token` is the newest lease and was not released, revoked or cancelled."""
     return session.scalar(select(Build.id).where(_held(build_id, token))) is not None
 
 
 def renew_all(session: Session, pairs: Collection[tuple[str, int]], seconds: float) -> set[tuple[str, int]]:
-    """`renew` for all (id, token) at once; those that are still held."""
+    """Push the expiry of all (id, token) out; those that are still held."""
     expires = utcnow() + timedelta(seconds=seconds)
     statement = update(Build).where(_among(pairs)).values(lease_expires=expires).returning(Build.id, Build.lease_token)
     rows = session.execute(statement, execution_options={"synchronize_session": False})

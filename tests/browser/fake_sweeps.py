@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 from fake_builds import ago
 
 if TYPE_CHECKING:
-    from fake_api import Exploration, Handler
+    from fake_api import Design, Exploration, Handler
 
 Json = dict[str, Any]
 _DAY = 86_400
 _CAUSE = {"what": "tool vitis_hls", "before": "2023.2", "after": "2024.1", "stages": ["csynth", "cosim", "link"]}
 _OPTION = {"what": "option clock_mhz", "before": "300", "after": "250", "stages": ["csynth"]}
+_SLOT = "gpt2 decode 64 w4a8 u55c"
+_VOLUME = {"hypervolume_before": 14.2, "hypervolume_after": 13.29, "change": -0.064}
 
 
 def _run(id_: str, sweep: str, state: str, age: float, index: float | None, **values: Any) -> Json:
@@ -129,140 +131,78 @@ def comparison(before: "Exploration", after: "Exploration") -> Json:
     """A run that lost points, found one, and whose front moved; `before` and `after` have the same designs."""
     old = sorted((d for d in before.designs.values() if d.on_front), key=lambda d: d.latency_us)
     new = sorted((d for d in after.designs.values() if d.on_front), key=lambda d: d.latency_us)
+    front = _front(old, new)
+    same = {"new": [], "new_count": 0, "lost": [], "lost_count": 0, "moved": [], "moved_count": 0}
+    unmoved = {**front, **same, "change": 0.0, "after": len(old)}
+    other = {
+        "state": "done", "error": None, "differences": [], "changes": [], "difference_count": 0,
+        "baseline_exploration": before.id,
+    }  # fmt: skip
+    still = {"slot": _SLOT.replace("64", "512"), "exploration": before.id, "result": "same", "fronts": [unmoved]}
+    red = {"slot": _SLOT, "exploration": after.id, "result": "regressed", "fronts": [front]}
+    return {
+        **_judged(after.id, new[0]),
+        "slots": [{**other, **still}, {**other, **red, "changes": [_CAUSE, _OPTION], "difference_count": 17}],
+    }
+
+
+def _front(old: "list[Design]", new: "list[Design]") -> Json:
     keys, were = {d.number for d in new}, {d.number: d for d in old}
-    point = lambda d: {"id": d.id, "number": d.number, "objectives": [d.latency_us, d.energy_uj]}  # noqa: E731
+    objectives = lambda d: [d.latency_us, d.energy_uj]  # noqa: E731
+    point = lambda d: {"id": d.id, "number": d.number, "objectives": objectives(d)}  # noqa: E731
     moved = [
-        {
-            "id": d.id,
-            "number": d.number,
-            "before": [were[d.number].latency_us, were[d.number].energy_uj],
-            "after": [d.latency_us, d.energy_uj],
-        }
+        {"id": d.id, "number": d.number, "before": objectives(were[d.number]), "after": objectives(d)}
         for d in new
         if d.number in were and were[d.number].latency_us != d.latency_us
     ]
     lost, fresh = [point(d) for d in old if d.number not in keys], [point(d) for d in new if d.number not in were]
-    front = {
+    counted = {"new": fresh, "lost": lost, "moved": moved}
+    return {
         "fidelity": "estimate",
         "before": len(old),
         "after": len(new),
-        "hypervolume_before": 14.2,
-        "hypervolume_after": 13.29,
-        "change": -0.064,
-        "new": fresh,
-        "new_count": len(fresh),
-        "lost": lost,
-        "lost_count": len(lost),
-        "moved": moved,
-        "moved_count": len(moved),
+        **_VOLUME,
+        **counted,
+        **{f"{name}_count": len(points) for name, points in counted.items()},
     }
-    slot, design = "gpt2 decode 64 w4a8 u55c", {"id": new[0].id, "number": new[0].number}
+
+
+def _judged(exploration: str, design: "Design") -> Json:
+    """What got worse, and better: a metric of each kind."""
     metric = {
-        "slot": slot,
-        "exploration": after.id,
-        "kind": "metric",
-        "design": design,
-        "stage": "csynth",
-        "fidelity": "csynth",
-    }
-    latency = {
-        **metric,
-        "metric": "latency",
-        "unit": "us",
-        "before": 412.0,
-        "after": 437.5,
-        "change": 0.0619,
-        "causes": [_CAUSE],
-    }
-    lut = {
-        **metric,
-        "metric": "lut",
-        "unit": "LUT",
-        "before": 401_220.0,
-        "after": 431_902.0,
-        "change": 0.0765,
-        "causes": [_CAUSE, _OPTION],
-    }
-    volume = {
-        **metric,
-        "kind": "hypervolume",
-        "stage": None,
-        "fidelity": "estimate",
-        "metric": "hypervolume",
-        "unit": None,
-    }
-    volume |= {"before": 14.2, "after": 13.29, "change": -0.064, "causes": []}
-    name = f"design {design['number']} (front)"
-    text = f"{name} passed link and fails now: timing: worst slack -1.9 ns; tool vitis_hls 2023.2 -> 2024.1"
-    link = {
-        **metric,
-        "kind": "stage",
-        "stage": "link",
-        "metric": None,
-        "fidelity": None,
-        "unit": None,
-        "before": None,
-        "after": None,
-        "change": None,
-    }
-    better = {
-        **metric,
-        "metric": "dsp",
-        "unit": "DSP",
-        "before": 1200.0,
-        "after": 1140.0,
-        "change": -0.05,
-        "front": True,
-        "worse": False,
-    }
-    regressions = [
-        {"text": text, **link, "causes": [_CAUSE]},
-        {"text": "", **latency},
-        {"text": "", **lut},
-        {"text": "", **volume},
-    ]
-    other = {"state": "done", "error": None, "differences": [], "changes": [], "difference_count": 0}
+        "slot": _SLOT, "exploration": exploration, "kind": "metric", "stage": "csynth", "fidelity": "csynth",
+        "design": {"id": design.id, "number": design.number},
+    }  # fmt: skip
+    latency = _change("latency", "us", 412.0, 437.5, 0.0619, [_CAUSE])
+    lut = _change("lut", "LUT", 401_220.0, 431_902.0, 0.0765, [_CAUSE, _OPTION])
+    volume = _change("hypervolume", None, 14.2, 13.29, -0.064, [])
+    volume |= {"kind": "hypervolume", "stage": None, "fidelity": "estimate"}
+    text = (
+        f"design {design.number} (front) passed link and fails now: timing: worst slack -1.9 ns; "
+        "tool vitis_hls 2023.2 -> 2024.1"
+    )
+    link = {"kind": "stage", "stage": "link", "fidelity": None, **_change(None, None, None, None, None, [_CAUSE])}
+    better = {**metric, **_change("dsp", "DSP", 1200.0, 1140.0, -0.05, []), "front": True, "worse": False}
+    for name in ("causes", "exploration", "kind", "stage"):
+        del better[name]
     return {
-        "regressions": regressions,
-        "improvements": [
-            {
-                k: better[k]
-                for k in ("slot", "design", "front", "metric", "fidelity", "unit", "before", "after", "change", "worse")
-            }
+        "regressions": [
+            {**metric, "text": text, **link},
+            *({**metric, "text": "", **m} for m in (latency, lut, volume)),
         ],
-        "slots": [
-            {
-                **other,
-                "slot": "gpt2 decode 512 w4a8 u55c",
-                "exploration": before.id,
-                "baseline_exploration": before.id,
-                "result": "same",
-                "fronts": [
-                    {
-                        **front,
-                        "new": [],
-                        "new_count": 0,
-                        "lost": [],
-                        "lost_count": 0,
-                        "moved": [],
-                        "moved_count": 0,
-                        "change": 0.0,
-                        "after": len(old),
-                    }
-                ],
-            },
-            {
-                **other,
-                "slot": slot,
-                "exploration": after.id,
-                "baseline_exploration": before.id,
-                "result": "regressed",
-                "fronts": [front],
-                "changes": [_CAUSE, _OPTION],
-                "difference_count": 17,
-            },
-        ],
+        "improvements": [better],
     }
+
+
+def _change(
+    metric: str | None,
+    unit: str | None,
+    before: float | None,
+    after: float | None,
+    change: float | None,
+    causes: list[Json],
+) -> Json:
+    return {"metric": metric, "unit": unit, "before": before, "after": after, "change": change, "causes": causes}
 
 
 def _known(h: "Handler", id_: str) -> Json:

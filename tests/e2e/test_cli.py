@@ -10,7 +10,8 @@ from typing import Any
 
 import psutil
 import pytest
-from running_service import PATIENCE, service_environment, service_starter, wait_for
+from processes import wait_for
+from running_service import PATIENCE, service_environment, service_starter
 
 pytestmark = pytest.mark.e2e
 

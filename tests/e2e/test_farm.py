@@ -11,8 +11,9 @@ from typing import Any
 import psutil
 import pytest
 import redis
+from processes import wait_for
 from running_farm import RunningFarm, farm_on, tools
-from running_service import PATIENCE, wait_for
+from running_service import PATIENCE
 from servers import PostgresServer, RedisServer, new_database
 
 from db.models import Build, NodeState

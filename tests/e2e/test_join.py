@@ -11,7 +11,8 @@ import httpx
 import pytest
 from checkout import copy_checkout
 from pages import blocks
-from running_service import PATIENCE, REPOSITORY, RunningService, StartService, leftovers, service_environment, wait_for
+from processes import wait_for
+from running_service import PATIENCE, REPOSITORY, RunningService, StartService, leftovers, service_environment
 from s3_server import BUCKET, s3_environment, s3_server
 from servers import PostgresServer, RedisServer
 

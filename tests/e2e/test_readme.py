@@ -16,7 +16,8 @@ import httpx
 import pytest
 from checkout import copy_checkout, make_environment
 from pages import ROOT, Block, blocks
-from running_service import leftovers, wait_for
+from processes import wait_for
+from running_service import leftovers
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 

@@ -14,7 +14,8 @@ from typing import Any
 
 import httpx
 import pytest
-from running_service import PATIENCE, START, RunningService, StartService, leftovers, service_environment, wait_for
+from processes import wait_for
+from running_service import PATIENCE, START, RunningService, StartService, leftovers, service_environment
 
 pytestmark = pytest.mark.e2e
 

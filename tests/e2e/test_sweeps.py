@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running_service import PATIENCE, RunningService, StartService, service_environment, wait_for
+from processes import wait_for
+from running_service import PATIENCE, RunningService, StartService, service_environment
 
 from db.engine import Database
 from db.repositories import sweeps

@@ -37,7 +37,7 @@ class LeaseContract:
     def test_renewal_keeps_it(self, database: Database, exploration: Exploration) -> None:
         taken = running(database, exploration, seconds=0)
         with database.write() as session:
-            assert leases.renew(session, taken.build_id, taken.token, 60)
+            assert leases.renew_all(session, [(taken.build_id, taken.token)], 60)
             assert leases.expired(session) == []
             assert leases.held(session) == [(taken.build_id, "a")]
 
@@ -83,7 +83,7 @@ class LeaseContract:
         if end not in ("cancelled", "failed"):
             again(database)
         with database.write() as session:
-            assert not leases.renew(session, old.build_id, old.token, 60)
+            assert not leases.renew_all(session, [(old.build_id, old.token)], 60)
             assert not leases.holds(session, old.build_id, old.token)
             assert not leases.release(session, old.build_id, old.token)
         with pytest.raises(LeaseLostError), database.write() as session:

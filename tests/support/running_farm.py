@@ -14,7 +14,8 @@ from typing import Any
 
 import psutil
 from gates import gate
-from running_service import PATIENCE, REPOSITORY, wait_for
+from processes import wait_for
+from running_service import PATIENCE, REPOSITORY
 
 from db.migrate import upgrade
 from db.models import Build, Stage

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,22 +11,11 @@ from typing import Any
 
 import httpx
 import psutil
-import pytest
+from processes import wait_for
 
 REPOSITORY = Path(__file__).parents[2]
 PATIENCE = 180.0
 """Seconds that a test waits for what must happen: only where it does not happen are they spent."""
-
-
-def wait_for(condition: Callable[[], Any], seconds: float, what: str) -> Any:
-    """The first true value of `condition`."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.05)
-    pytest.fail(f"waited {seconds} s for {what}")
 
 
 @dataclass

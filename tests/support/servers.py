@@ -17,7 +17,7 @@ from pathlib import Path
 
 import redis
 import sqlalchemy as sa
-from running_service import wait_for
+from processes import wait_for
 
 from worker.redis_server import server_binary
 

@@ -45,8 +45,13 @@ def start(farm: Farm, sweep: Sweep) -> SweepRun:
 def run_through(farm: Farm, sweep: Sweep, gxx: str = OLD) -> SweepRun:
     """A run to its end, on a node with that g++."""
     announce(farm, **{"g++": gxx})
+    return go_on(farm, start(farm, sweep), gxx)
+
+
+def go_on(farm: Farm, run: SweepRun, gxx: str = OLD) -> SweepRun:
+    """A run that was started to its end, on a node with that g++, whatever this machine has."""
+    announce(farm, **{"g++": gxx})
     with patch("worker.ladder.versions.gxx_version", lambda: gxx):
-        run = start(farm, sweep)
         work(farm)
     return run_now(farm, run.id)
 

@@ -7,6 +7,7 @@ parts, and what a killed writer leaves of them is for a lifecycle rule of the bu
 
 import logging
 import os
+import ssl
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
@@ -14,6 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import certifi
 import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, PermissionDeniedError, UnauthenticatedError
 from obstore.store import S3Store as Bucket
@@ -37,8 +39,16 @@ def open_s3(url: str, cache: Path, cache_bytes: int) -> "S3Store":
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
     client: Any = {"connect_timeout": timedelta(seconds=5), "allow_http": endpoint.startswith("http://")}
     retry: Any = {"max_retries": _RETRIES, "retry_timeout": _RETRY_FOR}
+    _find_authorities()
     with _explained(url):
         return S3Store(url, Bucket.from_url(url, client_options=client, retry_config=retry), Cache(cache, cache_bytes))
+
+
+def _find_authorities() -> None:
+    """Name a bundle of certificate authorities where the system has none: obstore makes no client without one."""
+    system = ssl.get_default_verify_paths()
+    if not (system.cafile or (system.capath and any(Path(system.capath).iterdir()))):
+        os.environ["SSL_CERT_FILE"] = certifi.where()
 
 
 class S3Store(ArtifactStore):

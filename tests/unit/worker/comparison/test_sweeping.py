@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sweeps import NEW, add_sweep, run_now, run_through, start, sweep_now
+from sweeps import NEW, add_sweep, go_on, run_now, run_through, start, sweep_now
 
 from db.errors import ConflictError
 from db.models import ExplorationState, SweepRun
@@ -158,17 +158,8 @@ def test_a_run_ends_once_and_not_before_its_explorations(farm: Farm) -> None:
     run = start(farm, sweep)
     assert not sweeping.finish(farm, run.id)
     assert run_now(farm, run.id).state == "running"
-    done = run_through_started(farm, run)
-    assert done.state == "changed"
+    assert go_on(farm, run).state == "changed"
     assert not sweeping.finish(farm, run.id)
-
-
-def run_through_started(farm: Farm, run: SweepRun) -> SweepRun:
-    from farm_states import announce, work
-
-    announce(farm, **{"g++": "12.2.0"})
-    work(farm)
-    return run_now(farm, run.id)
 
 
 def test_what_was_not_simulated_before_becomes_the_baseline(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:

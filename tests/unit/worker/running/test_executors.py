@@ -4,13 +4,13 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Generator
 from pathlib import Path
 
 import psutil
 import pytest
 from executor_jobs import mark_of
+from processes import gone, until
 
 from worker.running.executing import MOST_JOBS
 from worker.running.executors import Executor, Executors
@@ -46,17 +46,6 @@ def order(what: str, folder: Path) -> Order:
 
 def output(folder: Path) -> str:
     return (folder / "log").read_text()
-
-
-def until(condition: Callable[[], object], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
-
-
-def gone(pid: int) -> bool:
-    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
 def test_one_process_does_many_jobs_each_with_a_log_of_its_own(
@@ -199,8 +188,8 @@ def test_nothing_outlives_a_killed_worker(tmp_path: Path) -> None:
     worker = subprocess.Popen([sys.executable, "-c", WORKER, str(tmp_path / "log")], env=ENVIRONMENT)
     until(lambda: (tmp_path / "log").exists() and output(tmp_path).strip())
     tool = int(output(tmp_path))
+    until(lambda: len(psutil.Process(worker.pid).children(recursive=True)) >= 4)  # guard and job of two executors
     tree = [p.pid for p in psutil.Process(worker.pid).children(recursive=True)]
-    assert len(tree) >= 4  # guard and job of two executors
     worker.kill()
     worker.wait()
     until(lambda: all(gone(pid) for pid in (tool, *tree)))

@@ -4,12 +4,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 import pytest
+from processes import gone, until
 
 from worker.running.guard import STOPPED
 
@@ -30,17 +29,6 @@ def start(tmp_path: Path, rest: str) -> tuple[subprocess.Popen[bytes], int]:
     process = subprocess.Popen([sys.executable, "-c", JOB.format(rest=rest), str(os.getpid()), str(file)])
     until(lambda: file.exists() and file.read_text().strip())
     return process, int(file.read_text())
-
-
-def until(condition: Callable[[], object], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
-
-
-def gone(pid: int) -> bool:
-    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
 @pytest.mark.parametrize(("rest", "status"), [("sys.exit(7)", 7), ("os.kill(os.getpid(), 9)", 128 + 9), ("", 0)])

@@ -66,7 +66,7 @@ def test_a_design_is_timed(tasks: TaskGraph, tmp_path: Path) -> None:
 
 def test_a_deadlock_is_an_outcome_with_an_explanation(tasks: TaskGraph, tmp_path: Path) -> None:
     """The skip connection around the two products has room for two tokens."""
-    short = replace(tasks, streams=tuple(replace(s, depth=2) for s in tasks.streams))
+    short = replace(tasks, streams=tuple(s._replace(depth=2) for s in tasks.streams))
     found = STAGES.simulate(written(short, tmp_path))
     assert found.deadlock is not None
     waits = found.document["deadlock"]["cycle"]

@@ -28,6 +28,14 @@ def test_bucket(tmp_path: Path) -> None:
     assert store.url == "s3://bucket/some/prefix"
 
 
+def test_bucket_where_the_system_has_no_certificate_authorities(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
+        monkeypatch.setenv(name, str(tmp_path / "none"))
+    assert isinstance(open_store(Settings(home=tmp_path, store_url="s3://bucket/some/prefix")), S3Store)
+
+
 @pytest.mark.parametrize("url", ["/srv/store", "s3:bucket", "s3://", "file://host/x", "gs://bucket", "s3://b/p?x=1"])
 def test_other_addresses_are_refused(tmp_path: Path, url: str) -> None:
     with pytest.raises(SettingsError, match=r"MILLRACE_STORE_URL .* expected s3://bucket/prefix"):

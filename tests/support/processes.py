@@ -1,0 +1,32 @@
+"""Processes that tests wait for."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import psutil
+import pytest
+
+
+def wait_for(condition: Callable[[], Any], seconds: float, what: str) -> Any:
+    """The first true value of `condition`, however slow the machine is; the test fails where it never comes."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.02)
+    pytest.fail(f"waited {seconds} s for {what}")
+
+
+def gone(pid: int) -> bool:
+    """Whether the process has ended, buried or not: it may do so between two questions about it."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def until(condition: Callable[[], object]) -> None:
+    """Wait a minute for it."""
+    wait_for(condition, 60, "it")
