@@ -11,7 +11,7 @@ from db.errors import NotFoundError
 from db.models import Artifact, Build
 
 _NOT_YET = datetime.min.replace(tzinfo=UTC)
-_TOGETHER = ("simulation.json", "dataflow.json")
+_DESCRIPTION = "design.json"  # has the digests of all files that the compiler wrote
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +44,21 @@ def replace(session: Session, build_id: str, design_id: str | None, files: Seque
 
 def of_design(session: Session, design_id: str) -> Sequence[Artifact]:
     """Files of the newest done build of each stage, else of the newest, by path; of the same path that of the build
-    that ended later. What belongs together is of one build: a simulation beside the graph that it simulated.
+    that ended later. All are of one compile: what another version of the compiler left is not among them.
     """
-    chosen = _newest_of_stages(session, design_id)
-    files: dict[str, dict[str, Artifact]] = {build.id: {} for build in chosen}
-    for artifact in session.scalars(select(Artifact).where(Artifact.build_id.in_(files))):
-        files[artifact.build_id][artifact.path] = artifact
     merged: dict[str, Artifact] = {}
-    for build in chosen:
-        merged |= files[build.id]
-    _keep_together(merged, [files[build.id] for build in chosen])
+    for _, files in _of_one_compile(session, design_id):
+        merged |= files
     return [merged[path] for path in sorted(merged)]
+
+
+def _of_one_compile(session: Session, design_id: str) -> list[tuple[Build, dict[str, Artifact]]]:
+    """The builds whose files count, in the order in which they ended: of those that compiled the design the newest, and
+    the others that made the same of it.
+    """
+    found = [(build, _files(session, build)) for build in _newest_of_stages(session, design_id)]
+    compiled = [files[_DESCRIPTION].digest for _, files in found if _DESCRIPTION in files]
+    return [(b, files) for b, files in found if _DESCRIPTION not in files or files[_DESCRIPTION].digest == compiled[-1]]
 
 
 def _newest_of_stages(session: Session, design_id: str) -> list[Build]:
@@ -67,26 +71,17 @@ def _newest_of_stages(session: Session, design_id: str) -> list[Build]:
     return sorted(newest.values(), key=_ended)
 
 
+def _files(session: Session, build: Build) -> dict[str, Artifact]:
+    return {found.path: found for found in session.scalars(select(Artifact).where(Artifact.build_id == build.id))}
+
+
 def _ended(build: Build) -> tuple[datetime, str]:
     return build.finished_at or _NOT_YET, build.id
 
 
-def _keep_together(merged: dict[str, Artifact], sources: Sequence[dict[str, Artifact]]) -> None:
-    simulation, graph = _TOGETHER
-    if simulation not in merged or graph not in merged:
-        return
-    both = [files for files in sources if simulation in files and graph in files]
-    if both:
-        merged.update({path: both[-1][path] for path in _TOGETHER})
-    else:
-        del merged[simulation]
-
-
 def is_compiled(session: Session, design_id: str) -> bool:
     """Whether the whole design directory is stored; a simulation alone leaves what it read and found."""
-    query = select(Artifact.id).join(Build, Artifact.build_id == Build.id)
-    query = query.where(Build.design_id == design_id, Build.stage == "csim")
-    return session.scalars(query.limit(1)).first() is not None
+    return any(build.stage == "csim" for build, _ in _of_one_compile(session, design_id))
 
 
 def find(session: Session, design_id: str, path: str) -> Artifact:

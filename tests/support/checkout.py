@@ -41,7 +41,9 @@ def make_environment(folder: Path, checkout: Path) -> None:
     packages = ROOT / ".venv" / site.relative_to(folder)
     for name in _entries_of_the_product(packages):
         if (packages / name).is_dir():
-            shutil.copytree(packages / name, site / name, copy_function=_link)
+            # Another process may be writing byte code: under a name of its own until it is whole.
+            unfinished = shutil.ignore_patterns("*.pyc.*")
+            shutil.copytree(packages / name, site / name, ignore=unfinished, copy_function=_link)
         else:
             _link(str(packages / name), str(site / name))
     (site / "_millrace.pth").write_text(f"{checkout}\n")

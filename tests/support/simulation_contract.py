@@ -81,17 +81,31 @@ class SimulationContract:
             assert relations.files_of(session, failed)["half"] == "3" * 64
             assert list(relations.files_of(session, new)) == ["figure", "log"]
 
-    def test_a_simulation_stays_with_its_graph(self, database: Database, exploration: Exploration) -> None:
+    def test_files_are_of_one_compile(self, database: Database, exploration: Exploration) -> None:
+        """A simulation by another version of the compiler is left out; what it has made of the design decides if it is
+        newer, and the design is then not stored whole any more.
+        """
         with database.write() as session:
             [design] = add_designs(session, exploration, 1)
-            simulate = self._ended(session, exploration, design, "simulate", "a", 0)
-            csim = self._ended(session, exploration, design, "csim", "b", 1)
-            artifacts.replace(session, csim, design, files("dataflow.json", "code", digest="2"))
-            artifacts.replace(session, simulate, design, files("simulation.json", digest="1"))
-            assert [a.path for a in artifacts.of_design(session, design)] == ["code", "dataflow.json"]
-            artifacts.replace(session, simulate, design, files("simulation.json", "dataflow.json", digest="1"))
-            found = [(a.path, a.digest[0]) for a in artifacts.of_design(session, design)]
-            assert found == [("code", "2"), ("dataflow.json", "1"), ("simulation.json", "1")]
+            simulate = self._ended(session, exploration, design, "simulate", "a", 1)
+            csim = self._ended(session, exploration, design, "csim", "b", 2)
+            report = self._ended(session, exploration, design, "csynth", "c", 3)
+            simulation = ("dataflow.json", "design.json", "simulation.json")
+            artifacts.replace(session, csim, design, files("code", "dataflow.json", "design.json", digest="2"))
+            artifacts.replace(session, report, design, files("csynth.xml", digest="3"))
+            artifacts.replace(session, simulate, design, files(*simulation, digest="1"))
+            whole = [("code", "2"), ("csynth.xml", "3"), ("dataflow.json", "2"), ("design.json", "2")]
+            assert self._found(session, design) == whole
+            assert artifacts.is_compiled(session, design)
+            artifacts.replace(session, simulate, design, files(*simulation, digest="2"))
+            assert self._found(session, design) == [*whole, ("simulation.json", "2")]
+            artifacts.replace(session, simulate, design, files(*simulation, digest="1"))
+            builds.get(session, simulate).finished_at = utcnow() + timedelta(minutes=4)
+            assert self._found(session, design) == [("csynth.xml", "3"), *((path, "1") for path in simulation)]
+            assert not artifacts.is_compiled(session, design)
+
+    def _found(self, session: Session, design: str) -> list[tuple[str, str]]:
+        return [(a.path, a.digest[0]) for a in artifacts.of_design(session, design)]
 
     def _ended(
         self, session: Session, exploration: Exploration, design: str, stage: Stage, key: str, minute: int

@@ -93,7 +93,11 @@ class Chains:
 
 def chains_of(farm: Farm, session: Session, exploration: Exploration) -> Chains:
     """For the exploration, with the farm as it is now."""
-    return Chains(farm, session, exploration, announced_tools(session))
+    tools = announced_tools(session)
+    if farm.settings.database_url is None:
+        # The embedded farm is this machine. What its database says of g++ may be of another that the home came from.
+        tools = {queue: {name: v for name, v in known.items() if name != "g++"} for queue, known in tools.items()}
+    return Chains(farm, session, exploration, tools)
 
 
 def announced_tools(session: Session) -> dict[str, dict[str, str]]:

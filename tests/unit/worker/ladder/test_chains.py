@@ -1,5 +1,6 @@
 """Which tools the keys of builds are made with, whatever process makes them."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -8,7 +9,7 @@ from farm_states import add_designs, announce, builds_of, set_state
 from db.models import Exploration, Node
 from db.repositories import designs, nodes
 from worker.farm import Farm
-from worker.ladder.chains import DEFAULT_VITIS, announced_tools, newest_vitis, version_parts
+from worker.ladder.chains import DEFAULT_VITIS, announced_tools, chains_of, newest_vitis, version_parts
 from worker.ladder.flow import start_build
 
 
@@ -38,6 +39,16 @@ def test_the_newest_compiler_of_the_nodes_that_are_there_counts(farm: Farm) -> N
         gone.last_seen -= timedelta(hours=1)
     with farm.database.read() as session:
         assert announced_tools(session) == {"csim": {"g++": "13.1.0"}}
+
+
+def test_the_embedded_farm_takes_the_compiler_of_its_machine(farm: Farm, exploration: Exploration) -> None:
+    announce(farm, ("csim",))
+    with farm.database.write() as session:
+        nodes.announce(session, "before", {"csim": {"g++": "99.9.9"}}, {}, 1.0, 1.0, "1")
+        shared = replace(farm, settings=farm.settings.model_copy(update={"database_url": "postgresql://farm"}))
+        alone = replace(farm, settings=farm.settings.model_copy(update={"database_url": None}))
+        assert chains_of(shared, session, exploration).tools["csim"] == {"g++": "99.9.9"}
+        assert chains_of(alone, session, exploration).tools["csim"] == {}
 
 
 def test_a_chain_is_found_again_and_not_made_twice(farm: Farm, exploration: Exploration) -> None:
