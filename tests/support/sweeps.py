@@ -1,5 +1,7 @@
 """Sweeps in tests: stored on a farm, run by hand with the stand-in stages."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
@@ -44,16 +46,24 @@ def start(farm: Farm, sweep: Sweep) -> SweepRun:
 
 def run_through(farm: Farm, sweep: Sweep, gxx: str = OLD) -> SweepRun:
     """A run to its end, on a node with that g++."""
-    announce(farm, **{"g++": gxx})
-    return go_on(farm, start(farm, sweep), gxx)
+    with _machine(farm, gxx):
+        run = start(farm, sweep)
+    return go_on(farm, run, gxx)
 
 
 def go_on(farm: Farm, run: SweepRun, gxx: str = OLD) -> SweepRun:
     """A run that was started to its end, on a node with that g++, whatever this machine has."""
-    announce(farm, **{"g++": gxx})
-    with patch("worker.ladder.versions.gxx_version", lambda: gxx):
+    with _machine(farm, gxx):
         work(farm)
     return run_now(farm, run.id)
+
+
+@contextmanager
+def _machine(farm: Farm, gxx: str) -> Generator[None]:
+    """The farm's one machine has that g++."""
+    announce(farm, **{"g++": gxx})
+    with patch("worker.ladder.versions.gxx_version", lambda: gxx):
+        yield
 
 
 def run_now(farm: Farm, run_id: str) -> SweepRun:
