@@ -11,7 +11,9 @@ from cli.output import console, emit_json, table, verdict_word
 from cli.stages import Stages
 
 if TYPE_CHECKING:
-    from compiler.verify import Verdict
+    from rich.table import Table
+
+    from compiler.proof.verdict import Verdict
 
 
 def csim(
@@ -34,7 +36,7 @@ def csim(
 
         millrace csim d --json | jq .outputs
     """
-    from compiler.verify import csim as simulate
+    from compiler.proof.csim import csim as simulate
 
     with Stages(quiet=as_json) as stages:
         verdict = simulate(directory, stages.start, timeout, allow_edited=allow_edited)
@@ -61,10 +63,30 @@ def show_verdict(verdict: "Verdict") -> None:
     columns = ("output", ">max abs error", ">max rel error", ">rms rel error", ">tolerance of max rel", "verdict")
     console.print(table("", columns, rows))
     console.print(f"{verdict_word(verdict.passed)} against {verdict.reference} in {verdict.seconds:.1f} s")
+    proven = "proven" if verdict.passed else "checked"
+    console.print(f"{proven}, {verdict.tasks_checked} of {verdict.tasks} tasks")
+    if verdict.unchecked:
+        console.print(f"not checked: {', '.join(verdict.unchecked)}", markup=False)
     if verdict.edited:
         console.print(f"not the design as it was compiled, edited since: {', '.join(verdict.edited)}", markup=False)
-    if verdict.tasks_checked:
-        found = f"{verdict.integer_mismatches} differences"
-        console.print(f"{verdict.tasks_checked} integer tasks compared bit by bit with their definitions: {found}")
+    console.print(_tasks(verdict))
     if not verdict.passed:
         console.print(verdict.message, markup=False)
+
+
+def _tasks(verdict: "Verdict") -> "Table":
+    """How close each kind of task came to what its operation gives, and to the network."""
+    columns = ("tasks", "compared with", ">how many", ">elements", ">wrong", ">largest difference of what is allowed")
+    against = {"local": "its operation", "global": "the network"}
+    rows = [
+        (
+            check["kind"],
+            against[check["scope"]],
+            f"{check['tasks']}",
+            f"{check['elements']:,}",
+            f"{check['wrong']}",
+            f"{100 * check['used']:.0f} %" if check["used"] else "none",
+        )
+        for check in verdict.checks
+    ]
+    return table("", columns, rows)

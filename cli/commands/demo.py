@@ -81,7 +81,7 @@ def _print_verdicts(reader: Reader, front: list["DesignSummary"]) -> None:
         ">max rel error",
         ">rms rel error",
         ">tolerance of max",
-        ">integer mismatches",
+        ">tasks proven",
         "verdict",
     )
     console.print(table("C simulation of the emitted C++ against PyTorch", columns, rows))
@@ -99,7 +99,7 @@ def _verdict_rows(reader: Reader, design: "DesignSummary") -> list[tuple[str, ..
             f"{output['max_rel_error']:.2g}",
             f"{output['rms_rel_error']:.2g}",
             f"{output['tolerance']:.2g}",
-            f"{verdict['integer_mismatches']} in {verdict['tasks_checked']} tasks",
+            f"{verdict['tasks_checked']} of {verdict['tasks']}",
             verdict_word(output["passed"]),
         )
         for output in verdict["outputs"]

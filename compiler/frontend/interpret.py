@@ -70,11 +70,11 @@ def evaluate_op(op: LinalgOp, graph: LinalgGraph, inputs: Sequence[Array]) -> tu
     if op.kind == "concat":
         return (_concat(op, inputs),)
     assert op.body is not None
-    loops = tuple(op.true_loops[d] if d in op.masked else extent for d, extent in enumerate(op.loops))
+    loops = evaluated_loops(op)
     inputs = [crop_array(a, [loops[d] for d in o.dims]) for a, o in zip(inputs, op.inputs, strict=True)]
     if op.reduction is not None and op.reduction.combiner == "add" and op.body.is_product:
         return (_contract(op, op.body, inputs),)
-    arguments = [_spread(a, o, len(op.loops)) for a, o in zip(inputs, op.inputs, strict=True)]
+    arguments = [spread(a, o, len(op.loops)) for a, o in zip(inputs, op.inputs, strict=True)]
     points = np.broadcast_to(evaluate_body(op.body, arguments), loops)
     if op.reduction is not None:
         axes = tuple(d for d, kind in enumerate(op.iterators) if kind == "reduction")
@@ -82,7 +82,12 @@ def evaluate_op(op: LinalgOp, graph: LinalgGraph, inputs: Sequence[Array]) -> tu
         combine = _REDUCE[op.reduction.combiner]
         points = combine(points, axis=axes, initial=start, dtype=points.dtype, keepdims=True)
         points = points.reshape([1 if d in axes else n for d, n in enumerate(loops)])
-    return (_gather(points, op.outputs[0]),)
+    return (gather(points, op.outputs[0]),)
+
+
+def evaluated_loops(op: LinalgOp) -> tuple[int, ...]:
+    """Extents of the points that the operation computes: those that are masked stay out."""
+    return tuple(op.true_loops[d] if d in op.masked else extent for d, extent in enumerate(op.loops))
 
 
 def evaluate_body(body: Body, arguments: Sequence[Array]) -> Array:
@@ -99,7 +104,7 @@ def _scalar(op: ScalarOp, args: list[Array]) -> Array:
     if op.name == "arith.constant":
         return np.asarray(op.const, dtype)
     if op.name in {"arith.cmpf", "arith.cmpi"}:
-        return _COMPARE[PREDICATES[op.predicate]](*args)
+        return COMPARE[PREDICATES[op.predicate]](*args)
     if op.name not in _NUMPY:
         raise UnsupportedError(f"scalar operation {op.name} has no reference; add it to the interpreter")
     return np.asarray(_NUMPY[op.name](*args)).astype(dtype)
@@ -109,11 +114,32 @@ def _contract(op: LinalgOp, body: Body, inputs: Sequence[Array]) -> Array:
     """Sum of products, accumulated in the body's type."""
     assert op.reduction is not None
     dtype = NUMPY_DTYPE[body.dtype_of(body.result)]
-    a, b = (x.astype(dtype) for x in inputs)
-    maps = [list(o.dims) for o in (*op.inputs, *op.outputs)]
+    # Integers in double precision: those of a design stay far below 2^53, and numpy multiplies no others quickly.
+    computing = np.float32 if dtype is np.float32 else np.float64
+    a, b = (x.astype(computing) for x in inputs)
     with np.errstate(over="ignore", invalid="ignore"):  # of points that are padding
-        made = _einsum(a, maps[0], b, maps[1], maps[2], optimize=True)
-    return np.asarray(made + np.asarray(op.reduction.init, dtype), dtype)
+        made = contract(op, a, b) + op.reduction.init
+    return made.astype(dtype) if dtype is np.float32 else made.astype(np.int64).astype(dtype)
+
+
+def contract(op: LinalgOp, a: Array, b: Array) -> Array:
+    """Sums of products of the operation's two inputs, as a batch of matrix products where they are such."""
+    left, right, out = (operand.dims for operand in (*op.inputs, *op.outputs))
+    batch = [d for d in out if d in left and d in right]
+    rows, columns = [d for d in out if d not in right], [d for d in out if d not in left]
+    inner = [d for d in left if d in right and d not in out]
+    if {*left} != {*batch, *rows, *inner} or {*right} != {*batch, *columns, *inner}:
+        return np.asarray(_einsum(a, list(left), b, list(right), list(out), optimize=True))
+    extent = dict(zip((*left, *right), (*a.shape, *b.shape), strict=True))
+
+    def matrices(array: Array, dims: Sequence[int], *groups: list[int]) -> Array:
+        order = array.transpose([dims.index(d) for group in groups for d in group])
+        return order.reshape([prod(extent[d] for d in group) for group in groups])
+
+    product = matrices(a, left, batch, rows, inner) @ matrices(b, right, batch, inner, columns)
+    made = [*batch, *rows, *columns]
+    shaped = product.reshape([extent[d] for d in made]).transpose([made.index(d) for d in out])
+    return np.array(shaped, order="C")
 
 
 def _chunk(op: LinalgOp, array: Array) -> tuple[Array, ...]:
@@ -130,11 +156,11 @@ def _chunk(op: LinalgOp, array: Array) -> tuple[Array, ...]:
 
 def _concat(op: LinalgOp, inputs: Sequence[Array]) -> Array:
     """An input that loop `axis` does not index has extent one along it. Zeros follow the last where it is padded."""
-    spread = [_spread(a, o, len(op.loops)) for a, o in zip(inputs, op.inputs, strict=True)]
-    return _gather(pad_array(np.concatenate(spread, axis=op.axis), op.loops), op.outputs[0])
+    parts = [spread(a, o, len(op.loops)) for a, o in zip(inputs, op.inputs, strict=True)]
+    return gather(pad_array(np.concatenate(parts, axis=op.axis), op.loops), op.outputs[0])
 
 
-def _spread(array: Array, operand: Operand, rank: int) -> Array:
+def spread(array: Array, operand: Operand, rank: int) -> Array:
     """The operand with one dimension per loop, of extent 1 where it is not indexed."""
     order = sorted(range(len(operand.dims)), key=lambda i: operand.dims[i])
     shape = [1] * rank
@@ -143,16 +169,16 @@ def _spread(array: Array, operand: Operand, rank: int) -> Array:
     return array.transpose(order).reshape(shape)
 
 
-def _gather(points: Array, operand: Operand) -> Array:
-    """The inverse of `_spread`: loops that the operand does not index have extent 1."""
+def gather(points: Array, operand: Operand) -> Array:
+    """The inverse of `spread`: loops that the operand does not index have extent 1."""
     kept = sorted(operand.dims)
     squeezed = points.reshape([points.shape[d] for d in kept])
     return np.array(squeezed.transpose([kept.index(d) for d in operand.dims]), order="C")
 
 
-def _erf(x: Array) -> Array:
-    """numpy has none."""
-    return np.asarray(np.frompyfunc(erf, 1, 1)(x), np.float32)
+def erf_of(x: Array) -> Array:
+    """The error function in double precision; numpy has none."""
+    return np.asarray(np.frompyfunc(erf, 1, 1)(x), np.float64)
 
 
 def _rsqrt(x: Array) -> Array:
@@ -169,7 +195,7 @@ _REDUCE: dict[str, Callable[..., Array]] = {
     "max": np.maximum.reduce,
     "min": np.minimum.reduce,
 }
-_COMPARE: dict[str, Callable[..., Array]] = {
+COMPARE: dict[str, Callable[..., Array]] = {
     "eq": np.equal,
     "ne": np.not_equal,
     "gt": np.greater,
@@ -196,7 +222,7 @@ _NUMPY: dict[str, Callable[..., Array]] = {
     "math.exp": np.exp,
     "math.log": np.log,
     "math.tanh": np.tanh,
-    "math.erf": _erf,
+    "math.erf": erf_of,
     "math.sqrt": np.sqrt,
     "math.rsqrt": _rsqrt,
     "math.absf": np.abs,

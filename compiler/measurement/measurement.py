@@ -9,8 +9,8 @@ import numpy as np
 
 from compiler.analysis.limits import Flag
 from compiler.metrics import TOOL, VERSION, Fidelity, Metric
+from compiler.proof.verdict import OutputCheck
 from compiler.toolchain.metric_table import metric_table
-from compiler.verify import OutputCheck
 
 XRT = "xrt"
 Table = dict[str, tuple[float | None, str]]

@@ -11,8 +11,8 @@ from compiler.design_dir import DEFAULT_REFERENCE
 from compiler.errors import InvalidInputError
 from compiler.measurement.board_process import BoardProcess
 from compiler.measurement.progress import Progress
+from compiler.proof.verdict import OutputCheck, Verdict, compare, verdict_of
 from compiler.targets.tolerance import TOLERANCE
-from compiler.verify import OutputCheck, Verdict, compare, verdict_of
 
 BATCH_S = 0.5  # between two signs of life
 LONGEST_S = 60.0  # of timed runs: fewer than asked for are enough then
@@ -59,7 +59,7 @@ def check(board: BoardProcess, expected: Expected) -> Verdict:
         file = Path(folder, "results.npz")
         board.save(file)
         outputs = _compare(file, expected)
-    return verdict_of(outputs, {}, "", expected.reference, 0.0)
+    return verdict_of(outputs, (), "", expected.reference, 0.0)
 
 
 def _compare(file: Path, expected: Expected) -> tuple[OutputCheck, ...]:

@@ -14,7 +14,7 @@ from compiler.measurement.runs import Expected, expected_of
 from compiler.metrics import Fidelity, Metric
 from compiler.platforms.platform import Platform
 from compiler.platforms.stored import stored_platform
-from compiler.verify import Verdict
+from compiler.proof.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)

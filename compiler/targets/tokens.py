@@ -57,6 +57,17 @@ def recorded_elements(raw: bytes, itensor: ITensor, port_bits: int) -> bytes:
     return _elements(bits.reshape(-1, DTYPE_BITS[itensor.dtype])).tobytes()
 
 
+def stored_tokens(elements: NDArray[Any], itensor: ITensor, port_bits: int) -> bytes:
+    """The reverse: rows of elements, one a token, as tokens lie in memory."""
+    if not is_packed(itensor):
+        return np.ascontiguousarray(elements).tobytes()
+    word = _word_bits(itensor.width, port_bits)
+    shifts = np.arange(DTYPE_BITS[itensor.dtype], dtype=np.uint8)
+    bits = (elements.astype(np.uint8)[..., None] >> shifts & 1).reshape(-1, word)
+    words = np.packbits(bits, axis=1, bitorder="little")
+    return np.pad(words, ((0, 0), (0, _stored_bytes(word) - words.shape[1]))).tobytes()
+
+
 def _stored_bytes(width: int) -> int:
     """Size of an ap_uint of our stand-in headers."""
     return next((size for size in (1, 2, 4, 8) if width <= 8 * size), -(-width // 64) * 8)

@@ -1,4 +1,4 @@
-"""How far a design's results may be from PyTorch's: one number a precision, for `tb.cpp` and `compiler.verify`."""
+"""How far a design's results may be from PyTorch's: one number a precision, for `tb.cpp` and `compiler.proof`."""
 
 from compiler.options import Precision
 

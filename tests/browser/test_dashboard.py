@@ -65,7 +65,9 @@ def test_a_failed_verdict_says_by_how_much(page: Page, service: Service) -> None
     verdict = page.get_by_test_id("verdict")
     expect(verdict).to_contain_text("✕ failed")
     expect(verdict).to_contain_text("hidden[0, 511] is 1.31, PyTorch says 0.49")
-    expect(verdict).to_contain_text("12 integer mismatches")
+    expect(verdict).to_contain_text("checked: 41 of 41 tasks")
+    verdict.get_by_text("How the tasks were checked").click()
+    expect(verdict.get_by_role("row", name="converter its operation 20 187,520 1 none")).to_be_visible()
 
 
 def test_an_infeasible_design_says_which_budget_it_exceeds(page: Page, service: Service) -> None:

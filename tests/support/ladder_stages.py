@@ -21,7 +21,7 @@ from compiler.measurement.measurement import Measurement
 from compiler.measurement.request import MeasureRequest
 from compiler.options import Workload
 from compiler.platforms.platform import Platform
-from compiler.verify import Verdict
+from compiler.proof.verdict import Verdict
 from dse.explore import EvaluatedDesign, SearchOptions, SearchResult, Sink
 from worker.stages.functions import Progress, Simulated, Stages
 

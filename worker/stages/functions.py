@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from compiler.metrics import Metric
     from compiler.options import Knobs, Workload
     from compiler.platforms.platform import Platform
+    from compiler.proof.verdict import Verdict
     from compiler.simulator.timing.simulation import Simulation
     from compiler.toolchain.vitis.commands import LinkOptions
     from compiler.toolchain.vitis.installation import Installation
     from compiler.toolchain.vitis.limits import Limits
     from compiler.toolchain.vitis.result import ToolResult
-    from compiler.verify import Verdict
     from dse.explore import EvaluatedDesign, SearchOptions, SearchResult, Sink
 
 Progress = Callable[[str], None]
@@ -117,7 +117,7 @@ class Stages:
 
     def csim(self, design: Path, say: Progress) -> Verdict:
         """Run the C++ of a design directory."""
-        from compiler.verify import csim
+        from compiler.proof.csim import csim
 
         return csim(design, say)
 

@@ -23,25 +23,22 @@ _TAIL_CHARACTERS = 4000
 def run(
     executable: Path,
     cwd: Path,
-    taps_dir: Path | None = None,
+    taps: Path | None = None,
     timeout_s: float = 600,
     arguments: Sequence[str] = (),
-    tap_streams: Sequence[str] = (),
     memory_bytes: int = 16 << 30,
     accepted: Sequence[int] = (0,),
 ) -> Finished:
     """Run `executable` in `cwd`; returns when it ended with a code of `accepted`.
 
-    With `taps_dir`, every token pushed to a named stream (only to `tap_streams`, if any are named) is recorded in
-    `taps_dir`/<stream>.bin: elements in order, ap_int of up to 8 bits as one byte each, up to 16 as two, ap_int<32> and
-    float as four, little-endian. Taps of a run that deadlocks or leaves tokens hold all tokens up to there.
+    With `taps`, a folder whose file `plan` has a line for each stream (include/millrace/tap.h), what passes each of
+    these is recorded in `taps`/<stream>.bin: the tokens of the first pass, as they lie in memory. A stream that has
+    other ends, another depth or other tokens than its plan says is a TaskFaultError.
     Raises DeadlockError, LeftoverError, TaskFaultError, SimulationTimeoutError, ToolError.
     """
     environment = {"MILLRACE_DIE_WITH_PARENT": "1"}
-    if taps_dir is not None:
-        taps_dir.mkdir(parents=True, exist_ok=True)
-        environment["MILLRACE_TAPS"] = str(taps_dir.resolve())
-        environment["MILLRACE_TAP_STREAMS"] = ",".join(tap_streams)
+    if taps is not None:
+        environment["MILLRACE_TAPS"] = str(taps.resolve())
     finished = run_process([executable.resolve(), *arguments], cwd, Limits(timeout_s, memory_bytes), environment)
     if finished.stopped is not None:
         limit = f"{timeout_s:g} s" if finished.stopped == "timeout" else f"{memory_bytes >> 20} MiB of memory"

@@ -26,8 +26,9 @@ class stream<T, 0> : public millrace::StreamBase {
     if (__builtin_expect(writer_ != nullptr, 0)) wake_writer();
   }
   void push(const T& token) {
-    slots_[tail_++ & mask_] = token;
-    if (__builtin_expect(watched_, 0)) pushed(&token, sizeof(T));
+    T& slot = slots_[tail_++ & mask_];
+    slot = token;
+    if (__builtin_expect(watched_, 0)) pushed(&slot, sizeof(T));
   }
 
  protected:

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import compiler.verify
+import compiler.proof.csim
 from cli.main import app
-from compiler.verify import Verdict
+from compiler.proof.verdict import Verdict
 
 RUNNER = CliRunner()
 
@@ -21,9 +21,9 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     def csim(directory: Path, on_stage: object, timeout: float, **options: Any) -> Verdict:
         made.append(options)
         edited = ("hls/tb.cpp",) if options["allow_edited"] else ()
-        return Verdict(True, (), 0, 0, "", 0.5, edited, reference="MLIR ExecutionEngine")
+        return Verdict(True, (), "", 0.5, 5, 4, ("store_y",), edited=edited, reference="MLIR ExecutionEngine")
 
-    monkeypatch.setattr(compiler.verify, "csim", csim)
+    monkeypatch.setattr(compiler.proof.csim, "csim", csim)
     return made
 
 
@@ -41,3 +41,9 @@ def test_the_reference_is_named(calls: list[dict[str, Any]], tmp_path: Path) -> 
     result = RUNNER.invoke(app, ["csim", str(tmp_path)])
     assert calls
     assert "passed against MLIR ExecutionEngine in 0.5 s" in result.output
+
+
+def test_tasks_that_were_not_checked_are_named(calls: list[dict[str, Any]], tmp_path: Path) -> None:
+    result = RUNNER.invoke(app, ["csim", str(tmp_path)])
+    assert calls
+    assert "proven, 4 of 5 tasks\nnot checked: store_y" in result.output

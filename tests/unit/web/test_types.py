@@ -13,9 +13,9 @@ from compiler.analysis.fusion_report import Cut, FusionReport
 from compiler.analysis.placement.placement import BoundaryUse, Placement
 from compiler.analysis.shortfall import Shortfall
 from compiler.options import Knobs
+from compiler.proof.verdict import Verdict
 from compiler.simulator.timing.deadlock import Deadlock
 from compiler.simulator.timing.simulation import FifoResult, HbmResult, Simulation, TaskResult, TaskTimeline
-from compiler.verify import Verdict
 
 SOURCES = Path(__file__).resolve().parents[3] / "web" / "src"
 API = SOURCES / "lib" / "api"

@@ -9,7 +9,10 @@
 // every deadlock that the depths allow is found. Reports go to stderr, one line of JSON each:
 //   MILLRACE_DEADLOCK {...}  exit code 3: no task can run; what each waits for and the cycle
 //   MILLRACE_LEFTOVER {...}  exit code 4: tasks ended with unread tokens
-//   MILLRACE_ERROR {...}     exit code 5: misuse, an exception, a crash; names the task
+//   MILLRACE_ERROR {...}     exit code 5: misuse, an exception, a crash, tokens other than planned; names the task
+//
+// MILLRACE_TAPS names a folder whose file `plan` has a line for each stream of the design (see millrace/tap.h). What
+// passes them is then recorded there, and every stream must have the ends, the depth and the tokens of its plan.
 #pragma once
 
 #include <cstddef>
@@ -46,7 +49,7 @@ class StreamBase {
   void wait_for_token();
   void wait_for_room();
   void wake_writer();
-  void pushed(const void* token, std::size_t bytes);
+  void pushed(void* token, std::size_t bytes);
   void yield();
   /// At the start of the destructor: runs the fibres of the region to their ends and checks for unread tokens.
   void close();
@@ -71,10 +74,6 @@ bool in_region();
 Fiber* spawn(const char* name, std::unique_ptr<Job> job);
 /// Notes that `fiber` was given `stream`, for reports.
 void attach(Fiber* fiber, StreamBase& stream);
-
-/// Records every token pushed to a stream that is created from now on in `directory`/<stream>.bin, as raw bytes.
-/// `streams` lists the names, separated by commas; empty is all. Environment: MILLRACE_TAPS, MILLRACE_TAP_STREAMS.
-void tap_streams(const std::string& directory, const std::string& streams = "");
 
 namespace detail {
 

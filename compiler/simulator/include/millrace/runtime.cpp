@@ -1,5 +1,4 @@
 // The scheduler of the fibres, its reports, and the taps. One per program, single-threaded.
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -21,6 +20,7 @@
 #include "millrace/context.h"
 #include "millrace/fail.h"
 #include "millrace/fiber.h"
+#include "millrace/tap.h"
 
 namespace millrace {
 
@@ -31,7 +31,6 @@ enum ExitCode { kDeadlock = 3, kLeftover = 4, kError = 5 };
 // Address space only: pages are committed when touched. Room for the on-chip arrays of a task, which are its locals.
 constexpr std::size_t kStackBytes = std::size_t(64) << 20;
 constexpr std::size_t kGuardBytes = std::size_t(1) << 16;
-constexpr std::size_t kTapBufferBytes = std::size_t(1) << 16;
 
 }  // namespace
 
@@ -56,39 +55,6 @@ class Fiber {
   bool blocked() const { return state == State::kEmpty || state == State::kFull; }
 };
 
-/// File that records the tokens of one stream. Opened for each write only: a design may have more streams than a
-/// process may have files.
-class Tap {
-  const std::string path_;
-  bool started_;
-  std::vector<char> buffer_;
-
- public:
-  Tap(std::string path, bool append) : path_(std::move(path)), started_(append) { buffer_.reserve(kTapBufferBytes); }
-  ~Tap() { flush(); }
-
-  void append(const void* data, std::size_t bytes) {
-    if (buffer_.size() + bytes > kTapBufferBytes) flush();
-    const char* begin = static_cast<const char*>(data);
-    buffer_.insert(buffer_.end(), begin, begin + bytes);
-  }
-  void flush() {
-    std::vector<char> data;
-    data.swap(buffer_);
-    int file = open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (started_ ? O_APPEND : O_TRUNC), 0666);
-    if (file < 0) fail("cannot open the tap file %s: %s", path_.c_str(), std::strerror(errno));
-    started_ = true;
-    for (std::size_t done = 0; done < data.size();) {
-      ssize_t count = write(file, data.data() + done, data.size() - done);
-      if (count < 0) fail("cannot write the tap file %s: %s", path_.c_str(), std::strerror(errno));
-      done += std::size_t(count);
-    }
-    ::close(file);
-    data.clear();
-    buffer_.swap(data);
-  }
-};
-
 class Runtime {
  public:
   Runtime();
@@ -100,8 +66,6 @@ class Runtime {
   void block(Fiber::State state, StreamBase* stream);
   void wake(Fiber* fiber);
   void yield();
-  void flush_taps();
-  void tap(const std::string& directory, const std::string& streams);
   static void attach(Fiber* fiber, StreamBase& stream);
 
   Fiber* current;
@@ -110,6 +74,7 @@ class Runtime {
   static void fiber_main();
   void run_children();
   void finish();
+  void check_counts() const;
   void resume_next();
   Fiber* other_end(const Fiber* fiber) const;
   std::vector<const Fiber*> find_cycle(const std::vector<const Fiber*>& blocked) const;
@@ -124,10 +89,8 @@ class Runtime {
   std::vector<StreamBase*> streams_;
   int unnamed_streams_ = 0;
 
-  bool tapping_ = false;
   std::string tap_directory_;
-  std::vector<std::string> tap_names_;  // empty: all
-  std::vector<std::string> tapped_;     // files that this run has begun
+  std::map<std::string, Plan> plans_;  // of the streams that are tapped
 };
 
 namespace {
@@ -138,10 +101,6 @@ Runtime& runtime() {
 }
 
 [[maybe_unused]] Runtime& started_with_the_program = runtime();
-
-bool contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 __attribute__((format(printf, 2, 3))) void append(std::string& text, const char* format, ...) {
   char piece[1024];
@@ -169,10 +128,20 @@ std::string quoted(const std::string& text) {
   std::_Exit(code);
 }
 
-void print_error(const std::string& message) {
-  std::fprintf(stderr, "csim error in task %s: %s\nMILLRACE_ERROR {\"task\": %s, \"message\": %s}\n",
-               runtime().current->name.c_str(), message.c_str(), quoted(runtime().current->name).c_str(),
-               quoted(message).c_str());
+void print_error(const std::string& task, const std::string& message) {
+  std::fprintf(stderr, "csim error in task %s: %s\nMILLRACE_ERROR {\"task\": %s, \"message\": %s}\n", task.c_str(),
+               message.c_str(), quoted(task).c_str(), quoted(message).c_str());
+}
+
+/// As fail() does, of another task than the one that runs.
+__attribute__((format(printf, 2, 3))) [[noreturn]] void fail_of(const std::string& task, const char* format, ...) {
+  char message[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  print_error(task, message);
+  leave(kError);
 }
 
 // Runs on its own stack: the fault may be an overflow of the fibre's.
@@ -208,8 +177,8 @@ void catch_faults() {
 Runtime::Runtime() : current(&main_) {
   catch_faults();
   if (const char* directory = std::getenv("MILLRACE_TAPS")) {
-    const char* names = std::getenv("MILLRACE_TAP_STREAMS");
-    tap(directory, names ? names : "");
+    tap_directory_ = directory;
+    plans_ = read_plans(tap_directory_);
   }
 #ifdef __linux__
   if (std::getenv("MILLRACE_DIE_WITH_PARENT")) prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -218,7 +187,7 @@ Runtime::Runtime() : current(&main_) {
 
 Runtime::~Runtime() {
   if (main_.running_children == 0) return;
-  print_error("tasks were called in a scope whose streams outlive main; declare the streams in the top function");
+  print_error("main", "tasks were called in a scope whose streams outlive main; declare the streams in the top function");
   leave(kError);
 }
 
@@ -263,12 +232,26 @@ void Runtime::fiber_main() {
 void Runtime::finish() {
   Fiber* self = current;
   if (self->running_children > 0) fail("it returned while tasks that it called still run");
+  check_counts();
   self->state = Fiber::State::kFinished;
   self->job.reset();
   free_stacks_.push_back(self->stack);  // not taken before this fibre is left for good, below
   self->stack = nullptr;
   if (--self->parent->running_children == 0 && self->parent->state == Fiber::State::kJoin) wake(self->parent);
   resume_next();
+}
+
+/// A task that ends must have moved every token that the plans of its streams say.
+void Runtime::check_counts() const {
+  for (const StreamBase* stream : streams_) {
+    if (!stream->tap_ || (stream->ends_[0] != current && stream->ends_[1] != current)) continue;
+    const Plan& plan = stream->tap_->plan();
+    const bool writes = plan.source == current->name;
+    const std::size_t moved = writes ? stream->tail_ : stream->head_;
+    if (moved != plan.tokens)
+      fail("it ends after it has %s %zu of the %zu tokens of stream %s", writes ? "written" : "read", moved,
+           plan.tokens, stream->name_.c_str());
+  }
 }
 
 void Runtime::wake(Fiber* fiber) {
@@ -315,10 +298,12 @@ void Runtime::run_children() {
 void Runtime::open(StreamBase& stream) {
   if (stream.name_.empty()) {
     stream.name_ = "stream" + std::to_string(unnamed_streams_++);
-  } else if (tapping_ && (tap_names_.empty() || contains(tap_names_, stream.name_))) {
-    bool begun = contains(tapped_, stream.name_);
-    if (!begun) tapped_.push_back(stream.name_);
-    stream.tap_ = std::make_unique<Tap>(tap_directory_ + "/" + stream.name_ + ".bin", begun);
+  } else if (auto found = plans_.find(stream.name_); found != plans_.end()) {
+    const Plan& plan = found->second;
+    if (stream.depth_ != plan.depth)
+      fail_of(plan.source, "stream %s holds %zu tokens where the design was certified with %zu", stream.name_.c_str(),
+              stream.depth_, plan.depth);
+    stream.tap_ = std::make_unique<Tap>(plan, stream.name_, tap_directory_);
     stream.watched_ = true;
   }
   stream.owner_ = current;
@@ -337,23 +322,13 @@ void Runtime::attach(Fiber* fiber, StreamBase& stream) {
   if (stream.ends_[0] && stream.ends_[1])
     fail("stream %s is given to three tasks, %s, %s and %s; a stream has one writer and one reader",
          stream.name_.c_str(), stream.ends_[0]->name.c_str(), stream.ends_[1]->name.c_str(), fiber->name.c_str());
-  stream.ends_[stream.ends_[0] ? 1 : 0] = fiber;
-}
-
-void Runtime::flush_taps() {
-  for (StreamBase* stream : streams_)
-    if (stream->tap_) stream->tap_->flush();
-}
-
-void Runtime::tap(const std::string& directory, const std::string& streams) {
-  tapping_ = true;
-  tap_directory_ = directory;
-  tap_names_.clear();
-  for (std::size_t begin = 0; begin < streams.size();) {
-    std::size_t end = std::min(streams.find(',', begin), streams.size());
-    tap_names_.push_back(streams.substr(begin, end - begin));
-    begin = end + 1;
+  if (stream.tap_) {
+    const Plan& plan = stream.tap_->plan();
+    if (fiber->name != plan.source && fiber->name != plan.target)
+      fail_of(fiber->name, "it is given stream %s, which goes from %s to %s", stream.name_.c_str(), plan.source.c_str(),
+              plan.target.c_str());
   }
+  stream.ends_[stream.ends_[0] ? 1 : 0] = fiber;
 }
 
 /// The task at the other end of the stream that `fiber` waits for; null where none was given it.
@@ -409,7 +384,6 @@ void Runtime::report_deadlock() {
   if (!grow.empty()) text += "  a larger depth of one of these breaks the cycle: " + grow + "\n";
   std::fprintf(stderr, "%sMILLRACE_DEADLOCK {\"tasks\": [%s], \"cycle\": [%s], \"finished\": %d}\n", text.c_str(),
                tasks.c_str(), cycle.c_str(), finished);
-  flush_taps();
   leave(kDeadlock);
 }
 
@@ -428,7 +402,6 @@ void Runtime::report_leftover(const Fiber* owner, const StreamBase* only) {
   }
   if (streams.empty()) return;
   std::fprintf(stderr, "%sMILLRACE_LEFTOVER {\"streams\": [%s]}\n", text.c_str(), streams.c_str());
-  flush_taps();
   leave(kLeftover);
 }
 
@@ -438,7 +411,7 @@ void fail(const char* format, ...) {
   va_start(arguments, format);
   std::vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  print_error(message);
+  print_error(runtime().current->name, message);
   leave(kError);
 }
 
@@ -469,6 +442,8 @@ StreamBase::~StreamBase() = default;
 void StreamBase::close() { runtime().close(*this); }
 
 void StreamBase::wait_for_token() {
+  if (tap_ && head_ == tap_->plan().tokens)
+    fail("it reads more than the %zu tokens that stream %s carries", head_, name_.c_str());
   do {
     claim(reader_, "read", name_);
     watched_ = true;
@@ -485,9 +460,9 @@ void StreamBase::wait_for_room() {
 
 void StreamBase::wake_writer() { runtime().wake(std::exchange(writer_, nullptr)); }
 
-void StreamBase::pushed(const void* token, std::size_t bytes) {
+void StreamBase::pushed(void* token, std::size_t bytes) {
   watched_ = tap_ != nullptr;
-  if (tap_) tap_->append(token, bytes);
+  if (tap_) tap_->pass(token, bytes);
   if (reader_) runtime().wake(std::exchange(reader_, nullptr));
 }
 
@@ -498,7 +473,5 @@ bool in_region() { return runtime().current->open_streams > 0; }
 Fiber* spawn(const char* name, std::unique_ptr<Job> job) { return runtime().spawn(name, std::move(job)); }
 
 void attach(Fiber* fiber, StreamBase& stream) { Runtime::attach(fiber, stream); }
-
-void tap_streams(const std::string& directory, const std::string& streams) { runtime().tap(directory, streams); }
 
 }  // namespace millrace

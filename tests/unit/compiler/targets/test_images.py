@@ -58,7 +58,8 @@ def test_tokens_follow_the_offsets(itensor: ITensor) -> None:
     array = content(itensor)
     tokens = tokens_by_definition(array, itensor)
     assert np.array_equal(tensor_to_tokens(array, itensor), tokens)
-    assert np.array_equal(tokens_to_tensor(tokens.tobytes(), itensor), array)
+    first_pass = tokens_by_definition(array, itensor.without_rereads())
+    assert np.array_equal(tokens_to_tensor(first_pass.tobytes(), itensor), array)
 
 
 @st.composite
@@ -101,13 +102,6 @@ def test_a_record_of_another_length_is_rejected() -> None:
     itensor = ITensor((4,), "f32", (Loop(2, 4, 0),))
     with pytest.raises(VerificationError, match="7 elements were recorded"):
         tokens_to_tensor(bytes(28), itensor)
-
-
-def test_a_reread_that_differs_is_rejected() -> None:
-    itensor = ITensor((2,), "i8", (Loop(2, 1, None), Loop(2, 2, 0)))
-    assert tokens_to_tensor(bytes([1, 2, 3, 4] * 2), itensor).tolist() == [1, 2, 3, 4]
-    with pytest.raises(VerificationError, match="later pass"):
-        tokens_to_tensor(bytes([1, 2, 3, 4, 1, 2, 3, 5]), itensor)
 
 
 def test_a_block_of_weights_packs_fast() -> None:

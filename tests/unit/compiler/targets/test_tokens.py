@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from compiler.graph.itensor import ITensor, Loop
-from compiler.targets.tokens import is_packed, recorded_elements, token_alias, token_type
+from compiler.targets.tokens import is_packed, recorded_elements, stored_tokens, token_alias, token_type
 
 
 def stream(element: int, dtype: str) -> ITensor:
@@ -48,8 +48,11 @@ def test_recorded_bits_become_elements(element: int) -> None:
     record = np.zeros((3, stored), np.uint8)
     record[:, : packed.shape[1]] = packed
     assert recorded_elements(record.tobytes(), itensor, 512) == values.tobytes()
+    assert stored_tokens(values, itensor, 512) == record.tobytes()
 
 
 def test_recorded_masks_become_bytes() -> None:
     assert recorded_elements(bytes([0b101, 0b010, 0b111]), stream(3, "i1"), 512) == bytes([1, 0, 1, 0, 1, 0, 1, 1, 1])
+    masks = np.frombuffer(bytes([1, 0, 1, 0, 1, 0, 1, 1, 1]), np.bool_).reshape(3, 3)
+    assert stored_tokens(masks, stream(3, "i1"), 512) == bytes([0b101, 0b010, 0b111])
     assert recorded_elements(b"unchanged", stream(4, "i8"), 512) == b"unchanged"

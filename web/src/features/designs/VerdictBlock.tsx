@@ -4,8 +4,45 @@ import { BuildBadge, Tag } from "@/components/badges";
 import { useStartStage } from "@/features/designs/api/startStage";
 import { useObjection } from "@/lib/access";
 import { isOpen } from "@/lib/states";
-import type { Build, Design, Verdict } from "@/lib/api/types";
+import type { Build, Design, TaskCheck, Verdict } from "@/lib/api/types";
 import { duration, number, scientific } from "@/lib/format";
+
+const AGAINST = { local: "its operation", global: "the network" };
+
+/** How close each kind of task came to what it should give. */
+function TaskChecks({ checks }: { checks: TaskCheck[] }) {
+  return (
+    <details>
+      <summary>How the tasks were checked</summary>
+      <div className="scroll-x">
+        <table className="data compact">
+          <thead>
+            <tr>
+              <th scope="col">Tasks</th>
+              <th scope="col">Compared with</th>
+              <th scope="col" className="num">How many</th>
+              <th scope="col" className="num">Elements</th>
+              <th scope="col" className="num">Wrong</th>
+              <th scope="col" className="num" title="Largest difference as a share of what rounding allows">Difference</th>
+            </tr>
+          </thead>
+          <tbody>
+            {checks.map((c) => (
+              <tr key={`${c.scope} ${c.kind}`}>
+                <td>{c.kind}</td>
+                <td>{AGAINST[c.scope]}</td>
+                <td className="num">{number(c.tasks)}</td>
+                <td className="num">{number(c.elements)}</td>
+                <td className={c.wrong ? "num bad" : "num"}>{number(c.wrong)}</td>
+                <td className="num">{c.used ? `${Math.round(100 * c.used)} %` : "none"}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}
 
 function Details({ verdict: v }: { verdict: Verdict }) {
   return (
@@ -46,8 +83,11 @@ function Details({ verdict: v }: { verdict: Verdict }) {
         </table>
       </div>
       <p className="hint">
-        {number(v.tasks_checked)} tasks checked · {number(v.integer_mismatches)} integer mismatches · {duration(v.seconds)}
+        {v.passed && v.tasks ? "proven, " : "checked: "}
+        {number(v.tasks_checked)}
+        {v.tasks ? ` of ${number(v.tasks)}` : ""} tasks · {duration(v.seconds)}
       </p>
+      {v.checks && v.checks.length > 0 && <TaskChecks checks={v.checks} />}
     </>
   );
 }

@@ -32,7 +32,6 @@ const verdict = (passed: boolean): Verdict => ({
   passed,
   outputs: [],
   tasks_checked: 0,
-  integer_mismatches: 0,
   message: "",
   seconds: 0,
 });

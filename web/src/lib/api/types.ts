@@ -227,12 +227,26 @@ export interface OutputCheck {
   passed: boolean;
 }
 
+/** One kind of task, compared with its operation (`local`) or with the network (`global`). */
+export interface TaskCheck {
+  scope: "local" | "global";
+  kind: string;
+  tasks: number;
+  elements: number;
+  wrong: number;
+  /** The largest difference of what is right, as a share of what is allowed. */
+  used: number;
+  flipped: number;
+}
+
 /** C simulation of the emitted design, compared with the reference. */
 export interface Verdict {
   passed: boolean;
   outputs: OutputCheck[];
   tasks_checked: number;
-  integer_mismatches: number;
+  /** How many tasks the design has, and how each kind of them was checked; verdicts of an earlier release lack both. */
+  tasks?: number;
+  checks?: TaskCheck[];
   message: string;
   seconds: number;
   /** What computed the expected results; verdicts of an earlier release lack it. */

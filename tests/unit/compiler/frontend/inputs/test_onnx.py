@@ -18,7 +18,7 @@ from compiler.frontend.interpret import interpret, outputs_of
 from compiler.options import Knobs
 from compiler.pipeline import compile_design
 from compiler.platforms.platform import load_platform
-from compiler.verify import csim
+from compiler.proof.csim import csim
 
 ImportOnnx = Callable[[ModelProto], Bundle]
 X = {"x": (1, 6, 8)}

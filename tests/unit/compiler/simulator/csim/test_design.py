@@ -8,7 +8,7 @@ import pytest
 
 from compiler.errors import ToolError
 from compiler.simulator.csim.build import build
-from compiler.simulator.csim.errors import DeadlockError, LeftoverError, SimulationTimeoutError
+from compiler.simulator.csim.errors import DeadlockError, LeftoverError, SimulationTimeoutError, TaskFaultError
 from compiler.simulator.csim.execute import run
 
 pytestmark = pytest.mark.slow
@@ -20,6 +20,22 @@ SAMPLE = Path(__file__).parent / "sample"
 
 # Arguments of the testbench: kernel, rows to store, number of runs.
 PLAIN = ("0", str(ROWS), "1")
+
+PLAN = {
+    "s_x": f"load_x fork_x 2 {ROWS} 4",
+    "s_sum_in": f"fork_x reduce_sum 2 {ROWS} 4",
+    "s_bypass": f"fork_x scale 4 {ROWS} 4",
+    "s_sum": f"reduce_sum scale 2 {ROWS}",
+    "s_w": f"load_w scale 16 {ROWS} 4",
+    "s_y": f"scale store_y 8 {ROWS} 4",
+}
+
+
+def planned(folder: Path, **lines: str) -> Path:
+    """A folder of taps for kernel 0, with other lines for some streams."""
+    (folder / "taps").mkdir()
+    (folder / "taps" / "plan").write_text("".join(f"{k} {v}\n" for k, v in (PLAN | lines).items()))
+    return folder / "taps"
 
 
 @pytest.fixture(scope="module")
@@ -41,11 +57,11 @@ def inputs(tmp_path: Path) -> tuple[np.ndarray, np.ndarray]:
 
 def test_result_and_taps(executable: Path, tmp_path: Path, inputs: tuple[np.ndarray, np.ndarray]) -> None:
     x, w = inputs
-    assert run(executable, tmp_path, tmp_path / "taps", arguments=PLAIN).stderr == ""
+    assert run(executable, tmp_path, planned(tmp_path), arguments=PLAIN).stderr == ""
     y = np.fromfile(tmp_path / "y.bin", np.float32).reshape(ROWS, 16)
     np.testing.assert_allclose(y, x * (0.5 / x.sum(axis=1, keepdims=True)) * w, rtol=1e-5)
 
-    taps = {path.stem: path for path in (tmp_path / "taps").iterdir()}
+    taps = {path.stem: path for path in (tmp_path / "taps").glob("*.bin")}
     assert sorted(taps) == ["s_bypass", "s_sum", "s_sum_in", "s_w", "s_x", "s_y"]
     assert np.array_equal(np.fromfile(taps["s_x"], np.float32).reshape(ROWS, 16), x)
     assert np.array_equal(np.fromfile(taps["s_w"], np.int8).reshape(ROWS, 16), w)
@@ -54,10 +70,69 @@ def test_result_and_taps(executable: Path, tmp_path: Path, inputs: tuple[np.ndar
 
 
 @pytest.mark.usefixtures("inputs")
-def test_listed_streams_are_tapped_over_all_calls_of_the_kernel(executable: Path, tmp_path: Path) -> None:
-    run(executable, tmp_path, tmp_path / "taps", arguments=("0", "16", "3"), tap_streams=["s_sum", "s_y"])
-    sizes = {path.name: path.stat().st_size for path in (tmp_path / "taps").iterdir()}
-    assert sizes == {"s_sum.bin": 3 * ROWS * 4, "s_y.bin": 3 * ROWS * 16 * 4}
+def test_of_several_calls_the_last_is_recorded(executable: Path, tmp_path: Path) -> None:
+    run(executable, tmp_path, planned(tmp_path), arguments=("0", "16", "3"))
+    assert (tmp_path / "taps" / "s_y.bin").stat().st_size == ROWS * 16 * 4
+
+
+def test_what_a_later_pass_repeats_is_compared_and_not_recorded(
+    executable: Path, tmp_path: Path, inputs: tuple[np.ndarray, np.ndarray]
+) -> None:
+    """As if the rows of x were the passes of one; x is made so that they are, then that one token is not."""
+    x, _ = inputs
+    x[:] = x[0]
+    x.tofile(tmp_path / "x.bin")
+    taps = planned(tmp_path, s_x=f"load_x fork_x 2 {ROWS}r 4")
+    run(executable, tmp_path, taps, arguments=PLAIN)
+    assert np.array_equal(np.fromfile(taps / "s_x.bin", np.float32), x[0])
+    x[5, 4] += 1
+    x.tofile(tmp_path / "x.bin")
+    with pytest.raises(TaskFaultError, match=r"task load_x: token 21 that it writes to s_x .* differs from that of"):
+        run(executable, tmp_path, taps, arguments=PLAIN)
+
+
+def test_loops_that_repeat_between_others(
+    executable: Path, tmp_path: Path, inputs: tuple[np.ndarray, np.ndarray]
+) -> None:
+    """4 x 4 rows of which each four are alike, and pairs of tokens in a row."""
+    x, _ = inputs
+    x[:] = np.repeat(np.tile(x[::4].reshape(4, 2, 8)[:, :1], (1, 2, 1)).reshape(4, 16), 4, axis=0)
+    x.tofile(tmp_path / "x.bin")
+    taps = planned(tmp_path, s_x="load_x fork_x 2 4 4r 2r 2")
+    run(executable, tmp_path, taps, arguments=PLAIN)
+    assert np.array_equal(np.fromfile(taps / "s_x.bin", np.float32).reshape(4, 8), x[::4, :8])
+
+
+def test_a_reader_gets_what_is_given(executable: Path, tmp_path: Path, inputs: tuple[np.ndarray, np.ndarray]) -> None:
+    x, w = inputs
+    taps, given = planned(tmp_path), np.arange(ROWS, dtype=np.float32) + 1
+    given.tofile(taps / "s_sum.in")
+    run(executable, tmp_path, taps, arguments=PLAIN)
+    np.testing.assert_allclose(np.fromfile(taps / "s_sum.bin", np.float32), x.sum(axis=1), rtol=1e-6)  # as it was
+    y = np.fromfile(tmp_path / "y.bin", np.float32).reshape(ROWS, 16)
+    np.testing.assert_allclose(y, x * (0.5 / given[:, None]) * w, rtol=1e-5)
+    given[:-1].tofile(taps / "s_sum.in")
+    with pytest.raises(TaskFaultError, match="does not hold 16 tokens of 4 bytes"):
+        run(executable, tmp_path, taps, arguments=PLAIN)
+
+
+@pytest.mark.usefixtures("inputs")
+@pytest.mark.parametrize(
+    ("stream", "line", "task", "message"),
+    [
+        ("s_y", f"scale store_y 7 {ROWS} 4", "scale", "s_y holds 8 tokens where the design was certified with 7"),
+        ("s_y", f"scale fork_x 8 {ROWS} 4", "store_y", "given stream s_y, which goes from scale to fork_x"),
+        ("s_sum", f"reduce_sum scale 2 {ROWS - 1}", "scale", "reads more than the 15 tokens that stream s_sum"),
+        ("s_sum", f"reduce_sum scale 2 {ROWS + 1}", "reduce_sum", "after it has written 16 of the 17 tokens"),
+        ("s_x", f"load_x fork_x 2 {ROWS} 3", "load_x", "writes more than the 48 tokens"),
+    ],
+)
+def test_a_stream_other_than_planned(
+    executable: Path, tmp_path: Path, stream: str, line: str, task: str, message: str
+) -> None:
+    with pytest.raises(TaskFaultError, match=message) as caught:
+        run(executable, tmp_path, planned(tmp_path, **{stream: line}), arguments=PLAIN)
+    assert caught.value.task == task
 
 
 @pytest.mark.usefixtures("inputs")
@@ -70,7 +145,7 @@ def test_no_taps_without_a_directory(executable: Path, tmp_path: Path) -> None:
 def test_too_shallow_bypass_deadlocks_and_names_the_cycle(executable: Path, tmp_path: Path) -> None:
     """The sum needs all 4 tokens of a row before the first passes on; in kernel 1 the bypass holds 2."""
     with pytest.raises(DeadlockError) as caught:
-        run(executable, tmp_path, tmp_path / "taps", arguments=("1", "16", "1"))
+        run(executable, tmp_path, arguments=("1", "16", "1"))
     error = caught.value
     assert set(error.cycle) == {"fork_x", "reduce_sum", "scale"}
     assert error.streams == ("t_bypass",)
@@ -79,7 +154,6 @@ def test_too_shallow_bypass_deadlocks_and_names_the_cycle(executable: Path, tmp_
     assert (fork.stream, fork.state, fork.size, fork.depth, fork.waits_for) == ("t_bypass", "full", 2, 2, "scale")
     assert (blocked["scale"].stream, blocked["scale"].state) == ("t_sum", "empty")
     assert "a larger depth of one of these breaks the cycle: t_bypass" in str(error)
-    assert (tmp_path / "taps/t_bypass.bin").stat().st_size == 2 * 16
 
 
 @pytest.mark.usefixtures("inputs")

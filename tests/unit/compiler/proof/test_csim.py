@@ -3,20 +3,13 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
-from small_graphs import mlp, quantised
+from small_graphs import mlp
 
 from compiler.design_dir import digests, edited_files
 from compiler.errors import InvalidInputError
 from compiler.frontend.graph_json import graph_to_json
-from compiler.frontend.interpret import interpret
-from compiler.graph.task_graph import ComputeTask
-from compiler.options import Knobs
-from compiler.passes.design_passes import planned_tasks
-from compiler.platforms.platform import load_platform
-from compiler.targets.images import tensor_to_tokens
-from compiler.verify import OutputCheck, csim, integer_mismatches, verdict_of
+from compiler.proof.csim import csim
 
 DESCRIPTION = {"platform": "u55c", "workload": {"precision": "f32"}}
 
@@ -75,29 +68,3 @@ def test_what_running_a_design_makes_does_not_count(tmp_path: Path):
         (folder / made).mkdir()
         (folder / made / "log").write_text("")
     assert edited_files(folder) == ()
-
-
-def test_a_verdict_names_what_the_results_were_compared_with():
-    output = OutputCheck("y", 0.5, 0.25, 0.1, 1e-4, passed=False)
-    verdict = verdict_of((output,), {}, "", "onnx.reference.ReferenceEvaluator", 1.0)
-    assert verdict.message == "y is off by 0.25 from onnx.reference.ReferenceEvaluator, 0.0001 is allowed"
-    assert verdict.to_json()["reference"] == "onnx.reference.ReferenceEvaluator"
-
-
-def test_every_integer_that_a_task_gets_wrong_counts(tmp_path: Path):
-    graph = quantised()
-    tasks = planned_tasks(graph, Knobs(overall_unroll=1), load_platform("u55c"))
-    rng = np.random.default_rng(0)
-    tensors = {v.source: rng.integers(-8, 8, v.shape) for v in graph.values if v.dtype in ("i8", "i4")}
-    values = interpret(graph, {"scales": np.ones(16, np.float32)} | {k: v.astype(np.int8) for k, v in tensors.items()})
-    task = tasks.task["product"]
-    assert isinstance(task, ComputeTask)
-    for access, value in zip((*task.reads, *task.writes), ("xq", "wq", "acc"), strict=True):
-        tokens = tensor_to_tokens(values[value], tasks.stream[access.stream].itensor)
-        (tmp_path / f"{access.stream}.bin").write_bytes(tokens.tobytes())
-    assert integer_mismatches(task, tasks, graph, tmp_path) == 0
-    written = tmp_path / f"{task.writes[0].stream}.bin"
-    made = np.frombuffer(written.read_bytes(), np.int32).copy()
-    made[[3, 17]] += 1
-    written.write_bytes(made.tobytes())
-    assert integer_mismatches(task, tasks, graph, tmp_path) == 2

@@ -1,0 +1,233 @@
+"""Every task against its own operation on what it read, and every tensor against the network (design 3.7).
+
+*Local*: the tokens that a task wrote against what its operation gives for the very tokens that it read; for loads and
+stores, against the memory images. Nothing that an earlier task rounded counts, so the bounds are those of one operation
+(`compiler.proof.bounded`), and integers and movements are exact.
+
+*Global*: the same tensors against the network, computed in double precision from what it is given. Where the design
+has quantised, the network goes on with the design's own integers; these may be a step off where the number before lies
+within `NEAR` of a rounding boundary.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from compiler.errors import VerificationError
+from compiler.frontend.interpret import Array
+from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
+from compiler.graph.padded_array import crop_array
+from compiler.graph.task_graph import (
+    ConverterTask,
+    ForkTask,
+    LoadTask,
+    StoreTask,
+    StructuredTask,
+    Task,
+    TaskGraph,
+)
+from compiler.proof.bounded import Bounded, evaluate, exact
+from compiler.proof.memory import Memory
+from compiler.proof.recording import Recording
+
+NEAR = 1e-4  # of a rounding boundary, in steps of the quantised number
+FLIPPED = 1e-3  # share of a tensor that may fall on the other side
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first element that is off: where in its tensor, what it is, what it should be, and how far off it may be."""
+
+    index: tuple[int, ...]
+    got: float
+    expected: float
+    allowed: float
+
+    def __str__(self) -> str:
+        off = f", {self.allowed:.2g} off is allowed" if self.allowed else ""
+        return f"element {list(self.index)} is {self.got:.9g} instead of {self.expected:.9g}{off}"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One comparison: of a task's output (`node` empty where it only moves tokens of `value`), local or global.
+
+    `elements` were compared, `wrong` of them are off; `used` is the largest difference of the others as a share of what
+    is allowed there, `flipped` counts quantised elements that are a step off at a rounding boundary.
+    """
+
+    task: str
+    kind: str
+    node: str
+    value: str
+    scope: str
+    elements: int
+    wrong: int
+    used: float
+    flipped: int = 0
+    first: Difference | None = None
+
+    def __str__(self) -> str:
+        where = f"node {self.node}" if self.node else f"it moves {self.value}"
+        against = "its operation" if self.scope == "local" else "the network"
+        return f"task {self.task} ({where}) differs from {against} in {self.wrong} of {self.elements}: {self.first}"
+
+
+@dataclass
+class Checks:
+    """The findings of one run, in the order in which the tasks pass data on.
+
+    `network` are the values of the network so far; what was given to readers makes no network of it.
+    """
+
+    graph: LinalgGraph
+    tasks: TaskGraph
+    recording: Recording
+    memory: Memory
+    network: dict[str, Bounded] = field(default_factory=dict[str, Bounded])
+
+    def run(self) -> Iterator[Finding]:
+        """Compare all tasks."""
+        for task in self.tasks.tasks:
+            try:
+                yield from self._task(task)
+            except VerificationError as error:
+                raise VerificationError(f"task {task.name}: {error}") from error
+
+    def _task(self, task: Task) -> Iterator[Finding]:
+        recording = self.recording
+        written = [recording.written(a.stream) for a in task.writes]
+        match task:
+            case StructuredTask():
+                read = self._inputs(task)
+                expected = evaluate(task.op, self.graph, [exact(a) for a in read])
+                yield from self._found(task, task.op, "local", written, expected)
+                if not recording.given:
+                    yield from self._in_network(task, read, written, expected)
+            case LoadTask():
+                if not recording.given:  # memory is the same in every run
+                    value = self.memory.loaded(task)
+                    self.network.setdefault(task.dma.value, exact(value))
+                    yield self._moved(task, task.dma.value, written[0], value)
+            case StoreTask():
+                read = recording.read(task.reads[0].stream)
+                yield self._moved(task, task.dma.value, self.memory.stored(task, read), read)
+            case ForkTask() | ConverterTask():
+                read = recording.read(task.reads[0].stream)
+                for access, array in zip(task.writes, written, strict=True):
+                    yield self._moved(task, access.stream, array, read)
+            case _:
+                raise VerificationError(f"a task of kind {task.kind} has no check")
+
+    def _inputs(self, task: StructuredTask) -> list[Array]:
+        """What the operation read, in the order of its inputs."""
+        streams = iter(task.reads)
+        scalars = self.memory.scalars
+        return [
+            scalars[o.value] if o.value in scalars else self.recording.read(next(streams).stream)
+            for o in task.op.inputs
+        ]
+
+    def _in_network(
+        self, task: StructuredTask, read: Sequence[Array], written: Sequence[Array], local: list[Bounded]
+    ) -> Iterator[Finding]:
+        op = task.op
+        known = self.network | {name: exact(value) for name, value in self.memory.scalars.items()}
+        given = [known[o.value] for o in op.inputs]
+        same = all(g.error is None and np.array_equal(g.value, r) for g, r in zip(given, read, strict=True))
+        expected = local if same else evaluate(op, self.graph, given, NEAR)
+        quantises = op.kind == "generic" and written[0].dtype == np.int8 and not same
+        likely = evaluate(op, self.graph, given, 0.0) if quantises else None
+        yield from self._found(task, op, "global", written, expected, likely)
+        integers = np.issubdtype(written[0].dtype, np.integer)
+        for operand, array, value in zip(op.outputs, written, expected, strict=True):
+            self.network[operand.value] = exact(array) if integers else value
+
+    def _found(
+        self,
+        task: StructuredTask,
+        op: LinalgOp,
+        scope: str,
+        written: Sequence[Array],
+        expected: Sequence[Bounded],
+        likely: Sequence[Bounded] | None = None,
+    ) -> Iterator[Finding]:
+        for number, (operand, got, wanted) in enumerate(zip(op.outputs, written, expected, strict=True)):
+            shape = self.graph.value[operand.value].true_shape
+            got, wanted = crop_array(got, shape), wanted.map(lambda a, s=shape: crop_array(a, s))
+            wrong, used, first = compare_bounded(got, wanted)
+            flipped = 0
+            if likely is not None:
+                flipped = int(np.count_nonzero(got != crop_array(likely[number].value, shape)))
+                wrong = max(wrong, flipped) if flipped > max(1, FLIPPED * got.size) else wrong
+            yield Finding(task.name, _kind(op), op.name, operand.value, scope, got.size, wrong, used, flipped, first)
+
+    def _moved(self, task: Task, value: str, got: Array, expected: Array) -> Finding:
+        wrong, used, first = compare_bits(got, expected)
+        return Finding(task.name, task.kind, "", value, "local", got.size, wrong, used, 0, first)
+
+
+def compare_bounded(got: Array, expected: Bounded) -> tuple[int, float, Difference | None]:
+    """How many elements of `got` are further off than allowed, the largest share of what is allowed that the others
+    use, and the first that is off.
+    """
+    made, value = got.astype(np.float64), expected.value
+    if expected.error is None and np.array_equal(made, value):
+        return 0, 0.0, None
+    with np.errstate(all="ignore"):
+        off = np.abs(made - value)
+        same = (made == value.astype(np.float32)) | (np.isnan(made) & np.isnan(value))  # infinite on both sides
+        allowed = expected.bound
+        wrong = ~(same | (off <= allowed) | ~np.isfinite(allowed))
+        shares = np.where(same | ~np.isfinite(allowed) | (allowed == 0), 0, off / allowed)
+    used = float(shares[~wrong].max(initial=0))
+    if not wrong.any():
+        return 0, used, None
+    index = tuple(int(i) for i in np.argwhere(wrong)[0])
+    first = Difference(index, *(float(array[index]) for array in (made, value, np.broadcast_to(allowed, off.shape))))
+    return int(np.count_nonzero(wrong)), used, first
+
+
+def compare_bits(got: Array, expected: Array) -> tuple[int, float, Difference | None]:
+    """The same for what is only moved: bit by bit."""
+    same = _bits(got) == _bits(expected)
+    if same.all():
+        return 0, 0.0, None
+    index = tuple(int(i) for i in np.argwhere(~same)[0])
+    first = Difference(index, float(got[index]), float(expected[index]), 0.0)
+    return int(np.count_nonzero(~same)), 0.0, first
+
+
+def _bits(array: Array) -> Array:
+    return np.ascontiguousarray(array).view(f"u{array.itemsize}")
+
+
+def _kind(op: LinalgOp) -> str:
+    if op.kind != "generic":
+        return op.kind
+    if op.is_contraction:
+        return "contraction"
+    return "elementwise" if op.reduction is None else "reduction"
+
+
+def summary(findings: Sequence[Finding]) -> list[dict[str, Any]]:
+    """By scope and kind: how many tasks and elements, how many tasks are wrong, and the largest difference of what is
+    right as a share of what is allowed.
+    """
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for found in findings:
+        groups.setdefault((found.scope, found.kind), []).append(found)
+    return [
+        {
+            "scope": scope,
+            "kind": kind,
+            "tasks": len({f.task for f in group}),
+            "elements": sum(f.elements for f in group),
+            "wrong": len({f.task for f in group if f.wrong}),
+            "used": max(f.used for f in group),
+            "flipped": sum(f.flipped for f in group),
+        }
+        for (scope, kind), group in groups.items()
+    ]

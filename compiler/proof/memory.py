@@ -1,0 +1,70 @@
+"""The memory images and scalars that a run of a design reads and leaves, as tensors."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from compiler.errors import VerificationError
+from compiler.frontend.interpret import NUMPY_DTYPE, Array
+from compiler.graph.task_graph import LoadTask, StoreTask
+from compiler.targets.images import pack, unpack
+from compiler.targets.interface import Image, Interface
+
+
+@dataclass
+class Memory:
+    """Of one run: `design` holds what it reads, `results` what it writes. Images between kernels have no file: what
+    was stored is kept for those that load it.
+    """
+
+    design: Path
+    results: Path
+    interface: Interface
+    _between: dict[str, Array] = field(default_factory=dict[str, Array])
+
+    @cached_property
+    def scalars(self) -> dict[str, Array]:
+        """Values that kernels pass to tasks, by name: four bytes each."""
+        raw = (self.design / "params" / "scalars.bin").read_bytes() if self.interface.scalars else b""
+        words = [raw[at : at + 4] for at in range(0, len(raw), 4)]
+        return {
+            value.name: np.frombuffer(word, np.dtype(NUMPY_DTYPE[value.dtype]), 1).reshape(())
+            for value, word in zip(self.interface.scalars, words, strict=True)
+        }
+
+    def loaded(self, task: LoadTask) -> Array:
+        """The tensor that the load should read, padding included."""
+        image = self._image(task)
+        if image.role == "intermediate":
+            if image.name not in self._between:
+                raise VerificationError(f"it loads {image.name} before that is stored")
+            return self._between[image.name]
+        folder = self.results if image.role == "output" else self.design
+        return unpack(self._channels(folder, image), task.dma)
+
+    def stored(self, task: StoreTask, written: Array) -> Array:
+        """The tensor that the store left. Raises VerificationError where memory holds other bits beside it."""
+        image = self._image(task)
+        if image.role == "intermediate":
+            self._between[image.name] = written
+            return written
+        channels = self._channels(self.results, image)
+        tensor = unpack(channels, task.dma)
+        if pack(tensor, task.dma) != channels:
+            raise VerificationError(f"it wrote something beside the tensor to {image.name}")
+        return tensor
+
+    def result(self, image: Image) -> Array:
+        """The tensor that a run left in `image`, without padding."""
+        return unpack(self._channels(self.results, image), image.dma, image.value.true_shape)
+
+    def _image(self, task: LoadTask | StoreTask) -> Image:
+        return self.interface.task_ports[task.name][0].image
+
+    def _channels(self, folder: Path, image: Image) -> list[bytes]:
+        names = (image.file(channel) for channel in range(image.dma.channels))
+        if folder == self.results:
+            names = (Path(name).name for name in names)
+        return [(folder / name).read_bytes() for name in names]

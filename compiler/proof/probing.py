@@ -1,0 +1,79 @@
+"""Tokens on which every part of an operation matters, given to the tasks in place of what the network brings.
+
+A network in ordinary operation never reaches a clamp, meets no tie of a rounding and no row of variance zero. So the
+design runs again, and each task reads tokens that are drawn for its operation: once halves and small powers of two,
+whose sums and products are exact, so that ties and equal maxima abound, and once what lies around the constants of the
+operation.
+"""
+
+from collections.abc import Iterable
+from typing import Literal, get_args
+
+import numpy as np
+
+from compiler.frontend.interpret import NUMPY_DTYPE, Array
+from compiler.graph.linalg_graph import LinalgOp, Value
+from compiler.graph.task_graph import StructuredTask, TaskGraph
+from compiler.proof.recording import Recording
+
+Probe = Literal["exact", "constants"]
+PROBES: tuple[Probe, ...] = get_args(Probe)
+
+_RANGE = {"i4": (-8, 8), "i8": (-128, 128), "i1": (0, 2)}
+_BEYOND = 250.0  # past every clamp to eight bits
+
+
+def give_tokens(recording: Recording, probe: Probe, seed: int) -> None:
+    """Draw what each task reads."""
+    rng = np.random.default_rng([seed, PROBES.index(probe)])
+    for task in recording.tasks.tasks:
+        for access in task.reads:
+            itensor = recording.tasks.stream[access.stream].itensor
+            op = task.op if isinstance(task, StructuredTask) else None
+            recording.give(access.stream, _draw(rng, probe, itensor.shape, itensor.dtype, op))
+
+
+def draw_scalar(rng: np.random.Generator, probe: Probe, value: Value, tasks: TaskGraph) -> Array:
+    """What a kernel passes to the operations that read `value`: a power of two, where sums are to be exact."""
+    if probe == "exact":
+        return np.asarray(2.0 ** rng.integers(-2, 2), NUMPY_DTYPE[value.dtype])
+    ops = [t.op for t in tasks.tasks if isinstance(t, StructuredTask) and value.name in {o.value for o in t.op.inputs}]
+    return _draw(rng, probe, (1,), value.dtype, ops[0]).reshape(())
+
+
+def _draw(rng: np.random.Generator, probe: Probe, shape: Iterable[int], dtype: str, op: LinalgOp | None) -> Array:
+    shape = tuple(shape)
+    if dtype in _RANGE:
+        return rng.integers(*_RANGE[dtype], shape).astype(NUMPY_DTYPE[dtype])
+    if dtype == "i32":
+        return (rng.normal(size=shape) * 2.0 ** rng.integers(0, 20, shape)).astype(np.int32)
+    if op is None:
+        return rng.normal(size=shape).astype(np.float32)
+    drawn = _exact(rng, shape, _constants(op)) if probe == "exact" else _around(rng, shape, _constants(op))
+    return drawn.astype(np.float32)
+
+
+def _exact(rng: np.random.Generator, shape: tuple[int, ...], constants: Array) -> Array:
+    """Halves up to four; one in eight beyond what is clamped, or at a clamp."""
+    halves = rng.integers(-8, 9, shape) / 2
+    if not shape or shape == (1,):
+        return 2.0 ** rng.integers(-2, 2, shape) * rng.choice([-1.0, 1.0], shape)
+    limits = constants[np.abs(constants) > 8]
+    if not len(limits):
+        return halves
+    limits = np.concatenate([limits, limits + 0.5, limits - 0.5, [_BEYOND, -_BEYOND]])
+    return np.where(rng.random(shape) < 0.3, rng.choice(limits, shape), halves)
+
+
+def _around(rng: np.random.Generator, shape: tuple[int, ...], constants: Array) -> Array:
+    """Around the operation's constants, their quotients, and one; a quarter of magnitude one to ten, either sign."""
+    constants = np.abs(constants[np.isfinite(constants) & (constants != 0)])
+    centres = np.concatenate([constants, np.divide.outer(constants, constants).ravel(), [1e-3, 1.0]])
+    centres = centres[(centres > 1e-12) & (centres < 1e4)]
+    around = rng.choice(centres, shape) * rng.uniform(0.3, 3, shape) * rng.choice([1.0, 1.0, 1.0, -1.0], shape)
+    return np.where(rng.random(shape) < 0.25, 4 * rng.normal(size=shape), around) if np.prod(shape) > 1 else abs(around)
+
+
+def _constants(op: LinalgOp) -> Array:
+    found = [s.const for s in op.body.ops if s.const is not None] if op.body else []
+    return np.asarray(found, np.float64)

@@ -1,0 +1,56 @@
+"""What passed the streams of a design while its C++ ran (compiler/simulator/include/millrace/tap.h)."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from compiler.errors import VerificationError
+from compiler.frontend.interpret import Array
+from compiler.graph.task_graph import Stream, TaskGraph
+from compiler.targets.images import tensor_to_tokens, tokens_to_tensor
+from compiler.targets.tokens import recorded_elements, stored_tokens
+
+
+@dataclass
+class Recording:
+    """The folder of the taps of one run. A tensor is kept from its first use to its second: a stream has two ends."""
+
+    folder: Path
+    tasks: TaskGraph
+    given: bool = False
+    _kept: dict[str, Array] = field(default_factory=dict[str, Array])
+
+    def prepare(self) -> None:
+        """Write the plan of each stream, which the run is held to: its ends, its depth, its tokens."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (self.folder / "plan").write_text("".join(f"{_plan(stream)}\n" for stream in self.tasks.streams))
+
+    def give(self, stream: str, tensor: Array) -> None:
+        """Have the reader of the stream get this tensor, whatever its writer writes."""
+        itensor = self.tasks.stream[stream].itensor.without_rereads()
+        tokens = stored_tokens(tensor_to_tokens(tensor, itensor), itensor, self.tasks.port_bits)
+        (self.folder / f"{stream}.in").write_bytes(tokens)
+
+    def written(self, stream: str) -> Array:
+        """The tensor that the stream's writer wrote. Raises VerificationError where it wrote none."""
+        return self._tensor(stream, "bin")
+
+    def read(self, stream: str) -> Array:
+        """The tensor that its reader got."""
+        return self._tensor(stream, "in" if self.given else "bin")
+
+    def _tensor(self, stream: str, suffix: str) -> Array:
+        name = f"{stream}.{suffix}"
+        if (kept := self._kept.pop(name, None)) is not None:
+            return kept
+        itensor = self.tasks.stream[stream].itensor
+        try:
+            raw = (self.folder / name).read_bytes()
+        except FileNotFoundError as error:
+            raise VerificationError(f"nothing passed stream {stream}") from error
+        self._kept[name] = tensor = tokens_to_tensor(recorded_elements(raw, itensor, self.tasks.port_bits), itensor)
+        return tensor
+
+
+def _plan(stream: Stream) -> str:
+    loops = (f"{loop.trip}{'r' if loop.dim is None else ''}" for loop in stream.itensor.loops)
+    return " ".join((stream.name, stream.source, stream.target, str(stream.depth), *loops))
