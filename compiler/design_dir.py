@@ -7,6 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from compiler.analysis.build import task_graph
 from compiler.analysis.estimate import Estimate
 from compiler.analysis.limits import Work, impossible, work_of
@@ -25,6 +28,7 @@ from compiler.toolchain.reports import parse_report
 from compiler.toolchain.timing_spec import replace_timing
 
 OnStage = Callable[[str], None]
+TENSORS = "tensors.json"  # in tb/: digests of what the network is given
 DEFAULT_REFERENCE = "PyTorch"  # of bundles and designs that name none
 
 
@@ -66,11 +70,21 @@ Build and run it on the board (needs Vitis and XRT):
 
 
 def write_testbench_data(bundle: Bundle, design: Path) -> None:
-    """The reference's results and the network, so that csim needs nothing but the design directory."""
+    """The reference's results, the network and digests of what it is given, so that csim needs nothing but the design
+    directory.
+    """
     folder = design / "tb"
     folder.mkdir(exist_ok=True)
     for name in ("expected.npz", "graph.json"):
         shutil.copyfile(bundle.directory / name, folder / name)
+    given, tensors = {v.source: v for v in bundle.graph.values if v.source}, bundle.tensors()
+    known = {name: tensor_digest(tensors[name].reshape(v.true_shape)) for name, v in given.items()}
+    (folder / TENSORS).write_text(json.dumps(known, indent=1))
+
+
+def tensor_digest(tensor: NDArray[Any]) -> str:
+    """SHA-256 of a tensor's elements in row-major order: what a memory image must hold, however it is packed."""
+    return hashlib.sha256(np.ascontiguousarray(tensor).tobytes()).hexdigest()
 
 
 def write_description(

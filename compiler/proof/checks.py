@@ -55,7 +55,8 @@ class Finding:
     """One comparison: of a task's output (`node` empty where it only moves tokens of `value`), local or global.
 
     `elements` were compared, `wrong` of them are off; `used` is the largest difference of the others as a share of what
-    is allowed there, `flipped` counts quantised elements that are a step off at a rounding boundary.
+    is allowed there, `flipped` counts quantised elements that are a step off at a rounding boundary;
+    `note` says why nothing could be compared.
     """
 
     task: str
@@ -68,8 +69,11 @@ class Finding:
     used: float
     flipped: int = 0
     first: Difference | None = None
+    note: str = ""
 
     def __str__(self) -> str:
+        if self.note:
+            return f"task {self.task}: {self.note}"
         where = f"node {self.node}" if self.node else f"it moves {self.value}"
         against = "its operation" if self.scope == "local" else "the network"
         return f"task {self.task} ({where}) differs from {against} in {self.wrong} of {self.elements}: {self.first}"
@@ -94,7 +98,7 @@ class Checks:
             try:
                 yield from self._task(task)
             except VerificationError as error:
-                raise VerificationError(f"task {task.name}: {error}") from error
+                yield Finding(task.name, task.kind, "", "", "local", 0, 1, 0.0, note=str(error))
 
     def _task(self, task: Task) -> Iterator[Finding]:
         recording = self.recording
@@ -134,7 +138,10 @@ class Checks:
         self, task: StructuredTask, read: Sequence[Array], written: Sequence[Array], local: list[Bounded]
     ) -> Iterator[Finding]:
         op = task.op
-        known = self.network | {name: exact(value) for name, value in self.memory.scalars.items()}
+        scalars = [o.value for o in op.inputs if o.value in self.memory.scalars]
+        known = self.network | {name: exact(self.memory.passed(name)) for name in scalars}
+        if any(o.value not in known for o in op.inputs):
+            return  # what makes it has been found wrong
         given = [known[o.value] for o in op.inputs]
         same = all(g.error is None and np.array_equal(g.value, r) for g, r in zip(given, read, strict=True))
         expected = local if same else evaluate(op, self.graph, given, NEAR)

@@ -1,13 +1,16 @@
 """The memory images and scalars that a run of a design reads and leaves, as tensors."""
 
+import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
+from compiler.design_dir import TENSORS, tensor_digest
 from compiler.errors import VerificationError
 from compiler.frontend.interpret import NUMPY_DTYPE, Array
+from compiler.graph.padded_array import crop_array
 from compiler.graph.task_graph import LoadTask, StoreTask
 from compiler.targets.images import pack, unpack
 from compiler.targets.interface import Image, Interface
@@ -34,15 +37,38 @@ class Memory:
             for value, word in zip(self.interface.scalars, words, strict=True)
         }
 
+    @cached_property
+    def _digests(self) -> dict[str, str]:
+        """Of the network's tensors; designs of an earlier release lack them."""
+        file = self.design / "tb" / TENSORS
+        return json.loads(file.read_text()) if file.is_file() else {}
+
     def loaded(self, task: LoadTask) -> Array:
-        """The tensor that the load should read, padding included."""
+        """The tensor that the load should read, padding included. Raises VerificationError where memory holds another
+        than the network has, or something beside it.
+        """
         image = self._image(task)
         if image.role == "intermediate":
             if image.name not in self._between:
                 raise VerificationError(f"it loads {image.name} before that is stored")
             return self._between[image.name]
-        folder = self.results if image.role == "output" else self.design
-        return unpack(self._channels(folder, image), task.dma)
+        channels = self._channels(self.results if image.role == "output" else self.design, image)
+        tensor = unpack(channels, task.dma)
+        true = crop_array(tensor, image.value.true_shape)
+        self._check_source(image.value.source, true)
+        if image.role != "output" and pack(true, task.dma) != channels:
+            raise VerificationError(f"memory image {image.name} holds something beside its tensor")
+        return tensor
+
+    def passed(self, name: str) -> Array:
+        """The number that kernels pass for value `name`. Raises VerificationError where the network has another."""
+        [value] = [v for v in self.interface.scalars if v.name == name]
+        self._check_source(value.source, self.scalars[name])
+        return self.scalars[name]
+
+    def _check_source(self, source: str, tensor: Array) -> None:
+        if source in self._digests and tensor_digest(tensor) != self._digests[source]:
+            raise VerificationError(f"what it is given is not the network's tensor {source}")
 
     def stored(self, task: StoreTask, written: Array) -> Array:
         """The tensor that the store left. Raises VerificationError where memory holds other bits beside it."""
