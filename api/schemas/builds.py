@@ -79,9 +79,15 @@ class BuildOptions(Request):
 
 
 class NewBuild(BuildOptions):
-    """The stage to run; those before it that are not done run first."""
+    """The stage to run; those before it that are not done run first. `proof` "whole": the C simulation also runs on
+    other inputs, other lengths of the cache and more tokens for each task.
+    """
 
     stage: DesignStage = "csim"
+    proof: Literal["whole"] | None = None
+
+    def chosen(self) -> dict[str, Any]:
+        return super().chosen() | ({} if self.proof is None else {"proof": self.proof})
 
 
 class Clone(BuildOptions):

@@ -22,24 +22,30 @@ def csim(
     allow_edited: Annotated[
         bool, typer.Option("--allow-edited", help="Simulate a design although files of it were edited since.")
     ] = False,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="More runs: other inputs, other lengths of the cache, more drawn tokens.")
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
-    """C-simulate the design in DIR and compare every output with the reference.
+    """C-simulate the design in DIR, compare every output with the reference and every task with its operation.
 
-    The reference is PyTorch, or what defines the format of the file that the network came from.
+    The reference is PyTorch, or what defines the format of the file that the network came from. Each task is compared
+    on what it read, once from the network and twice on tokens that meet its corners: ties, clamps, small variances.
 
-    Exit code 1: an output differs by more than its tolerance, or the design deadlocks.
+    Exit code 1: an output or a task differs by more than rounding allows, or the design deadlocks.
 
     Examples:
 
         millrace csim d
+
+        millrace csim d --whole
 
         millrace csim d --json | jq .outputs
     """
     from compiler.proof.csim import csim as simulate
 
     with Stages(quiet=as_json) as stages:
-        verdict = simulate(directory, stages.start, timeout, allow_edited=allow_edited)
+        verdict = simulate(directory, stages.start, timeout, allow_edited=allow_edited, whole=whole)
     if as_json:
         emit_json(verdict.to_json())
     else:

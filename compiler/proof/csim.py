@@ -9,6 +9,7 @@ ends, their certified depths, the tokens that they carry.
 import json
 import shutil
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,21 +27,22 @@ from compiler.ir.read import parse_design
 from compiler.options import Knobs
 from compiler.platforms.stored import stored_platform
 from compiler.proof.checks import Checks, Finding
-from compiler.proof.memory import Memory
-from compiler.proof.probing import PROBES, Probe, draw_scalar, give_tokens
-from compiler.proof.recording import Recording
+from compiler.proof.runs import NETWORK, QUICK, WHOLE, Ran, Subject, Trial, make_run
 from compiler.proof.verdict import OutputCheck, Verdict, compare, verdict_of
 from compiler.simulator.csim.build import build
-from compiler.simulator.csim.execute import run
-from compiler.targets.interface import Interface, plan_interface
+from compiler.targets.interface import plan_interface
 from compiler.targets.tolerance import TOLERANCE
 
-NETWORK = "network"  # the run on the network's own inputs
-MISMATCH = 1  # how the testbench ends when an output is off
+_DOING = {
+    "network": "run, compare with {reference} and task by task",
+    "inputs": "on other inputs: {seed}",
+    "exact": "every task on ties and clamps: {seed}",
+    "constants": "every task around its constants: {seed}",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Design:
+class Proven:
     """What a design directory says of itself: the network as it is padded, the accelerator, how exact its results must
     be, and what computed the expected ones.
     """
@@ -51,7 +53,7 @@ class Design:
     reference: str
 
 
-def read_proof(directory: Path) -> Design:
+def read_design_to_prove(directory: Path) -> Proven:
     """Raises InvalidInputError that names the file where one is missing or damaged."""
     description, stage = read_design(directory), last_stage(directory)
     file = directory / "design.json"
@@ -64,7 +66,7 @@ def read_proof(directory: Path) -> Design:
         file = stage
         tasks = task_graph(parse_design(file.read_text(), platform))
         reference = description.get("reference", DEFAULT_REFERENCE)
-        return Design(pad(graph, knobs), tasks, tolerance, reference)
+        return Proven(pad(graph, knobs), tasks, tolerance, reference)
     except (OSError, ValueError, KeyError, TypeError, VerificationError) as error:
         reason = str(error).strip().splitlines()[-1].strip() if str(error).strip() else type(error).__name__
         raise InvalidInputError(f"{file} is missing or damaged ({reason}); compile the design again") from error
@@ -76,8 +78,10 @@ def csim(
     timeout_s: float = 600,
     jobs: int | None = None,
     allow_edited: bool = False,
+    whole: bool = False,
 ) -> Verdict:
     """Build the design in `directory`, run it, compare it with its reference; `csim/verdict.json` keeps the verdict.
+    `whole` makes more runs: other inputs, other lengths of the cache, more tokens for each task.
 
     Raises InvalidInputError where `directory` holds no design, or one whose files are not as they were compiled (which
     `allow_edited` lets pass); DeadlockError and the other errors of `compiler.simulator.csim` where the run does not
@@ -86,7 +90,7 @@ def csim(
     say = on_stage or silent
     started = time.monotonic()
     edited = refuse_edited(directory, allow_edited)
-    design = read_proof(directory)
+    design = read_design_to_prove(directory)
     interface = plan_interface(design.tasks, design.graph)
     work = directory / "csim"
     shutil.rmtree(work, ignore_errors=True)
@@ -94,94 +98,43 @@ def csim(
     say("build with g++")
     names = [k.name for k in interface.kernels]
     program = build(directory / "hls", work, names, [t.name for t in design.tasks.tasks], jobs, timeout_s)
-    verdict = replace(prove(program, directory, work, design, interface, say, timeout_s), edited=edited)
-    verdict = replace(verdict, seconds=time.monotonic() - started)
+    subject = Subject(program, directory, work, design.graph, design.tasks, interface, timeout_s)
+    verdict = prove(subject, design, WHOLE if whole else QUICK, say)
+    verdict = replace(verdict, edited=edited, seconds=time.monotonic() - started)
     shutil.rmtree(directory / "out", ignore_errors=True)
-    (work / NETWORK / "out").replace(directory / "out")  # where the manifest says that the results are
+    (work / NETWORK.name / "out").replace(directory / "out")  # where the manifest says that the results are
     (work / "verdict.json").write_text(json.dumps(verdict.to_json(), indent=1))
     return verdict
 
 
-def prove(
-    program: Path,
-    directory: Path,
-    work: Path,
-    design: Design,
-    interface: Interface,
-    say: OnStage = silent,
-    timeout_s: float = 600,
-) -> Verdict:
-    """The verdict on a built `program` of the design in `directory`; `work` takes what it leaves."""
+def prove(subject: Subject, design: Proven, trials: Sequence[Trial], say: OnStage = silent) -> Verdict:
+    """The verdict on a design that is built, on `trials`, the first of which is the network's own."""
     started = time.monotonic()
-    say("run")
-    own = _run(program, directory, work, design, None, timeout_s)
+    outputs: tuple[OutputCheck, ...] = ()
+    findings: list[Finding] = []
+    objection = ""
     with ThreadPoolExecutor(1) as pool:  # the next run goes on while the one before is looked at
-        probes = [pool.submit(_run, program, directory, work, design, probe, timeout_s) for probe in PROBES]
-        say(f"compare with {design.reference}, task by task")
+        pending = [pool.submit(make_run, subject, trial) for trial in trials]
         try:
-            outputs = _check_outputs(own, design, interface)
-            findings = _findings(own, design, interface)
-            for probe, pending in zip(PROBES, probes, strict=True):
-                say(f"probe every task: {probe}")
-                findings += _findings(pending.result(), design, interface)
+            for trial, running in zip(trials, pending, strict=True):
+                say(_DOING[trial.kind].format(reference=design.reference, seed=trial.seed))
+                made = running.result()
+                if trial == NETWORK:
+                    outputs, objection = _check_outputs(made, subject, design.tolerance), made.message
+                findings += Checks(subject.graph, subject.tasks, made.recording, made.memory).run()
+                shutil.rmtree(made.recording.folder)
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
-    tasks = [t.name for t in design.tasks.tasks]
-    return verdict_of(outputs, findings, own.message, design.reference, time.monotonic() - started, tasks)
+    tasks = [t.name for t in subject.tasks.tasks]
+    return verdict_of(outputs, findings, objection, design.reference, time.monotonic() - started, tasks)
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """One run: what it read lies in `design`, what it left in `results` and `taps`; what the testbench objected to."""
-
-    design: Path
-    results: Path
-    taps: Recording
-    message: str
-
-
-def _run(program: Path, directory: Path, work: Path, design: Design, probe: Probe | None, timeout_s: float) -> _Run:
-    """On the network's inputs, or on tokens that are drawn for each task, with what kernels pass by value drawn too."""
-    folder = (work / (probe or NETWORK)).resolve()
-    taps = Recording(folder / "taps", design.tasks, given=probe is not None)
-    taps.prepare()
-    reads, results = directory.resolve(), folder / "out"
-    if probe is not None:
-        reads = folder
-        give_tokens(taps, probe, 0)
-        _drawn_memory(directory.resolve(), folder, design, probe)
-    finished = run(program, directory, taps.folder, timeout_s, (str(reads), str(results)), accepted=(0, MISMATCH))
-    return _Run(reads, results, taps, finished.stderr.strip() if finished.returncode == MISMATCH else "")
-
-
-def _drawn_memory(directory: Path, folder: Path, design: Design, probe: Probe) -> None:
-    """The design's memory images in `folder`, with other scalars."""
-    (folder / "params").mkdir()
-    for file in (directory / "params").iterdir():
-        (folder / "params" / file.name).symlink_to(file)
-    (folder / "tb").symlink_to(directory / "tb")
-    scalars, rng = plan_interface(design.tasks, design.graph).scalars, np.random.default_rng(PROBES.index(probe))
-    if scalars:
-        (folder / "params" / "scalars.bin").unlink()
-        drawn = [draw_scalar(rng, probe, value, design.tasks).tobytes() for value in scalars]
-        (folder / "params" / "scalars.bin").write_bytes(b"".join(drawn))
-
-
-def _findings(made: _Run, design: Design, interface: Interface) -> list[Finding]:
-    memory = Memory(made.design, made.results, interface)
-    findings = list(Checks(design.graph, design.tasks, made.taps, memory).run())
-    shutil.rmtree(made.taps.folder)
-    return findings
-
-
-def _check_outputs(made: _Run, design: Design, interface: Interface) -> tuple[OutputCheck, ...]:
-    images = {i.value.name: i for i in interface.images if i.role == "output"}
-    memory = Memory(made.design, made.results, interface)
+def _check_outputs(made: Ran, subject: Subject, tolerance: float) -> tuple[OutputCheck, ...]:
+    images = {i.value.name: i for i in subject.interface.images if i.role == "output"}
     checks: list[OutputCheck] = []
-    with np.load(made.design / "tb" / "expected.npz") as expected:
-        for out in design.graph.outputs:
-            image = images[out.value]
-            got = memory.result(image).transpose(out.permutation).reshape(out.shape)
-            checks.append(compare(out.name, got, expected[out.name], design.tolerance))
+    with np.load(subject.directory / "tb" / "expected.npz") as expected:
+        for out in subject.graph.outputs:
+            got = made.memory.content(images[out.value]).transpose(out.permutation).reshape(out.shape)
+            checks.append(compare(out.name, got, expected[out.name], tolerance))
     return tuple(checks)

@@ -82,9 +82,10 @@ class Memory:
             raise VerificationError(f"it wrote something beside the tensor to {image.name}")
         return tensor
 
-    def result(self, image: Image) -> Array:
-        """The tensor that a run left in `image`, without padding."""
-        return unpack(self._channels(self.results, image), image.dma, image.value.true_shape)
+    def content(self, image: Image) -> Array:
+        """The tensor in `image`, without padding: what is given, or what the run left."""
+        folder = self.results if image.role == "output" else self.design
+        return unpack(self._channels(folder, image), image.dma, image.value.true_shape)
 
     def _image(self, task: LoadTask | StoreTask) -> Image:
         return self.interface.task_ports[task.name][0].image

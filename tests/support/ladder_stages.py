@@ -60,9 +60,9 @@ class LadderStages(Stages):
         log("CALLS", "simulate")
         return super().simulate(design)
 
-    def csim(self, design: Path, on_stage: Progress) -> Verdict:
-        log("CALLS", "csim")
-        return super().csim(design, on_stage)
+    def csim(self, design: Path, say: Progress, whole: bool) -> Verdict:
+        log("CALLS", "csim whole" if whole else "csim")
+        return super().csim(design, say, whole)
 
     def measure(self, design: Path, xclbin: Path | None, request: MeasureRequest, say: Progress) -> Measurement:
         """Shorter than a measurement that people may rely on."""

@@ -113,9 +113,9 @@ class ServiceStages(ToolStages):
         )
         return Simulated(int(latency * 250), latency, deadlock, metrics, {"cycles": int(latency * 250)})
 
-    def csim(self, design: Path, on_stage: Progress) -> FakeVerdict:
+    def csim(self, design: Path, say: Progress, whole: bool) -> FakeVerdict:
         wrong = call("csim") is not None
-        on_stage("g++")
+        say("g++ for the whole proof" if whole else "g++")
         if os.environ.get("CSIM") == "crash":
             os._exit(42)
         seconds = os.environ.get("TOOL_SECONDS")

@@ -43,7 +43,7 @@ _TABLE = (
     StageKind("lower", None, None, 1, 3, 2 * _HOUR),
     StageKind("search", None, None, 1, 2, 24 * _HOUR, _SEARCH),
     StageKind("simulate", None, None, 1, 1, 0.5 * _HOUR, _MODEL),
-    StageKind("csim", None, None, 1, 1, 2 * _HOUR, _MODEL),
+    StageKind("csim", None, None, 1, 1, 2 * _HOUR, (*_MODEL, "proof")),
     StageKind("csynth", "csim", "vitis_hls", 1, 8, 6 * _HOUR, _VITIS),
     StageKind("cosim", "csynth", "vitis_hls", 1, 12, 24 * _HOUR, _VITIS),
     StageKind("link", "csynth", "vivado", 4, 40, 24 * _HOUR, _LINK),

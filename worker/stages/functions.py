@@ -115,11 +115,11 @@ class Stages:
 
         return _simulated(simulate_directory(design))
 
-    def csim(self, design: Path, say: Progress) -> Verdict:
-        """Run the C++ of a design directory."""
+    def csim(self, design: Path, say: Progress, whole: bool) -> Verdict:
+        """Run the C++ of a design directory and prove it, on a few runs or on all."""
         from compiler.proof.csim import csim
 
-        return csim(design, say)
+        return csim(design, say, whole=whole)
 
     def csynth(self, design: Path, run: ToolRun) -> ToolResult:
         from compiler.toolchain.vitis.csynth import CsynthOptions, csynth

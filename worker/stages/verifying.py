@@ -19,7 +19,7 @@ def csim(farm: Farm, stages: Stages, job: JobContext) -> Outcome:
     # Before the simulation: when it fails, the files are what a person needs to find out why.
     files, tools = tuple(farm.store.put_tree(out)), tools_of("csim", {})
     try:
-        verdict = stages.csim(out, job.log)
+        verdict = stages.csim(out, job.log, job.build.options.get("proof") == "whole")
     except MillraceError as error:
         return Outcome(None, tools, files=files, failure=failure_of_error(error), error=str(error))
     return Outcome(dict(verdict.to_json()), tools, files=files)

@@ -150,6 +150,17 @@ def test_verdict_is_shown_with_the_design(client: TestClient, simulated: str, ex
     assert client.post(f"/v1/designs/{simulated}/builds", json={}).json()["state"] == "done"  # not run again
 
 
+def test_the_whole_proof_is_a_build_of_its_own(client: TestClient, simulated: str) -> None:
+    def start(**body: str) -> dict[str, Any]:
+        return client.post(f"/v1/designs/{simulated}/builds", json={"stage": "csim", **body}).json()
+
+    quick, whole = start(), start(proof="whole")
+    assert (quick["state"], quick["options"]) == ("done", {})
+    assert (whole["state"], whole["options"]) == ("queued", {"proof": "whole"})
+    assert start(proof="whole")["id"] == whole["id"]
+    assert client.post(f"/v1/designs/{simulated}/builds", json={"proof": "half"}).status_code == 422
+
+
 def test_files(client: TestClient, simulated: str) -> None:
     items = client.get(f"/v1/designs/{simulated}/artifacts").json()["items"]
     assert [i["path"] for i in items] == sorted(FILES)

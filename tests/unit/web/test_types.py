@@ -21,6 +21,7 @@ SOURCES = Path(__file__).resolve().parents[3] / "web" / "src"
 API = SOURCES / "lib" / "api"
 TYPES, ACCESS, FARM, SWEEPS = (API / name for name in ("types.ts", "access.ts", "farm.ts", "sweeps.ts"))
 CLONE = SOURCES / "features" / "builds" / "api" / "cloneBuild.ts"
+START = SOURCES / "features" / "designs" / "api" / "startStage.ts"
 DATAFLOW = SOURCES / "features" / "designs" / "dataflow.ts"
 SIMULATION = SOURCES / "features" / "timing" / "simulation.ts"
 # Interfaces of the dashboard, by the schema of the API that they are a view of.
@@ -53,6 +54,7 @@ ELSEWHERE: dict[str, tuple[Path, type[BaseModel]]] = {
     "Licence": (FARM, farm.Licence),
     "Farm": (FARM, farm.Farm),
     "Clone": (CLONE, builds.Clone),
+    "NewBuild": (START, builds.NewBuild),
     "SweepRunSummary": (SWEEPS, sweeps.SweepRunSummary),
     "SweepWorkload": (SWEEPS, sweeps.SweepWorkload),
     "Sweep": (SWEEPS, sweeps.Sweep),

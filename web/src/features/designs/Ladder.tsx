@@ -79,7 +79,7 @@ export function Ladder({ design, owner }: { design: Design; owner: string | null
             now={now}
             objection={objection}
             busy={start.isPending}
-            onRun={() => start.mutate(rung.stage)}
+            onRun={() => start.mutate({ stage: rung.stage })}
           />
         ))}
       </ol>

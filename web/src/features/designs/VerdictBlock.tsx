@@ -124,11 +124,16 @@ export function VerdictBlock({ design }: { design: Design }) {
       {build && <Outcome build={build} />}
       {canStart && (
         <div className="verdict-start">
-          <ActionButton kind="primary" objection={objection} busy={start.isPending} onClick={() => start.mutate("csim")}>
+          <ActionButton kind="primary" objection={objection} busy={start.isPending} onClick={() => start.mutate({ stage: "csim" })}>
             {build ? "Run C simulation again" : "Run C simulation"}
           </ActionButton>
           {!build && <span className="hint">Emits the design and compares every output with the reference.</span>}
         </div>
+      )}
+      {build?.verdict?.["passed"] === true && build.options["proof"] !== "whole" && (
+        <ActionButton objection={objection} busy={start.isPending} onClick={() => start.mutate({ stage: "csim", proof: "whole" })}>
+          Prove on more inputs
+        </ActionButton>
       )}
       {start.error && <ErrorNote error={start.error} />}
     </section>
