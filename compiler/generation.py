@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from hashlib import blake2b
 from math import inf, isfinite
 from pathlib import Path
@@ -18,6 +19,7 @@ from compiler.errors import InvalidInputError, VerificationError
 from compiler.frontend.bundle import Bundle, import_model
 from compiler.frontend.cached import make_once
 from compiler.frontend.models.config import ModelSource, resolve_model
+from compiler.frontend.models.inputs import block_inputs
 from compiler.frontend.network import check_request, import_network
 from compiler.frontend.network_request import NetworkRequest
 from compiler.host.design import load_design
@@ -27,7 +29,7 @@ from compiler.metrics import Fidelity, Metric
 from compiler.options import Knobs, Phase, Precision, Workload
 from compiler.pipeline import compile_design
 from compiler.platforms.platform import Platform
-from compiler.simulator.board import pyxrt
+from compiler.proof.launches import GenerationChecks, Witness
 from compiler.simulator.board.build import FOLDER as BOARD_FOLDER
 from compiler.simulator.board.build import build_board
 from compiler.simulator.timing.simulate import simulate_directory
@@ -71,7 +73,8 @@ class Generation:
     `hidden_error` is the largest difference of the hidden states that the tokens were chosen from, relative to their
     largest magnitude, up to the first token that differs: behind it both go on with another text. `margins` is by how
     much each of the reference's tokens was ahead of its next, in standard deviations of the logits. `metrics` hold the
-    simulated time of the accelerator, without the host's part.
+    simulated time of the accelerator, without the host's part. `launches` of kernels read what they should, up to the
+    `wrong_launch`, if there is one.
     """
 
     tokens: tuple[int, ...]
@@ -80,6 +83,8 @@ class Generation:
     margins: tuple[float, ...]
     metrics: tuple[Metric, ...]
     tolerance: float
+    launches: int = 0
+    wrong_launch: str | None = None
 
     @property
     def first_difference(self) -> int | None:
@@ -98,7 +103,7 @@ class Generation:
 
     @property
     def passed(self) -> bool:
-        return self.equal and self.within_rounding
+        return self.equal and self.within_rounding and self.wrong_launch is None
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -157,17 +162,21 @@ def run(prepared: Prepared, on_layer: OnLayer, on_token: Callable[[int], None]) 
     """Generate on the simulated board. Raises DeadlockError and the other errors of C simulation, RunError."""
     network = Network(prepared.network)
     prefill, decode = (Placed(load_design(d), d) for d in (prepared.prefill, prepared.decode))
-    device = pyxrt.device(0)
+    board = Witness()
+    device = board.device(0)
     tokens: list[int] = []
     states: list[Any] = []
     try:
-        for step in generate(pyxrt, device, network, prefill, decode, prepared.request.tokens, on_layer):
+        for step in generate(board, device, network, prefill, decode, prepared.request.tokens, on_layer):
             tokens.append(step.token)
             states.append(step.hidden)
             on_token(step.token)
     finally:
         device.close()
     reference = network.reference()
+    inputs = partial(block_inputs, prepared.source.config)
+    checks = GenerationChecks(network, prefill.design, decode.design, inputs, board.launches)
+    wrong = checks.run(tokens)
     return Generation(
         tuple(tokens),
         tuple(int(token) for token in reference["tokens"]),
@@ -175,6 +184,8 @@ def run(prepared: Prepared, on_layer: OnLayer, on_token: Callable[[int], None]) 
         tuple(float(margin) for margin in reference["margin"]),
         simulated_times(prepared),
         TOLERANCE[prepared.request.precision] * prepared.request.layers**0.5,
+        checks.checked,
+        wrong,
     )
 
 

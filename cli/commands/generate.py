@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from cli import options
@@ -137,6 +138,10 @@ def _verdict(generation: "Generation") -> list[str]:
         f"largest difference of hidden states: {generation.hidden_error:.2g} of their largest magnitude, "
         f"{generation.tolerance:g} allowed"
     )
+    if generation.wrong_launch is None:
+        lines.append(f"all {generation.launches} launches of kernels read what they should: layer, position, cache")
+    else:
+        lines.append(f"[red]the host program is wrong[/]: {escape(generation.wrong_launch)}")
     if not generation.within_rounding:
         lines.append("[red]more than rounding explains[/]: check each block with `millrace csim`")
     elif wrong is not None:

@@ -106,9 +106,8 @@ def _decode(
         inputs = _inputs(accelerator, hidden, network.decode_inputs(number, position))
         results = accelerator.run(layer, inputs)
         hidden = results["hidden_out"]
-        if position < network.description.length - 1:
-            for past, new in CACHES.items():
-                accelerator.write_rows(layer, past, position, results[new])
+        for past, new in CACHES.items():  # the last position has no slot: nothing is written
+            accelerator.write_rows(layer, past, position, results[new])
     return hidden[0, 0]
 
 

@@ -1,8 +1,11 @@
 """The whole network: lengths and refusals, then every family through the host program, token for token."""
 
 import json
+import re
 import shutil
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import fake_pyxrt
 import numpy as np
@@ -13,6 +16,7 @@ from tiny_models import TINY_MODELS, tiny_model
 from compiler.design_dir import silent
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.models.config import ModelSource, config_from_fields
+from compiler.frontend.models.inputs import block_inputs
 from compiler.generation import (
     GenerateOptions,
     Generation,
@@ -23,11 +27,13 @@ from compiler.generation import (
     request_of,
     run,
 )
+from compiler.host.accelerator import Accelerator, Layer
 from compiler.host.design import load_design
 from compiler.host.network import Network
 from compiler.host.session import Placed, filled_cache, generate
 from compiler.options import Knobs
 from compiler.platforms.platform import load_platform
+from compiler.proof.launches import GenerationChecks, Witness
 
 SOURCE = ModelSource("tiny", config_from_fields(TINY_MODELS["llama"]))
 U55C = load_platform("u55c")
@@ -107,13 +113,63 @@ def test_the_simulated_board_generates_the_tokens_of_pytorch(prepared: Prepared)
     assert generation.tokens == generation.reference == tuple(seen)
     assert len(set(seen)) > 2  # a constant would prove little
     assert generation.hidden_error < 5e-3
-    assert generation.passed
+    assert generation.passed, generation.wrong_launch
+    assert generation.launches == 2 * sum(
+        len(load_design(d).kernels) for d in (prepared.prefill, *[prepared.decode] * 8)
+    )
     assert generation.tolerance == pytest.approx(0.02 * 2**0.5)
     assert layers == [("prefill", 0), ("prefill", 1), *[("decode", 0), ("decode", 1)] * 8]
     assert [(m.name, m.fidelity) for m in generation.metrics] == [
         ("prefill_time", "simulate"),
         ("time_per_token", "simulate"),
     ]
+
+
+def _one_row_further(accelerator: Accelerator, layer: Layer, source: str, first: int, rows: Any) -> None:
+    WRITE_ROWS(accelerator, layer, source, first + 1, rows)
+
+
+def _only_the_first_layer(network: Network, number: int) -> Any:
+    return LAYER(network, 0)
+
+
+def _not_sent(_accelerator: Accelerator, _buffer: object, _slots: object, _values: object) -> None: ...
+
+
+def _one_position_on(network: Network, tokens: list[int], first: int) -> Any:
+    return EMBED(network, tokens, first + (len(tokens) == 1))
+
+
+WRITE_ROWS, LAYER, EMBED = Accelerator.write_rows, Network.layer, Network.embed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prepared", ["gpt2"], indirect=True)
+@pytest.mark.parametrize(
+    ("owner", "name", "wrong", "message"),
+    [
+        (
+            Accelerator,
+            "write_rows",
+            _one_row_further,
+            r"token 2, layer 0, kernel .*: h0_[kv]_past.* is not what it should",
+        ),
+        (Accelerator, "_patch", _not_sent, r"token 2, layer 0, kernel .*: h0_[kv]_past.* is not what it should read"),
+        (Network, "layer", _only_the_first_layer, r"prefill, layer 1, kernel .* is not what it should read"),
+        (Network, "embed", _one_position_on, r"token 1, layer 0, kernel .*: hidden, channel 0, is not what it should"),
+    ],
+)
+def test_a_host_program_that_is_wrong_is_found_at_its_first_wrong_launch(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch, owner: type, name: str, wrong: Any, message: str
+) -> None:
+    board = Witness()
+    placed = [Placed(load_design(d), d) for d in (prepared.prefill, prepared.decode)]
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, wrong)
+        steps = list(generate(board, board.device(0), Network(prepared.network), *placed, count=4))
+    inputs = partial(block_inputs, prepared.source.config)
+    checks = GenerationChecks(Network(prepared.network), placed[0].design, placed[1].design, inputs, board.launches)
+    assert re.match(message, checks.run([step.token for step in steps]) or "none")
 
 
 def fake(design: Path) -> Placed:

@@ -22,6 +22,7 @@ from compiler.pipeline import compile_design
 from compiler.platforms.platform import load_platform
 from compiler.platforms.stored import platform_of_design
 from compiler.proof.csim import csim
+from compiler.proof.launches import Witness, wrong_launch_of_files
 from compiler.simulator.board import pyxrt
 from compiler.simulator.board.build import build_board
 from compiler.simulator.timing.simulate import simulate_directory
@@ -59,11 +60,12 @@ def test_its_code_gives_what_pytorch_gives_also_through_the_host(design: Path) -
     verdict = csim(design)
     assert (verdict.passed, verdict.unchecked, len(verdict.outputs)) == (True, (), 3), verdict.message
     build_board(design)
-    device = pyxrt.device(0)
-    accelerator = Accelerator(pyxrt, device, load_design(design), design)
+    board, device = Witness(), pyxrt.device(0)
+    accelerator = Accelerator(board, device, load_design(design), design)
     layer = accelerator.add_layer()
     accelerator.load_files(layer)
     accelerator.start(layer)
+    assert wrong_launch_of_files(board.launches, accelerator.design) is None
     results = [image for image in accelerator.design.images.values() if image.role == "output"]
     assert results
     for image in results:

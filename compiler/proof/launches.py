@@ -1,0 +1,255 @@
+"""What a host program had a board do: every launch of a kernel against what it should have read (design 3.7).
+
+`Witness` is the simulated board that keeps what the device's memory holds when a kernel starts and when it ends.
+`GenerationChecks` follows a whole generation: which kernel runs when, parameters of the layer whose turn it is, hidden
+states and caches as the launches before left them, masks and rotary tables of the position, and the token chosen. Files
+that the host reads are taken as they are; that they hold PyTorch's network is what the reference's tokens prove.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from compiler.frontend.interpret import Array
+from compiler.host.accelerator import scalar_bits
+from compiler.host.design import Design, Image, load_design
+from compiler.host.network import Network
+from compiler.host.packing import NATIVE, pack, unpack
+from compiler.simulator.board import pyxrt
+
+Key = tuple[str, int]  # an image, and one of its channels
+# The masks and rotary tables of a layer for new rows at some positions, with so many cached, of so many slots.
+Inputs = Callable[[int, Sequence[int], int, int], Mapping[str, Array]]
+
+
+@dataclass
+class Launch:
+    """One execution of a kernel of the design in `directory`: digests of what its buffers held before, what those that
+    kernels write held after, and the numbers passed.
+    """
+
+    directory: Path
+    kernel: str
+    before: dict[Key, bytes]
+    numbers: tuple[int, ...]
+    after: dict[Key, bytes] = field(default_factory=dict[Key, bytes])
+
+
+class Witness:
+    """The simulated board by the names of pyxrt; `launches` holds what ran on it."""
+
+    device = pyxrt.Device
+    kernel = pyxrt.Kernel
+    bo = pyxrt.Buffer
+    xclBOSyncDirection = pyxrt.SyncDirection  # noqa: N815 # pyxrt's name
+    ert_cmd_state = pyxrt.CommandState
+
+    def __init__(self) -> None:
+        self.launches: list[Launch] = []
+        self._directory = Path()
+
+    def xclbin(self, path: str) -> pyxrt.Xclbin:
+        self._directory = Path(path)
+        return pyxrt.Xclbin(path)
+
+    def run(self, kernel: pyxrt.Kernel) -> pyxrt.Run:
+        return _WitnessedRun(self.launches, self._directory, kernel)
+
+
+class _WitnessedRun(pyxrt.Run):
+    def __init__(self, launches: list[Launch], directory: Path, kernel: pyxrt.Kernel) -> None:
+        super().__init__(kernel)
+        self._launches, self._directory, self._name = launches, directory, kernel.name
+        design = load_design(directory)
+        [entry] = [k for k in design.kernels if k.name == kernel.name]
+        self._images = {key: design.images[key[0]] for key in entry.channels}
+        self._arguments: dict[int, Any] = {}
+
+    def set_arg(self, position: int, argument: Any) -> None:
+        super().set_arg(position, argument)
+        self._arguments[position] = argument
+
+    def start(self) -> None:
+        numbers = tuple(a for _, a in sorted(self._arguments.items()) if isinstance(a, int))
+        before = {key: _digest(content) for key, content in self._memory(written=False)}
+        self._launches.append(Launch(self._directory, self._name, before, numbers))
+        super().start()
+
+    def wait(self, timeout_ms: int = 0) -> pyxrt.CommandState:
+        state = super().wait(timeout_ms)
+        self._launches[-1].after = dict(self._memory(written=True))
+        return state
+
+    def _memory(self, *, written: bool) -> Iterator[tuple[Key, bytes]]:
+        """What the device holds, in all buffers or in those that kernels write; where a buffer is too short for its
+        image, as much as there is.
+        """
+        for position, (key, image) in enumerate(self._images.items()):
+            if not written or image.role in _MADE:
+                buffer: pyxrt.Buffer = self._arguments[position]
+                size = min(image.channel_bytes, len(buffer.map()))
+                yield key, bytes(buffer.loaded.memory[buffer.address : buffer.address + size])
+
+
+_MADE = ("output", "intermediate")  # images that kernels write
+CACHES = {"h0.k_past": "h0.k", "h0.v_past": "h0.v"}  # what a layer reads of its cache, and what it adds to it
+
+
+def wrong_launch_of_files(launches: Sequence[Launch], design: Design) -> str | None:
+    """Why launches are not one run of the design on the files of its directory; None where they are."""
+    scalars = np.fromfile(design.directory / "params" / "scalars.bin", "<i4") if design.scalars else np.zeros(0, "<i4")
+    bits = {s.value: int(scalars[position]) for position, s in enumerate(design.scalars)}
+    if [launch.kernel for launch in launches] != [kernel.name for kernel in design.kernels]:
+        return f"{', '.join(launch.kernel for launch in launches) or 'nothing'} is launched"
+    memory: dict[Key, bytes] = {}
+    for launch, kernel in zip(launches, design.kernels, strict=True):
+        for name, channel in kernel.channels:
+            image, expected = design.images[name], memory.get((name, channel))
+            if image.role not in _MADE:
+                expected = (design.directory / image.files[channel]).read_bytes()
+            if expected is not None and launch.before[name, channel] != _digest(expected):
+                return f"{kernel.name}: {name}, channel {channel}, is not what it should read"
+        if launch.numbers != tuple(bits[value] for value in kernel.scalars):
+            return f"{kernel.name}: the numbers passed are not those of the design"
+        memory |= launch.after
+    for (name, channel), content in memory.items():
+        image = design.images[name]
+        if image.files and (design.directory / image.files[channel]).read_bytes() != content:
+            return f"{image.files[channel]} is not what the device holds"
+    return None
+
+
+class WrongLaunchError(Exception):
+    """A launch is not what it should be."""
+
+
+@dataclass
+class GenerationChecks:
+    """The launches of one generation, followed from the prompt on."""
+
+    network: Network
+    prefill: Design
+    decode: Design
+    inputs: Inputs
+    launches: Sequence[Launch]
+    checked: int = 0
+    _packed: dict[tuple[Path, int, Key], bytes] = field(default_factory=dict[tuple[Path, int, Key], bytes])
+
+    def run(self, tokens: Sequence[int]) -> str | None:
+        """Why the launches are not those that should have given `tokens`; None where they are."""
+        try:
+            self._follow(tokens)
+        except WrongLaunchError as error:
+            return str(error)
+        return None
+
+    def _follow(self, tokens: Sequence[int]) -> None:
+        about, coming = self.network.description, iter(self.launches)
+        count, prompt = len(about.prompt), [*about.prompt]
+        hidden = self.network.embed(prompt + prompt[-1:] * (about.rows - count), 0)
+        caches: list[dict[str, Array]] = []
+        for layer in range(about.layers):
+            inputs = self.inputs(layer, range(about.rows), 0, about.rows)
+            results = self._step(coming, self.prefill, "prefill", layer, {"hidden": hidden, **inputs})
+            hidden = results["hidden_out"]
+            caches.append({name: _filled(results[new][:, :, :count], about.length - 1) for name, new in CACHES.items()})
+        self._chosen(tokens, 0, hidden[0, count - 1])
+        for number in range(1, len(tokens)):
+            position = count + number - 1
+            hidden = self.network.embed([tokens[number - 1]], position)
+            for layer in range(about.layers):
+                inputs = {"hidden": hidden, **caches[layer], **self.inputs(layer, [position], position, about.length)}
+                results = self._step(coming, self.decode, f"token {number}", layer, inputs)
+                hidden = results["hidden_out"]
+                for name, new in CACHES.items():
+                    caches[layer][name] = _with_row(caches[layer][name], position, results[new])
+            self._chosen(tokens, number, hidden[0, 0])
+        if next(coming, None) is not None:
+            raise WrongLaunchError(f"more is launched than {len(tokens)} tokens take")
+
+    def _chosen(self, tokens: Sequence[int], number: int, hidden: Array) -> None:
+        best = int(np.argmax(self.network.logits(hidden)))
+        if tokens[number] != best:
+            raise WrongLaunchError(f"token {number} is {tokens[number]}; the hidden state says {best}")
+
+    def _step(
+        self, coming: Iterator[Launch], design: Design, phase: str, layer: int, inputs: Mapping[str, Array]
+    ) -> dict[str, Array]:
+        """The results of one layer; its kernels read what they should."""
+        memory: dict[Key, bytes] = {}
+        for kernel in design.kernels:
+            where = f"{phase}, layer {layer}, kernel {kernel.name}"
+            launch = next(coming, None)
+            if launch is None or (launch.directory, launch.kernel) != (design.directory, kernel.name):
+                raise WrongLaunchError(f"{where}: {'nothing' if launch is None else launch.kernel} is launched instead")
+            for key in kernel.channels:
+                expected = self._expected(design, design.images[key[0]], key, layer, inputs, memory)
+                if expected is not None and launch.before[key] != expected:
+                    raise WrongLaunchError(f"{where}: {key[0]}, channel {key[1]}, is not what it should read")
+            if launch.numbers != self._numbers(design, kernel.scalars, layer):
+                raise WrongLaunchError(f"{where}: the numbers passed are not those of the layer")
+            memory |= launch.after
+            self.checked += 1
+        return {r.name: _result(design, r.image, memory, r.permutation, r.shape) for r in design.results}
+
+    def _expected(
+        self,
+        design: Design,
+        image: Image,
+        key: Key,
+        layer: int,
+        inputs: Mapping[str, Array],
+        memory: Mapping[Key, bytes],
+    ) -> bytes | None:
+        """Digest of what the channel should hold before a launch; None where the kernel is the first to write it."""
+        if image.role in _MADE:
+            return _digest(memory[key]) if key in memory else None
+        assert image.source is not None
+        if image.role == "input":
+            source = image.source.removesuffix("_sliding")
+            return _digest(_channels(image, inputs[source])[key[1]])
+        if (design.directory, layer, key) not in self._packed:
+            for channel, content in enumerate(_channels(image, self.network.layer(layer)[image.source])):
+                self._packed[design.directory, layer, (image.name, channel)] = _digest(content)
+        return self._packed[design.directory, layer, key]
+
+    def _numbers(self, design: Design, values: Sequence[str], layer: int) -> tuple[int, ...]:
+        if not values:
+            return ()
+        tensors = self.network.layer(layer)
+        scalars = {s.value: scalar_bits(tensors[s.source], s.dtype) for s in design.scalars}
+        return tuple(scalars[value] for value in values)
+
+
+def _filled(rows: Array, slots: int) -> Array:
+    """A cache [1, heads, slots, features] that begins with `rows`, as far as there is room."""
+    empty = np.zeros((*rows.shape[:2], max(slots, rows.shape[2]), rows.shape[3]), np.float32)
+    empty[:, :, : rows.shape[2]] = rows
+    return empty[:, :, :slots]
+
+
+def _with_row(cache: Array, position: int, row: Array) -> Array:
+    made = cache.copy()
+    if position < cache.shape[2]:
+        made[:, :, position : position + 1] = row
+    return made
+
+
+def _channels(image: Image, array: Array) -> list[bytes]:
+    return pack(np.asarray(array).reshape(image.shape).astype(NATIVE[image.layout.dtype]), image.layout)
+
+
+def _result(
+    design: Design, name: str, memory: Mapping[Key, bytes], permutation: Sequence[int], shape: Sequence[int]
+) -> Array:
+    image = design.images[name]
+    array = unpack([memory[name, c] for c in range(image.layout.channels)], image.layout)
+    return array.reshape(image.shape).transpose(permutation).reshape(shape)
+
+
+def _digest(content: bytes) -> bytes:
+    return blake2b(content, digest_size=16).digest()
