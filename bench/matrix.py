@@ -2,8 +2,11 @@
 
 python -m bench.matrix
 python -m bench.matrix llama-1.1b --phase decode --precision w4a8
+python -m bench.matrix --odd --whole
 
-Hidden sizes are the real ones; one layer and a short sequence. Ends with status 1 where a design differs.
+Hidden sizes are the real ones; one layer and a short sequence. `--odd` takes small networks of shapes that do not
+divide well instead. Below the matrix: how close each kind of task came to what is allowed, over all designs. Ends with
+status 1 where a design differs.
 """
 
 import argparse
@@ -13,6 +16,7 @@ import tempfile
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -27,6 +31,20 @@ from compiler.proof.csim import csim
 from compiler.proof.verdict import Verdict
 
 MODELS = ("gpt2-medium", "qwen2.5-0.5b", "llama-1.1b", "gemma3-1b")
+_GPT2 = {"model_type": "gpt2", "n_layer": 1, "n_positions": 64}
+_LLAMA = {"num_hidden_layers": 1, "max_position_embeddings": 64}
+# Small networks of odd shapes, by name; and on what lengths, prefill and decode, each is tried.
+ODD: dict[str, tuple[dict[str, Any], int, int]] = {
+    "five heads, K of 250": ({**_GPT2, "n_embd": 250, "n_head": 5, "n_inner": 386}, 5, 7),
+    "seven heads": ({**_GPT2, "n_embd": 252, "n_head": 7, "n_inner": 250}, 9, 11),
+    "nine heads, K of 386": ({**_GPT2, "n_embd": 72, "n_head": 9, "n_inner": 386}, 3, 5),
+    "sequence of 1, context of 2": ({**_GPT2, "n_embd": 64, "n_head": 4}, 1, 2),
+    "sliding window of 5": (
+        {**_LLAMA, "model_type": "gemma3_text", "hidden_size": 96, "intermediate_size": 250, "num_attention_heads": 6,
+         "num_key_value_heads": 1, "head_dim": 16, "query_pre_attn_scalar": 16, "sliding_window": 5,
+         "sliding_window_pattern": 2, "vocab_size": 96}, 12, 13,
+    ),
+}  # fmt: skip
 PHASES: tuple[Phase, ...] = ("prefill", "decode")
 PRECISIONS: tuple[Precision, ...] = ("f32", "w8a8", "w4a8")
 
@@ -46,9 +64,10 @@ class Row:
     compile_s: float
     csim_s: float
     message: str
+    checks: tuple[dict[str, Any], ...] = ()
 
 
-def run(workload: Workload, jobs: int) -> Row:
+def run(workload: Workload, jobs: int, whole: bool = False) -> Row:
     """Build and check one design in a folder of its own."""
     start = time.perf_counter()
     times = {"import": 0.0, "compile": 0.0, "csim": 0.0}
@@ -61,12 +80,12 @@ def run(workload: Workload, jobs: int) -> Row:
             design = Path(folder) / "design"
             compile_design(bundle, Knobs(), load_platform("u55c"), design)
             times["compile"] = time.perf_counter() - start - times["import"]
-            verdict = csim(design, jobs=jobs)
+            verdict = csim(design, jobs=jobs, whole=whole)
         times["csim"], message = verdict.seconds, verdict.message
     except MillraceError as failure:
         message = f"{type(failure).__name__}: {failure}"
     return Row(
-        workload.model,
+        Path(workload.model).stem,
         workload.phase,
         workload.length,
         workload.precision,
@@ -77,6 +96,7 @@ def run(workload: Workload, jobs: int) -> Row:
         times["compile"],
         times["csim"],
         message,
+        verdict.checks if verdict is not None else (),
     )
 
 
@@ -88,21 +108,52 @@ def main() -> int:
     parser.add_argument("--seq", type=int, default=8, help="rows of a prefill (default: %(default)s)")
     parser.add_argument("--context", type=int, default=16, help="context of a decode step (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=2, help="compilers of C++ side by side (default: %(default)s)")
+    parser.add_argument("--odd", action="store_true", help="small networks of odd shapes instead")
+    parser.add_argument("--whole", action="store_true", help="prove each on more inputs")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     console = Console(stderr=arguments.json)
     rows: list[Row] = []
-    for model in arguments.models or MODELS:
-        for phase in arguments.phases or PHASES:
-            for precision in arguments.precisions or PRECISIONS:
-                length = arguments.seq if phase == "prefill" else arguments.context
-                with console.status(f"{model} {phase} {length} {precision}"):
-                    rows.append(run(Workload(model, phase, length, precision), arguments.jobs))
-                console.print(_line(rows[-1]))
+    with tempfile.TemporaryDirectory() as folder:
+        for model, lengths in _networks(arguments, Path(folder)).items():
+            for phase in arguments.phases or PHASES:
+                for precision in arguments.precisions or PRECISIONS:
+                    workload = Workload(model, phase, lengths[phase], precision)
+                    with console.status(f"{Path(model).stem} {phase} {workload.length} {precision}"):
+                        rows.append(run(workload, arguments.jobs, arguments.whole))
+                    console.print(_line(rows[-1]))
     console.print(_table(rows))
+    console.print(_closeness(rows))
     if arguments.json:
         print(json.dumps([asdict(row) for row in rows]))
     return 0 if all(row.passed for row in rows) else 1
+
+
+def _networks(arguments: argparse.Namespace, folder: Path) -> dict[str, dict[Phase, int]]:
+    """The models, built-in or in files in `folder`, with the length of each phase."""
+    if not arguments.odd:
+        lengths: dict[Phase, int] = {"prefill": arguments.seq, "decode": arguments.context}
+        return dict.fromkeys(arguments.models or MODELS, lengths)
+    found: dict[str, dict[Phase, int]] = {}
+    for name, (fields, seq, context) in ODD.items():
+        (folder / name).mkdir()
+        (folder / name / "config.json").write_text(json.dumps(fields))
+        found[str(folder / name)] = {"prefill": seq, "decode": context}
+    return found
+
+
+def _closeness(rows: list[Row]) -> Table:
+    """The largest difference of each kind of task, as a share of what is allowed there."""
+    table = Table(title="largest difference of what is allowed, by kind of task")
+    for name in ("compared with", "kind", "tasks", "elements", "largest", "at a boundary"):
+        table.add_column(name, justify="left" if name in {"compared with", "kind"} else "right")
+    against = {"local": "its operation", "global": "the network"}
+    for scope, kind in sorted({(c["scope"], c["kind"]) for row in rows for c in row.checks}):
+        group = [c for row in rows for c in row.checks if (c["scope"], c["kind"]) == (scope, kind)]
+        sums = (f"{sum(c[name] for c in group):,}" for name in ("tasks", "elements"))
+        used = max(c["used"] for c in group)
+        table.add_row(against[scope], kind, *sums, f"{100 * used:.2g} %", str(sum(c["flipped"] for c in group)))
+    return table
 
 
 def _line(row: Row) -> str:

@@ -33,6 +33,7 @@ ROUNDING = 2.0**-24  # of one operation in single precision, relative
 LIBRARY = 4 * 2.0**-23  # of exp, tanh and their like: four units in the last place
 SUM = 8.0
 _TINY = 2.0**-149
+_FLAT = 2.0**-151
 _WRAP = {"i4": 8, "i8": 8, "i32": 32}
 
 
@@ -146,11 +147,16 @@ def _scalar(op: ScalarOp, args: Sequence[Bounded], margin: float | None = None) 
         value = np.asarray(_ROUNDED[op.name](*values))
         if known:  # in double precision it is as good as exact: what single precision makes of it is its rounding
             return Bounded(_single(value))
-        return Bounded(value, _propagated(op.name, args, value) + np.abs(value) * ROUNDING + _TINY)
+        moved = _propagated(op.name, args, value)
+        rounded = moved + np.abs(value) * ROUNDING + _TINY
+        return Bounded(np.where(moved == 0, _single(value), value), np.where(moved == 0, 0, rounded))
     if op.name in _LIBRARY:
         value = np.asarray(_LIBRARY[op.name](*values))
-        error = np.abs(value) * LIBRARY + _TINY
-        return Bounded(value, error if known else error + _moved(_LIBRARY[op.name], args, value))
+        moved = np.zeros_like(value) if known else _moved(_LIBRARY[op.name], args, value)
+        # Where it is flat, or exp of nothing, libraries give the number itself: 0, 1 or -1.
+        flat = (moved == 0) & (np.abs(value - np.rint(value)) < _FLAT) & (np.abs(value) < 1.5)
+        error = np.where(flat, 0, moved + np.abs(value) * LIBRARY + _TINY)
+        return Bounded(np.where(flat, np.rint(value), value), error)
     if op.name in _STEPS:
         return _step(_STEPS[op.name], args[0], margin if op.name == "math.roundeven" else None)
     if op.name in ("arith.cmpf", "arith.cmpi"):

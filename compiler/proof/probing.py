@@ -36,7 +36,7 @@ def give_tokens(recording: Recording, probe: Probe, seed: int) -> None:
 def draw_scalar(rng: np.random.Generator, probe: Probe, value: Value, tasks: TaskGraph) -> Array:
     """What a kernel passes to the operations that read `value`: a power of two, where sums are to be exact."""
     if probe == "exact":
-        return np.asarray(2.0 ** rng.integers(-2, 2), NUMPY_DTYPE[value.dtype])
+        return np.asarray(rng.choice([0.5, 1.0]), NUMPY_DTYPE[value.dtype])
     ops = [t.op for t in tasks.tasks if isinstance(t, StructuredTask) and value.name in {o.value for o in t.op.inputs}]
     return _draw(rng, probe, (1,), value.dtype, ops[0]).reshape(())
 
@@ -55,9 +55,9 @@ def _draw(rng: np.random.Generator, probe: Probe, shape: Iterable[int], dtype: s
 
 def _exact(rng: np.random.Generator, shape: tuple[int, ...], constants: Array) -> Array:
     """Halves up to four; one in eight beyond what is clamped, or at a clamp."""
+    if np.prod(shape) == 1:
+        return rng.choice([1.0, -1.0, 0.5], shape)
     halves = rng.integers(-8, 9, shape) / 2
-    if not shape or shape == (1,):
-        return 2.0 ** rng.integers(-2, 2, shape) * rng.choice([-1.0, 1.0], shape)
     limits = constants[np.abs(constants) > 8]
     if not len(limits):
         return halves
@@ -68,6 +68,8 @@ def _exact(rng: np.random.Generator, shape: tuple[int, ...], constants: Array) -
 def _around(rng: np.random.Generator, shape: tuple[int, ...], constants: Array) -> Array:
     """Around the operation's constants, their quotients, and one; a quarter of magnitude one to ten, either sign."""
     constants = np.abs(constants[np.isfinite(constants) & (constants != 0)])
+    if np.prod(shape) == 1 and len(constants) > 1:  # where the last constant matters as much as what it is added to
+        return np.full(shape, constants[-1] / constants[-2])
     centres = np.concatenate([constants, np.divide.outer(constants, constants).ravel(), [1e-3, 1.0]])
     centres = centres[(centres > 1e-12) & (centres < 1e4)]
     around = rng.choice(centres, shape) * rng.uniform(0.3, 3, shape) * rng.choice([1.0, 1.0, 1.0, -1.0], shape)

@@ -18,6 +18,7 @@ from compiler.simulator.native import built, find_compiler
 INCLUDE_DIR = Path(__file__).resolve().parents[1] / "include"
 RUNTIME_SOURCE = INCLUDE_DIR / "millrace" / "runtime.cpp"
 
+# An index outside an array of a task ends the run: elsewhere it might change nothing here, and much in hardware.
 # No contraction to fused multiply-add: floats must not depend on the machine that compiles. A frame larger than the
 # guard page must probe the stack, or an overflow would corrupt a neighbour instead of being reported.
 FLAGS = (
@@ -25,6 +26,8 @@ FLAGS = (
     "-O2",
     "-ffp-contract=off",
     "-fstack-clash-protection",
+    "-fsanitize=bounds",
+    "-fsanitize-undefined-trap-on-error",
     "-Wno-unknown-pragmas",
     "-Wno-attributes",
 )

@@ -6,6 +6,8 @@
 #include <initializer_list>
 #include <type_traits>
 
+#include "millrace/fail.h"
+
 namespace hls {
 namespace detail {
 
@@ -18,6 +20,11 @@ template <class T, std::size_t N>
 class alignas(detail::alignment_of(sizeof(T) * N)) vector {
   static_assert(N > 0, "a vector has at least one element");
   std::array<T, N> data_;
+
+  static std::size_t checked(std::size_t i) {
+    if (__builtin_expect(i >= N, 0)) millrace::fail("element %zu of a vector of %zu is used", i, N);
+    return i;
+  }
 
  public:
   using value_type = T;
@@ -35,8 +42,8 @@ class alignas(detail::alignment_of(sizeof(T) * N)) vector {
       if (i < N) data_[i++] = value;
   }
 
-  T& operator[](std::size_t i) { return data_[i]; }
-  const T& operator[](std::size_t i) const { return data_[i]; }
+  T& operator[](std::size_t i) { return data_[checked(i)]; }
+  const T& operator[](std::size_t i) const { return data_[checked(i)]; }
   static constexpr std::size_t size() { return N; }
   auto begin() { return data_.begin(); }
   auto end() { return data_.end(); }

@@ -108,12 +108,20 @@ def test_real_blocks_are_small(make_bundle: Any, name: str, ops: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("phase", "precision"), [("decode", "w4a8"), ("prefill", "f32")])
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    ("family", "phase", "precision"),
+    [
+        ("llama", "prefill", "f32"),
+        ("qwen2", "decode", "w4a8"),
+        ("qwen3", "prefill", "w8a8"),
+        ("gemma2", "decode", "f32"),
+        ("gemma3", "decode", "w4a8"),
+    ],
+)
 def test_emitted_design_computes_it(
     make_bundle: Any, tmp_path: Path, family: str, phase: Phase, precision: Precision
 ) -> None:
-    """The emitted C++ of a tiny block equals PyTorch."""
+    """The emitted C++ of a tiny block equals PyTorch. Once a family: each task is proven, and the graphs above are."""
     bundle = make_bundle(phase, precision, 8, 1, FAMILIES[family])
     compile_design(bundle, Knobs(), load_platform("u55c"), tmp_path / "design")
     verdict = csim(tmp_path / "design")

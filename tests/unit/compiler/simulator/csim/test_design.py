@@ -183,6 +183,33 @@ def test_run_past_its_limits_is_killed(executable: Path, tmp_path: Path) -> None
         run(executable, tmp_path, memory_bytes=1000, arguments=forever)
 
 
+@pytest.mark.usefixtures("inputs")
+@pytest.mark.parametrize(
+    ("right", "wrong", "message"),
+    [
+        (
+            "for (int i = 0; i < 4; ++i) sum += token[i];",
+            "for (int i = 0; i < 5; ++i) sum += token[i];",
+            "element 4 of",
+        ),
+        ("float sum = 0;", "float sum = 0, kept[4]; for (int i = 0; i < ROWS; ++i) kept[i] = sum;", "outside an array"),
+    ],
+)
+def test_an_index_outside_a_token_or_an_array_ends_the_run(
+    tmp_path: Path, right: str, wrong: str, message: str
+) -> None:
+    """Even where nothing here depends on it: in hardware another memory lies there."""
+    hls = tmp_path / "hls"
+    shutil.copytree(SAMPLE, hls)
+    source = (hls / "sample_tasks.cpp").read_text()
+    assert right in source
+    (hls / "sample_tasks.cpp").write_text(source.replace(right, wrong))
+    built = build(hls, tmp_path / "build", KERNELS, TASKS)
+    with pytest.raises(TaskFaultError, match=message) as caught:
+        run(built, tmp_path, arguments=PLAIN)
+    assert caught.value.task == "reduce_sum"
+
+
 def test_a_compile_error_is_quoted(tmp_path: Path) -> None:
     hls = tmp_path / "hls"
     shutil.copytree(SAMPLE, hls)
