@@ -93,7 +93,8 @@ def test_no_orphan_whichever_way_the_search_ends(mlp: LinalgGraph, tmp_path: Pat
     _, errors = process.communicate(timeout=120)
     _, alive = psutil.wait_procs(children, timeout=60)
     assert alive == []
-    assert errors.count("Traceback") == (1 if how == signal.SIGINT else 0)
+    chained = errors.count("During handling of the above exception")  # what Ctrl-C has met on its way
+    assert errors.count("Traceback") - chained == (1 if how == signal.SIGINT else 0)
 
 
 def test_a_daemonic_process_has_no_workers(mlp: LinalgGraph, u55c: Platform, monkeypatch: pytest.MonkeyPatch):
