@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from farm_states import add_designs, announce, builds_of, set_state
+from farm_states import add_designs, announce, builds_of, set_state, work_once
 
 from db.models import Exploration, Node
 from db.repositories import designs, nodes
@@ -61,3 +61,16 @@ def test_a_chain_is_found_again_and_not_made_twice(farm: Farm, exploration: Expl
     assert [b.stage for b in builds_of(farm, exploration)] == ["csim", "csynth", "cosim", "link"]
     csim, csynth, cosim, link = builds_of(farm, exploration)
     assert [b.after_id for b in (csynth, cosim, link)] == [csim.id, csynth.id, csynth.id]
+
+
+@pytest.mark.parametrize(("chosen", "said"), [({}, "g++\n"), ({"proof": "whole"}, "g++ for the whole proof\n")])
+def test_the_whole_proof_is_asked_of_the_simulation(
+    farm: Farm, exploration: Exploration, capsys: pytest.CaptureFixture[str], chosen: dict[str, str], said: str
+) -> None:
+    announce(farm)
+    [first, *_] = add_designs(farm, exploration)
+    set_state(farm, exploration, "done")
+    with farm.database.write() as session:
+        start_build(farm, session, designs.get(session, first), "csim", chosen)
+    assert work_once(farm, "csim") == "csim"
+    assert said in capsys.readouterr().out
