@@ -37,6 +37,8 @@ def draw_scalar(rng: np.random.Generator, probe: Probe, value: Value, tasks: Tas
     """What a kernel passes to the operations that read `value`: a power of two, where sums are to be exact."""
     if probe == "exact":
         return np.asarray(rng.choice([0.5, 1.0]), NUMPY_DTYPE[value.dtype])
+    if value.dtype == "f32":  # a scale that spreads numbers of magnitude one over eight bits
+        return np.asarray(rng.uniform(8, 64), np.float32)
     ops = [t.op for t in tasks.tasks if isinstance(t, StructuredTask) and value.name in {o.value for o in t.op.inputs}]
     return _draw(rng, probe, (1,), value.dtype, ops[0]).reshape(())
 
@@ -68,12 +70,13 @@ def _exact(rng: np.random.Generator, shape: tuple[int, ...], constants: Array) -
 def _around(rng: np.random.Generator, shape: tuple[int, ...], constants: Array) -> Array:
     """Around the operation's constants, their quotients, and one; a quarter of magnitude one to ten, either sign."""
     constants = np.abs(constants[np.isfinite(constants) & (constants != 0)])
-    if np.prod(shape) == 1 and len(constants) > 1:  # where the last constant matters as much as what it is added to
-        return np.full(shape, constants[-1] / constants[-2])
     centres = np.concatenate([constants, np.divide.outer(constants, constants).ravel(), [1e-3, 1.0]])
     centres = centres[(centres > 1e-12) & (centres < 1e4)]
     around = rng.choice(centres, shape) * rng.uniform(0.3, 3, shape) * rng.choice([1.0, 1.0, 1.0, -1.0], shape)
-    return np.where(rng.random(shape) < 0.25, 4 * rng.normal(size=shape), around) if np.prod(shape) > 1 else abs(around)
+    drawn = np.where(rng.random(shape) < 0.25, 4 * rng.normal(size=shape), around)
+    if len(constants) > 1 and drawn.size:  # an epsilon matters only where what it is added to is as small
+        drawn.flat[0] = constants[-1] / constants[-2]
+    return np.asarray(drawn)
 
 
 def _constants(op: LinalgOp) -> Array:
