@@ -190,7 +190,7 @@ def test_run_past_its_limits_is_killed(executable: Path, tmp_path: Path) -> None
         (
             "for (int i = 0; i < 4; ++i) sum += token[i];",
             "for (int i = 0; i < 5; ++i) sum += token[i];",
-            "element 4 of",
+            "outside an array",
         ),
         ("float sum = 0;", "float sum = 0, kept[4]; for (int i = 0; i < ROWS; ++i) kept[i] = sum;", "outside an array"),
     ],
