@@ -99,7 +99,7 @@ def _verdict_rows(reader: Reader, design: "DesignSummary") -> list[tuple[str, ..
             f"{output['max_rel_error']:.2g}",
             f"{output['rms_rel_error']:.2g}",
             f"{output['tolerance']:.2g}",
-            f"{verdict['tasks_checked']} of {verdict['tasks']}",
+            f"{verdict['tasks_checked']} of {verdict['tasks']}" if "tasks" in verdict else "",  # of an earlier release
             verdict_word(output["passed"]),
         )
         for output in verdict["outputs"]
