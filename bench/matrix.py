@@ -31,6 +31,7 @@ from compiler.proof.csim import csim
 from compiler.proof.verdict import Verdict
 
 MODELS = ("gpt2-medium", "qwen2.5-0.5b", "llama-1.1b", "gemma3-1b")
+ROWS, CONTEXT = 8, 16  # of a prefill, of a decode step
 _GPT2 = {"model_type": "gpt2", "n_layer": 1, "n_positions": 64}
 _LLAMA = {"num_hidden_layers": 1, "max_position_embeddings": 64}
 # Small networks of odd shapes, by name; and on what lengths, prefill and decode, each is tried.
@@ -105,8 +106,8 @@ def main() -> int:
     parser.add_argument("models", nargs="*", help=f"default: {' '.join(MODELS)}")
     parser.add_argument("--phase", choices=PHASES, action="append", dest="phases")
     parser.add_argument("--precision", choices=PRECISIONS, action="append", dest="precisions")
-    parser.add_argument("--seq", type=int, default=8, help="rows of a prefill (default: %(default)s)")
-    parser.add_argument("--context", type=int, default=16, help="context of a decode step (default: %(default)s)")
+    parser.add_argument("--seq", type=int, default=ROWS, help="rows of a prefill (default: %(default)s)")
+    parser.add_argument("--context", type=int, default=CONTEXT, help="context of a decode step (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=2, help="compilers of C++ side by side (default: %(default)s)")
     parser.add_argument("--odd", action="store_true", help="small networks of odd shapes instead")
     parser.add_argument("--whole", action="store_true", help="prove each on more inputs")

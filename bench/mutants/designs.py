@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from bench.matrix import MODELS, PHASES, PRECISIONS
+from bench.matrix import CONTEXT, MODELS, PHASES, PRECISIONS, ROWS
 from bench.mutants.draw import Emitted
 from bench.mutants.source import functions_of
 from bench.mutants.wiring import Kernel
@@ -21,12 +21,19 @@ from compiler.platforms.platform import load_platform
 from compiler.proof.csim import Proven, prove, read_design_to_prove
 from compiler.proof.runs import QUICK, Subject, Trial
 from compiler.proof.verdict import Verdict
-from compiler.simulator.csim.build import FLAGS, INCLUDE_DIR, RUNTIME_SOURCE, _runtime_flags, build
+from compiler.simulator.csim.build import (
+    FLAGS,
+    INCLUDE_DIR,
+    SPAWN_HEADER,
+    build,
+    compile_command,
+    kernel_flags,
+    runtime_object,
+)
 from compiler.simulator.csim.process import Limits, run_process
-from compiler.simulator.native import built, find_compiler
+from compiler.simulator.native import find_compiler
 from compiler.targets.interface import Interface, plan_interface
 
-ROWS, CONTEXT = 8, 16  # as the matrix has them
 _HEADER = "mutant.h"
 _PATIENCE = 20  # a mutant is stopped after so many times what the whole proof of the design takes
 _LEAST_S = 20.0
@@ -135,8 +142,7 @@ def _build(found: Read, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     names = [kernel.name for kernel in found.interface.kernels]
     program = build(found.directory / "hls", folder, names, [t.name for t in found.design.tasks.tasks], jobs=1)
-    flags = [*FLAGS, "-I", str(INCLUDE_DIR), *_runtime_flags(), "-c"]
-    shutil.copyfile(built(RUNTIME_SOURCE, "runtime.o", flags, find_compiler("g++")), folder / "obj" / "runtime.o")
+    shutil.copyfile(runtime_object(find_compiler("g++")), folder / "obj" / "runtime.o")
     includes = [line for line in found.tasks_file.read_text().splitlines() if line.startswith("#include")]
     (folder / _HEADER).write_text("\n".join(["#pragma once", *includes, ""]))
     command = [*task_command(found.directory), "-x", "c++-header", _HEADER, "-o", f"{_HEADER}.gch"]
@@ -148,13 +154,12 @@ def _build(found: Read, folder: Path) -> None:
 
 def task_command(directory: Path) -> list[str]:
     """How the tasks of a design are compiled."""
-    return [find_compiler("g++"), *FLAGS, "-I", str(INCLUDE_DIR), "-I", str(directory / "hls")]
+    return compile_command(directory / "hls", find_compiler("g++"))
 
 
 def kernel_command(directory: Path, folder: Path) -> list[str]:
     """How its kernels are compiled."""
-    (header,) = (directory / "hls").glob("*_tasks.h")
-    return [*task_command(directory), "-O1", "-include", str(header), "-include", str(folder / "csim_spawn.h")]
+    return [*task_command(directory), *kernel_flags(directory / "hls", folder / SPAWN_HEADER)]
 
 
 def _objects(folder: Path) -> tuple[str, ...]:

@@ -138,11 +138,12 @@ class Checks:
         self, task: StructuredTask, read: Sequence[Array], written: Sequence[Array], local: list[Bounded]
     ) -> Iterator[Finding]:
         op = task.op
-        scalars = [o.value for o in op.inputs if o.value in self.memory.scalars]
-        known = self.network | {name: exact(self.memory.passed(name)) for name in scalars}
-        if any(o.value not in known for o in op.inputs):
-            return  # what makes it has been found wrong
-        given = [known[o.value] for o in op.inputs]
+        for operand in op.inputs:
+            if operand.value in self.memory.scalars:
+                self.network[operand.value] = exact(self.memory.passed(operand.value))
+            elif operand.value not in self.network:
+                return  # what makes it has been found wrong
+        given = [self.network[o.value] for o in op.inputs]
         same = all(g.error is None and np.array_equal(g.value, r) for g, r in zip(given, read, strict=True))
         expected = local if same else evaluate(op, self.graph, given, NEAR)
         quantises = op.kind == "generic" and written[0].dtype == np.int8 and not same

@@ -16,9 +16,10 @@ import numpy as np
 
 from compiler.frontend.interpret import Array
 from compiler.host.accelerator import scalar_bits
-from compiler.host.design import Design, Image, load_design
+from compiler.host.design import Design, Image, Kernel, load_design
 from compiler.host.network import Network
 from compiler.host.packing import NATIVE, pack, unpack
+from compiler.host.session import CACHES
 from compiler.simulator.board import pyxrt
 
 Key = tuple[str, int]  # an image, and one of its channels
@@ -96,26 +97,28 @@ class _WitnessedRun(pyxrt.Run):
 
 
 _MADE = ("output", "intermediate")  # images that kernels write
-CACHES = {"h0.k_past": "h0.k", "h0.v_past": "h0.v"}  # what a layer reads of its cache, and what it adds to it
+
+
+class WrongLaunchError(Exception):
+    """A launch is not what it should be."""
 
 
 def wrong_launch_of_files(launches: Sequence[Launch], design: Design) -> str | None:
     """Why launches are not one run of the design on the files of its directory; None where they are."""
     scalars = np.fromfile(design.directory / "params" / "scalars.bin", "<i4") if design.scalars else np.zeros(0, "<i4")
-    bits = {s.value: int(scalars[position]) for position, s in enumerate(design.scalars)}
-    if [launch.kernel for launch in launches] != [kernel.name for kernel in design.kernels]:
-        return f"{', '.join(launch.kernel for launch in launches) or 'nothing'} is launched"
-    memory: dict[Key, bytes] = {}
-    for launch, kernel in zip(launches, design.kernels, strict=True):
-        for name, channel in kernel.channels:
-            image, expected = design.images[name], memory.get((name, channel))
-            if image.role not in _MADE:
-                expected = (design.directory / image.files[channel]).read_bytes()
-            if expected is not None and launch.before[name, channel] != _digest(expected):
-                return f"{kernel.name}: {name}, channel {channel}, is not what it should read"
-        if launch.numbers != tuple(bits[value] for value in kernel.scalars):
-            return f"{kernel.name}: the numbers passed are not those of the design"
-        memory |= launch.after
+    numbers = {s.value: int(scalars[position]) for position, s in enumerate(design.scalars)}
+    coming, memory = iter(launches), dict[Key, bytes]()
+
+    def expected(image: Image, key: Key) -> bytes:
+        return _digest((design.directory / image.files[key[1]]).read_bytes())
+
+    try:
+        for kernel in design.kernels:
+            memory |= _checked(next(coming, None), kernel.name, design, kernel, memory, expected, numbers)
+    except WrongLaunchError as error:
+        return str(error)
+    if next(coming, None) is not None:
+        return "more is launched than the design has kernels"
     for (name, channel), content in memory.items():
         image = design.images[name]
         if image.files and (design.directory / image.files[channel]).read_bytes() != content:
@@ -123,8 +126,37 @@ def wrong_launch_of_files(launches: Sequence[Launch], design: Design) -> str | N
     return None
 
 
-class WrongLaunchError(Exception):
-    """A launch is not what it should be."""
+def _checked(
+    launch: Launch | None,
+    where: str,
+    design: Design,
+    kernel: Kernel,
+    memory: Mapping[Key, bytes],
+    expected: Callable[[Image, Key], bytes],
+    numbers: Mapping[str, int],
+) -> dict[Key, bytes]:
+    """What a launch of `kernel` left. Raises WrongLaunchError unless it read `memory`, as far as the kernels before it
+    wrote that, `expected` digests of what they do not write, and its `numbers`.
+    """
+    if launch is None or (launch.directory, launch.kernel) != (design.directory, kernel.name):
+        raise WrongLaunchError(f"{where}: {'nothing' if launch is None else launch.kernel} is launched instead")
+    for key in kernel.channels:
+        image = design.images[key[0]]
+        if image.role in _MADE and key not in memory:
+            continue  # this kernel is the first to write it
+        if launch.before[key] != (_digest(memory[key]) if image.role in _MADE else expected(image, key)):
+            raise WrongLaunchError(f"{where}: {key[0]}, channel {key[1]}, is not what it should read")
+    if launch.numbers != tuple(numbers[value] for value in kernel.scalars):
+        raise WrongLaunchError(f"{where}: the numbers passed are not those of the layer")
+    return launch.after
+
+
+@dataclass(frozen=True, slots=True)
+class _Parameters:
+    """A layer's, as a design takes them: digests of their images, and numbers by the name of their value."""
+
+    images: Mapping[Key, bytes]
+    numbers: Mapping[str, int]
 
 
 @dataclass
@@ -137,7 +169,7 @@ class GenerationChecks:
     inputs: Inputs
     launches: Sequence[Launch]
     checked: int = 0
-    _packed: dict[tuple[Path, int, Key], bytes] = field(default_factory=dict[tuple[Path, int, Key], bytes])
+    _parameters: dict[tuple[Path, int], _Parameters] = field(default_factory=dict[tuple[Path, int], _Parameters])
 
     def run(self, tokens: Sequence[int]) -> str | None:
         """Why the launches are not those that should have given `tokens`; None where they are."""
@@ -180,49 +212,34 @@ class GenerationChecks:
         self, coming: Iterator[Launch], design: Design, phase: str, layer: int, inputs: Mapping[str, Array]
     ) -> dict[str, Array]:
         """The results of one layer; its kernels read what they should."""
-        memory: dict[Key, bytes] = {}
+        memory, parameters = dict[Key, bytes](), self._parameters_of(design, layer)
+
+        def expected(image: Image, key: Key) -> bytes:
+            if image.role == "param":
+                return parameters.images[key]
+            assert image.source is not None
+            return _digest(_channels(image, inputs[image.source.removesuffix("_sliding")])[key[1]])
+
         for kernel in design.kernels:
             where = f"{phase}, layer {layer}, kernel {kernel.name}"
-            launch = next(coming, None)
-            if launch is None or (launch.directory, launch.kernel) != (design.directory, kernel.name):
-                raise WrongLaunchError(f"{where}: {'nothing' if launch is None else launch.kernel} is launched instead")
-            for key in kernel.channels:
-                expected = self._expected(design, design.images[key[0]], key, layer, inputs, memory)
-                if expected is not None and launch.before[key] != expected:
-                    raise WrongLaunchError(f"{where}: {key[0]}, channel {key[1]}, is not what it should read")
-            if launch.numbers != self._numbers(design, kernel.scalars, layer):
-                raise WrongLaunchError(f"{where}: the numbers passed are not those of the layer")
-            memory |= launch.after
+            memory |= _checked(next(coming, None), where, design, kernel, memory, expected, parameters.numbers)
             self.checked += 1
         return {r.name: _result(design, r.image, memory, r.permutation, r.shape) for r in design.results}
 
-    def _expected(
-        self,
-        design: Design,
-        image: Image,
-        key: Key,
-        layer: int,
-        inputs: Mapping[str, Array],
-        memory: Mapping[Key, bytes],
-    ) -> bytes | None:
-        """Digest of what the channel should hold before a launch; None where the kernel is the first to write it."""
-        if image.role in _MADE:
-            return _digest(memory[key]) if key in memory else None
-        assert image.source is not None
-        if image.role == "input":
-            source = image.source.removesuffix("_sliding")
-            return _digest(_channels(image, inputs[source])[key[1]])
-        if (design.directory, layer, key) not in self._packed:
-            for channel, content in enumerate(_channels(image, self.network.layer(layer)[image.source])):
-                self._packed[design.directory, layer, (image.name, channel)] = _digest(content)
-        return self._packed[design.directory, layer, key]
-
-    def _numbers(self, design: Design, values: Sequence[str], layer: int) -> tuple[int, ...]:
-        if not values:
-            return ()
-        tensors = self.network.layer(layer)
-        scalars = {s.value: scalar_bits(tensors[s.source], s.dtype) for s in design.scalars}
-        return tuple(scalars[value] for value in values)
+    def _parameters_of(self, design: Design, layer: int) -> _Parameters:
+        """Read and packed once, however many tokens pass the layer."""
+        known = self._parameters.get((design.directory, layer))
+        if known is None:
+            tensors = self.network.layer(layer)
+            images = {
+                (image.name, channel): _digest(content)
+                for image in design.images.values()
+                if image.role == "param" and image.source is not None
+                for channel, content in enumerate(_channels(image, tensors[image.source]))
+            }
+            numbers = {s.value: scalar_bits(tensors[s.source], s.dtype) for s in design.scalars}
+            known = self._parameters[design.directory, layer] = _Parameters(images, numbers)
+        return known
 
 
 def _filled(rows: Array, slots: int) -> Array:

@@ -69,7 +69,6 @@ class Subject:
 class Ran:
     """What a run read and left, what passed its streams, and what the testbench objected to."""
 
-    trial: Trial
     memory: Memory
     recording: Recording
     message: str
@@ -91,7 +90,7 @@ def make_run(subject: Subject, trial: Trial) -> Ran:
     arguments = str(reads), str(folder / "out")
     finished = run(subject.program, directory, recording.folder, subject.timeout_s, arguments, accepted=(0, MISMATCH))
     message = finished.stderr.strip() if finished.returncode == MISMATCH else ""
-    return Ran(trial, Memory(reads, folder / "out", subject.interface), recording, message)
+    return Ran(Memory(reads, folder / "out", subject.interface), recording, message)
 
 
 def _link(directory: Path, folder: Path) -> None:

@@ -33,6 +33,7 @@ FLAGS = (
 )
 
 TESTBENCH = "tb"
+SPAWN_HEADER = "csim_spawn.h"  # in the folder of the build
 _MESSAGE_LINES = 40
 
 
@@ -60,22 +61,37 @@ def build(
     if main is not None:
         sources = [*(source for source in sources if source.stem != TESTBENCH), main]
     (build_dir / "obj").mkdir(parents=True, exist_ok=True)
-    spawn_header = build_dir / "csim_spawn.h"
+    spawn_header = build_dir / SPAWN_HEADER
     spawn_header.write_text(spawn_header_text(task_names))
 
-    base = [gxx, *FLAGS, "-I", str(INCLUDE_DIR), "-I", str(hls_dir.resolve())]
-    # A kernel only declares streams and starts tasks: optimising that takes longer than it gains.
-    as_kernel = ["-O1", "-include", str(_tasks_header(hls_dir).resolve()), "-include", str(spawn_header.resolve())]
+    base = compile_command(hls_dir, gxx)
+    as_kernel = kernel_flags(hls_dir, spawn_header)
     commands: dict[Path, list[str]] = {}
     for source in sources:
         extra = as_kernel if source.stem in kernels else []
         commands[source] = [*base, *extra, "-c", str(source.resolve()), "-o", f"obj/{source.stem}.o"]
-    runtime = built(RUNTIME_SOURCE, "runtime.o", [*FLAGS, "-I", str(INCLUDE_DIR), *_runtime_flags(), "-c"], gxx)
+    runtime = runtime_object(gxx)
 
     _compile_all(commands, build_dir, jobs or os.cpu_count() or 1, timeout_s)
     objects = [*(command[-1] for command in commands.values()), str(runtime)]
     _check(run_process([gxx, *objects, "-o", "csim"], build_dir, Limits(timeout_s)), "linking the C simulation")
     return build_dir / "csim"
+
+
+def compile_command(hls_dir: Path, gxx: str) -> list[str]:
+    """How a source of the design is compiled, but for its name."""
+    return [gxx, *FLAGS, "-I", str(INCLUDE_DIR), "-I", str(hls_dir.resolve())]
+
+
+def kernel_flags(hls_dir: Path, spawn_header: Path) -> list[str]:
+    """What a kernel's source needs besides. Raises ToolError where the design does not declare its tasks."""
+    # A kernel only declares streams and starts tasks: optimising that takes longer than it gains.
+    return ["-O1", "-include", str(_tasks_header(hls_dir).resolve()), "-include", str(spawn_header.resolve())]
+
+
+def runtime_object(gxx: str) -> Path:
+    """What every simulation is linked with."""
+    return built(RUNTIME_SOURCE, "runtime.o", [*FLAGS, "-I", str(INCLUDE_DIR), *_runtime_flags(), "-c"], gxx)
 
 
 def spawn_header_text(task_names: Iterable[str]) -> str:
