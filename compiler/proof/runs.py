@@ -1,7 +1,8 @@
 """The runs of a proof: what a design reads in each, and what is left of it.
 
-`network`: the inputs that the reference's results are of. `inputs`: others of the same kind; in a decode step, the
-cache holds another number of positions. `exact`, `constants`: tokens drawn for each task (`compiler.proof.probing`).
+`network`: the inputs that the reference's results are of. `inputs`: others of the same kind, as wide, narrower and
+wider; in a decode step, the cache holds another number of positions. `exact`, `constants`: tokens drawn for each task
+(`compiler.proof.probing`).
 """
 
 import json
@@ -26,7 +27,10 @@ from compiler.targets.interface import Interface
 
 MISMATCH = 1  # how the testbench ends when an output is off
 _MASKED = np.finfo(np.float32).min / 2
-_FILLED = (0.5, 0.0, 1.0)  # share of the cache's positions that are filled, by seed
+# By seed: the share of the cache's positions that are filled, and how wide the inputs are. A narrow stream is moved by
+# attention and by the MLP as much as it is itself, wide keys make a softmax that is neither flat nor one-hot.
+_FILLED = (0.5, 0.0, 1.0)
+_WIDTH = (1.0, 1 / 16, 4.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,5 +146,5 @@ def _redrawn(rng: np.random.Generator, tensor: Array, value: Value, seed: int) -
         filled = round(_FILLED[seed] * (tensor.size - 1))
         slots = np.where(np.arange(tensor.size - 1) < filled, 0, masked if masked < 0 else _MASKED)
         return np.append(slots, 0).astype(np.float32).reshape(tensor.shape)
-    spread = float(tensor.std()) or 1.0
+    spread = _WIDTH[seed] * (float(tensor.std()) or 1.0)
     return (tensor.mean() + spread * rng.normal(size=tensor.shape)).astype(np.float32)

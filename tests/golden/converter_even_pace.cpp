@@ -7,21 +7,18 @@ void even_pace(hls::stream<int>& in, hls::stream<int>& out) {
 #pragma HLS bind_storage variable=buffer type=ram_s2p impl=lutram
 #pragma HLS dependence variable=buffer type=inter direction=RAW distance=159 dependent=true
   int fill0 = 0, fill1 = 0;
-  int drain0 = 0, drain1 = 0, drain2 = 0;
+  int drain0 = 0, drain1 = 0;
   for (int round = 0; round < 7; ++round) {
     for (int step = 0; step < 32; ++step) {
       for (int t = 0; t < 128; ++t) {
 #pragma HLS pipeline II=1 style=flp
         if (round >= 1) {
           int token;
-          token = buffer[(round + 1) % 2][drain1][drain2];
+          token = buffer[(round + 1) % 2][drain0][drain1];
           out.write(token);
-          drain2 = drain2 == 7 ? 0 : drain2 + 1;
-          if (drain2 == 0) {
-            drain1 = drain1 == 3 ? 0 : drain1 + 1;
-            if (drain1 == 0) {
-              drain0 = drain0 == 127 ? 0 : drain0 + 1;
-            }
+          drain1 = drain1 == 7 ? 0 : drain1 + 1;
+          if (drain1 == 0) {
+            drain0 = drain0 == 3 ? 0 : drain0 + 1;
           }
         }
         if (round < 6 && t == 0) {

@@ -9,7 +9,7 @@ void convert_g_to_op_y_in0(hls::stream<f32x16>& in, hls::stream<f32x16>& out) {
 #pragma HLS bind_storage variable=buffer type=ram_s2p impl=lutram
 #pragma HLS dependence variable=buffer type=inter direction=RAW distance=9 dependent=true
   int fill0 = 0, fill1 = 0;
-  int drain0 = 0, drain1 = 0;
+  int drain0 = 0;
   for (int t = 0; t < 48; ++t) {
 #pragma HLS pipeline II=1 style=flp
     if (t >= 12) {
@@ -18,14 +18,11 @@ void convert_g_to_op_y_in0(hls::stream<f32x16>& in, hls::stream<f32x16>& out) {
 #pragma HLS unroll
         for (int e1 = 0; e1 < 4; ++e1) {
 #pragma HLS unroll
-          token[e0 * 4 + e1] = buffer[e0][drain1 * 4 + e1];
+          token[e0 * 4 + e1] = buffer[e0][drain0 * 4 + e1];
         }
       }
       out.write(token);
-      drain1 = drain1 == 11 ? 0 : drain1 + 1;
-      if (drain1 == 0) {
-        drain0 = drain0 == 2 ? 0 : drain0 + 1;
-      }
+      drain0 = drain0 == 11 ? 0 : drain0 + 1;
     }
     if (t < 12) {
       const f32x16 token = in.read();

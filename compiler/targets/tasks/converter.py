@@ -7,6 +7,7 @@ banks apart, where both sides step in whole banks: no index is divided.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import dropwhile
 
 from compiler.analysis.banks import banks_apart, converter_banks
 from compiler.graph.converter import Converter, box_of
@@ -73,6 +74,8 @@ class _Side:
     @staticmethod
     def of(layout: _Layout, itensor: ITensor, loops: Sequence[Loop], word: str, half: str, namer: Namer) -> "_Side":
         split = [part for loop in loops for part in _split(loop, layout.apart)]
+        if not layout.folds:  # how often the whole is walked through matters to the start of the next round only
+            split = list(dropwhile(lambda loop: loop.dim is None, split))
         counters = Counters.of(split, word, namer)
         names = (namer.name(f"{word}_origin"), namer.name(f"{word}_at")) if layout.folds else ("", "")
         return _Side(layout, itensor, counters, half, *names)
