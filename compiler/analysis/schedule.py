@@ -183,45 +183,45 @@ def _throttled(run: _Run, number: int, busy: float, stock: int) -> Arrival:
     return Arrival(arrival.first, late, knee)
 
 
-class _Step:
-    """A task, what of its run no FIFO changes, and how it ran last: with other FIFOs most tasks run alike."""
+class _Step(NamedTuple):
+    """What of a task's run no other task and no FIFO changes. `drain`: cycles from the last word that a store moves
+    until it is in memory, None for any other task.
+    """
 
-    __slots__ = ("_last", "busy", "drain", "loaded", "task")
+    timing: TimingSpec
+    reads: tuple[Access, ...]
+    writes: tuple[Access, ...]
+    busy: float
+    drain: int | None
+    loaded: tuple[_Loaded, ...]
 
-    def __init__(self, task: Task, loaded: tuple[_Loaded, ...], busy: float, drain: int) -> None:
-        self.task, self.loaded, self.busy, self.drain = task, loaded, busy, drain
-        self._last: tuple[tuple[tuple[Arrival, ...], tuple[int, ...]], _Ran] | None = None
 
-    def run(self, arrivals: tuple[Arrival, ...], stocks: tuple[int, ...]) -> _Ran:
-        """The task's run where its inputs arrive so, and FIFOs and adapters behind loads hold so many tokens."""
-        given = arrivals, stocks
-        if self._last is None or self._last[0] != given:
-            self._last = given, self._run(arrivals, stocks)
-        return self._last[1]
+@lru_cache(maxsize=16384)  # with other FIFOs, or one other knob, most tasks run alike
+def _ran(step: _Step, arrivals: tuple[Arrival, ...], stocks: tuple[int, ...]) -> _Ran:
+    """The task's run where its inputs arrive so, and FIFOs and adapters behind loads hold so many tokens."""
+    timing = step.timing
+    run = _Run(timing, step.reads, arrivals)
+    ends = tuple(_held_up(run, step.loaded, stocks))
+    end = max(run.start + timing.latency, run.ready(timing.iterations - 1) + timing.depth)
+    if step.drain is not None:
+        end = max(end, run.start + step.busy) + step.drain
+    return _Ran(TaskTime(run.start, end, step.busy), run.pushed(step.writes), ends)
 
-    def _run(self, arrivals: tuple[Arrival, ...], stocks: tuple[int, ...]) -> _Ran:
-        timing = self.task.timing
-        run = _Run(timing, self.task.reads, arrivals)
-        ends = tuple(self._held_up(run, stocks)) if stocks else ()
-        end = max(run.start + timing.latency, run.ready(timing.iterations - 1) + timing.depth)
-        if isinstance(self.task, StoreTask):  # until the last word is in memory
-            end = max(end, run.start + self.busy) + self.drain
-        return _Ran(TaskTime(run.start, end, self.busy), run.pushed(self.task.writes), ends)
 
-    def _held_up(self, run: _Run, stocks: tuple[int, ...]) -> Iterator[tuple[str, float]]:
-        for (number, load, busy, _), stock in zip(self.loaded, stocks, strict=True):
-            arrival = _throttled(run, number, busy, stock)
-            if arrival.last > run.arrivals[number].last:
-                run.replace(number, arrival)
-                yield load, arrival.last
+def _held_up(run: _Run, loaded: tuple[_Loaded, ...], stocks: tuple[int, ...]) -> Iterator[tuple[str, float]]:
+    for (number, load, busy, _), stock in zip(loaded, stocks, strict=True):
+        arrival = _throttled(run, number, busy, stock)
+        if arrival.last > run.arrivals[number].last:
+            run.replace(number, arrival)
+            yield load, arrival.last
 
 
 class _Plan(NamedTuple):
-    """What is the same in all schedules of these tasks: `times` of loads that nobody holds up, in the order of all
-    tasks, and what they push.
+    """What is the same in all schedules of these tasks: `steps` of those that are no loads, `times` of loads that
+    nobody holds up, in the order of all tasks, and what they push.
     """
 
-    steps: tuple[_Step, ...]
+    steps: Mapping[str, _Step]
     times: Mapping[str, TaskTime]
     arrivals: Mapping[str, Arrival]
 
@@ -232,7 +232,7 @@ def _plan(same: Same[tuple[Task, ...]], platform: Platform) -> _Plan:
     moves = transfer_cycles(tasks, platform)
     times, arrivals = {task.name: TaskTime(0.0, 0.0, 0.0) for task in tasks}, dict[str, Arrival]()
     loaded: dict[str, tuple[str, float, int]] = {}
-    steps: list[_Step] = []
+    steps: dict[str, _Step] = {}
     for task in tasks:
         if isinstance(task, LoadTask):
             first, span, stream = float(task.timing.depth), moves[task.name], task.writes[0].stream
@@ -241,22 +241,22 @@ def _plan(same: Same[tuple[Task, ...]], platform: Platform) -> _Plan:
             continue
         inputs = tuple([_Loaded(n, *loaded[r.stream]) for n, r in enumerate(task.reads) if r.stream in loaded])
         busy = moves.get(task.name, float(task.timing.iterations * task.timing.ii))
-        steps.append(_Step(task, inputs, busy, platform.hbm.read_latency_cycles))
-    return _Plan(tuple(steps), times, arrivals)
+        drain = platform.hbm.read_latency_cycles if isinstance(task, StoreTask) else None
+        steps[task.name] = _Step(task.timing, task.reads, task.writes, busy, drain, inputs)
+    return _Plan(steps, times, arrivals)
 
 
 def schedule(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, TaskTime], tuple[float, ...]]:
     """When each task runs, in cycles since its kernel started, and the length of each kernel. O(streams x loops)."""
     plan, stream = _plan(Same(tasks.tasks), platform), tasks.stream
     times, arrivals = dict(plan.times), dict(plan.arrivals)
-    for step in plan.steps:
-        task = step.task
-        stocks = tuple([stream[task.reads[number].stream].depth + ahead for number, _, _, ahead in step.loaded])
-        ran = step.run(tuple([arrivals[read.stream] for read in task.reads]), stocks)
-        times[task.name] = ran.time
+    for name, step in plan.steps.items():
+        stocks = tuple([stream[step.reads[number].stream].depth + ahead for number, _, _, ahead in step.loaded])
+        ran = _ran(step, tuple([arrivals[read.stream] for read in step.reads]), stocks)
+        times[name] = ran.time
         for load, end in ran.ends:
             times[load] = times[load]._replace(end=end)
-        for write, arrival in zip(task.writes, ran.pushed, strict=True):
+        for write, arrival in zip(step.writes, ran.pushed, strict=True):
             arrivals[write.stream] = arrival
     lengths = [0.0] * tasks.kernels
     for task in tasks.tasks:
