@@ -1,29 +1,40 @@
 """Order of every operation's loops outside the tile: level 1 of the design space.
 
 An operation walks its tensors in the order in which they arrive: what its predecessors walk outermost, it walks
-outermost too, so that a converter between them buffers a tile and not a tensor. Reductions of contractions go inside
+outermost too, so that a converter between them buffers a tile and not a tensor. LoopOrder of contractions go inside
 or outside of that by `Knobs.order`. A `TaskOverride` gives the order of its operation's loop groups; what follows
 inherits it.
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from compiler.errors import InvalidInputError
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
-from compiler.options import Knobs
+from compiler.graph.same import Same
+from compiler.options import Knobs, LoopOrder
 
 Order = tuple[int, ...]
 
 
-def loop_orders(graph: LinalgGraph, knobs: Knobs) -> dict[str, Order]:
-    """Loops of each operation outside its tile, outermost first. O(operations x loops).
+def loop_orders(graph: LinalgGraph, knobs: Knobs) -> Mapping[str, Order]:
+    """Loops of each operation outside its tile, outermost first. O(operations x loops), once for orders of a graph.
 
     Raises InvalidInputError where an override is no permutation of its operation's groups.
     """
+    groups = tuple((override.op, override.order) for override in reversed(knobs.overrides))
+    return _loop_orders(Same(graph), knobs.order, groups)
+
+
+@lru_cache(maxsize=1024)
+def _loop_orders(
+    same: Same[LinalgGraph], preferred: LoopOrder, overrides: tuple[tuple[str, Order | None], ...]
+) -> Mapping[str, Order]:
+    graph, groups = same.value, dict(overrides)
     orders: dict[str, Order] = {}
     arrival: dict[str, Order] = {}  # dimensions of a value in the order in which they are walked
     for op in graph.ops:
-        order = _chosen(op, _inherited(op, arrival), knobs)
+        order = _chosen(op, _inherited(op, arrival), groups.get(op.name), preferred)
         orders[op.name] = order
         for out in op.outputs:
             arrival[out.value] = tuple(out.dims.index(d) for d in order if d in out.dims)
@@ -38,11 +49,10 @@ def _inherited(op: LinalgOp, arrival: Mapping[str, Order]) -> Order:
     return tuple(dict.fromkeys((*arriving, *range(len(op.loops)))))
 
 
-def _chosen(op: LinalgOp, inherited: Order, knobs: Knobs) -> Order:
+def _chosen(op: LinalgOp, inherited: Order, groups: Order | None, preferred: LoopOrder) -> Order:
     """The override's groups, each with its loops as they arrive; else all as they arrive, the reductions of a
     contraction where the knobs want them.
     """
-    groups = knobs.override(op.name).order
     if groups is not None:
         if sorted(groups) != sorted(set(op.groups)):
             raise InvalidInputError(
@@ -54,4 +64,4 @@ def _chosen(op: LinalgOp, inherited: Order, knobs: Knobs) -> Order:
         return inherited
     reductions = tuple(d for d in inherited if op.iterators[d] == "reduction")
     parallels = tuple(d for d in inherited if op.iterators[d] == "parallel")
-    return parallels + reductions if knobs.order == "reduction-inner" else reductions + parallels
+    return parallels + reductions if preferred == "reduction-inner" else reductions + parallels

@@ -3,7 +3,10 @@
 A stream is named after the task that reads it, so a name follows from the reader alone.
 """
 
+from functools import lru_cache
 
+
+@lru_cache(maxsize=4096)  # the search asks for the names of every design
 def c_name(name: str) -> str:
     """`name` as a C and MLIR identifier."""
     return name.replace(".", "_")
@@ -46,6 +49,7 @@ def input_stream(task: str) -> str:
     return f"{task}_in"
 
 
+@lru_cache(maxsize=4096)
 def operand_stream(op: str, index: int) -> str:
     """The stream of input `index` of operation `op`."""
     return f"{c_name(op)}_in{index}"
