@@ -22,11 +22,11 @@ SHARE = 1 / 16  # of the slowest task's cycles: below that a chain does not coun
 EXTRA = 1 / 4  # of `overall_unroll` may go to chains on top of it
 
 
-def row_chains(graph: LinalgGraph, knobs: Knobs) -> list[list[LinalgOp]]:
+def row_chains(graph: LinalgGraph, knobs: Knobs) -> Sequence[Sequence[LinalgOp]]:
     """Connected element-wise operations and reductions, in program order; those that read a product or are overridden
     stand outside, because they run while the product does.
     """
-    return list(_row_chains(Same(graph), frozenset(override.op for override in knobs.overrides)))
+    return _row_chains(Same(graph), frozenset(override.op for override in knobs.overrides))
 
 
 @lru_cache(maxsize=1024)
@@ -102,15 +102,15 @@ def widen_rows(graph: LinalgGraph, nests: Mapping[str, Nest], knobs: Knobs, plat
     slowest = max((run_cycles(op, made[op.name], platform) for op in graph.ops if op.kind == "generic"), default=0)
     lanes = int(knobs.overall_unroll * EXTRA)
     chains = row_chains(graph, knobs)
-    while chains:
-        serial, place = max((serial_cycles(chain, made, platform), -k) for k, chain in enumerate(chains))
-        if serial <= slowest * SHARE:
-            break
-        wider = _wider(graph, chains[-place], made, knobs)
+    serial = [serial_cycles(chain, made, platform) for chain in chains]
+    while (longest := max(serial, default=0.0)) > slowest * SHARE:
+        place = serial.index(longest)
+        wider = _wider(graph, chains[place], made, knobs)
         extra = sum(nest.lanes - made[name].lanes for name, nest in wider.items())
         if not wider or extra > lanes:
-            del chains[-place]
+            serial[place] = 0.0  # it stays as it is
             continue
         lanes -= extra
         made |= wider
+        serial[place] = serial_cycles(chains[place], made, platform)
     return made
