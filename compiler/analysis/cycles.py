@@ -1,11 +1,13 @@
 """Streams on cycles of the undirected graph: only through those can a cycle of waits close."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from compiler.graph.task_graph import Stream
 
 
-def biconnected_components(edges: Sequence[tuple[str, str]]) -> list[int]:
+@lru_cache(maxsize=1024)
+def biconnected_components(edges: tuple[tuple[str, str], ...]) -> tuple[int, ...]:
     """Component number of each edge of the undirected multigraph (Hopcroft and Tarjan), iterative. O(edges)."""
     neighbours: dict[str, list[tuple[str, int]]] = {}
     for k, (a, b) in enumerate(edges):
@@ -47,12 +49,12 @@ def biconnected_components(edges: Sequence[tuple[str, str]]) -> list[int]:
                     component[edge] = components
                 del stack[first:]
                 components += 1
-    return component
+    return tuple(component)
 
 
 def bridges(streams: Sequence[Stream]) -> set[str]:
     """Streams on no undirected cycle: no wait ever closes through them."""
-    component = biconnected_components([(s.source, s.target) for s in streams])
+    component = biconnected_components(tuple([(s.source, s.target) for s in streams]))
     count: dict[int, int] = {}
     for number in component:
         count[number] = count.get(number, 0) + 1
@@ -61,7 +63,7 @@ def bridges(streams: Sequence[Stream]) -> set[str]:
 
 def reconvergent_streams(streams: Sequence[Stream]) -> set[str]:
     """Streams that enter a task together with another stream of the same undirected cycle."""
-    component = biconnected_components([(s.source, s.target) for s in streams])
+    component = biconnected_components(tuple([(s.source, s.target) for s in streams]))
     entering: dict[tuple[str, int], list[str]] = {}
     for stream, number in zip(streams, component, strict=True):
         entering.setdefault((stream.target, number), []).append(stream.name)
