@@ -42,7 +42,7 @@ def _tasks(design: Design) -> Iterator[Task]:
         write = _write(design, name, value)
         yield converter_task(name, kernel, converter, input_stream(name), write, design.platform)
     for name, fork in design.forks.items():
-        copies = design.leaving.get((name, fork.value), ())
+        copies = tuple(design.leaving.get((name, fork.value), ()))
         yield fork_task(name, fork.kernel, fork.itensor, input_stream(name), copies)
 
 
@@ -53,9 +53,9 @@ def _structured(design: Design, op: LinalgOp) -> Task:
         op,
         design.nests[op.name],
         design.kernel_of[op.name],
-        [None if design.reads[op.name, i] is None else operand_stream(op.name, i) for i in inputs],
-        [graph.value[operand.value].shape for operand in op.inputs],
-        [_write(design, name, out.value) for out in op.outputs],
+        tuple([None if design.reads[op.name, i] is None else operand_stream(op.name, i) for i in inputs]),
+        tuple([graph.value[operand.value].shape for operand in op.inputs]),
+        tuple([_write(design, name, out.value) for out in op.outputs]),
         design.multipliers.get(op.name, "fabric"),
         design.platform,
     )

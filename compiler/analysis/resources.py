@@ -1,6 +1,6 @@
 """Area of a TaskGraph as csynth would report it: LUT, FF, DSP, BRAM36, URAM and HBM ports (design 3.6)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
@@ -83,10 +83,8 @@ class _Process(NamedTuple):
     ports: int = 0
 
 
-def _process(task: Task, streams: Mapping[str, Stream]) -> _Process:
-    reads = sum([streams[a.stream].itensor.width for a in task.reads])
-    writes = sum([streams[a.stream].itensor.width for a in task.writes])
-    timing, width, buffers = task.timing, max(reads, writes), task.buffers
+def _process(task: Task, width: int) -> _Process:
+    timing, buffers = task.timing, task.buffers
     match task:
         case ComputeTask():
             return _Process(timing, width, buffers, task.operators, 0 if buffers else _register_bits(task))
@@ -99,7 +97,8 @@ def _process(task: Task, streams: Mapping[str, Stream]) -> _Process:
 
 
 @lru_cache(maxsize=16384)
-def _process_area(process: _Process, platform: Platform) -> Resources:
+def _task_area(task: Task, width: int, platform: Platform) -> Resources:
+    process = _process(task, width)
     timing, area = process.timing, platform.area
     cores = ((platform.operators[core], count) for core, count in process.operators)
     lut, ff, dsp, bits = operator_logic(cores, timing.ii)
@@ -117,7 +116,9 @@ def _process_area(process: _Process, platform: Platform) -> Resources:
 
 def task_resources(task: Task, tasks: TaskGraph, platform: Platform) -> Resources:
     """Operators, control, pipeline registers, buffers and m_axi adapters of one task."""
-    return _process_area(_process(task, tasks.stream), platform)
+    reads = sum([tasks.stream[a.stream].itensor.width for a in task.reads])
+    writes = sum([tasks.stream[a.stream].itensor.width for a in task.writes])
+    return _task_area(task, max(reads, writes), platform)
 
 
 def kernel_resources(tasks: TaskGraph, platform: Platform) -> Resources:

@@ -1,6 +1,5 @@
 """Tasks from their parts: the one place where a nest becomes a timing spec, operators and buffers."""
 
-from collections.abc import Sequence
 from functools import lru_cache
 from math import gcd, prod
 from typing import NamedTuple
@@ -42,17 +41,19 @@ from compiler.options import Multiplier
 from compiler.platforms.memories import Memories
 from compiler.platforms.platform import Platform
 
+KEPT_TASKS = 16384  # of one knob and the next nearly all tasks are the same
 BUFFER_CYCLES = 2  # address and data stage of an on-chip memory
 Gates = tuple[Gate, ...]
 
 
+@lru_cache(KEPT_TASKS)
 def structured_task(
     op: LinalgOp,
     nest: Nest,
     kernel: int,
-    reads: Sequence[str | None],
-    shapes: Sequence[tuple[int, ...]],
-    writes: Sequence[str],
+    reads: tuple[str | None, ...],
+    shapes: tuple[tuple[int, ...], ...],
+    writes: tuple[str, ...],
     multiplier: Multiplier,
     platform: Platform,
 ) -> StructuredTask:
@@ -61,7 +62,7 @@ def structured_task(
     """
     if op.kind == "generic":
         return _compute_task(op, nest, kernel, reads, writes[0], multiplier, platform)
-    streamed = [stream for stream in reads if stream is not None]
+    streamed = tuple(stream for stream in reads if stream is not None)
     if op.kind == "chunk":
         return _chunk_task(op, nest, kernel, streamed[0], writes)
     return _concat_task(op, nest, kernel, shapes, streamed, writes[0])
@@ -104,7 +105,7 @@ def _compute_task(
     op: LinalgOp,
     nest: Nest,
     kernel: int,
-    reads: Sequence[str | None],
+    reads: tuple[str | None, ...],
     write: str,
     multiplier: Multiplier,
     platform: Platform,
@@ -124,18 +125,18 @@ def _compute_task(
     )
 
 
-@lru_cache(maxsize=16384)
-def routing_timing(itensor: ITensor) -> TimingSpec:
+def _routing_timing(itensor: ITensor) -> TimingSpec:
     """Timing of a task that passes the tokens of `itensor` on, one a cycle."""
     return TimingSpec(tuple(loop.trip for loop in itensor.loops), 1, READ_WRITE_CYCLES)
 
 
-def fork_task(name: str, kernel: int, itensor: ITensor, read: str, writes: Sequence[str]) -> ForkTask:
+@lru_cache(KEPT_TASKS)
+def fork_task(name: str, kernel: int, itensor: ITensor, read: str, writes: tuple[str, ...]) -> ForkTask:
     """Copies every token to each of several streams."""
-    return ForkTask(name, kernel, routing_timing(itensor), (Access(read),), tuple(Access(w) for w in writes))
+    return ForkTask(name, kernel, _routing_timing(itensor), (Access(read),), tuple(Access(w) for w in writes))
 
 
-def _chunk_task(op: LinalgOp, nest: Nest, kernel: int, read: str, writes: Sequence[str]) -> ChunkTask:
+def _chunk_task(op: LinalgOp, nest: Nest, kernel: int, read: str, writes: tuple[str, ...]) -> ChunkTask:
     """Routes the tokens of chunk i, loop `axis` = i, to stream i."""
     (loop,) = (k for k, nest_loop in enumerate(nest.loops) if nest_loop.dim == op.axis)
     outputs = tuple(Access(w, (Gate(loop, i, i + 1),)) for i, w in enumerate(writes))
@@ -144,7 +145,7 @@ def _chunk_task(op: LinalgOp, nest: Nest, kernel: int, read: str, writes: Sequen
 
 
 def _concat_task(
-    op: LinalgOp, nest: Nest, kernel: int, shapes: Sequence[tuple[int, ...]], reads: Sequence[str], write: str
+    op: LinalgOp, nest: Nest, kernel: int, shapes: tuple[tuple[int, ...], ...], reads: tuple[str, ...], write: str
 ) -> ConcatTask:
     """Passes on the tokens of one input after the other along `axis`; an input that lacks the axis has extent 1."""
     (loop,) = (k for k, nest_loop in enumerate(nest.loops) if nest_loop.dim == op.axis)
@@ -158,6 +159,7 @@ def _concat_task(
     return ConcatTask(c_name(op.name), kernel, timing, tuple(inputs), (Access(write),), op, nest)
 
 
+@lru_cache(KEPT_TASKS)
 def converter_task(
     name: str, kernel: int, converter: Converter, read: str, write: str, platform: Platform
 ) -> ConverterTask:
@@ -200,6 +202,7 @@ def plan_packing(streamed: ITensor, channels: int, port_bits: int) -> Packing:
     return Packing(ports, per_word if run is None else gcd(per_word, run), 1)
 
 
+@lru_cache(KEPT_TASKS)
 def load_task(name: str, load: Transfer, write: str, platform: Platform) -> LoadTask:
     """Reads words from HBM and pushes tokens; `words_per_token` cycles a token."""
     packing = _packing(load)
@@ -209,6 +212,7 @@ def load_task(name: str, load: Transfer, write: str, platform: Platform) -> Load
     return LoadTask(name, load.kernel, timing, (), writes, _dma(load, platform), load.itensor)
 
 
+@lru_cache(KEPT_TASKS)
 def store_task(name: str, store: Transfer, read: str, platform: Platform) -> StoreTask:
     """Packs tokens into words and writes them to HBM in order."""
     packing = _packing(store)
@@ -228,7 +232,6 @@ def _dma(transfer: Transfer, platform: Platform) -> Dma:
     return Dma(transfer.value, layout, *_packing(transfer), platform.hbm.port_bits)
 
 
-@lru_cache(maxsize=16384)
 def _transfer_timing(itensor: ITensor, packing: Packing, depth: int) -> TimingSpec:
     words = packing.words_per_token
     return TimingSpec((*(loop.trip for loop in itensor.loops), *((words,) if words > 1 else ())), 1, depth)

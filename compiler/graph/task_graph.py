@@ -194,6 +194,7 @@ class StructuredTask(Task):
     nest: Nest
 
 
+@hashed_once
 @dataclass(frozen=True)
 class ComputeTask(StructuredTask):
     """Computes points side by side. `scalars` are the values of its rank-0 inputs; `operators` counts scalar operators
@@ -206,6 +207,7 @@ class ComputeTask(StructuredTask):
     operators: tuple[tuple[str, int], ...]
 
 
+@hashed_once
 @dataclass(frozen=True)
 class ChunkTask(StructuredTask):
     """Routes the tokens of each part of a tensor to a stream of its own."""
@@ -213,6 +215,7 @@ class ChunkTask(StructuredTask):
     kind = "chunk"
 
 
+@hashed_once
 @dataclass(frozen=True)
 class ConcatTask(StructuredTask):
     """Passes on the tokens of one tensor after the other."""
@@ -220,6 +223,7 @@ class ConcatTask(StructuredTask):
     kind = "concat"
 
 
+@hashed_once
 @dataclass(frozen=True)
 class ForkTask(Task):
     """Copies every token to each of several streams."""
@@ -227,6 +231,7 @@ class ForkTask(Task):
     kind = "fork"
 
 
+@hashed_once
 @dataclass(frozen=True)
 class ConverterTask(Task):
     """Re-orders tokens through a buffer."""
@@ -244,6 +249,7 @@ class DmaTask(Task):
     streamed: ITensor
 
 
+@hashed_once
 @dataclass(frozen=True)
 class LoadTask(DmaTask):
     """Reads words from HBM and pushes tokens."""
@@ -251,6 +257,7 @@ class LoadTask(DmaTask):
     kind = "load"
 
 
+@hashed_once
 @dataclass(frozen=True)
 class StoreTask(DmaTask):
     """Packs tokens into words and writes them to HBM."""
