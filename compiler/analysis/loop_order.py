@@ -1,7 +1,7 @@
 """Order of every operation's loops outside the tile: level 1 of the design space.
 
 An operation walks its tensors in the order in which they arrive: what its predecessors walk outermost, it walks
-outermost too, so that a converter between them buffers a tile and not a tensor. LoopOrder of contractions go inside
+outermost too, so that a converter between them buffers a tile and not a tensor. Reductions of contractions go inside
 or outside of that by `Knobs.order`. A `TaskOverride` gives the order of its operation's loop groups; what follows
 inherits it.
 """
