@@ -5,11 +5,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from examples import QUICK
 from hypothesis import settings
 
 pytest_plugins = ("by_file", "skip_reasons")
 
 settings.register_profile("millrace", deadline=None, print_blob=True)  # a shared machine has slow moments
+settings.register_profile("quick", settings.get_profile("millrace"), max_examples=QUICK)
 settings.load_profile("millrace")
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from examples import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from queued_builds import announce, another, claimed_key, ensure, finish
@@ -89,7 +90,7 @@ actions = st.lists(st.one_of(queued, st.just(("claim",)), st.just(("claim",)), s
 
 
 @given(actions)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_queue_follows_its_policy(
     place: tuple[Database, list[list[Exploration]]], found: list[tuple[object, ...]]
 ) -> None:

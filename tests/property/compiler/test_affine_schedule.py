@@ -2,6 +2,7 @@
 
 from itertools import product
 
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_tasks import admits
@@ -58,7 +59,7 @@ def _times(task: Task, access: Access, start: float, pace: float) -> list[float]
 
 
 @given(pairs(), st.integers(1, 200), st.integers(1, 200), st.integers(0, 100))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_no_token_is_read_before_it_is_written_nor_are_more_in_flight(
     case: tuple[Task, Task, Stream], source_pace: int, target_pace: int, later: int
 ):
@@ -75,7 +76,7 @@ def test_no_token_is_read_before_it_is_written_nor_are_more_in_flight(
 
 
 @given(st.integers(2, 30), st.integers(1, 9), st.integers(1, 9), st.integers(0, 40))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_plain_loops_are_counted_exactly(tokens: int, source_pace: int, target_pace: int, later: int):
     source = compute("a", TimingSpec((tokens,), 1, 2), (), (Access("s"),))
     target = compute("b", TimingSpec((tokens,), 1, 2), (Access("s"),), ())

@@ -3,6 +3,7 @@
 import re
 from contextlib import suppress
 
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plans import U55C, plans
@@ -44,7 +45,7 @@ def edits(draw: st.DrawFn) -> tuple[str, int]:
             return text[: old.start()] + new[0] + text[old.end() :], following
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(edits())
 def test_an_edited_text_is_a_design_or_refused(edit: tuple[str, int]) -> None:
     text, following = edit

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from examples import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from plans import plans
@@ -98,7 +99,7 @@ def test_tokens_in_turn_are_joined() -> None:
     assert any(isinstance(op, JoinOp) for op in expanded(SMALL["in_turn"], Knobs(), "insert-forks").walk())
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(networks((2, 4, 6)), KNOBS, st.sampled_from(STAGES), st.integers(0, 9))
 def test_random_networks(graph: LinalgGraph, knobs: Knobs, stage: str, seed: int) -> None:
     check(graph, knobs, stage, seed)

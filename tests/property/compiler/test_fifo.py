@@ -3,6 +3,7 @@
 from random import Random
 from typing import get_args
 
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_tasks import RandomTasks, multigraphs, runs_to_the_end
@@ -31,7 +32,7 @@ def _connected(edges: list[tuple[str, str]], start: str, goal: str, without: int
 
 
 @given(multigraphs())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_an_edge_shares_its_component_iff_it_lies_on_a_cycle(edges: list[tuple[str, str]]):
     component = biconnected_components(tuple(edges))
     assert min(component) >= 0
@@ -41,7 +42,7 @@ def test_an_edge_shares_its_component_iff_it_lies_on_a_cycle(edges: list[tuple[s
 
 
 @given(multigraphs(), st.data(), st.sampled_from(get_args(FifoStrategy)), st.randoms(use_true_random=False))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_no_order_of_execution_deadlocks(
     edges: list[tuple[str, str]], data: st.DataObject, strategy: FifoStrategy, random: Random
 ):

@@ -2,6 +2,7 @@
 
 from itertools import combinations, pairwise
 
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import ALL, PASS, attention_front, elementwise, matmul, mlp
@@ -57,7 +58,7 @@ def costs_of(graph: LinalgGraph, knobs: Knobs) -> FusionCosts:
     return FusionCosts(graph, read_itensors(graph, nests), write_itensors(graph, nests))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(GRAPHS, KNOBS, BUDGETS)
 def test_least_traffic_moves_no_more_than_greedy_under_the_same_budget(
     graph: LinalgGraph, knobs: Knobs, budget: int
@@ -73,7 +74,7 @@ def test_least_traffic_moves_no_more_than_greedy_under_the_same_budget(
             assert all(plan[source] <= plan[op.name] for source in sources), "kernels run in order"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(networks(), KNOBS, BUDGETS)
 def test_no_cut_of_the_program_moves_less(graph: LinalgGraph, knobs: Knobs, budget: int) -> None:
     costs = costs_of(graph, knobs)

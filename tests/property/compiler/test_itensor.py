@@ -3,6 +3,7 @@
 from collections import Counter
 from math import prod
 
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -39,7 +40,7 @@ def pairs(draw: st.DrawFn, *, rereads: bool) -> tuple[ITensor, ITensor]:
 
 
 @given(pairs(rereads=True))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_equality_is_equality_of_offset_streams(pair: tuple[ITensor, ITensor]):
     a, b = pair
     if a.element == b.element:
@@ -59,7 +60,7 @@ def respelt(draw: st.DrawFn, itensor: ITensor) -> ITensor:
 
 
 @given(SHAPES.flatmap(lambda shape: itensors(shape, rereads=True)).flatmap(lambda i: st.tuples(st.just(i), respelt(i))))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_other_texts_of_a_stream_are_equal(pair: tuple[ITensor, ITensor]):
     a, b = pair
     assert list(a.offsets()) == list(b.offsets())
@@ -68,7 +69,7 @@ def test_other_texts_of_a_stream_are_equal(pair: tuple[ITensor, ITensor]):
 
 
 @given(SHAPES.flatmap(lambda shape: itensors(shape, rereads=True)), st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_shuffled_loops_are_equal_only_where_their_offsets_are(a: ITensor, data: st.DataObject):
     """Near misses: the same loops in another order, over one dimension too, where merging must not be fooled."""
     b = ITensor(a.element, a.dtype, tuple(data.draw(st.permutations(a.loops))))
@@ -76,7 +77,7 @@ def test_shuffled_loops_are_equal_only_where_their_offsets_are(a: ITensor, data:
 
 
 @given(SHAPES.flatmap(lambda shape: itensors(shape, rereads=True)))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_every_element_passes_equally_often(itensor: ITensor):
     itensor.verify()
     assert prod(itensor.shape) * itensor.rereads == itensor.tokens * prod(itensor.element)
@@ -95,7 +96,7 @@ def _elements(itensor: ITensor, tokens: list[tuple[int, ...]]) -> set[tuple[int,
 
 
 @given(pairs(rereads=True))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_converter_buffer_holds_exactly_what_each_shared_iteration_moves(pair: tuple[ITensor, ITensor]):
     """Replay of both streams: in each shared iteration source and target move the same box, of the planned extent."""
     source, target = pair
@@ -113,7 +114,7 @@ def test_converter_buffer_holds_exactly_what_each_shared_iteration_moves(pair: t
 
 
 @given(SHAPES.flatmap(lambda shape: itensors(shape, rereads=False)))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_equal_streams_share_every_loop(itensor: ITensor):
     steps = {dim: [k.step for k in itensor.canonical if k.dim == dim] for dim in range(len(itensor.element))}
     dense = all(walked == sorted(walked, reverse=True) for walked in steps.values())

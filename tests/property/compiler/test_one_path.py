@@ -5,6 +5,7 @@
 from collections.abc import Collection
 
 import pytest
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plans import U55C, plans
@@ -74,7 +75,7 @@ def check(graph: LinalgGraph, point: Knobs, stages: Collection[str] = STAGES[:-1
     assert tasks == task_graph(planned(graph, point, U55C))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.data())
 def test_ir_says_all_that_a_design_is(data: st.DataObject) -> None:
     """Two of the stages before the last in each: a text takes longer than the passes."""

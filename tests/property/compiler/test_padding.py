@@ -1,6 +1,7 @@
 """Padding changes how a network is computed, not what: equal results on the true extents."""
 
 import numpy as np
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_networks import PRIME, integer_networks, networks
@@ -26,7 +27,7 @@ def tensors_of(graph: LinalgGraph, seed: int) -> dict[str, Array]:
     }
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(networks(PRIME), POINTS, st.integers(0, 99))
 def test_padded_networks_compute_the_same(graph: LinalgGraph, knobs: Knobs, seed: int) -> None:
     padded = pad(graph, knobs)
@@ -42,7 +43,7 @@ def test_padded_networks_compute_the_same(graph: LinalgGraph, knobs: Knobs, seed
     assert {o: a.shape for o, a in outputs_of(padded, got).items()} == {o.name: o.shape for o in graph.outputs}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(integer_networks(), POINTS, st.integers(0, 99))
 def test_integers_are_exact_without_masks(graph: LinalgGraph, knobs: Knobs, seed: int) -> None:
     padded = pad(graph, knobs)

@@ -4,6 +4,7 @@ from itertools import product
 from math import prod
 
 import pytest
+from examples import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -34,7 +35,7 @@ def points(itensor: ITensor) -> list[list[Point]]:
 
 
 @given(itensors(), st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_a_part_is_the_tokens_that_lie_in_it(whole: ITensor, data: st.DataObject) -> None:
     dim = data.draw(st.integers(0, len(whole.element) - 1))
     extent = data.draw(st.integers(1, whole.shape[dim]))
@@ -48,7 +49,7 @@ def test_a_part_is_the_tokens_that_lie_in_it(whole: ITensor, data: st.DataObject
 
 
 @given(itensors(), st.integers(1, 4), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_a_join_takes_tokens_in_turn(part: ITensor, count: int, data: st.DataObject) -> None:
     dim = data.draw(st.integers(0, len(part.element) - 1))
     assume(part.shape[dim] == part.element[dim])
@@ -78,7 +79,7 @@ def row_major(point: Point, shape: tuple[int, ...]) -> int:
 
 
 @given(itensors().flatmap(lambda i: st.tuples(st.just(i), groupings(len(i.element)))))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_a_collapse_keeps_every_token(case: tuple[ITensor, Groups]) -> None:
     itensor, groups = case
     whole = points(itensor)

@@ -2,6 +2,7 @@
 
 from itertools import product
 
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +21,7 @@ def accesses(draw: st.DrawFn) -> tuple[TimingSpec, Access]:
 
 
 @given(accesses())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_counts_first_and_last_match_a_walk(case: tuple[TimingSpec, Access]):
     timing, access = case
     admitted = [

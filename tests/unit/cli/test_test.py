@@ -11,6 +11,7 @@ from cli.commands import test as command
 from cli.main import app
 
 run = CliRunner().invoke
+QUICK = "-m not slow and not e2e and not browser --ignore tests/e2e --ignore tests/browser --hypothesis-profile quick"
 TOOLS = ("ruff", "pyright", "lint-imports", "python", "pytest")
 
 
@@ -42,7 +43,7 @@ def test_everything_is_run_and_the_closing_line_is_pytests(calls: Path) -> None:
 def test_quick_leaves_out_the_types_and_what_is_slow(calls: Path) -> None:
     assert run(app, ["test", "--quick"]).exit_code == 0
     assert called(calls).keys() == set(TOOLS) - {"pyright"}
-    assert "-m not slow and not e2e and not browser -n" in called(calls)["pytest"]
+    assert f"pytest {QUICK} -n" in called(calls)["pytest"]
 
 
 @pytest.mark.parametrize("failing", ["ruff", "pyright", "lint-imports"])
@@ -61,7 +62,7 @@ def test_a_check_that_fails_is_shown_and_fails_the_run(
     [
         (["-k", "fifo"], "pytest -k fifo"),
         (["tests/unit/compiler", "-k", "fifo", "-x"], "pytest tests/unit/compiler -k fifo -x"),
-        (["--quick", "-k", "fifo"], "pytest -m not slow and not e2e and not browser -k fifo"),
+        (["--quick", "-k", "fifo"], f"pytest {QUICK} -k fifo"),
         (["--last-failed"], "pytest --last-failed --last-failed-no-failures=none"),
         (["--lf", "-x"], "pytest --last-failed --last-failed-no-failures=none -x"),
     ],

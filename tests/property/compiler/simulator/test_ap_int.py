@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from public_hls import PUBLIC
@@ -181,7 +182,7 @@ def check(program: Path, batch: list[Case]) -> None:
 
 
 @given(batch=st.lists(cases(), min_size=1, max_size=40))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_every_operation_agrees_with_python(program: Path, batch: list[Case]) -> None:
     check(program, batch)
 

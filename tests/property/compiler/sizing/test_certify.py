@@ -7,6 +7,7 @@ import pytest
 import random_tasks
 from certificate import U55C, check
 from cycle_reference import run_reference
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_tasks import RandomTasks, multigraphs, runs_to_the_end
@@ -24,7 +25,7 @@ def _random_graph(edges: list[tuple[str, str]], data: st.DataObject) -> TaskGrap
 
 
 @given(multigraphs(), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_random_graphs(edges: list[tuple[str, str]], data: st.DataObject):
     graph = _random_graph(edges, data)
     sizing = certify(graph, U55C)
@@ -33,7 +34,7 @@ def test_random_graphs(edges: list[tuple[str, str]], data: st.DataObject):
 
 
 @given(multigraphs(), st.data(), st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_no_order_of_execution_deadlocks(edges: list[tuple[str, str]], data: st.DataObject, random: Random):
     """As in C simulation: a task makes its reads and writes one after the other."""
     sized = certify(_random_graph(edges, data), U55C).tasks
@@ -41,7 +42,7 @@ def test_no_order_of_execution_deadlocks(edges: list[tuple[str, str]], data: st.
 
 
 @given(multigraphs(), st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_random_graphs_with_many_tokens(edges: list[tuple[str, str]], data: st.DataObject):
     """Steps of LUTRAM, block RAM and URAM, and a pace of which half a percent is some cycles."""
     with pytest.MonkeyPatch.context() as patch:
@@ -51,7 +52,7 @@ def test_random_graphs_with_many_tokens(edges: list[tuple[str, str]], data: st.D
 
 
 @given(multigraphs(), st.data())
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 def test_the_reference_vouches_for_random_graphs(edges: list[tuple[str, str]], data: st.DataObject):
     graph = _random_graph(edges, data)
     check(graph, certify(graph, U55C), run_reference)
@@ -76,7 +77,7 @@ def test_designs_with_loads_and_stores(name: str, seed: int):
 
 
 @given(multigraphs(), st.data(), st.integers(0, 3000))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_whatever_the_effort_the_pace_is_kept(edges: list[tuple[str, str]], data: st.DataObject, effort: int):
     graph = _random_graph(edges, data)
     sizing = certify(graph, U55C, effort)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from random import Random
 
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_tasks import RandomTasks, multigraphs, runs_to_the_end
@@ -34,7 +35,7 @@ def _network(tasks: Sequence[Task], streams: Sequence[Stream]) -> Network:
 
 
 @given(multigraphs(), st.data(), equalisations, st.randoms(use_true_random=False))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_no_order_of_execution_deadlocks(
     edges: list[tuple[str, str]], data: st.DataObject, equalisation: Equalisation, random: Random
 ):
@@ -49,7 +50,7 @@ def test_no_order_of_execution_deadlocks(
 
 
 @given(multigraphs(), st.data(), equalisations)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_starts_keep_the_lags(edges: list[tuple[str, str]], data: st.DataObject, equalisation: Equalisation):
     graph = RandomTasks(edges, data.draw)
     (part,) = by_kernel(graph.tasks(), graph.streams)

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,7 +18,7 @@ widths = st.one_of(st.integers(1, 80), st.sampled_from((128, 256, 288, 512, 1024
 
 
 @given(widths, st.one_of(st.integers(MIN_DEPTH, 300), st.integers(MIN_DEPTH, 9000)))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_steps_are_those_that_a_walk_finds(width: int, depth: int):
     same = next(d for d in range(depth, DEEPEST) if price(width, d + 1, MEMORIES) != price(width, depth, MEMORIES))
     cheaper = (
@@ -29,7 +30,7 @@ def test_steps_are_those_that_a_walk_finds(width: int, depth: int):
 
 
 @given(widths)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_deeper_never_costs_less(width: int):
     prices = [price(width, depth, MEMORIES) for depth in range(MIN_DEPTH, DEEPEST)]
     assert all(a <= b for a, b in pairwise(prices))

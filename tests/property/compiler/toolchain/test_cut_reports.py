@@ -4,6 +4,7 @@ from pathlib import Path
 from time import thread_time
 
 import pytest
+from examples import examples
 from fixtures import OURS, REAL
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -57,7 +58,7 @@ def test_real_ones_cut_anywhere(path: Path) -> None:
         assert is_sound(parsed(data[:at], path.name), whole), f"cut at {at}"
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.sampled_from(OUR_FILES), st.data())
 def test_changed_bytes_never_break_a_parser(path: Path, data: st.DataObject) -> None:
     content = bytearray(path.read_bytes())
@@ -71,7 +72,7 @@ def test_changed_bytes_never_break_a_parser(path: Path, data: st.DataObject) -> 
     parsed(bytes(content), path.name)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.sampled_from(OUR_FILES), st.integers(0, 200), st.integers(0, 200))
 def test_lines_taken_out_never_break_a_parser(path: Path, first: int, count: int) -> None:
     lines = path.read_bytes().split(b"\n")

@@ -2,6 +2,7 @@
 
 from itertools import product
 
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import mlp
@@ -38,7 +39,7 @@ def test_what_need_not_have_moved_moves_back() -> None:
     assert [cost.kind for cost in chosen] == ["bram", "uram"]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(memories(), st.floats(0, 60), st.floats(0, 30), st.sampled_from([0.0, 500.0, 1e5]))
 def test_the_resource_that_runs_out_is_used_less_and_the_others_stay_within(
     found: list[Memory], bram36: float, uram: float, lut: float
@@ -52,7 +53,7 @@ def test_the_resource_that_runs_out_is_used_less_and_the_others_stay_within(
         assert chosen == fast
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(memories(), st.integers(0, 20))
 def test_block_ram_is_within_one_memory_of_the_best_exchange(found: list[Memory], uram: int) -> None:
     """URAM alone is free to take: the greedy frees block RAM as any choice can, but for the memory that did not fit."""

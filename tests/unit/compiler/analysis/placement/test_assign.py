@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import product
 
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,7 +30,7 @@ def netlists(draw: st.DrawFn) -> Netlist:
     return Netlist(tuple((f"t{k}",) for k in range(size)), area, anchor, wires)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(netlists())
 def test_no_placement_is_much_cheaper_than_the_solver_s(netlist: Netlist) -> None:
     found = assign(netlist, DIES)
@@ -41,7 +42,7 @@ def test_no_placement_is_much_cheaper_than_the_solver_s(netlist: Netlist) -> Non
         assert found.cost <= best * (1 + SOLVER_GAP) / (1 - SOLVER_GAP) + 1e-6
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(netlists())
 def test_the_search_ends_where_no_single_move_helps(netlist: Netlist) -> None:
     cost, die = local_assignment(netlist, DIES)
@@ -76,7 +77,7 @@ def test_too_few_wires_move_tasks_even_onto_a_crowded_die() -> None:
     assert found.die[0] == found.die[1]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(netlists())
 def test_clusters_hold_every_task_once_and_cross_as_little(netlist: Netlist) -> None:
     clusters = clustered(netlist, U55C)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -63,7 +64,7 @@ def test_reshape_and_transpose_become_maps() -> None:
     np.testing.assert_allclose(made, np.exp(p).reshape(2, 3, 4).transpose(1, 0, 2), rtol=1e-6)
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(
     st.permutations([2, 3, 5, 2]),
     st.lists(st.integers(0, 3), min_size=1, max_size=3),
