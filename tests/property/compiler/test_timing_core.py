@@ -17,6 +17,7 @@ from compiler.simulator.timing.network import Network, Outcome
 NETWORKS, BATCH = 2000, 200
 LONGEST = 1_000_000  # cycles of a run whose length is nobody's choice
 FIRST, *REST = (range(start, start + BATCH) for start in range(0, NETWORKS, BATCH))
+FEW = 50  # of the first: the reference takes seconds for 200
 
 
 def differs(network: Network) -> bool:
@@ -38,12 +39,12 @@ def explain(network: Network) -> str:
     return "\n".join(lines)
 
 
-def test_the_first_200_networks():
-    compare(FIRST)
+def test_the_first_networks():
+    compare(FIRST[:FEW])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seeds", REST, ids=str)
+@pytest.mark.parametrize("seeds", [FIRST[FEW:], *REST], ids=str)
 def test_the_other_networks(seeds: range):
     compare(seeds)
 
@@ -80,13 +81,13 @@ def compare_repetitions(seeds: range) -> None:
 
 
 def test_repetitions_of_any_kind_change_nothing():
-    compare_repetitions(range(600))
+    compare_repetitions(range(150))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("start", range(600, 3600, 1000))
-def test_repetitions_of_many_more_change_nothing(start: int):
-    compare_repetitions(range(start, start + 1000))
+@pytest.mark.parametrize("seeds", [range(150, 1600), range(1600, 2600), range(2600, 3600)], ids=str)
+def test_repetitions_of_many_more_change_nothing(seeds: range):
+    compare_repetitions(seeds)
 
 
 def test_the_networks_are_of_all_kinds():

@@ -104,6 +104,7 @@ def run(config: ModelConfig, ours: Any, tokens: Any, start: int, pasts: list[Any
     return states, caches, ours.logits(hidden)
 
 
+@pytest.mark.slow
 def test_prefill_and_decode_equal_transformers(networks: Any) -> None:
     import torch
 

@@ -47,6 +47,7 @@ TIED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", TIED)
 def test_seeded_tokens_vary_and_depend_on_the_blocks(family: str) -> None:
     """Else that the tokens are equal says little: a tied head likes to give the last token back."""
