@@ -7,7 +7,6 @@
 // compares with an unsigned one, or is divided by it, by their values: the simulation of Vitis converts as C does.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
@@ -247,9 +246,11 @@ class Integer<W, S, false> : public IntegerBase<Integer<W, S, false>, W, S> {
   }
   template <class F>
   static native from_float(F value) {
-    if (std::fabs(value) < F(9223372036854775808.0)) return wrap((long long)value);
-    if (!std::isfinite(value)) return 0;
-    F rest = std::fmod(std::trunc(std::fabs(value)), F(18446744073709551616.0));
+    // Without <cmath>, which takes a small source as long as all the rest.
+    const F size = value < 0 ? -value : value;
+    if (size < F(9223372036854775808.0)) return wrap((long long)value);
+    if (!__builtin_isfinite(value)) return 0;
+    auto rest = __builtin_fmodl(__builtin_truncl(size), 18446744073709551616.0L);
     return wrap(value < 0 ? -uint64_t(rest) : uint64_t(rest));
   }
 

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <type_traits>
 
 #include "millrace/fiber.h"
@@ -19,7 +18,7 @@ class stream;
 template <class T>
 class stream<T, 0> : public millrace::StreamBase {
   static_assert(std::is_trivially_copyable_v<T>, "tokens are plain data");
-  std::unique_ptr<T[]> slots_;
+  T* const slots_;
 
   void pop(T& token) {
     token = slots_[head_++ & mask_];
@@ -38,7 +37,10 @@ class stream<T, 0> : public millrace::StreamBase {
   using value_type = T;
 
   explicit stream(const char* name = nullptr) : stream(name, 2) {}
-  ~stream() { close(); }
+  ~stream() {
+    close();
+    delete[] slots_;
+  }
 
   void read(T& token) {
     if (__builtin_expect(head_ == tail_, 0)) wait_for_token();

@@ -16,13 +16,14 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
-#include <string>
+#include <iosfwd>
 #include <type_traits>
 #include <utility>
 
 namespace millrace {
 
+// Every source of a design includes this, and <string> and <memory> take longer to compile than a small one: here stand
+// references and pointers, whose targets runtime.cpp makes and deletes.
 class Fiber;
 class Tap;
 
@@ -56,10 +57,10 @@ class StreamBase {
 
  private:
   friend class Runtime;
-  std::string name_;
+  std::string& name_;
   Fiber* owner_;                         // whose region this is
   Fiber* ends_[2] = {nullptr, nullptr};  // tasks that were given this stream
-  std::unique_ptr<Tap> tap_;
+  Tap* tap_ = nullptr;
 };
 
 /// The body of a fibre.
@@ -71,7 +72,8 @@ class Job {
 
 /// Whether the running fibre has streams open, so that task calls become fibres.
 bool in_region();
-Fiber* spawn(const char* name, std::unique_ptr<Job> job);
+/// `job` is deleted with the fibre.
+Fiber* spawn(const char* name, Job* job);
 /// Notes that `fiber` was given `stream`, for reports.
 void attach(Fiber* fiber, StreamBase& stream);
 
@@ -122,7 +124,7 @@ class TaskCall {
     static_assert(sizeof...(A) == sizeof...(P), "a task call gives every argument");
     if (!in_region()) return function_(std::forward<A>(arguments)...);
     using Body = CallJob<void(P...), std::index_sequence_for<P...>, Held<P, A&&>...>;
-    [[maybe_unused]] Fiber* fiber = spawn(name_, std::unique_ptr<Job>(new Body(function_, std::forward<A>(arguments)...)));
+    [[maybe_unused]] Fiber* fiber = spawn(name_, new Body(function_, std::forward<A>(arguments)...));
     (attach_if_stream(fiber, arguments), ...);
   }
 };

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -303,7 +304,7 @@ void Runtime::open(StreamBase& stream) {
     if (stream.depth_ != plan.depth)
       fail_of(plan.source, "stream %s holds %zu tokens where the design was certified with %zu", stream.name_.c_str(),
               stream.depth_, plan.depth);
-    stream.tap_ = std::make_unique<Tap>(plan, stream.name_, tap_directory_);
+    stream.tap_ = new Tap(plan, stream.name_, tap_directory_);
     stream.watched_ = true;
   }
   stream.owner_ = current;
@@ -433,11 +434,14 @@ void claim(Fiber*& place, const char* verb, const std::string& stream) {
 }  // namespace
 
 StreamBase::StreamBase(const char* name, std::size_t depth)
-    : depth_(depth), mask_(slots_for(depth) - 1), name_(name ? name : "") {
+    : depth_(depth), mask_(slots_for(depth) - 1), name_(*new std::string(name ? name : "")) {
   runtime().open(*this);
 }
 
-StreamBase::~StreamBase() = default;
+StreamBase::~StreamBase() {
+  delete tap_;
+  delete &name_;
+}
 
 void StreamBase::close() { runtime().close(*this); }
 
@@ -470,7 +474,7 @@ void StreamBase::yield() { runtime().yield(); }
 
 bool in_region() { return runtime().current->open_streams > 0; }
 
-Fiber* spawn(const char* name, std::unique_ptr<Job> job) { return runtime().spawn(name, std::move(job)); }
+Fiber* spawn(const char* name, Job* job) { return runtime().spawn(name, std::unique_ptr<Job>(job)); }
 
 void attach(Fiber* fiber, StreamBase& stream) { Runtime::attach(fiber, stream); }
 
