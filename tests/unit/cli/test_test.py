@@ -25,6 +25,7 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         script.write_text(f'#!/bin/sh\necho "{tool} $*" >> {file}\necho "{tool} says so"\nexit {status}\n')
         script.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setattr(command, "_COMPILED", tmp_path)
     return file
 
 
@@ -44,6 +45,19 @@ def test_quick_leaves_out_the_types_and_what_is_slow(calls: Path) -> None:
     assert run(app, ["test", "--quick"]).exit_code == 0
     assert called(calls).keys() == set(TOOLS) - {"pyright"}
     assert f"pytest {QUICK} -n" in called(calls)["pytest"]
+
+
+@pytest.mark.parametrize(("kept", "times"), [(True, 2), (False, 1)])
+def test_before_the_first_run_one_process_compiles_the_modules(
+    calls: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: bool, times: int
+) -> None:
+    monkeypatch.setattr(command, "_COMPILED", tmp_path / "__pycache__")
+    monkeypatch.setattr(sys, "dont_write_bytecode", not kept)
+    assert run(app, ["test", "--quick"]).exit_code == 0
+    asked = [line for line in calls.read_text().splitlines() if line.startswith("pytest")]
+    assert len(asked) == times
+    assert asked[-1].endswith("--dist loadfile")
+    assert asked[:-1] == [f"pytest {QUICK} --collect-only -q"] * (times - 1)
 
 
 @pytest.mark.parametrize("failing", ["ruff", "pyright", "lint-imports"])
