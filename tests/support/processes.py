@@ -9,13 +9,17 @@ import pytest
 
 
 def wait_for(condition: Callable[[], Any], seconds: float, what: str) -> Any:
-    """The first true value of `condition`, however slow the machine is; the test fails where it never comes."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
+    """The first true value of `condition`, however slow the machine is; the test fails where it never comes.
+
+    What takes long is asked for less often, up to ten times a second: each question may be one to a service, whose
+    time it takes.
+    """
+    since = time.monotonic()
+    while (waited := time.monotonic() - since) < seconds:
         value = condition()
         if value:
             return value
-        time.sleep(0.02)
+        time.sleep(min(0.1, max(0.02, waited / 20)))
     pytest.fail(f"waited {seconds} s for {what}")
 
 
