@@ -40,6 +40,8 @@ class _FifoState:
         return self.fifo.depth is None or self.stored < self.fifo.depth
 
     def end_cycle(self) -> None:
+        if not self.pushing and not self.popping:
+            return
         self.peak = max(self.peak, self.stored + self.pushing)  # a slot that is read in this cycle is free in the next
         self.stored += self.pushing - self.popping
         self.pushed += self.pushing
@@ -67,6 +69,7 @@ class _State:
 
     def __init__(self, process: Process, fifos: _Fifos) -> None:
         self.process = process
+        self.iterations = process.iterations  # a product, and asked for in each cycle
         self.reads = _used(process, process.reads, fifos)
         self.writes = _used(process, process.writes, fifos)
         self.entered = self.left = 0
@@ -75,7 +78,7 @@ class _State:
 
     @property
     def is_finished(self) -> bool:
-        return self.left == self.process.iterations
+        return self.left == self.iterations
 
     def take_in(self, cycle: int) -> None:
         for fifo in self.reads[self.entered]:
@@ -105,7 +108,7 @@ class _Flushable(_State):
         """Whether time alone lets it enter or leave."""
         if self.inside and all(fifo.has_room for fifo in self.writes[self.left]):
             return True
-        if self.entered == self.process.iterations or self.is_draining or len(self.inside) == self.process.slots:
+        if self.entered == self.iterations or self.is_draining or len(self.inside) == self.process.slots:
             return False
         return all(fifo.has_token for fifo in self.reads[self.entered])
 
@@ -129,7 +132,7 @@ class _Flushable(_State):
 
     def _enter(self, cycle: int) -> None:
         first_cycle = -(-self.turn // self.process.per)
-        if self.entered == self.process.iterations or self.is_draining or cycle < first_cycle:
+        if self.entered == self.iterations or self.is_draining or cycle < first_cycle:
             return
         without_token = [fifo for fifo in self.reads[self.entered] if not fifo.has_token]
         for fifo in without_token:
