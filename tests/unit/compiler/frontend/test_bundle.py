@@ -49,6 +49,7 @@ def test_import_leaves_torch_alone() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.slow
 def test_the_real_process_makes_a_bundle(model: Path, cache: Path) -> None:
     progress: list[str] = []
     bundle = import_model(model, WORKLOAD, cache, progress.append)
@@ -107,6 +108,7 @@ def test_damage_is_repaired(model: Path, tmp_path: Path, counted: list[Path], na
     assert len(counted) == 2
 
 
+@pytest.mark.slow
 def test_interruption_leaves_no_process_and_no_rubbish(model: Path, cache: Path) -> None:
     def interrupt(_text: str) -> None:
         raise KeyboardInterrupt
@@ -117,6 +119,7 @@ def test_interruption_leaves_no_process_and_no_rubbish(model: Path, cache: Path)
     assert not list(cache.glob(".*.building"))
 
 
+@pytest.mark.slow
 def test_parent_killed_takes_the_worker_along(model: Path, tmp_path: Path) -> None:
     code = f"""
 import os, psutil, signal
