@@ -65,6 +65,7 @@ ACTIONS: dict[str, Callable[[Session, Exploration, Build], object]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ACTIONS)
 def test_effort_does_not_grow_with_the_number_of_builds(
     database: Database, exploration: Exploration, name: str

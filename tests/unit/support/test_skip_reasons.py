@@ -20,6 +20,7 @@ def test_passes():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ci", "more", "code"),
     [
