@@ -14,6 +14,7 @@ from cli.commands import (
     demo,
     design,
     doctor,
+    exploration,
     explore,
     farm,
     generate,
@@ -75,6 +76,7 @@ app.command("up")(up.up)
 app.add_typer(model.app, name="model")
 app.command("explore")(explore.explore)
 app.command("pareto")(pareto.pareto)
+app.add_typer(exploration.app, name="exploration")
 app.add_typer(design.app, name="design")
 app.add_typer(build.app, name="build")
 app.add_typer(farm.app, name="farm")

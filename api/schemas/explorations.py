@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from api.schemas.catalog import ModelKey, ModelRef, NewWorkloadShape, WorkloadShape
-from api.schemas.common import Reply, Request
+from api.schemas.common import Notes, Reply, Request, Tags
 from db.models import ExplorationState, Priority
 from worker.ladder.build_events import Simulation
 from worker.ladder.promoting import DEFAULT_CALIBRATION, DEFAULT_SIMULATE
@@ -19,6 +19,14 @@ AreaModel = Literal["shipped", "latest"]
 VitisVersion = Annotated[str, Field(pattern=r"^20\d\d\.\d(\.\d)?$", max_length=8)]
 BoardName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100)]
 Count = Annotated[int, Field(ge=0, le=MAX_BUILDS)]
+ExplorationName = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=100,
+        description="what it is called; letters, digits and . _ + -, and no other exploration has it",
+    ),
+]
 
 
 class BuildBudget(Request):
@@ -56,6 +64,22 @@ class NewExploration(Request):
     vitis: VitisVersion | None = None
     board: BoardName | None = None
     area_model: AreaModel = "shipped"
+    name: ExplorationName | None = Field(
+        default=None, description="what it is called; null: made from the model and what of it is run"
+    )
+    tags: Tags = Field(default=[])
+    notes: Notes = ""
+    require_nodes: bool = Field(
+        default=False, description="refuse it (409) where a stage that it asks for has no node of the farm to run it"
+    )
+
+
+class ExplorationChange(Request):
+    """Only the fields that are given, and not null, change."""
+
+    name: ExplorationName | None = None
+    tags: Tags | None = None
+    notes: Notes | None = None
 
 
 class Objective(Reply):
@@ -90,6 +114,9 @@ class Exploration(Reply):
     """
 
     id: str
+    name: str = Field(description="what it is called; no two have one name")
+    tags: list[str] = Field(description="words to find it by")
+    notes: str = Field(description="what people wrote about it, plain text")
     model: ModelRef
     workload: WorkloadShape
     platform: str
@@ -116,6 +143,11 @@ class Exploration(Reply):
     board: str | None
     area_model: str | None
     waiting: str | None = None
+    warnings: list[str] = Field(
+        default=[],
+        description="stages that it asks for and that no node of the farm would run now, with the reason; empty once "
+        "it has ended, and in lists",
+    )
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None

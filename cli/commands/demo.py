@@ -65,7 +65,7 @@ def _explore(connection: Connection, stored: "Exploration | None", quiet: bool) 
     errors.print("exploring one GPT-2 (124M) block: decode, context 64, W4A8, Alveo U55C; Ctrl-C keeps what is done")
     errors.print(f"watch it in the dashboard meanwhile: {connection.client.address}")
     if stored is None:
-        identifier = connection.client.explore(_REQUEST, str(uuid4()))
+        identifier = connection.client.explore(_REQUEST, str(uuid4())).id
     else:
         identifier = stored.id
         connection.client.resume(identifier)

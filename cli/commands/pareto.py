@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 
 from cli import options
 from cli.commands.explore import print_result
@@ -16,7 +17,11 @@ if TYPE_CHECKING:
 
 def pareto(
     exploration: Annotated[
-        str | None, typer.Argument(help="Its id; without one, all explorations are listed.", metavar="[EXPLORATION]")
+        str | None,
+        typer.Argument(
+            help="Its id or the beginning of it, its name, or latest; without one, all explorations are listed.",
+            metavar="[EXPLORATION]",
+        ),
     ] = None,
     url: options.Url = None,
     as_json: options.Json = False,
@@ -27,6 +32,8 @@ def pareto(
     differs from the reference. Examples:
 
         millrace pareto
+
+        millrace pareto latest
 
         millrace pareto exp_0abc --json
     """
@@ -43,6 +50,7 @@ def pareto(
         return
     rows = [
         (
+            e.name,
             e.id,
             e.model.name,
             workload_text(e),
@@ -50,10 +58,13 @@ def pareto(
             e.state,
             f"{e.evaluated}/{e.budget}",
             str(e.front_size),
+            " ".join(map(escape, e.tags)),
         )
         for e in explorations
     ]
-    console.print(table("", ("exploration", "model", "workload", "platform", "state", ">designs", ">front"), rows))
+    console.print(
+        table("", ("name", "id", "model", "workload", "platform", "state", ">designs", ">front", "tags"), rows)
+    )
 
 
 def workload_text(exploration: "Exploration") -> str:

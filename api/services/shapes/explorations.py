@@ -39,6 +39,7 @@ def exploration(
         board=options.get("board"),
         area_model=options.get("area_model"),
         waiting=waiting,
+        warnings=[],
     )
 
 
