@@ -231,6 +231,10 @@ class Client:
     def artifacts(self, design: str) -> list[Artifact]:
         return list(self._items(Page[Artifact], f"/designs/{design}/artifacts"))
 
+    def artifact(self, design: str, path: str) -> bytes:
+        """The content of a file of the design directory."""
+        return self._reply("GET", f"/designs/{design}/artifacts/{quote(path)}").content
+
     def archive(self, design: str) -> Iterator[bytes]:
         """The design directory as a tar.gz stream."""
         with self._http.stream("GET", f"/designs/{design}/archive") as reply:

@@ -71,6 +71,11 @@ class Stored:
         with self._database.read() as session:
             return designs.describe(session, naming.find_design(session, design).id)
 
+    def artifact(self, design: str, path: str) -> bytes:
+        """The content of a file of the design directory."""
+        with self._database.read() as session:
+            return self._farm.store.read(designs.file(session, design, path).digest)
+
     def builds(self, limit: int, **filters: str) -> list[Build]:
         """Newest first, at most `limit`; the filters are those of GET /v1/builds."""
         named = {f"{name}_id" if name in ("exploration", "design") else name: value for name, value in filters.items()}

@@ -8,6 +8,7 @@ from pydantic import Field
 from api.schemas.catalog import ModelKey, ModelRef, NewWorkloadShape, WorkloadShape
 from api.schemas.common import Notes, Reply, Request, Tags
 from db.models import ExplorationState, Priority
+from dse.promote import PickKind
 from worker.ladder.build_events import Simulation
 from worker.ladder.promoting import DEFAULT_CALIBRATION, DEFAULT_SIMULATE
 
@@ -105,6 +106,21 @@ class EstimateErrors(Reply):
     worst_design: str
 
 
+class Pick(Reply):
+    """A design of the front to look at first. The knee is the design farthest below the chord between the ends of the
+    front, latency and energy in log scale over its extent; where none is below it, the one of the least product of
+    both. Simulated designs are ranked by simulated latency as soon as there are any, else all by estimate.
+    """
+
+    kind: PickKind
+    design_id: str
+    number: int = Field(description="of the design in its exploration, from 0")
+    latency_us: float = Field(description="latency in us at `fidelity`")
+    fidelity: Literal["estimate", "simulate"] = Field(description="of `latency_us`, which ranked it")
+    estimate_us: float = Field(description="estimated latency in us")
+    energy_uj: float = Field(description="estimated energy in uJ of one run")
+
+
 class Exploration(Reply):
     """One search. `evaluated`, `feasible` and `front_size` count its designs, `promoted` those that went up to fidelity
     `simulate`, `simulated` those of them whose simulation has ended.
@@ -143,6 +159,12 @@ class Exploration(Reply):
     board: str | None
     area_model: str | None
     waiting: str | None = None
+    picks: list[Pick] = Field(description="fastest, knee and least energy of the front so far; empty without one")
+    distinct: int | None = Field(
+        default=None,
+        description="how many of the designs that can be built differ in estimated latency or energy: at most so many "
+        "are told apart by the search; null in lists",
+    )
     warnings: list[str] = Field(
         default=[],
         description="stages that it asks for and that no node of the farm would run now, with the reason; empty once "

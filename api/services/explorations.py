@@ -118,7 +118,11 @@ def _require_owner(session: Session, who: Principal, exploration_id: str) -> mod
 def shape(session: Session, row: models.Exploration) -> replies.Exploration:
     """The reply for one exploration, its designs counted, with why nothing of it runs."""
     shaped = shape_all(session, [row])[row.id]
-    more = {"waiting": _waiting(session, row), "warnings": _warnings(session, row)}
+    more = {
+        "waiting": _waiting(session, row),
+        "warnings": _warnings(session, row),
+        "distinct": overview.distinct(session, row.id),
+    }
     return shaped.model_copy(update=more)
 
 
@@ -138,7 +142,13 @@ def shape_all(session: Session, rows: Sequence[models.Exploration]) -> dict[str,
     ids = [r.id for r in rows]
     counts = explorations.counts(session, ids)
     errors = _errors(session, ids)
-    return {r.id: shapes.exploration(r, counts.get(r.id, Counts()), error_distribution(errors[r.id])) for r in rows}
+    fronts: dict[str, list[overview.OnFront]] = {key: [] for key in ids}
+    for design in overview.fronts(session, ids):
+        fronts[design.exploration_id].append(design)
+    return {
+        r.id: shapes.exploration(r, counts.get(r.id, Counts()), error_distribution(errors[r.id]), fronts[r.id])
+        for r in rows
+    }
 
 
 def _errors(session: Session, exploration_ids: Sequence[str]) -> dict[str, list[tuple[str, float]]]:

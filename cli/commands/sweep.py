@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import uuid4
@@ -16,6 +17,8 @@ from cli.errors import DONE, FAILED, NO
 from cli.grouped import grouped
 from cli.output import console, emit_json, errors
 from cli.service import connect, look
+from cli.sweep_files import junit as junit_of
+from cli.sweep_files import summary as summary_of
 from cli.sweep_view import history_view, local_time, mark, run_view, sweeps_table
 from compiler.errors import InvalidInputError
 
@@ -188,6 +191,12 @@ def is_run(key: str) -> bool:
 def run(
     name: Name,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for its end and print the comparison.")] = False,
+    junit: Annotated[
+        Path | None, typer.Option(help="With --wait: write JUnit's XML here, a case an exploration.", metavar="FILE")
+    ] = None,
+    summary: Annotated[
+        Path | None, typer.Option(help="With --wait: write the comparison here as Markdown.", metavar="FILE")
+    ] = None,
     url: options.Url = None,
     as_json: options.Json = False,
 ) -> None:
@@ -198,8 +207,12 @@ def run(
 
         millrace sweep run nightly --wait
 
+        millrace sweep run nightly --wait --junit sweep.xml --summary sweep.md
+
         0 3 * * * millrace sweep run nightly --wait --json > /var/log/millrace-sweep.json
     """
+    if (junit or summary) and not wait:
+        raise InvalidInputError("--junit and --summary are of a run that has ended: give --wait too")
     with connect(url) as connection:
         client = connection.client
         started = client.run_sweep(name, str(uuid4()))
@@ -210,6 +223,10 @@ def run(
                 console.print(f"{started.id} has started; look at it with: millrace sweep show {started.id}")
             return
         ended = _follow(client, started)
+    if junit is not None:
+        junit.write_text(junit_of(ended), encoding="utf-8")
+    if summary is not None:
+        summary.write_text(summary_of(ended), encoding="utf-8")
     _print_run(ended, as_json)
     raise typer.Exit(_CODES[ended.state])
 

@@ -90,6 +90,27 @@ def test_errors_of_the_estimates(
     assert client.get("/v1/explorations").json()["items"][0]["estimate_errors"] == errors
 
 
+def test_picks_and_distinct_designs(
+    client: TestClient, farm: Farm, exploration: dict[str, Any], design_ids: list[str]
+) -> None:
+    """The front is of numbers 1 (8 us, 2 uJ) and 4 (5 us, 5 uJ); by simulation 4 is at 9 us, so that 1 beats it."""
+    path = f"/v1/explorations/{exploration['id']}"
+    found = client.get(path).json()
+    assert found["distinct"] == 4
+    assert [(p["kind"], p["number"], p["fidelity"]) for p in found["picks"]] == [
+        ("fastest", 4, "estimate"), ("knee", 1, "estimate"), ("least_energy", 1, "estimate"),
+    ]  # fmt: skip
+    with farm.database.write() as session:
+        designs.set_simulated(session, design_ids[1], 8.5, None, [])
+        designs.set_simulated(session, design_ids[4], 9.0, None, [])
+    fastest = client.get(path).json()["picks"][0]
+    assert fastest == {
+        "kind": "fastest", "design_id": design_ids[1], "number": 1, "latency_us": 8.5, "fidelity": "simulate",
+        "estimate_us": 8.0, "energy_uj": 2.0,
+    }  # fmt: skip
+    assert client.get("/v1/explorations").json()["items"][0]["picks"][0] == fastest
+
+
 def test_limits_are_those_of_the_search() -> None:
     assert set(get_args(schemas.Sampler)) == set(SAMPLERS)
     assert schemas.MAX_BUDGET == MAX_BUDGET
