@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from cli import complete
 from compiler.errors import InvalidInputError
 from compiler.frontend.inputs.source import FileSource, whole_network, workload_of
 from compiler.frontend.models.config import BUILT_IN
@@ -34,6 +35,7 @@ Model = Annotated[
     typer.Argument(
         help=f"Built-in name ({', '.join(BUILT_IN)}), stored model, or path to a config.json, .onnx or .mlir.",
         metavar="MODEL",
+        autocompletion=complete.models,
     ),
 ]
 Precision = Annotated[PrecisionName, typer.Option(help="Number formats of weights and activations.")]
@@ -51,6 +53,7 @@ Calibration = Annotated[
     typer.Option(help="File of `millrace calibrate --write`: area and power fitted to reports.", dir_okay=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Print the list as CSV, a line an entry.")]
 Url = Annotated[
     str | None,
     typer.Option(
@@ -75,13 +78,19 @@ AreaModel = Annotated[
     Literal["shipped", "latest"], typer.Option(help="Area model of this release, or the farm's newest fit.")
 ]
 ExplorationKey = Annotated[
-    str, typer.Argument(help="Its id or the beginning of it, its name, or latest.", metavar="EXPLORATION")
+    str,
+    typer.Argument(
+        help="Its id or the beginning of it, its name, or latest.",
+        metavar="EXPLORATION",
+        autocompletion=complete.explorations,
+    ),
 ]
 DesignKey = Annotated[
     str,
     typer.Argument(
         help="Its id or the beginning of it, its number in the latest exploration, or EXPLORATION#NUMBER.",
         metavar="DESIGN",
+        autocompletion=complete.designs,
     ),
 ]
 Priority = Annotated[Literal["low", "normal", "high"], typer.Option(help="Against your other explorations.")]

@@ -8,7 +8,7 @@ from rich.markup import escape
 from cli import options
 from cli.build_view import build_table, print_build, state_text
 from cli.errors import DONE, FAILED, NO
-from cli.output import console, emit_json, errors, write_log
+from cli.output import console, emit_json, emit_list, errors, write_log
 from cli.service import attach, look
 from compiler.errors import InvalidInputError
 
@@ -33,6 +33,7 @@ def list_builds(
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 30,
     url: options.Url = None,
     as_json: options.Json = False,
+    as_csv: options.Csv = False,
 ) -> None:
     """The builds, newest first, with why the waiting ones wait.
 
@@ -51,9 +52,9 @@ def list_builds(
         if design is not None:
             given["design"] = reader.design(design).id
         found = reader.builds(limit, **{name: value for name, value in given.items() if value is not None})
-    if as_json:
-        emit_json(found)
-    elif found:
+    if emit_list(found, as_json, as_csv):
+        return
+    if found:
         console.print(build_table(found))
     else:
         console.print("there are no such builds")

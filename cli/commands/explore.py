@@ -7,7 +7,7 @@ from uuid import uuid4
 import typer
 from rich.markup import escape
 
-from cli import options
+from cli import complete, options
 from cli.commands.model import default_name, require_model
 from cli.errors import DONE, FAILED, NO, InterruptedExplorationError
 from cli.front import print_front
@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 
 Model = Annotated[
     str | None,
-    typer.Argument(help="Built-in name, stored model, or path to a config.json, .onnx or .mlir.", metavar="MODEL"),
+    typer.Argument(
+        help="Built-in name, stored model, or path to a config.json, .onnx or .mlir.",
+        metavar="MODEL",
+        autocompletion=complete.models,
+    ),
 ]
 
 
@@ -44,7 +48,10 @@ def explore(
     require_nodes: Annotated[
         bool, typer.Option("--require-nodes", help="Refuse stages that no node of the farm would run now.")
     ] = False,
-    resume: Annotated[str | None, typer.Option(help="Go on with this exploration.", metavar="EXPLORATION")] = None,
+    resume: Annotated[
+        str | None,
+        typer.Option(help="Go on with this exploration.", metavar="EXPLORATION", autocompletion=complete.explorations),
+    ] = None,
     detach: Annotated[bool, typer.Option("--detach/--follow", help="Print the id and leave.")] = False,
     url: options.Url = None,
     as_json: options.Json = False,

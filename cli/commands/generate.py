@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from cli import options
+from cli import complete, options
 from cli.commands.compile import Assignments, KnobsFile, read_knobs
 from cli.errors import DONE, NO
 from cli.output import console, emit_json, errors, number
@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 Model = Annotated[
     str | None,
-    typer.Argument(help=f"Built-in name ({', '.join(BUILT_IN)}), stored model, or path to a config.json."),
+    typer.Argument(
+        help=f"Built-in name ({', '.join(BUILT_IN)}), stored model, or path to a config.json.",
+        autocompletion=complete.models,
+    ),
 ]
 
 
@@ -45,6 +48,7 @@ def generate(
             help="A design of an exploration (latest#915): its knobs, and its model, precision and board where these "
             "are not given.",
             metavar="DESIGN",
+            autocompletion=complete.designs,
         ),
     ] = None,
     tokens: Annotated[int, typer.Option(min=1, help="How many to generate.")] = 16,

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from cli import options
+from cli import complete, options
 from cli.commands.explore import print_result
-from cli.output import console, emit_json, table
+from cli.output import console, emit_list, table
 from cli.service import look
 from compiler.frontend.inputs.source import is_format
 
@@ -21,10 +21,12 @@ def pareto(
         typer.Argument(
             help="Its id or the beginning of it, its name, or latest; without one, all explorations are listed.",
             metavar="[EXPLORATION]",
+            autocompletion=complete.explorations,
         ),
     ] = None,
     url: options.Url = None,
     as_json: options.Json = False,
+    as_csv: options.Csv = False,
 ) -> None:
     """Show the Pareto front of an exploration: table and plot.
 
@@ -35,15 +37,18 @@ def pareto(
 
         millrace pareto latest
 
+        millrace pareto latest --csv > front.csv
+
         millrace pareto exp_0abc --json
     """
     with look(url) as reader:
         if exploration is not None:
             found = reader.exploration(exploration)
+            if as_csv and emit_list(reader.front(found.id), as_json, as_csv):
+                return
             raise typer.Exit(print_result(reader, found, as_json))
         explorations = reader.explorations()
-    if as_json:
-        emit_json(explorations)
+    if emit_list(explorations, as_json, as_csv):
         return
     if not explorations:
         console.print("there are no explorations yet; start one: millrace explore gpt2")

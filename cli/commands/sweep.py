@@ -11,11 +11,11 @@ from uuid import uuid4
 import typer
 from rich.markup import escape
 
-from cli import options
+from cli import complete, options
 from cli.commands.explore import model_reference
 from cli.errors import DONE, FAILED, NO
 from cli.grouped import grouped
-from cli.output import console, emit_json, errors
+from cli.output import console, emit_json, emit_list, errors
 from cli.service import connect, look
 from cli.sweep_files import junit as junit_of
 from cli.sweep_files import summary as summary_of
@@ -35,7 +35,7 @@ _POLL_SECONDS = 1.0
 _RUN_ID = re.compile(r"run_[0-9a-z]{18}")
 _CODES = {"same": DONE, "changed": DONE, "regressed": NO, "failed": FAILED, "cancelled": FAILED}
 
-Name = Annotated[str, typer.Argument(help="Name or id of the sweep.", metavar="NAME")]
+Name = Annotated[str, typer.Argument(help="Name or id of the sweep.", metavar="NAME", autocompletion=complete.sweeps)]
 WebhookSecret = Annotated[
     str | None,
     typer.Option(help="Signs these calls (HMAC-SHA256).", envvar="MILLRACE_WEBHOOK_SECRET", metavar="SECRET"),
@@ -139,7 +139,7 @@ def add(
 
 
 @app.command("list")
-def list_sweeps(url: options.Url = None, as_json: options.Json = False) -> None:
+def list_sweeps(url: options.Url = None, as_json: options.Json = False, as_csv: options.Csv = False) -> None:
     """All sweeps with how their last run went and when the next one is.
 
     Examples:
@@ -148,9 +148,9 @@ def list_sweeps(url: options.Url = None, as_json: options.Json = False) -> None:
     """
     with look(url) as reader:
         found = reader.sweeps()
-    if as_json:
-        emit_json(found)
-    elif found:
+    if emit_list(found, as_json, as_csv):
+        return
+    if found:
         console.print(sweeps_table(found))
     else:
         console.print('there are no sweeps yet; make one: millrace sweep add nightly --cron "0 3 * * *" --model gpt2')
