@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from cli.front_files import metric_columns, metric_of
 from cli.output import number
@@ -171,7 +171,8 @@ def _knobs(front: Sequence["Design"]) -> str:
 def _knob(value: Any) -> str:
     if not isinstance(value, list | tuple):
         return str(value)
-    return "; ".join(", ".join(f"{k} {v}" for k, v in entry.items() if v is not None) for entry in value)
+    entries = cast("Sequence[Mapping[str, Any]]", value)
+    return "; ".join(", ".join(f"{k} {v}" for k, v in entry.items() if v is not None) for entry in entries)
 
 
 def _graph(report: Report) -> str:

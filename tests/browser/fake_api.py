@@ -957,7 +957,7 @@ def patch_exploration(h: Handler, body: Json, id_: str) -> None:
 
 def delete_exploration(h: Handler, _body: Json, id_: str) -> None:
     del h.world.explorations[h.world.exploration(id_).id]
-    h.raw(b"", "application/json", 204)
+    h.raw(b"", "text/plain", 204)
 
 
 def post_cancel(h: Handler, _body: Json, id_: str) -> None:

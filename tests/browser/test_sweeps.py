@@ -1,5 +1,7 @@
 """What the dashboard shows of sweeps: the list, the history, and a run that went red."""
 
+from typing import Any
+
 import pytest
 from conftest import Service
 from playwright.sync_api import Page, expect
@@ -79,7 +81,7 @@ def test_a_sweep_is_added_on_the_page(page: Page, service: Service) -> None:
     dialog.get_by_label("Schedule").fill("0 3 * * *")
     with page.expect_request(lambda r: r.method == "POST" and r.url.endswith("/v1/sweeps")) as asked:
         dialog.get_by_role("button", name="Store sweep").click()
-    body = asked.value.post_data_json
+    body: Any = asked.value.post_data_json
     assert (body["name"], body["cron"], body["enabled"]) == ("lengths", "0 3 * * *", True)
     assert body["matrix"]["models"] == ["gpt2", "gpt2-medium"]
     assert (body["matrix"]["lengths"], body["matrix"]["seeds"]) == ([64, 128], [0])
