@@ -113,7 +113,7 @@ def _replace(file: Path, content: bytes) -> None:
 def _draw_scalars(subject: Subject, folder: Path, probe: Probe, seed: int) -> None:
     if subject.interface.scalars:
         rng = np.random.default_rng(seed)
-        drawn = (draw_scalar(rng, probe, value, subject.tasks).tobytes() for value in subject.interface.scalars)
+        drawn = (draw_scalar(rng, probe, seed, value, subject.tasks).tobytes() for value in subject.interface.scalars)
         _replace(folder / "params" / "scalars.bin", b"".join(drawn))
 
 
