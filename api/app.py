@@ -51,6 +51,7 @@ def create_app(settings: Settings, send: Send | None = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
+        generate_unique_id_function=lambda route: route.name,  # what generated clients call the operation
     )
     app.state.farm = farm
     app.state.wake_ups = WakeUps(settings.redis)

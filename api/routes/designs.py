@@ -1,11 +1,12 @@
 """/v1/designs."""
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Header, Response
+from fastapi import APIRouter, Response
 from fastapi.responses import FileResponse, StreamingResponse
 
 from api.dependencies import FarmDep, OnceDep, ReadSession, WriteSession
+from api.parameters import DesignId, FilePath, IfNoneMatch
 from api.principal import PrincipalDep
 from api.schemas.builds import Build, NewBuild
 from api.schemas.common import Page
@@ -27,19 +28,22 @@ _ARCHIVE: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("/{design}")
-def get_design(session: ReadSession, design: str) -> Design:
+def get_design(session: ReadSession, design: DesignId) -> Design:
+    """A design with all that is known about it."""
     return designs.describe(session, design)
 
 
 @router.post("/{design}/builds", status_code=202)
 def start_build(
-    farm: FarmDep, session: WriteSession, once: OnceDep, who: PrincipalDep, design: str, body: NewBuild
+    farm: FarmDep, session: WriteSession, once: OnceDep, who: PrincipalDep, design: DesignId, body: NewBuild
 ) -> Build:
+    """Queue a stage of a design, with those before it; one that is done is not run again."""
     return once(body, Build, lambda: designs.start_build(farm, session, who, design, body))
 
 
 @router.get("/{design}/artifacts")
-def list_artifacts(session: ReadSession, design: str) -> Page[Artifact]:
+def list_artifacts(session: ReadSession, design: DesignId) -> Page[Artifact]:
+    """Files of the design directory, as far as they are stored."""
     return Page(items=[shapes.artifact(a) for a in designs.files(session, design)])
 
 
@@ -47,10 +51,11 @@ def list_artifacts(session: ReadSession, design: str) -> Page[Artifact]:
 def get_artifact(
     farm: FarmDep,
     session: ReadSession,
-    design: str,
-    path: str,
-    if_none_match: Annotated[str | None, Header()] = None,
+    design: DesignId,
+    path: FilePath,
+    if_none_match: IfNoneMatch = None,
 ) -> Response:
+    """One file of the design directory."""
     file = designs.file(session, design, path)
     headers = {**FILE_HEADERS, "ETag": f'"{file.digest}"'}
     if if_none_match == headers["ETag"]:
@@ -59,6 +64,7 @@ def get_artifact(
 
 
 @router.get("/{design}/archive", response_class=StreamingResponse, responses=_ARCHIVE)
-def get_archive(farm: FarmDep, session: ReadSession, design: str) -> StreamingResponse:
+def get_archive(farm: FarmDep, session: ReadSession, design: DesignId) -> StreamingResponse:
+    """The whole design directory, as tar.gz."""
     headers = {"Content-Disposition": f'attachment; filename="{design}.tar.gz"'}
     return StreamingResponse(designs.archive(session, farm.store, design), 200, headers, "application/gzip")

@@ -7,6 +7,7 @@ from sse_starlette import EventSourceResponse
 
 from api.dependencies import FarmDep, OnceDep, ReadSession, WriteSession
 from api.paging import Cursor, Limit, decode, decode_number, page
+from api.parameters import AcceptEncoding, ExplorationId, IfNoneMatch
 from api.principal import PrincipalDep
 from api.schemas.common import Page
 from api.schemas.designs import DesignSummary
@@ -25,9 +26,10 @@ def list_explorations(
     session: ReadSession,
     cursor: Cursor = None,
     limit: Limit = 50,
-    state: ExplorationState | None = None,
-    owner: Annotated[str | None, Query(max_length=100)] = None,
+    state: Annotated[ExplorationState | None, Query(description="only those in this state")] = None,
+    owner: Annotated[str | None, Query(max_length=100, description="only those that this key started")] = None,
 ) -> Page[Exploration]:
+    """Explorations, newest first."""
     found = rows.page(session, decode(cursor), limit + 1, state, owner)
     replies = explorations.shape_all(session, found)
     return page(found, limit, lambda e: e.id, lambda e: replies[e.id])
@@ -37,32 +39,41 @@ def list_explorations(
 def start_exploration(
     farm: FarmDep, session: WriteSession, once: OnceDep, who: PrincipalDep, body: NewExploration
 ) -> Exploration:
+    """Start a search for designs."""
     return once(body, Exploration, lambda: explorations.start(farm, session, who, body))
 
 
 @router.get("/{exploration}")
-def get_exploration(session: ReadSession, exploration: str) -> Exploration:
+def get_exploration(session: ReadSession, exploration: ExplorationId) -> Exploration:
+    """One exploration, its designs counted."""
     return explorations.shape(session, rows.get(session, exploration))
 
 
 @router.post("/{exploration}/cancel", status_code=202)
-def cancel_exploration(farm: FarmDep, session: WriteSession, who: PrincipalDep, exploration: str) -> Exploration:
+def cancel_exploration(
+    farm: FarmDep, session: WriteSession, who: PrincipalDep, exploration: ExplorationId
+) -> Exploration:
+    """Stop an exploration; its designs are kept."""
     return explorations.cancel(farm, session, who, exploration)
 
 
 @router.post("/{exploration}/resume", status_code=202)
-def resume_exploration(farm: FarmDep, session: WriteSession, who: PrincipalDep, exploration: str) -> Exploration:
+def resume_exploration(
+    farm: FarmDep, session: WriteSession, who: PrincipalDep, exploration: ExplorationId
+) -> Exploration:
+    """Go on with an exploration that was stopped or failed."""
     return explorations.resume(farm, session, who, exploration)
 
 
 @router.get("/{exploration}/designs")
 def list_designs(
     session: ReadSession,
-    exploration: str,
+    exploration: ExplorationId,
     front: Annotated[bool, Query(description="only those on the Pareto front")] = False,
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Page[DesignSummary]:
+    """Designs in the order in which they were evaluated."""
     rows.get(session, exploration)
     found = designs.page(session, exploration, decode_number(cursor), limit + 1, front)
     return page(found, limit, lambda d: str(d.number), lambda d: d)
@@ -72,10 +83,11 @@ def list_designs(
 def get_scatter(
     request: Request,
     session: ReadSession,
-    exploration: str,
-    if_none_match: Annotated[str | None, Header()] = None,
-    accept_encoding: Annotated[str, Header()] = "",
+    exploration: ExplorationId,
+    if_none_match: IfNoneMatch = None,
+    accept_encoding: AcceptEncoding = "",
 ) -> Response:
+    """Objectives and states of all designs, by column."""
     kept: Scatters = request.app.state.scatters
     packed = kept.get(session, exploration)
     headers = {"ETag": packed.tag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
@@ -91,8 +103,9 @@ def follow_events(
     farm: FarmDep,
     wake_ups: WakeUpsDep,
     session: ReadSession,
-    exploration: str,
+    exploration: ExplorationId,
     last_event_id: Annotated[int, Header(ge=0, lt=1 << 63, description="go on after this event")] = 0,
 ) -> EventSourceResponse:
+    """What happens to it, from its first event on: `state`, `designs`, `front`, `promoted`, `simulated`, `build`."""
     rows.get(session, exploration)
     return EventSourceResponse(follow(farm, wake_ups, exploration, last_event_id), ping=HEARTBEAT_SECONDS)
