@@ -1,6 +1,7 @@
 """/v1/explorations and what belongs to one."""
 
-from typing import Annotated
+import gzip
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from sse_starlette import EventSourceResponse
@@ -10,15 +11,27 @@ from api.paging import Cursor, Limit, decode, decode_number, page
 from api.parameters import AcceptEncoding, ExplorationId, IfNoneMatch
 from api.principal import PrincipalDep
 from api.schemas.common import Page
-from api.schemas.designs import DesignSummary
-from api.schemas.explorations import Exploration, NewExploration, Scatter
-from api.services import designs, explorations
+from api.schemas.designs import DesignSummary, DesignTable
+from api.schemas.explorations import Exploration, NewExploration, NewExplorations, Scatter, StartedExplorations
+from api.services import designs, explorations, tables
 from api.services.scatters import Scatters
+from api.services.tables import TableFormat
 from api.sse import HEARTBEAT_SECONDS, WakeUpsDep, follow
 from db.models import ExplorationState
 from db.repositories import explorations as rows
 
 router = APIRouter(prefix="/v1/explorations", tags=["explorations"])
+
+_LEVEL = 1  # of compression: the tables are large, their readers near
+_TABLE: dict[int | str, dict[str, Any]] = {
+    200: {
+        "content": {
+            "text/csv": {"schema": {"type": "string"}},
+            "application/vnd.apache.arrow.stream": {"schema": {"type": "string", "format": "binary"}},
+        },
+        "description": "the table; in CSV and Arrow lists and objects are JSON",
+    }
+}
 
 
 @router.get("")
@@ -41,6 +54,14 @@ def start_exploration(
 ) -> Exploration:
     """Start a search for designs."""
     return once(body, Exploration, lambda: explorations.start(farm, session, who, body))
+
+
+@router.post("/batch", status_code=202)
+def start_explorations(
+    farm: FarmDep, session: WriteSession, once: OnceDep, who: PrincipalDep, body: NewExplorations
+) -> StartedExplorations:
+    """Start several searches: all of them, or, where one is refused, none."""
+    return once(body, StartedExplorations, lambda: explorations.start_all(farm, session, who, body))
 
 
 @router.get("/{exploration}")
@@ -77,6 +98,21 @@ def list_designs(
     rows.get(session, exploration)
     found = designs.page(session, exploration, decode_number(cursor), limit + 1, front)
     return page(found, limit, lambda d: str(d.number), lambda d: d)
+
+
+@router.get("/{exploration}/table", response_model=DesignTable, responses=_TABLE)
+def get_table(
+    session: ReadSession,
+    exploration: ExplorationId,
+    form: Annotated[TableFormat, Query(alias="format", description="how the table is written")] = "json",
+    accept_encoding: AcceptEncoding = "",
+) -> Response:
+    """All designs with all metrics, resources and knobs, in one answer."""
+    media_type, encode = tables.FORMATS[form]
+    body, headers = encode(tables.design_table(session, exploration)), {"Vary": "Accept-Encoding"}
+    if "gzip" in accept_encoding:
+        body, headers = gzip.compress(body, _LEVEL), headers | {"Content-Encoding": "gzip"}
+    return Response(body, media_type=media_type, headers=headers)
 
 
 @router.get("/{exploration}/scatter", response_model=Scatter, responses={304: {"description": "Not Modified"}})

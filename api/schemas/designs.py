@@ -1,7 +1,7 @@
 """Designs: in a list, whole, and their files."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from api.schemas.builds import Build
 from api.schemas.common import Reply
@@ -184,3 +184,34 @@ class Artifact(Reply):
     """What it is, like text/plain."""
     url: str
     """Path on the service to read it from."""
+
+
+class TableColumn(Reply):
+    """One column of a table of designs.
+
+    A metric is called by name, unit and fidelity: `latency_us` is the estimate's, `latency_us_simulate` the
+    simulator's. Resources stand twice: `lut_used` is a number, `lut` the share of what the platform has. Knobs begin
+    with `knob_`.
+    """
+
+    name: str
+    """What it is called; unique in the table."""
+    kind: Literal["design", "metric", "share", "knob"]
+    """What its values say: about the design itself, a metric, a share of the platform's budget, or a knob."""
+    unit: str
+    """Unit of its values; empty where they have none."""
+    fidelity: str | None
+    """How its values were found out: estimate, simulate, csynth, cosim, link or board; null where that says nothing."""
+    values: list[Any]
+    """One value a design, in the order of evaluation; null where there is none."""
+
+
+class DesignTable(Reply):
+    """All designs of an exploration with all metrics and knobs, by column."""
+
+    exploration_id: str
+    """The exploration that found them."""
+    rows: int
+    """How many designs there are."""
+    columns: list[TableColumn]
+    """The first is `id`; all have `rows` values."""

@@ -12,6 +12,7 @@ from worker.ladder.build_events import Simulation
 from worker.ladder.promoting import DEFAULT_CALIBRATION, DEFAULT_SIMULATE
 
 MAX_BUDGET = 1_000_000
+MAX_BATCH = 200
 MAX_BUILDS = 256
 Sampler = Literal["nsga2", "tpe", "random", "qmc"]
 Csim = Literal["running", "passed", "failed"]
@@ -67,6 +68,13 @@ class NewExploration(Request):
     """Board to measure on: "simulated" or a shell; null for the simulated one."""
     area_model: AreaModel = "shipped"
     """The area model of this release, or the newest that was fitted to the farm's own reports."""
+
+
+class NewExplorations(Request):
+    """Searches to start together: all of them, or, where one is refused, none."""
+
+    explorations: list[NewExploration] = Field(min_length=1, max_length=MAX_BATCH)
+    """The searches, 200 at most."""
 
 
 class Objective(Reply):
@@ -164,6 +172,13 @@ class Exploration(Reply):
     """When its first work began, UTC; null before."""
     finished_at: datetime | None
     """When it ended, UTC; null before."""
+
+
+class StartedExplorations(Reply):
+    """Searches that were started together."""
+
+    explorations: list[Exploration]
+    """One for each that was asked for, in the same order."""
 
 
 class Scatter(Reply):
