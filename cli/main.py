@@ -1,7 +1,6 @@
 """Entry point: the commands and how they end."""
 
 import sys
-from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
@@ -27,6 +26,7 @@ from cli.commands import (
 )
 from cli.commands import compile as compile_command
 from cli.errors import report
+from compiler.metrics import VERSION
 
 
 class _Commands(TyperGroup):
@@ -57,7 +57,7 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"millrace {version('millrace-fpga')}")
+        typer.echo(f"millrace {VERSION}")
         raise typer.Exit
 
 

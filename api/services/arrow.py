@@ -26,7 +26,7 @@ def arrow_stream(columns: Sequence[Column], rows: int) -> bytes:
 
 
 def _type_of(values: Sequence[Any]) -> Any:
-    kinds = {type(value) for value in values if value is not None}
+    kinds: set[type[Any]] = {type(value) for value in values if value is not None}
     if kinds == {bool}:
         return _arrow.bool_()
     if kinds == {int}:
