@@ -86,6 +86,7 @@ ROUTES: dict[str, Least] = {
     "GET /v1/audit": "admin",
     "GET /metrics": "viewer",
     "GET /docs": "any",
+    "GET /docs/reference.js": "any",
     "GET /openapi.json": "any",
 }
 _STREAMS = frozenset({"GET /v1/explorations/{exploration}/events", "GET /v1/builds/{build}/log/stream"})
