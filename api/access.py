@@ -88,6 +88,8 @@ ROUTES: dict[str, Least] = {
     "GET /docs": "any",
     "GET /docs/reference.js": "any",
     "GET /openapi.json": "any",
+    "GET /client/": "open",
+    "GET /client/{name}": "open",
 }
 _STREAMS = frozenset({"GET /v1/explorations/{exploration}/events", "GET /v1/builds/{build}/log/stream"})
 _GUARDED = ("/v1/", "/metrics", "/docs", "/openapi.json")  # all else is the dashboard's files, which hold no data

@@ -13,8 +13,7 @@ from dse.archive import knee
 from dse.promote import Rated, recommended
 
 if TYPE_CHECKING:
-    from api.schemas.designs import DesignSummary
-    from api.schemas.explorations import EstimateErrors, Exploration, Scatter
+    from millrace.wire import DesignSummary, EstimateErrors, Exploration, Scatter
 
 
 def print_front(exploration: "Exploration", points: "Scatter", front: Sequence["DesignSummary"]) -> None:

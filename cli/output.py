@@ -6,13 +6,12 @@ Results go to stdout; progress, notes and errors to stderr, so that `--json` can
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-if TYPE_CHECKING:
-    from pydantic import BaseModel
+from millrace.encoding import to_json
 
 _PIPED_WIDTH = 120
 _VISIBLE = {c: f"^{chr(c ^ 64)}" for c in (*range(32), 127) if chr(c) not in "\n\r\t"} | dict.fromkeys(
@@ -32,13 +31,9 @@ errors = _make_console(stderr=True)
 
 
 def emit_json(data: Any) -> None:
-    """Write one JSON document to stdout; models in it as a service sends them."""
-    json.dump(data, sys.stdout, indent=2, default=_as_sent)
+    """Write one JSON document to stdout; dataclasses of millrace.wire in it as a service sends them."""
+    json.dump(data, sys.stdout, indent=2, default=to_json)
     sys.stdout.write("\n")
-
-
-def _as_sent(model: "BaseModel") -> dict[str, Any]:
-    return model.model_dump(mode="json")
 
 
 def write_log(text: str) -> None:

@@ -18,12 +18,13 @@ router = APIRouter(prefix="/v1/designs", tags=["designs"])
 
 # A file of a design is shown as text or saved; it is never a page of ours.
 FILE_HEADERS = {"Content-Security-Policy": "default-src 'none'; sandbox", "Cache-Control": "no-cache"}
+_BYTES = {"schema": {"type": "string", "format": "binary"}}
 _FILE: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"*/*": {}}, "description": "the file"},
+    200: {"content": {"*/*": _BYTES}, "description": "the file"},
     304: {"description": "Not Modified"},
 }
 _ARCHIVE: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"application/gzip": {}}, "description": "the design directory as tar.gz"}
+    200: {"content": {"application/gzip": _BYTES}, "description": "the design directory as tar.gz"}
 }
 
 

@@ -231,7 +231,7 @@ class Sweep(Reply):
     """What is explored."""
     explorations: int
     """Explorations of one run."""
-    options: dict[str, Any]
+    options: dict[str, Any] = Field(title="Shared options")  # as "Options" generated code would call it SweepOptions
     """What all its explorations share, by name; see `SweepOptions`."""
     webhook: str | None
     """Called by POST when a run has ended; null for none."""

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import nanoarrow  # pyright: ignore[reportMissingTypeStubs]
-import nanoarrow.ipc  # pyright: ignore[reportMissingTypeStubs]
+from nanoarrow import ipc  # pyright: ignore[reportMissingTypeStubs]
 
-_arrow = cast(Any, nanoarrow)
+_arrow, _StreamWriter = cast(Any, nanoarrow), cast(Any, ipc.StreamWriter)
 
 Column = tuple[str, Sequence[Any], Mapping[str, str]]
 """Name, values (bool, int, float or str, one type a column, or None), metadata."""
@@ -20,7 +20,7 @@ def arrow_stream(columns: Sequence[Column], rows: int) -> bytes:
     fields = {name: _arrow.Schema(kind, metadata=about) for (name, _, about), kind in zip(columns, types, strict=True)}
     batch = _arrow.c_array_from_buffers(_arrow.struct(fields, nullable=False), rows, [None], children=arrays)
     out = io.BytesIO()
-    with _arrow.ipc.StreamWriter.from_writable(out) as writer:
+    with _StreamWriter.from_writable(out) as writer:
         writer.write_array(batch)
     return out.getvalue()
 

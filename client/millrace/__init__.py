@@ -7,15 +7,20 @@ exp.best("latency_us", lut__lt=0.4).graph()
 
 from __future__ import annotations
 
-from millrace.client import AsyncClient, Client
-from millrace.design import Design
-from millrace.errors import Error
-from millrace.exploration import Exploration, explore
-from millrace.front import Front
-from millrace.graph import Graph
-from millrace.local import local
-from millrace.table import Table
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from millrace.version import VERSION
+
+if TYPE_CHECKING:
+    from millrace.client import AsyncClient, Client
+    from millrace.design import Design
+    from millrace.embedded import local
+    from millrace.errors import Error
+    from millrace.exploration import Exploration, explore, find
+    from millrace.front import Front
+    from millrace.graph import Graph
+    from millrace.table import Table
 
 __all__ = [
     "AsyncClient",
@@ -26,15 +31,24 @@ __all__ = [
     "Front",
     "Graph",
     "Table",
-    "exploration",
     "explore",
+    "find",
     "local",
 ]
 
 __version__ = VERSION
 
+_HOMES = {
+    "explore": "exploration",
+    "find": "exploration",
+    "AsyncClient": "client",
+    "Error": "errors",
+    "local": "embedded",
+}
 
-def exploration(id: str, *, server: str | Client | None = None) -> Exploration:
-    """An exploration that was started before, by its id."""
-    client = server if isinstance(server, Client) else Client(server)
-    return Exploration(client, client.exploration(id))
+
+def __getattr__(name: str) -> Any:
+    """What people use, loaded when it is first asked for: the command line starts without httpx."""
+    if name not in __all__:
+        raise AttributeError(f"module 'millrace' has no attribute {name!r}")
+    return getattr(import_module(f"millrace.{_HOMES.get(name, name.lower())}"), name)

@@ -13,7 +13,7 @@ from millrace.client import Client
 from millrace.drawing import cell_text, html_table
 from millrace.errors import BuildFailedError, UsageError
 from millrace.graph import Graph, read_graph
-from millrace.routes import ENDED
+from millrace.states import ENDED
 
 _POLL_S = 0.5
 _SHOWN = ("latency_us", "latency_us_simulate", "energy_uj", "lut", "ff", "dsp", "bram36", "uram", "csim")

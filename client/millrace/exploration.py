@@ -18,7 +18,7 @@ from millrace.errors import ConflictError, FailedError, UsageError
 from millrace.front import Front
 from millrace.module import ModuleFormat, export_module, is_module
 from millrace.progress import Progress
-from millrace.routes import ENDED
+from millrace.states import ENDED
 from millrace.table import Table
 from millrace.unset import UNSET, Unset
 
@@ -172,6 +172,12 @@ def explore(
     with TemporaryDirectory() as folder:
         reference = _reference(client, _file_of(model, inputs, Path(folder), form), name)
     return Exploration(client, client.start_exploration(wire.NewExploration(model=reference, **request), str(uuid4())))
+
+
+def find(id: str, *, server: str | Client | None = None, key: str | None = None) -> Exploration:
+    """An exploration that was started before, by its id."""
+    client = server if isinstance(server, Client) else Client(server, key=key)
+    return Exploration(client, client.exploration(id))
 
 
 def _chosen(kind: type[Any], **values: Any) -> Any:

@@ -15,9 +15,6 @@ from millrace import wire
 
 T = TypeVar("T")
 
-ENDED = frozenset({"done", "failed", "cancelled"})
-"""States in which nothing more happens to an exploration or a build."""
-
 
 @dataclass(frozen=True)
 class Upload:
@@ -135,7 +132,7 @@ def designs(exploration: str) -> Listing[wire.DesignSummary]:
     return Listing(f"/explorations/{_part(exploration)}/designs", wire.DesignSummary)
 
 
-def front_designs(exploration: str) -> Listing[wire.DesignSummary]:
+def front(exploration: str) -> Listing[wire.DesignSummary]:
     """The designs of the Pareto front, in order of evaluation."""
     return Listing(f"/explorations/{_part(exploration)}/designs", wire.DesignSummary, {"front": "true"})
 
@@ -214,16 +211,18 @@ def farm() -> Call[wire.Farm]:
     return Call("GET", "/farm", wire.Farm)
 
 
-def set_node_state(node: str, request: wire.NodeChange) -> Call[wire.Node]:
-    return Call("POST", f"/farm/nodes/{_part(node)}", wire.Node, body=request)
+def set_node_state(node: str, state: str) -> Call[wire.Node]:
+    """Have a node be active, draining or paused."""
+    return Call("POST", f"/farm/nodes/{_part(node)}", wire.Node, body={"state": state})
 
 
 def forget_node(node: str) -> Call[None]:
     return Call("DELETE", f"/farm/nodes/{_part(node)}", type(None))
 
 
-def put_licence(feature: str, request: wire.Tokens) -> Call[wire.Licence]:
-    return Call("PUT", f"/farm/licences/{_part(feature)}", wire.Licence, body=request)
+def put_licence(feature: str, tokens: int) -> Call[wire.Licence]:
+    """Say how many builds that need the feature may run at once."""
+    return Call("PUT", f"/farm/licences/{_part(feature)}", wire.Licence, body={"tokens": tokens})
 
 
 def keys() -> Listing[wire.ApiKey]:

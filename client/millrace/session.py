@@ -18,7 +18,8 @@ import httpx
 from millrace import errors, wire
 from millrace.encoding import UnreadableError, parse, read, to_json
 from millrace.events import Event, EventParser
-from millrace.routes import ENDED, Call, Download, Following, Listing
+from millrace.routes import Call, Download, Following, Listing
+from millrace.states import ENDED
 from millrace.version import VERSION
 
 T = TypeVar("T")

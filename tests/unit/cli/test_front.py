@@ -1,14 +1,13 @@
 from typing import Any
 
 import pytest
-from service_replies import reply
+from wire_replies import reply
 
-from api.schemas.designs import CsimSummary, DesignSummary, SimulationSummary
-from api.schemas.explorations import EstimateErrors, Scatter
 from cli.front import ends_and_knee, errors_text, front_plot, front_table
 from cli.output import console
 from cli.replies import by_latency
 from compiler.options import Knobs
+from millrace.wire import CsimSummary, DesignSummary, EstimateErrors, Scatter, SimulationSummary
 
 
 def simulation(latency: float | None, error: float | None = None, deadlock: str | None = None) -> SimulationSummary:
