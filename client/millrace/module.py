@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
@@ -34,4 +35,6 @@ def export_module(module: Any, inputs: Any, out: Path, form: ModuleFormat = "onn
     # torch's newer exporter needs a package more than the one that it replaces.
     newer = find_spec("onnxscript") is not None
     options: dict[str, Any] = {"dynamo": True, "external_data": False} if newer else {"dynamo": False}
-    torch.onnx.export(module, inputs, str(out), **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # which exporter is the newer one is not the caller's choice
+        torch.onnx.export(module, inputs, str(out), **options)
