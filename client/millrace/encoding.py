@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -92,7 +92,7 @@ def _read_time(value: Any, where: str) -> datetime:
     to_second, fraction, zone = found.groups()
     zone = "+00:00" if zone in (None, "Z") else zone
     try:  # six digits are all that Python 3.10 reads
-        return datetime.fromisoformat(f"{to_second}.{fraction or '':0<6}{zone}").astimezone(UTC)
+        return datetime.fromisoformat(f"{to_second}.{fraction or '':0<6}{zone}").astimezone(timezone.utc)
     except (ValueError, OverflowError):
         raise _wrong(where, "a time", value) from None
 

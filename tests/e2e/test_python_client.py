@@ -4,6 +4,7 @@ import asyncio
 import sys
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from running_service import service_environment, service_starter
@@ -21,7 +22,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
 
 
 def test_explore_look_and_export(address: str, tmp_path: Path) -> None:
-    few = {"budget": 30, "simulate": 2, "calibration": 1, "verify": 1}
+    few: dict[str, Any] = {"budget": 30, "simulate": 2, "calibration": 1, "verify": 1}
     found = millrace.explore("gpt2", server=address, **few).wait(quiet=True)
     table = found.table()
     assert len(table) == 30

@@ -4,7 +4,7 @@ import json
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import UTC, datetime
 from types import NoneType
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
 import httpx
 
@@ -41,4 +41,4 @@ def _nothing(kind: Any) -> Any:
     if kind is datetime:
         return MADE_AT
     kind = get_origin(kind) or kind
-    return reply(kind) if is_dataclass(kind) else kind()
+    return reply(cast(type[Any], kind)) if is_dataclass(kind) else kind()

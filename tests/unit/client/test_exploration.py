@@ -224,5 +224,5 @@ def test_a_torch_module_goes_as_onnx(client: Client, service: Service) -> None:
 def test_what_is_exported_is_there() -> None:
     assert all(getattr(millrace, name) for name in millrace.__all__)
     with pytest.raises(AttributeError):
-        _ = millrace.nothing  # pyright: ignore[reportAttributeAccessIssue]
+        _ = millrace.nothing
     assert reply(DesignTable, **TABLE).rows == 4

@@ -16,6 +16,14 @@ CLIENT = ROOT / "client"
 SOURCES = sorted((CLIENT / "millrace").glob("*.py"))
 # By the extra that brings it; imported where it is needed.
 OF_EXTRAS = {"pandas", "matplotlib", "torch"}
+SINCE_3_11 = {
+    ("datetime", "UTC"),
+    ("enum", "StrEnum"),
+    *(("typing", name) for name in ("Self", "Required", "NotRequired", "Never", "LiteralString", "Unpack", "override")),
+    *(("typing", name) for name in ("assert_never", "assert_type", "reveal_type", "TypeVarTuple")),
+    *(("itertools", name) for name in ("batched",)),
+    ("contextlib", "chdir"),
+}
 
 
 def test_the_models_are_those_of_the_service() -> None:
@@ -36,6 +44,16 @@ def test_every_module_is_for_python_3_10_and_needs_httpx_alone(source: Path) -> 
         alias.name.partition(".")[0] for node in tree.body if isinstance(node, ast.Import) for alias in node.names
     }
     assert not at_once & OF_EXTRAS
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.name)
+def test_no_module_imports_what_python_3_10_does_not_have(source: Path) -> None:
+    tree = ast.parse(source.read_text())
+    imported = {
+        (node.module, alias.name) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    assert not imported & SINCE_3_11
+    assert not {"tomllib", "asyncio.TaskGroup", "ExceptionGroup", "except*"} & set(source.read_text().split())
 
 
 def test_versions_and_licence_agree() -> None:
