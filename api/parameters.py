@@ -7,6 +7,15 @@ from fastapi import Header, Path
 ExplorationId = Annotated[str, Path(description="id of an exploration")]
 DesignId = Annotated[str, Path(description="id of a design")]
 BuildId = Annotated[str, Path(description="id of a build")]
+ExplorationKey = Annotated[str, Path(description="id of an exploration or the beginning of one, its name, or latest")]
+DesignKey = Annotated[
+    str,
+    Path(
+        description="id of a design or the beginning of one, EXPLORATION#NUMBER, or its number in the latest "
+        "exploration; # is written %23"
+    ),
+]
+BuildKey = Annotated[str, Path(description="id of a build, or the beginning of one")]
 ModelId = Annotated[str, Path(description="id or name of a model")]
 SweepId = Annotated[str, Path(description="id or name of a sweep")]
 SweepRunId = Annotated[str, Path(description="id of a run of a sweep")]

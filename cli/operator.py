@@ -1,15 +1,18 @@
-"""What an operator does on the machine of the farm's home, straight in its database: no service, no key."""
+"""What is changed on the machine of the farm's home straight in its database: no service, no key."""
 
 import getpass
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
 
 from api import audit as audit_of
 from api.principal import Principal
-from api.schemas import access as requests
+from api.schemas import access, designs, explorations
+from api.schemas.common import Request
+from api.services import designs as design_service
+from api.services import explorations as exploration_service
 from api.services import farm as farm_service
 from api.services import keys as key_service
 from api.services.shapes import access as shapes
@@ -17,13 +20,25 @@ from cli.stored import as_sent
 from compiler.errors import InvalidInputError
 from db.migrate import upgrade
 from db.models import NodeState
-from db.repositories import api_keys, audit
+from db.repositories import api_keys, audit, naming
 from millrace.encoding import to_json
-from millrace.wire import ApiKey, AuditEntry, Licence, MadeApiKey, NewApiKey, Node
+from millrace.wire import (
+    ApiKey,
+    AuditEntry,
+    Design,
+    DesignChange,
+    Exploration,
+    ExplorationChange,
+    Licence,
+    MadeApiKey,
+    NewApiKey,
+    Node,
+)
 from worker.farm import open_farm
 from worker.settings import Settings
 
 _ALL = 100_000
+Body = TypeVar("Body", bound=Request)
 
 
 class LocalOperator:
@@ -37,16 +52,40 @@ class LocalOperator:
     def close(self) -> None:
         self._farm.close()
 
+    def exploration(self, exploration: str) -> Exploration:
+        with self._farm.database.read() as session:
+            return as_sent(
+                Exploration, exploration_service.shape(session, naming.find_exploration(session, exploration))
+            )
+
+    def change_exploration(self, exploration: str, changes: ExplorationChange) -> Exploration:
+        with self._change("exploration edit", exploration) as session:
+            body = _checked(explorations.ExplorationChange, changes)
+            return as_sent(Exploration, exploration_service.change(session, self._who, exploration, body))
+
+    def delete_exploration(self, exploration: str) -> None:
+        with self._change("exploration delete", exploration) as session:
+            exploration_service.remove(session, self._who, exploration)
+
+    def design(self, design: str) -> Design:
+        with self._farm.database.read() as session:
+            return as_sent(Design, design_service.describe(session, naming.find_design(session, design).id))
+
+    def change_design(self, design: str, changes: DesignChange) -> Design:
+        with self._change("design edit", design) as session:
+            body = _checked(designs.DesignChange, changes)
+            return as_sent(Design, design_service.change(session, self._who, design, body))
+
     def set_node_state(self, node: str, state: str) -> Node:
-        with self._change("node", f"{node} {state}") as session:
+        with self._change("farm node", f"{node} {state}") as session:
             return as_sent(Node, farm_service.set_state(self._farm, session, node, cast(NodeState, state)))
 
     def forget_node(self, node: str) -> None:
-        with self._change("forget", node) as session:
+        with self._change("farm forget", node) as session:
             farm_service.forget(session, node)
 
     def put_licence(self, feature: str, tokens: int) -> Licence:
-        with self._change("licence", f"{feature} {tokens}") as session:
+        with self._change("farm licence", f"{feature} {tokens}") as session:
             return as_sent(Licence, farm_service.put_licence(session, feature, tokens))
 
     def keys(self) -> list[ApiKey]:
@@ -55,11 +94,11 @@ class LocalOperator:
 
     def add_key(self, request: NewApiKey) -> MadeApiKey:
         """A new key, with its text. Raises InvalidInputError for a name or bound that can not be."""
-        with self._change("key add", request.name) as session:
-            return as_sent(MadeApiKey, key_service.add(session, _checked(request)))
+        with self._change("farm key add", request.name) as session:
+            return as_sent(MadeApiKey, key_service.add(session, _checked(access.NewApiKey, request)))
 
     def revoke_key(self, key: str) -> None:
-        with self._change("key revoke", key) as session:
+        with self._change("farm key revoke", key) as session:
             key_service.revoke(session, key)
 
     def audit(self, limit: int) -> list[AuditEntry]:
@@ -71,12 +110,12 @@ class LocalOperator:
         """A transaction that is kept in the audit."""
         with self._farm.database.write() as session:
             yield session
-            audit_of.record(session, self._who, f"millrace farm {action}", target, {})
+            audit_of.record(session, self._who, f"millrace {action}", target, {})
 
 
-def _checked(request: NewApiKey) -> requests.NewApiKey:
+def _checked(kind: type[Body], request: NewApiKey | ExplorationChange | DesignChange) -> Body:
     try:
-        return requests.NewApiKey.model_validate(to_json(request))
+        return kind.model_validate(to_json(request))
     except ValidationError as error:
         wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
         raise InvalidInputError(wrong) from error

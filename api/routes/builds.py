@@ -9,7 +9,7 @@ from sse_starlette import EventSourceResponse
 from api.dependencies import FarmDep, OnceDep, ReadSession, WriteSession
 from api.log_stream import follow_log
 from api.paging import Cursor, Limit, decode, page
-from api.parameters import BuildId
+from api.parameters import BuildId, BuildKey
 from api.principal import PrincipalDep
 from api.routes.designs import FILE_HEADERS
 from api.schemas.builds import Build, Clone
@@ -18,6 +18,7 @@ from api.services import builds
 from api.sse import HEARTBEAT_SECONDS, WakeUpsDep
 from db.models import BuildState, Stage
 from db.repositories import builds as rows
+from db.repositories import naming
 from db.repositories.builds import BuildFilter
 
 router = APIRouter(prefix="/v1/builds", tags=["builds"])
@@ -47,9 +48,9 @@ def list_builds(
 
 
 @router.get("/{build}")
-def get_build(session: ReadSession, build: BuildId) -> Build:
+def get_build(session: ReadSession, build: BuildKey) -> Build:
     """One build."""
-    return builds.shape(session, rows.get(session, build))
+    return builds.shape(session, naming.find_build(session, build))
 
 
 @router.post("/{build}/retry", status_code=202)

@@ -6,13 +6,14 @@ from fastapi import APIRouter, Response
 from fastapi.responses import FileResponse, StreamingResponse
 
 from api.dependencies import FarmDep, OnceDep, ReadSession, WriteSession
-from api.parameters import DesignId, FilePath, IfNoneMatch
+from api.parameters import DesignId, DesignKey, FilePath, IfNoneMatch
 from api.principal import PrincipalDep
 from api.schemas.builds import Build, NewBuild
 from api.schemas.common import Page
-from api.schemas.designs import Artifact, Design
+from api.schemas.designs import Artifact, Design, DesignChange
 from api.services import designs
 from api.services.shapes import designs as shapes
+from db.repositories import naming
 
 router = APIRouter(prefix="/v1/designs", tags=["designs"])
 
@@ -29,9 +30,15 @@ _ARCHIVE: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("/{design}")
-def get_design(session: ReadSession, design: DesignId) -> Design:
+def get_design(session: ReadSession, who: PrincipalDep, design: DesignKey) -> Design:
     """A design with all that is known about it."""
-    return designs.describe(session, design)
+    return designs.describe(session, naming.find_design(session, design, who.name).id)
+
+
+@router.patch("/{design}")
+def change_design(session: WriteSession, who: PrincipalDep, design: DesignId, body: DesignChange) -> Design:
+    """Set tags or notes of a design."""
+    return designs.change(session, who, design, body)
 
 
 @router.post("/{design}/builds", status_code=202)

@@ -8,17 +8,25 @@ from sse_starlette import EventSourceResponse
 
 from api.dependencies import FarmDep, OnceDep, ReadSession, WriteSession
 from api.paging import Cursor, Limit, decode, decode_number, page
-from api.parameters import AcceptEncoding, ExplorationId, IfNoneMatch
+from api.parameters import AcceptEncoding, ExplorationId, ExplorationKey, IfNoneMatch
 from api.principal import PrincipalDep
 from api.schemas.common import Page
 from api.schemas.designs import DesignSummary, DesignTable
-from api.schemas.explorations import Exploration, NewExploration, NewExplorations, Scatter, StartedExplorations
+from api.schemas.explorations import (
+    Exploration,
+    ExplorationChange,
+    NewExploration,
+    NewExplorations,
+    Scatter,
+    StartedExplorations,
+)
 from api.services import designs, explorations, tables
 from api.services.scatters import Scatters
 from api.services.tables import TableFormat
 from api.sse import HEARTBEAT_SECONDS, WakeUpsDep, follow
 from db.models import ExplorationState
 from db.repositories import explorations as rows
+from db.repositories import naming
 
 router = APIRouter(prefix="/v1/explorations", tags=["explorations"])
 
@@ -65,9 +73,23 @@ def start_explorations(
 
 
 @router.get("/{exploration}")
-def get_exploration(session: ReadSession, exploration: ExplorationId) -> Exploration:
+def get_exploration(session: ReadSession, who: PrincipalDep, exploration: ExplorationKey) -> Exploration:
     """One exploration, its designs counted."""
-    return explorations.shape(session, rows.get(session, exploration))
+    return explorations.shape(session, naming.find_exploration(session, exploration, who.name))
+
+
+@router.patch("/{exploration}")
+def change_exploration(
+    session: WriteSession, who: PrincipalDep, exploration: ExplorationId, body: ExplorationChange
+) -> Exploration:
+    """Set name, tags or notes of an exploration."""
+    return explorations.change(session, who, exploration, body)
+
+
+@router.delete("/{exploration}", status_code=204)
+def delete_exploration(session: WriteSession, who: PrincipalDep, exploration: ExplorationId) -> None:
+    """Delete an exploration that has ended, with its designs, builds and events."""
+    explorations.remove(session, who, exploration)
 
 
 @router.post("/{exploration}/cancel", status_code=202)

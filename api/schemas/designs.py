@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from api.schemas.builds import Build
-from api.schemas.common import Reply
+from api.schemas.common import Notes, Reply, Request, Tags
 from db.models import BuildState, Failure
 
 
@@ -74,6 +74,19 @@ class DesignSummary(Reply):
     """Its newest C simulation; null for none."""
     flags: list[Flag]
     """Values of it that can not be true."""
+    tags: list[str]
+    """Words to find it by."""
+    notes: str
+    """What people wrote about it, plain text."""
+
+
+class DesignChange(Request):
+    """What is to be different of a design; only the fields that are given, and not null, change."""
+
+    tags: Tags | None = None
+    """Words to find it by, without spaces and commas; they replace all that it has."""
+    notes: Notes | None = None
+    """What people write about it, plain text."""
 
 
 class Metric(Reply):

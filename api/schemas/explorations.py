@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from api.schemas.catalog import ModelKey, ModelRef, NewWorkloadShape, WorkloadShape
-from api.schemas.common import Reply, Request
+from api.schemas.common import Notes, Reply, Request, Tags
 from db.models import ExplorationState, Priority
+from dse.promote import PickKind
 from worker.ladder.build_events import Simulation
 from worker.ladder.promoting import DEFAULT_CALIBRATION, DEFAULT_SIMULATE
 
@@ -20,6 +21,7 @@ AreaModel = Literal["shipped", "latest"]
 VitisVersion = Annotated[str, Field(pattern=r"^20\d\d\.\d(\.\d)?$", max_length=8)]
 BoardName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100)]
 Count = Annotated[int, Field(ge=0, le=MAX_BUILDS)]
+ExplorationName = Annotated[str, Field(min_length=1, max_length=100)]
 
 
 class BuildBudget(Request):
@@ -68,6 +70,16 @@ class NewExploration(Request):
     """Board to measure on: "simulated" or a shell; null for the simulated one."""
     area_model: AreaModel = "shipped"
     """The area model of this release, or the newest that was fitted to the farm's own reports."""
+    name: ExplorationName | None = None
+    """What it is called: letters, digits and . _ + -, and no other exploration has it; null: made from the model and
+    what of it is run.
+    """
+    tags: Tags = Field(default=[])
+    """Words to find it by, without spaces and commas."""
+    notes: Notes = ""
+    """What people write about it, plain text."""
+    require_nodes: bool = False
+    """Refuse it (409) where a stage that it asks for has no node of the farm to run it."""
 
 
 class NewExplorations(Request):
@@ -75,6 +87,17 @@ class NewExplorations(Request):
 
     explorations: list[NewExploration] = Field(min_length=1, max_length=MAX_BATCH)
     """The searches, 200 at most."""
+
+
+class ExplorationChange(Request):
+    """What is to be different of an exploration; only the fields that are given, and not null, change."""
+
+    name: ExplorationName | None = None
+    """What it is called from now on: letters, digits and . _ + -, and no other exploration has it."""
+    tags: Tags | None = None
+    """Words to find it by, without spaces and commas; they replace all that it has."""
+    notes: Notes | None = None
+    """What people write about it, plain text."""
 
 
 class Objective(Reply):
@@ -109,11 +132,39 @@ class EstimateErrors(Reply):
     """Id of the design with the largest error."""
 
 
+class Pick(Reply):
+    """A design of the front to look at first. The knee is the design farthest below the chord between the ends of the
+    front, latency and energy in log scale over its extent; where none is below it, the one of the least product of
+    both. Simulated designs are ranked by simulated latency as soon as there are any, else all by estimate.
+    """
+
+    kind: PickKind
+    """What it is best at."""
+    design_id: str
+    """Id of the design."""
+    number: int
+    """Its place in the search, from 0."""
+    latency_us: float
+    """Latency at `fidelity`, us."""
+    fidelity: Literal["estimate", "simulate"]
+    """Fidelity of `latency_us`, which ranked it."""
+    estimate_us: float
+    """Estimated latency, us."""
+    energy_uj: float
+    """Estimated energy of one run, uJ."""
+
+
 class Exploration(Reply):
     """One search."""
 
     id: str
     """Identifier of the exploration."""
+    name: str
+    """What it is called; no two have one name."""
+    tags: list[str]
+    """Words to find it by."""
+    notes: str
+    """What people wrote about it, plain text."""
     model: ModelRef
     """The model that is explored."""
     workload: WorkloadShape
@@ -166,6 +217,16 @@ class Exploration(Reply):
     """SHA-256 of the fitted area model; null for the one of the release."""
     waiting: str | None = None
     """Why nothing of it runs; null where something does, and in lists."""
+    picks: list[Pick]
+    """Fastest, knee and least energy of the front so far; empty without one."""
+    distinct: int | None = None
+    """How many of the designs that can be built differ in estimated latency or energy: at most so many are told apart
+    by the search; null in lists.
+    """
+    warnings: list[str] = Field(default=[])
+    """Stages that it asks for and that no node of the farm would run now, with the reason; empty once it has ended, and
+    in lists.
+    """
     created_at: datetime
     """When it was started, UTC."""
     started_at: datetime | None

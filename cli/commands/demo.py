@@ -1,5 +1,6 @@
 """`millrace demo`: the whole way once, on a real network: search, front, designs proved against PyTorch."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -7,13 +8,12 @@ import typer
 
 from cli import options
 from cli.commands.explore import follow_to_end, print_result
-from cli.front import ends_and_knee
 from cli.output import console, errors, table, verdict_word
 from cli.replies import Reader, by_latency
 from cli.service import Connection, connect, look
 
 if TYPE_CHECKING:
-    from millrace.wire import DesignSummary, Exploration
+    from millrace.wire import Exploration
 
 _REQUEST: dict[str, Any] = {
     "model": "gpt2",
@@ -50,7 +50,7 @@ def _show(reader: Reader, exploration: "Exploration", address: str | None, as_js
     code = print_result(reader, exploration, as_json)
     front = by_latency(reader.front(exploration.id))
     if front and not as_json:
-        _print_verdicts(reader, front)
+        _print_verdicts(reader, dict.fromkeys(pick.design_id for pick in exploration.picks))
         _print_address(address)
     return code
 
@@ -76,8 +76,8 @@ def _explore(connection: Connection, stored: "Exploration | None", quiet: bool) 
     return follow_to_end(connection, identifier, quiet)
 
 
-def _print_verdicts(reader: Reader, front: list["DesignSummary"]) -> None:
-    rows = [row for design in ends_and_knee(front) for row in _verdict_rows(reader, design)]
+def _print_verdicts(reader: Reader, designs: Iterable[str]) -> None:
+    rows = [row for design in designs for row in _verdict_rows(reader, design)]
     columns = (
         "design",
         "output",
@@ -90,14 +90,14 @@ def _print_verdicts(reader: Reader, front: list["DesignSummary"]) -> None:
     console.print(table("C simulation of the emitted C++ against PyTorch", columns, rows))
 
 
-def _verdict_rows(reader: Reader, design: "DesignSummary") -> list[tuple[str, ...]]:
-    verdicts = [b.verdict for b in reader.design(design.id).builds if b.stage == "csim" and b.verdict]
+def _verdict_rows(reader: Reader, design: str) -> list[tuple[str, ...]]:
+    verdicts = [b.verdict for b in reader.design(design).builds if b.stage == "csim" and b.verdict]
     if not verdicts:
-        return [(design.id, "", "", "", "", "", verdict_word(None))]
+        return [(design, "", "", "", "", "", verdict_word(None))]
     verdict = verdicts[0]  # the newest build comes first
     return [
         (
-            design.id,
+            design,
             output["name"],
             f"{output['max_rel_error']:.2g}",
             f"{output['rms_rel_error']:.2g}",

@@ -175,7 +175,7 @@ def explore(
 
 
 def find(id: str, *, server: str | Client | None = None, key: str | None = None) -> Exploration:
-    """An exploration that was started before, by its id."""
+    """An exploration that was started before, by its id or the beginning of it, its name, or `latest`."""
     client = server if isinstance(server, Client) else Client(server, key=key)
     return Exploration(client, client.exploration(id))
 

@@ -99,6 +99,7 @@ def explorations() -> Listing[wire.Exploration]:
 
 
 def exploration(exploration: str) -> Call[wire.Exploration]:
+    """By its id or the beginning of it, its name, or `latest`; all else takes ids."""
     return Call("GET", f"/explorations/{_part(exploration)}", wire.Exploration)
 
 
@@ -110,6 +111,16 @@ def start_exploration(request: wire.NewExploration, key: str) -> Call[wire.Explo
 def start_explorations(request: wire.NewExplorations, key: str) -> Call[wire.StartedExplorations]:
     """Start all of them or, where one is refused, none; the same `key` starts them once."""
     return Call("POST", "/explorations/batch", wire.StartedExplorations, body=request, headers=_once(key))
+
+
+def change_exploration(exploration: str, changes: wire.ExplorationChange) -> Call[wire.Exploration]:
+    """Set what is given of name, tags and notes."""
+    return Call("PATCH", f"/explorations/{_part(exploration)}", wire.Exploration, body=changes)
+
+
+def delete_exploration(exploration: str) -> Call[None]:
+    """Delete an exploration that has ended, with its designs, builds and events."""
+    return Call("DELETE", f"/explorations/{_part(exploration)}", type(None))
 
 
 def cancel(exploration: str) -> Call[wire.Exploration]:
@@ -152,7 +163,15 @@ def scatter(exploration: str) -> Call[wire.Scatter]:
 
 
 def design(design: str) -> Call[wire.Design]:
+    """By its id or the beginning of it, its number in the latest exploration, or EXPLORATION#NUMBER; all else takes
+    ids.
+    """
     return Call("GET", f"/designs/{_part(design)}", wire.Design)
+
+
+def change_design(design: str, changes: wire.DesignChange) -> Call[wire.Design]:
+    """Set what is given of tags and notes."""
+    return Call("PATCH", f"/designs/{_part(design)}", wire.Design, body=changes)
 
 
 def start_build(design: str, request: wire.NewBuild) -> Call[wire.Build]:
@@ -181,6 +200,7 @@ def builds(limit: int, **filters: str) -> Listing[wire.Build]:
 
 
 def build(build: str) -> Call[wire.Build]:
+    """By its id or the beginning of it; all else takes ids."""
     return Call("GET", f"/builds/{_part(build)}", wire.Build)
 
 

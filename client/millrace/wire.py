@@ -340,6 +340,12 @@ class Design:
     flags: list[Flag]
     """Values of it that can not be true."""
 
+    tags: list[str]
+    """Words to find it by."""
+
+    notes: str
+    """What people wrote about it, plain text."""
+
     exploration_id: str
     """The exploration that found it."""
 
@@ -366,6 +372,17 @@ class Design:
 
     archive_available: bool
     """Whether its whole directory is stored."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DesignChange:
+    """What is to be different of a design; only the fields that are given, and not null, change."""
+
+    tags: list[str] | Unset | None = UNSET
+    """Words to find it by, without spaces and commas; they replace all that it has."""
+
+    notes: str | Unset | None = UNSET
+    """What people write about it, plain text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -404,6 +421,12 @@ class DesignSummary:
 
     flags: list[Flag]
     """Values of it that can not be true."""
+
+    tags: list[str]
+    """Words to find it by."""
+
+    notes: str
+    """What people wrote about it, plain text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -481,6 +504,15 @@ class Exploration:
 
     id: str
     """Identifier of the exploration."""
+
+    name: str
+    """What it is called; no two have one name."""
+
+    tags: list[str]
+    """Words to find it by."""
+
+    notes: str
+    """What people wrote about it, plain text."""
 
     model: ModelRef
     """The model that is explored."""
@@ -560,6 +592,19 @@ class Exploration:
     waiting: str | None = None
     """Why nothing of it runs; null where something does, and in lists."""
 
+    picks: list[Pick]
+    """Fastest, knee and least energy of the front so far; empty without one."""
+
+    distinct: int | None = None
+    """How many of the designs that can be built differ in estimated latency or energy: at most so many are told apart
+    by the search; null in lists.
+    """
+
+    warnings: list[str] = field(default_factory=list[str])
+    """Stages that it asks for and that no node of the farm would run now, with the reason; empty once it has ended,
+    and in lists.
+    """
+
     created_at: datetime
     """When it was started, UTC."""
 
@@ -568,6 +613,20 @@ class Exploration:
 
     finished_at: datetime | None
     """When it ended, UTC; null before."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplorationChange:
+    """What is to be different of an exploration; only the fields that are given, and not null, change."""
+
+    name: str | Unset | None = UNSET
+    """What it is called from now on: letters, digits and . _ + -, and no other exploration has it."""
+
+    tags: list[str] | Unset | None = UNSET
+    """Words to find it by, without spaces and commas; they replace all that it has."""
+
+    notes: str | Unset | None = UNSET
+    """What people write about it, plain text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1010,6 +1069,20 @@ class NewExploration:
     area_model: Literal["shipped", "latest"] | Unset = UNSET
     """The area model of this release, or the newest that was fitted to the farm's own reports."""
 
+    name: str | Unset | None = UNSET
+    """What it is called: letters, digits and . _ + -, and no other exploration has it; null: made from the model and
+    what of it is run.
+    """
+
+    tags: list[str] | Unset = UNSET
+    """Words to find it by, without spaces and commas."""
+
+    notes: str | Unset = UNSET
+    """What people write about it, plain text."""
+
+    require_nodes: bool | Unset = UNSET
+    """Refuse it (409) where a stage that it asks for has no node of the farm to run it."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class NewExplorations:
@@ -1172,6 +1245,35 @@ class Objective:
 
     direction: Literal["minimize", "maximize"]
     """Which way is better."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pick:
+    """A design of the front to look at first. The knee is the design farthest below the chord between the ends of the
+    front, latency and energy in log scale over its extent; where none is below it, the one of the least product of
+    both. Simulated designs are ranked by simulated latency as soon as there are any, else all by estimate.
+    """
+
+    kind: Literal["fastest", "knee", "least_energy"]
+    """What it is best at."""
+
+    design_id: str
+    """Id of the design."""
+
+    number: int
+    """Its place in the search, from 0."""
+
+    latency_us: float
+    """Latency at `fidelity`, us."""
+
+    fidelity: Literal["estimate", "simulate"]
+    """Fidelity of `latency_us`, which ranked it."""
+
+    estimate_us: float
+    """Estimated latency, us."""
+
+    energy_uj: float
+    """Estimated energy of one run, uJ."""
 
 
 @dataclass(frozen=True, kw_only=True)

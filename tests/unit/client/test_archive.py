@@ -84,7 +84,11 @@ def test_the_one_folder_becomes_the_directory(tmp_path: Path):
         write_directory(iter([content]), tmp_path / "new" / "d")
 
 
-@pytest.mark.parametrize("content", [b"", b"<html>", packed(FILE)[:60], packed(("a", tarfile.REGTYPE, b"", 0o644))])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"<html>", packed(FILE)[:60], packed(("a", tarfile.REGTYPE, b"", 0o644))],
+    ids=["nothing", "a page", "cut off", "no folder"],  # not the bytes: the time is in them
+)
 def test_of_what_is_cut_off_or_none_nothing_is_written(tmp_path: Path, content: bytes):
     with pytest.raises(ArchiveError):
         write_directory(iter([content]), tmp_path / "d")
