@@ -46,10 +46,10 @@ def tried_text(name: str, platform: Platform) -> str:
 def _check_unroll(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> None:
     least = sum(op.kind == "generic" for op in graph.ops)
     if knobs.overall_unroll < least:
+        useful = ", ".join(str(value) for value in tried("overall_unroll", platform) if int(value) >= least)
         raise InvalidInputError(
             f"overall_unroll={knobs.overall_unroll} would unroll nothing: the network has {least} operations, and each "
-            f"has one lane at least. It may be {least} to {MAX_UNROLL}; a search tries "
-            f"{tried_text('overall_unroll', platform)}"
+            f"has one lane at least. It may be {least} to {MAX_UNROLL}; a search tries {useful}"
         )
 
 
