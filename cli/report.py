@@ -5,13 +5,13 @@ nothing from elsewhere; its policy forbids both.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, cast
 
 from cli.front_files import metric_columns, metric_of
 from cli.output import number
 from cli.report_graph import graph
 from cli.report_plot import Dot, plot
+from compiler.metrics import VERSION
 
 if TYPE_CHECKING:
     from millrace.wire import Design, Exploration, Model, Scatter
@@ -200,7 +200,7 @@ def _provenance(report: Report) -> str:
         *((f"fidelity {fidelity}", tool) for fidelity, tool in sorted(tools)),
         ("estimates", _errors(e)),
         ("started", f"{e.created_at:%Y-%m-%d %H:%M} UTC"),
-        ("written by", f"millrace {version('millrace-fpga')}"),
+        ("written by", f"millrace {VERSION}"),
     ]
     return _table(("", ""), [(name, value) for name, value in facts if value], text=True)
 
