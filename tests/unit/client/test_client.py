@@ -23,7 +23,16 @@ from millrace.errors import (
     UsageError,
 )
 from millrace.events import Event
-from millrace.wire import Exploration, Health, Model, NewBuild, NewExploration
+from millrace.wire import (
+    Design,
+    DesignChange,
+    Exploration,
+    ExplorationChange,
+    Health,
+    Model,
+    NewBuild,
+    NewExploration,
+)
 
 Handler = Callable[[httpx.Request], httpx.Response]
 Ask = Callable[..., Any]
@@ -299,6 +308,25 @@ async def test_what_is_not_given_is_not_sent(ask: Ask) -> None:
     with pytest.raises(ProblemError):
         await ask(handler, "start_build", "dsg_1", NewBuild(stage="csim", vitis=None))
     assert bodies == [b'{"vitis":null,"stage":"csim"}']
+
+
+async def test_a_change_sends_what_is_given_and_a_deletion_gives_nothing(ask: Ask) -> None:
+    asked: list[tuple[str, str, bytes]] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        asked.append((request.method, request.url.path, request.content))
+        if request.method == "DELETE":
+            return httpx.Response(204)
+        return sent(reply(Design if "designs" in request.url.path else Exploration))
+
+    assert await ask(handler, "change_exploration", "exp_1", ExplorationChange(tags=[])) == reply(Exploration)
+    assert await ask(handler, "change_design", "dsg_1", DesignChange(notes="n")) == reply(Design)
+    assert await ask(handler, "delete_exploration", "exp_1") is None
+    assert asked == [
+        ("PATCH", "/v1/explorations/exp_1", b'{"tags":[]}'),
+        ("PATCH", "/v1/designs/dsg_1", b'{"notes":"n"}'),
+        ("DELETE", "/v1/explorations/exp_1", b""),
+    ]
 
 
 def test_an_address_that_is_none_is_wrong_use(monkeypatch: pytest.MonkeyPatch) -> None:
