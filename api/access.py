@@ -45,12 +45,14 @@ ROUTES: dict[str, Least] = {
     "POST /v1/workloads": "user",
     "GET /v1/explorations": "viewer",
     "POST /v1/explorations": "user",
+    "POST /v1/explorations/batch": "user",
     "GET /v1/explorations/{exploration}": "viewer",
     "PATCH /v1/explorations/{exploration}": "user",
     "DELETE /v1/explorations/{exploration}": "user",
     "POST /v1/explorations/{exploration}/cancel": "user",
     "POST /v1/explorations/{exploration}/resume": "user",
     "GET /v1/explorations/{exploration}/designs": "viewer",
+    "GET /v1/explorations/{exploration}/table": "viewer",
     "GET /v1/explorations/{exploration}/scatter": "viewer",
     "GET /v1/explorations/{exploration}/events": "viewer",
     "GET /v1/designs/{design}": "viewer",
@@ -87,7 +89,10 @@ ROUTES: dict[str, Least] = {
     "GET /v1/audit": "admin",
     "GET /metrics": "viewer",
     "GET /docs": "any",
+    "GET /docs/reference.js": "any",
     "GET /openapi.json": "any",
+    "GET /client/": "open",
+    "GET /client/{name}": "open",
 }
 _STREAMS = frozenset({"GET /v1/explorations/{exploration}/events", "GET /v1/builds/{build}/log/stream"})
 _GUARDED = ("/v1/", "/metrics", "/docs", "/openapi.json")  # all else is the dashboard's files, which hold no data

@@ -10,7 +10,7 @@ from api import dashboard, metrics, openapi, problems, reference
 from api.access import Access
 from api.caller import is_loopback, keys_wanted
 from api.middleware import LOOPBACK, BodyLimit, Hosts, SameSite, SecurityHeaders
-from api.routes import access, builds, designs, explorations, health
+from api.routes import access, builds, client, designs, explorations, health
 from api.routes import catalog as catalog_routes
 from api.routes import farm as farm_routes
 from api.routes import sweeps as sweep_routes
@@ -26,7 +26,19 @@ _DESCRIPTION = (
     "Design-space exploration of stream-based dataflow accelerators. POST answers 202 with an id and honours "
     "Idempotency-Key; errors are RFC 9457 problem documents; lists are paged by cursor."
 )
-_ROUTES = (health, access, catalog_routes, explorations, designs, builds, farm_routes, sweep_routes, metrics, reference)
+_ROUTES = (
+    health,
+    access,
+    catalog_routes,
+    explorations,
+    designs,
+    builds,
+    farm_routes,
+    sweep_routes,
+    client,
+    metrics,
+    reference,
+)
 
 
 def create_app(settings: Settings, send: Send | None = None) -> FastAPI:
@@ -51,6 +63,7 @@ def create_app(settings: Settings, send: Send | None = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
+        generate_unique_id_function=lambda route: route.name,  # what generated clients call the operation
     )
     app.state.farm = farm
     app.state.wake_ups = WakeUps(settings.redis)

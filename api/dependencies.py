@@ -15,6 +15,8 @@ from worker.ladder.versions import digest
 
 Made = TypeVar("Made", bound=BaseModel)
 
+_KEY = "a text of your choice; the same request with the same text is done once and answered alike"
+
 
 def get_farm(request: Request) -> Farm:
     return request.app.state.farm
@@ -51,7 +53,7 @@ class Once:
         request: Request,
         session: WriteSession,
         who: PrincipalDep,
-        idempotency_key: Annotated[str | None, Header(max_length=200, min_length=1)] = None,
+        idempotency_key: Annotated[str | None, Header(max_length=200, min_length=1, description=_KEY)] = None,
     ) -> None:
         self._request = request
         self._route = f"{request.method} {request.url.path}" + (f" {digest(who.name)[:16]}" if who.name else "")

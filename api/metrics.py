@@ -65,5 +65,6 @@ class Timing:
 
 @router.get("/metrics", response_class=Response, responses=_TEXT)
 def get_metrics(request: Request) -> Response:
+    """Numbers for Prometheus, in its text format."""
     found: Any = request.app.state.metrics
     return Response(generate_latest(found.registry), media_type=CONTENT_TYPE_LATEST)

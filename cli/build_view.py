@@ -10,8 +10,7 @@ from rich.table import Table
 from cli.output import console, table
 
 if TYPE_CHECKING:
-    from api.schemas.builds import Build
-    from api.schemas.designs import Rung
+    from millrace.wire import Build, Rung
 
 _COLOURS = {
     "blocked": "dim",

@@ -3,19 +3,17 @@
 import os
 import tempfile
 import traceback
-from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from rich.markup import escape
 
 from cli.output import emit_json, errors
 from compiler.errors import InvalidInputError, MillraceError, ReportError, UnsupportedError
 from db.errors import ConflictError, DatabaseError, NotFoundError
+from millrace.errors import Error as ClientError
+from millrace.errors import ProblemError, UsageError
 from worker.errors import ServiceError, SettingsError
-
-if TYPE_CHECKING:
-    from pydantic import ValidationError
 
 DONE = 0
 NO = 1
@@ -23,31 +21,15 @@ WRONG_USE = 2
 FAILED = 3
 INTERRUPTED = 130
 
-_WRONG_INPUT = (InvalidInputError, UnsupportedError, ReportError, NotFoundError, ConflictError, SettingsError)
-
-
-class ServiceUnavailableError(MillraceError):
-    """No Millrace service answers; the text says how to start one."""
-
-
-class RefusedError(MillraceError):
-    """The service answered with a problem document (RFC 9457). `status` is the HTTP status."""
-
-    def __init__(self, status: int, detail: str) -> None:
-        super().__init__(detail)
-        self.status = status
-
-
-class OtherVersionError(MillraceError):
-    """The service is of another version: its reply lacks what this one needs, or has it in another form."""
-
-    def __init__(self, address: str, error: "ValidationError") -> None:
-        first = error.errors()[0]
-        where = ".".join(map(str, (error.title, *first["loc"])))
-        super().__init__(
-            f"the service at {address} is of another version than this command, {version('millrace-fpga')}; "
-            f"use the same one for both ({where}: {first['msg']})"
-        )
+_WRONG_INPUT = (
+    InvalidInputError,
+    UnsupportedError,
+    ReportError,
+    NotFoundError,
+    ConflictError,
+    SettingsError,
+    UsageError,
+)
 
 
 class InterruptedExplorationError(KeyboardInterrupt):
@@ -76,7 +58,7 @@ def exit_code(error: BaseException) -> int:
         return error.exit_code
     if isinstance(error, _WRONG_INPUT):
         return WRONG_USE
-    if isinstance(error, RefusedError):
+    if isinstance(error, ProblemError):
         return WRONG_USE if 400 <= error.status < 500 else FAILED
     return FAILED
 
@@ -106,7 +88,7 @@ def _message(error: BaseException) -> tuple[bool, str]:
         return True, "interrupted; what was finished is kept"
     if isinstance(error, _UsageError):
         return True, error.format_message()
-    if isinstance(error, MillraceError | ServiceError | DatabaseError):
+    if isinstance(error, MillraceError | ServiceError | DatabaseError | ClientError):
         return True, str(error)
     if isinstance(error, OSError) and error.strerror:
         return True, f"{error.strerror}: {error.filename or ''}".rstrip(": ")

@@ -12,7 +12,7 @@ from cli.build_view import build_table, duration, elapsed
 from cli.output import number, table
 
 if TYPE_CHECKING:
-    from api.schemas.farm import Farm, Licence, Node, QueueState
+    from millrace.wire import Farm, Licence, Node, QueueState
 
 _BAR = 10
 _STATES = {"active": "green", "draining": "yellow", "paused": "yellow"}

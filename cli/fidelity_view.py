@@ -9,7 +9,7 @@ from rich.table import Table
 from cli.output import number, share, table
 
 if TYPE_CHECKING:
-    from api.schemas.designs import Difference, Metric
+    from millrace.wire import Difference, Metric
 
 _ORDER = ("estimate", "simulate", "csynth", "cosim", "link", "board")
 

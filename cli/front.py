@@ -12,8 +12,7 @@ from cli.plot import scatter as draw
 from cli.replies import objectives
 
 if TYPE_CHECKING:
-    from api.schemas.designs import DesignSummary
-    from api.schemas.explorations import EstimateErrors, Exploration, Pick, Scatter
+    from millrace.wire import DesignSummary, EstimateErrors, Exploration, Pick, Scatter
 
 _PICKS = {"fastest": "fastest", "knee": "knee", "least_energy": "least energy"}
 

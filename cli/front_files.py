@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cli.output import number
 
 if TYPE_CHECKING:
-    from api.schemas.designs import Design
+    from millrace.wire import Design
 
 FIDELITIES = ("estimate", "simulate", "csynth", "cosim", "link", "board")
 _KNOBS = ("default_tile_size", "overall_unroll", "stream_width", "hbm_channels", "multiplier")

@@ -1,7 +1,6 @@
 """Entry point: the commands and how they end."""
 
 import sys
-from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
@@ -31,6 +30,7 @@ from cli.commands import (
     report as report_command,
 )
 from cli.errors import report
+from compiler.metrics import VERSION
 
 
 class _Commands(TyperGroup):
@@ -61,7 +61,7 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"millrace {version('millrace-fpga')}")
+        typer.echo(f"millrace {VERSION}")
         raise typer.Exit
 
 

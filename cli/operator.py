@@ -1,7 +1,7 @@
 """What is changed on the machine of the farm's home straight in its database: no service, no key."""
 
 import getpass
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
@@ -9,20 +9,31 @@ from pydantic import ValidationError
 
 from api import audit as audit_of
 from api.principal import Principal
-from api.schemas.access import ApiKey, AuditEntry, MadeApiKey, NewApiKey
+from api.schemas import access, designs, explorations
 from api.schemas.common import Request
-from api.schemas.designs import Design, DesignChange
-from api.schemas.explorations import Exploration, ExplorationChange
-from api.schemas.farm import Licence, Node
 from api.services import designs as design_service
 from api.services import explorations as exploration_service
 from api.services import farm as farm_service
 from api.services import keys as key_service
 from api.services.shapes import access as shapes
+from cli.stored import as_sent
 from compiler.errors import InvalidInputError
 from db.migrate import upgrade
 from db.models import NodeState
 from db.repositories import api_keys, audit, naming
+from millrace.encoding import to_json
+from millrace.wire import (
+    ApiKey,
+    AuditEntry,
+    Design,
+    DesignChange,
+    Exploration,
+    ExplorationChange,
+    Licence,
+    MadeApiKey,
+    NewApiKey,
+    Node,
+)
 from worker.farm import open_farm
 from worker.settings import Settings
 
@@ -31,7 +42,7 @@ Body = TypeVar("Body", bound=Request)
 
 
 class LocalOperator:
-    """The operating half of `cli.client.Client` without a service. Raises DatabaseError for what is not there."""
+    """The operating half of `millrace.Client` without a service. Raises DatabaseError for what is not there."""
 
     def __init__(self, settings: Settings) -> None:
         upgrade(settings.database)
@@ -43,11 +54,14 @@ class LocalOperator:
 
     def exploration(self, exploration: str) -> Exploration:
         with self._farm.database.read() as session:
-            return exploration_service.shape(session, naming.find_exploration(session, exploration))
+            return as_sent(
+                Exploration, exploration_service.shape(session, naming.find_exploration(session, exploration))
+            )
 
-    def change_exploration(self, exploration: str, changes: Mapping[str, Any]) -> Exploration:
+    def change_exploration(self, exploration: str, changes: ExplorationChange) -> Exploration:
         with self._change("exploration edit", exploration) as session:
-            return exploration_service.change(session, self._who, exploration, _checked(ExplorationChange, changes))
+            body = _checked(explorations.ExplorationChange, changes)
+            return as_sent(Exploration, exploration_service.change(session, self._who, exploration, body))
 
     def delete_exploration(self, exploration: str) -> None:
         with self._change("exploration delete", exploration) as session:
@@ -55,15 +69,16 @@ class LocalOperator:
 
     def design(self, design: str) -> Design:
         with self._farm.database.read() as session:
-            return design_service.describe(session, naming.find_design(session, design).id)
+            return as_sent(Design, design_service.describe(session, naming.find_design(session, design).id))
 
-    def change_design(self, design: str, changes: Mapping[str, Any]) -> Design:
+    def change_design(self, design: str, changes: DesignChange) -> Design:
         with self._change("design edit", design) as session:
-            return design_service.change(session, self._who, design, _checked(DesignChange, changes))
+            body = _checked(designs.DesignChange, changes)
+            return as_sent(Design, design_service.change(session, self._who, design, body))
 
     def set_node_state(self, node: str, state: str) -> Node:
         with self._change("farm node", f"{node} {state}") as session:
-            return farm_service.set_state(self._farm, session, node, cast(NodeState, state))
+            return as_sent(Node, farm_service.set_state(self._farm, session, node, cast(NodeState, state)))
 
     def forget_node(self, node: str) -> None:
         with self._change("farm forget", node) as session:
@@ -71,16 +86,16 @@ class LocalOperator:
 
     def put_licence(self, feature: str, tokens: int) -> Licence:
         with self._change("farm licence", f"{feature} {tokens}") as session:
-            return farm_service.put_licence(session, feature, tokens)
+            return as_sent(Licence, farm_service.put_licence(session, feature, tokens))
 
     def keys(self) -> list[ApiKey]:
         with self._farm.database.read() as session:
-            return [shapes.api_key(row) for row in api_keys.page(session, None, _ALL)]
+            return [as_sent(ApiKey, shapes.api_key(row)) for row in api_keys.page(session, None, _ALL)]
 
-    def add_key(self, request: Mapping[str, Any]) -> MadeApiKey:
+    def add_key(self, request: NewApiKey) -> MadeApiKey:
         """A new key, with its text. Raises InvalidInputError for a name or bound that can not be."""
-        with self._change("farm key add", str(request.get("name"))) as session:
-            return key_service.add(session, _checked(NewApiKey, request))
+        with self._change("farm key add", request.name) as session:
+            return as_sent(MadeApiKey, key_service.add(session, _checked(access.NewApiKey, request)))
 
     def revoke_key(self, key: str) -> None:
         with self._change("farm key revoke", key) as session:
@@ -88,7 +103,7 @@ class LocalOperator:
 
     def audit(self, limit: int) -> list[AuditEntry]:
         with self._farm.database.read() as session:
-            return [shapes.audit_entry(row) for row in audit.page(session, None, None, limit)]
+            return [as_sent(AuditEntry, shapes.audit_entry(row)) for row in audit.page(session, None, None, limit)]
 
     @contextmanager
     def _change(self, action: str, target: str) -> Generator[Any]:
@@ -98,9 +113,9 @@ class LocalOperator:
             audit_of.record(session, self._who, f"millrace {action}", target, {})
 
 
-def _checked(kind: type[Body], request: Mapping[str, Any]) -> Body:
+def _checked(kind: type[Body], request: NewApiKey | ExplorationChange | DesignChange) -> Body:
     try:
-        return kind.model_validate(dict(request))
+        return kind.model_validate(to_json(request))
     except ValidationError as error:
         wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
         raise InvalidInputError(wrong) from error

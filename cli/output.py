@@ -7,15 +7,13 @@ import csv
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from rich.console import Console
 from rich.table import Table
 
 from compiler.errors import InvalidInputError
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
+from millrace.encoding import to_json
 
 _PIPED_WIDTH = 120
 _VISIBLE = {c: f"^{chr(c ^ 64)}" for c in (*range(32), 127) if chr(c) not in "\n\r\t"} | dict.fromkeys(
@@ -35,12 +33,12 @@ errors = _make_console(stderr=True)
 
 
 def emit_json(data: Any) -> None:
-    """Write one JSON document to stdout; models in it as a service sends them."""
-    json.dump(data, sys.stdout, indent=2, default=_as_sent)
+    """Write one JSON document to stdout; dataclasses of millrace.wire in it as a service sends them."""
+    json.dump(data, sys.stdout, indent=2, default=to_json)
     sys.stdout.write("\n")
 
 
-def emit_list(items: Sequence["BaseModel"], as_json: bool, as_csv: bool) -> bool:
+def emit_list(items: Sequence[Any], as_json: bool, as_csv: bool) -> bool:
     """Write a list as one JSON document or as CSV, as was asked for; whether anything was. Raises InvalidInputError
     where both were.
     """
@@ -49,7 +47,7 @@ def emit_list(items: Sequence["BaseModel"], as_json: bool, as_csv: bool) -> bool
     if as_json:
         emit_json(items)
     elif as_csv:
-        _emit_csv([_flat(_as_sent(item)) for item in items])
+        _emit_csv([_flat(to_json(item)) for item in items])
     return as_json or as_csv
 
 
@@ -73,10 +71,6 @@ def _flat(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         else:
             found[prefix + name] = "" if inner is None else inner
     return found
-
-
-def _as_sent(model: "BaseModel") -> dict[str, Any]:
-    return model.model_dump(mode="json")
 
 
 def write_log(text: str) -> None:

@@ -1,32 +1,31 @@
-"""What commands ask a service or a database for. What it replies is in api/schemas, which is imported where it is used:
-it loads more than `millrace --help` needs.
+"""What commands ask a service or a database for. What it replies is in millrace.wire, which is imported where it is
+used: it loads more than `millrace --help` needs.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from api.schemas.access import ApiKey, AuditEntry, MadeApiKey
-    from api.schemas.builds import Build
-    from api.schemas.catalog import Model
-    from api.schemas.designs import Design, DesignSummary
-    from api.schemas.explorations import Exploration, Scatter
-    from api.schemas.farm import Farm, Licence, Node
-    from api.schemas.sweeps import Sweep, SweepRun, SweepRunSummary
-
-ENDED = frozenset({"done", "failed", "cancelled"})
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """One event of a stream. Of an exploration the kind is `state`, `designs`, `front`, `promoted`, `simulated` or
-    `build`; of a log it is `log`, with text, or `end`.
-    """
-
-    id: str
-    kind: str
-    data: Any
+    from millrace.wire import (
+        ApiKey,
+        AuditEntry,
+        Build,
+        Design,
+        DesignChange,
+        DesignSummary,
+        Exploration,
+        ExplorationChange,
+        Farm,
+        Licence,
+        MadeApiKey,
+        Model,
+        NewApiKey,
+        Node,
+        Scatter,
+        Sweep,
+        SweepRun,
+        SweepRunSummary,
+    )
 
 
 class Reader(Protocol):
@@ -41,7 +40,10 @@ class Reader(Protocol):
     def model(self, model: str) -> "Model": ...
     def explorations(self) -> list["Exploration"]: ...
     def exploration(self, exploration: str) -> "Exploration": ...
-    def front(self, exploration: str) -> list["DesignSummary"]: ...
+    def front(self, exploration: str) -> list["DesignSummary"]:
+        """In order of evaluation."""
+        ...
+
     def scatter(self, exploration: str) -> "Scatter": ...
     def design(self, design: str) -> "Design": ...
     def artifact(self, design: str, path: str) -> bytes: ...
@@ -59,15 +61,15 @@ class Operator(Protocol):
     """What is changed without work for the farm: through its service, or on its database."""
 
     def exploration(self, exploration: str) -> "Exploration": ...
-    def change_exploration(self, exploration: str, changes: Mapping[str, Any]) -> "Exploration": ...
+    def change_exploration(self, exploration: str, changes: "ExplorationChange") -> "Exploration": ...
     def delete_exploration(self, exploration: str) -> None: ...
     def design(self, design: str) -> "Design": ...
-    def change_design(self, design: str, changes: Mapping[str, Any]) -> "Design": ...
+    def change_design(self, design: str, changes: "DesignChange") -> "Design": ...
     def set_node_state(self, node: str, state: str) -> "Node": ...
     def forget_node(self, node: str) -> None: ...
     def put_licence(self, feature: str, tokens: int) -> "Licence": ...
     def keys(self) -> list["ApiKey"]: ...
-    def add_key(self, request: Mapping[str, Any]) -> "MadeApiKey": ...
+    def add_key(self, request: "NewApiKey") -> "MadeApiKey": ...
     def revoke_key(self, key: str) -> None: ...
     def audit(self, limit: int) -> list["AuditEntry"]: ...
 

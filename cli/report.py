@@ -5,18 +5,16 @@ nothing from elsewhere; its policy forbids both.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, cast
 
 from cli.front_files import metric_columns, metric_of
 from cli.output import number
 from cli.report_graph import graph
 from cli.report_plot import Dot, plot
+from compiler.metrics import VERSION
 
 if TYPE_CHECKING:
-    from api.schemas.catalog import Model
-    from api.schemas.designs import Design
-    from api.schemas.explorations import Exploration, Scatter
+    from millrace.wire import Design, Exploration, Model, Scatter
 
 _PICKS = {"fastest": "fastest", "knee": "knee", "least_energy": "least energy"}
 _HOW_TO_READ = (
@@ -202,7 +200,7 @@ def _provenance(report: Report) -> str:
         *((f"fidelity {fidelity}", tool) for fidelity, tool in sorted(tools)),
         ("estimates", _errors(e)),
         ("started", f"{e.created_at:%Y-%m-%d %H:%M} UTC"),
-        ("written by", f"millrace {version('millrace-fpga')}"),
+        ("written by", f"millrace {VERSION}"),
     ]
     return _table(("", ""), [(name, value) for name, value in facts if value], text=True)
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from cli.errors import ServiceUnavailableError
 from cli.output import errors
 from cli.replies import Operator, Reader
+from millrace.errors import ProblemError, ServiceUnavailableError, UnauthorizedError
 
 if TYPE_CHECKING:
-    from cli.client import Client
+    from millrace.client import Client
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Connection:
 @contextmanager
 def connect(url: str | None) -> Generator[Connection]:
     """A service that explores: at `url`, else the one of `millrace up`, else started here and stopped at the end."""
-    from cli.client import Client
+    from millrace.client import Client
     from worker.settings import Settings
     from worker.supervisor import services
 
@@ -49,11 +49,11 @@ def look(url: str | None) -> Generator[Reader]:
     running = None if url is not None else find_running(settings)
     address = url or (running and running.address)
     if address is not None:
-        from cli.client import Client
+        from millrace.client import Client
 
         with Client(address) as client:
             # Who can read the database of this machine needs no key to look at it.
-            if url is not None or not client.lacks_key():
+            if url is not None or not _lacks_key(client):
                 yield client
                 return
     from cli.stored import Stored
@@ -62,13 +62,24 @@ def look(url: str | None) -> Generator[Reader]:
         yield stored
 
 
+def _lacks_key(client: "Client") -> bool:
+    """Whether the service asks for a key and this one has none that it takes."""
+    try:
+        client.me()
+    except UnauthorizedError:
+        return True
+    except ProblemError:
+        return False
+    return False
+
+
 @contextmanager
 def attach(url: str | None) -> Generator["Client"]:
     """A service that stays when the command ends: at `url`, else that of `millrace up` on this machine.
 
     Raises ServiceUnavailableError where there is none.
     """
-    from cli.client import Client
+    from millrace.client import Client
     from worker.settings import Settings
     from worker.supervisor import find_running
 
@@ -86,7 +97,7 @@ def attach(url: str | None) -> Generator["Client"]:
 def operate(url: str | None) -> Generator[Operator]:
     """The service at `url`; without one the database of this machine, which needs neither a service nor a key."""
     if url is not None:
-        from cli.client import Client
+        from millrace.client import Client
 
         with Client(url) as client:
             yield client

@@ -21,7 +21,7 @@ from compiler.frontend.inputs.source import (
 from compiler.frontend.models.config import BUILT_IN
 
 if TYPE_CHECKING:
-    from api.schemas.catalog import Model
+    from millrace.wire import Model
     from worker.settings import Settings
 
 

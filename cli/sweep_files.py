@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 from cli.output import number, share
 
 if TYPE_CHECKING:
-    from api.schemas.sweeps import Regression, SlotComparison, SweepRun
+    from millrace.wire import Regression, SlotComparison, SweepRun
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _REGRESSIONS = 50

@@ -13,7 +13,7 @@ from rich.text import Text
 from cli.output import number, share, table
 
 if TYPE_CHECKING:
-    from api.schemas.sweeps import FrontChange, SlotComparison, Sweep, SweepRun, SweepRunSummary
+    from millrace.wire import FrontChange, SlotComparison, Sweep, SweepRun, SweepRunSummary
 
 _MARKS = {
     "same": ("green", "●", "same"),
@@ -113,7 +113,7 @@ def runs_table(runs: Iterable["SweepRunSummary"], zone: str) -> Table:
     return table("", columns, rows)
 
 
-def _builds(run: "SweepRunSummary") -> str:
+def _builds(run: "SweepRun | SweepRunSummary") -> str:
     builds = run.builds
     return "" if builds is None else f"{builds.ran} run, {builds.cached} cached"
 

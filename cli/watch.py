@@ -11,7 +11,8 @@ from rich.text import Text
 
 from cli.output import errors
 from cli.plot import Point, scatter
-from cli.replies import ENDED, Event
+from millrace.events import Event
+from millrace.states import ENDED
 
 _LINES = 10  # progress lines where there is no terminal
 _HIGHER = ("csynth", "cosim", "link", "measure")

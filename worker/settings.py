@@ -23,11 +23,6 @@ def _default_home() -> Path:
     return (Path(data) if data else Path.home() / ".local" / "share") / "millrace"
 
 
-def _default_web_dist() -> Path:
-    checkout = _REPOSITORY / "web" / "dist"
-    return checkout if checkout.is_dir() else _REPOSITORY / "api" / "static"
-
-
 def _by_name(error: ValidationError) -> Iterator[tuple[str, Any]]:
     return ((str(detail["loc"][0]), detail) for detail in error.errors())
 
@@ -91,7 +86,7 @@ class Settings(BaseSettings):
     public_url: str | None = None
     schedule: bool = True
     log_format: Literal["text", "json"] = "text"
-    web_dist: Path = Field(default_factory=_default_web_dist)
+    web_dist: Path = _REPOSITORY / "web" / "dist"
 
     if not TYPE_CHECKING:  # checkers know the fields' types from the class
 

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 from api.caller import COOKIE
 from api.dependencies import FarmDep, ReadSession, WriteSession
 from api.paging import Cursor, Limit, decode, decode_number, page
+from api.parameters import KeyId
 from api.principal import PrincipalDep
 from api.schemas.access import ApiKey, AuditEntry, MadeApiKey, Me, NewApiKey, NewSession
 from api.schemas.common import Page
@@ -21,11 +22,13 @@ _SESSION_SECONDS = 7 * 24 * 3600
 
 @router.get("/me")
 def get_me(farm: FarmDep, who: PrincipalDep) -> Me:
+    """Who asks, and what their key allows."""
     return shapes.me(farm.settings, who)
 
 
 @router.post("/session")
 def log_in(farm: FarmDep, session: ReadSession, request: Request, response: Response, body: NewSession) -> Me:
+    """Log a browser in: the key becomes a cookie."""
     who = keys.log_in(session, body.key, request.state.principal.address)
     response.set_cookie(
         COOKIE,
@@ -40,23 +43,27 @@ def log_in(farm: FarmDep, session: ReadSession, request: Request, response: Resp
 
 @router.delete("/session", status_code=204)
 def log_out(response: Response) -> None:
+    """Log a browser out."""
     response.delete_cookie(COOKIE, httponly=True, samesite="strict")
 
 
 @router.get("/keys")
 def list_keys(session: ReadSession, cursor: Cursor = None, limit: Limit = 50) -> Page[ApiKey]:
+    """Keys, newest first."""
     return page(api_keys.page(session, decode(cursor), limit + 1), limit, lambda k: k.id, shapes.api_key)
 
 
 @router.post("/keys", status_code=201)
 def add_key(request: Request, session: WriteSession, body: NewApiKey) -> MadeApiKey:
+    """Make a key; its text is in the answer, and only there."""
     made = keys.add(session, body)
     request.state.made = made.name
     return made
 
 
 @router.delete("/keys/{key}", status_code=204)
-def revoke_key(session: WriteSession, key: str) -> None:
+def revoke_key(session: WriteSession, key: KeyId) -> None:
+    """Revoke a key: it is not taken any more."""
     keys.revoke(session, key)
 
 
@@ -67,5 +74,6 @@ def list_audit(
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Page[AuditEntry]:
+    """Who changed what, newest first."""
     found = audit.page(session, who, decode_number(cursor), limit + 1)
     return page(found, limit, lambda e: str(e.id), shapes.audit_entry)

@@ -13,6 +13,7 @@ from starlette.datastructures import UploadFile
 from api.dependencies import FarmDep, OnceDep, ReadSession, WriteSession
 from api.errors import BadRequestError
 from api.paging import Cursor, Limit, decode, page
+from api.parameters import ModelId
 from api.principal import PrincipalDep
 from api.schemas import catalog as schemas
 from api.schemas.common import Page
@@ -57,17 +58,20 @@ _NEW_MODEL: dict[str, Any] = {
 
 @router.get("/platforms")
 def list_platforms() -> Page[schemas.Platform]:
+    """The boards that designs can be made for."""
     return Page(items=catalog.platforms())
 
 
 @router.get("/models")
 def list_models(session: ReadSession, cursor: Cursor = None, limit: Limit = 50) -> Page[schemas.Model]:
+    """Networks that can be explored."""
     found = rows.models_page(session, decode(cursor), limit + 1)
     return page(found, limit, lambda m: m.id, shapes.model)
 
 
 @router.get("/models/{model}")
-def get_model(session: ReadSession, model: str) -> schemas.Model:
+def get_model(session: ReadSession, model: ModelId) -> schemas.Model:
+    """One network."""
     return shapes.model(catalog.find_model(session, model))
 
 
@@ -119,15 +123,18 @@ def add_model(
     session: WriteSession,
     once: OnceDep,
 ) -> schemas.Model:
+    """Store a network: the content of a config.json, or a file of fixed shapes (.onnx, .mlir, .pt2)."""
     return once(body, schemas.Model, lambda: shapes.model(catalog.add_model(session, body)))
 
 
 @router.get("/workloads")
 def list_workloads(session: ReadSession, cursor: Cursor = None, limit: Limit = 50) -> Page[schemas.Workload]:
+    """Workloads that were explored or stored."""
     found = rows.workloads_page(session, decode(cursor), limit + 1)
     return page(found, limit, lambda w: w.id, shapes.workload)
 
 
 @router.post("/workloads", status_code=202)
 def add_workload(session: WriteSession, once: OnceDep, body: schemas.NewWorkload) -> schemas.Workload:
+    """Store what of a model is run."""
     return once(body, schemas.Workload, lambda: shapes.workload(catalog.put_workload(session, body.model, body)))

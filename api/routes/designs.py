@@ -1,11 +1,12 @@
 """/v1/designs."""
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Header, Path, Response
+from fastapi import APIRouter, Response
 from fastapi.responses import FileResponse, StreamingResponse
 
 from api.dependencies import FarmDep, OnceDep, ReadSession, WriteSession
+from api.parameters import DesignId, DesignKey, FilePath, IfNoneMatch
 from api.principal import PrincipalDep
 from api.schemas.builds import Build, NewBuild
 from api.schemas.common import Page
@@ -18,44 +19,39 @@ router = APIRouter(prefix="/v1/designs", tags=["designs"])
 
 # A file of a design is shown as text or saved; it is never a page of ours.
 FILE_HEADERS = {"Content-Security-Policy": "default-src 'none'; sandbox", "Cache-Control": "no-cache"}
+_BYTES = {"schema": {"type": "string", "format": "binary"}}
 _FILE: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"*/*": {}}, "description": "the file"},
+    200: {"content": {"*/*": _BYTES}, "description": "the file"},
     304: {"description": "Not Modified"},
 }
 _ARCHIVE: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"application/gzip": {}}, "description": "the design directory as tar.gz"}
+    200: {"content": {"application/gzip": _BYTES}, "description": "the design directory as tar.gz"}
 }
 
 
 @router.get("/{design}")
-def get_design(
-    session: ReadSession,
-    who: PrincipalDep,
-    design: Annotated[
-        str,
-        Path(
-            description="its id or the beginning of it, EXPLORATION#NUMBER, or its number in the latest exploration; "
-            "# is written %23"
-        ),
-    ],
-) -> Design:
+def get_design(session: ReadSession, who: PrincipalDep, design: DesignKey) -> Design:
+    """A design with all that is known about it."""
     return designs.describe(session, naming.find_design(session, design, who.name).id)
 
 
 @router.patch("/{design}")
-def change_design(session: WriteSession, who: PrincipalDep, design: str, body: DesignChange) -> Design:
+def change_design(session: WriteSession, who: PrincipalDep, design: DesignId, body: DesignChange) -> Design:
+    """Set tags or notes of a design."""
     return designs.change(session, who, design, body)
 
 
 @router.post("/{design}/builds", status_code=202)
 def start_build(
-    farm: FarmDep, session: WriteSession, once: OnceDep, who: PrincipalDep, design: str, body: NewBuild
+    farm: FarmDep, session: WriteSession, once: OnceDep, who: PrincipalDep, design: DesignId, body: NewBuild
 ) -> Build:
+    """Queue a stage of a design, with those before it; one that is done is not run again."""
     return once(body, Build, lambda: designs.start_build(farm, session, who, design, body))
 
 
 @router.get("/{design}/artifacts")
-def list_artifacts(session: ReadSession, design: str) -> Page[Artifact]:
+def list_artifacts(session: ReadSession, design: DesignId) -> Page[Artifact]:
+    """Files of the design directory, as far as they are stored."""
     return Page(items=[shapes.artifact(a) for a in designs.files(session, design)])
 
 
@@ -63,10 +59,11 @@ def list_artifacts(session: ReadSession, design: str) -> Page[Artifact]:
 def get_artifact(
     farm: FarmDep,
     session: ReadSession,
-    design: str,
-    path: str,
-    if_none_match: Annotated[str | None, Header()] = None,
+    design: DesignId,
+    path: FilePath,
+    if_none_match: IfNoneMatch = None,
 ) -> Response:
+    """One file of the design directory."""
     file = designs.file(session, design, path)
     headers = {**FILE_HEADERS, "ETag": f'"{file.digest}"'}
     if if_none_match == headers["ETag"]:
@@ -75,6 +72,7 @@ def get_artifact(
 
 
 @router.get("/{design}/archive", response_class=StreamingResponse, responses=_ARCHIVE)
-def get_archive(farm: FarmDep, session: ReadSession, design: str) -> StreamingResponse:
+def get_archive(farm: FarmDep, session: ReadSession, design: DesignId) -> StreamingResponse:
+    """The whole design directory, as tar.gz."""
     headers = {"Content-Disposition": f'attachment; filename="{design}.tar.gz"'}
     return StreamingResponse(designs.archive(session, farm.store, design), 200, headers, "application/gzip")

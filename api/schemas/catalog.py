@@ -12,88 +12,125 @@ ModelKey = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[\x20-\
 
 
 class Hbm(Reply):
-    """High-bandwidth memory: pseudo-channels and GB/s (1e9 bytes/s) of each."""
+    """High-bandwidth memory of a board."""
 
     channels: int
+    """Pseudo-channels."""
     channel_bytes: int
+    """Bytes that one pseudo-channel holds."""
     channel_gb_s: float
+    """What one pseudo-channel moves at most, GB/s (1e9 bytes/s)."""
 
 
 class Platform(Reply):
     """A board and what a design may use of it."""
 
     name: str
+    """What explorations call it."""
     title: str
+    """What people call it."""
     part: str
+    """The FPGA's part number."""
     budgets: dict[str, int]
+    """What a design may use at most: lut, ff, dsp, bram36, uram, in numbers of them."""
     hbm: Hbm
+    """Its high-bandwidth memory."""
     clock_mhz: float
+    """Clock of the kernels, MHz."""
 
 
 class ModelRef(Reply):
-    """A model, in short. `kind` is "builtin", "config", "onnx", "mlir" or "pt2"."""
+    """A model, in short."""
 
     id: str
+    """Identifier of the model."""
     name: str
+    """Its name, by which it can be explored as well."""
     kind: str
+    """"builtin", "config" (a config.json), or the format of its file: "onnx", "mlir", "pt2"."""
 
 
 class Model(ModelRef):
-    """A network: built in, from a config.json, or from an uploaded file, whose `config` is its digest and size."""
+    """A network: built in, from a config.json, or from an uploaded file."""
 
     config: dict[str, Any]
+    """The configuration; of an uploaded file its `digest` (SHA-256) and `size` (bytes)."""
     digest: str
+    """SHA-256 of what it is."""
     created_at: datetime
+    """When it was added, UTC."""
 
 
 class NewModel(Request):
-    """`config` is the content of a Hugging Face config.json."""
+    """A network from a configuration."""
 
     name: Name
+    """What to call it."""
     config: dict[str, Any]
+    """The content of a Hugging Face config.json."""
 
 
 class NewModelFile(Request):
     """A network in a file that lies in the store already."""
 
     name: Name
+    """What to call it."""
     format: FileFormat
+    """The file's format."""
     digest: str
+    """SHA-256 of its content."""
     size: int
+    """Bytes."""
 
 
 class WorkloadShape(Reply):
-    """What of a model is run. `length`: tokens of a prefill, or context of a decode step, the new token included."""
+    """What of a model is run."""
 
     phase: str
+    """"prefill": a whole sequence; "decode": one token against a KV cache."""
     length: int
+    """Tokens of a prefill, or context of a decode step, the new token included."""
     batch: int
+    """Sequences side by side."""
     precision: str
+    """Number formats of weights and activations: f32, w8a8, w4a8."""
     layers: int
+    """Transformer blocks in one design."""
 
 
 class Workload(WorkloadShape):
     """A stored workload."""
 
     id: str
+    """Identifier of the workload."""
     model: ModelRef
+    """The model that is run."""
     created_at: datetime
+    """When it was made, UTC."""
 
 
 class NewWorkloadShape(Request):
-    """See `WorkloadShape`; the ranges are those of compiler.options.Workload.
+    """What of a model is to be run.
 
     A network from a file has its shapes in it: phase and length do not apply, precision is f32 and layers 1.
     """
 
     phase: Literal["prefill", "decode"] = "decode"
+    """"prefill": a whole sequence; "decode": one token against a KV cache."""
     length: int = 64
+    """Tokens of a prefill, or context of a decode step, the new token included: 1 or 2 to 8192, and no more than the
+    model has positions.
+    """
     batch: int = 1
+    """Sequences side by side: 1."""
     precision: Literal["f32", "w8a8", "w4a8"] = "w4a8"
+    """Number formats of weights and activations."""
     layers: int = 1
+    """Transformer blocks in one design: 1 to 128, and no more than the model has."""
 
 
 class NewWorkload(NewWorkloadShape):
-    """`model`: id or name."""
+    """What of which model is to be run."""
 
     model: ModelKey
+    """Id or name of the model."""

@@ -13,6 +13,7 @@ from worker.ladder.build_events import Simulation
 from worker.ladder.promoting import DEFAULT_CALIBRATION, DEFAULT_SIMULATE
 
 MAX_BUDGET = 1_000_000
+MAX_BATCH = 200
 MAX_BUILDS = 256
 Sampler = Literal["nsga2", "tpe", "random", "qmc"]
 Csim = Literal["running", "passed", "failed"]
@@ -20,14 +21,7 @@ AreaModel = Literal["shipped", "latest"]
 VitisVersion = Annotated[str, Field(pattern=r"^20\d\d\.\d(\.\d)?$", max_length=8)]
 BoardName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100)]
 Count = Annotated[int, Field(ge=0, le=MAX_BUILDS)]
-ExplorationName = Annotated[
-    str,
-    Field(
-        min_length=1,
-        max_length=100,
-        description="what it is called; letters, digits and . _ + -, and no other exploration has it",
-    ),
-]
+ExplorationName = Annotated[str, Field(min_length=1, max_length=100)]
 
 
 class BuildBudget(Request):
@@ -36,74 +30,106 @@ class BuildBudget(Request):
     """
 
     csynth: Count = 0
+    """Designs to synthesise with Vitis HLS."""
     cosim: Count = 0
+    """Designs to co-simulate as RTL."""
     link: Count = 0
+    """Designs to place and route."""
     measure: Count = 0
+    """Designs to run on a board."""
 
 
 class NewExploration(Request):
-    """`model`: id or name. `simulate`: how many designs of the front are simulated at most, `calibration`: how many
-    others beside it; `verify`: how many of the front are compiled and compared with the reference; `builds`: how many
-    go further.
-
-    `vitis`: the version to build with, null for the newest that a node offers; `board`: "simulated" or the shell of a
-    board to measure on, null for the simulated one; `area_model`: the area model of this release, or the newest that
-    was fitted to the farm's own reports.
-    """
+    """The search to start."""
 
     model: ModelKey
+    """Id or name of the model."""
     workload: NewWorkloadShape = NewWorkloadShape()
+    """What of the model is run."""
     platform: str = Field(default="u55c", max_length=64)
+    """Name of the board."""
     budget: int = Field(default=200, ge=1, le=MAX_BUDGET)
+    """Designs to evaluate."""
     seed: int = Field(default=0, ge=0, lt=1 << 31)
+    """Seed of the sampler."""
     sampler: Sampler = "nsga2"
+    """How points of the space are chosen."""
     simulate: int = Field(default=DEFAULT_SIMULATE, ge=0, le=256)
+    """Designs of the front that are simulated, at most."""
     calibration: int = Field(default=DEFAULT_CALIBRATION, ge=0, le=64)
+    """Other designs that are simulated, for the estimates' error."""
     verify: int = Field(default=3, ge=0, le=32)
+    """Designs of the front that are compiled and compared with the reference."""
     priority: Priority = "normal"
+    """Against the caller's other explorations."""
     builds: BuildBudget = BuildBudget()
+    """How many designs go further."""
     vitis: VitisVersion | None = None
+    """Version of Vitis to build with; null for the newest that a node offers."""
     board: BoardName | None = None
+    """Board to measure on: "simulated" or a shell; null for the simulated one."""
     area_model: AreaModel = "shipped"
-    name: ExplorationName | None = Field(
-        default=None, description="what it is called; null: made from the model and what of it is run"
-    )
+    """The area model of this release, or the newest that was fitted to the farm's own reports."""
+    name: ExplorationName | None = None
+    """What it is called: letters, digits and . _ + -, and no other exploration has it; null: made from the model and
+    what of it is run.
+    """
     tags: Tags = Field(default=[])
+    """Words to find it by, without spaces and commas."""
     notes: Notes = ""
-    require_nodes: bool = Field(
-        default=False, description="refuse it (409) where a stage that it asks for has no node of the farm to run it"
-    )
+    """What people write about it, plain text."""
+    require_nodes: bool = False
+    """Refuse it (409) where a stage that it asks for has no node of the farm to run it."""
+
+
+class NewExplorations(Request):
+    """Searches to start together: all of them, or, where one is refused, none."""
+
+    explorations: list[NewExploration] = Field(min_length=1, max_length=MAX_BATCH)
+    """The searches, 200 at most."""
 
 
 class ExplorationChange(Request):
-    """Only the fields that are given, and not null, change."""
+    """What is to be different of an exploration; only the fields that are given, and not null, change."""
 
     name: ExplorationName | None = None
+    """What it is called from now on: letters, digits and . _ + -, and no other exploration has it."""
     tags: Tags | None = None
+    """Words to find it by, without spaces and commas; they replace all that it has."""
     notes: Notes | None = None
+    """What people write about it, plain text."""
 
 
 class Objective(Reply):
     """What the search minimises or maximises."""
 
     name: str
+    """The metric."""
     unit: str
+    """Its unit."""
     direction: Literal["minimize", "maximize"]
+    """Which way is better."""
 
 
 class EstimateErrors(Reply):
-    """How far the estimates of an exploration are off a better fidelity, as shares: of absolute relative errors, but
-    for `bias`, the median of the signed ones.
-    """
+    """How far the estimates of an exploration are off a better fidelity; shares of the better value."""
 
     metric: str
+    """The metric that is compared."""
     fidelity: str
+    """The better fidelity."""
     n: int
+    """Designs that are known at both."""
     median: float
+    """Median of the absolute errors, as a share."""
     p95: float
+    """95th percentile of the absolute errors, as a share."""
     worst: float
+    """The largest absolute error, as a share."""
     bias: float
+    """Median of the signed errors, as a share; negative where estimates are too short."""
     worst_design: str
+    """Id of the design with the largest error."""
 
 
 class Pick(Reply):
@@ -113,77 +139,127 @@ class Pick(Reply):
     """
 
     kind: PickKind
+    """What it is best at."""
     design_id: str
-    number: int = Field(description="of the design in its exploration, from 0")
-    latency_us: float = Field(description="latency in us at `fidelity`")
-    fidelity: Literal["estimate", "simulate"] = Field(description="of `latency_us`, which ranked it")
-    estimate_us: float = Field(description="estimated latency in us")
-    energy_uj: float = Field(description="estimated energy in uJ of one run")
+    """Id of the design."""
+    number: int
+    """Its place in the search, from 0."""
+    latency_us: float
+    """Latency at `fidelity`, us."""
+    fidelity: Literal["estimate", "simulate"]
+    """Fidelity of `latency_us`, which ranked it."""
+    estimate_us: float
+    """Estimated latency, us."""
+    energy_uj: float
+    """Estimated energy of one run, uJ."""
 
 
 class Exploration(Reply):
-    """One search. `evaluated`, `feasible` and `front_size` count its designs, `promoted` those that went up to fidelity
-    `simulate`, `simulated` those of them whose simulation has ended.
-
-    `owner`: who started it, null where nobody is asked for a key. `area_model`: digest of the fitted model, null for
-    the one of this release. `waiting`: why nothing of it runs, where it is given (not in lists).
-    """
+    """One search."""
 
     id: str
-    name: str = Field(description="what it is called; no two have one name")
-    tags: list[str] = Field(description="words to find it by")
-    notes: str = Field(description="what people wrote about it, plain text")
+    """Identifier of the exploration."""
+    name: str
+    """What it is called; no two have one name."""
+    tags: list[str]
+    """Words to find it by."""
+    notes: str
+    """What people wrote about it, plain text."""
     model: ModelRef
+    """The model that is explored."""
     workload: WorkloadShape
+    """What of it is run."""
     platform: str
+    """Name of the board."""
     state: ExplorationState
+    """How it stands."""
     error: str | None
+    """Why it failed; null where it did not."""
     budget: int
+    """Designs to evaluate."""
     evaluated: int
+    """Designs that were evaluated so far."""
     feasible: int
+    """Those of them that fit the platform, by estimate."""
     front_size: int
+    """Designs on the Pareto front."""
     promoted: int
+    """Designs that went up to fidelity `simulate`."""
     simulated: int
+    """Those of them whose simulation has ended."""
     estimate_errors: EstimateErrors | None
+    """How far its estimates are off the simulated values; null before there are any."""
     objectives: list[Objective]
+    """What the search aims at."""
     seed: int
+    """Seed of the sampler."""
     sampler: str
+    """How points of the space are chosen."""
     simulate: int
+    """Designs of the front that are simulated, at most."""
     calibration: int
+    """Other designs that are simulated, for the estimates' error."""
     verify: int
+    """Designs of the front that are compiled and compared with the reference."""
     priority: Priority
+    """Against its owner's other explorations."""
     owner: str | None
+    """Name of the key that started it; null where nobody is asked for one."""
     sweep_run_id: str | None
+    """The sweep's run that it belongs to; null for none."""
     builds: dict[str, int]
+    """How many designs go further, by stage."""
     vitis: str | None
+    """Version of Vitis to build with; null for the newest that a node offers."""
     board: str | None
+    """Board to measure on; null for the simulated one."""
     area_model: str | None
+    """SHA-256 of the fitted area model; null for the one of the release."""
     waiting: str | None = None
-    picks: list[Pick] = Field(description="fastest, knee and least energy of the front so far; empty without one")
-    distinct: int | None = Field(
-        default=None,
-        description="how many of the designs that can be built differ in estimated latency or energy: at most so many "
-        "are told apart by the search; null in lists",
-    )
-    warnings: list[str] = Field(
-        default=[],
-        description="stages that it asks for and that no node of the farm would run now, with the reason; empty once "
-        "it has ended, and in lists",
-    )
+    """Why nothing of it runs; null where something does, and in lists."""
+    picks: list[Pick]
+    """Fastest, knee and least energy of the front so far; empty without one."""
+    distinct: int | None = None
+    """How many of the designs that can be built differ in estimated latency or energy: at most so many are told apart
+    by the search; null in lists.
+    """
+    warnings: list[str] = Field(default=[])
+    """Stages that it asks for and that no node of the farm would run now, with the reason; empty once it has ended, and
+    in lists.
+    """
     created_at: datetime
+    """When it was started, UTC."""
     started_at: datetime | None
+    """When its first work began, UTC; null before."""
     finished_at: datetime | None
+    """When it ended, UTC; null before."""
+
+
+class StartedExplorations(Reply):
+    """Searches that were started together."""
+
+    explorations: list[Exploration]
+    """One for each that was asked for, in the same order."""
 
 
 class Scatter(Reply):
-    """Designs by column, all in one order."""
+    """Designs by column, all in one order. For all metrics and knobs see `DesignTable`."""
 
     id: list[str]
+    """Identifiers."""
     number: list[int]
+    """Places in the search, from 0."""
     latency_us: list[float | None]
+    """Estimated latencies, us; null where a design can not be built."""
     energy_uj: list[float | None]
+    """Estimated energies, uJ; null where a design can not be built."""
     feasible: list[bool]
+    """Whether they fit the platform."""
     on_front: list[bool]
+    """Whether they are on the Pareto front."""
     csim: list[Csim | None]
+    """How their newest C simulations stand; null for none."""
     simulated_us: list[float | None]
+    """Simulated latencies, us; null where there is none."""
     simulation: list[Simulation | None]
+    """How their newest timing simulations stand; null for none."""

@@ -55,6 +55,13 @@ def start(farm: Farm, session: Session, who: Principal, body: replies.NewExplora
     return shape(session, row)
 
 
+def start_all(
+    farm: Farm, session: Session, who: Principal, body: replies.NewExplorations
+) -> replies.StartedExplorations:
+    """Start all of them in the caller's transaction. Raises as `start`, then nothing is kept of any."""
+    return replies.StartedExplorations(explorations=[start(farm, session, who, one) for one in body.explorations])
+
+
 def _area_model(session: Session, body: replies.NewExploration) -> str | None:
     if body.area_model == "shipped":
         return None

@@ -13,7 +13,7 @@ from cli.service import attach, look
 from compiler.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from api.schemas.builds import Build
+    from millrace.wire import Build
 
 app = typer.Typer(help="Look at builds, their logs, and run them again.", no_args_is_help=True)
 
@@ -111,8 +111,8 @@ def log(
 def _follow(build: str, url: str | None) -> int:
     with attach(url) as client:
         build = client.build(build).id
-        for text in client.follow_log(build):
-            write_log(text)
+        for event in client.log_events(build):
+            write_log(event.data)
         found = client.build(build)
     errors.print(f"{found.stage} {found.id}: {state_text(found)} {escape(found.error or '')}".rstrip())
     return exit_code(found)
@@ -168,12 +168,14 @@ def clone(
 
         millrace build clone bld_0abc --clock 200     (of a link)
     """
+    from millrace.wire import Clone
+
     given: dict[str, Any] = {"vitis": vitis, "clock_mhz": clock_mhz, "target": target, "board": board}
     changes = {name: value for name, value in given.items() if value is not None}
     if not changes:
         raise InvalidInputError("say what is to be different: --vitis, --clock, --target or --board")
     with attach(url) as client:
-        _tell(client.clone_build(client.build(build).id, changes), as_json)
+        _tell(client.clone_build(client.build(build).id, Clone(**changes)), as_json)
 
 
 def _tell(build: "Build", as_json: bool) -> None:

@@ -9,11 +9,11 @@ import typer
 from cli import options
 from cli.commands.explore import follow_to_end, print_result
 from cli.output import console, errors, table, verdict_word
-from cli.replies import Reader
+from cli.replies import Reader, by_latency
 from cli.service import Connection, connect, look
 
 if TYPE_CHECKING:
-    from api.schemas.explorations import Exploration
+    from millrace.wire import Exploration
 
 _REQUEST: dict[str, Any] = {
     "model": "gpt2",
@@ -48,7 +48,7 @@ def demo(as_json: options.Json = False) -> None:
 
 def _show(reader: Reader, exploration: "Exploration", address: str | None, as_json: bool) -> int:
     code = print_result(reader, exploration, as_json)
-    front = reader.front(exploration.id)
+    front = by_latency(reader.front(exploration.id))
     if front and not as_json:
         _print_verdicts(reader, dict.fromkeys(pick.design_id for pick in exploration.picks))
         _print_address(address)
@@ -56,15 +56,19 @@ def _show(reader: Reader, exploration: "Exploration", address: str | None, as_js
 
 
 def _is_the_demo(exploration: "Exploration") -> bool:
-    found = exploration.model_dump() | {"model": exploration.model.name}
+    from millrace.encoding import to_json
+
+    found = {**to_json(exploration), "model": exploration.model.name}
     return all(found[name] == value for name, value in _REQUEST.items())
 
 
 def _explore(connection: Connection, stored: "Exploration | None", quiet: bool) -> "Exploration":
+    from millrace.wire import NewExploration
+
     errors.print("exploring one GPT-2 (124M) block: decode, context 64, W4A8, Alveo U55C; Ctrl-C keeps what is done")
     errors.print(f"watch it in the dashboard meanwhile: {connection.client.address}")
     if stored is None:
-        identifier = connection.client.explore(_REQUEST, str(uuid4())).id
+        identifier = connection.client.start_exploration(NewExploration(**_REQUEST), str(uuid4())).id
     else:
         identifier = stored.id
         connection.client.resume(identifier)

@@ -1,12 +1,7 @@
 """`millrace design`: one design of an exploration, and its files."""
 
-import io
-import tarfile
-from collections.abc import Iterator
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import sleep
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -15,14 +10,13 @@ from cli import options
 from cli.build_view import ladder_table
 from cli.fidelity_view import fidelity_table, provenance
 from cli.output import console, emit_json, errors, number, table
-from cli.replies import ENDED
 from cli.service import connect, look, operate
-from cli.unpack import unpack
-from compiler.errors import InvalidInputError, ToolError
+from compiler.errors import ToolError
+from millrace.states import ENDED
 
 if TYPE_CHECKING:
-    from api.schemas.designs import Design
-    from cli.client import Client
+    from millrace.client import Client
+    from millrace.wire import Design
 
 app = typer.Typer(help="Show and export designs.", no_args_is_help=True)
 
@@ -64,12 +58,13 @@ def export(
 
         millrace design export latest#915 --out d
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InvalidInputError(f"{out} exists and is not empty; name another directory")
+    from millrace.archive import check_free, write_directory
+
+    check_free(out)
     with connect(url) as connection:
         found = connection.client.design(design).id
         _compile(connection.client, found)
-        _unpack(connection.client, found, out)
+        write_directory(connection.client.archive(found), out)
     if as_json:
         emit_json({"directory": str(out), "design": found})
     else:
@@ -90,9 +85,11 @@ def edit(
 
         millrace design edit latest#915 --tag candidate --notes "for the demo board"
     """
+    from millrace.wire import DesignChange
+
     changes = options.label_changes({"tags": tag, "notes": notes}, "--tag or --notes")
     with operate(url) as operator:
-        found = operator.change_design(operator.design(design).id, changes)
+        found = operator.change_design(operator.design(design).id, DesignChange(**changes))
     if as_json:
         emit_json(found)
     else:
@@ -101,45 +98,16 @@ def edit(
 
 def _compile(client: "Client", design: str) -> None:
     """Have the service compile the design, and check it against the reference, if it has not done so."""
+    from millrace.wire import NewBuild
+
     if client.design(design).archive_available:
         return
-    build = client.start_build(design, "csim")
+    build = client.start_build(design, NewBuild(stage="csim")).id
     with errors.status("compiling"):
         while (state := client.build(build)).state not in ENDED:
             sleep(_POLL_S)
     if not client.design(design).archive_available:
         raise ToolError(f"design {design} could not be compiled: {state.error}")
-
-
-def _unpack(client: "Client", design: str, out: Path) -> None:
-    """The archive holds one folder, named after the design; it becomes `out`."""
-    stream = cast(io.BufferedIOBase, _Stream(client.archive(design)))
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as folder:
-        with tarfile.open(fileobj=stream, mode="r|gz") as archive:
-            unpack(archive, Path(folder))
-        Path(folder, design).replace(out)
-
-
-class _Stream(io.RawIOBase):
-    """Chunks of bytes as a file to read."""
-
-    def __init__(self, chunks: Iterator[bytes]) -> None:
-        self._chunks = chunks
-        self._rest = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        while size < 0 or len(self._rest) < size:
-            chunk = next(self._chunks, b"")
-            if not chunk:
-                break
-            self._rest += chunk
-        taken = self._rest if size < 0 else self._rest[:size]
-        self._rest = self._rest[len(taken) :]
-        return taken
 
 
 def _print(design: "Design") -> None:

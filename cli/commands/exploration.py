@@ -32,9 +32,11 @@ def edit(
 
         millrace exploration edit before-the-fix --notes "with the old FIFO sizing"
     """
+    from millrace.wire import ExplorationChange
+
     changes = options.label_changes({"name": name, "tags": tag, "notes": notes}, "--name, --tag or --notes")
     with operate(url) as operator:
-        found = operator.change_exploration(operator.exploration(exploration).id, changes)
+        found = operator.change_exploration(operator.exploration(exploration).id, ExplorationChange(**changes))
     if as_json:
         emit_json(found)
         return

@@ -1,7 +1,7 @@
 """`millrace explore`: search the design space of a model."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
 
 import typer
@@ -13,15 +13,16 @@ from cli.errors import DONE, FAILED, NO, InterruptedExplorationError
 from cli.front import print_front
 from cli.grouped import grouped
 from cli.output import console, emit_json, errors
-from cli.replies import ENDED, Reader
+from cli.replies import Reader, by_latency
 from cli.service import Connection, announce, connect
 from cli.watch import follow
 from compiler.errors import InvalidInputError
 from compiler.frontend.inputs.source import format_of
+from millrace.states import ENDED
 
 if TYPE_CHECKING:
-    from api.schemas.explorations import Exploration
-    from cli.client import Client
+    from millrace.client import Client
+    from millrace.wire import Exploration
 
 Model = Annotated[
     str | None,
@@ -71,6 +72,8 @@ def explore(
     """
     if (model is None) == (resume is None):
         raise InvalidInputError("name a MODEL to explore, or an exploration to go on with: --resume EXPLORATION")
+    from millrace.wire import NewExploration
+
     workload = network.request()
     with connect(url) as connection:
         if detach and connection.temporary:
@@ -80,7 +83,7 @@ def explore(
             started = client.exploration(resume)
             client.resume(started.id)
         else:
-            request = {
+            request: dict[str, Any] = {
                 "model": model_reference(client, model or ""),
                 "workload": workload,
                 "platform": platform,
@@ -92,7 +95,7 @@ def explore(
                 **depth.request(),
                 **label.request(),
             }
-            started = client.explore(request, str(uuid4()))
+            started = client.start_exploration(NewExploration(**request), str(uuid4()))
         for warning in started.warnings:
             announce(warning)
         if detach:
@@ -124,7 +127,7 @@ def follow_to_end(connection: Connection, exploration: str, quiet: bool) -> "Exp
 
 def print_result(reader: Reader, exploration: "Exploration", as_json: bool) -> int:
     """Print the front of an exploration, so far where it still runs; the exit code that it means."""
-    front = reader.front(exploration.id)
+    front = by_latency(reader.front(exploration.id))
     running = exploration.state not in ENDED
     if as_json:
         emit_json({"exploration": exploration, "front": front})

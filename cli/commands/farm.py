@@ -13,7 +13,7 @@ from cli.output import console, emit_json, emit_list, table
 from cli.service import look, operate
 
 if TYPE_CHECKING:
-    from api.schemas.access import AuditEntry
+    from millrace.wire import AuditEntry
 
 app = typer.Typer(
     help="Watch and operate the farm. Without --server the commands work on the database of this machine's settings.",

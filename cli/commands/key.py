@@ -10,7 +10,7 @@ from cli.output import console, emit_json, emit_list, errors, table
 from cli.service import operate
 
 if TYPE_CHECKING:
-    from api.schemas.access import ApiKey
+    from millrace.wire import ApiKey
 
 app = typer.Typer(help="API keys of the service.", no_args_is_help=True)
 
@@ -51,13 +51,15 @@ def add(
 
         millrace farm key add bob --explorations 4 --builds 100 --server https://farm.example
     """
+    from millrace.wire import NewApiKey, Quotas
+
     bounds = {
         "active_explorations": explorations,
         "open_builds": builds,
         "upload_bytes": None if upload_mb is None else upload_mb * 1_000_000,
     }
     with operate(url) as operator:
-        made = operator.add_key({"name": name, "role": role, "days": days, "quotas": bounds})
+        made = operator.add_key(NewApiKey(name=name, role=role, days=days, quotas=Quotas(**bounds)))
     if as_json:
         emit_json(made)
         return

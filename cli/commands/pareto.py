@@ -12,7 +12,7 @@ from cli.service import look
 from compiler.frontend.inputs.source import is_format
 
 if TYPE_CHECKING:
-    from api.schemas.explorations import Exploration
+    from millrace.wire import Exploration
 
 
 def pareto(

@@ -15,7 +15,7 @@ from cli.service import look
 from compiler.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from api.schemas.explorations import Exploration
+    from millrace.wire import Exploration
 
 
 def report(

@@ -23,8 +23,8 @@ from cli.sweep_view import history_view, local_time, mark, run_view, sweeps_tabl
 from compiler.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from api.schemas.sweeps import SweepRun
-    from cli.client import Client
+    from millrace.client import Client
+    from millrace.wire import SweepRun
 
 app = typer.Typer(
     help="Repeat explorations on a schedule and compare them with the last good run.", no_args_is_help=True
@@ -111,6 +111,8 @@ def add(
 
         millrace sweep add before-release --model ./config.json --tolerance 0.5%
     """
+    from millrace.wire import NewSweep, SweepMatrix
+
     request: dict[str, Any] = {
         "name": name,
         "cron": cron or _BY_HAND,
@@ -128,7 +130,7 @@ def add(
     }
     with connect(url) as connection:
         client = connection.client
-        made = client.add_sweep({**request, "matrix": matrix.request(client)}, str(uuid4()))
+        made = client.add_sweep(NewSweep(**request, matrix=SweepMatrix(**matrix.request(client))), str(uuid4()))
     if as_json:
         emit_json(made)
         return
@@ -299,8 +301,10 @@ def disable(name: Name, url: options.Url = None, as_json: options.Json = False) 
 
 
 def _switch(name: str, enabled: bool, url: str | None, as_json: bool) -> None:
+    from millrace.wire import SweepChange
+
     with connect(url) as connection:
-        found = connection.client.change_sweep(name, {"enabled": enabled})
+        found = connection.client.change_sweep(name, SweepChange(enabled=enabled))
     when = f"next run {local_time(found.next_at, found.zone)}" if enabled else "runs by hand only"
     _tell(found, as_json, f"[bold]{escape(found.name)}[/]: {when}")
 

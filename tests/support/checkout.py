@@ -46,7 +46,7 @@ def make_environment(folder: Path, checkout: Path) -> None:
             shutil.copytree(packages / name, site / name, ignore=unfinished, copy_function=_link)
         else:
             _link(str(packages / name), str(site / name))
-    (site / "_millrace.pth").write_text(f"{checkout}\n")
+    (site / "_millrace.pth").write_text(f"{checkout}\n{checkout}/client\n")
     command = folder / "bin" / "millrace"
     command.write_text(f"#!{checkout}/.venv/bin/python\nfrom cli.main import run\nrun()\n")
     command.chmod(0o755)
@@ -55,8 +55,8 @@ def make_environment(folder: Path, checkout: Path) -> None:
 
 
 def _entries_of_the_product(packages: Path) -> set[str]:
-    """What the packages of requirements.lock have in the folder of all packages, the CUDA packages that a build of
-    torch may bring along, and what tells Millrace's version.
+    """What the packages of requirements.lock have in the folder of all packages, and the CUDA packages that a build of
+    torch may bring along.
     """
     pins = (line.partition("==") for line in (ROOT / "requirements.lock").read_text().splitlines())
     locked = {name for name, equals, _ in pins if equals}
@@ -66,8 +66,6 @@ def _entries_of_the_product(packages: Path) -> set[str]:
         files = {file.parts[0] for file in found.files or ()} - {".."}
         if name in locked or name.startswith(_CUDA):
             entries |= files
-        elif name == "millrace-fpga":
-            entries |= {file for file in files if file.endswith(".dist-info")}
     return entries
 
 

@@ -90,7 +90,7 @@ StartService = Callable[..., RunningService]
 
 def service_environment(home: Path, **extra: Any) -> dict[str, str]:
     """The environment of an `up` with stand-in stages, on any free port."""
-    paths = (REPOSITORY, REPOSITORY / "tests" / "support")
+    paths = (REPOSITORY, REPOSITORY / "client", REPOSITORY / "tests" / "support")
     own = {
         "MILLRACE_HOME": home,
         "MILLRACE_PORT": 0,

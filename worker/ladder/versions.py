@@ -6,11 +6,12 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from compiler.metrics import VERSION
 from db.models import Stage
 
 _SOURCES = {".py", ".h", ".hpp", ".toml", ".cpp"}
@@ -24,13 +25,9 @@ def digest(*parts: Any) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-@cache
 def millrace_version() -> str:
-    """Version of this installation."""
-    try:
-        return version("millrace-fpga")
-    except PackageNotFoundError:
-        return "0+checkout"
+    """Version of this checkout."""
+    return VERSION
 
 
 @cache

@@ -1,8 +1,10 @@
 """Keys, roles, the login of the dashboard, quotas, rate limits, the audit."""
 
 import re
+import time
 from collections.abc import Generator
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -322,8 +324,19 @@ def test_an_upload_beyond_the_quota_is_not_received(client: TestClient, farm: Fa
 
 
 @pytest.fixture
-def hurried(settings: Settings) -> Generator[TestClient]:
-    few = settings.model_copy(update={"rate_limit": "20/minute"})
+def few(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """20 requests a minute, in a minute that does not end and with keys that are not looked up a second time: else an
+    answer would depend on how long those before it took.
+    """
+    stopped = SimpleNamespace(time=lambda: 1_782_864_010.0, monotonic=time.monotonic)
+    for module in ("limits.storage.memory", "limits.strategies", "api.limits"):
+        monkeypatch.setattr(f"{module}.time", stopped)
+    monkeypatch.setattr(authentication, "REMEMBERED_SECONDS", 3600.0)
+    return settings.model_copy(update={"rate_limit": "20/minute"})
+
+
+@pytest.fixture
+def hurried(few: Settings) -> Generator[TestClient]:
     with TestClient(create_app(few, lambda _: None), base_url=PHONE) as made:
         yield made
 
@@ -354,9 +367,9 @@ def test_guessing_keys_is_limited_by_address(hurried: TestClient) -> None:
     assert answers == [401, 401, 429, 429]
 
 
-def test_a_network_of_ipv6_counts_as_one_address(settings: Settings) -> None:
-    few = create_app(settings.model_copy(update={"rate_limit": "20/minute"}), lambda _: None)
-    clients = [TestClient(few, base_url=PHONE, client=(f"2001:db8::{n}", 1)) for n in range(3)]
+def test_a_network_of_ipv6_counts_as_one_address(few: Settings) -> None:
+    app = create_app(few, lambda _: None)
+    clients = [TestClient(app, base_url=PHONE, client=(f"2001:db8::{n}", 1)) for n in range(3)]
     answers = [client.post("/v1/session", json={"key": "mlr_wrong"}).status_code for client in clients]
     assert answers == [401, 401, 429]
 

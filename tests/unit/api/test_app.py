@@ -1,5 +1,6 @@
 """What holds for every route: limits, headers, problem documents, the dashboard."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -162,5 +163,16 @@ def test_reference_page_needs_nothing_from_elsewhere(client: TestClient) -> None
     page = client.get("/docs").text
     for path in ("/v1/explorations/{exploration}/events", "/v1/designs/{design}/archive", "/v1/models"):
         assert path in page
-    assert "<script" not in page
-    assert "http" not in page.replace("http-", "")
+    sources = re.findall(r'(?:src|href)="([^"]*)"', page)
+    assert all(source.startswith(("/", "#")) and not source.startswith("//") for source in sources)
+    assert re.findall(r"<script[^>]*>", page) == ['<script defer src="/docs/reference.js">']
+    script = client.get("/docs/reference.js")
+    assert script.headers["content-type"].startswith("text/javascript")
+    assert "http" not in script.text
+
+
+def test_reference_page_describes_fields_and_sends_requests(client: TestClient) -> None:
+    page = client.get("/docs").text
+    assert "Estimated latency, us; null where it can not be built." in page
+    assert '<form data-method="POST" data-path="/v1/explorations">' in page
+    assert all(f'id="{target}"' in page for target in set(re.findall(r'href="#(\w+)"', page)))

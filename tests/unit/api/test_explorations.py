@@ -267,3 +267,22 @@ def test_unknown_ids(client: TestClient) -> None:
         assert reply.status_code == 404, path
         assert reply.headers["content-type"] == "application/problem+json"
         assert "there is no" in reply.json()["detail"]
+
+
+def test_several_start_in_one_request(client: TestClient) -> None:
+    body = {"explorations": [{"model": "gpt2", "seed": seed} for seed in range(3)]}
+    headers = {"Idempotency-Key": "k"}
+    started = client.post("/v1/explorations/batch", json=body, headers=headers).json()["explorations"]
+    assert [one["seed"] for one in started] == [0, 1, 2]
+    again = client.post("/v1/explorations/batch", json=body, headers=headers).json()["explorations"]
+    assert [one["id"] for one in again] == [one["id"] for one in started]
+    assert len(client.get("/v1/explorations").json()["items"]) == 3
+
+
+def test_where_one_is_refused_none_starts(client: TestClient, sent: list[str]) -> None:
+    body = {"explorations": [{"model": "gpt2"}, {"model": "nope"}]}
+    answer = client.post("/v1/explorations/batch", json=body)
+    assert answer.status_code == 404
+    assert client.get("/v1/explorations").json()["items"] == []
+    assert sent == []
+    assert client.post("/v1/explorations/batch", json={"explorations": []}).status_code == 422

@@ -6,13 +6,15 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from service_replies import reply
 from typer.testing import CliRunner
+from wire_replies import reply
 
-from api.schemas.builds import Attempt, Build
 from cli.build_view import duration
 from cli.commands import build as command
 from cli.main import app
+from millrace.encoding import to_json
+from millrace.events import Event
+from millrace.wire import Attempt, Build, Clone
 
 run = CliRunner().invoke
 
@@ -38,8 +40,8 @@ class _Service:
     def build_log(self, build: str, attempt: int | None = None) -> str:
         return f"log of {build} {attempt}\n"
 
-    def follow_log(self, _build: str) -> Iterator[str]:
-        yield from ("one\n", "two\n")
+    def log_events(self, _build: str) -> Iterator[Event]:
+        yield from (Event("4", "log", "one\n"), Event("8", "log", "two\n"))
 
     def retry_build(self, build: str) -> Build:
         self.asked.append(("retry", build))
@@ -49,8 +51,8 @@ class _Service:
         self.asked.append(("cancel", build))
         return self.found[0]
 
-    def clone_build(self, build: str, changes: dict[str, Any]) -> Build:
-        self.asked.append((build, changes))
+    def clone_build(self, build: str, changes: Clone) -> Build:
+        self.asked.append((build, to_json(changes)))
         return self.found[0]
 
 

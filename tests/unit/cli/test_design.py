@@ -1,11 +1,11 @@
 """What `millrace design show` prints."""
 
 import pytest
-from service_replies import reply
+from wire_replies import reply
 
-from api.schemas.designs import Design, Difference, Flag, Metric, Rung
 from cli.commands import design as command
 from compiler.options import Knobs
+from millrace.wire import Design, Difference, Flag, Metric, Rung
 
 DESIGN = reply(
     Design,

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from cli.errors import RefusedError, ServiceUnavailableError, exit_code, report
+from cli.errors import exit_code, report
 from compiler.errors import InvalidInputError, ReportError, ToolError, UnsupportedError
 from db.errors import NotFoundError
+from millrace.errors import ProblemError, ServiceUnavailableError, UsageError
 from worker.errors import SettingsError, StartError
 
 
@@ -16,9 +17,10 @@ from worker.errors import SettingsError, StartError
         (InvalidInputError("x"), 2),
         (UnsupportedError("x"), 2),
         (ReportError("x"), 2),
-        (RefusedError(404, "x"), 2),
-        (RefusedError(503, "x"), 3),
+        (ProblemError(404, "not-found", "x"), 2),
+        (ProblemError(503, "database-away", "x"), 3),
         (ServiceUnavailableError("x"), 3),
+        (UsageError("x"), 2),
         (ToolError("x"), 3),
         (NotFoundError("design", "dsg_1"), 2),
         (StartError("x"), 3),

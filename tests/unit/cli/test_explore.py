@@ -2,15 +2,12 @@ import json
 from typing import cast
 
 import pytest
-from service_replies import reply
+from wire_replies import reply
 
-from api.schemas.builds import Build
-from api.schemas.catalog import ModelRef, WorkloadShape
-from api.schemas.designs import CsimSummary, Design, DesignSummary
-from api.schemas.explorations import Exploration
 from cli.commands.explore import print_result
 from cli.commands.pareto import workload_text
 from cli.replies import Reader
+from millrace.wire import Build, CsimSummary, Design, DesignSummary, Exploration, ModelRef, WorkloadShape
 
 
 def exploration(state: str) -> Exploration:
@@ -23,7 +20,8 @@ class _Reader:
     def __init__(self, state: str | None, passed: bool | None = None) -> None:
         self._front: list[DesignSummary] = []
         if state is not None:
-            self._front += [reply(DesignSummary, id="dsg_1", csim=reply(CsimSummary, state=state, passed=passed))]
+            csim = reply(CsimSummary, state=state, passed=passed)
+            self._front += [reply(DesignSummary, id="dsg_1", latency_us=1, energy_uj=1, csim=csim)]
 
     def front(self, _exploration: str) -> list[DesignSummary]:
         return self._front

@@ -1,14 +1,13 @@
 from typing import Any
 
 import pytest
-from service_replies import reply
+from wire_replies import reply
 
-from api.schemas.designs import CsimSummary, DesignSummary, SimulationSummary
-from api.schemas.explorations import EstimateErrors, Pick, Scatter
 from cli.front import errors_text, front_plot, front_table, picks_table
 from cli.output import console
 from cli.replies import by_latency
 from compiler.options import Knobs
+from millrace.wire import CsimSummary, DesignSummary, EstimateErrors, Pick, Scatter, SimulationSummary
 
 
 def simulation(latency: float | None, error: float | None = None, deadlock: str | None = None) -> SimulationSummary:

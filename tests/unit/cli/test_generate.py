@@ -7,17 +7,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from service_replies import reply
 from typer.testing import CliRunner
+from wire_replies import reply
 
-from api.schemas.catalog import ModelRef, WorkloadShape
-from api.schemas.designs import Design
-from api.schemas.explorations import Exploration
 from cli.main import app
 from compiler.frontend.network_request import NetworkRequest
 from compiler.generation import Generation, Prepared
 from compiler.metrics import Fidelity, Metric
 from compiler.options import Knobs
+from millrace.wire import Design, Exploration, ModelRef, WorkloadShape
 
 run = CliRunner().invoke
 METRICS = (Metric("time_per_token", 1877.0, "us", Fidelity.ESTIMATE),)

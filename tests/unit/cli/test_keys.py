@@ -15,12 +15,12 @@ from typer.testing import CliRunner
 
 from api.app import create_app
 from cli import service
-from cli.client import Client
 from cli.errors import exit_code
 from cli.main import app
 from cli.stored import Stored
 from db.models import Exploration
 from db.repositories import catalog, explorations
+from millrace.client import Client
 from worker.farm import Farm, open_farm
 from worker.settings import Settings
 
@@ -73,9 +73,9 @@ def reader(
             return httpx.Response(answer.status_code, content=answer.content, headers={"Content-Type": "text/plain"})
 
         def client(url: str) -> Client:
-            return Client(url, httpx.MockTransport(forward))
+            return Client(url, transport=httpx.MockTransport(forward))
 
-        monkeypatch.setattr("cli.client.Client", client)
+        monkeypatch.setattr("millrace.client.Client", client)
         monkeypatch.setattr("worker.supervisor.find_running", lambda _settings: service)
         monkeypatch.setattr(service, "address", "http://127.0.0.1:8642", raising=False)
         yield client("http://127.0.0.1:8642")

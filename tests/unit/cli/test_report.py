@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from service_replies import reply
 from typer.testing import CliRunner
+from wire_replies import reply
 
-from api.schemas.catalog import Model, ModelRef, WorkloadShape
-from api.schemas.designs import Design, DesignSummary, Metric
-from api.schemas.explorations import Exploration, Pick, Scatter
 from cli.commands import report as command
 from cli.main import app
 from compiler.options import Knobs
+from millrace.wire import Design, DesignSummary, Exploration, Metric, Model, ModelRef, Pick, Scatter, WorkloadShape
 
 _TOOL = {"tool": "millrace", "tool_version": "0.1"}
 

@@ -5,9 +5,8 @@ from pathlib import Path
 import onnx_models
 import pytest
 from migrated import migrated
-from service_replies import reply
+from wire_replies import reply
 
-from api.schemas.catalog import Model
 from cli.commands.explore import model_reference
 from cli.commands.model import default_name
 from cli.options import Network, PhaseName, PrecisionName
@@ -16,6 +15,7 @@ from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.inputs.source import FileSource, whole_network
 from db.engine import Database
 from db.repositories import catalog
+from millrace.wire import Model
 from worker.settings import Settings
 from worker.store.opening import open_store
 

@@ -1,30 +1,34 @@
 """How sweeps look on a terminal, and what `millrace sweep` asks the service for."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from rich.console import Console
 from rich.text import Text
-from service_replies import Made, reply
 from typer.testing import CliRunner
+from wire_replies import reply
 
-from api.schemas.sweeps import (
-    Change,
-    FrontChange,
-    FrontPoint,
-    MovedPoint,
-    Regression,
-    SlotComparison,
-    Sweep,
-    SweepRun,
-    SweepRunSummary,
-)
 from cli.commands import sweep as command
 from cli.commands.sweep import is_run, parse_tolerance
 from cli.main import app
 from cli.sweep_view import history_view, local_time, run_view, sparkline, sweeps_table
 from compiler.errors import InvalidInputError
+from millrace.encoding import to_json
+from millrace.wire import (
+    Change,
+    FrontChange,
+    FrontPoint,
+    MovedPoint,
+    NewSweep,
+    Regression,
+    SlotComparison,
+    Sweep,
+    SweepChange,
+    SweepRun,
+    SweepRunSummary,
+)
 
 SUMMARY = reply(
     SweepRunSummary,
@@ -53,7 +57,7 @@ TEXT = "latency of design 6 (front) at simulate 325.2 -> 390.2 us (+20 %); chang
 CHANGE = Change(what="g++", before="12.2.0", after="13.1.0", stages=["simulate"])
 COMPARED = reply(
     SweepRun,
-    **SUMMARY.model_dump(),
+    **to_json(SUMMARY),
     sweep="nightly",
     regressions=[reply(Regression, slot="gpt2 decode 64", kind="metric", text=TEXT)],
     slots=[reply(SlotComparison, slot="gpt2 decode 64", result="regressed", fronts=[FRONT], changes=[CHANGE])],
@@ -64,8 +68,8 @@ SWEEP = reply(
 )
 
 
-def but(of: Made, **values: Any) -> Made:
-    return of.model_copy(update=values)
+def but(of: Any, **values: Any) -> Any:
+    return replace(of, **values)
 
 
 def shown(what: Any) -> str:
@@ -151,13 +155,13 @@ class Service:
     def sweep_run(self, _run: str) -> SweepRun:
         return but(COMPARED, state=self.states.pop(0))
 
-    def add_sweep(self, request: dict[str, Any], _key: str) -> Sweep:
-        self.asked.append(("add", request))
-        return but(SWEEP, enabled=request["enabled"])
+    def add_sweep(self, request: NewSweep, _key: str) -> Sweep:
+        self.asked.append(("add", to_json(request)))
+        return but(SWEEP, enabled=request.enabled)
 
-    def change_sweep(self, name: str, changes: dict[str, Any]) -> Sweep:
-        self.asked.append((name, changes))
-        return but(SWEEP, **changes)
+    def change_sweep(self, name: str, changes: SweepChange) -> Sweep:
+        self.asked.append((name, to_json(changes)))
+        return but(SWEEP, **to_json(changes))
 
 
 def invoke(monkeypatch: pytest.MonkeyPatch, service: Service, *arguments: str) -> tuple[int, str]:

@@ -1,17 +1,18 @@
 """What `sweep run` writes for other systems."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from service_replies import reply
 from typer.testing import CliRunner
+from wire_replies import reply
 
-from api.schemas.sweeps import FrontChange, Regression, SlotComparison, SweepRun
 from cli.commands import sweep as command
 from cli.main import app
 from cli.sweep_files import junit, summary
+from millrace.wire import FrontChange, Regression, SlotComparison, SweepRun
 
 FRONT = reply(
     FrontChange, fidelity="simulate", before=3, after=4, hypervolume_before=12, hypervolume_after=6, change=-0.5
@@ -51,7 +52,7 @@ def test_a_case_an_exploration() -> None:
 
 def test_a_run_that_compared_nothing_is_one_case() -> None:
     for state, children in (("failed", ["error"]), ("same", [])):
-        (suite,) = ElementTree.fromstring(junit(RUN.model_copy(update={"slots": [], "state": state, "error": "x"})))
+        (suite,) = ElementTree.fromstring(junit(replace(RUN, slots=[], state=state, error="x")))
         assert [[child.tag for child in case] for case in suite.iter("testcase")] == [children]
 
 

@@ -1,7 +1,7 @@
 import pytest
 
-from cli.replies import Event
 from cli.watch import follow
+from millrace.events import Event
 
 EVENTS = [
     Event("1", "state", {"state": "searching", "error": None}),

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[3]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 LOCKS = ("requirements.lock", "requirements-test.lock")
 # Ours; what Python's own venv brings; and what torch's build for CUDA pins itself.
-BROUGHT_ALONG = r"millrace-fpga==|pip==|torch==.*\+cu|cuda-|nvidia-|triton=="
+BROUGHT_ALONG = r"millrace-service==|pip==|torch==.*\+cu|cuda-|nvidia-|triton=="
 
 
 def test_direct_dependencies_are_pinned_as_in_the_lock():

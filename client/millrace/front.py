@@ -1,0 +1,76 @@
+"""The Pareto front of an exploration: its designs, fastest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+from millrace.client import Client
+from millrace.design import Design
+from millrace.drawing import html_table, scatter_svg
+from millrace.extras import load
+from millrace.table import Table
+
+if TYPE_CHECKING:
+    import pandas
+
+X, Y = "latency_us", "energy_uj"
+_SHOWN = ("id", X, "latency_us_simulate", Y, "lut", "ff", "dsp", "bram36", "uram", "csim")
+
+
+class Front(Sequence[Design]):
+    """Designs of the front by estimate, fastest first. A notebook shows them as a picture and a table."""
+
+    def __init__(self, client: Client, table: Table) -> None:
+        latency = table[X]
+        self._table = table
+        self._places = sorted(table.where(on_front=True), key=lambda place: (latency[place] is None, latency[place]))
+        self._designs = [Design(client, table.row(place)) for place in self._places]
+
+    def __len__(self) -> int:
+        return len(self._designs)
+
+    def __iter__(self) -> Iterator[Design]:
+        return iter(self._designs)
+
+    @overload
+    def __getitem__(self, index: int) -> Design: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Design]: ...
+    def __getitem__(self, index: int | slice) -> Design | list[Design]:
+        return self._designs[index]
+
+    def df(self) -> pandas.DataFrame:
+        """Raises MissingExtraError without pandas."""
+        return self._table.df(self._places)
+
+    def svg(self) -> str:
+        """The front on the cloud of the other feasible designs, as the text of an SVG file."""
+        cloud = [(a, b) for a, b in self._points(self._table.where(feasible=True, on_front=False))]
+        ids = self._table["id"]
+        front = [(a, b, ids[place]) for place in self._places for a, b in self._points([place])]
+        return scatter_svg(cloud, front, "latency, us (estimate)", "energy, uJ (estimate)")
+
+    def plot(self, ax: Any = None) -> Any:
+        """The same with matplotlib, in these Axes or in new ones, which it returns. Raises MissingExtraError."""
+        axes = ax if ax is not None else load("matplotlib.pyplot", "plot").subplots()[1]
+        axes.loglog(*_columns(self._points(self._table.where(feasible=True))), ".", color="0.7", markersize=3)
+        axes.loglog(*_columns(self._points(self._places)), "o-", color="C1")
+        axes.set_xlabel("latency, us (estimate)")
+        axes.set_ylabel("energy, uJ (estimate)")
+        return axes
+
+    def _points(self, places: Sequence[int]) -> list[tuple[float, float]]:
+        x, y = self._table[X], self._table[Y]
+        return [(x[place], y[place]) for place in places if x[place] is not None and y[place] is not None]
+
+    def __repr__(self) -> str:
+        return f"<Front of {len(self)} designs>"
+
+    def _repr_html_(self) -> str:
+        names = [name for name in _SHOWN if name in self._table.names]
+        return self.svg() + html_table(names, [[self._table[name][place] for name in names] for place in self._places])
+
+
+def _columns(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
+    return [x for x, _ in points], [y for _, y in points]

@@ -1,0 +1,59 @@
+"""All designs of an exploration with all metrics, resources and knobs, by column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from millrace.extras import data_frame
+from millrace.filters import matching, require_column
+from millrace.wire import DesignTable, TableColumn
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Table:
+    """Columns by name; `about` has unit and fidelity of each."""
+
+    def __init__(self, table: DesignTable) -> None:
+        self.about: dict[str, TableColumn] = {column.name: column for column in table.columns}
+        self._columns = {name: column.values for name, column in self.about.items()}
+        self._rows = table.rows
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def __getitem__(self, name: str) -> list[Any]:
+        """The values of a column. Raises UsageError where there is none."""
+        require_column(name, self._columns)
+        return self._columns[name]
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._columns)
+
+    def row(self, place: int) -> dict[str, Any]:
+        """One design, by column."""
+        return {name: values[place] for name, values in self._columns.items()}
+
+    def where(self, **filters: Any) -> list[int]:
+        """Places of the designs that meet all conditions; see `millrace.filters`. Raises UsageError."""
+        return matching(self._columns, filters)
+
+    def best(self, by: str, **filters: Any) -> int | None:
+        """The place of the design with the least `by` among those that meet all conditions, None where none does."""
+        values = self[by]
+        known = [place for place in self.where(**filters) if values[place] is not None]
+        return min(known, key=lambda place: values[place], default=None)
+
+    def df(self, places: Iterable[int] | None = None) -> pandas.DataFrame:
+        """A pandas DataFrame, of the designs at these places or of all. `attrs` has "units" and "fidelities" by column.
+
+        Raises MissingExtraError without pandas.
+        """
+        chosen = range(len(self)) if places is None else list(places)
+        frame = data_frame({name: [values[at] for at in chosen] for name, values in self._columns.items()})
+        frame.attrs["units"] = {name: column.unit for name, column in self.about.items()}
+        frame.attrs["fidelities"] = {name: column.fidelity for name, column in self.about.items()}
+        return frame
