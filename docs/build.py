@@ -25,7 +25,7 @@ LOCK = ROOT / "requirements-docs.lock"
 
 # The pages in the order of the menu; `index` is docs/README.md. Those in capitals lie in the root of the repository.
 MENU: dict[str, tuple[str, ...]] = {
-    "Learn": ("using", "architecture"),
+    "Learn": ("using", "concepts", "knobs", "architecture"),
     "Run it": ("installing", "running", "sweeps", "vitis", "board"),
     "What the numbers rest on": ("numbers", "proof", "simulation", "calibration", "measurements"),
     "Networks": ("models", "generate"),
