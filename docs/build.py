@@ -25,11 +25,12 @@ LOCK = ROOT / "requirements-docs.lock"
 
 # The pages in the order of the menu; `index` is docs/README.md. Those in capitals lie in the root of the repository.
 MENU: dict[str, tuple[str, ...]] = {
-    "Learn": ("using", "concepts", "knobs", "architecture"),
+    "Learn": ("tutorial", "front", "concepts", "knobs", "gallery", "using", "architecture"),
+    "Reference": ("command-line", "rest", "errors"),
+    "Networks": ("models", "generate"),
     "Run it": ("installing", "running", "sweeps", "vitis", "board"),
     "What the numbers rest on": ("numbers", "proof", "simulation", "calibration", "measurements"),
-    "Networks": ("models", "generate"),
-    "The project": ("CONTRIBUTING", "CHANGELOG", "SECURITY"),
+    "The project": ("compared", "CONTRIBUTING", "CHANGELOG", "SECURITY"),
 }
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^()\s]+)\)")
 _FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)

@@ -5,12 +5,18 @@ python -m bench.site.blocks     # writes them again; a test compares them
 
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from bench.site import knobs
+from bench.site import gallery, headline, knobs
 from bench.site.kept import DOCS
 
-BLOCKS: tuple[tuple[Path, str, Callable[[], str]], ...] = ((DOCS / "knobs.md", "base", knobs.base_table),)
+BLOCKS: tuple[tuple[Path, str, Callable[[], str]], ...] = (
+    (DOCS / "knobs.md", "base", knobs.base_table),
+    *((DOCS / "gallery.md", entry.name, partial(gallery.table, entry.name)) for entry in gallery.ENTRIES),
+    (DOCS / "compared.md", "headline", headline.table),
+    (DOCS.parent / "README.md", "headline", headline.table),
+)
 
 
 def with_block(text: str, name: str, content: str) -> str:

@@ -1,0 +1,44 @@
+"""Pages and files that are made from declarations and programs are what these make."""
+
+import pytest
+from pages import ROOT
+
+from bench.site import mlp
+from bench.site.gallery import ENTRIES
+from bench.site.kept import kept
+from bench.site.reference import PAGES
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_reference_is_what_the_declarations_say(name: str) -> None:
+    kept_page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    assert PAGES[name]() == kept_page, "run `python -m bench.site.reference`, then docs/build.py"
+
+
+def test_the_network_of_the_tutorial_is_made_again_equal() -> None:
+    assert mlp.network() == mlp.FILE.read_bytes()
+
+
+def test_the_gallery_has_every_entry() -> None:
+    entries = kept("gallery")["entries"]
+    assert [entry["name"] for entry in entries] == [entry.name for entry in ENTRIES]
+    assert [entry["search"]["budget"] for entry in entries] == [entry.budget for entry in ENTRIES]
+
+
+def test_the_gallery_tells_how_to_get_each() -> None:
+    page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    sections = page.split("\n## ")[1:]
+    for entry, section in zip(ENTRIES, sections, strict=True):
+        assert section.startswith(entry.title), section
+        assert f"--budget {entry.budget}" in section
+        assert f"pictures/front-{entry.name}.svg" in section
+
+
+def test_the_headline_is_of_the_gallery() -> None:
+    """What both data files say of a design is the same."""
+    from bench.site.headline import LAYERS
+
+    ours = kept("headline")["ours"]
+    [entry] = [entry for entry in kept("gallery")["entries"] if entry["name"] == "gpt2-medium-decode"]
+    fastest = min(design["simulate"]["latency"] for design in entry["designs"])
+    assert ours["tokens_per_s"]["value"] == round(1e6 / (LAYERS * fastest))
