@@ -8,6 +8,7 @@ are built: links between files become links between pages, and a link to a file 
 """
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -16,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -40,8 +42,13 @@ _DROPPED = (".buildinfo", "objects.inv", "*.map", "*.pyc")
 def pages() -> dict[Path, str]:
     """Every page by its file: its name on the site."""
     names = [name for group in MENU.values() for name in group]
-    homes = {name: (ROOT if name.isupper() else DOCS) / f"{name}.md" for name in names}
+    homes = {name: _home(name) for name in names}
     return {DOCS / "README.md": "index", **{home: name for name, home in homes.items()}}
+
+
+def _home(name: str) -> Path:
+    notebook = DOCS / f"{name}.ipynb"
+    return notebook if notebook.is_file() else (ROOT if name.isupper() else DOCS) / f"{name}.md"
 
 
 def sources() -> list[Path]:
@@ -62,13 +69,40 @@ def digest() -> str:
 
 def lay_out(folder: Path) -> None:
     """Write the pages and what they show into `folder`, as Sphinx takes them."""
-    shutil.copytree(DOCS, folder, ignore=shutil.ignore_patterns("site", "*.md", "__pycache__"))
+    shutil.copytree(DOCS, folder, ignore=shutil.ignore_patterns("site", "*.md", "*.ipynb", "__pycache__"))
     for home, name in pages().items():
         page = folder / f"{name}.md"
         page.parent.mkdir(parents=True, exist_ok=True)
-        page.write_text(_linked(home.read_text(encoding="utf-8"), home), encoding="utf-8")
+        text = home.read_text(encoding="utf-8")
+        text = as_page(json.loads(text)) if home.suffix == ".ipynb" else text
+        page.write_text(_linked(text, home), encoding="utf-8")
     with (folder / "index.md").open("a", encoding="utf-8") as index:
         index.writelines(_menu())
+
+
+def as_page(notebook: dict[str, Any]) -> str:
+    """An executed notebook as Markdown: its texts, its code, and what each cell has shown."""
+    parts: list[str] = []
+    for cell in notebook["cells"]:
+        source = _joined(cell["source"])
+        parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+        parts += [shown for output in cell.get("outputs", ()) if (shown := _shown(output))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _shown(output: dict[str, Any]) -> str:
+    """The richest form that a page can have; HTML without blank lines, which would end it."""
+    data = output.get("data", {"text/plain": output.get("text", "")})
+    for kind in ("text/html", "image/svg+xml"):
+        if kind in data:
+            lines = [line for line in _joined(data[kind]).splitlines() if line.strip()]
+            return '<div class="output">\n' + "\n".join(lines) + "\n</div>"
+    text = _joined(data.get("text/plain", "")).rstrip()
+    return f"```text\n{text}\n```" if text else ""
+
+
+def _joined(text: str | list[str]) -> str:
+    return text if isinstance(text, str) else "".join(text)
 
 
 def _menu() -> Iterator[str]:

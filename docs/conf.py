@@ -14,6 +14,7 @@ suppress_warnings = ["myst.header"]  # a changelog may begin with a heading of t
 
 html_theme = "furo"
 html_title = "Millrace"
+html_favicon = "_static/icon.svg"
 html_static_path = ["_static"]
 html_css_files = ["millrace.css"]
 html_copy_source = False

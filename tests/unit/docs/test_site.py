@@ -77,6 +77,15 @@ def leads_somewhere(page: Path, link: str) -> bool:
     return not anchor or file not in PAGES or anchor in PAGES[file].anchors
 
 
+@pytest.mark.parametrize("home", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda p: p.name)
+def test_addresses_of_others_are_addresses(home: Path) -> None:
+    """There is no network in CI: only their form is looked at."""
+    found = re.findall(r"\]\((https?:[^)\s]*)\)", home.read_text(encoding="utf-8"))
+    assert [
+        address for address in found if not re.fullmatch(r"https://[\w.-]+\.\w+(/[\w./%~+:-]*)?(#[\w.-]+)?", address)
+    ] == []
+
+
 def target(page: Path, link: str) -> tuple[Path, str]:
     parts = urlsplit(link)
     assert not parts.scheme or not parts.netloc, f"{page.name} asks another origin: {link}"
