@@ -9,7 +9,7 @@ import pytest
 from pages import ROOT
 from playwright.sync_api import Page, expect
 
-from api.middleware import _POLICY  # pyright: ignore[reportPrivateUsage]
+from api.middleware import _POLICY
 
 pytestmark = pytest.mark.browser
 

@@ -49,11 +49,12 @@ def error_classes(path: Path) -> Iterator[str]:
 
 def kinds() -> Iterator[str]:
     """Kinds of the problem documents that the API answers with."""
-    yield from (kind for _, _, kind, _ in problems._KINDS)  # pyright: ignore[reportPrivateUsage]
+    yield from (kind for _, _, kind, _ in problems._KINDS)
     for path in sorted((ROOT / "api").glob("*.py")):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            named = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "problem"
-            if named and len(call.args) > 1 and isinstance(kind := call.args[1], ast.Constant):
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id != "problem":
+                continue
+            if len(call.args) > 1 and isinstance(kind := call.args[1], ast.Constant):
                 yield str(kind.value)
 
 
@@ -74,7 +75,7 @@ def test_every_problem_is_listed() -> None:
 
 def test_statuses_are_those_of_the_api() -> None:
     listed = dict(re.findall(r"^\| `([\w-]+)` \| (\d+) \|", section("Problem documents"), re.MULTILINE))
-    given = {kind: str(status) for _, status, kind, _ in problems._KINDS}  # pyright: ignore[reportPrivateUsage]
+    given = {kind: str(status) for _, status, kind, _ in problems._KINDS}
     assert {kind: listed[kind] for kind in given} == given
 
 

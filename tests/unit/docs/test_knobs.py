@@ -25,7 +25,7 @@ CHOICES = {
     "converters": options.ConverterRule,
 }
 # What a search tries of each parameter; `docs/data/knobs.json` has its names.
-PARAMETERS = {field: name for name, field in space._FIELDS.items()}  # pyright: ignore[reportPrivateUsage]
+PARAMETERS = {field: name for name, field in space._FIELDS.items()}
 
 
 def test_every_knob_has_a_row_a_section_and_a_picture() -> None:
@@ -69,5 +69,5 @@ def test_a_row_says_what_a_search_tries(name: str) -> None:
 
 def test_the_curves_are_those_of_the_search() -> None:
     designs = kept("knobs")["designs"]
-    names = {*space._FIELDS, *(f"heaviest.{part}" for part in ("tile", "unroll", "order"))}  # pyright: ignore[reportPrivateUsage]
+    names = {*space._FIELDS, *(f"heaviest.{part}" for part in ("tile", "unroll", "order"))}
     assert all(set(design["knobs"]) == names for design in designs)
