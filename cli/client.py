@@ -8,6 +8,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from types import TracebackType
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 import httpx
 from pydantic import ValidationError
@@ -91,11 +92,19 @@ class Client:
         return list(self._items(Page[Exploration], "/explorations"))
 
     def exploration(self, exploration: str) -> Exploration:
-        return self._get(Exploration, f"/explorations/{exploration}")
+        """By its id or the beginning of it, its name, or `latest`; all else takes ids."""
+        return self._get(Exploration, f"/explorations/{_in_path(exploration)}")
 
-    def explore(self, request: Mapping[str, Any], key: str) -> str:
-        """Start an exploration; the same `key` starts it once. The id."""
-        return self._send(Exploration, "POST", "/explorations", json=dict(request), headers={"Idempotency-Key": key}).id
+    def explore(self, request: Mapping[str, Any], key: str) -> Exploration:
+        """Start an exploration; the same `key` starts it once."""
+        return self._send(Exploration, "POST", "/explorations", json=dict(request), headers={"Idempotency-Key": key})
+
+    def change_exploration(self, exploration: str, changes: Mapping[str, Any]) -> Exploration:
+        """Set what is given of name, tags and notes."""
+        return self._send(Exploration, "PATCH", f"/explorations/{exploration}", json=dict(changes))
+
+    def delete_exploration(self, exploration: str) -> None:
+        self._reply("DELETE", f"/explorations/{exploration}")
 
     def cancel(self, exploration: str) -> None:
         self._reply("POST", f"/explorations/{exploration}/cancel")
@@ -111,14 +120,22 @@ class Client:
         return self._get(Scatter, f"/explorations/{exploration}/scatter")
 
     def design(self, design: str) -> Design:
-        return self._get(Design, f"/designs/{design}")
+        """By its id or the beginning of it, its number in the latest exploration, or EXPLORATION#NUMBER; all else takes
+        ids.
+        """
+        return self._get(Design, f"/designs/{_in_path(design)}")
+
+    def change_design(self, design: str, changes: Mapping[str, Any]) -> Design:
+        """Set what is given of tags and notes."""
+        return self._send(Design, "PATCH", f"/designs/{design}", json=dict(changes))
 
     def start_build(self, design: str, stage: str) -> str:
         """Queue a stage of a design; a finished one is not run again. The build's id."""
         return self._send(Build, "POST", f"/designs/{design}/builds", json={"stage": stage}).id
 
     def build(self, build: str) -> Build:
-        return self._get(Build, f"/builds/{build}")
+        """By its id or the beginning of it; all else takes ids."""
+        return self._get(Build, f"/builds/{_in_path(build)}")
 
     def builds(self, limit: int, **filters: str) -> list[Build]:
         """Newest first, at most `limit`; the filters are those of GET /v1/builds."""
@@ -214,6 +231,10 @@ class Client:
     def artifacts(self, design: str) -> list[Artifact]:
         return list(self._items(Page[Artifact], f"/designs/{design}/artifacts"))
 
+    def artifact(self, design: str, path: str) -> bytes:
+        """The content of a file of the design directory."""
+        return self._reply("GET", f"/designs/{design}/artifacts/{quote(path)}").content
+
     def archive(self, design: str) -> Iterator[bytes]:
         """The design directory as a tar.gz stream."""
         with self._http.stream("GET", f"/designs/{design}/archive") as reply:
@@ -301,6 +322,11 @@ def parse_events(lines: Iterator[str]) -> Iterator[Event]:
             kind = fields.get("event", ["message"])[-1]
             yield Event(fields.get("id", [""])[-1], kind, json.loads("\n".join(fields["data"])))
         fields = {}
+
+
+def _in_path(key: str) -> str:
+    """What a person typed, as one segment of a path."""
+    return quote(key, safe="")
 
 
 def _refusal(reply: httpx.Response) -> RefusedError:

@@ -1,37 +1,43 @@
 """A Pareto front for people: its table and its plot."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rich.markup import escape
 from rich.table import Table
 
 from cli.output import console, share, table, verdict_word
 from cli.plot import Point
 from cli.plot import scatter as draw
 from cli.replies import objectives
-from dse.archive import knee
-from dse.promote import Rated, recommended
 
 if TYPE_CHECKING:
     from api.schemas.designs import DesignSummary
-    from api.schemas.explorations import EstimateErrors, Exploration, Scatter
+    from api.schemas.explorations import EstimateErrors, Exploration, Pick, Scatter
+
+_PICKS = {"fastest": "fastest", "knee": "knee", "least_energy": "least energy"}
 
 
 def print_front(exploration: "Exploration", points: "Scatter", front: Sequence["DesignSummary"]) -> None:
     """Print what an exploration has found: a line, the plot, the table."""
     counts = f"{exploration.evaluated} designs evaluated, {exploration.feasible} feasible, {len(front)} on the front"
-    console.print(f"\n[bold]{exploration.id}[/]  {exploration.model.name}: {counts}\n")
+    if exploration.distinct is not None:
+        counts += f"; {exploration.distinct} differ in latency or energy"
+    console.print(f"\n[bold]{escape(exploration.name)}[/]  {exploration.id}: {counts}\n")
     console.print(front_plot(points), markup=False)
     console.print(front_table(front))
+    if exploration.picks:
+        console.print(picks_table(exploration.picks))
     if exploration.estimate_errors is not None:
         console.print(errors_text(exploration.estimate_errors))
 
 
 def front_table(front: Sequence["DesignSummary"]) -> Table:
-    """The designs of a front, fastest first."""
+    """The designs of a front, fastest by estimate first."""
     rows = [
         (
             design.id,
+            str(design.number),
             f"{latency:,.1f}",
             *_simulated(design),
             f"{energy:,.1f}",
@@ -42,7 +48,23 @@ def front_table(front: Sequence["DesignSummary"]) -> Table:
     ]
     title = "Pareto front [dim](csim: C simulation against the reference; error: of the estimate)[/]"
     latencies = (">latency us\nestimate", ">latency us\nsimulate", ">error")
-    return table(title, ("design", *latencies, ">energy uJ\nestimate", "knobs", "csim"), rows)
+    return table(title, ("design", ">number", *latencies, ">energy uJ\nestimate", "knobs", "csim"), rows)
+
+
+def picks_table(picks: Sequence["Pick"]) -> Table:
+    """The designs to look at first, at the fidelity that ranked them and with their estimates beside it."""
+    rows = [
+        (
+            _PICKS[pick.kind],
+            str(pick.number),
+            f"{pick.latency_us:,.1f} [dim]{pick.fidelity}[/]",
+            f"{pick.estimate_us:,.1f}",
+            f"{pick.energy_uj:,.1f} [dim]estimate[/]",
+        )
+        for pick in picks
+    ]
+    by = f"by {picks[0].fidelity}; knee: the best ratio of latency to energy against both ends"
+    return table(f"[dim]{by}[/]", ("choose", ">number", ">latency us", ">estimate", ">energy uJ"), rows)
 
 
 def errors_text(errors: "EstimateErrors") -> str:
@@ -64,28 +86,6 @@ def front_plot(points: "Scatter") -> str:
         if feasible and x is not None and y is not None:
             (front if on_front else cloud).append((x, y))
     return draw(cloud, front, "latency us", "energy uJ")
-
-
-def ends_and_knee(front: Sequence["DesignSummary"]) -> list["DesignSummary"]:
-    """The fastest design of a front, the best compromise and the most frugal one; fewer where they coincide.
-
-    By simulated latency among those that are simulated, as soon as there are any (see `dse.promote`).
-    """
-    by_id = {design.id: design for design in front}
-    entries = recommended(_rated(front))
-    return [by_id[entries[i].key] for i in sorted({0, knee(entries), len(entries) - 1})]
-
-
-def _rated(front: Iterable["DesignSummary"]) -> list[Rated]:
-    return [
-        Rated(design.id, latency, _simulated_us(design), energy)
-        for design, (latency, energy) in ((design, objectives(design)) for design in front)
-    ]
-
-
-def _simulated_us(design: "DesignSummary") -> float | None:
-    simulation = design.simulation
-    return None if simulation is None else simulation.latency_us
 
 
 def _simulated(design: "DesignSummary") -> tuple[str, str]:

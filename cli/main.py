@@ -14,6 +14,7 @@ from cli.commands import (
     demo,
     design,
     doctor,
+    exploration,
     explore,
     farm,
     generate,
@@ -26,6 +27,9 @@ from cli.commands import (
     up,
 )
 from cli.commands import compile as compile_command
+from cli.commands import (
+    report as report_command,
+)
 from cli.errors import report
 
 
@@ -75,6 +79,8 @@ app.command("up")(up.up)
 app.add_typer(model.app, name="model")
 app.command("explore")(explore.explore)
 app.command("pareto")(pareto.pareto)
+app.command("report")(report_command.report)
+app.add_typer(exploration.app, name="exploration")
 app.add_typer(design.app, name="design")
 app.add_typer(build.app, name="build")
 app.add_typer(farm.app, name="farm")

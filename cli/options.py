@@ -1,5 +1,6 @@
 """Options that several commands share, and the workload they name."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from cli import complete
 from compiler.errors import InvalidInputError
 from compiler.frontend.inputs.source import FileSource, whole_network, workload_of
 from compiler.frontend.models.config import BUILT_IN
@@ -33,6 +35,7 @@ Model = Annotated[
     typer.Argument(
         help=f"Built-in name ({', '.join(BUILT_IN)}), stored model, or path to a config.json, .onnx or .mlir.",
         metavar="MODEL",
+        autocompletion=complete.models,
     ),
 ]
 Precision = Annotated[PrecisionName, typer.Option(help="Number formats of weights and activations.")]
@@ -50,6 +53,7 @@ Calibration = Annotated[
     typer.Option(help="File of `millrace calibrate --write`: area and power fitted to reports.", dir_okay=False),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Print the list as CSV, a line an entry.")]
 Url = Annotated[
     str | None,
     typer.Option(
@@ -72,6 +76,22 @@ Board = Annotated[
 ]
 AreaModel = Annotated[
     Literal["shipped", "latest"], typer.Option(help="Area model of this release, or the farm's newest fit.")
+]
+ExplorationKey = Annotated[
+    str,
+    typer.Argument(
+        help="Its id or the beginning of it, its name, or latest.",
+        metavar="EXPLORATION",
+        autocompletion=complete.explorations,
+    ),
+]
+DesignKey = Annotated[
+    str,
+    typer.Argument(
+        help="Its id or the beginning of it, its number in the latest exploration, or EXPLORATION#NUMBER.",
+        metavar="DESIGN",
+        autocompletion=complete.designs,
+    ),
 ]
 Priority = Annotated[Literal["low", "normal", "high"], typer.Option(help="Against your other explorations.")]
 Output = Annotated[Path, typer.Option("--out", "-o", help="Directory to write.", metavar="DIR")]
@@ -130,6 +150,30 @@ class Network:
             "layers": None if self.layers == 1 else self.layers,
         }
         return {name: value for name, value in fields.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Label:
+    """What an exploration is called, and what is written on it."""
+
+    name: Annotated[str | None, typer.Option(help="What it is called.", show_default="from model and workload")] = None
+    tag: Annotated[list[str] | None, typer.Option(help="A word to find it by; may be repeated.")] = None
+    notes: Annotated[str | None, typer.Option(help="What is written on it.", metavar="TEXT")] = None
+
+    def request(self) -> dict[str, Any]:
+        """Those that are given, as the service takes them."""
+        given = {"name": self.name, "tags": self.tag, "notes": self.notes}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+def label_changes(given: Mapping[str, Any], how: str) -> dict[str, Any]:
+    """What of a label is to change; `[""]` as tags takes all of them away. Raises InvalidInputError for nothing."""
+    changes = {name: value for name, value in given.items() if value is not None}
+    if not changes:
+        raise InvalidInputError(f"say what is to be different: {how}")
+    if "tags" in changes:
+        changes["tags"] = [tag for tag in changes["tags"] if tag]
+    return changes
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,16 @@
 Results go to stdout; progress, notes and errors to stderr, so that `--json` can be piped.
 """
 
+import csv
 import json
 import sys
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 from rich.console import Console
 from rich.table import Table
+
+from compiler.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -35,6 +38,41 @@ def emit_json(data: Any) -> None:
     """Write one JSON document to stdout; models in it as a service sends them."""
     json.dump(data, sys.stdout, indent=2, default=_as_sent)
     sys.stdout.write("\n")
+
+
+def emit_list(items: Sequence["BaseModel"], as_json: bool, as_csv: bool) -> bool:
+    """Write a list as one JSON document or as CSV, as was asked for; whether anything was. Raises InvalidInputError
+    where both were.
+    """
+    if as_json and as_csv:
+        raise InvalidInputError("--json and --csv are two forms of one list: choose one")
+    if as_json:
+        emit_json(items)
+    elif as_csv:
+        _emit_csv([_flat(_as_sent(item)) for item in items])
+    return as_json or as_csv
+
+
+def _emit_csv(rows: Sequence[Mapping[str, Any]]) -> None:
+    """A line a row, under the names of all their columns; nothing for no rows."""
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    if columns:
+        writer.writerow(columns)
+    writer.writerows([row.get(name, "") for name in columns] for row in rows)
+
+
+def _flat(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Objects inside as columns `outer.inner`; lists as JSON, null as nothing."""
+    found: dict[str, Any] = {}
+    for name, inner in value.items():
+        if isinstance(inner, dict):
+            found |= _flat(cast("dict[str, Any]", inner), f"{prefix}{name}.")
+        elif isinstance(inner, list):
+            found[prefix + name] = json.dumps(inner)
+        else:
+            found[prefix + name] = "" if inner is None else inner
+    return found
 
 
 def _as_sent(model: "BaseModel") -> dict[str, Any]:

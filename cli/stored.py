@@ -14,6 +14,7 @@ from db.migrate import upgrade
 from db.repositories import builds as build_rows
 from db.repositories import catalog as catalog_rows
 from db.repositories import explorations as exploration_rows
+from db.repositories import naming
 from db.repositories import sweeps as sweep_rows
 from db.repositories.builds import BuildFilter
 from worker.farm import open_farm
@@ -56,7 +57,7 @@ class Stored:
 
     def exploration(self, exploration: str) -> Exploration:
         with self._database.read() as session:
-            return explorations.shape(session, exploration_rows.get(session, exploration))
+            return explorations.shape(session, naming.find_exploration(session, exploration))
 
     def front(self, exploration: str) -> list[DesignSummary]:
         with self._database.read() as session:
@@ -68,7 +69,12 @@ class Stored:
 
     def design(self, design: str) -> Design:
         with self._database.read() as session:
-            return designs.describe(session, design)
+            return designs.describe(session, naming.find_design(session, design).id)
+
+    def artifact(self, design: str, path: str) -> bytes:
+        """The content of a file of the design directory."""
+        with self._database.read() as session:
+            return self._farm.store.read(designs.file(session, design, path).digest)
 
     def builds(self, limit: int, **filters: str) -> list[Build]:
         """Newest first, at most `limit`; the filters are those of GET /v1/builds."""
@@ -79,7 +85,7 @@ class Stored:
 
     def build(self, build: str) -> Build:
         with self._database.read() as session:
-            return builds.shape(session, build_rows.get(session, build))
+            return builds.shape(session, naming.find_build(session, build))
 
     def build_log(self, build: str, attempt: int | None = None) -> str:
         with self._database.read() as session:

@@ -1,6 +1,6 @@
 """Brings a database to the newest revision. Called at every start; a database that is there already costs one query.
 
-New revision: change db/models.py, call `draft("0004", "what")`, read what it wrote, and set `HEAD` to it.
+New revision: change db/models.py, call `draft("0005", "what")`, read what it wrote, and set `HEAD` to it.
 """
 
 import fcntl
@@ -18,7 +18,7 @@ from db.errors import ConflictError
 if TYPE_CHECKING:
     from alembic.config import Config
 
-HEAD = "0003"
+HEAD = "0004"
 _SCRIPTS = Path(__file__).parent / "migrations"
 _POSTGRES_LOCK = 7_218_364_091  # any constant that no other program uses
 

@@ -46,6 +46,8 @@ OPEN_STATES: tuple[BuildState, ...] = ("blocked", "queued", "running")
 _OF_EXPLORATION = "design_id IS NULL AND workload_id IS NULL"
 _RATED = ("exploration_id", "number", "id", "latency_us", "simulated_us")
 _ID = String(32)
+MAX_NAME = 240
+"""Characters of an exploration's name: a made one holds a model's."""
 _DIGEST = String(64)
 
 
@@ -107,12 +109,16 @@ class Workload(Base):
 
 class Exploration(Base):
     """One search: workload x platform x objectives x budget x sampler. `owner` is the name of the API key that started
-    it, None without access control; `sweep_run_id` the sweep's run that it belongs to.
+    it, None without access control; `sweep_run_id` the sweep's run that it belongs to. `name`, `tags` and `notes` are
+    people's; no two have one name.
     """
 
     __tablename__ = "explorations"
 
     id: Mapped[str] = mapped_column(_ID, primary_key=True)
+    name: Mapped[str] = mapped_column(String(MAX_NAME), unique=True)
+    tags: Mapped[list[Any]] = mapped_column(default=list)
+    notes: Mapped[str] = mapped_column(Text, default="")
     workload_id: Mapped[str] = mapped_column(ForeignKey("workloads.id"), index=True)
     platform: Mapped[str] = mapped_column(String(64))
     objectives: Mapped[list[Any]]
@@ -135,7 +141,8 @@ class Design(Base):
 
     `feasible`, `latency_us` and `energy_uj` are the estimate's; `simulated_us` is the simulated latency and `deadlock`
     the simulator's explanation of one, both null until then. `on_front`: on the Pareto front of the estimates, among
-    the designs that are not known to deadlock. `flags`: values that can not be (see compiler.analysis.limits).
+    the designs that are not known to deadlock. `flags`: values that can not be (see compiler.analysis.limits). `tags`
+    and `notes` are people's.
     """
 
     __tablename__ = "designs"
@@ -161,6 +168,8 @@ class Design(Base):
     simulated_us: Mapped[float | None]
     deadlock: Mapped[str | None] = mapped_column(Text)
     flags: Mapped[list[Any]] = mapped_column(default=list)
+    tags: Mapped[list[Any]] = mapped_column(default=list)
+    notes: Mapped[str] = mapped_column(Text, default="")
     seconds: Mapped[float]
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
 

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from math import isfinite, log
 from typing import NamedTuple
 
+_ON_THE_CHORD = 1e-9  # rounding
+
 
 class Entry(NamedTuple):
     """A design of the front."""
@@ -70,11 +72,11 @@ class ParetoArchive:
 
 
 def knee(front: Sequence[Entry]) -> int:
-    """Index of the design with the best compromise: farthest below the chord between the ends of the front.
+    """Index of the design with the best compromise: farthest below the chord between the ends of the front; where none
+    is below it, the one with the least product of its objectives, which may be an end.
 
     Distances are taken in log space, normalised to the front's extent: latency and energy are positive, span decades,
-    and are traded by ratio (twice as fast for 10 % more energy), so a linear scale would only see the slow end. The
-    ends themselves are not compromises: they are the answer only where there is nothing between them.
+    and are traded by ratio (twice as fast for 10 % more energy), so a linear scale would only see the slow end.
     Raises ValueError for an empty front or objectives that are not positive.
     """
     if not front:
@@ -82,9 +84,10 @@ def knee(front: Sequence[Entry]) -> int:
     if any(value <= 0 for entry in front for value in entry.objectives):
         raise ValueError("the knee is defined for positive objectives only")
     columns = list(zip(*([log(v) for v in entry.objectives] for entry in front), strict=True))
-    ends = {column.index(min(column)) for column in columns}
     scaled = [[(v - min(c)) / ((max(c) - min(c)) or 1.0) for v in c] for c in columns]
     # The chord of the normalised front is x + y = 1: the distance below it falls with the sum.
     sums = [sum(point) for point in zip(*scaled, strict=True)]
-    between = [i for i in range(len(front)) if i not in ends]
-    return min(between or range(len(front)), key=lambda i: sums[i])
+    lowest = min(range(len(front)), key=lambda i: sums[i])
+    if sums[lowest] < 1 - _ON_THE_CHORD and len(columns) == 2:
+        return lowest
+    return min(range(len(front)), key=lambda i: sum(column[i] for column in columns))

@@ -15,8 +15,11 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from math import ceil
 from statistics import median
+from typing import Literal
 
 from dse.archive import Entry, ParetoArchive, knee
+
+PickKind = Literal["fastest", "knee", "least_energy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,34 @@ def recommended(designs: Iterable[Rated]) -> list[Entry]:
     for key, latency, energy in simulated or [(d.key, d.estimated_us, d.energy_uj) for d in known]:
         archive.add(key, (latency, energy))
     return archive.front()
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """A design to look at first, and at which fidelity its latency decided that."""
+
+    kind: PickKind
+    design: Rated
+    fidelity: Literal["estimate", "simulate"]
+
+    @property
+    def latency_us(self) -> float:
+        """At `fidelity`."""
+        simulated = self.design.simulated_us
+        return self.design.estimated_us if self.fidelity == "estimate" or simulated is None else simulated
+
+
+def picks(designs: Iterable[Rated]) -> list[Pick]:
+    """The fastest, the knee (`dse.archive.knee`) and the most frugal of the designs of a front, by simulated latency
+    among those that are simulated, by estimate where none is; none for an empty front.
+    """
+    by_key = {design.key: design for design in designs}
+    front = recommended(by_key.values())
+    if not front:
+        return []
+    fidelity = "simulate" if any(d.simulated_us is not None for d in by_key.values()) else "estimate"
+    places: tuple[tuple[PickKind, int], ...] = (("fastest", 0), ("knee", knee(front)), ("least_energy", len(front) - 1))
+    return [Pick(kind, by_key[front[place].key], fidelity) for kind, place in places]
 
 
 def relative_error(estimate: float, truth: float) -> float:

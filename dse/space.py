@@ -54,6 +54,20 @@ _FIELDS = {
     "prefetch": "prefetch_kib",
     "multiplier": "multiplier",
 }
+_TRIED: Mapping[str, tuple[int | str, ...]] = {
+    "default_tile_size": _TILES,
+    "overall_unroll": _UNROLLS,
+    "order": get_args(LoopOrder),
+    "max_padding": _PADDINGS,
+    "fusion_plan": get_args(FusionPlan),
+    "fusion_budget": _FUSION_BUDGETS,
+    "converters": get_args(ConverterRule),
+    "fifo": _FIFOS,
+    "hbm_channels": _HBM_CHANNELS,
+    "stream_width": _STREAM_WIDTHS,
+    "prefetch_kib": _PREFETCHES,
+    "multiplier": get_args(Multiplier),
+}
 _TASK_FIELDS = ("tile", "unroll", "order")
 
 # Designs that a search evaluates first. The paper's heuristics with a growing unroll target, and streams and ports that
@@ -152,26 +166,26 @@ def _task_parameters(op: LinalgOp) -> tuple[Parameter, ...]:
     )
 
 
+def tried(field: str, platform: Platform) -> tuple[int | str, ...]:
+    """The values of a field of Knobs that a search tries on this board; for sizes in increasing order."""
+    values = _TRIED[field]
+    if field == "hbm_channels":
+        return tuple(c for c in _HBM_CHANNELS if c <= platform.budget.hbm_ports) or values[:1]
+    return values
+
+
+def _network_parameter(name: str, choices: tuple[int | str, ...]) -> Parameter:
+    return Parameter(name, choices, ordered=isinstance(choices[0], int))
+
+
 class DesignSpace:
     """The parameters of a search over `graph` on `platform`, with overrides for its `heaviest` operations."""
 
     def __init__(self, graph: LinalgGraph, platform: Platform, heaviest: int = 4):
         self._graph = graph
         self._ops = heaviest_ops(graph, heaviest)
-        channels = tuple(c for c in _HBM_CHANNELS if c <= platform.budget.hbm_ports) or _HBM_CHANNELS[:1]
         self.parameters: tuple[Parameter, ...] = (
-            Parameter("tile", _TILES, ordered=True),
-            Parameter("unroll", _UNROLLS, ordered=True),
-            Parameter("order", get_args(LoopOrder), ordered=False),
-            Parameter("padding", _PADDINGS, ordered=True),
-            Parameter("fusion_plan", get_args(FusionPlan), ordered=False),
-            Parameter("fusion_budget", _FUSION_BUDGETS, ordered=True),
-            Parameter("converters", get_args(ConverterRule), ordered=False),
-            Parameter("fifo", _FIFOS, ordered=False),
-            Parameter("hbm_channels", channels, ordered=True),
-            Parameter("stream_width", _STREAM_WIDTHS, ordered=True),
-            Parameter("prefetch", _PREFETCHES, ordered=True),
-            Parameter("multiplier", get_args(Multiplier), ordered=False),
+            *(_network_parameter(name, tried(field, platform)) for name, field in _FIELDS.items()),
             *(parameter for op in self._ops for parameter in _task_parameters(op)),
         )
 

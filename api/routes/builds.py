@@ -17,6 +17,7 @@ from api.services import builds
 from api.sse import HEARTBEAT_SECONDS, WakeUpsDep
 from db.models import BuildState, Stage
 from db.repositories import builds as rows
+from db.repositories import naming
 from db.repositories.builds import BuildFilter
 
 router = APIRouter(prefix="/v1/builds", tags=["builds"])
@@ -44,7 +45,7 @@ def list_builds(
 
 @router.get("/{build}")
 def get_build(session: ReadSession, build: str) -> Build:
-    return builds.shape(session, rows.get(session, build))
+    return builds.shape(session, naming.find_build(session, build))
 
 
 @router.post("/{build}/retry", status_code=202)

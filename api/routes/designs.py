@@ -2,16 +2,17 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Response
+from fastapi import APIRouter, Header, Path, Response
 from fastapi.responses import FileResponse, StreamingResponse
 
 from api.dependencies import FarmDep, OnceDep, ReadSession, WriteSession
 from api.principal import PrincipalDep
 from api.schemas.builds import Build, NewBuild
 from api.schemas.common import Page
-from api.schemas.designs import Artifact, Design
+from api.schemas.designs import Artifact, Design, DesignChange
 from api.services import designs
 from api.services.shapes import designs as shapes
+from db.repositories import naming
 
 router = APIRouter(prefix="/v1/designs", tags=["designs"])
 
@@ -27,8 +28,23 @@ _ARCHIVE: dict[int | str, dict[str, Any]] = {
 
 
 @router.get("/{design}")
-def get_design(session: ReadSession, design: str) -> Design:
-    return designs.describe(session, design)
+def get_design(
+    session: ReadSession,
+    who: PrincipalDep,
+    design: Annotated[
+        str,
+        Path(
+            description="its id or the beginning of it, EXPLORATION#NUMBER, or its number in the latest exploration; "
+            "# is written %23"
+        ),
+    ],
+) -> Design:
+    return designs.describe(session, naming.find_design(session, design, who.name).id)
+
+
+@router.patch("/{design}")
+def change_design(session: WriteSession, who: PrincipalDep, design: str, body: DesignChange) -> Design:
+    return designs.change(session, who, design, body)
 
 
 @router.post("/{design}/builds", status_code=202)

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Header, Path, Query, Request, Response
 from sse_starlette import EventSourceResponse
 
 from api.dependencies import FarmDep, OnceDep, ReadSession, WriteSession
@@ -10,12 +10,13 @@ from api.paging import Cursor, Limit, decode, decode_number, page
 from api.principal import PrincipalDep
 from api.schemas.common import Page
 from api.schemas.designs import DesignSummary
-from api.schemas.explorations import Exploration, NewExploration, Scatter
+from api.schemas.explorations import Exploration, ExplorationChange, NewExploration, Scatter
 from api.services import designs, explorations
 from api.services.scatters import Scatters
 from api.sse import HEARTBEAT_SECONDS, WakeUpsDep, follow
 from db.models import ExplorationState
 from db.repositories import explorations as rows
+from db.repositories import naming
 
 router = APIRouter(prefix="/v1/explorations", tags=["explorations"])
 
@@ -41,8 +42,24 @@ def start_exploration(
 
 
 @router.get("/{exploration}")
-def get_exploration(session: ReadSession, exploration: str) -> Exploration:
-    return explorations.shape(session, rows.get(session, exploration))
+def get_exploration(
+    session: ReadSession,
+    who: PrincipalDep,
+    exploration: Annotated[str, Path(description="its id or the beginning of it, its name, or latest")],
+) -> Exploration:
+    return explorations.shape(session, naming.find_exploration(session, exploration, who.name))
+
+
+@router.patch("/{exploration}")
+def change_exploration(
+    session: WriteSession, who: PrincipalDep, exploration: str, body: ExplorationChange
+) -> Exploration:
+    return explorations.change(session, who, exploration, body)
+
+
+@router.delete("/{exploration}", status_code=204)
+def delete_exploration(session: WriteSession, who: PrincipalDep, exploration: str) -> None:
+    explorations.remove(session, who, exploration)
 
 
 @router.post("/{exploration}/cancel", status_code=202)

@@ -7,6 +7,10 @@ from pydantic import BaseModel, ConfigDict, Field
 Item = TypeVar("Item")
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+-]*$")]
 
+Tag = Annotated[str, Field(min_length=1, max_length=40, pattern=r"^[^\s,]+$")]
+Tags = Annotated[list[Tag], Field(max_length=20, description="words to find it by, without spaces and commas")]
+Notes = Annotated[str, Field(max_length=10_000, description="what people write about it, plain text")]
+
 
 class Reply(BaseModel):
     """Base of replies."""

@@ -3,8 +3,10 @@
 from datetime import datetime
 from typing import Any
 
+from pydantic import Field
+
 from api.schemas.builds import Build
-from api.schemas.common import Reply
+from api.schemas.common import Notes, Reply, Request, Tags
 from db.models import BuildState, Failure
 
 
@@ -54,6 +56,15 @@ class DesignSummary(Reply):
     simulation: SimulationSummary | None
     csim: CsimSummary | None
     flags: list[Flag]
+    tags: list[str] = Field(description="words to find it by")
+    notes: str = Field(description="what people wrote about it, plain text")
+
+
+class DesignChange(Request):
+    """Only the fields that are given, and not null, change."""
+
+    tags: Tags | None = None
+    notes: Notes | None = None
 
 
 class Metric(Reply):

@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from api.schemas.catalog import ModelKey, ModelRef, NewWorkloadShape, WorkloadShape
-from api.schemas.common import Reply, Request
+from api.schemas.common import Notes, Reply, Request, Tags
 from db.models import ExplorationState, Priority
+from dse.promote import PickKind
 from worker.ladder.build_events import Simulation
 from worker.ladder.promoting import DEFAULT_CALIBRATION, DEFAULT_SIMULATE
 
@@ -19,6 +20,14 @@ AreaModel = Literal["shipped", "latest"]
 VitisVersion = Annotated[str, Field(pattern=r"^20\d\d\.\d(\.\d)?$", max_length=8)]
 BoardName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100)]
 Count = Annotated[int, Field(ge=0, le=MAX_BUILDS)]
+ExplorationName = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=100,
+        description="what it is called; letters, digits and . _ + -, and no other exploration has it",
+    ),
+]
 
 
 class BuildBudget(Request):
@@ -56,6 +65,22 @@ class NewExploration(Request):
     vitis: VitisVersion | None = None
     board: BoardName | None = None
     area_model: AreaModel = "shipped"
+    name: ExplorationName | None = Field(
+        default=None, description="what it is called; null: made from the model and what of it is run"
+    )
+    tags: Tags = Field(default=[])
+    notes: Notes = ""
+    require_nodes: bool = Field(
+        default=False, description="refuse it (409) where a stage that it asks for has no node of the farm to run it"
+    )
+
+
+class ExplorationChange(Request):
+    """Only the fields that are given, and not null, change."""
+
+    name: ExplorationName | None = None
+    tags: Tags | None = None
+    notes: Notes | None = None
 
 
 class Objective(Reply):
@@ -81,6 +106,21 @@ class EstimateErrors(Reply):
     worst_design: str
 
 
+class Pick(Reply):
+    """A design of the front to look at first. The knee is the design farthest below the chord between the ends of the
+    front, latency and energy in log scale over its extent; where none is below it, the one of the least product of
+    both. Simulated designs are ranked by simulated latency as soon as there are any, else all by estimate.
+    """
+
+    kind: PickKind
+    design_id: str
+    number: int = Field(description="of the design in its exploration, from 0")
+    latency_us: float = Field(description="latency in us at `fidelity`")
+    fidelity: Literal["estimate", "simulate"] = Field(description="of `latency_us`, which ranked it")
+    estimate_us: float = Field(description="estimated latency in us")
+    energy_uj: float = Field(description="estimated energy in uJ of one run")
+
+
 class Exploration(Reply):
     """One search. `evaluated`, `feasible` and `front_size` count its designs, `promoted` those that went up to fidelity
     `simulate`, `simulated` those of them whose simulation has ended.
@@ -90,6 +130,9 @@ class Exploration(Reply):
     """
 
     id: str
+    name: str = Field(description="what it is called; no two have one name")
+    tags: list[str] = Field(description="words to find it by")
+    notes: str = Field(description="what people wrote about it, plain text")
     model: ModelRef
     workload: WorkloadShape
     platform: str
@@ -116,6 +159,17 @@ class Exploration(Reply):
     board: str | None
     area_model: str | None
     waiting: str | None = None
+    picks: list[Pick] = Field(description="fastest, knee and least energy of the front so far; empty without one")
+    distinct: int | None = Field(
+        default=None,
+        description="how many of the designs that can be built differ in estimated latency or energy: at most so many "
+        "are told apart by the search; null in lists",
+    )
+    warnings: list[str] = Field(
+        default=[],
+        description="stages that it asks for and that no node of the farm would run now, with the reason; empty once "
+        "it has ended, and in lists",
+    )
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None

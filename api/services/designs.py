@@ -45,6 +45,14 @@ def describe(session: Session, design_id: str) -> replies.Design:
     )
 
 
+def change(session: Session, who: Principal, design_id: str, body: replies.DesignChange) -> replies.Design:
+    """Set tags or notes. Raises NotFoundError, ForbiddenError."""
+    design, exploration = designs.with_exploration(session, design_id)
+    who.require_owner(exploration.owner, f"exploration {exploration.id}")
+    designs.relabel(session, design, body.model_dump(exclude_none=True))
+    return describe(session, design_id)
+
+
 def page(
     session: Session, exploration_id: str, after: int | None, limit: int, front: bool
 ) -> list[replies.DesignSummary]:

@@ -1,4 +1,4 @@
-"""Explorations: start, list, cancel, resume."""
+"""Explorations: start, list, cancel, resume, rename, delete."""
 
 from collections.abc import Sequence
 
@@ -12,28 +12,45 @@ from api.services.boards import check_board
 from api.services.shapes import explorations as shapes
 from compiler.platforms.platform import load_platform
 from db import models
-from db.repositories import calibrations, explorations, overview, queue
-from db.repositories.explorations import Counts
+from db.errors import ConflictError
+from db.repositories import builds, calibrations, explorations, naming, overview, queue
+from db.repositories.explorations import Counts, Label
 from dse.promote import error_distribution, relative_error
+from worker.comparison.comparing import needed_because
 from worker.farm import Farm
 from worker.ladder import exploring, flow
+from worker.ladder.reach import check_reach, unoffered
 
 
 def start(farm: Farm, session: Session, who: Principal, body: replies.NewExploration) -> replies.Exploration:
     """Store a new exploration and queue its first step.
 
-    Raises InvalidInputError, NotFoundError (the model), NotReadyError (the area model), QuotaError.
+    Raises InvalidInputError, NotFoundError (the model), NotReadyError (the area model, a node), QuotaError,
+    ConflictError (the name).
     """
     load_platform(body.platform)
     check_board(body.board, body.platform)
-    quotas.check_explorations(session, who)
-    workload = catalog.put_workload(session, body.model, body.workload)
+    if body.name is not None:
+        naming.check_name(body.name)
     options = body.model_dump(
         include={"seed", "sampler", "simulate", "calibration", "verify", "builds", "vitis", "board"}
     )
+    check_reach(options)
+    quotas.check_explorations(session, who)
+    if body.require_nodes and (missing := unoffered(session, options, body.platform)):
+        raise NotReadyError(f"{'; '.join(missing)}. Start it without require_nodes, and it waits there")
+    workload = catalog.put_workload(session, body.model, body.workload)
     options["area_model"] = _area_model(session, body)
     row = exploring.start(
-        farm, session, workload, body.platform, options, body.budget, priority=body.priority, owner=who.name
+        farm,
+        session,
+        workload,
+        body.platform,
+        options,
+        body.budget,
+        priority=body.priority,
+        owner=who.name,
+        label=Label(body.name, tuple(body.tags), body.notes),
     )
     return shape(session, row)
 
@@ -64,6 +81,34 @@ def resume(farm: Farm, session: Session, who: Principal, exploration_id: str) ->
     return shape(session, flow.resume(farm, session, exploration_id))
 
 
+def change(
+    session: Session, who: Principal, exploration_id: str, body: replies.ExplorationChange
+) -> replies.Exploration:
+    """Set name, tags or notes. Raises NotFoundError, ForbiddenError, ConflictError (the name)."""
+    _require_owner(session, who, exploration_id)
+    changes = body.model_dump(exclude_none=True)
+    if "name" in changes:
+        naming.check_name(changes["name"])
+    row = explorations.lock(session, exploration_id)
+    explorations.relabel(session, row, changes)
+    return shape(session, row)
+
+
+def remove(session: Session, who: Principal, exploration_id: str) -> None:
+    """Delete it with its designs, builds and events. Raises NotFoundError, ForbiddenError; ConflictError while anything
+    of it runs, or while a sweep compares with it.
+    """
+    _require_owner(session, who, exploration_id)
+    row = explorations.lock(session, exploration_id)
+    if row.state in models.ACTIVE_STATES:
+        raise ConflictError(f"{row.name} ({row.id}) is {row.state}; cancel it first")
+    if builds.has_open(session, row.id):
+        raise ConflictError(f"builds of {row.name} ({row.id}) have not ended; wait for them, or cancel them first")
+    if row.sweep_run_id is not None and (why := needed_because(session, row.sweep_run_id)):
+        raise ConflictError(f"{row.name} ({row.id}) can not be deleted: {why}")
+    explorations.delete(session, row.id)
+
+
 def _require_owner(session: Session, who: Principal, exploration_id: str) -> models.Exploration:
     row = explorations.get(session, exploration_id)
     who.require_owner(row.owner, f"exploration {exploration_id}")
@@ -73,7 +118,16 @@ def _require_owner(session: Session, who: Principal, exploration_id: str) -> mod
 def shape(session: Session, row: models.Exploration) -> replies.Exploration:
     """The reply for one exploration, its designs counted, with why nothing of it runs."""
     shaped = shape_all(session, [row])[row.id]
-    return shaped.model_copy(update={"waiting": _waiting(session, row)})
+    more = {
+        "waiting": _waiting(session, row),
+        "warnings": _warnings(session, row),
+        "distinct": overview.distinct(session, row.id),
+    }
+    return shaped.model_copy(update=more)
+
+
+def _warnings(session: Session, row: models.Exploration) -> list[str]:
+    return unoffered(session, row.options, row.platform) if row.state in models.ACTIVE_STATES else []
 
 
 def _waiting(session: Session, row: models.Exploration) -> str | None:
@@ -88,7 +142,13 @@ def shape_all(session: Session, rows: Sequence[models.Exploration]) -> dict[str,
     ids = [r.id for r in rows]
     counts = explorations.counts(session, ids)
     errors = _errors(session, ids)
-    return {r.id: shapes.exploration(r, counts.get(r.id, Counts()), error_distribution(errors[r.id])) for r in rows}
+    fronts: dict[str, list[overview.OnFront]] = {key: [] for key in ids}
+    for design in overview.fronts(session, ids):
+        fronts[design.exploration_id].append(design)
+    return {
+        r.id: shapes.exploration(r, counts.get(r.id, Counts()), error_distribution(errors[r.id]), fronts[r.id])
+        for r in rows
+    }
 
 
 def _errors(session: Session, exploration_ids: Sequence[str]) -> dict[str, list[tuple[str, float]]]:

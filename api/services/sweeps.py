@@ -19,6 +19,7 @@ from db.repositories import catalog as catalog_rows
 from db.repositories import comparisons, sweeps
 from db.types import utcnow
 from worker.farm import Farm
+from worker.ladder.reach import check_reach
 from worker.settings import Settings
 from worker.sweeps import sweep_runs
 from worker.sweeps.schedule import next_time
@@ -37,6 +38,7 @@ def add(session: Session, settings: Settings, who: Principal, body: replies.NewS
     matrix = _matrix(session, body.matrix)
     quotas.check_sweep(who, len(cells(matrix)))
     _check_boards(matrix, body.options.board)
+    check_reach(body.options.model_dump(mode="json"))
     row = sweeps.add(
         session,
         body.name,
@@ -68,6 +70,7 @@ def change(session: Session, settings: Settings, who: Principal, key: str, body:
     if _SECRET in given or row.webhook is None:
         row.options = {**row.options, _SECRET: body.webhook_secret}
     _check_boards(row.matrix, row.options.get("board"))
+    check_reach(row.options)
     _check_webhook(settings, row.webhook, row.options.get(_SECRET))
     session.flush()
     if given & {"cron", "zone", "enabled"}:

@@ -8,7 +8,7 @@ from rich.markup import escape
 from cli import options
 from cli.build_view import build_table, print_build, state_text
 from cli.errors import DONE, FAILED, NO
-from cli.output import console, emit_json, errors, write_log
+from cli.output import console, emit_json, emit_list, errors, write_log
 from cli.service import attach, look
 from compiler.errors import InvalidInputError
 
@@ -19,7 +19,7 @@ app = typer.Typer(help="Look at builds, their logs, and run them again.", no_arg
 
 State = Literal["blocked", "queued", "running", "done", "failed", "cancelled"]
 Stage = Literal["lower", "search", "simulate", "csim", "csynth", "cosim", "link", "measure", "calibrate"]
-BuildId = Annotated[str, typer.Argument(help="Its id, from `millrace build list`.", metavar="BUILD")]
+BuildId = Annotated[str, typer.Argument(help="Its id or the beginning of it.", metavar="BUILD")]
 
 
 @app.command("list")
@@ -27,12 +27,13 @@ def list_builds(
     state: Annotated[State | None, typer.Option(help="Only those in this state.")] = None,
     stage: Annotated[Stage | None, typer.Option(help="Only this stage.")] = None,
     queue: Annotated[str | None, typer.Option(help="Only of this queue, like csynth@2023.2.")] = None,
-    exploration: Annotated[str | None, typer.Option(help="Only of this exploration.")] = None,
-    design: Annotated[str | None, typer.Option(help="Only of this design.")] = None,
+    exploration: Annotated[str | None, typer.Option(help="Only of this exploration: id, name or latest.")] = None,
+    design: Annotated[str | None, typer.Option(help="Only of this design: id, number, EXPLORATION#NUMBER.")] = None,
     node: Annotated[str | None, typer.Option(help="Only what this node runs or ran.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 30,
     url: options.Url = None,
     as_json: options.Json = False,
+    as_csv: options.Csv = False,
 ) -> None:
     """The builds, newest first, with why the waiting ones wait.
 
@@ -40,16 +41,20 @@ def list_builds(
 
         millrace build list --state running
 
-        millrace build list --stage link --exploration exp_0abc
+        millrace build list --stage link --exploration latest
 
         millrace build list --state failed --limit 1000 --json | jq '.[].error'
     """
     given = {"state": state, "stage": stage, "queue": queue, "exploration": exploration, "design": design, "node": node}
     with look(url) as reader:
+        if exploration is not None:
+            given["exploration"] = reader.exploration(exploration).id
+        if design is not None:
+            given["design"] = reader.design(design).id
         found = reader.builds(limit, **{name: value for name, value in given.items() if value is not None})
-    if as_json:
-        emit_json(found)
-    elif found:
+    if emit_list(found, as_json, as_csv):
+        return
+    if found:
         console.print(build_table(found))
     else:
         console.print("there are no such builds")
@@ -95,6 +100,7 @@ def log(
             raise InvalidInputError("--follow prints text as it comes; leave out --json and --attempt")
         raise typer.Exit(_follow(build, url))
     with look(url) as reader:
+        build = reader.build(build).id
         text = reader.build_log(build, attempt)
     if as_json:
         emit_json({"build": build, "attempt": attempt, "log": text})
@@ -104,6 +110,7 @@ def log(
 
 def _follow(build: str, url: str | None) -> int:
     with attach(url) as client:
+        build = client.build(build).id
         for text in client.follow_log(build):
             write_log(text)
         found = client.build(build)
@@ -128,7 +135,7 @@ def retry(build: BuildId, url: options.Url = None, as_json: options.Json = False
         millrace build retry bld_0abc && millrace build log bld_0abc --follow
     """
     with attach(url) as client:
-        _tell(client.retry_build(build), as_json)
+        _tell(client.retry_build(client.build(build).id), as_json)
 
 
 @app.command("cancel")
@@ -140,7 +147,7 @@ def cancel(build: BuildId, url: options.Url = None, as_json: options.Json = Fals
         millrace build cancel bld_0abc
     """
     with attach(url) as client:
-        _tell(client.cancel_build(build), as_json)
+        _tell(client.cancel_build(client.build(build).id), as_json)
 
 
 @app.command("clone")
@@ -166,7 +173,7 @@ def clone(
     if not changes:
         raise InvalidInputError("say what is to be different: --vitis, --clock, --target or --board")
     with attach(url) as client:
-        _tell(client.clone_build(build, changes), as_json)
+        _tell(client.clone_build(client.build(build).id, changes), as_json)
 
 
 def _tell(build: "Build", as_json: bool) -> None:

@@ -14,6 +14,7 @@ from cli import options
 from cli.errors import DONE, NO
 from cli.grouped import grouped
 from cli.output import console, emit_json, number, table
+from cli.service import announce
 from cli.sources import any_source_of
 from cli.stages import Stages
 from compiler.errors import InvalidInputError
@@ -21,6 +22,8 @@ from compiler.options import FifoEffort, Knobs, Workload
 
 if TYPE_CHECKING:
     from compiler.analysis.estimate import Estimate
+    from compiler.frontend.bundle import Bundle
+    from compiler.platforms.platform import Platform as PlatformModel
 
 KnobsFile = Annotated[
     Path | None,
@@ -61,7 +64,9 @@ def compile_(
 ) -> None:
     """Compile MODEL to a design directory: IR, HLS C++, packed parameters, host program, metrics.
 
-    Exit code 1: the design was written, but exceeds the platform's budget.
+    A knob that --set gives a value that no search tries is compiled, and said to be so with what it costs; one that can
+    not be, or would do nothing, is refused with its range. Exit code 1: the design was written, but exceeds the
+    platform's budget.
 
     Examples:
 
@@ -96,12 +101,22 @@ def compile_(
         else:
             workload = network.workload(model)
         bundle = import_model(source, workload, settings.bundle_dir, stages.start)
+        if assignments:
+            _advise(bundle, knobs, assignments, board)
         estimate = compile_design(bundle, knobs, board, out, stages.start, fifo_effort, start)
     if as_json:
         emit_json({"directory": str(out), **read_design(out)})
     else:
         _show(estimate, read_design(out), out)
     raise typer.Exit(DONE if estimate.feasible else NO)
+
+
+def _advise(bundle: "Bundle", knobs: Knobs, assignments: list[str], board: "PlatformModel") -> None:
+    """Say what becomes of knobs that no search would set so. Raises InvalidInputError for what does nothing."""
+    from dse.advice import advise
+
+    for text in advise(bundle.graph, knobs, set_names(assignments), board):
+        announce(text)
 
 
 def _around(start: Path | None) -> dict[str, Any]:
@@ -124,6 +139,11 @@ def read_knobs(file: Path | None, assignments: list[str], given: dict[str, Any] 
         return Knobs.from_json(data)
     except (TypeError, KeyError, AttributeError) as error:
         raise InvalidInputError(f"the knobs {data} have a value of a wrong type: {error}") from error
+
+
+def set_names(assignments: list[str]) -> list[str]:
+    """The knobs that `--set` names."""
+    return [setting.partition("=")[0] for setting in assignments]
 
 
 def _knobs_of(file: Path) -> dict[str, Any]:

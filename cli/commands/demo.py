@@ -1,5 +1,6 @@
 """`millrace demo`: the whole way once, on a real network: search, front, designs proved against PyTorch."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -7,13 +8,11 @@ import typer
 
 from cli import options
 from cli.commands.explore import follow_to_end, print_result
-from cli.front import ends_and_knee
 from cli.output import console, errors, table, verdict_word
 from cli.replies import Reader
 from cli.service import Connection, connect, look
 
 if TYPE_CHECKING:
-    from api.schemas.designs import DesignSummary
     from api.schemas.explorations import Exploration
 
 _REQUEST: dict[str, Any] = {
@@ -51,7 +50,7 @@ def _show(reader: Reader, exploration: "Exploration", address: str | None, as_js
     code = print_result(reader, exploration, as_json)
     front = reader.front(exploration.id)
     if front and not as_json:
-        _print_verdicts(reader, front)
+        _print_verdicts(reader, dict.fromkeys(pick.design_id for pick in exploration.picks))
         _print_address(address)
     return code
 
@@ -65,7 +64,7 @@ def _explore(connection: Connection, stored: "Exploration | None", quiet: bool) 
     errors.print("exploring one GPT-2 (124M) block: decode, context 64, W4A8, Alveo U55C; Ctrl-C keeps what is done")
     errors.print(f"watch it in the dashboard meanwhile: {connection.client.address}")
     if stored is None:
-        identifier = connection.client.explore(_REQUEST, str(uuid4()))
+        identifier = connection.client.explore(_REQUEST, str(uuid4())).id
     else:
         identifier = stored.id
         connection.client.resume(identifier)
@@ -73,8 +72,8 @@ def _explore(connection: Connection, stored: "Exploration | None", quiet: bool) 
     return follow_to_end(connection, identifier, quiet)
 
 
-def _print_verdicts(reader: Reader, front: list["DesignSummary"]) -> None:
-    rows = [row for design in ends_and_knee(front) for row in _verdict_rows(reader, design)]
+def _print_verdicts(reader: Reader, designs: Iterable[str]) -> None:
+    rows = [row for design in designs for row in _verdict_rows(reader, design)]
     columns = (
         "design",
         "output",
@@ -87,14 +86,14 @@ def _print_verdicts(reader: Reader, front: list["DesignSummary"]) -> None:
     console.print(table("C simulation of the emitted C++ against PyTorch", columns, rows))
 
 
-def _verdict_rows(reader: Reader, design: "DesignSummary") -> list[tuple[str, ...]]:
-    verdicts = [b.verdict for b in reader.design(design.id).builds if b.stage == "csim" and b.verdict]
+def _verdict_rows(reader: Reader, design: str) -> list[tuple[str, ...]]:
+    verdicts = [b.verdict for b in reader.design(design).builds if b.stage == "csim" and b.verdict]
     if not verdicts:
-        return [(design.id, "", "", "", "", "", verdict_word(None))]
+        return [(design, "", "", "", "", "", verdict_word(None))]
     verdict = verdicts[0]  # the newest build comes first
     return [
         (
-            design.id,
+            design,
             output["name"],
             f"{output['max_rel_error']:.2g}",
             f"{output['rms_rel_error']:.2g}",

@@ -16,7 +16,7 @@ from cli.build_view import ladder_table
 from cli.fidelity_view import fidelity_table, provenance
 from cli.output import console, emit_json, errors, number, table
 from cli.replies import ENDED
-from cli.service import connect, look
+from cli.service import connect, look, operate
 from cli.unpack import unpack
 from compiler.errors import InvalidInputError, ToolError
 
@@ -28,16 +28,18 @@ app = typer.Typer(help="Show and export designs.", no_args_is_help=True)
 
 _POLL_S = 0.2
 
-DesignId = Annotated[str, typer.Argument(help="Its id, from `millrace pareto`.", metavar="DESIGN")]
-
 
 @app.command("show")
-def show(design: DesignId, url: options.Url = None, as_json: options.Json = False) -> None:
+def show(design: options.DesignKey, url: options.Url = None, as_json: options.Json = False) -> None:
     """A design: every metric at all its fidelities, knobs, and how far up the ladder it is.
 
     Examples:
 
         millrace design show dsg_0abc
+
+        millrace design show 915
+
+        millrace design show gpt2-decode-64-w4a8#915
     """
     with look(url) as reader:
         found = reader.design(design)
@@ -49,7 +51,7 @@ def show(design: DesignId, url: options.Url = None, as_json: options.Json = Fals
 
 @app.command("export")
 def export(
-    design: DesignId,
+    design: options.DesignKey,
     out: options.Output,
     url: options.Url = None,
     as_json: options.Json = False,
@@ -59,16 +61,42 @@ def export(
     Examples:
 
         millrace design export dsg_0abc --out d && millrace csim d
+
+        millrace design export latest#915 --out d
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InvalidInputError(f"{out} exists and is not empty; name another directory")
     with connect(url) as connection:
-        _compile(connection.client, design)
-        _unpack(connection.client, design, out)
+        found = connection.client.design(design).id
+        _compile(connection.client, found)
+        _unpack(connection.client, found, out)
     if as_json:
-        emit_json({"directory": str(out), "design": design})
+        emit_json({"directory": str(out), "design": found})
     else:
         console.print(f"written to {out}; next: millrace csim {out}")
+
+
+@app.command("edit")
+def edit(
+    design: options.DesignKey,
+    tag: Annotated[list[str] | None, typer.Option(help="A word to find it by; may be repeated; replaces all.")] = None,
+    notes: Annotated[str | None, typer.Option(help="What is written on it.", metavar="TEXT")] = None,
+    url: options.Url = None,
+    as_json: options.Json = False,
+) -> None:
+    """Write tags or notes on a design. Without --server this needs no running service. An empty --tag takes all away.
+
+    Examples:
+
+        millrace design edit latest#915 --tag candidate --notes "for the demo board"
+    """
+    changes = options.label_changes({"tags": tag, "notes": notes}, "--tag or --notes")
+    with operate(url) as operator:
+        found = operator.change_design(operator.design(design).id, changes)
+    if as_json:
+        emit_json(found)
+    else:
+        _print(found)
 
 
 def _compile(client: "Client", design: str) -> None:
@@ -117,6 +145,10 @@ class _Stream(io.RawIOBase):
 def _print(design: "Design") -> None:
     place = "on the front" if design.on_front else "feasible" if design.feasible else "infeasible"
     console.print(f"[bold]{design.id}[/]  number {design.number} of {design.exploration_id}, {place}")
+    if design.tags:
+        console.print(f"tags: {' '.join(design.tags)}", markup=False)
+    if design.notes:
+        console.print(design.notes, markup=False)
     if design.metrics:
         console.print(fidelity_table(design.metrics, design.differences))
         console.print(provenance(design.metrics))

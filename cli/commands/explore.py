@@ -7,14 +7,14 @@ from uuid import uuid4
 import typer
 from rich.markup import escape
 
-from cli import options
+from cli import complete, options
 from cli.commands.model import default_name, require_model
 from cli.errors import DONE, FAILED, NO, InterruptedExplorationError
 from cli.front import print_front
 from cli.grouped import grouped
 from cli.output import console, emit_json, errors
 from cli.replies import ENDED, Reader
-from cli.service import Connection, connect
+from cli.service import Connection, announce, connect
 from cli.watch import follow
 from compiler.errors import InvalidInputError
 from compiler.frontend.inputs.source import format_of
@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 
 Model = Annotated[
     str | None,
-    typer.Argument(help="Built-in name, stored model, or path to a config.json, .onnx or .mlir.", metavar="MODEL"),
+    typer.Argument(
+        help="Built-in name, stored model, or path to a config.json, .onnx or .mlir.",
+        metavar="MODEL",
+        autocompletion=complete.models,
+    ),
 ]
 
 
@@ -40,7 +44,14 @@ def explore(
     sampler: Annotated[str, typer.Option(help="nsga2, tpe, qmc or random.")] = "nsga2",
     depth: options.Depth,
     priority: options.Priority = "normal",
-    resume: Annotated[str | None, typer.Option(help="Go on with this exploration.", metavar="ID")] = None,
+    label: options.Label,
+    require_nodes: Annotated[
+        bool, typer.Option("--require-nodes", help="Refuse stages that no node of the farm would run now.")
+    ] = False,
+    resume: Annotated[
+        str | None,
+        typer.Option(help="Go on with this exploration.", metavar="EXPLORATION", autocompletion=complete.explorations),
+    ] = None,
     detach: Annotated[bool, typer.Option("--detach/--follow", help="Print the id and leave.")] = False,
     url: options.Url = None,
     as_json: options.Json = False,
@@ -54,20 +65,20 @@ def explore(
 
         millrace explore ./config.json --phase prefill --seq 128 --precision f32 --detach
 
-        millrace explore gpt2 --csynth 8 --cosim 2 --vitis 2023.2 --priority high
+        millrace explore gpt2 --csynth 8 --cosim 2 --vitis 2023.2 --priority high --name gpt2-on-vitis --tag paper
 
-        millrace explore --resume exp_0abc
+        millrace explore --resume latest
     """
     if (model is None) == (resume is None):
-        raise InvalidInputError("name a MODEL to explore, or an exploration to go on with: --resume ID")
+        raise InvalidInputError("name a MODEL to explore, or an exploration to go on with: --resume EXPLORATION")
     workload = network.request()
     with connect(url) as connection:
         if detach and connection.temporary:
             raise InvalidInputError("--detach needs a service that stays: start one with `millrace up` first")
         client = connection.client
         if resume is not None:
-            client.resume(resume)
-            identifier = resume
+            started = client.exploration(resume)
+            client.resume(started.id)
         else:
             request = {
                 "model": model_reference(client, model or ""),
@@ -77,13 +88,17 @@ def explore(
                 "seed": seed,
                 "sampler": sampler,
                 "priority": priority,
+                "require_nodes": require_nodes,
                 **depth.request(),
+                **label.request(),
             }
-            identifier = client.explore(request, str(uuid4()))
+            started = client.explore(request, str(uuid4()))
+        for warning in started.warnings:
+            announce(warning)
         if detach:
-            _show_detached(client, identifier, as_json)
+            _show_detached(client, started.id, as_json)
             return
-        exploration = follow_to_end(connection, identifier, quiet=as_json)
+        exploration = follow_to_end(connection, started.id, quiet=as_json)
         code = print_result(client, exploration, as_json)
     raise typer.Exit(code)
 
@@ -141,9 +156,9 @@ def _csim_error(reader: Reader, design: str) -> str:
 
 
 def _show_detached(client: "Client", exploration: str, as_json: bool) -> None:
+    found = client.exploration(exploration)
     if as_json:
-        emit_json(client.exploration(exploration))
+        emit_json(found)
         return
-    console.print(
-        f"{exploration} is queued; watch it at {client.address} or with: millrace explore --resume {exploration}"
-    )
+    how = f"watch it at {client.address} or with: millrace explore --resume {found.id}"
+    console.print(f"{found.name} ({found.id}) is queued; {how}", markup=False)

@@ -9,7 +9,7 @@ from rich.live import Live
 from cli import options
 from cli.commands import backup, join, key
 from cli.farm_view import farm_view
-from cli.output import console, emit_json, table
+from cli.output import console, emit_json, emit_list, table
 from cli.service import look, operate
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def set_licence(
 
 
 @licence.command("list")
-def list_licences(url: options.Url = None, as_json: options.Json = False) -> None:
+def list_licences(url: options.Url = None, as_json: options.Json = False, as_csv: options.Csv = False) -> None:
     """Tokens of every licence, and how many are in use. A licence that is not listed is not counted.
 
     Examples:
@@ -147,9 +147,7 @@ def list_licences(url: options.Url = None, as_json: options.Json = False) -> Non
     """
     with look(url) as reader:
         found = reader.farm().licences
-    if as_json:
-        emit_json(found)
-    else:
+    if not emit_list(found, as_json, as_csv):
         rows = [(x.feature, str(x.used), str(x.tokens)) for x in found]
         console.print(table("", ("licence", ">in use", ">tokens"), rows))
 
@@ -159,6 +157,7 @@ def audit(
     limit: Annotated[int, typer.Option(min=1, max=100_000, help="At most so many.")] = 50,
     url: options.Url = None,
     as_json: options.Json = False,
+    as_csv: options.Csv = False,
 ) -> None:
     """Who changed what, and who was not allowed to; newest first.
 
@@ -170,8 +169,7 @@ def audit(
     """
     with operate(url) as operator:
         found = operator.audit(limit)
-    if as_json:
-        emit_json(found)
+    if emit_list(found, as_json, as_csv):
         return
     rows = [
         (f"{e.at:%Y-%m-%d %H:%M:%S}", e.who or "-", e.address, e.action, e.target or "", _refused(e)) for e in found

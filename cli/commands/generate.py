@@ -1,23 +1,37 @@
 """`millrace generate`: tokens from the whole network on a board, compared with PyTorch."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from cli import options
+from cli import complete, options
 from cli.commands.compile import Assignments, KnobsFile, read_knobs
 from cli.errors import DONE, NO
 from cli.output import console, emit_json, errors, number
 from cli.prompts import Tokenizer, read_prompt
+from cli.service import look
 from cli.sources import source_of
 from cli.stages import Stages
+from compiler.errors import InvalidInputError
+from compiler.frontend.models.config import BUILT_IN
 
 if TYPE_CHECKING:
     from compiler.generation import Generation, Prepared
+    from compiler.options import Precision
+
+
+Model = Annotated[
+    str | None,
+    typer.Argument(
+        help=f"Built-in name ({', '.join(BUILT_IN)}), stored model, or path to a config.json.",
+        autocompletion=complete.models,
+    ),
+]
 
 
 class BoardName(StrEnum):
@@ -27,7 +41,16 @@ class BoardName(StrEnum):
 
 
 def generate(
-    model: options.Model,
+    model: Model = None,
+    design: Annotated[
+        str | None,
+        typer.Option(
+            help="A design of an exploration (latest#915): its knobs, and its model, precision and board where these "
+            "are not given.",
+            metavar="DESIGN",
+            autocompletion=complete.designs,
+        ),
+    ] = None,
     tokens: Annotated[int, typer.Option(min=1, help="How many to generate.")] = 16,
     layers: Annotated[int | None, typer.Option(min=1, help="Only the first layers.", show_default="all")] = None,
     board: Annotated[BoardName, typer.Option(help="What runs the kernels.")] = BoardName.SIMULATED,
@@ -41,13 +64,20 @@ def generate(
     length: Annotated[
         int | None, typer.Option(min=2, help="Context of the decode design.", show_default="what is needed")
     ] = None,
-    precision: options.Precision = options.PrecisionName.W4A8,
-    platform: options.PlatformFile = "u55c",
+    precision: Annotated[
+        options.PrecisionName | None,
+        typer.Option(help="Number formats of weights and activations.", show_default="w4a8, or the design's"),
+    ] = None,
+    platform: Annotated[
+        str | None,
+        typer.Option(help="The board, or a .toml file that describes one.", show_default="u55c, or the design's"),
+    ] = None,
     knobs_file: KnobsFile = None,
     assignments: Assignments = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Also write what a real board needs.", metavar="DIR")
     ] = None,
+    url: options.Url = None,
     as_json: options.Json = False,
 ) -> None:
     """Generate tokens with MODEL: every layer through one block design, embedding and head on the host.
@@ -64,17 +94,23 @@ def generate(
         millrace generate ./my-llama --prompt "Once upon a time" --layers 4
 
         millrace generate gpt2 --layers 1 --prompt 464,3290 --precision f32 --json
+
+        millrace generate --design latest#915 --layers 2
     """
     from compiler.frontend.models.config import resolve_model
     from compiler.generation import GenerateOptions, copy_for_board, prepare
     from compiler.platforms.platform import named_platform
     from worker.settings import Settings
 
-    knobs, target, settings = read_knobs(knobs_file, assignments or []), named_platform(platform), Settings()
+    asked = _asked(design, url, knobs_file)
+    if (model := model or asked.model) is None:
+        raise InvalidInputError("name a MODEL, or a design of an exploration with --design")
+    knobs, settings = read_knobs(knobs_file, assignments or [], asked.knobs), Settings()
+    target = named_platform(platform or asked.platform)
     with source_of(model, settings) as source:
         tokenizer = Tokenizer.find(source)
         ids = read_prompt(prompt, seed, resolve_model(source).config.vocab_size, tokenizer)
-        wanted = GenerateOptions(ids, tokens, layers, length, precision.value)
+        wanted = GenerateOptions(ids, tokens, layers, length, asked.precision if precision is None else precision.value)
         with Stages(quiet=as_json) as stages:
             prepared = prepare(source, wanted, knobs, target, settings.bundle_dir, stages.start)
     generation = _run(prepared, board, as_json)
@@ -86,6 +122,27 @@ def generate(
     else:
         _show(generation, prepared, tokenizer, out)
     raise typer.Exit(DONE if generation.passed else NO)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What holds where no option says otherwise: of a design, or the usual."""
+
+    model: str | None = None
+    knobs: dict[str, Any] | None = None
+    precision: "Precision" = "w4a8"
+    platform: str = "u55c"
+
+
+def _asked(design: str | None, url: str | None, knobs_file: Path | None) -> _Asked:
+    if design is None:
+        return _Asked()
+    if knobs_file is not None:
+        raise InvalidInputError("a design has its knobs: leave out --knobs, or --design")
+    with look(url) as reader:
+        found = reader.design(design)
+        of = reader.exploration(found.exploration_id)
+    return _Asked(of.model.name, found.knobs, cast("Precision", of.workload.precision), of.platform)
 
 
 def _run(prepared: "Prepared", board: BoardName, quiet: bool) -> "Generation":

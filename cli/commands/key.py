@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from cli import options
-from cli.output import console, emit_json, errors, table
+from cli.output import console, emit_json, emit_list, errors, table
 from cli.service import operate
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def add(
 
 
 @app.command("list")
-def list_keys(url: options.Url = None, as_json: options.Json = False) -> None:
+def list_keys(url: options.Url = None, as_json: options.Json = False, as_csv: options.Csv = False) -> None:
     """All keys, without their secrets.
 
     Examples:
@@ -76,8 +76,7 @@ def list_keys(url: options.Url = None, as_json: options.Json = False) -> None:
     """
     with operate(url) as operator:
         found = operator.keys()
-    if as_json:
-        emit_json(found)
+    if emit_list(found, as_json, as_csv):
         return
     rows = [(k.name, k.role, f"mlr_{k.prefix}_…", _state(k), _day(k.last_used_at), _bounds(k)) for k in found]
     console.print(table("", ("name", "role", "key", "state", "last used", "bounds"), rows))

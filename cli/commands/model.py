@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from cli import options
-from cli.output import console, emit_json, table
+from cli.output import console, emit_json, emit_list, table
 from cli.service import connect, look
 from compiler.errors import InvalidInputError
 from compiler.frontend.inputs.source import format_of, model_name
@@ -42,7 +42,7 @@ def add(
 
 
 @app.command("list")
-def list_models(url: options.Url = None, as_json: options.Json = False) -> None:
+def list_models(url: options.Url = None, as_json: options.Json = False, as_csv: options.Csv = False) -> None:
     """The built-in and the stored networks.
 
     Examples:
@@ -51,8 +51,7 @@ def list_models(url: options.Url = None, as_json: options.Json = False) -> None:
     """
     with look(url) as reader:
         models = reader.models()
-    if as_json:
-        emit_json(models)
+    if emit_list(models, as_json, as_csv):
         return
     rows = [(m.name, m.id, m.kind, f"{m.created_at:%Y-%m-%d %H:%M}") for m in models]
     console.print(table("", ("name", "id", "kind", "since"), rows))

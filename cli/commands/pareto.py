@@ -3,10 +3,11 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 
-from cli import options
+from cli import complete, options
 from cli.commands.explore import print_result
-from cli.output import console, emit_json, table
+from cli.output import console, emit_list, table
 from cli.service import look
 from compiler.frontend.inputs.source import is_format
 
@@ -16,10 +17,16 @@ if TYPE_CHECKING:
 
 def pareto(
     exploration: Annotated[
-        str | None, typer.Argument(help="Its id; without one, all explorations are listed.", metavar="[EXPLORATION]")
+        str | None,
+        typer.Argument(
+            help="Its id or the beginning of it, its name, or latest; without one, all explorations are listed.",
+            metavar="[EXPLORATION]",
+            autocompletion=complete.explorations,
+        ),
     ] = None,
     url: options.Url = None,
     as_json: options.Json = False,
+    as_csv: options.Csv = False,
 ) -> None:
     """Show the Pareto front of an exploration: table and plot.
 
@@ -28,21 +35,27 @@ def pareto(
 
         millrace pareto
 
+        millrace pareto latest
+
+        millrace pareto latest --csv > front.csv
+
         millrace pareto exp_0abc --json
     """
     with look(url) as reader:
         if exploration is not None:
             found = reader.exploration(exploration)
+            if as_csv and emit_list(reader.front(found.id), as_json, as_csv):
+                return
             raise typer.Exit(print_result(reader, found, as_json))
         explorations = reader.explorations()
-    if as_json:
-        emit_json(explorations)
+    if emit_list(explorations, as_json, as_csv):
         return
     if not explorations:
         console.print("there are no explorations yet; start one: millrace explore gpt2")
         return
     rows = [
         (
+            e.name,
             e.id,
             e.model.name,
             workload_text(e),
@@ -50,10 +63,13 @@ def pareto(
             e.state,
             f"{e.evaluated}/{e.budget}",
             str(e.front_size),
+            " ".join(map(escape, e.tags)),
         )
         for e in explorations
     ]
-    console.print(table("", ("exploration", "model", "workload", "platform", "state", ">designs", ">front"), rows))
+    console.print(
+        table("", ("name", "id", "model", "workload", "platform", "state", ">designs", ">front", "tags"), rows)
+    )
 
 
 def workload_text(exploration: "Exploration") -> str:

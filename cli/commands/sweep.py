@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import uuid4
@@ -10,12 +11,14 @@ from uuid import uuid4
 import typer
 from rich.markup import escape
 
-from cli import options
+from cli import complete, options
 from cli.commands.explore import model_reference
 from cli.errors import DONE, FAILED, NO
 from cli.grouped import grouped
-from cli.output import console, emit_json, errors
+from cli.output import console, emit_json, emit_list, errors
 from cli.service import connect, look
+from cli.sweep_files import junit as junit_of
+from cli.sweep_files import summary as summary_of
 from cli.sweep_view import history_view, local_time, mark, run_view, sweeps_table
 from compiler.errors import InvalidInputError
 
@@ -32,7 +35,7 @@ _POLL_SECONDS = 1.0
 _RUN_ID = re.compile(r"run_[0-9a-z]{18}")
 _CODES = {"same": DONE, "changed": DONE, "regressed": NO, "failed": FAILED, "cancelled": FAILED}
 
-Name = Annotated[str, typer.Argument(help="Name or id of the sweep.", metavar="NAME")]
+Name = Annotated[str, typer.Argument(help="Name or id of the sweep.", metavar="NAME", autocompletion=complete.sweeps)]
 WebhookSecret = Annotated[
     str | None,
     typer.Option(help="Signs these calls (HMAC-SHA256).", envvar="MILLRACE_WEBHOOK_SECRET", metavar="SECRET"),
@@ -136,7 +139,7 @@ def add(
 
 
 @app.command("list")
-def list_sweeps(url: options.Url = None, as_json: options.Json = False) -> None:
+def list_sweeps(url: options.Url = None, as_json: options.Json = False, as_csv: options.Csv = False) -> None:
     """All sweeps with how their last run went and when the next one is.
 
     Examples:
@@ -145,9 +148,9 @@ def list_sweeps(url: options.Url = None, as_json: options.Json = False) -> None:
     """
     with look(url) as reader:
         found = reader.sweeps()
-    if as_json:
-        emit_json(found)
-    elif found:
+    if emit_list(found, as_json, as_csv):
+        return
+    if found:
         console.print(sweeps_table(found))
     else:
         console.print('there are no sweeps yet; make one: millrace sweep add nightly --cron "0 3 * * *" --model gpt2')
@@ -188,6 +191,12 @@ def is_run(key: str) -> bool:
 def run(
     name: Name,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait for its end and print the comparison.")] = False,
+    junit: Annotated[
+        Path | None, typer.Option(help="With --wait: write JUnit's XML here, a case an exploration.", metavar="FILE")
+    ] = None,
+    summary: Annotated[
+        Path | None, typer.Option(help="With --wait: write the comparison here as Markdown.", metavar="FILE")
+    ] = None,
     url: options.Url = None,
     as_json: options.Json = False,
 ) -> None:
@@ -198,8 +207,12 @@ def run(
 
         millrace sweep run nightly --wait
 
+        millrace sweep run nightly --wait --junit sweep.xml --summary sweep.md
+
         0 3 * * * millrace sweep run nightly --wait --json > /var/log/millrace-sweep.json
     """
+    if (junit or summary) and not wait:
+        raise InvalidInputError("--junit and --summary are of a run that has ended: give --wait too")
     with connect(url) as connection:
         client = connection.client
         started = client.run_sweep(name, str(uuid4()))
@@ -210,6 +223,10 @@ def run(
                 console.print(f"{started.id} has started; look at it with: millrace sweep show {started.id}")
             return
         ended = _follow(client, started)
+    if junit is not None:
+        junit.write_text(junit_of(ended), encoding="utf-8")
+    if summary is not None:
+        summary.write_text(summary_of(ended), encoding="utf-8")
     _print_run(ended, as_json)
     raise typer.Exit(_CODES[ended.state])
 

@@ -1,6 +1,6 @@
 """Designs and their metrics."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,6 +62,8 @@ def add(session: Session, exploration_id: str, designs: Sequence[NewDesign]) -> 
             "reason": d.reason,
             "on_front": False,
             "flags": d.flags,
+            "tags": [],
+            "notes": "",
             "seconds": d.seconds,
             "created_at": now,
         }
@@ -128,7 +130,7 @@ def _discard_without_builds(session: Session, exploration_id: str) -> None:
 def _copied(design: Design, exploration_id: str, number: int) -> dict[str, Any]:
     row = {column.name: getattr(design, column.name) for column in Design.__table__.columns}
     own = {"id": new_id("dsg"), "exploration_id": exploration_id, "number": number, "created_at": utcnow()}
-    return row | own | {"simulated_us": None, "deadlock": None}
+    return row | own | {"simulated_us": None, "deadlock": None, "tags": [], "notes": ""}
 
 
 def _copy_estimates(session: Session, from_exploration: str, ids: Sequence[str]) -> None:
@@ -154,6 +156,13 @@ def set_simulated(
 def set_flags(session: Session, design_id: str, flags: list[dict[str, Any]]) -> None:
     """Make these all flags of the design."""
     get(session, design_id).flags = flags
+    session.flush()
+
+
+def relabel(session: Session, design: Design, changes: Mapping[str, Any]) -> None:
+    """Set what is given of `tags` and `notes`."""
+    for name, value in changes.items():
+        setattr(design, name, value)
     session.flush()
 
 

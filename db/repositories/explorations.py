@@ -1,16 +1,44 @@
 """Explorations: their rows, their state, their counts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, case, func, select
+import sqlalchemy as sql
+from sqlalchemy import Select, case, func, or_, select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, lazyload
 
 from db.errors import NotFoundError
 from db.ids import new_id
-from db.models import ACTIVE_STATES, Build, Design, Exploration, ExplorationState, Priority, Workload
+from db.models import (
+    ACTIVE_STATES,
+    Artifact,
+    Build,
+    Calibration,
+    Design,
+    Event,
+    Exploration,
+    ExplorationState,
+    Metric,
+    Priority,
+    Workload,
+)
+from db.repositories import naming
+from db.repositories._statements import insert_or_ignore
 from db.types import utcnow
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What people write on an exploration; without a name one is made."""
+
+    name: str | None = None
+    tags: tuple[str, ...] = ()
+    notes: str = ""
+
+
+UNLABELLED = Label()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,24 +65,63 @@ def add(
     priority: Priority = "normal",
     owner: str | None = None,
     sweep_run_id: str | None = None,
+    label: Label = UNLABELLED,
 ) -> Exploration:
-    """Store a new one, queued."""
-    exploration = Exploration(
-        id=new_id("exp"),
-        workload_id=workload.id,
-        workload=workload,
-        platform=platform,
-        objectives=objectives,
-        options=options,
-        budget=budget,
-        state="queued",
-        priority=priority,
-        owner=owner,
-        sweep_run_id=sweep_run_id,
+    """Store a new one, queued; where its label has no name, one is made. Raises ConflictError for a name that is
+    taken.
+    """
+    row = {
+        "id": new_id("exp"),
+        "tags": list(label.tags),
+        "notes": label.notes,
+        "workload_id": workload.id,
+        "platform": platform,
+        "objectives": objectives,
+        "options": options,
+        "budget": budget,
+        "state": "queued",
+        "priority": priority,
+        "owner": owner,
+        "sweep_run_id": sweep_run_id,
+    }
+    while not insert_or_ignore(session, Exploration, row | {"name": label.name or naming.made_name(session, workload)}):
+        if label.name is not None:
+            raise naming.taken(label.name)
+    return session.get_one(Exploration, row["id"])
+
+
+def relabel(session: Session, exploration: Exploration, changes: Mapping[str, Any]) -> None:
+    """Set what is given of `name`, `tags` and `notes` of a locked exploration. Raises ConflictError for a name that is
+    taken.
+    """
+    for field, value in changes.items():
+        setattr(exploration, field, value)
+    try:
+        session.flush()
+    except IntegrityError as error:
+        raise naming.taken(changes["name"]) from error
+
+
+def delete(session: Session, exploration_id: str) -> None:
+    """Remove a locked exploration with its designs, builds, metrics, files' rows and events. The contents of files
+    that no other row names are `worker.backup.collecting`'s.
+    """
+    own_designs = select(Design.id).where(Design.exploration_id == exploration_id)
+    own_builds = select(Build.id).where(or_(Build.exploration_id == exploration_id, Build.design_id.in_(own_designs)))
+    of_calibrations = sql.update(Calibration).where(Calibration.build_id.in_(own_builds)).values(build_id=None)
+    statements: tuple[Any, ...] = (
+        sql.delete(Metric).where(or_(Metric.design_id.in_(own_designs), Metric.build_id.in_(own_builds))),
+        sql.delete(Artifact).where(or_(Artifact.design_id.in_(own_designs), Artifact.build_id.in_(own_builds))),
+        of_calibrations,
+        sql.update(Build).where(Build.id.in_(own_builds)).values(after_id=None),
+        sql.delete(Build).where(or_(Build.exploration_id == exploration_id, Build.design_id.in_(own_designs))),
+        sql.delete(Design).where(Design.exploration_id == exploration_id),
+        sql.delete(Event).where(Event.exploration_id == exploration_id),
+        sql.delete(Exploration).where(Exploration.id == exploration_id),
     )
-    session.add(exploration)
-    session.flush()
-    return exploration
+    for statement in statements:
+        session.execute(statement, execution_options={"synchronize_session": False})
+    session.expire_all()
 
 
 def get(session: Session, exploration_id: str) -> Exploration:

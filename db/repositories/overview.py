@@ -45,6 +45,35 @@ class Rated(NamedTuple):
     simulated_us: float
 
 
+class OnFront(NamedTuple):
+    """A design of a front, as far as is needed to choose one of it."""
+
+    exploration_id: str
+    id: str
+    number: int
+    latency_us: float
+    simulated_us: float | None
+    energy_uj: float
+
+
+def fronts(session: Session, exploration_ids: Collection[str]) -> list[OnFront]:
+    """The designs of the fronts of these explorations, in order of evaluation."""
+    columns = (Design.exploration_id, Design.id, Design.number)
+    query = select(*columns, Design.latency_us, Design.simulated_us, Design.energy_uj)
+    query = query.where(Design.exploration_id.in_(exploration_ids), Design.on_front, Design.latency_us.is_not(None))
+    return [OnFront(*row) for row in session.execute(query.order_by(Design.number))]
+
+
+def distinct(session: Session, exploration_id: str) -> int:
+    """How many different pairs of estimates the designs of the exploration have that can be built."""
+    different = (
+        select(Design.latency_us, Design.energy_uj)
+        .where(Design.exploration_id == exploration_id, Design.latency_us.is_not(None))
+        .distinct()
+    )
+    return session.scalar(select(func.count()).select_from(different.subquery())) or 0
+
+
 def points(session: Session, exploration_id: str) -> list[Point]:
     """Every design of the exploration in order of evaluation."""
     query = (

@@ -47,17 +47,22 @@ def _twin(session: Session, build: Build) -> str:
 
 
 def _node(session: Session, build: Build) -> str:
+    return why_no_node(session, build.queue)
+
+
+def why_no_node(session: Session, queue: str) -> str:
+    """Why nobody would take a build of the queue; empty where a node would."""
     known = nodes.all(session)
-    able = [node for node in known if build.queue in node.capabilities]
+    able = [node for node in known if queue in node.capabilities]
     if not able:
-        return f"no node offers {build.queue}" + _reasons(known, build.queue)
+        return f"no node offers {queue}" + _reasons(known, queue)
     alive = [node for node in able if node.last_seen > utcnow() - LOST_AFTER]
     if not alive:
-        return f"every node that offers {build.queue} is gone: {_names(able)}; start a worker there"
+        return f"every node that offers {queue} is gone: {_names(able)}; start a worker there"
     if any(node.state == "active" for node in alive):
         return ""
     states = ", ".join(f"{node.name} ({node.state})" for node in alive)
-    return f"no node that offers {build.queue} takes builds: {states}; millrace farm resume lets one do so"
+    return f"no node that offers {queue} takes builds: {states}; millrace farm resume lets one do so"
 
 
 def _reasons(known: Sequence[Node], queue: str) -> str:

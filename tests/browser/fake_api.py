@@ -50,6 +50,7 @@ MODELS = [
 ]
 WHOLE_NETWORK = {"phase": "prefill", "length": 1, "precision": "f32"}
 HEAVIEST = ("h0.mlp.fc.matmul", "h0.mlp.proj.matmul", "h0.attn.qkv.matmul", "h0.attn.proj.matmul")
+NO_NODE = "link will wait: no node offers link@2023.2:u55c"
 ACTIVE = ("queued", "lowering", "searching", "simulating", "verifying", "building")
 CALIBRATION = 12
 # The service's own policy: what the dashboard needs must work under it.
@@ -306,6 +307,11 @@ class Exploration:
         self.events: list[tuple[str, Json]] = []
         self.row: Json = {
             "id": id_,
+            "name": options["name"],
+            "tags": options["tags"],
+            "notes": options["notes"],
+            "warnings": options["warnings"],
+            "distinct": None,
             "model": model,
             "workload": workload,
             "platform": "u55c",
@@ -348,6 +354,7 @@ class Exploration:
                 "promoted": sum(d.simulate is not None for d in designs),
                 "simulated": sum(d.simulation in ("done", "deadlock") for d in designs),
                 "estimate_errors": estimate_errors(designs),
+                "picks": picks_of(designs),
             }
             return {**self.row, **counts}
 
@@ -509,6 +516,28 @@ def estimate_errors(designs: list[Design]) -> Json | None:
         "bias": statistics.median(error for error, _ in errors),
         "worst_design": max(errors, key=lambda pair: abs(pair[0]))[1],
     }
+
+
+def picks_of(designs: list[Design]) -> list[Json]:
+    """The ends of the front, by simulation where one of it is simulated."""
+    front = [d for d in designs if d.on_front]
+    simulated = [d for d in front if d.is_simulated]
+    if not front:
+        return []
+    fastest = min(simulated or front, key=lambda d: d.simulated_us if simulated else d.latency_us)
+    frugal = min(simulated or front, key=lambda d: d.energy_uj)
+    return [
+        {
+            "kind": kind,
+            "design_id": d.id,
+            "number": d.number,
+            "latency_us": d.simulated_us if simulated else d.latency_us,
+            "fidelity": "simulate" if simulated else "estimate",
+            "estimate_us": d.latency_us,
+            "energy_uj": d.energy_uj,
+        }
+        for kind, d in (("fastest", fastest), ("least_energy", frugal))
+    ]
 
 
 def columns(designs: list[Design]) -> Json:
@@ -673,6 +702,10 @@ class World:
             "builds": body.get("builds", {}),
             "vitis": body.get("vitis"),
             "board": body.get("board"),
+            "name": body.get("name") or f"{model['name']}-{len(self.explorations) + 1}",
+            "tags": body.get("tags", []),
+            "notes": body.get("notes", ""),
+            "warnings": [NO_NODE] if body.get("builds", {}).get("link") else [],
         }
         created = created or datetime.now(UTC)
         exploration = Exploration(id_, model, workload, body.get("budget", 200), created, options, self.holds)
@@ -758,6 +791,10 @@ class Handler(BaseHTTPRequestHandler):
         read = _form if kind.startswith("multipart/form-data") else lambda _, text: json.loads(text or "{}")
         body: Json = read(kind, content)
         self._route(POST_ROUTES, urlsplit(self.path).path, body)
+
+    def do_PATCH(self) -> None:
+        content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self._route(PATCH_ROUTES, urlsplit(self.path).path, json.loads(content))
 
     def do_DELETE(self) -> None:
         self._route(DELETE_ROUTES, urlsplit(self.path).path, {})
@@ -912,6 +949,17 @@ def post_model(h: Handler, body: Json) -> None:
     h.json(h.world.store(body["name"], body["file"]), 202)
 
 
+def patch_exploration(h: Handler, body: Json, id_: str) -> None:
+    exploration = h.world.exploration(id_)
+    exploration.row |= body
+    h.json(exploration.reply())
+
+
+def delete_exploration(h: Handler, _body: Json, id_: str) -> None:
+    del h.world.explorations[h.world.exploration(id_).id]
+    h.raw(b"", "text/plain", 204)
+
+
 def post_cancel(h: Handler, _body: Json, id_: str) -> None:
     exploration = h.world.exploration(id_)
     exploration.move("cancelled")
@@ -951,6 +999,7 @@ GET_ROUTES: dict[str, Route] = {
     **fake_sweeps.GET_ROUTES,
     r"(?!/v1/)(/.*)": get_dashboard,
 }
+PATCH_ROUTES: dict[str, Route] = {r"/v1/explorations/([^/]+)": patch_exploration}
 POST_ROUTES: dict[str, Route] = {
     **fake_builds.POST_ROUTES,
     **fake_farm.POST_ROUTES,
@@ -961,7 +1010,10 @@ POST_ROUTES: dict[str, Route] = {
     r"/v1/explorations/([^/]+)/resume": post_resume,
     r"/v1/designs/([^/]+)/builds": post_build,
 }
-DELETE_ROUTES: dict[str, Route] = {**fake_farm.DELETE_ROUTES}
+DELETE_ROUTES: dict[str, Route] = {
+    **fake_farm.DELETE_ROUTES,
+    r"/v1/explorations/([^/]+)": delete_exploration,
+}
 
 
 class _Server(ThreadingHTTPServer):

@@ -248,4 +248,19 @@ GET_ROUTES = {
     r"/v1/sweeps/([^/]+)/runs": get_runs,
     r"/v1/sweep-runs/([^/]+)": get_run,
 }
-POST_ROUTES = {r"/v1/sweeps/([^/]+)/run": post_run, r"/v1/sweep-runs/([^/]+)/accept": post_accept}
+
+
+def post_sweep(h: "Handler", body: Json) -> None:
+    sweeps = h.world.sweeps
+    assert sweeps is not None
+    id_ = f"swp_{len(sweeps.sweeps) + 1}"
+    sweeps.sweeps[id_] = _sweep(id_, body["name"], {"id": "mdl_01", "name": "gpt2", "kind": "builtin"})
+    sweeps.runs[id_] = []
+    h.json(sweeps.shape(id_), 202)
+
+
+POST_ROUTES = {
+    r"/v1/sweeps": post_sweep,
+    r"/v1/sweeps/([^/]+)/run": post_run,
+    r"/v1/sweep-runs/([^/]+)/accept": post_accept,
+}

@@ -2,11 +2,12 @@
 
 import json
 import tarfile
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from conftest import Service, Serving
-from fake_api import World
+from fake_api import MODELS, World
 from playwright.sync_api import Locator, Page, expect
 from walk import click_front_point, evaluated, front_pixels, open_exploration, wait_for_front, walk
 
@@ -148,6 +149,46 @@ def test_a_new_exploration_starts_from_the_empty_list(page: Page, world: World, 
     assert (row["model"]["name"], row["budget"]) == ("gpt2-medium", 40)
     assert row["workload"] == {"phase": "prefill", "length": 32, "precision": "f32", "batch": 1, "layers": 1}
     expect(page.get_by_test_id("state")).to_have_text("done")
+
+
+def test_an_exploration_is_renamed_annotated_and_deleted(page: Page, world: World, serving: Serving) -> None:
+    decode = {"phase": "decode", "length": 64, "precision": "w4a8"}
+    world.add_past(MODELS[0], {"workload": decode, "budget": 60, "seed": 1}, timedelta(hours=1))
+    page.goto(f"{serving(world)}/explorations/exp_01")
+    page.get_by_role("button", name="Edit").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name").fill("before-the-fix")
+    dialog.get_by_label("Tags").fill("paper, best paper")
+    dialog.get_by_label("Notes").fill("with the old sizing")
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("before-the-fix")
+    expect(page.get_by_text("paper · best")).to_be_visible()
+    assert world.explorations["exp_01"].row["tags"] == ["paper", "best"]
+    page.get_by_role("button", name="Delete").click()
+    expect(dialog).to_contain_text("Delete before-the-fix?")
+    dialog.get_by_role("button", name="Delete it").click()
+    expect(page.get_by_text("./millrace explore gpt2")).to_be_visible()
+    assert world.explorations == {}
+
+
+def test_what_is_offered_first_carries_its_fidelity(page: Page, world: World, serving: Serving) -> None:
+    decode = {"phase": "decode", "length": 64, "precision": "w4a8"}
+    world.add_past(MODELS[0], {"workload": decode, "budget": 60, "seed": 1}, timedelta(hours=1))
+    url = serving(world)
+    page.goto(url)
+    expect(page.locator("[data-exploration=exp_01] td").nth(5)).to_contain_text("simulate")
+    page.goto(f"{url}/explorations/exp_01")
+    picks = page.get_by_label("Choose a design")
+    expect(picks.get_by_role("button", name="Fastest")).to_contain_text("simulate")
+    expect(picks.get_by_role("button", name="Fastest")).to_contain_text("estimate")
+
+
+def test_a_stage_without_a_node_is_said(page: Page, world: World, serving: Serving) -> None:
+    decode = {"phase": "decode", "length": 64, "precision": "w4a8"}
+    body = {"workload": decode, "budget": 60, "seed": 1, "builds": {"csynth": 1, "link": 1}}
+    world.add_past(MODELS[0], body, timedelta(hours=1), "building")
+    page.goto(f"{serving(world)}/explorations/exp_01")
+    expect(page.get_by_test_id("warnings")).to_contain_text("link will wait: no node offers")
 
 
 @pytest.fixture

@@ -1,8 +1,12 @@
 """What the dashboard shows of sweeps: the list, the history, and a run that went red."""
 
+from typing import Any
+
 import pytest
 from conftest import Service
 from playwright.sync_api import Page, expect
+
+from api.schemas.sweeps import NewSweep
 
 pytestmark = pytest.mark.browser
 
@@ -65,3 +69,22 @@ def test_both_fronts_are_drawn(page: Page, service: Service) -> None:
     expect(page.get_by_test_id("front-words")).to_contain_text("hypervolume -6.4 %")
     page.get_by_role("button", name="gpt2 decode 512").click()
     expect(page.get_by_test_id("front-words")).to_contain_text("no point changed")
+
+
+def test_a_sweep_is_added_on_the_page(page: Page, service: Service) -> None:
+    page.goto(f"{service.url}/sweeps")
+    page.get_by_role("button", name="New sweep").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name").fill("lengths")
+    dialog.get_by_label("Models").select_option(["gpt2", "gpt2-medium"])
+    dialog.get_by_label("Lengths").fill("64, 128")
+    dialog.get_by_label("Schedule").fill("0 3 * * *")
+    with page.expect_request(lambda r: r.method == "POST" and r.url.endswith("/v1/sweeps")) as asked:
+        dialog.get_by_role("button", name="Store sweep").click()
+    body: Any = asked.value.post_data_json
+    assert (body["name"], body["cron"], body["enabled"]) == ("lengths", "0 3 * * *", True)
+    assert body["matrix"]["models"] == ["gpt2", "gpt2-medium"]
+    assert (body["matrix"]["lengths"], body["matrix"]["seeds"]) == ([64, 128], [0])
+    assert body["options"] == {"budget": 200, "verify": 3, "tolerance": 0.02}
+    NewSweep.model_validate(body)
+    expect(page).to_have_url(f"{service.url}/sweeps/swp_4")

@@ -12,6 +12,7 @@ from alembic.migration import MigrationContext
 from build_contract import BuildContract
 from farm_tables_contract import FarmTablesContract
 from lease_contract import LeaseContract
+from naming_contract import NamingContract
 from old_releases import check_upgraded, store_old_release
 from queue_contract import QueueContract
 from queued_builds import QUEUE, another, ensure, new_build
@@ -91,6 +92,10 @@ class TestRacesOnPostgres(RaceContract):
 
 
 class TestRelationsOnPostgres(RelationsContract):
+    """On Postgres."""
+
+
+class TestNamingOnPostgres(NamingContract):
     """On Postgres."""
 
 

@@ -99,6 +99,11 @@ def check_upgraded(url: str) -> None:
         assert (design.latency_us, design.simulated_us, design.deadlock, design.flags) == (1.0, None, None, [])
         searching = explorations.get(session, "exp_2")
         assert (searching.state, searching.priority, searching.owner) == ("queued", "normal", None)
+        assert [explorations.get(session, key).name for key in ("exp_1", "exp_2")] == [
+            "m-decode-8-f32",
+            "m-decode-8-f32-2",
+        ]
+        assert (searching.tags, searching.notes, design.tags, design.notes) == ([], "", [], "")
         found = {b.id: b for b in session.scalars(sa.select(Build).where(Build.state.in_(OPEN_STATES)))}
         assert {key: (b.state, b.queue, b.exploration_id, b.owner) for key, b in found.items()} == {
             "bld_2": ("running", "csim", "exp_1", ""),

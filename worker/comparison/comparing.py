@@ -42,6 +42,23 @@ def baseline_of(good: SweepRun) -> str:
     return good.baseline_id if good.state == "same" and good.baseline_id is not None else good.id
 
 
+def needed_because(session: Session, run_id: str) -> str:
+    """Why the explorations of a run must stay; empty where nothing will be compared with them."""
+    run = sweeps.get_run(session, run_id)
+    name = sweeps.get(session, run.sweep_id).name
+    if run.state == "running":
+        return f"run {run.id} of the sweep {name!r} is under way; cancel that first"
+    busy, good = sweeps.running(session, run.sweep_id), sweeps.last_good(session, run.sweep_id)
+    if busy is not None and busy.baseline_id == run.id:
+        return f"run {busy.id} of the sweep {name!r} is being compared with it; wait for its end"
+    if good is not None and baseline_of(good) == run.id:
+        return (
+            f"its run {run.id} is the baseline of the sweep {name!r}; have another good run, accept one, or remove the "
+            "sweep first"
+        )
+    return ""
+
+
 def conclude(session: Session, run: SweepRun) -> Conclusion:
     """Compare a run whose explorations have all ended."""
     sweep = sweeps.get(session, run.sweep_id)

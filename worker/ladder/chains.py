@@ -45,7 +45,7 @@ class Chains:
         One that failed or was cancelled stays so, and nothing is made above it; with `revive` it is queued again
         instead. Raises ConflictError where a stage below has found that there is no point.
         """
-        wanted = self._settled(wanted)
+        wanted = settled(wanted, self.tools)
         known = {b.id for b in builds.of_design(self.session, design.id)}
         before: Build | None = None
         for step in ladder.chain(stage, wanted):
@@ -60,10 +60,6 @@ class Chains:
                 return before
         assert before is not None
         return before
-
-    def _settled(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
-        chosen = {name: value for name, value in wanted.items() if value is not None}
-        return {"board": ladder.SIMULATED, "vitis": newest_vitis(self.tools), **chosen}
 
     def _ensure_one(self, design: Design, stage: DesignStage, wanted: Mapping[str, Any], before: Build | None) -> Build:
         exploration = self.exploration
@@ -89,6 +85,12 @@ class Chains:
         if build.state == "queued":
             self.farm.queue.announce(self.session, build.queue)
         emit_build(self.farm, self.session, build)
+
+
+def settled(wanted: Mapping[str, Any], tools: Mapping[str, Any]) -> dict[str, Any]:
+    """A person's choices, with board and version of Vitis where they chose none. `tools`: by queue."""
+    chosen = {name: value for name, value in wanted.items() if value is not None}
+    return {"board": ladder.SIMULATED, "vitis": newest_vitis(tools), **chosen}
 
 
 def chains_of(farm: Farm, session: Session, exploration: Exploration) -> Chains:

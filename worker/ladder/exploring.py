@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from db.models import Exploration, Priority, Workload
 from db.repositories import explorations
+from db.repositories.explorations import UNLABELLED, Label
 from worker.farm import Farm
 from worker.ladder import flow
 
@@ -27,8 +28,11 @@ def start(
     priority: Priority = "normal",
     owner: str | None = None,
     sweep_run_id: str | None = None,
+    label: Label = UNLABELLED,
 ) -> Exploration:
-    """Store a new exploration and queue its first step. What was chosen has been checked."""
+    """Store a new exploration and queue its first step. What was chosen has been checked. Raises ConflictError for a
+    name that is taken.
+    """
     row = explorations.add(
         session,
         workload,
@@ -39,6 +43,7 @@ def start(
         priority=priority,
         owner=owner,
         sweep_run_id=sweep_run_id,
+        label=label,
     )
     farm.emit(session, row.id, "state", {"state": "queued", "error": None})
     flow.step(farm, session, explorations.lock(session, row.id))

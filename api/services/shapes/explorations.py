@@ -7,17 +7,20 @@ from api.services.shapes.catalog import model_ref, workload_shape
 from api.services.shapes.designs import csim_word, simulation_word
 from db import models
 from db.repositories.explorations import Counts
-from db.repositories.overview import Point, StageState
-from dse.promote import ErrorDistribution
+from db.repositories.overview import OnFront, Point, StageState
+from dse.promote import ErrorDistribution, Rated
+from dse.promote import picks as picks_of
 from worker.ladder.promoting import DEFAULT_CALIBRATION, DEFAULT_SIMULATE
 
 _NO_BUILDS = {"csynth": 0, "cosim": 0, "link": 0, "measure": 0}
 
 
 def exploration(
-    row: models.Exploration, counts: Counts, errors: ErrorDistribution | None, waiting: str | None = None
+    row: models.Exploration, counts: Counts, errors: ErrorDistribution | None, front: Sequence[OnFront]
 ) -> replies.Exploration:
-    """`errors`: of the designs' estimated latencies against simulation, by design id."""
+    """`errors`: of the designs' estimated latencies against simulation, by design id. What lists do not say is left to
+    `api.services.explorations.shape`.
+    """
     options = row.options
     return replies.Exploration.of(
         row,
@@ -38,8 +41,28 @@ def exploration(
         vitis=options.get("vitis"),
         board=options.get("board"),
         area_model=options.get("area_model"),
-        waiting=waiting,
+        picks=picks(front),
+        waiting=None,
+        warnings=[],
+        distinct=None,
     )
+
+
+def picks(front: Sequence[OnFront]) -> list[replies.Pick]:
+    numbers = {d.id: d.number for d in front}
+    chosen = picks_of(Rated(d.id, d.latency_us, d.simulated_us, d.energy_uj) for d in front)
+    return [
+        replies.Pick(
+            kind=p.kind,
+            design_id=p.design.key,
+            number=numbers[p.design.key],
+            latency_us=p.latency_us,
+            fidelity=p.fidelity,
+            estimate_us=p.design.estimated_us,
+            energy_uj=p.design.energy_uj,
+        )
+        for p in chosen
+    ]
 
 
 def estimate_errors(errors: ErrorDistribution) -> replies.EstimateErrors:

@@ -7,41 +7,13 @@ import onnx
 from onnx import NodeProto, TensorProto, ValueInfoProto
 
 from compiler.errors import InvalidInputError, UnsupportedError
+from compiler.frontend.inputs.onnx_operators import DOMAINS, MAX_NODES, MAX_TENSORS, REFUSED
 
-MAX_NODES = 4096
-MAX_TENSORS = 8192
 MAX_RANK = 8
 MAX_ELEMENTS = 1 << 28
 MAX_TEXT = 4096  # bytes of an attribute: the equation of an Einsum is read in more than linear time
 MAX_VALUES = 1 << 30  # elements of all values together: the reference keeps them all
 MAX_INDICES = 4096  # elements of an integer tensor: shapes and axes are short
-
-_NO_PERMUTATION = "its loops do not read single indices of a tensor in some order (a projected permutation)"
-# Why a node can not become a loop nest of the graph; any other node is for torch-mlir and the lowering to judge.
-REFUSED: dict[str, str] = {
-    **dict.fromkeys(
-        ("Conv", "ConvTranspose", "ConvInteger", "DeformConv"),
-        f"{_NO_PERMUTATION}: a convolution reads windows. Start the network behind it (for a patch embedding: reshape "
-        "the image to patches on the host and use MatMul)",
-    ),
-    **dict.fromkeys(
-        ("MaxPool", "AveragePool", "LpPool", "MaxRoiPool", "RoiAlign", "Resize", "Upsample", "GridSample", "Col2Im"),
-        f"{_NO_PERMUTATION}: it reads windows",
-    ),
-    **dict.fromkeys(("GlobalAveragePool", "GlobalMaxPool"), "write it as ReduceMean or ReduceMax"),
-    **dict.fromkeys(
-        ("Gather", "GatherElements", "GatherND", "Scatter", "ScatterElements", "ScatterND", "TopK", "NonZero"),
-        "where it reads or writes depends on the data. Start the network behind it (for an embedding: look the rows "
-        "up on the host)",
-    ),
-    **dict.fromkeys(("If", "Loop", "Scan", "SequenceMap"), "it has a control flow of its own; export without it"),
-    **dict.fromkeys(("RNN", "LSTM", "GRU"), "it is a recurrence; export one step of it"),
-    **dict.fromkeys(
-        ("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger", "QLinearMatMul"),
-        "networks from files are compiled in f32; export it unquantised",
-    ),
-    **dict.fromkeys(("RandomNormal", "RandomUniform", "Bernoulli", "Multinomial"), "it is random"),
-}
 
 
 def check_model(model: onnx.ModelProto) -> None:
@@ -95,7 +67,7 @@ def type_name(kind: int) -> str:
 
 
 def _check_node(node: NodeProto) -> None:
-    if node.domain not in {"", "ai.onnx"}:
+    if node.domain not in DOMAINS:
         raise UnsupportedError(f"{describe(node)} is of the domain {node.domain!r}; only ONNX's own operators work")
     if node.op_type in REFUSED:
         raise UnsupportedError(f"{describe(node)} is not supported: {REFUSED[node.op_type]}")

@@ -303,8 +303,9 @@ def test_quota_of_builds(client: TestClient, farm: Farm, key_of: dict[str, dict[
 
 def test_quota_of_uploads(client: TestClient, farm: Farm) -> None:
     key = bearer(add_key(farm, "x", "user", upload_bytes=100))
-    assert client.post("/v1/models", files={"file": ("a.onnx", bytes(101))}, headers=key).status_code == 403
-    assert client.post("/v1/models", files={"file": ("a.onnx", bytes(99))}, headers=key).status_code == 202
+    text = b"module { func.func @main() { return } }"
+    assert client.post("/v1/models", files={"file": ("a.mlir", text.ljust(101))}, headers=key).status_code == 403
+    assert client.post("/v1/models", files={"file": ("a.mlir", text.ljust(99))}, headers=key).status_code == 202
 
 
 def test_an_upload_beyond_the_quota_is_not_received(client: TestClient, farm: Farm) -> None:

@@ -4,7 +4,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from api.schemas import explorations as schemas
-from db.repositories import designs
+from db.repositories import audit, designs, nodes, sweeps
 from dse.explore import MAX_BUDGET, SAMPLERS
 from worker.farm import Farm
 
@@ -90,6 +90,27 @@ def test_errors_of_the_estimates(
     assert client.get("/v1/explorations").json()["items"][0]["estimate_errors"] == errors
 
 
+def test_picks_and_distinct_designs(
+    client: TestClient, farm: Farm, exploration: dict[str, Any], design_ids: list[str]
+) -> None:
+    """The front is of numbers 1 (8 us, 2 uJ) and 4 (5 us, 5 uJ); by simulation 4 is at 9 us, so that 1 beats it."""
+    path = f"/v1/explorations/{exploration['id']}"
+    found = client.get(path).json()
+    assert found["distinct"] == 4
+    assert [(p["kind"], p["number"], p["fidelity"]) for p in found["picks"]] == [
+        ("fastest", 4, "estimate"), ("knee", 1, "estimate"), ("least_energy", 1, "estimate"),
+    ]  # fmt: skip
+    with farm.database.write() as session:
+        designs.set_simulated(session, design_ids[1], 8.5, None, [])
+        designs.set_simulated(session, design_ids[4], 9.0, None, [])
+    fastest = client.get(path).json()["picks"][0]
+    assert fastest == {
+        "kind": "fastest", "design_id": design_ids[1], "number": 1, "latency_us": 8.5, "fidelity": "simulate",
+        "estimate_us": 8.0, "energy_uj": 2.0,
+    }  # fmt: skip
+    assert client.get("/v1/explorations").json()["items"][0]["picks"][0] == fastest
+
+
 def test_limits_are_those_of_the_search() -> None:
     assert set(get_args(schemas.Sampler)) == set(SAMPLERS)
     assert schemas.MAX_BUDGET == MAX_BUDGET
@@ -120,6 +141,97 @@ def test_cancel_and_resume(client: TestClient, exploration: dict[str, Any]) -> N
     assert client.post(f"{path}/cancel").json()["state"] == "cancelled"
     assert client.post(f"{path}/resume").json()["state"] == "lowering"
     assert client.post("/v1/explorations/exp_none/cancel").status_code == 404
+
+
+def test_names_tags_and_notes(client: TestClient, farm: Farm) -> None:
+    made = client.post("/v1/explorations", json={"model": "gpt2"}).json()
+    assert (made["name"], made["tags"], made["notes"]) == ("gpt2-decode-64-w4a8", [], "")
+    assert client.post("/v1/explorations", json={"model": "gpt2"}).json()["name"] == "gpt2-decode-64-w4a8-2"
+    mine = client.post("/v1/explorations", json={"model": "gpt2", "name": "mine", "tags": ["a"], "notes": "n"}).json()
+    assert (mine["name"], mine["tags"], mine["notes"]) == ("mine", ["a"], "n")
+    taken = client.post("/v1/explorations", json={"model": "gpt2", "name": "mine"})
+    assert (taken.status_code, "named 'mine' exists" in taken.json()["detail"]) == (409, True)
+    path = f"/v1/explorations/{made['id']}"
+    changed = client.patch(path, json={"name": "yours", "tags": ["x", "y"], "notes": None}).json()
+    assert (changed["name"], changed["tags"], changed["notes"]) == ("yours", ["x", "y"], "")
+    assert client.get("/v1/explorations/yours").json() == client.get(path).json()
+    for body, status in (({"name": "mine"}, 409), ({"name": "latest"}, 409), ({"tags": ["a b"]}, 422), ({"x": 1}, 422)):
+        assert client.patch(path, json=body).status_code == status
+    with farm.database.read() as session:
+        newest = audit.page(session, None, None, 1)[0]
+        assert (newest.action, newest.target) == ("PATCH /v1/explorations/{exploration}", made["id"])
+
+
+def test_notes_of_a_design(client: TestClient, design_ids: list[str]) -> None:
+    path = f"/v1/designs/{design_ids[1]}"
+    changed = client.patch(path, json={"tags": ["best"], "notes": "for the demo"}).json()
+    assert (changed["tags"], changed["notes"]) == (["best"], "for the demo")
+    assert client.get(path).json()["notes"] == "for the demo"
+    for key in ("1", "latest%231"):
+        assert client.get(f"/v1/designs/{key}").json()["id"] == design_ids[1]
+
+
+def test_delete(client: TestClient, exploration: dict[str, Any], design_ids: list[str]) -> None:
+    path = f"/v1/explorations/{exploration['id']}"
+    running = client.delete(path)
+    assert (running.status_code, "is lowering; cancel it first" in running.json()["detail"]) == (409, True)
+    client.post(f"{path}/cancel")
+    assert client.delete(path).status_code == 204
+    assert client.delete(path).status_code == client.get(f"/v1/designs/{design_ids[0]}").status_code == 404
+    assert client.get("/v1/explorations").json()["items"] == []
+
+
+def test_the_baseline_of_a_sweep_stays(client: TestClient, farm: Farm) -> None:
+    matrix = {"models": ["gpt2"], "seeds": [0, 1]}
+    client.post("/v1/sweeps", json={"name": "nightly", "cron": "0 3 * * *", "matrix": matrix})
+    run = client.post("/v1/sweeps/nightly/run").json()["id"]
+    exploration, _ = client.get("/v1/explorations").json()["items"]
+    path = f"/v1/explorations/{exploration['id']}"
+    client.post(f"{path}/cancel")
+    refused = client.delete(path)
+    assert (refused.status_code, f"run {run} of the sweep 'nightly' is under way" in refused.text) == (409, True)
+    with farm.database.write() as session:
+        sweeps.finish(session, sweeps.lock_run(session, run), "same", {}, {}, None)
+    refused = client.delete(path)
+    assert (refused.status_code, f"run {run} is the baseline of the sweep 'nightly'" in refused.text) == (409, True)
+    assert client.delete("/v1/sweeps/nightly").status_code == 204
+    assert client.delete(path).status_code == 204
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"builds": {"link": 1}}, "link is 1 and csynth is 0: it needs a synthesised design"),
+        ({"builds": {"cosim": 2}}, "ask for csynth too: --csynth 2"),
+        ({"builds": {"measure": 1}, "verify": 0}, "measure is 1 and verify is 0 and csynth is 0"),
+        ({"builds": {"measure": 1, "csynth": 1}, "board": "xilinx_u55c_gen3x16_xdma_3_202210_1"}, "link is 0"),
+    ],
+)
+def test_what_would_come_to_nothing_is_refused(client: TestClient, change: dict[str, Any], text: str) -> None:
+    reply = client.post("/v1/explorations", json={"model": "gpt2"} | change)
+    assert (reply.status_code, text in reply.json()["detail"]) == (422, True)
+    assert client.get("/v1/explorations").json()["items"] == []
+    options = {"builds": change["builds"]} | {k: v for k, v in change.items() if k in ("verify", "board")}
+    sweep = {"name": "s", "cron": "0 3 * * *", "matrix": {"models": ["gpt2"]}, "options": options}
+    assert client.post("/v1/sweeps", json=sweep).status_code == 422
+
+
+def test_a_stage_that_no_node_offers_is_said_at_the_start(client: TestClient, farm: Farm) -> None:
+    wanted = {"model": "gpt2", "builds": {"csynth": 1, "link": 1, "measure": 1}, "vitis": "2023.2"}
+    with farm.database.write() as session:
+        nodes.announce(session, "lab1", {"measure@simulated": {}}, {"csynth": "vitis_hls is not on PATH"}, 8, 16, "0")
+    made = client.post("/v1/explorations", json=wanted).json()
+    assert made["warnings"] == [
+        "csynth will wait: no node offers csynth@2023.2 (lab1: vitis_hls is not on PATH)",
+        made["warnings"][1],
+    ]
+    assert made["warnings"][1].startswith(
+        "link will wait: no node offers link@2023.2:xilinx_u55c_gen3x16_xdma_3_202210_1;"
+    )
+    assert client.get(f"/v1/explorations/{made['id']}").json()["warnings"] == made["warnings"]
+    refused = client.post("/v1/explorations", json=wanted | {"require_nodes": True})
+    assert (refused.status_code, made["warnings"][0] in refused.json()["detail"]) == (409, True)
+    assert client.post("/v1/explorations", json={"model": "gpt2", "require_nodes": True}).json()["warnings"] == []
 
 
 def test_designs_and_scatter(client: TestClient, exploration: dict[str, Any], design_ids: list[str]) -> None:

@@ -1,6 +1,7 @@
 """Models in files: what is taken, what is refused at the door, and the one workload that they have."""
 
 import json
+import random
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,17 @@ from db.migrate import upgrade
 from worker.farm import Farm
 from worker.settings import Settings
 
+
+def documentation(length: int) -> bytes:
+    """The field doc_string of an ONNX model, of so many bytes."""
+    assert 1 << 7 <= length < 1 << 28
+    digits = [length >> shift & 0x7F for shift in (0, 7, 14, 21)]
+    return bytes([6 << 3 | 2, *(d | 0x80 for d in digits[:-1]), digits[-1]]) + b"x" * length
+
+
 NET = onnx_models.mlp(1, (3, 5, 7)).SerializeToString()
+LONGER = NET + documentation(1 << 7)
+MLIR = b"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }"
 
 
 def upload(client: TestClient, filename: str, content: bytes, **fields: str) -> Any:
@@ -45,15 +56,15 @@ def test_a_network_is_stored_by_content(client: TestClient, farm: Farm) -> None:
 
 
 def test_names(client: TestClient) -> None:
-    assert upload(client, "my net.mlir", b"module {}").json()["name"] == "my_net"
+    assert upload(client, "my net.mlir", MLIR).json()["name"] == "my_net"
     assert upload(client, "net.onnx", NET, name="mine").json()["name"] == "mine"
     assert upload(client, "net.onnx", NET, name="../x").status_code == 422
     assert upload(client, "net.onnx", NET, name="gpt2").status_code == 409
-    assert upload(client, "mine.onnx", NET + b" ").status_code == 409
+    assert upload(client, "mine.onnx", LONGER).status_code == 409
 
 
 def test_files_may_be_larger_than_other_bodies(client: TestClient) -> None:
-    assert upload(client, "large.onnx", bytes(2 << 20)).status_code == 202
+    assert upload(client, "large.onnx", NET + documentation(2 << 20)).status_code == 202
     assert upload(client, "huge.onnx", bytes(5 << 20)).status_code == 413
     assert upload(client, "config.json", b" " * (2 << 20)).status_code in (400, 422)
 
@@ -64,6 +75,35 @@ def test_what_is_no_model(client: TestClient, filename: str) -> None:
     assert reply.status_code == 422
     assert "is no model; upload a config.json, or one of .onnx, .mlir, .pt2" in reply.json()["detail"]
     assert client.get("/v1/models/x").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("filename", "content", "why"),
+    [
+        ("net.onnx", random.Random(0).randbytes(4096), "is no ONNX file: "),
+        ("net.onnx", b"", "is no ONNX file: it holds no graph"),
+        ("net.onnx", NET[:-3], "declares"),
+        ("net.onnx", b"x" + NET, "is no ONNX file: "),
+        ("net.mlir", random.Random(0).randbytes(4096), "is not text"),
+        ("net.mlir", b"ML\xefR" + bytes(8), "is not text"),
+        ("net.mlir", b"module {}", "has no function @main"),
+        ("config.json", random.Random(0).randbytes(4096), "is not JSON"),
+        ("config.json", b"[1]", "#/config"),
+        ("config.json", b"{}", "model_type is"),
+    ],
+)
+def test_what_is_not_what_its_name_says_is_refused_at_the_door(
+    client: TestClient, filename: str, content: bytes, why: str
+) -> None:
+    reply = upload(client, filename, content, name="x")
+    assert 400 <= reply.status_code < 500
+    assert why in reply.json()["detail"]
+    assert client.get("/v1/models/x").status_code == 404
+
+
+def test_random_bytes_are_no_zip(allowing: TestClient) -> None:
+    reply = upload(allowing, "net.pt2", random.Random(0).randbytes(4096))
+    assert (reply.status_code, "not a whole zip archive" in reply.json()["detail"]) == (422, True)
 
 
 def test_pt2_is_refused_unless_the_operator_allows_it(client: TestClient, allowing: TestClient) -> None:
@@ -115,7 +155,7 @@ def test_idempotency_of_uploads(client: TestClient) -> None:
 
     first = post(NET)
     assert post(NET).json() == first.json()
-    assert post(NET + b" ").status_code == 409
+    assert post(LONGER).status_code == 409
 
 
 def test_config_uploads_are_what_they_were(client: TestClient) -> None:

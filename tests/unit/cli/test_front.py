@@ -4,8 +4,8 @@ import pytest
 from service_replies import reply
 
 from api.schemas.designs import CsimSummary, DesignSummary, SimulationSummary
-from api.schemas.explorations import EstimateErrors, Scatter
-from cli.front import ends_and_knee, errors_text, front_plot, front_table
+from api.schemas.explorations import EstimateErrors, Pick, Scatter
+from cli.front import errors_text, front_plot, front_table, picks_table
 from cli.output import console
 from cli.replies import by_latency
 from compiler.options import Knobs
@@ -25,11 +25,6 @@ def design(
 
 
 FRONT = [design("d1", 10, 1000, True), design("d2", 20, 100, False), design("d3", 900, 90), design("d4", 1000, 50)]
-
-
-def test_ends_and_knee():
-    assert [d.id for d in ends_and_knee(FRONT)] == ["d1", "d2", "d4"]
-    assert [d.id for d in ends_and_knee(FRONT[:1])] == ["d1"]
 
 
 def test_fastest_first_and_no_design_without_numbers():
@@ -57,20 +52,21 @@ def test_table_shows_both_fidelities_and_their_difference():
         console.print(front_table(front))
     _title, first, second, *rows = capture.get().splitlines()
     assert first.split()[:5] == ["latency", "us", "latency", "us", "energy"]
-    assert second.split() == ["design", "estimate", "simulate", "error", "estimate", "knobs", "csim"]
-    assert rows[0].split()[:6] == ["d1", "95.0", "100.0", "-5.0", "%", "10.0"]
-    assert rows[1].split()[:3] == ["d2", "200.0", "deadlock"]
-    assert rows[2].split()[:3] == ["d3", "300.0", "running"]
+    assert second.split() == ["design", "number", "estimate", "simulate", "error", "estimate", "knobs", "csim"]
+    assert rows[0].split()[:7] == ["d1", "0", "95.0", "100.0", "-5.0", "%", "10.0"]
+    assert rows[1].split()[:4] == ["d2", "0", "200.0", "deadlock"]
+    assert rows[2].split()[:4] == ["d3", "0", "300.0", "running"]
 
 
-def test_simulated_latency_decides_what_is_recommended():
-    front = [
-        design("d1", 10, 1000, simulated=simulation(100, -0.9)),
-        design("d2", 20, 100, simulated=simulation(20, 0.0)),
-        design("d3", 900, 50, simulated=simulation(1000, -0.1)),
-        design("d4", 1000, 40),
-    ]
-    assert [d.id for d in ends_and_knee(front)] == ["d2", "d3"]
+def test_the_picks_carry_their_fidelity_and_the_estimate_beside_it():
+    values = {"fidelity": "simulate", "latency_us": 66.9, "estimate_us": 65.78, "energy_uj": 520.5}
+    picks = [reply(Pick, kind=kind, number=n, **values) for n, kind in enumerate(("fastest", "knee", "least_energy"))]
+    with console.capture() as capture:
+        console.print(picks_table(picks))
+    title, _, *rows = capture.get().splitlines()
+    assert title.startswith("by simulate; knee: ")
+    assert next(row.split() for row in rows) == ["fastest", "0", "66.9", "simulate", "65.8", "520.5", "estimate"]
+    assert [row.split()[0] for row in rows] == ["fastest", "knee", "least"]
 
 
 def test_errors_of_the_estimates_in_words():

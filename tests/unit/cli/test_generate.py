@@ -1,17 +1,23 @@
 """What `millrace generate` prints and how it ends; the generation itself is tested below the compiler."""
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from service_replies import reply
 from typer.testing import CliRunner
 
+from api.schemas.catalog import ModelRef, WorkloadShape
+from api.schemas.designs import Design
+from api.schemas.explorations import Exploration
 from cli.main import app
 from compiler.frontend.network_request import NetworkRequest
 from compiler.generation import Generation, Prepared
 from compiler.metrics import Fidelity, Metric
+from compiler.options import Knobs
 
 run = CliRunner().invoke
 METRICS = (Metric("time_per_token", 1877.0, "us", Fidelity.ESTIMATE),)
@@ -22,8 +28,8 @@ def generated(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Replaces the work: `tokens` is what the board gives, the reference is 5, 6."""
     state: dict[str, Any] = {"tokens": (5, 6), "error": 1e-7}
 
-    def prepare(_model: object, options: Any, _knobs: object, _board: object, _cache: object, _say: object) -> Prepared:
-        state["options"] = options
+    def prepare(model: object, options: Any, knobs: object, board: Any, _cache: object, _say: object) -> Prepared:
+        state.update(options=options, model=model, knobs=knobs, board=board.name)
         request = NetworkRequest(options.precision, options.layers, options.prompt, options.tokens, 8, 16)
         source: Any = SimpleNamespace(name="gpt2")
         return Prepared(source, request, Path("n"), Path("p"), Path("d"))
@@ -77,3 +83,45 @@ def test_json_is_one_document(generated: dict[str, Any]):
 @pytest.mark.parametrize("arguments", [["--tokens", "0"], ["--board", "dream"], ["--length", "1"]])
 def test_wrong_use_ends_with_2(arguments: list[str]):
     assert run(app, ["generate", "gpt2", *arguments]).exit_code == 2
+
+
+class _Reader:
+    """Has one design."""
+
+    def design(self, key: str) -> Design:
+        assert key == "latest#915"
+        return reply(Design, exploration_id="exp_1", knobs=Knobs(overall_unroll=1024).to_json())
+
+    def exploration(self, _key: str) -> Exploration:
+        shape = reply(WorkloadShape, precision="w8a8")
+        return reply(Exploration, model=reply(ModelRef, name="gpt2-medium"), workload=shape, platform="u55c")
+
+
+def test_a_design_of_an_exploration(generated: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cli.commands.generate.look", lambda _url: nullcontext(_Reader()))
+    assert run(app, ["generate", "--design", "latest#915", "--layers", "2", "--prompt", "1,2", "--json"]).exit_code == 0
+    assert (generated["model"], generated["options"].precision, generated["board"]) == ("gpt2-medium", "w8a8", "u55c")
+    assert generated["knobs"] == Knobs(overall_unroll=1024)
+    arguments = [
+        "generate",
+        "gpt2",
+        "--layers",
+        "2",
+        "--design",
+        "latest#915",
+        "--set",
+        "multiplier=dsp",
+        "--precision",
+        "f32",
+    ]
+    assert run(app, [*arguments, "--prompt", "1,2", "--json"]).exit_code == 0
+    assert (generated["model"], generated["options"].precision) == ("gpt2", "f32")
+    assert generated["knobs"] == Knobs(overall_unroll=1024, multiplier="dsp")
+
+
+def test_neither_model_nor_design(generated: dict[str, Any], tmp_path: Path) -> None:
+    assert "name a MODEL, or a design" in str(run(app, ["generate"]).exception)
+    file = tmp_path / "knobs.json"
+    file.write_text("{}")
+    refused = run(app, ["generate", "gpt2", "--design", "latest#915", "--knobs", str(file)])
+    assert "leave out --knobs, or --design" in str(refused.exception)

@@ -5,6 +5,7 @@ from dse.promote import (
     Rated,
     calibration_sample,
     error_distribution,
+    picks,
     recommended,
     relative_error,
     spread,
@@ -71,3 +72,21 @@ def test_error_distribution() -> None:
 
 def test_error_is_that_of_the_estimate() -> None:
     assert relative_error(95.0, 100.0) == pytest.approx(-0.05)
+
+
+def test_the_picks_are_ranked_by_the_best_fidelity_there_is() -> None:
+    front = [Rated("a", 10, 100, 1000), Rated("b", 20, 20, 100), Rated("c", 900, 1000, 50), Rated("d", 1000, None, 40)]
+    found = {p.kind: (p.design.key, p.latency_us, p.fidelity) for p in picks(front)}
+    assert found == {kind: (key, us, "simulate") for kind, key, us in (
+        ("fastest", "b", 20), ("knee", "b", 20), ("least_energy", "c", 1000),
+    )}  # fmt: skip
+
+
+def test_estimates_decide_where_nothing_was_simulated() -> None:
+    front = [Rated("a", 10, None, 1000), Rated("b", 20, None, 100), Rated("c", 900, None, 90)]
+    assert [(p.kind, p.design.key, p.fidelity) for p in picks(front)] == [
+        ("fastest", "a", "estimate"),
+        ("knee", "b", "estimate"),
+        ("least_energy", "c", "estimate"),
+    ]
+    assert picks([]) == []

@@ -31,6 +31,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "Workload": catalog.WorkloadShape,
     "Exploration": explorations.Exploration,
     "EstimateErrors": explorations.EstimateErrors,
+    "FrontPick": explorations.Pick,
     "NewExploration": explorations.NewExploration,
     "DesignSummary": designs.DesignSummary,
     "Columns": explorations.Scatter,

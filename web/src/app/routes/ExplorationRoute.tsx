@@ -59,7 +59,7 @@ export function ExplorationRoute({ id }: { id: string }) {
   const drawn = useMemo(() => at(snapshot, shown), [snapshot, shown]);
 
   useEffect(() => {
-    document.title = exploration ? `${exploration.model.name} on ${exploration.platform} · Millrace` : "Millrace";
+    document.title = exploration ? `${exploration.name} · Millrace` : "Millrace";
   }, [exploration]);
 
   if (error && !exploration) return <Unavailable error={error} onRetry={() => void refetch()} />;
@@ -99,7 +99,7 @@ export function ExplorationRoute({ id }: { id: string }) {
             onClose={() => select(null)}
           />
         ) : (
-          <QuickPicks snapshot={drawn} onSelect={select} />
+          <QuickPicks snapshot={snapshot} onSelect={select} />
         )}
       </div>
     </>

@@ -4,13 +4,15 @@ import { ConfirmDialog } from "@/components/ConfirmDialog";
 import { ErrorNote } from "@/components/ErrorNote";
 import { Progress } from "@/components/Progress";
 import { StateBadge } from "@/components/badges";
+import { EditExplorationDialog } from "@/features/explorations/EditExplorationDialog";
 import { useCancelExploration } from "@/features/explorations/api/cancelExploration";
+import { useDeleteExploration } from "@/features/explorations/api/deleteExploration";
 import { useResumeExploration } from "@/features/explorations/api/resumeExploration";
 import type { Exploration } from "@/lib/api/types";
 import { useObjection } from "@/lib/access";
 import { useNow } from "@/lib/clock";
 import { ago, duration, exactTime, number, parseTime, rough } from "@/lib/format";
-import { Link } from "@/lib/router";
+import { Link, navigate } from "@/lib/router";
 import { isActive } from "@/lib/states";
 import { workloadText } from "@/lib/workload";
 
@@ -30,12 +32,16 @@ function Stat({ name, title, children }: { name: string; title?: string; childre
   );
 }
 
-function Actions({ id, state, owner }: Pick<Exploration, "id" | "state" | "owner">) {
+function Actions({ exploration: e }: { exploration: Exploration }) {
+  const { id, state, owner } = e;
   const [asking, setAsking] = useState(false);
+  const [editing, setEditing] = useState(false);
+  const [deleting, setDeleting] = useState(false);
   const objection = useObjection("user", owner);
   const cancel = useCancelExploration(id);
   const resume = useResumeExploration(id);
-  const error = cancel.error ?? resume.error;
+  const remove = useDeleteExploration(id);
+  const error = cancel.error ?? resume.error ?? remove.error;
   return (
     <>
       {isActive(state) && (
@@ -51,6 +57,25 @@ function Actions({ id, state, owner }: Pick<Exploration, "id" | "state" | "owner
         <ActionButton kind="primary" objection={objection} busy={resume.isPending} onClick={() => resume.mutate()}>
           {resume.isPending ? "Resuming…" : "Resume"}
         </ActionButton>
+      )}
+      <ActionButton objection={objection} onClick={() => setEditing(true)}>
+        Edit
+      </ActionButton>
+      {!isActive(state) && (
+        <ActionButton kind="danger" objection={objection} busy={remove.isPending} onClick={() => setDeleting(true)}>
+          {remove.isPending ? "Deleting…" : "Delete"}
+        </ActionButton>
+      )}
+      {editing && <EditExplorationDialog exploration={e} onClose={() => setEditing(false)} />}
+      {deleting && (
+        <ConfirmDialog
+          title={`Delete ${e.name}?`}
+          confirm="Delete it"
+          onConfirm={() => remove.mutate(undefined, { onSuccess: () => navigate("/") })}
+          onClose={() => setDeleting(false)}
+        >
+          Its {number(e.evaluated)} designs, their builds and events go with it, and can not be brought back.
+        </ConfirmDialog>
       )}
       {asking && (
         <ConfirmDialog
@@ -81,13 +106,15 @@ export function ExplorationHeader({ exploration: e, counts, connected }: Props) 
       </nav>
       <div className="title-row">
         <h1>
-          {e.model.name} <span className="subtitle">{workloadText(e)} on {e.platform}</span>
+          {e.name} <span className="subtitle">{e.model.name}, {workloadText(e)} on {e.platform}</span>
         </h1>
         <StateBadge state={e.state} />
         {busy && !connected && <span className="badge tone-warn">reconnecting…</span>}
         <span className="spacer" />
-        <Actions id={e.id} state={e.state} owner={e.owner} />
+        <Actions exploration={e} />
       </div>
+      {e.tags.length > 0 && <p className="hint tags">{e.tags.join(" · ")}</p>}
+      {e.notes && <p className="pre">{e.notes}</p>}
       <dl className="stats card">
         <div className="stat stat-wide">
           <dt>Evaluated</dt>
@@ -98,6 +125,11 @@ export function ExplorationHeader({ exploration: e, counts, connected }: Props) 
           </dd>
         </div>
         <Stat name="Feasible">{number(Math.max(counts.feasible, e.feasible))}</Stat>
+        {e.distinct !== null && e.distinct < e.evaluated && (
+          <Stat name="Different" title="Designs that differ in estimated latency or energy: others are the same accelerator, or too alike to tell">
+            {number(e.distinct)}
+          </Stat>
+        )}
         <Stat name="On the front">{number(counts.front || e.front_size)}</Stat>
         {e.promoted > 0 && (
           <Stat name="Simulated" title="Designs that went up to the cycle simulator, and how many of them are finished">
@@ -121,6 +153,14 @@ export function ExplorationHeader({ exploration: e, counts, connected }: Props) 
           {ago(e.created_at, now)}
         </Stat>
       </dl>
+      {e.warnings.length > 0 && (
+        <div className="note note-plain" role="status" data-testid="warnings">
+          <strong>No node for what it asks for</strong>
+          {e.warnings.map((warning) => (
+            <p key={warning}>{warning}</p>
+          ))}
+        </div>
+      )}
       {e.waiting && (
         <div className="note note-plain" role="status" data-testid="waiting">
           <strong>Waiting</strong>

@@ -1,6 +1,5 @@
 import { Progress } from "@/components/Progress";
 import { StateBadge } from "@/components/badges";
-import { useBest } from "@/features/explorations/api/getBest";
 import type { Exploration } from "@/lib/api/types";
 import { useNow } from "@/lib/clock";
 import { ago, exactTime, number, withUnit } from "@/lib/format";
@@ -9,15 +8,19 @@ import { isActive } from "@/lib/states";
 import { workloadText } from "@/lib/workload";
 
 function Row({ exploration: e, now }: { exploration: Exploration; now: number }) {
-  const best = useBest(e);
+  const fastest = e.picks.find((pick) => pick.kind === "fastest");
+  const frugal = e.picks.find((pick) => pick.kind === "least_energy");
   const href = `/explorations/${e.id}`;
   return (
     <tr className="row-link" onClick={(event) => event.defaultPrevented || navigate(href)} data-exploration={e.id}>
       <td>
         <Link href={href} className="strong">
-          {e.model.name}
+          {e.name}
         </Link>
-        <small>{workloadText(e)}</small>
+        <small>
+          {e.model.name}, {workloadText(e)}
+        </small>
+        {e.tags.length > 0 && <small className="tags">{e.tags.join(" · ")}</small>}
       </td>
       <td>{e.platform}</td>
       <td>
@@ -32,8 +35,14 @@ function Row({ exploration: e, now }: { exploration: Exploration; now: number })
         </span>
       </td>
       <td className="num">{e.front_size ? number(e.front_size) : "–"}</td>
-      <td className="num">{withUnit(best.data?.latency_us, "us")}</td>
-      <td className="num">{withUnit(best.data?.energy_uj, "uJ")}</td>
+      <td className="num" title={fastest && `estimate ${withUnit(fastest.estimate_us, "us")}`}>
+        {withUnit(fastest?.latency_us, "us")}
+        {fastest && <small>{fastest.fidelity}</small>}
+      </td>
+      <td className="num">
+        {withUnit(frugal?.energy_uj, "uJ")}
+        {frugal && <small>estimate</small>}
+      </td>
       <td className="num">
         <time dateTime={e.created_at} title={exactTime(e.created_at)}>
           {ago(e.created_at, now)}
@@ -50,13 +59,15 @@ export function ExplorationTable({ explorations }: { explorations: Exploration[]
       <table className="data explorations">
         <thead>
           <tr>
-            <th scope="col">Model and workload</th>
+            <th scope="col">Name and workload</th>
             <th scope="col">Platform</th>
             <th scope="col">State</th>
             <th scope="col">Evaluated</th>
             <th scope="col" className="num">Front</th>
-            <th scope="col" className="num" title="Fidelity: estimate">Best latency</th>
-            <th scope="col" className="num" title="Fidelity: estimate">Best energy</th>
+            <th scope="col" className="num" title="By simulation as soon as a design of the front is simulated">
+              Best latency
+            </th>
+            <th scope="col" className="num">Best energy</th>
             <th scope="col" className="num">Created</th>
           </tr>
         </thead>

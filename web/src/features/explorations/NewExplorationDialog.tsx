@@ -1,6 +1,7 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { ErrorNote } from "@/components/ErrorNote";
 import { type FarmChoices, FarmFields, toFarm } from "@/features/explorations/FarmFields";
+import { toTags } from "@/features/explorations/tags";
 import { useCreateExploration } from "@/features/explorations/api/createExploration";
 import { newKey } from "@/lib/api/http";
 import type { Model, NewExploration, Phase, Platform, Precision, Sampler } from "@/lib/api/types";
@@ -52,6 +53,10 @@ function toBody(form: FormData, model: Model | undefined): NewExploration {
   const integer = (name: string) => Number(form.get(name));
   return {
     model: text("model"),
+    name: text("name") || null,
+    tags: toTags(text("tags")),
+    notes: text("notes"),
+    require_nodes: form.has("require_nodes"),
     workload: toWorkload(form, model),
     platform: text("platform"),
     budget: integer("budget"),
@@ -111,6 +116,18 @@ export function NewExplorationDialog({ models, platforms, farm, error, upload, o
             <select name="model" required value={model?.name ?? ""} onChange={(e) => setPicked(e.target.value)}>
               <ModelOptions models={models} />
             </select>
+          </label>
+          <label className="wide">
+            Name
+            <input name="name" maxLength={100} pattern="[A-Za-z0-9][A-Za-z0-9._+\-]*" placeholder="from model and workload" />
+          </label>
+          <label>
+            Tags
+            <input name="tags" placeholder="words to find it by" />
+          </label>
+          <label>
+            Notes
+            <input name="notes" maxLength={10000} />
           </label>
           {upload((stored) => setPicked(stored.name))}
           {!whole && (
@@ -189,6 +206,9 @@ export function NewExplorationDialog({ models, platforms, farm, error, upload, o
             <input name="verify" type="number" min={0} max={32} defaultValue={3} required />
           </label>
           <FarmFields {...farm} />
+          <label className="wide check">
+            <input name="require_nodes" type="checkbox" /> Refuse it where no node of the farm would run a stage
+          </label>
         </div>
         {error && <ErrorNote error={error} />}
         {create.error && <ErrorNote error={create.error} />}

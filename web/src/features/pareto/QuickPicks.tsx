@@ -1,4 +1,5 @@
 import type { Point, Snapshot } from "@/features/pareto/cloud";
+import { at, isSimulated } from "@/features/pareto/fidelity";
 import { knee } from "@/features/pareto/shape";
 import { withUnit } from "@/lib/format";
 
@@ -7,12 +8,17 @@ interface Props {
   onSelect(id: string): void;
 }
 
-/** What the right-hand side offers before a design is chosen: the two ends and the knee of the front. */
-export function QuickPicks({ snapshot: { front }, onSelect }: Props) {
+/**
+ * What the right-hand side offers before a design is chosen: the two ends and the knee of the front, by simulated latency
+ * as soon as a design of the front has one, as `dse.promote.picks`.
+ */
+export function QuickPicks({ snapshot, onSelect }: Props) {
+  const fidelity = snapshot.front.some(isSimulated) ? "simulate" : "estimate";
+  const ranked = { ...snapshot, points: snapshot.front };
+  const { front } = at(ranked, fidelity);
   const picks: [string, string, Point | undefined][] = [
     ["Fastest", "lowest latency", front[0]],
-    // A front of two designs has no design between its ends.
-    ["Knee", "best compromise", front.length > 2 ? front[knee(front)] : undefined],
+    ["Knee", "farthest below the chord between the ends, both in log scale", front.length > 2 ? front[knee(front)] : undefined],
     ["Least energy", "lowest energy", front.length > 1 ? front.at(-1) : undefined],
   ];
   return (
@@ -28,8 +34,9 @@ export function QuickPicks({ snapshot: { front }, onSelect }: Props) {
                 <small>{meaning}</small>
               </span>
               <span className="num">
-                {withUnit(point.latency, "us")}
-                <small>{withUnit(point.energy, "uJ")}</small>
+                {withUnit(point.latency, "us")} <small className="inline">{fidelity}</small>
+                {fidelity === "simulate" && <small>{withUnit(point.estimate, "us")} estimate</small>}
+                <small>{withUnit(point.energy, "uJ")} estimate</small>
               </span>
             </button>
           ),

@@ -27,11 +27,12 @@ test("the knee is the point farthest below the chord, in log space", () => {
   expect(knee([point(0, 1, 1000), point(1, 2, 30), point(2, 100, 20), point(3, 1000, 10)])).toBe(1);
 });
 
-test("the ends are the knee only when there is nothing between them", () => {
+test("a front without a design below its chord has the least product as its knee", () => {
   expect(knee([])).toBe(-1);
   expect(knee([point(0, 1, 1)])).toBe(0);
   expect(knee([point(0, 1, 10), point(1, 10, 1)])).toBe(0);
-  expect(knee([point(0, 1, 10), point(1, 9.9, 9.9), point(2, 10, 1)])).toBe(1);
+  expect(knee([point(0, 1, 10), point(1, 9.9, 9.9), point(2, 10, 1)])).toBe(0);
+  expect(knee([point(0, 100, 1600), point(1, 139.7, 995), point(2, 146.6, 762)])).toBe(2);
 });
 
 test("the line comes from the top of the plot and leaves at its right edge", () => {

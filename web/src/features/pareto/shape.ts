@@ -18,13 +18,16 @@ export function thin(points: readonly Point[], limit: number): readonly Point[] 
   return points.filter((p) => scatterHash(p.number) < share);
 }
 
+/** Rounding: what is no farther below the chord is on it. */
+const ON_THE_CHORD = 1e-9;
+
 /**
  * Index of the best compromise: farthest below the chord between the ends of the front, both objectives in log space
- * and normalised to the extent of the front. The same rule as `dse.archive.knee`. -1 for an empty front.
+ * and normalised to the extent of the front; where none is below it, the one with the least product of both. The same
+ * rule as `dse.archive.knee`. -1 for an empty front.
  */
 export function knee(front: readonly Point[]): number {
   const columns = [front.map((p) => Math.log(p.latency)), front.map((p) => Math.log(p.energy))];
-  const ends = new Set(columns.map((column) => column.indexOf(Math.min(...column))));
   const sums = front.map(() => 0);
   for (const column of columns) {
     const low = Math.min(...column);
@@ -33,9 +36,10 @@ export function knee(front: readonly Point[]): number {
       sums[i] = (sums[i] ?? 0) + (value - low) / extent;
     });
   }
-  const between = front.map((_, i) => i).filter((i) => !ends.has(i));
-  const candidates = between.length ? between : front.map((_, i) => i);
-  return candidates.reduce((best, i) => (best < 0 || (sums[i] ?? 0) < (sums[best] ?? 0) ? i : best), -1);
+  const lowest = (values: readonly number[]) => values.indexOf(Math.min(...values));
+  const below = lowest(sums);
+  if ((sums[below] ?? 1) < 1 - ON_THE_CHORD) return below;
+  return lowest(front.map((p) => Math.log(p.latency) + Math.log(p.energy)));
 }
 
 /** Corners of the boundary of what the front dominates, from the top of the plot to its right edge. */

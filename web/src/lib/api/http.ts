@@ -45,8 +45,8 @@ export async function post<T>(path: string, body?: unknown, key?: string): Promi
   return (await call(path, { method: "POST", headers, body: JSON.stringify(body) })) as T;
 }
 
-/** Any other method: PUT and DELETE say nothing that a page needs. */
-export async function send(method: "PUT" | "DELETE", path: string, body?: unknown): Promise<void> {
+/** Any other method: what they answer is nothing that a page needs. */
+export async function send(method: "PUT" | "PATCH" | "DELETE", path: string, body?: unknown): Promise<void> {
   const headers = { "Content-Type": "application/json" };
   await call(path, body === undefined ? { method } : { method, headers, body: JSON.stringify(body) });
 }

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { getAll } from "@/lib/api/http";
-import type { Fidelity, Model, Workload } from "@/lib/api/types";
+import type { Fidelity, Model, Phase, Precision, Workload } from "@/lib/api/types";
 
 export type RunState = "running" | "same" | "changed" | "regressed" | "failed" | "cancelled";
 
@@ -30,6 +30,23 @@ export interface SweepRunSummary {
 export interface SweepWorkload extends Workload {
   id: string;
   model: Model;
+}
+
+/** What the page gives of a new sweep; the service has the rest. */
+export interface NewSweep {
+  name: string;
+  cron: string;
+  zone: string;
+  enabled: boolean;
+  matrix: {
+    models: string[];
+    phases?: Phase[];
+    lengths?: number[];
+    precisions?: Precision[];
+    platforms: string[];
+    seeds: number[];
+  };
+  options: { budget: number; verify: number; tolerance: number };
 }
 
 export interface Sweep {

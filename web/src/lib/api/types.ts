@@ -61,8 +61,23 @@ export interface Workload {
   layers: number;
 }
 
+/** A design of the front to look at first; `fidelity` is of its latency, which ranked it. */
+export interface FrontPick {
+  kind: "fastest" | "knee" | "least_energy";
+  design_id: string;
+  number: number;
+  latency_us: number;
+  fidelity: "estimate" | "simulate";
+  estimate_us: number;
+  energy_uj: number;
+}
+
 export interface Exploration {
   id: string;
+  /** No two have one name. */
+  name: string;
+  tags: string[];
+  notes: string;
   model: Model;
   workload: Workload;
   platform: string;
@@ -89,6 +104,11 @@ export interface Exploration {
   board: string | null;
   /** Why nothing of it runs; lists do not say. */
   waiting?: string | null;
+  /** Stages that no node of the farm would run now; lists do not say. */
+  warnings: string[];
+  picks: FrontPick[];
+  /** How many designs differ in estimated latency or energy; lists do not say. */
+  distinct: number | null;
   created_at: string;
   started_at: string | null;
   finished_at: string | null;
@@ -109,6 +129,12 @@ export interface EstimateErrors {
 
 export interface NewExploration {
   model: string;
+  /** Null: made from model and workload. */
+  name: string | null;
+  tags: string[];
+  notes: string;
+  /** Refuse it where a stage that it asks for has no node. */
+  require_nodes: boolean;
   /** Of a network from a file only the precision: its shapes are its own. */
   workload: Partial<Workload>;
   platform: string;

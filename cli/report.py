@@ -1,0 +1,224 @@
+"""An exploration as one HTML file: front, tables, the graph of a design, provenance. It needs no server, no script and
+nothing from elsewhere; its policy forbids both.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, cast
+
+from cli.front_files import metric_columns, metric_of
+from cli.output import number
+from cli.report_graph import graph
+from cli.report_plot import Dot, plot
+
+if TYPE_CHECKING:
+    from api.schemas.catalog import Model
+    from api.schemas.designs import Design
+    from api.schemas.explorations import Exploration, Scatter
+
+_PICKS = {"fastest": "fastest", "knee": "knee", "least_energy": "least energy"}
+_HOW_TO_READ = (
+    "<p><small>Both axes by estimate, for every design has one. Point at a design of the front, or go to it with Tab, "
+    "for its knobs and what better fidelities say.</small></p>"
+)
+_RULE = (
+    "<p><small>Ranked by simulated latency as soon as a design of the front is simulated. The knee is farthest below "
+    "the chord between the ends of the front, both in log scale over its extent; where none lies below it, it is the "
+    "design with the least product of latency and energy.</small></p>"
+)
+_STYLE = """
+:root { color-scheme: light dark; --ink: #1b1f24; --soft: #5b6470; --paper: #fff; --line: #d8dde3; --mark: #b3541e;
+  --dot: #9aa7b5; --box: #eef2f6; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e7ebef; --soft: #a2acb8; --paper: #14181d; --line: #333b45;
+  --mark: #f0965a; --dot: #5d6b7a; --box: #222932; } }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 72rem;
+  margin: 2rem auto; padding: 0 1rem; }
+h1 { margin-bottom: 0; } h2 { margin-top: 2.2rem; } p.sub, caption, small { color: var(--soft); }
+.scroll { overflow: auto; max-height: 44rem; border: 1px solid var(--line); border-radius: 6px; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 13px; }
+th, td { padding: .25rem .6rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
+th:first-child, td:first-child, td.text, th.text { text-align: left; }
+thead th { position: sticky; top: 0; background: var(--paper); }
+svg { max-width: 100%; height: auto; } svg.graph { max-width: none; }
+.grid { stroke: var(--line); } .tick, .axis { fill: var(--soft); font-size: 12px; }
+.dot { fill: var(--dot); opacity: .5; } .line { fill: none; stroke: var(--mark); stroke-width: 1.2; opacity: .6; }
+.point circle { fill: var(--mark); stroke: var(--paper); stroke-width: 1.5; }
+.point:hover circle, .point:focus circle { stroke: var(--ink); stroke-width: 3; } .point:focus { outline: none; }
+.name { fill: var(--ink); font-size: 12px; font-weight: 600; }
+.stream { fill: none; stroke: var(--dot); } .stream:hover { stroke: var(--mark); }
+.task rect { fill: var(--box); stroke: var(--soft); } .task text { fill: var(--ink); font-size: 11px; }
+.task.compute rect { stroke: var(--mark); stroke-width: 1.8; }
+.task.load rect, .task.store rect { stroke-dasharray: 4 2; }
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is reported: the designs of the front, fastest first; `dataflow` is the content of the dataflow.json of
+    `chosen`, None where it is not stored.
+    """
+
+    exploration: "Exploration"
+    model: "Model"
+    front: Sequence["Design"]
+    scatter: "Scatter"
+    chosen: "Design"
+    dataflow: Mapping[str, Any] | None
+
+
+def html(report: Report) -> str:
+    """The whole file."""
+    exploration = report.exploration
+    sections = (
+        f"<h1>{escape(exploration.name)}</h1>",
+        f'<p class="sub">{escape(_headline(exploration))}</p>',
+        f"<p>{escape(exploration.notes)}</p>" if exploration.notes else "",
+        "<h2>Front</h2>",
+        _HOW_TO_READ,
+        _plot(report),
+        _picks(exploration),
+        "<h2>Metrics</h2>",
+        _metrics(report.front),
+        "<h2>Knobs</h2>",
+        _knobs(report.front),
+        f"<h2>Dataflow of design {report.chosen.number}</h2>",
+        _graph(report),
+        "<h2>Provenance</h2>",
+        _provenance(report),
+    )
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(exploration.name)}: Pareto front</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        + "\n".join(sections)
+        + "\n</body>\n</html>\n"
+    )
+
+
+def _headline(e: "Exploration") -> str:
+    counts = (
+        f"{e.evaluated} designs evaluated, {e.feasible} feasible, {e.front_size} on the front, {e.simulated} simulated"
+    )
+    shape = e.workload
+    return f"{e.model.name}, {shape.phase} {shape.length}, {shape.precision}, {e.platform}: {counts}; {e.state}"
+
+
+def _plot(report: Report) -> str:
+    kinds: dict[str, list[str]] = {}
+    for pick in report.exploration.picks:
+        kinds.setdefault(pick.design_id, []).append(_PICKS[pick.kind])
+    points = report.scatter
+    cloud = [
+        Dot(x, y)
+        for x, y, feasible, on_front in zip(
+            points.latency_us, points.energy_uj, points.feasible, points.on_front, strict=True
+        )
+        if feasible and not on_front and x is not None and y is not None
+    ]
+    front = [
+        Dot(d.latency_us, d.energy_uj, _tip(d), ", ".join(kinds.get(d.id, [])))
+        for d in report.front
+        if d.latency_us is not None and d.energy_uj is not None
+    ]
+    return plot(cloud, front, "latency, us (estimate)", "energy, uJ (estimate)")
+
+
+def _tip(design: "Design") -> str:
+    known = [
+        f"{m.name} {number(m.value)} {m.unit} ({m.fidelity})" for m in design.metrics if m.name in ("latency", "energy")
+    ]
+    knobs = [f"{name} {value}" for name, value in design.knobs.items() if name != "overrides"]
+    overrides = [f"override {o['op']}" for o in design.knobs.get("overrides", [])]
+    return "\n".join((f"design {design.number}", *known, *knobs, *overrides))
+
+
+def _picks(exploration: "Exploration") -> str:
+    rows = [
+        (
+            _PICKS[p.kind],
+            str(p.number),
+            f"{p.latency_us:,.2f} ({p.fidelity})",
+            f"{p.estimate_us:,.2f}",
+            f"{p.energy_uj:,.1f} (estimate)",
+        )
+        for p in exploration.picks
+    ]
+    return _table(("choose", "design", "latency, us", "estimate, us", "energy, uJ"), rows) + _RULE
+
+
+def _metrics(front: Sequence["Design"]) -> str:
+    columns = metric_columns(front)
+    heads = (
+        "design",
+        *(f"{name}, {unit} ({fidelity})" if unit else f"{name} ({fidelity})" for name, fidelity, unit in columns),
+    )
+    rows = [
+        (str(d.number), *("" if (v := metric_of(d, n, f)) is None else number(v) for n, f, _ in columns)) for d in front
+    ]
+    return f'<div class="scroll">{_table(heads, rows)}</div>'
+
+
+def _knobs(front: Sequence["Design"]) -> str:
+    names = list(dict.fromkeys(name for design in front for name in design.knobs))
+    rows = [(str(d.number), *(_knob(d.knobs.get(name)) for name in names)) for d in front]
+    return f'<div class="scroll">{_table(("design", *names), rows)}</div>'
+
+
+def _knob(value: Any) -> str:
+    if not isinstance(value, list | tuple):
+        return str(value)
+    entries = cast("Sequence[Mapping[str, Any]]", value)
+    return "; ".join(", ".join(f"{k} {v}" for k, v in entry.items() if v is not None) for entry in entries)
+
+
+def _graph(report: Report) -> str:
+    if report.dataflow is None:
+        return (
+            "<p>Its graph is not stored: it is once the design was simulated or compiled "
+            f"(<code>millrace design export {report.chosen.id} --out d</code>).</p>"
+        )
+    note = "<p><small>Tasks and streams; wider streams are thicker. Point at one for its facts.</small></p>"
+    return f'{note}<div class="scroll">{graph(report.dataflow)}</div>'
+
+
+def _provenance(report: Report) -> str:
+    e, shape = report.exploration, report.exploration.workload
+    tools = {(m.fidelity, f"{m.tool} {m.tool_version}") for design in report.front for m in design.metrics}
+    facts = [
+        ("exploration", f"{e.name} ({e.id})"),
+        ("model", f"{report.model.name}, {report.model.kind}, SHA-256 {report.model.digest}"),
+        (
+            "workload",
+            f"{shape.phase}, length {shape.length}, batch {shape.batch}, {shape.precision}, {shape.layers} layers",
+        ),
+        ("platform", e.platform),
+        ("search", f"{e.sampler}, seed {e.seed}, budget {e.budget}, {e.evaluated} evaluated"),
+        ("different designs", "" if e.distinct is None else f"{e.distinct} by estimated latency and energy"),
+        ("area model", e.area_model or "of this release"),
+        *((f"fidelity {fidelity}", tool) for fidelity, tool in sorted(tools)),
+        ("estimates", _errors(e)),
+        ("started", f"{e.created_at:%Y-%m-%d %H:%M} UTC"),
+        ("written by", f"millrace {version('millrace-fpga')}"),
+    ]
+    return _table(("", ""), [(name, value) for name, value in facts if value], text=True)
+
+
+def _errors(exploration: "Exploration") -> str:
+    found = exploration.estimate_errors
+    if found is None:
+        return "no design was simulated: how far off they are is not known"
+    return (
+        f"of latency off by {found.median:.1%} in the median and {found.worst:.1%} at worst, "
+        f"against fidelity {found.fidelity} of {found.n} designs"
+    )
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, text: bool = False) -> str:
+    of_text = ' class="text"' if text else ""
+    head = "".join(f"<th>{escape(h)}</th>" for h in heads)
+    body = "\n".join("<tr>" + "".join(f"<td{of_text}>{escape(c)}</td>" for c in row) + "</tr>" for row in rows)
+    return f"<table>{f'<thead><tr>{head}</tr></thead>' if any(heads) else ''}<tbody>{body}</tbody></table>"
