@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 
 from fastapi import FastAPI
 
-from api import dashboard, metrics, openapi, problems, reference
+from api import dashboard, metrics, openapi, problems, reference, site
 from api.access import Access
 from api.caller import is_loopback, keys_wanted
 from api.middleware import LOOPBACK, BodyLimit, Hosts, SameSite, SecurityHeaders
@@ -73,6 +73,7 @@ def create_app(settings: Settings, send: Send | None = None) -> FastAPI:
     for module in _ROUTES:
         app.include_router(module.router)
     openapi.document(app)
+    site.mount(app)
     dashboard.mount(app, settings.web_dist)
     _add_middleware(app, settings)
     return app

@@ -52,6 +52,15 @@ def test_security_headers(client: TestClient) -> None:
         assert headers["x-frame-options"] == "DENY"
 
 
+def test_the_documentation_is_served(client: TestClient) -> None:
+    page = client.get("/learn")
+    assert (page.status_code, page.url.path) == (200, "/learn/")
+    assert "<title>Millrace" in page.text
+    assert "default-src 'self'" in page.headers["content-security-policy"]
+    assert client.get("/learn/using.html").headers["cache-control"] == "no-cache"
+    assert client.get("/learn/nothing.html").status_code == 404
+
+
 def test_foreign_host_is_refused(client: TestClient) -> None:
     reply = client.get("/v1/models", headers={"Host": "evil.example"})
     assert reply.status_code == 403

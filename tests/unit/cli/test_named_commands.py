@@ -11,7 +11,8 @@ from pages import ROOT, Block, blocks, inline_code, millrace_calls
 
 from cli.main import app
 
-DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+DECLARED = ROOT / "docs" / "command-line.md"  # made from the commands themselves, groups and their examples as they are
+DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted(set((ROOT / "docs").glob("*.md")) - {DECLARED})]
 BLOCKS = [block for page in DOCUMENTS for block in blocks(page)]
 INLINE = [(page, call) for page in DOCUMENTS for code in inline_code(page) for call in millrace_calls(code)]
 DASHBOARD = [

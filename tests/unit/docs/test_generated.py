@@ -1,0 +1,58 @@
+"""Pages and files that are made from declarations and programs are what these make."""
+
+import pytest
+from pages import ROOT
+
+from bench.site import mlp
+from bench.site.gallery import ENTRIES
+from bench.site.kept import kept
+from bench.site.reference import PAGES
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_reference_is_what_the_declarations_say(name: str) -> None:
+    kept_page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    assert PAGES[name]() == kept_page, "run `python -m bench.site.reference`, then docs/build.py"
+
+
+def test_the_network_of_the_tutorial_is_made_again_equal() -> None:
+    assert mlp.network() == mlp.FILE.read_bytes()
+
+
+def test_the_gallery_has_every_entry() -> None:
+    entries = kept("gallery")["entries"]
+    assert [entry["name"] for entry in entries] == [entry.name for entry in ENTRIES]
+    assert [entry["search"]["budget"] for entry in entries] == [entry.budget for entry in ENTRIES]
+
+
+def test_the_gallery_tells_how_to_get_each() -> None:
+    page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    sections = page.split("\n## ")[1:]
+    for entry, section in zip(ENTRIES, sections, strict=True):
+        assert section.startswith(entry.title), section
+        assert f"--budget {entry.budget}" in section
+        assert f"pictures/front-{entry.name}.svg" in section
+
+
+def test_the_headline_is_of_the_gallery() -> None:
+    """What both data files say of a design is the same."""
+    from bench.site.headline import LAYERS
+
+    ours = kept("headline")["ours"]
+    [entry] = [entry for entry in kept("gallery")["entries"] if entry["name"] == "gpt2-medium-decode"]
+    fastest = min(design["simulate"]["latency"] for design in entry["designs"])
+    assert ours["tokens_per_s"]["value"] == round(1e6 / (LAYERS * fastest))
+
+
+@pytest.mark.slow
+def test_the_numbers_follow_the_code() -> None:
+    """The estimate of one design of the gallery, of the network that also the pictures are of."""
+    from bench.site.first_page import ENTRY, fastest
+    from bench.site.networks import board, demo_graph
+    from dse.evaluate import evaluate
+
+    [entry] = [entry for entry in kept("gallery")["entries"] if entry["name"] == ENTRY]
+    found = {metric.name: metric.value for metric in evaluate(demo_graph(), fastest(), board()).metrics}
+    kept_ones = entry["designs"][0]["estimate"]
+    now = {name: float(f"{found[name]:.5g}") for name in kept_ones}
+    assert now == kept_ones, "run `python -m bench.site.gallery`, then the rest of CONTRIBUTING.md, Documentation"
