@@ -7,7 +7,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parents[2] / "client" / "millrace"
 _HEAD = """# Python
 
-What `import millrace` gives, from the sources of the package. [A search in a notebook](notebook.md)
+What `import millrace` gives, from the sources of the package. [A search in a notebook](notebook.ipynb)
 shows it at work. This page is made by `python -m bench.site.reference`.
 """
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
