@@ -67,16 +67,27 @@ HOSTILE: dict[str, tuple[str, bytes, str]] = {
     "above": ("net.onnx", onnx_models.external("../../../secret").SerializeToString(), "never read"),
     "nan": ("net.onnx", onnx_models.with_weight(float("nan")).SerializeToString(), "not finite"),
     "lie": ("net.onnx", onnx_models.lying_about_size().SerializeToString(), "1099511627776 elements"),
-    "deep": ("net.onnx", onnx_models.chain(3000 * 20).SerializeToString(), "60000 nodes"),
-    "cut": ("net.onnx", onnx_models.mlp().SerializeToString()[:5000], "not an ONNX file"),
-    "rubbish": ("net.onnx", b"\xff" * 5000, "not an ONNX file"),
+    "call": ("net.mlir", CALL, "line 4: func.call is not supported"),
+}
+
+
+TOLD_BY_A_LOOK: dict[str, tuple[bytes, str]] = {
+    "deep": (onnx_models.chain(3000 * 20).SerializeToString(), "more than 32768 parts in one place"),
+    "cut": (onnx_models.mlp().SerializeToString()[:5000], "is no ONNX file"),
+    "rubbish": (b"\xff" * 5000, "is no ONNX file"),
     "conv": (
-        "net.onnx",
         single("Conv", {"x": (1, 3, 8, 8)}, {"y": (1, 5, 7, 7)}, {"w": weights(0, 5, 3, 2, 2)}).SerializeToString(),
         "node '/net/Conv' (Conv) is not supported",
     ),
-    "call": ("net.mlir", CALL, "line 4: func.call is not supported"),
 }
+
+
+def test_by_a_look_at_the_file(real: RunningService) -> None:
+    """What that tells is refused at once, and not stored."""
+    for name, (content, reason) in TOLD_BY_A_LOOK.items():
+        reply = _post(real, "net.onnx", content, name)
+        assert (reply.status_code, reason in reply.json()["detail"]) == (422, True), (name, reply.text)
+    assert not set(TOLD_BY_A_LOOK) & {m["name"] for m in real.get("/v1/models")["items"]}
 
 
 def test_in_the_importer(real: RunningService) -> None:
