@@ -51,9 +51,15 @@ def local(checkout: str | Path, *, home: str | Path | None = None) -> Generator[
         too_late.cancel()
         if address is None:
             listener.join(timeout=1)
-            raise ServiceUnavailableError(f"{script} up did not start: {''.join(told)[-2000:].strip()}")
+            raise ServiceUnavailableError(f"{script} up did not start: {_last(told)}")
         with Client(address) as client:
-            yield client
+            try:
+                yield client
+            except ServiceUnavailableError as error:
+                if process.poll() is None:
+                    raise
+                ended = f"{script} up ended with status {process.returncode}"
+                raise ServiceUnavailableError(f"{ended}: {_last(told)}") from error
     finally:
         too_late.cancel()
         _stop(process)
@@ -69,6 +75,10 @@ def _address(output: IO[str]) -> str | None:
         except (ValueError, KeyError, TypeError):
             continue
     return None
+
+
+def _last(told: list[str]) -> str:
+    return "".join(told)[-2000:].strip()
 
 
 def _collect(stream: IO[str], told: list[str]) -> None:
