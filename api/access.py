@@ -11,7 +11,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.audit import record_refusal
 from api.authentication import Authenticator
-from api.caller import address_of, comes_from_here, counted_as, keys_wanted, token_of, was_forwarded
+from api.caller import address_of, counted_as, keys_wanted, token_of, was_forwarded
+from api.crowd import Crowd
+from api.door import most_connections
 from api.errors import ApiError, ForbiddenError, UnauthorizedError
 from api.limits import Limiter
 from api.middleware import CHANGING, CLOSE
@@ -41,6 +43,9 @@ ROUTES: dict[str, Least] = {
     "GET /v1/models": "viewer",
     "POST /v1/models": "user",
     "GET /v1/models/{model}": "viewer",
+    "PATCH /v1/models/{model}": "user",
+    "DELETE /v1/models/{model}": "user",
+    "GET /v1/models/{model}/deletion": "viewer",
     "GET /v1/workloads": "viewer",
     "POST /v1/workloads": "user",
     "GET /v1/explorations": "viewer",
@@ -49,6 +54,7 @@ ROUTES: dict[str, Least] = {
     "GET /v1/explorations/{exploration}": "viewer",
     "PATCH /v1/explorations/{exploration}": "user",
     "DELETE /v1/explorations/{exploration}": "user",
+    "GET /v1/explorations/{exploration}/deletion": "viewer",
     "POST /v1/explorations/{exploration}/cancel": "user",
     "POST /v1/explorations/{exploration}/resume": "user",
     "GET /v1/explorations/{exploration}/designs": "viewer",
@@ -57,6 +63,8 @@ ROUTES: dict[str, Least] = {
     "GET /v1/explorations/{exploration}/events": "viewer",
     "GET /v1/designs/{design}": "viewer",
     "PATCH /v1/designs/{design}": "user",
+    "DELETE /v1/designs/{design}": "user",
+    "GET /v1/designs/{design}/deletion": "viewer",
     "POST /v1/designs/{design}/builds": "user",
     "GET /v1/designs/{design}/artifacts": "viewer",
     "GET /v1/designs/{design}/artifacts/{path:path}": "viewer",
@@ -83,8 +91,11 @@ ROUTES: dict[str, Least] = {
     "POST /v1/farm/nodes/{node}": "admin",
     "DELETE /v1/farm/nodes/{node}": "admin",
     "PUT /v1/farm/licences/{feature}": "admin",
+    "GET /v1/farm/retention": "viewer",
+    "PATCH /v1/farm/retention": "admin",
     "GET /v1/keys": "admin",
     "POST /v1/keys": "admin",
+    "PATCH /v1/keys/{key}": "admin",
     "DELETE /v1/keys/{key}": "admin",
     "GET /v1/audit": "admin",
     "GET /metrics": "viewer",
@@ -126,8 +137,6 @@ def _is_stream(scope: Scope) -> bool:
 def least_of(scope: Scope) -> Least:
     """The role that a request needs. A path of ours that is not in the table is the admins', not everybody's."""
     route = route_of(scope["method"], scope["path"])
-    if route == "GET /metrics" and comes_from_here(scope):
-        return "open"
     if route is None:
         return "admin" if scope["path"].startswith(_GUARDED) else "open"
     return ROUTES[route]
@@ -138,7 +147,9 @@ class Access:
 
     def __init__(self, app: ASGIApp, farm: Farm) -> None:
         self._keys = Authenticator(farm.database)
-        self._app = Streams(app, _is_stream, self._keys)
+        settings = farm.settings
+        streams = Streams(app, _is_stream, self._keys)
+        self._app = Crowd(streams, most_connections(settings), settings.address_connections, settings.key_connections)
         self._farm = farm
         self._on = keys_wanted(farm.settings)
         self._here_only = not self._on and farm.settings.access == "auto"

@@ -4,19 +4,21 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 
 from api import dashboard, metrics, openapi, problems, reference, site
 from api.access import Access
 from api.caller import is_loopback, keys_wanted
-from api.middleware import LOOPBACK, BodyLimit, Hosts, SameSite, SecurityHeaders
+from api.middleware import LOOPBACK, BodyLimit, Hosts, SameSite, SecurityHeaders, Text
 from api.routes import access, builds, client, designs, explorations, health
 from api.routes import catalog as catalog_routes
 from api.routes import farm as farm_routes
 from api.routes import sweeps as sweep_routes
 from api.services import catalog
 from api.services.scatters import Scatters
+from api.services.uploads import Uploads
 from api.sse import WakeUps
+from db.engine import CONNECTIONS
 from worker.farm import open_farm
 from worker.ladder.versions import millrace_version
 from worker.queue.broker import Send
@@ -26,7 +28,10 @@ _DESCRIPTION = (
     "Design-space exploration of stream-based dataflow accelerators. POST answers 202 with an id and honours "
     "Idempotency-Key; errors are RFC 9457 problem documents; lists are paged by cursor."
 )
-_ROUTES = (
+# What generated clients call an operation is the name of its function. FastAPI analyses routes when the first requests
+# come, which takes as long as ten of them: here once a process, not once an application, of which each test has one.
+_ROUTES = APIRouter(generate_unique_id_function=lambda route: route.name)
+for _module in (
     health,
     access,
     catalog_routes,
@@ -38,7 +43,8 @@ _ROUTES = (
     client,
     metrics,
     reference,
-)
+):
+    _ROUTES.include_router(_module.router)
 
 
 def create_app(settings: Settings, send: Send | None = None) -> FastAPI:
@@ -54,6 +60,7 @@ def create_app(settings: Settings, send: Send | None = None) -> FastAPI:
         listener.cancel()
         with suppress(asyncio.CancelledError):
             await listener
+        app.state.uploads.close()
         farm.close()
 
     app = FastAPI(
@@ -63,15 +70,15 @@ def create_app(settings: Settings, send: Send | None = None) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
-        generate_unique_id_function=lambda route: route.name,  # what generated clients call the operation
+        routes=_ROUTES.routes,
     )
     app.state.farm = farm
+    app.state.turns = asyncio.Semaphore(CONNECTIONS)
     app.state.wake_ups = WakeUps(settings.redis)
     app.state.scatters = Scatters()
+    app.state.uploads = Uploads()
     app.state.metrics = metrics.Metrics(farm)
     problems.install(app)
-    for module in _ROUTES:
-        app.include_router(module.router)
     openapi.document(app)
     site.mount(app)
     dashboard.mount(app, settings.web_dist)
@@ -89,6 +96,7 @@ def _add_middleware(app: FastAPI, settings: Settings) -> None:
     )
     app.add_middleware(Access, farm=app.state.farm)
     app.add_middleware(SameSite, hosts=frozenset(settings.allowed_hosts), others=_other_hosts(settings))
+    app.add_middleware(Text)
     app.add_middleware(metrics.Timing, metrics=app.state.metrics)
     app.add_middleware(SecurityHeaders)
 

@@ -1,6 +1,7 @@
 """What the head of a request says about its caller: address and key."""
 
-from ipaddress import IPv6Network, ip_address
+from collections.abc import Iterable
+from ipaddress import IPv6Network, ip_address, ip_network
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -28,6 +29,30 @@ def counted_as(address: str) -> str:
     return address if found.version == 4 else str(IPv6Network((int(found) >> 64 << 64, 64)))
 
 
+class Proxies:
+    """The addresses, and networks of them, whose `X-Forwarded-*` headers are believed; `*` is all."""
+
+    def __init__(self, given: Iterable[str]) -> None:
+        names = frozenset(given)
+        self._all = "*" in names
+        self._networks = [ip_network(name, strict=False) for name in names if _is_network(name)]
+
+    def __contains__(self, host: str) -> bool:
+        try:
+            address = ip_address(host)
+        except ValueError:
+            return self._all
+        return self._all or any(address in network for network in self._networks)
+
+
+def _is_network(text: str) -> bool:
+    try:
+        ip_network(text, strict=False)
+    except ValueError:
+        return False
+    return True
+
+
 def token_of(scope: Scope) -> str | None:
     """The text of the key, from the header, else from the dashboard's cookie."""
     headers = Headers(scope=scope)
@@ -47,11 +72,6 @@ def was_forwarded(scope: Scope) -> bool:
     """Whether a proxy says that it asks for somebody else."""
     headers = Headers(scope=scope)
     return any(name in headers for name in _FORWARDED)
-
-
-def comes_from_here(scope: Scope) -> bool:
-    """Whether a process of this machine asks for itself."""
-    return is_loopback(address_of(scope)) and not was_forwarded(scope)
 
 
 def is_loopback(host: str) -> bool:

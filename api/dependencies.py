@@ -1,6 +1,6 @@
 """What routes ask for: the farm, a session, and once-only execution of a POST."""
 
-from collections.abc import Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Header, Request
@@ -25,12 +25,25 @@ def get_farm(request: Request) -> Farm:
 FarmDep = Annotated[Farm, Depends(get_farm)]
 
 
-def _read(farm: FarmDep) -> Generator[Session]:
+async def _turn(request: Request) -> AsyncGenerator[None]:
+    """A session's turn: so many hold a connection at once as there are for sure.
+
+    A request keeps its session over several threads. Without turns some would wait in all threads for a connection, of
+    those that wait for a thread to give theirs back.
+    """
+    async with request.app.state.turns:
+        yield
+
+
+_TurnDep = Annotated[None, Depends(_turn, scope="function")]
+
+
+def _read(farm: FarmDep, _turn: _TurnDep) -> Generator[Session]:
     with farm.database.read() as session:
         yield session
 
 
-def _write(farm: FarmDep, request: Request, who: PrincipalDep) -> Generator[Session]:
+def _write(farm: FarmDep, request: Request, who: PrincipalDep, _turn: _TurnDep) -> Generator[Session]:
     """A transaction that is kept in the audit, with what `Once` has made or what the path names."""
     with farm.database.write() as session:
         yield session

@@ -21,13 +21,13 @@ class ForbiddenError(ApiError):
     """The key is valid, but its role, or whose work this is, does not allow it."""
 
 
-class QuotaError(ApiError):
-    """A bound of the key is reached; the text says which."""
-
-
 class RateError(ApiError):
     """Too many requests; `retry_after` is when to come again, in seconds."""
 
     def __init__(self, detail: str, retry_after: int) -> None:
         super().__init__(detail)
         self.retry_after = retry_after
+
+
+class BusyError(RateError):
+    """Too many requests of everybody at once."""

@@ -7,9 +7,11 @@ import logging
 import math
 import time
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from redis import RedisError
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from api.errors import RateError
 from worker.errors import SettingsError
@@ -68,7 +70,11 @@ class Limiter:
 
         url = self._settings.redis.replace("unix://", "redis+unix://", 1)
         storage = RedisStorage(
-            url, key_prefix="millrace:rate", socket_timeout=_TIMEOUT_SECONDS, socket_connect_timeout=_TIMEOUT_SECONDS
+            url,
+            key_prefix="millrace:rate",
+            socket_timeout=_TIMEOUT_SECONDS,
+            socket_connect_timeout=_TIMEOUT_SECONDS,
+            retry=cast(Any, Retry(NoBackoff(), 0)),  # a request must not wait for a Redis that is away
         )
         return SlidingWindowCounterRateLimiter(storage)
 

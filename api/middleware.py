@@ -1,4 +1,4 @@
-"""What every request passes first: host and origin check, body limit, security headers. Plain ASGI."""
+"""What every request passes first: texts, host and origin check, body limit, security headers. Plain ASGI."""
 
 from ipaddress import ip_address
 from typing import Literal
@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.principal import Principal
 from api.problems import problem
+from api.text import WHAT, head_flaw
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 Hosts = Literal["none", "addresses", "all"]
@@ -48,6 +49,22 @@ class SecurityHeaders:
         await self._app(scope, receive, send_with_headers)
 
 
+class Text:
+    """Answers 422 to a request whose path, query or headers no database takes. Bodies are checked by their schemas."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        where = head_flaw(scope) if scope["type"] == "http" else None
+        if where is None:
+            await self._app(scope, receive, send)
+            return
+        detail = f"the {where} holds {WHAT}"
+        answer = problem(422, "invalid-input", "Not acceptable input", detail, headers=CLOSE)
+        await answer(scope, receive, send)
+
+
 class SameSite:
     """Refuses requests that another web site makes through the user's browser.
 
@@ -63,13 +80,6 @@ class SameSite:
         self._others: Hosts = others
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and not scope["path"].isprintable():
-            # Postgres takes no NUL in a string, and no id of ours has any of these.
-            answer = problem(
-                400, "bad-path", "Bad path", "the path holds characters that no path here has", headers=CLOSE
-            )
-            await answer(scope, receive, send)
-            return
         detail = self._objection(scope) if scope["type"] == "http" else None
         if detail is None:
             await self._app(scope, receive, send)

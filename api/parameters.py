@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import Header, Path
+from fastapi import Header, Path, Query
 
 ExplorationId = Annotated[str, Path(description="id of an exploration")]
 DesignId = Annotated[str, Path(description="id of a design")]
@@ -25,5 +25,6 @@ NodeName = Annotated[str, Path(max_length=100, description="name of a machine of
 Feature = Annotated[
     str, Path(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=60, description="name of a licence feature")
 ]
+Archived = Annotated[bool, Query(description="also what is archived, which lists leave out")]
 IfNoneMatch = Annotated[str | None, Header(description="an ETag: what has it still is answered with 304")]
 AcceptEncoding = Annotated[str, Header(description="the answer is compressed where this holds gzip")]

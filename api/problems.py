@@ -10,19 +10,30 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from api.errors import (
     BadRequestError,
+    BusyError,
     ForbiddenError,
     NotReadyError,
-    QuotaError,
     RateError,
     UnauthorizedError,
 )
 from compiler.errors import InvalidInputError, ReportError, UnsupportedError
-from db.errors import ConflictError, NotFoundError
-from worker.errors import CorruptArtifactError, DiskFullError, JoinError, StoreAwayError, StoreError, UnsafePathError
+from db.damage import DamagedDatabaseError
+from db.errors import ConflictError, InvalidNameError, NotFoundError
+from worker.errors import (
+    CorruptArtifactError,
+    DiskFullError,
+    JoinError,
+    QuotaError,
+    StoreAwayError,
+    StoreError,
+    UnsafePathError,
+)
 from worker.node.disk import is_disk_full
+from worker.program import as_typed
 from worker.store.disk import disk_full_message
 
 MEDIA_TYPE = "application/problem+json"
@@ -30,9 +41,11 @@ _log = logging.getLogger(__name__)
 
 # Subclasses before their bases.
 _KINDS: tuple[tuple[type[Exception], int, str, str], ...] = (
+    (DamagedDatabaseError, 503, "database-damaged", "Damaged database"),
     (NotFoundError, 404, "not-found", "Not found"),
     (ConflictError, 409, "conflict", "Conflict with what is stored"),
     (InvalidInputError, 422, "invalid-input", "Not acceptable input"),
+    (InvalidNameError, 422, "invalid-input", "Not acceptable input"),
     (UnsupportedError, 422, "unsupported", "Not supported"),
     (ReportError, 422, "bad-report", "Not a report that can be read"),
     (BadRequestError, 400, "bad-request", "Bad request"),
@@ -41,6 +54,7 @@ _KINDS: tuple[tuple[type[Exception], int, str, str], ...] = (
     (UnauthorizedError, 401, "unauthorized", "No valid key"),
     (ForbiddenError, 403, "forbidden", "Not allowed"),
     (QuotaError, 403, "quota", "Quota reached"),
+    (BusyError, 503, "busy", "Too many requests in progress"),
     (RateError, 429, "rate-limit", "Too many requests"),
     (UnsafePathError, 400, "bad-path", "Bad path"),
     (DiskFullError, 507, "disk-full", "Disk full"),
@@ -59,7 +73,8 @@ def problem(
     headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
     """A problem document. `errors` point at single fields."""
-    body: dict[str, Any] = {"type": f"urn:millrace:problem:{kind}", "title": title, "status": status, "detail": detail}
+    kind, detail = f"urn:millrace:problem:{kind}", as_typed(detail)
+    body: dict[str, Any] = {"type": kind, "title": title, "status": status, "detail": detail}
     if errors:
         body["errors"] = list(errors)
     return JSONResponse(body, status, headers=headers, media_type=MEDIA_TYPE)
@@ -86,6 +101,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(OperationalError, _database)
+    app.add_exception_handler(ClientDisconnect, _left)
     app.add_exception_handler(Exception, _unexpected)
 
 
@@ -121,6 +137,11 @@ def _database(request: Request, error: Exception) -> JSONResponse:
     _log.error("the database does not answer: %s", getattr(error, "orig", None))
     detail = "the database does not answer; try again in a moment, and look at the API's log if it lasts"
     return problem(503, "database-away", "Database away", detail)
+
+
+def _left(_request: Request, _error: Exception) -> JSONResponse:
+    """Nobody reads it, and nothing is wrong here: floods would fill the log."""
+    return problem(400, "bad-request", "Bad request", "the body ended before its end")
 
 
 def _unexpected(request: Request, error: Exception) -> JSONResponse:

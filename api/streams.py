@@ -14,7 +14,7 @@ from api.principal import Principal
 from api.problems import problem_of
 
 MOST = 100
-"""Streams of one key in one process, which has room for 1000 connections of everybody."""
+"""Streams of one key in one process: half of what it may have in progress by default."""
 CHECK_SECONDS = 5.0
 _RETRY_SECONDS = 5
 

@@ -16,8 +16,6 @@ import asyncio
 import json
 import os
 import random
-import socket
-import subprocess
 import sys
 import tempfile
 import time
@@ -31,21 +29,15 @@ from typing import Any
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "support"))
 
 import httpx
-import psutil
 from servers import PostgresServer, new_database, postgres_binaries
 
-from api.services import catalog
-from compiler.options import Knobs
+from bench.stored_search import OPTIONS, running_api, store_search
 from db.engine import Database
 from db.migrate import upgrade
 from db.models import Build, Design
-from db.repositories import builds, designs, events, explorations, licences, nodes
-from db.repositories import catalog as catalog_rows
-from db.repositories.designs import NewDesign, NewMetric
+from db.repositories import builds, events, explorations, licences, nodes
 from db.repositories.new_build import NewBuild
 
-ROOT = Path(__file__).resolve().parent.parent
-METRICS = ("latency", "energy", "lut", "ff", "dsp", "bram", "uram", "power")
 SIMULATED = 320
 QUEUED = 2000
 AIM_MS = 50
@@ -57,33 +49,20 @@ def fill(url: str, count: int) -> dict[str, str]:
     database = Database(url)
     draw = random.Random(0)
     with database.write() as session:
-        catalog.put_builtins(session)
-        model = catalog_rows.find_model(session, "gpt2")
-        workload = catalog_rows.put_workload(session, model, "decode", 64, 1, "w4a8", 1, "w" * 64)
-        options = {"seed": 0, "sampler": "nsga2", "verify": 3}
-        made = explorations.add(session, workload, "u55c", [], options, count)
+        exploration, ids = store_search(session, count)
+        workload = explorations.get(session, exploration).workload
         for _ in range(20):
-            explorations.add(session, workload, "u55c", [], options, count)
-        ids: list[str] = []
-        for start in range(0, count, 500):
-            ids += designs.add(session, made.id, [_design(n, draw) for n in range(start, min(start + 500, count))])
-        designs.set_front(session, made.id, {f"k{n}" for n in range(0, count, max(1, count // 60))})
-        build = _builds(session, made.id, ids, draw)
+            explorations.add(session, workload, "u55c", [], OPTIONS, count)
+        build = _builds(session, exploration, ids, draw)
         tools = {"vitis": "2023.2"}
         for n in range(8):
             queues = {"simulate": {}, "csim": {}, "csynth@2023.2": tools}
             nodes.announce(session, f"lab{n}", queues, {"measure": "no board"}, 16.0, 64.0, "0.1.0")
         licences.put(session, "vitis_hls", 2)
-        events.append(session, made.id, "state", {"state": "simulating", "error": None})
-        explorations.transition(session, made.id, ("queued",), "simulating")
+        events.append(session, exploration, "state", {"state": "simulating", "error": None})
+        explorations.transition(session, exploration, ("queued",), "simulating")
     database.close()
-    return {"exploration": made.id, "design": ids[0], "build": build}
-
-
-def _design(number: int, draw: random.Random) -> NewDesign:
-    latency, energy = 100 + 900 * draw.random(), 10 + 90 * draw.random()
-    found = tuple(NewMetric(name, 1000 * draw.random(), "", "estimate", "millrace", "0.1") for name in METRICS)
-    return NewDesign(number, f"k{number}", Knobs().to_json(), True, latency, energy, [], None, 0.01, found)
+    return {"exploration": exploration, "design": ids[0], "build": build}
 
 
 def _builds(session: Any, exploration: str, ids: list[str], draw: random.Random) -> str:
@@ -168,9 +147,9 @@ def main() -> None:
     arguments = _arguments()
     with ExitStack() as stack:
         home = stack.enter_context(tempfile.TemporaryDirectory())
-        url = arguments.database or stack.enter_context(_postgres())
+        url = arguments.database or stack.enter_context(new_postgres())
         paths = routes(fill(url, arguments.designs))
-        base, api = stack.enter_context(_api(home, url))
+        base, api = stack.enter_context(running_api(home, url))
         asyncio.run(load(base, paths, 2, 2.0, 0.0))  # statements are compiled, connections open
         before = sum(api.cpu_times()[:2])
         visits = asyncio.run(load(base, paths, arguments.users, arguments.seconds, arguments.think))
@@ -197,7 +176,8 @@ def _arguments() -> argparse.Namespace:
 
 
 @contextmanager
-def _postgres() -> Generator[str]:
+def new_postgres() -> Generator[str]:
+    """The URL of an empty database."""
     binaries = postgres_binaries()
     if binaries is None:
         sys.exit("no Postgres: install postgresql, or name a database with --database")
@@ -208,22 +188,6 @@ def _postgres() -> Generator[str]:
     finally:
         server.stop()
         server.remove()
-
-
-@contextmanager
-def _api(home: str, url: str) -> Generator[tuple[str, psutil.Process]]:
-    """The address of an API, and its process."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    base = f"http://127.0.0.1:{listener.getsockname()[1]}"
-    environment = os.environ | {"MILLRACE_HOME": home, "MILLRACE_DATABASE_URL": url, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "api", str(os.getpid()), str(listener.fileno())]
-    api = subprocess.Popen(command, env=environment, pass_fds=[listener.fileno()], stderr=subprocess.DEVNULL)
-    try:
-        _await(base)
-        yield base, psutil.Process(api.pid)
-    finally:
-        api.terminate()
-        api.wait()
 
 
 def _row(latencies: list[float]) -> dict[str, float]:
@@ -243,17 +207,6 @@ def _print(rows: dict[str, dict[str, float]], arguments: argparse.Namespace, url
     for name, row in rows.items():
         times = " ".join(f"{row[key]:8.1f}" for key in ("p50", "p95", "p99"))
         print(f"{name:20} {times}    {row['requests']:9.0f} {row.get('bytes', 0):9.0f}")
-
-
-def _await(base: str) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        try:
-            httpx.get(f"{base}/v1/health/live", timeout=1, trust_env=False).raise_for_status()
-            return
-        except httpx.HTTPError:
-            time.sleep(0.1)
-    sys.exit("the API did not start")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from random import Random
 from statistics import mean, median
 
 from bench.error_plot import error_plot
-from bench.workload import bundle_cache
+from bench.workload import NoSink, bundle_cache
 from compiler.analysis.estimate import estimate
 from compiler.errors import MillraceError, ToolError, VerificationError
 from compiler.frontend.bundle import import_model
@@ -34,7 +34,7 @@ from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import Platform, load_platform
 from compiler.simulator.timing.simulate import simulate
 from compiler.sizing.certify import certify
-from dse.explore import EvaluatedDesign, SearchOptions, search
+from dse.explore import SearchOptions, search
 from dse.space import DesignSpace
 
 WORKLOADS = (
@@ -71,21 +71,11 @@ class Compared:
         return self.estimated / self.simulated - 1.0
 
 
-class _NoSink:
-    """Stores nothing, never stops."""
-
-    def write(self, designs: Sequence[EvaluatedDesign]) -> None:
-        pass
-
-    def should_stop(self) -> bool:
-        return False
-
-
 def draw(workload: Workload, graph: LinalgGraph, platform: Platform, count: int, seed: int) -> Iterator[Drawn]:
     """`count` designs of `workload` that can be built; the same ones for a seed and an estimate."""
     space, rng = DesignSpace(graph, platform), Random(seed)
     missing = round(count * EVEN_SHARE)
-    found = search(graph, platform, SearchOptions(count - missing, seed, jobs=1), _NoSink())
+    found = search(graph, platform, SearchOptions(count - missing, seed, jobs=1), NoSink())
     for design in found.designs:
         if design.evaluation.objectives is not None:
             yield Drawn(workload, "search", design.knobs)

@@ -14,23 +14,13 @@ from collections.abc import Sequence
 from statistics import median
 from time import perf_counter
 
-from bench.workload import add_arguments, load_graph
+from bench.workload import NoSink, add_arguments, load_graph
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.platforms.platform import Platform, load_platform
 from dse.comparison.hypervolume import hypervolume
-from dse.explore import SAMPLERS, EvaluatedDesign, SearchOptions, SearchResult, search
+from dse.explore import SAMPLERS, SearchOptions, SearchResult, search
 
 Row = dict[str, int | float | str]
-
-
-class _NoSink:
-    """Stores nothing, never stops."""
-
-    def write(self, designs: Sequence[EvaluatedDesign]) -> None:
-        pass
-
-    def should_stop(self) -> bool:
-        return False
 
 
 def _measure(graph: LinalgGraph, platform: Platform, options: SearchOptions, repeats: int) -> tuple[Row, SearchResult]:
@@ -39,7 +29,7 @@ def _measure(graph: LinalgGraph, platform: Platform, options: SearchOptions, rep
     results: list[SearchResult] = []
     for _ in range(repeats):
         start = perf_counter()
-        results.append(search(graph, platform, options, _NoSink()))
+        results.append(search(graph, platform, options, NoSink()))
         walls.append(perf_counter() - start)
     designs = len(results[-1].designs)
     wall = median(walls)

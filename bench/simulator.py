@@ -70,7 +70,7 @@ def chain() -> Case:
     names = [f"p{n}" for n in range(CHAIN)]
     fifos = tuple(Fifo(f"s{n}", a, b, 2) for n, (a, b) in enumerate(pairwise(names)))
     processes = tuple(
-        Process(
+        Process.of_nest(
             name,
             (CHAIN_TOKENS,),
             1,

@@ -1,12 +1,24 @@
-"""The network that a benchmark runs on, from its command line: a bundle directory, or a model and its workload."""
+"""The network that a benchmark runs on, from its command line, and what its searches write to."""
 
 import argparse
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from compiler.frontend.bundle import import_model, load_bundle
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Workload
+from dse.explore import EvaluatedDesign
+
+
+class NoSink:
+    """What a measured search writes to: stores nothing, never stops."""
+
+    def write(self, designs: Sequence[EvaluatedDesign]) -> None:
+        pass
+
+    def should_stop(self) -> bool:
+        return False
 
 
 def bundle_cache() -> Path:

@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from cli.output import console, table
+from worker.program import program
 
 if TYPE_CHECKING:
     from millrace.wire import Build, Rung
@@ -23,9 +24,9 @@ _COLOURS = {
 
 
 def state_word(state: str, passed: bool | None = None) -> str:
-    """The coloured word for a state; a build that is done and says no is not green."""
-    if state == "done" and passed is False:
-        return "[red]done: FAILED[/]"
+    """The coloured word for a state, with the verdict of a build that is done and has one."""
+    if state == "done" and passed is not None:
+        return "[green]done: passed[/]" if passed else "[red]done: FAILED[/]"
     return f"[{_COLOURS.get(state, 'default')}]{state}[/]"
 
 
@@ -99,7 +100,7 @@ def print_build(build: "Build") -> None:
         console.print(_attempts(build))
     if build.log_url:
         follow = " --follow" if build.live else ""
-        console.print(f"its log: millrace build log {build.id}{follow}", style="dim")
+        console.print(f"its log: {program()} build log {build.id}{follow}", style="dim")
 
 
 def _facts(build: "Build") -> list[tuple[str, str]]:

@@ -1,6 +1,5 @@
 """What `millrace doctor` looks at: the machine's tools, memory, disk, ports and optional vendor software."""
 
-import os
 import platform
 import shutil
 import socket
@@ -12,6 +11,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
+
+from worker.program import program
 
 _GIB = 1 << 30
 _HELLO = """#include <array>
@@ -45,7 +46,17 @@ class Check:
 
 def run_checks(home: Path, port: int) -> list[Check]:
     """Look at everything; `home` is the state directory, `port` the one that `millrace up` will use."""
-    machine: list[Callable[[], Check]] = [_python, _compiler, _redis, _postgres, _chromium, _memory, _vitis, _board]
+    machine: list[Callable[[], Check]] = [
+        _python,
+        _compiler,
+        _redis,
+        _postgres,
+        _chromium,
+        _memory,
+        _limits,
+        _vitis,
+        _board,
+    ]
     return [*(check() for check in machine), _writable(home), _disk(home), _port(port)]
 
 
@@ -99,11 +110,29 @@ def _chromium() -> Check:
 def _memory() -> Check:
     import psutil
 
-    available = psutil.virtual_memory().available / _GIB
-    found = f"{available:.1f} GiB available, {os.cpu_count()} cores"
+    from compiler.machine import find_machine
+
+    machine = find_machine()
+    available = min(psutil.virtual_memory().available, machine.memory_bytes) / _GIB
+    found = f"{available:.1f} GiB available of {machine.memory_bytes / _GIB:.1f}, {machine.cpus:g} cores"
     if available < 2:
         return Check("memory", State.WARN, found, "importing a network takes up to 1 GiB; close something")
     return Check("memory", State.OK, found)
+
+
+def _limits() -> Check:
+    from worker.limits.backends import choose
+    from worker.limits.shared_memory import may_take_private
+    from worker.settings import Settings
+
+    choice = choose(Settings().cgroups)
+    why = "".join(f"; not by {name}: {reason}" for name, reason in choice.why_not.items())
+    shared = "is theirs alone" if may_take_private() else "is the machine's: it may stay when they end"
+    found = f"builds are held to theirs by {choice.backend.name}{why}. What they put into /dev/shm {shared}"
+    if choice.backend.is_exact:
+        return Check("limits", State.OK, found)
+    advice = "a build may take more for 0.1 s; as a service it is exact, see docs/limits.md"
+    return Check("limits", State.WARN, found, advice)
 
 
 def _vitis() -> Check:
@@ -147,7 +176,7 @@ def _port(port: int) -> Check:
         try:
             probe.bind(("127.0.0.1", port))
         except OSError as error:
-            advice = f"if that is not Millrace itself, choose another: millrace up --port {port + 1}"
+            advice = f"if that is not Millrace itself, choose another: {program()} up --port {port + 1}"
             return Check("port", State.WARN, f"{port}: {error.strerror}", advice)
     return Check("port", State.OK, f"{port} is free")
 

@@ -10,10 +10,11 @@ from rich.markup import escape
 
 from cli.output import emit_json, errors
 from compiler.errors import InvalidInputError, MillraceError, ReportError, UnsupportedError
-from db.errors import ConflictError, DatabaseError, NotFoundError
+from db.errors import ConflictError, DatabaseError, InvalidNameError, NotFoundError
 from millrace.errors import Error as ClientError
 from millrace.errors import ProblemError, UsageError
 from worker.errors import ServiceError, SettingsError
+from worker.program import as_typed
 
 DONE = 0
 NO = 1
@@ -27,18 +28,21 @@ _WRONG_INPUT = (
     ReportError,
     NotFoundError,
     ConflictError,
+    InvalidNameError,
     SettingsError,
     UsageError,
 )
 
 
 class InterruptedExplorationError(KeyboardInterrupt):
-    """Ctrl-C while an exploration was watched; `url` is where it goes on, None where it stopped with the command."""
+    """Ctrl-C while the exploration `name` was watched; `url` is where it goes on, None where it stopped with the
+    command.
+    """
 
-    def __init__(self, exploration: str, url: str | None) -> None:
-        super().__init__(exploration)
-        where = f"goes on at {url}" if url else "is stopped, its designs are kept"
-        self.advice = f"{exploration} {where}; go on with: millrace explore --resume {exploration}"
+    def __init__(self, name: str, url: str | None) -> None:
+        super().__init__(name)
+        where = f"goes on at {url}" if url else "stops until a service runs again, its designs are kept"
+        self.advice = f"{name} {where}; go on with: millrace explore --resume {name}"
 
 
 @runtime_checkable
@@ -69,6 +73,7 @@ def report(error: BaseException, as_json: bool = False) -> int:
     People read it on stderr; with `as_json` it is the command's document on stdout: `{"error": {"type", "message"}}`.
     """
     known, message = _message(error)
+    message = as_typed(message)
     if not known:
         message += f"; the details are in {_write_log(error)}, please send that file with the report"
     if as_json:
@@ -85,7 +90,7 @@ def _message(error: BaseException) -> tuple[bool, str]:
     if isinstance(error, InterruptedExplorationError):
         return True, f"interrupted: {error.advice}"
     if isinstance(error, KeyboardInterrupt):
-        return True, "interrupted; what was finished is kept"
+        return True, "interrupted; what was finished is kept, an unfinished directory is not"
     if isinstance(error, _UsageError):
         return True, error.format_message()
     if isinstance(error, MillraceError | ServiceError | DatabaseError | ClientError):

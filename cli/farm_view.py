@@ -9,12 +9,23 @@ from rich.table import Table
 from rich.text import Text
 
 from cli.build_view import build_table, duration, elapsed
-from cli.output import number, table
+from cli.output import table
+from millrace.numbers import number
+from worker.program import as_typed
 
 if TYPE_CHECKING:
     from millrace.wire import Farm, Licence, Node, QueueState
 
 _BAR = 10
+_HELD_FOR = {
+    "scratch": "what builds write while they run; goes with them",
+    "bundles": "imported models; one that is gone is imported again when it is needed",
+    "models": "config.json of models that were added",
+    "store": "artifacts and logs of builds, each content once",
+    "cache": "copies of artifacts that are kept elsewhere, bounded by MILLRACE_STORE_CACHE_GB",
+    "database": "everything that lists show",
+    "logs": "of the service, and of builds that run",
+}
 _STATES = {"active": "green", "draining": "yellow", "paused": "yellow"}
 
 
@@ -32,8 +43,10 @@ def farm_view(farm: "Farm", with_missing: bool = False) -> RenderableType:
     parts.append(
         _nodes(farm.nodes)
         if farm.nodes
-        else Text("no node has joined: start one with `millrace up`, or see `millrace farm join --help`")
+        else Text(as_typed("no node has joined: start one with `millrace up`, or see `millrace farm join --help`"))
     )
+    if any(node.disk for node in farm.nodes):
+        parts += [Text(), _disks(farm.nodes)]
     if with_missing:
         parts += [_missing(node) for node in farm.nodes if node.missing]
     busy = [q for q in farm.queues if q.waiting or q.running]
@@ -67,6 +80,20 @@ def _nodes(nodes: Iterable["Node"]) -> Table:
         for node in nodes
     ]
     return table("", ("node", "state", "CPUs", "memory GB", ">runs", "can do"), rows)
+
+
+def _disks(nodes: Iterable["Node"]) -> Table:
+    """What nodes hold, largest first, with the reason."""
+    rows = [
+        (escape(node.name), _size(size), what, f"[dim]{_HELD_FOR.get(what, '')}[/]")
+        for node in nodes
+        for what, size in [("all", sum(node.disk.values())), *sorted(node.disk.items(), key=lambda i: -i[1])]
+    ]
+    return table("", ("node", ">on disk", "of that", "why"), rows)
+
+
+def _size(size: float) -> str:
+    return f"{size / 2**30:.1f} GB" if size >= 2**30 else f"{size / 2**20:.1f} MB"
 
 
 def _of(used: float, total: float) -> str:

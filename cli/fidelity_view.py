@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 from rich.table import Table
 
-from cli.output import number, share, table
+from cli.output import share, table
+from millrace.numbers import number
 
 if TYPE_CHECKING:
     from millrace.wire import Difference, Metric

@@ -10,11 +10,14 @@ from cli.output import console, share, table, verdict_word
 from cli.plot import Point
 from cli.plot import scatter as draw
 from cli.replies import objectives
+from dse.archive import KNEE
 
 if TYPE_CHECKING:
     from millrace.wire import DesignSummary, EstimateErrors, Exploration, Pick, Scatter
 
-_PICKS = {"fastest": "fastest", "knee": "knee", "least_energy": "least energy"}
+_SIZES = ("default_tile_size", "overall_unroll", "stream_width", "hbm_channels")
+_KNOBS = "knobs: tile/unroll/\nwidth/hbm multiplier"
+"""Their names stand above them, for a row is to fit on a line."""
 
 
 def print_front(exploration: "Exploration", points: "Scatter", front: Sequence["DesignSummary"]) -> None:
@@ -45,16 +48,17 @@ def front_table(front: Sequence["DesignSummary"]) -> Table:
         )
         for design, (latency, energy) in ((design, objectives(design)) for design in front)
     ]
-    title = "Pareto front [dim](csim: C simulation against the reference; error: of the estimate)[/]"
+    legend = "error: of the estimate; +n: operations with knobs of their own; csim: C simulation against the reference"
+    title = f"Pareto front [dim]({legend})[/]"
     latencies = (">latency us\nestimate", ">latency us\nsimulate", ">error")
-    return table(title, ("design", ">number", *latencies, ">energy uJ\nestimate", "knobs", "csim"), rows)
+    return table(title, ("design", ">number", *latencies, ">energy uJ\nestimate", _KNOBS, "csim"), rows)
 
 
 def picks_table(picks: Sequence["Pick"]) -> Table:
     """The designs to look at first, at the fidelity that ranked them and with their estimates beside it."""
     rows = [
         (
-            _PICKS[pick.kind],
+            pick.kind.replace("_", " "),
             str(pick.number),
             f"{pick.latency_us:,.1f} [dim]{pick.fidelity}[/]",
             f"{pick.estimate_us:,.1f}",
@@ -62,13 +66,16 @@ def picks_table(picks: Sequence["Pick"]) -> Table:
         )
         for pick in picks
     ]
-    by = f"by {picks[0].fidelity}; knee: the best ratio of latency to energy against both ends"
-    return table(f"[dim]{by}[/]", ("choose", ">number", ">latency us", ">estimate", ">energy uJ"), rows)
+    by = f"[dim]by {picks[0].fidelity}[/]"
+    result = table(by, ("choose", ">number", ">latency us", ">estimate", ">energy uJ"), rows)
+    result.caption, result.caption_justify = f"knee: {KNEE}", "left"
+    return result
 
 
 def errors_text(errors: "EstimateErrors") -> str:
     """How far off the estimates were."""
-    shares = f"median {share(errors.median)}, p95 {share(errors.p95)}, worst {share(errors.worst)}"
+    p95 = f", p95 {share(errors.p95)}" if errors.p95 < errors.worst else ""  # of a few it is the worst
+    shares = f"median {share(errors.median)}{p95}, worst {share(errors.worst)}"
     return (
         f"Estimated {errors.metric} against fidelity {errors.fidelity}, {errors.n} designs: off by {shares} "
         f"({errors.worst_design}); bias {share(errors.bias, signed=True)}"
@@ -101,14 +108,8 @@ def _simulated(design: "DesignSummary") -> tuple[str, str]:
 def _knobs(design: "DesignSummary") -> str:
     knobs = design.knobs
     overrides = len(knobs.get("overrides", ()))
-    shown = [
-        f"tile {knobs['default_tile_size']}",
-        f"unroll {knobs['overall_unroll']}",
-        f"width {knobs['stream_width']}",
-        f"hbm {knobs['hbm_channels']}",
-        knobs["multiplier"],
-    ]
-    return " ".join(shown) + (f" +{overrides}" if overrides else "")
+    sizes = "/".join(str(knobs[name]) for name in _SIZES)
+    return f"{sizes} {knobs['multiplier']}" + (f" +{overrides}" if overrides else "")
 
 
 def _csim(design: "DesignSummary") -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from cli.output import number
+from millrace.numbers import number
 
 if TYPE_CHECKING:
     from millrace.wire import Design

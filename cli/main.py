@@ -31,16 +31,31 @@ from cli.commands import (
 )
 from cli.errors import report
 from compiler.metrics import VERSION
+from worker.program import as_typed, remember
 
 
 class _Commands(TyperGroup):
-    """Commands whose interruption is reported like any other end."""
+    """Commands whose interruption is reported like any other end, and whose help has them as they are typed here."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        found = super().get_command(ctx, cmd_name)
+        if found is not None:
+            _say_as_typed(found)
+        return found
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as interrupt:
             raise typer.Exit(report(interrupt, _asks_for_json())) from interrupt
+
+
+def _say_as_typed(command: Any) -> None:
+    for described in (command, *command.params):
+        if getattr(described, "help", None):
+            described.help = as_typed(described.help)
+    for inner in getattr(command, "commands", {}).values():
+        _say_as_typed(inner)
 
 
 def _asks_for_json() -> bool:
@@ -97,6 +112,7 @@ app.command("test", context_settings={"allow_extra_args": True, "ignore_unknown_
 
 def run() -> None:
     """The `millrace` command. Exit codes: see `cli.errors`."""
+    remember()
     as_json = _asks_for_json()
     try:
         # Typer prints what is wrong with a command line by itself unless it stands for itself no longer.

@@ -36,6 +36,7 @@ def emit_json(data: Any) -> None:
     """Write one JSON document to stdout; dataclasses of millrace.wire in it as a service sends them."""
     json.dump(data, sys.stdout, indent=2, default=to_json)
     sys.stdout.write("\n")
+    sys.stdout.flush()  # a pipe is read while the command goes on, as that of `up`
 
 
 def emit_list(items: Sequence[Any], as_json: bool, as_csv: bool) -> bool:
@@ -93,11 +94,6 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> 
     for row in rows:
         result.add_row(*row)
     return result
-
-
-def number(value: float) -> str:
-    """A quantity with four digits, or all digits before the point."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
 def share(value: float, *, signed: bool = False) -> str:

@@ -8,23 +8,22 @@ from html import escape
 from typing import TYPE_CHECKING, Any, cast
 
 from cli.front_files import metric_columns, metric_of
-from cli.output import number
-from cli.report_graph import graph
-from cli.report_plot import Dot, plot
 from compiler.metrics import VERSION
+from dse.archive import KNEE
+from millrace.drawing import Mark, scatter_svg
+from millrace.numbers import number
 
 if TYPE_CHECKING:
+    from millrace.graph import Graph
     from millrace.wire import Design, Exploration, Model, Scatter
 
-_PICKS = {"fastest": "fastest", "knee": "knee", "least_energy": "least energy"}
 _HOW_TO_READ = (
     "<p><small>Both axes by estimate, for every design has one. Point at a design of the front, or go to it with Tab, "
     "for its knobs and what better fidelities say.</small></p>"
 )
 _RULE = (
-    "<p><small>Ranked by simulated latency as soon as a design of the front is simulated. The knee is farthest below "
-    "the chord between the ends of the front, both in log scale over its extent; where none lies below it, it is the "
-    "design with the least product of latency and energy.</small></p>"
+    "<p><small>Ranked by simulated latency as soon as a design of the front is simulated. "
+    f"The knee is the design {KNEE}.</small></p>"
 )
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #5b6470; --paper: #fff; --line: #d8dde3; --mark: #b3541e;
@@ -40,12 +39,12 @@ th, td { padding: .25rem .6rem; text-align: right; white-space: nowrap; border-b
 th:first-child, td:first-child, td.text, th.text { text-align: left; }
 thead th { position: sticky; top: 0; background: var(--paper); }
 svg { max-width: 100%; height: auto; } svg.graph { max-width: none; }
-.grid { stroke: var(--line); } .tick, .axis { fill: var(--soft); font-size: 12px; }
-.dot { fill: var(--dot); opacity: .5; } .line { fill: none; stroke: var(--mark); stroke-width: 1.2; opacity: .6; }
+.grid { stroke: var(--line); } .axes { fill: var(--soft); font-size: 12px; }
+.cloud { fill: var(--dot); } .line { stroke: var(--mark); stroke-width: 1.2; }
 .point circle { fill: var(--mark); stroke: var(--paper); stroke-width: 1.5; }
 .point:hover circle, .point:focus circle { stroke: var(--ink); stroke-width: 3; } .point:focus { outline: none; }
-.name { fill: var(--ink); font-size: 12px; font-weight: 600; }
-.stream { fill: none; stroke: var(--dot); } .stream:hover { stroke: var(--mark); }
+.point text { fill: var(--ink); font-size: 12px; }
+.streams { stroke: var(--dot); } .streams path:hover { stroke: var(--mark); }
 .task rect { fill: var(--box); stroke: var(--soft); } .task text { fill: var(--ink); font-size: 11px; }
 .task.compute rect { stroke: var(--mark); stroke-width: 1.8; }
 .task.load rect, .task.store rect { stroke-dasharray: 4 2; }
@@ -54,8 +53,8 @@ svg { max-width: 100%; height: auto; } svg.graph { max-width: none; }
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What is reported: the designs of the front, fastest first; `dataflow` is the content of the dataflow.json of
-    `chosen`, None where it is not stored.
+    """What is reported: the designs of the front, fastest first; `graph` is that of `chosen`, None where it is not
+    stored.
     """
 
     exploration: "Exploration"
@@ -63,7 +62,7 @@ class Report:
     front: Sequence["Design"]
     scatter: "Scatter"
     chosen: "Design"
-    dataflow: Mapping[str, Any] | None
+    graph: "Graph | None"
 
 
 def html(report: Report) -> str:
@@ -108,21 +107,21 @@ def _headline(e: "Exploration") -> str:
 def _plot(report: Report) -> str:
     kinds: dict[str, list[str]] = {}
     for pick in report.exploration.picks:
-        kinds.setdefault(pick.design_id, []).append(_PICKS[pick.kind])
+        kinds.setdefault(pick.design_id, []).append(pick.kind.replace("_", " "))
     points = report.scatter
     cloud = [
-        Dot(x, y)
+        (x, y)
         for x, y, feasible, on_front in zip(
             points.latency_us, points.energy_uj, points.feasible, points.on_front, strict=True
         )
         if feasible and not on_front and x is not None and y is not None
     ]
     front = [
-        Dot(d.latency_us, d.energy_uj, _tip(d), ", ".join(kinds.get(d.id, [])))
+        Mark(d.latency_us, d.energy_uj, _tip(d), ", ".join(kinds.get(d.id, [])))
         for d in report.front
         if d.latency_us is not None and d.energy_uj is not None
     ]
-    return plot(cloud, front, "latency, us (estimate)", "energy, uJ (estimate)")
+    return scatter_svg(cloud, front, "latency, us (estimate)", "energy, uJ (estimate)")
 
 
 def _tip(design: "Design") -> str:
@@ -137,7 +136,7 @@ def _tip(design: "Design") -> str:
 def _picks(exploration: "Exploration") -> str:
     rows = [
         (
-            _PICKS[p.kind],
+            p.kind.replace("_", " "),
             str(p.number),
             f"{p.latency_us:,.2f} ({p.fidelity})",
             f"{p.estimate_us:,.2f}",
@@ -174,13 +173,14 @@ def _knob(value: Any) -> str:
 
 
 def _graph(report: Report) -> str:
-    if report.dataflow is None:
+    if report.graph is None:
+        named = escape(f"{report.exploration.name}#{report.chosen.number}")
         return (
             "<p>Its graph is not stored: it is once the design was simulated or compiled "
-            f"(<code>millrace design export {report.chosen.id} --out d</code>).</p>"
+            f"(<code>millrace design export {named} --out d</code>).</p>"
         )
     note = "<p><small>Tasks and streams; wider streams are thicker. Point at one for its facts.</small></p>"
-    return f'{note}<div class="scroll">{graph(report.dataflow)}</div>'
+    return f'{note}<div class="scroll">{report.graph.svg()}</div>'
 
 
 def _provenance(report: Report) -> str:
@@ -195,7 +195,7 @@ def _provenance(report: Report) -> str:
         ),
         ("platform", e.platform),
         ("search", f"{e.sampler}, seed {e.seed}, budget {e.budget}, {e.evaluated} evaluated"),
-        ("different designs", "" if e.distinct is None else f"{e.distinct} by estimated latency and energy"),
+        ("different designs", "" if e.distinct is None else f"at least {e.distinct}: by estimated latency and energy"),
         ("area model", e.area_model or "of this release"),
         *((f"fidelity {fidelity}", tool) for fidelity, tool in sorted(tools)),
         ("estimates", _errors(e)),

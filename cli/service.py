@@ -1,6 +1,6 @@
 """The service a command talks to: the one named, the one that runs, or one of our own for as long as it takes."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -110,5 +110,10 @@ def operate(url: str | None) -> Generator[Operator]:
 
 
 def announce(text: str) -> None:
-    """Tell a person what the supervisor did."""
+    """Tell a person what was done, or what will become of it, beside the result."""
     errors.print(f"[yellow]note:[/] {escape(text)}")
+
+
+def announce_all(texts: Iterable[str]) -> None:
+    for text in texts:
+        announce(text)

@@ -30,6 +30,7 @@ from millrace.wire import (
 )
 from worker.farm import open_farm
 from worker.settings import Settings
+from worker.sweeps.webhook_secrets import WebhookSecrets
 
 _ALL = 100_000
 _WHO = Principal(None, "admin", "this machine")  # who can read the database may read all of it
@@ -51,7 +52,7 @@ class Stored:
     """The reading half of `millrace.Client` without a service. Raises DatabaseError for what is not there."""
 
     def __init__(self, settings: Settings) -> None:
-        upgrade(settings.database)
+        upgrade(settings.database, WebhookSecrets(settings.secret_key).seal)
         self._farm = open_farm(settings)
         self._database = self._farm.database
 
@@ -62,10 +63,10 @@ class Stored:
     def close(self) -> None:
         self._farm.close()
 
-    def models(self) -> list[Model]:
+    def models(self, archived: bool = False) -> list[Model]:
         with self._database.write() as session:
             catalog.put_builtins(session)
-            rows = catalog_rows.models_page(session, None, _ALL)
+            rows = catalog_rows.models_page(session, None, _ALL, archived=archived)
             return _all_as_sent(Model, map(catalog_shapes.model, rows))
 
     def model(self, model: str) -> Model:
@@ -73,15 +74,16 @@ class Stored:
             catalog.put_builtins(session)
             return as_sent(Model, catalog_shapes.model(catalog.find_model(session, model)))
 
-    def explorations(self) -> list[Exploration]:
+    def explorations(self, archived: bool = False) -> list[Exploration]:
         with self._database.read() as session:
-            rows = exploration_rows.page(session, None, _ALL)
+            rows = exploration_rows.page(session, None, _ALL, archived=archived)
             replies = explorations.shape_all(session, rows)
             return _all_as_sent(Exploration, (replies[row.id] for row in rows))
 
     def exploration(self, exploration: str) -> Exploration:
         with self._database.read() as session:
-            return as_sent(Exploration, explorations.shape(session, naming.find_exploration(session, exploration)))
+            row = naming.find_exploration(session, exploration)
+            return as_sent(Exploration, explorations.shape(self._farm.settings, session, row))
 
     def front(self, exploration: str) -> list[DesignSummary]:
         with self._database.read() as session:
@@ -98,6 +100,7 @@ class Stored:
     def artifact(self, design: str, path: str) -> bytes:
         """The content of a file of the design directory."""
         with self._database.read() as session:
+            designs.note_use(self._farm, session, design)
             return self._farm.store.read(designs.file(session, design, path).digest)
 
     def builds(self, limit: int, **filters: str) -> list[Build]:
@@ -118,11 +121,12 @@ class Stored:
     def sweeps(self) -> list[Sweep]:
         with self._database.read() as session:
             rows = sweep_rows.page(session, None, _ALL)
-            return _all_as_sent(Sweep, (sweeps.shape(session, _WHO, row) for row in rows))
+            shaped = (sweeps.shape_listed(session, self._farm.settings, _WHO, row) for row in rows)
+            return _all_as_sent(Sweep, shaped)
 
     def sweep(self, sweep: str) -> Sweep:
         with self._database.read() as session:
-            return as_sent(Sweep, sweeps.shape(session, _WHO, sweep_rows.get(session, sweep)))
+            return as_sent(Sweep, sweeps.shape(session, self._farm.settings, _WHO, sweep_rows.get(session, sweep)))
 
     def sweep_runs(self, sweep: str, limit: int) -> list[SweepRunSummary]:
         with self._database.read() as session:
@@ -131,7 +135,7 @@ class Stored:
 
     def sweep_run(self, run: str) -> SweepRun:
         with self._database.read() as session:
-            return as_sent(SweepRun, sweeps.shape_run(session, sweep_rows.get_run(session, run)))
+            return as_sent(SweepRun, sweeps.shape_run(session, self._farm.settings, sweep_rows.get_run(session, run)))
 
     def farm(self) -> Farm:
         with self._database.read() as session:

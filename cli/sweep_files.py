@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from cli.output import number, share
+from cli.output import share
+from millrace.numbers import number
 
 if TYPE_CHECKING:
     from millrace.wire import Regression, SlotComparison, SweepRun

@@ -10,7 +10,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from cli.output import number, share, table
+from cli.output import share, table
+from millrace.numbers import number
 
 if TYPE_CHECKING:
     from millrace.wire import FrontChange, SlotComparison, Sweep, SweepRun, SweepRunSummary

@@ -63,7 +63,7 @@ Check it against {reference} (needs g++ only):
 Build and run it on the board (needs Vitis and XRT):
 
     cd hls
-    vitis-run --mode hls --tcl run_hls.tcl    # before 2023.2: vitis_hls -f run_hls.tcl
+    vitis-run --mode hls --tcl run_hls.tcl    # 2023.2 and later; vitis_hls -f run_hls.tcl: 2022.2 to 2024.1
     v++ -l -t hw --platform {shell} --config link.cfg *.xo -o ../{name}.xclbin
     python3 ../host/run.py ../{name}.xclbin
 """

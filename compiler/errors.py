@@ -23,6 +23,10 @@ class ToolError(MillraceError):
     """An external tool (g++, torch-mlir in its subprocess, Vitis) failed; the text carries the end of its output."""
 
 
+class ImporterCrashError(ToolError):
+    """The importer broke down on this network, and would again."""
+
+
 class ReportError(MillraceError):
     """A file is not the tool report that it should be: foreign, truncated or too large.
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import compiler
 from compiler.design_dir import OnStage
 from compiler.errors import InvalidInputError, VerificationError
 from compiler.frontend.bundle import Bundle, import_model
 from compiler.frontend.cached import make_once
+from compiler.frontend.files import sources_digest
 from compiler.frontend.models.config import ModelSource, resolve_model
 from compiler.frontend.models.inputs import block_inputs
 from compiler.frontend.network import check_request, import_network
@@ -39,7 +39,8 @@ ROWS, SLOTS = 8, 16  # lengths of designs are rounded up to these: another promp
 # another order change an activation of 8 bits by a step now and then; a part of a block that is wrong changes the
 # states by tens of percent. Measured with float noise in PyTorch itself, w4a8: 0.018 after 2 layers, 0.049 after 24.
 TOLERANCE: dict[Precision, float] = {"f32": 1e-3, "w8a8": 0.02, "w4a8": 0.02}
-_SOURCES = ("**/*.py", "targets/support/*", "simulator/include/**/*", "simulator/timing/core/*", "platforms/*.toml")
+# What decides what a design is; not what was built of it, which may come later.
+_SOURCES = ("**/*.py", "targets/support/*", "simulator/**/*.h", "simulator/**/*.cpp", "platforms/*.toml")
 
 
 @dataclass(frozen=True)
@@ -137,24 +138,36 @@ def request_of(source: ModelSource, options: GenerateOptions) -> NetworkRequest:
 
 
 def prepare(
-    model: str | Path, options: GenerateOptions, knobs: Knobs, platform: Platform, cache: Path, say: OnStage
+    model: str | Path,
+    options: GenerateOptions,
+    knobs: Knobs,
+    platform: Platform,
+    cache: Path,
+    say: OnStage,
+    look: Callable[[Bundle], None] | None = None,
 ) -> Prepared:
-    """Export the network, compile and build its designs; all from `cache` where they are there.
+    """Export the network, compile and build its designs; all from `cache` where they are there. `look` is shown what
+    each design is made of before any is compiled.
 
-    Raises InvalidInputError, UnsupportedError, ToolError.
+    Raises InvalidInputError, UnsupportedError, ToolError, and what `look` raises.
     """
     source = resolve_model(model)
     request = request_of(source, options)
 
-    def design(phase: Phase, length: int) -> Path:
-        bundle = import_model(
-            model, Workload(source.name, phase, length, request.precision), cache, lambda text: say(f"{phase}: {text}")
-        )
-        return _design(bundle, knobs, platform, cache, lambda text: say(f"{phase}: {text}"))
+    def bundle(phase: Phase, length: int) -> Bundle:
+        workload = Workload(source.name, phase, length, request.precision)
+        return import_model(model, workload, cache, lambda text: say(f"{phase}: {text}"))
+
+    def design(bundle: Bundle) -> Path:
+        return _design(bundle, knobs, platform, cache, lambda text: say(f"{bundle.workload.phase}: {text}"))
 
     # First: it is what refuses networks whose layers differ, and takes seconds where designs take minutes.
     network = import_network(source, request, cache, lambda text: say(f"network: {text}"))
-    prefill, decode = design("prefill", request.rows), design("decode", request.length)
+    bundles = bundle("prefill", request.rows), bundle("decode", request.length)
+    if look is not None:
+        for one in bundles:
+            look(one)
+    prefill, decode = map(design, bundles)
     return Prepared(source, request, network, prefill, decode)
 
 
@@ -241,12 +254,7 @@ def _design(bundle: Bundle, knobs: Knobs, platform: Platform, cache: Path, say: 
 
 def _compiler_version() -> str:
     """Digest of the compiler's sources: a changed compiler never serves an old design."""
-    root = Path(compiler.__path__[0])
-    digest = blake2b(digest_size=8)
-    for pattern in _SOURCES:
-        for path in sorted(p for p in root.glob(pattern) if p.is_file()):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return sources_digest(_SOURCES)
 
 
 def _up(number: int, step: int) -> int:

@@ -1,25 +1,28 @@
 """Connections and transactions: SQLite (the embedded default) and Postgres behind one class."""
 
 import math
+import os
 import random
 import sqlite3
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import Connection, Engine, ExceptionContext, create_engine, event, make_url, text
 from sqlalchemy.exc import DBAPIError, DisconnectionError
 from sqlalchemy.orm import Session
 
-from db.transient import is_transient
+from db.damage import DamagedDatabaseError
+from db.transient import is_damage, is_transient
 
 T = TypeVar("T")
 
 _BUSY_TIMEOUT_MS = 30_000
-_THREADS = 10
+CONNECTIONS = 10
+"""How many use a database at once as a rule; for a moment twice as many may."""
 _KEEP_ALIVE = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 30_000}
 """Seconds, and milliseconds, after which a Postgres whose machine went away is given up."""
 _LIMITS = {"statement_timeout": "60s", "lock_timeout": "30s", "idle_in_transaction_session_timeout": "300s"}
@@ -37,12 +40,14 @@ class Database:
     block gets a new one. `retry` does both again.
     """
 
-    def __init__(self, url: str, threads: int = _THREADS) -> None:
+    def __init__(self, url: str, threads: int = CONNECTIONS) -> None:
         """`url`: a SQLAlchemy URL, `sqlite:////abs/path.db` or `postgresql+psycopg://...`. `threads`: how many use it
         at once as a rule; twice as many sessions may be open, more wait for one to end.
         """
         self.url = url
         self.engine = make_engine(url, threads)
+        self.damage: DamagedDatabaseError | None = None
+        event.listen(self.engine, "handle_error", self._note_damage)
 
     @contextmanager
     def read(self) -> Generator[Session]:
@@ -84,6 +89,10 @@ class Database:
         with _Session(writer, expire_on_commit=False) as session, session.begin():
             yield session
 
+    def _note_damage(self, context: ExceptionContext) -> None:
+        """One page that can not be read may be all that is: who asks for the database's health is to know."""
+        self.damage = _explain_damage(str(self.engine.url.database), context) or self.damage
+
     def ping(self) -> None:
         """Raise the driver's error when the database does not answer."""
         with self.engine.connect() as connection:
@@ -122,7 +131,7 @@ def after_commit(session: Session, callback: Callable[[], None]) -> None:
     session.info.setdefault(_AFTER_COMMIT, []).append(callback)
 
 
-def make_engine(url: str, threads: int = _THREADS, *, limits: bool = True) -> Engine:
+def make_engine(url: str, threads: int = CONNECTIONS, *, limits: bool = True) -> Engine:
     """Connections that were idle are checked before use, so that those from before a restart of Postgres do no harm.
 
     `limits`: whether Postgres ends statements that take a minute.
@@ -130,12 +139,22 @@ def make_engine(url: str, threads: int = _THREADS, *, limits: bool = True) -> En
     parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite":
         return _postgres_engine(url, threads, limits)
-    if parsed.database and parsed.database != ":memory:":
-        Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(url, hide_parameters=True)  # they may hold secrets, errors are logged
+    is_file = bool(parsed.database) and parsed.database != ":memory:"
+    kept = {"pool_size": threads, "max_overflow": threads} if is_file else {}
+    engine = create_engine(url, hide_parameters=True, **kept)  # parameters may hold secrets, errors are logged
+    if is_file:
+        event.listen(engine, "do_connect", partial(_make_private, Path(str(parsed.database))))
     event.listen(engine, "connect", _configure_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
+    event.listen(engine, "handle_error", partial(_explain_damage, str(parsed.database)))
     return engine
+
+
+def _explain_damage(path: str, context: ExceptionContext) -> DamagedDatabaseError | None:
+    """What to raise in place of an error that says that the file is not whole."""
+    if not is_damage(context.original_exception):
+        return None
+    return DamagedDatabaseError(path, str(context.original_exception))
 
 
 def _postgres_engine(url: str, threads: int, limits: bool) -> Engine:
@@ -171,6 +190,18 @@ def _limit_postgres(connection: Any, _record: Any) -> None:
         for name, value in _LIMITS.items():
             cursor.execute(f"SET {name} = '{value}'")
     connection.commit()
+
+
+def _make_private(file: Path, *_: Any) -> None:
+    """SQLite would make the file for all to read; what it makes beside is as the file is.
+
+    One that is there is not opened: closing it would take the locks of all other connections of this process from the
+    file, another process would take itself for the last one, and remove the log of writes that these still use
+    (https://www.sqlite.org/howtocorrupt.html, 2.2).
+    """
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with suppress(FileExistsError):
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _configure_sqlite(connection: Any, _record: Any) -> None:

@@ -18,6 +18,10 @@ class ConflictError(DatabaseError):
     """The request contradicts what is stored."""
 
 
+class InvalidNameError(DatabaseError):
+    """A name that could be taken for something else, or holds what no name may."""
+
+
 class LeaseLostError(DatabaseError):
     """The writer's lease was taken over, cancelled or released: it must stop and write nothing more."""
 

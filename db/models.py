@@ -28,13 +28,17 @@ BuildState = Literal["blocked", "queued", "running", "done", "failed", "cancelle
 DesignStage = Literal["simulate", "csim", "csynth", "cosim", "link", "measure"]
 """Stages that one design goes through, in the order of the ladder."""
 Stage = Literal["lower", "search", DesignStage, "calibrate"]
-Failure = Literal["infeasible", "tool", "licence", "node", "timeout"]
-"""Why a build failed. Only the last four may be tried again with the same inputs."""
+Failure = Literal["infeasible", "tool", "licence", "node", "timeout", "limit"]
+"""Why a build failed. `infeasible` lies in the inputs, `limit` in what they need beside what the build asked for; the
+others may be tried again.
+"""
 Priority = Literal["low", "normal", "high"]
 Role = Literal["viewer", "user", "node", "admin"]
 NodeState = Literal["active", "draining", "paused"]
 SweepRunState = Literal["running", "same", "changed", "regressed", "failed", "cancelled"]
 Misfire = Literal["skip", "run_once"]
+Expiring = Literal["events", "audit", "logs", "files"]
+"""What retention takes away: `logs` and `files` are those of builds."""
 
 DESIGN_STAGES: tuple[DesignStage, ...] = get_args(DesignStage)
 ACTIVE_STATES: tuple[ExplorationState, ...] = (
@@ -76,6 +80,7 @@ class Model(Base):
     """A network: a built-in name, an uploaded config.json, or an uploaded file in the store.
 
     `kind` is "builtin", "config" or the file's format; `config` the configuration, or the file's digest and size.
+    `owner` is the name of the API key that added it, None without access control. `archived`: lists leave it out.
     """
 
     __tablename__ = "models"
@@ -85,6 +90,8 @@ class Model(Base):
     kind: Mapped[str] = mapped_column(String(16))
     config: Mapped[dict[str, Any]]
     digest: Mapped[str] = mapped_column(_DIGEST)
+    owner: Mapped[str | None] = mapped_column(String(100), index=True)
+    archived: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
 
 
@@ -110,7 +117,8 @@ class Workload(Base):
 class Exploration(Base):
     """One search: workload x platform x objectives x budget x sampler. `owner` is the name of the API key that started
     it, None without access control; `sweep_run_id` the sweep's run that it belongs to. `name`, `tags` and `notes` are
-    people's; no two have one name.
+    people's; no two have one name. `archived`: lists leave it out; `pinned`: nobody deletes it. Of either retention
+    takes nothing.
     """
 
     __tablename__ = "explorations"
@@ -119,6 +127,8 @@ class Exploration(Base):
     name: Mapped[str] = mapped_column(String(MAX_NAME), unique=True)
     tags: Mapped[list[Any]] = mapped_column(default=list)
     notes: Mapped[str] = mapped_column(Text, default="")
+    archived: Mapped[bool] = mapped_column(default=False)
+    pinned: Mapped[bool] = mapped_column(default=False)
     workload_id: Mapped[str] = mapped_column(ForeignKey("workloads.id"), index=True)
     platform: Mapped[str] = mapped_column(String(64))
     objectives: Mapped[list[Any]]
@@ -142,7 +152,8 @@ class Design(Base):
     `feasible`, `latency_us` and `energy_uj` are the estimate's; `simulated_us` is the simulated latency and `deadlock`
     the simulator's explanation of one, both null until then. `on_front`: on the Pareto front of the estimates, among
     the designs that are not known to deadlock. `flags`: values that can not be (see compiler.analysis.limits). `tags`
-    and `notes` are people's.
+    and `notes` are people's, `archived` and `pinned` as of an exploration. `used_at` is when somebody last read a file
+    of it, to the day.
     """
 
     __tablename__ = "designs"
@@ -170,6 +181,9 @@ class Design(Base):
     flags: Mapped[list[Any]] = mapped_column(default=list)
     tags: Mapped[list[Any]] = mapped_column(default=list)
     notes: Mapped[str] = mapped_column(Text, default="")
+    archived: Mapped[bool] = mapped_column(default=False)
+    pinned: Mapped[bool] = mapped_column(default=False)
+    used_at: Mapped[datetime | None]
     seconds: Mapped[float]
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
 
@@ -191,7 +205,8 @@ class Build(Base):
     at the same time.
 
     `attempt` counts runs since it was last queued by a person or a flow; `history` holds the failed ones. `seconds` is
-    how long the last run took, None for a result that was adopted.
+    how long the last run took, None for a result that was adopted. `expired_at` is when what it left was taken away: no
+    other build adopts it, and it is run again when somebody asks for it.
     """
 
     __tablename__ = "builds"
@@ -248,6 +263,7 @@ class Build(Base):
     created_at: Mapped[datetime] = mapped_column(default=utcnow)
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
+    expired_at: Mapped[datetime | None]
 
 
 class Metric(Base):
@@ -276,7 +292,7 @@ class Artifact(Base):
     build_id: Mapped[str] = mapped_column(ForeignKey("builds.id"))
     design_id: Mapped[str | None] = mapped_column(ForeignKey("designs.id"), index=True)
     path: Mapped[str] = mapped_column(String(500))
-    digest: Mapped[str] = mapped_column(_DIGEST)
+    digest: Mapped[str] = mapped_column(_DIGEST, index=True)
     size: Mapped[int] = mapped_column(BigInteger)
     media_type: Mapped[str] = mapped_column(String(100))
 
@@ -322,11 +338,11 @@ class QueueShare(Base):
 class Node(Base):
     """A machine of the farm, as its worker announces it.
 
-    `capabilities` maps each queue that it serves to tool versions, `missing` what it can not do to the reason; `cpus`
-    and `memory_gb` bound the requests of what runs there at once. `state` is the operator's: a draining node finishes
-    what it runs and takes nothing more, a paused one also gives back what it runs. `waiting` are
-    the requests that wait for room, longest first: room is kept for the first, so that small builds do not starve a
-    large one, nor large ones a small one.
+    `capabilities` maps each queue that it serves to tool versions, `missing` what it can not do to the reason, `disk`
+    what it keeps on its disk to bytes; `cpus` and `memory_gb` bound the requests of what runs there at once. `state` is
+    the operator's: a draining node finishes what it runs and takes nothing more, a paused one also gives back what it
+    runs. `waiting` are the requests that wait for room, longest first: room is kept for the first, so that small builds
+    do not starve a large one, nor large ones a small one.
     """
 
     __tablename__ = "nodes"
@@ -335,6 +351,7 @@ class Node(Base):
     state: Mapped[NodeState] = mapped_column(String(16), default="active")
     capabilities: Mapped[dict[str, Any]]
     missing: Mapped[dict[str, Any]]
+    disk: Mapped[dict[str, Any]] = mapped_column(default=dict)
     cpus: Mapped[float]
     memory_gb: Mapped[float]
     version: Mapped[str] = mapped_column(String(100))
@@ -362,6 +379,15 @@ class Leader(Base):
     expires: Mapped[datetime | None]
 
 
+class Retention(Base):
+    """After how many days something expires, where an admin has said so; `days` None: never."""
+
+    __tablename__ = "retention"
+
+    what: Mapped[Expiring] = mapped_column(String(16), primary_key=True)
+    days: Mapped[int | None]
+
+
 class Calibration(Base):
     """A refit of a platform's area model from the farm's own reports; `digest` is its file in the store."""
 
@@ -378,7 +404,8 @@ class Calibration(Base):
 class Sweep(Base):
     """A schedule over a matrix of explorations: `matrix` maps fields of an exploration to the values they take.
 
-    `next_at` is when the tick runs it next, None while it is disabled.
+    `next_at` is when the tick runs it next, None while it is disabled. `webhook_secret` is sealed with a key that is
+    not in the database.
     """
 
     __tablename__ = "sweeps"
@@ -391,6 +418,7 @@ class Sweep(Base):
     matrix: Mapped[dict[str, Any]]
     options: Mapped[dict[str, Any]]
     webhook: Mapped[str | None] = mapped_column(String(500))
+    webhook_secret: Mapped[str | None] = mapped_column(Text)
     enabled: Mapped[bool] = mapped_column(default=True)
     owner: Mapped[str | None] = mapped_column(String(100))
     next_at: Mapped[datetime | None] = mapped_column(index=True)
@@ -433,7 +461,7 @@ class ApiKey(Base):
 
 
 class AuditEntry(Base):
-    """Who changed what, when and from where. Rows are only ever added."""
+    """Who changed what, when and from where. Rows are added, and expire; none is changed."""
 
     __tablename__ = "audit"
 

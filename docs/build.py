@@ -4,7 +4,8 @@ python docs/build.py            # needs requirements-docs.lock in an environment
 python docs/build.py --check    # needs nothing; exits 1 where docs/site was not built from these sources
 
 Every text has one home, where people also read it on the repository's page. So the pages are laid out anew before they
-are built: links between files become links between pages, and a link to a file that is no page becomes its name.
+are built: links between files become links between pages, with their titles where the text is a file's name; a link to
+a file that is no page becomes that name.
 """
 
 import hashlib
@@ -30,7 +31,7 @@ MENU: dict[str, tuple[str, ...]] = {
     "Learn": ("tutorial", "notebook", "front", "concepts", "knobs", "gallery", "using", "architecture"),
     "Reference": ("command-line", "python", "rest", "errors"),
     "Networks": ("models", "generate"),
-    "Run it": ("installing", "running", "sweeps", "vitis", "board"),
+    "Run it": ("installing", "running", "limits", "sweeps", "vitis", "board"),
     "What the numbers rest on": ("numbers", "proof", "simulation", "calibration", "measurements"),
     "The project": ("compared", "CONTRIBUTING", "CHANGELOG", "SECURITY"),
 }
@@ -130,10 +131,12 @@ def _relinked(text: str, home: Path) -> str:
             return link[0]
         file = (home.parent / address).resolve()
         if file in known:
+            label = "" if label.strip("`").endswith((".md", ".ipynb")) else label  # the title of the page
             return f"{image}[{label}]({'../' * depth}{known[file]}.md{hash_}{anchor})"
         if DOCS in file.parents and file.is_file():
             return f"{image}[{label}]({'../' * depth}{file.relative_to(DOCS).as_posix()})"
-        return label if label.startswith("`") else f"`{file.relative_to(ROOT).as_posix()}`"
+        name = f"`{file.relative_to(ROOT).as_posix()}`"
+        return label if label.startswith("`") else name if label == address else f"{label} ({name})"
 
     return _LINK.sub(replaced, text)
 

@@ -8,6 +8,11 @@ from collections.abc import Sequence
 from math import isfinite, log
 from typing import NamedTuple
 
+KNEE = (
+    "farthest below the chord between the ends of the front, both in log scale over its extent; "
+    "where none lies below it, with the least product of latency and energy"
+)
+"""The definition, as people are told it: the knee is the design ..."""
 _ON_THE_CHORD = 1e-9  # rounding
 
 
@@ -72,11 +77,10 @@ class ParetoArchive:
 
 
 def knee(front: Sequence[Entry]) -> int:
-    """Index of the design with the best compromise: farthest below the chord between the ends of the front; where none
-    is below it, the one with the least product of its objectives, which may be an end.
+    """Index of the design that `KNEE` defines, which may be an end; `front` is sorted by its first objective.
 
-    Distances are taken in log space, normalised to the front's extent: latency and energy are positive, span decades,
-    and are traded by ratio (twice as fast for 10 % more energy), so a linear scale would only see the slow end.
+    Log scale, because latency and energy span decades and are traded by ratio (twice as fast for 10 % more energy): a
+    linear one would only see the slow end.
     Raises ValueError for an empty front or objectives that are not positive.
     """
     if not front:

@@ -18,9 +18,13 @@ from typing import Protocol
 
 from compiler.errors import InvalidInputError, ToolError
 from compiler.graph.linalg_graph import LinalgGraph
+from compiler.machine import most_jobs
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform
 from dse.evaluate import Evaluation, Evaluator
+
+_JOB_BYTES = 256 << 20
+"""Of an evaluation process: twice what one of a GPT-2 block takes."""
 
 
 class Pool(Protocol):
@@ -30,8 +34,10 @@ class Pool(Protocol):
 
 
 def default_jobs() -> int:
-    """The cores this process may use; 1 in a daemonic process (Celery's prefork pool), which may not have children."""
-    return 1 if multiprocessing.current_process().daemon else len(os.sched_getaffinity(0))
+    """The cores this process may use, or as many as it has memory for; 1 in a daemonic process (Celery's prefork pool),
+    which may not have children.
+    """
+    return 1 if multiprocessing.current_process().daemon else most_jobs(_JOB_BYTES)
 
 
 class _InProcess:

@@ -1,6 +1,7 @@
 """What all tests share: golden files that can be renewed, Hypothesis without deadlines, and no walks of old objects."""
 
 import gc
+import os
 import signal
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -17,7 +18,10 @@ settings.load_profile("millrace")
 
 
 def pytest_configure() -> None:
-    """Ctrl-C reaches what tests start, also where a shell started the tests in the background, which ignore it."""
+    """Ctrl-C reaches what tests start, also where a shell started the tests in the background, which ignore it. Hints
+    are the same whoever starts the tests.
+    """
+    os.environ.pop("MILLRACE_PROGRAM", None)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -7,7 +7,7 @@ const api = process.env["MILLRACE_API"] ?? "http://127.0.0.1:8642";
 export default defineConfig({
   plugins: [react()],
   resolve: { alias: { "@": new URL("./src", import.meta.url).pathname } },
-  server: { proxy: { "/v1": api, "/docs": api, "/openapi.json": api } },
+  server: { proxy: { "/v1": api, "/docs": api, "/learn": api, "/openapi.json": api } },
   build: {
     target: "es2022",
     chunkSizeWarningLimit: 1000,

@@ -18,8 +18,11 @@ from typing import Any
 
 from celery import Celery, signals  # pyright: ignore[reportMissingTypeStubs]
 
+from compiler.machine import find_machine
 from worker.farm import Farm, open_farm
+from worker.limits.backends import choose
 from worker.node.presence import Presence
+from worker.private import tighten
 from worker.processes import die_with
 from worker.queue.broker import WORK, make_celery
 from worker.queue.consuming import Consuming
@@ -27,7 +30,7 @@ from worker.running.executors import Executors
 from worker.running.logsender import LogSender
 from worker.running.runner import Runner
 from worker.running.runs import Runs
-from worker.running.scratch import sweep_scratch
+from worker.running.scratch import Scratch
 from worker.running.tending import Tending
 from worker.running.watch import Watch
 from worker.running.work import Crew, work
@@ -41,6 +44,7 @@ def main(arguments: list[str]) -> None:
         die_with(int(parent))
     settings = Settings()
     configure_logging(settings)
+    tighten(settings)
     app = make_celery(settings)
     consuming = Consuming()
     crew = _crew(open_farm(settings), consuming)
@@ -60,15 +64,17 @@ def main(arguments: list[str]) -> None:
         _serve(app, settings)
     finally:
         crew.runner.executors.close()
+        crew.runner.scratch.close()
 
 
 def _crew(farm: Farm, consuming: Consuming) -> Crew:
-    runs = Runs()
+    runs, settings = Runs(), farm.settings
+    executors = Executors(settings.environment(), choose(settings.cgroups).backend)
     return Crew(
         farm=farm,
         stopping=threading.Event(),
         presence=Presence(farm, consuming.set),
-        runner=Runner(farm, Executors(farm.settings.environment()), runs, LogSender(farm.bus.logs, runs)),
+        runner=Runner(farm, executors, runs, LogSender(farm.bus.logs, runs), Scratch(settings), find_machine()),
     )
 
 
@@ -85,8 +91,8 @@ def _starter(crew: Crew, consuming: Consuming, tending: Tending) -> Callable[...
         consuming.begin(sender)
         signal.signal(signal.SIGUSR1, drain)
         signal.signal(signal.SIGHUP, look_again)
-        sweep_scratch(crew.farm.settings)
-        Watch(crew.farm, crew.runner.runs, crew.presence, crew.stopping).start()
+        backend = crew.runner.executors.backend
+        Watch(crew.farm, crew.runner.runs, crew.presence, crew.stopping, backend.look_seconds).start()
         crew.runner.logs.start()
         tending.start()
 

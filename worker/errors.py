@@ -33,6 +33,10 @@ class UnsafePathError(StoreError):
     """An artifact's path would leave the design directory."""
 
 
+class QuotaError(ServiceError):
+    """A bound of a key is reached; the text says which, and how to get more."""
+
+
 class BackupError(ServiceError):
     """A backup can not be made, read or restored."""
 

@@ -28,7 +28,7 @@ def die_with(parent: int) -> None:
 
 def identity() -> str:
     """Names this process for good: machine, PID and its time of start."""
-    return f"{_machine()}/{os.getpid()}/{_started(os.getpid())}"
+    return f"{_machine()}/{os.getpid()}/{start_of(os.getpid())}"
 
 
 def slot_identity() -> str:
@@ -42,7 +42,7 @@ def is_dead(owner: str) -> bool:
     """
     machine, _, started = owner.partition("#")[0].rpartition("/")
     machine, _, pid = machine.rpartition("/")
-    return machine == _machine() and pid.isdigit() and _started(int(pid)) != started
+    return machine == _machine() and pid.isdigit() and not is_running(int(pid), started)
 
 
 def _machine() -> str:
@@ -51,7 +51,12 @@ def _machine() -> str:
     return f"{socket.gethostname()}/{boot}/{Path('/proc/self/ns/pid').stat().st_ino}"
 
 
-def _started(pid: int) -> str | None:
+def is_running(pid: int, started: str) -> bool:
+    """Whether the process that had this PID from its `start_of` on has not ended."""
+    return start_of(pid) == started
+
+
+def start_of(pid: int) -> str | None:
     """When the process started, in clock ticks since boot (which setting the clock does not change)."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")

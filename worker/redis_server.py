@@ -5,7 +5,6 @@ It keeps nothing on disk: the database is the truth, and the reaper sends again 
 """
 
 import shutil
-import stat
 import subprocess
 import time
 from importlib.util import find_spec
@@ -14,6 +13,7 @@ from pathlib import Path
 from redis import RedisError
 
 from worker.errors import StartError
+from worker.private import private_directory
 from worker.processes import die_with_parent
 from worker.queue.bus import Bus
 from worker.settings import Settings
@@ -47,7 +47,7 @@ def start_redis(settings: Settings) -> subprocess.Popen[bytes]:
     settings.log_dir.mkdir(parents=True, exist_ok=True)
     log = settings.log_dir / "redis.log"
     arguments = ["--port", "0", "--unixsocket", socket, "--unixsocketperm", "700", "--save", "", "--appendonly", "no"]
-    with log.open("wb") as output:
+    with log.open("ab") as output:  # what is appended goes on at the end after a rotation
         process = subprocess.Popen(
             [server_binary(), *arguments, "--daemonize", "no", "--dir", socket.parent],
             stdin=subprocess.DEVNULL,
@@ -58,15 +58,6 @@ def start_redis(settings: Settings) -> subprocess.Popen[bytes]:
         )
     _await_answer(process, settings.redis, log)
     return process
-
-
-def private_directory(path: Path) -> None:
-    """Make `path` a directory that only we can enter. Raises StartError when somebody else made it."""
-    path.mkdir(parents=True, exist_ok=True, mode=0o700)
-    info = path.lstat()
-    if not stat.S_ISDIR(info.st_mode) or info.st_uid != Path("/proc/self").stat().st_uid:
-        raise StartError(f"{path} belongs to somebody else; remove it, or set MILLRACE_HOME to another folder")
-    path.chmod(0o700)
 
 
 def _await_answer(process: subprocess.Popen[bytes], url: str, log: Path) -> None:

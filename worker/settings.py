@@ -40,15 +40,19 @@ class Settings(BaseSettings):
     in files, `max_body_bytes` all other requests; `allow_pt2` takes .pt2 archives, whose loading runs code that they
     name. `allowed_hosts` are the names, besides this machine's, that the API answers to: a comma list, or a JSON one.
     `node` names this machine in the farm; `capabilities`, where given, are the only queues that its worker serves
-    (names, or what is before their "@"); `cpus` and `memory_gb` what it may use (default: all); `requests` overrides
-    what a stage asks of a node: {"link": {"memory_gb": 32}}; `licences` counts of licence tokens of the farm.
-    `store_url` is where artifacts are, an s3:// or file:// URL, default the folder below home; `store_cache_gb` bounds
-    this machine's copies of those in S3; `join_urls` the addresses of database, redis and store as other nodes reach
-    them. `access` "auto" asks for API keys as soon as the API listens elsewhere than on the loopback, or
-    `allowed_hosts`, `trusted_proxies` or `public_url` say that it is reached from elsewhere. `trusted_proxies` are the
-    addresses whose `X-Forwarded-*` headers are believed. `webhook_hosts` are the hosts that sweeps may call,
-    `public_url` the address of the API that they are told, `schedule` whether this worker starts sweeps. Dictionaries
-    are JSON.
+    (names, or what is before their "@"), and `autoscaled` those for which nodes start when something waits; `cpus` and
+    `memory_gb` what it may use (default: all); `requests` overrides what a stage asks of a node: {"link":
+    {"memory_gb": 32}}; without `cgroups` builds are held to that by looking at them, not by control groups; `licences`
+    counts of licence tokens of the farm. `store_url` is where artifacts are, an s3:// or file:// URL, default the
+    folder below home; `store_cache_gb` bounds this machine's copies of those in S3; `join_urls` the addresses of
+    database, redis and store as other nodes reach them. `access` "auto" asks for API keys as soon as the API listens
+    elsewhere than on the loopback, or `allowed_hosts`, `trusted_proxies` or `public_url` say that it is reached from
+    elsewhere. `trusted_proxies` are the addresses whose `X-Forwarded-*` headers are believed. `connections` bounds the
+    API's connections, and `address_connections` those of one address that is no trusted proxy's; `key_connections` the
+    requests in progress of one key. `webhook_hosts` are the hosts that sweeps may call, `public_url` the address of the
+    API that they are told, `secret_key_file` the key that their secrets are sealed with (default: secret.key in home),
+    `schedule` whether this worker starts sweeps. A log of the services in the run directory has about `log_bytes`, and
+    `log_files` files with the older ones. Dictionaries are JSON.
 
     A variable that is empty counts as unset. Raises SettingsError for a value that can not be used.
     """
@@ -70,9 +74,11 @@ class Settings(BaseSettings):
     stages: str = "worker.stages.functions:STAGES"
     node: str = Field(default_factory=socket.gethostname, max_length=100)
     capabilities: Annotated[tuple[str, ...], NoDecode] = ()
+    autoscaled: Annotated[tuple[str, ...], NoDecode] = ()
     cpus: float | None = Field(default=None, gt=0)
     memory_gb: float | None = Field(default=None, gt=0)
     requests: dict[str, dict[str, float]] = {}
+    cgroups: bool = True
     licences: dict[str, int] = {}
     vitis_roots: str | None = None
     allow_device_reset: bool = False
@@ -82,10 +88,16 @@ class Settings(BaseSettings):
     access: Literal["auto", "on", "off"] = "auto"
     trusted_proxies: Annotated[tuple[str, ...], NoDecode] = ()
     rate_limit: str = "600/minute"
+    connections: int = Field(default=4000, ge=200)
+    address_connections: int = Field(default=2000, ge=100)
+    key_connections: int = Field(default=200, ge=1)
     webhook_hosts: Annotated[tuple[str, ...], NoDecode] = ()
     public_url: str | None = None
+    secret_key_file: Path | None = None
     schedule: bool = True
     log_format: Literal["text", "json"] = "text"
+    log_bytes: int = Field(default=10 << 20, ge=1 << 10)
+    log_files: int = Field(default=5, ge=1, le=1000)
     web_dist: Path = _REPOSITORY / "web" / "dist"
 
     if not TYPE_CHECKING:  # checkers know the fields' types from the class
@@ -108,7 +120,7 @@ class Settings(BaseSettings):
             )
             raise SettingsError("; ".join(wrong) + ". Set another value, or unset it") from error
 
-    @field_validator("allowed_hosts", "capabilities", "trusted_proxies", "webhook_hosts", mode="before")
+    @field_validator("allowed_hosts", "autoscaled", "capabilities", "trusted_proxies", "webhook_hosts", mode="before")
     @classmethod
     def _split(cls, value: Any) -> Any:
         """A comma list is what people write; JSON is what the variable took at first."""
@@ -154,6 +166,11 @@ class Settings(BaseSettings):
     @property
     def bundle_dir(self) -> Path:
         return self.home.absolute() / "bundles"
+
+    @property
+    def secret_key(self) -> Path:
+        """The key that webhooks' secrets are sealed with."""
+        return (self.secret_key_file or self.home / "secret.key").absolute()
 
     @property
     def model_dir(self) -> Path:

@@ -25,14 +25,17 @@ from typing import IO
 
 from sqlalchemy.exc import OperationalError
 
-from db.migrate import upgrade
+from db.migrate import check_whole, upgrade
 from worker.errors import StartError
+from worker.logs import rotate
 from worker.node.ballast import take_on_ballast
 from worker.node.disk import is_disk_full
+from worker.private import private_directory, tighten
 from worker.processes import port_holder
-from worker.redis_server import private_directory, start_redis
+from worker.redis_server import start_redis
 from worker.settings import Settings
 from worker.store.disk import disk_full_message
+from worker.sweeps.webhook_secrets import WebhookSecrets
 
 _HEALTH_SECONDS = 30
 _STOP_SECONDS = 15
@@ -175,6 +178,8 @@ class Supervisor:
             raise StartError(f"can not start on {self._settings.home}: {error}") from error
 
     def _start(self, stopping: threading.Event) -> str:
+        for text in tighten(self._settings):
+            self._announce(text)
         private_directory(self._settings.run_dir)
         self._settings.log_dir.mkdir(exist_ok=True)
         self._lock = take_home(self._settings)
@@ -184,7 +189,8 @@ class Supervisor:
         address = f"http://{_reachable(host)}:{port}"
         if self._settings.redis_url is None:
             self._add("redis", lambda: start_redis(self._settings))
-        upgrade(self._settings.database)
+        check_whole(self._settings.database)
+        upgrade(self._settings.database, WebhookSecrets(self._settings.secret_key).seal)
         self._add("worker", lambda: self._spawn("worker", ["-m", "worker", str(os.getpid())]))
         api = self._add("api", self._spawn_api)
         self._await_health(api, address, stopping)
@@ -195,6 +201,7 @@ class Supervisor:
         """Restart children that die, until `stopping` is set. Raises StartError when one keeps dying."""
         while not stopping.wait(0.2):
             for child in self._children:
+                rotate(child.log, self._settings.log_bytes, self._settings.log_files)
                 if child.process is not None and child.process.poll() is not None and not stopping.is_set():
                     self._restart(child)
 

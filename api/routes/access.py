@@ -9,7 +9,7 @@ from api.dependencies import FarmDep, ReadSession, WriteSession
 from api.paging import Cursor, Limit, decode, decode_number, page
 from api.parameters import KeyId
 from api.principal import PrincipalDep
-from api.schemas.access import ApiKey, AuditEntry, MadeApiKey, Me, NewApiKey, NewSession
+from api.schemas.access import ApiKey, AuditEntry, KeyChange, MadeApiKey, Me, NewApiKey, NewSession
 from api.schemas.common import Page
 from api.services import keys
 from api.services.shapes import access as shapes
@@ -59,6 +59,12 @@ def add_key(request: Request, session: WriteSession, body: NewApiKey) -> MadeApi
     made = keys.add(session, body)
     request.state.made = made.name
     return made
+
+
+@router.patch("/keys/{key}")
+def change_key(session: WriteSession, key: KeyId, body: KeyChange) -> ApiKey:
+    """Set the bounds of a key."""
+    return keys.change(session, key, body)
 
 
 @router.delete("/keys/{key}", status_code=204)

@@ -5,19 +5,19 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
-from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from api.dependencies import FarmDep, OnceDep, ReadSession, WriteSession
 from api.errors import BadRequestError
 from api.paging import Cursor, Limit, decode, page
-from api.parameters import ModelId
+from api.parameters import Archived, ModelId
 from api.principal import PrincipalDep
 from api.schemas import catalog as schemas
-from api.schemas.common import Page
-from api.services import catalog, quotas, uploads
+from api.schemas.common import Deletion, Page
+from api.services import catalog, deletion, quotas, uploads
 from api.services.shapes import catalog as shapes
 from compiler.frontend.inputs.source import model_name
 from compiler.frontend.models.config import MAX_CONFIG_BYTES
@@ -63,9 +63,11 @@ def list_platforms() -> Page[schemas.Platform]:
 
 
 @router.get("/models")
-def list_models(session: ReadSession, cursor: Cursor = None, limit: Limit = 50) -> Page[schemas.Model]:
+def list_models(
+    session: ReadSession, cursor: Cursor = None, limit: Limit = 50, archived: Archived = False
+) -> Page[schemas.Model]:
     """Networks that can be explored."""
-    found = rows.models_page(session, decode(cursor), limit + 1)
+    found = rows.models_page(session, decode(cursor), limit + 1, archived=archived)
     return page(found, limit, lambda m: m.id, shapes.model)
 
 
@@ -73,6 +75,24 @@ def list_models(session: ReadSession, cursor: Cursor = None, limit: Limit = 50) 
 def get_model(session: ReadSession, model: ModelId) -> schemas.Model:
     """One network."""
     return shapes.model(catalog.find_model(session, model))
+
+
+@router.patch("/models/{model}")
+def change_model(session: WriteSession, who: PrincipalDep, model: ModelId, body: schemas.ModelChange) -> schemas.Model:
+    """Archive a model, or list it again."""
+    return shapes.model(catalog.change_model(session, who, model, body))
+
+
+@router.get("/models/{model}/deletion")
+def preview_model_deletion(session: ReadSession, model: ModelId) -> Deletion:
+    """What would be deleted with a model, and what still needs it."""
+    return deletion.of_model(session, catalog.find_model(session, model))
+
+
+@router.delete("/models/{model}", status_code=204)
+def delete_model(session: WriteSession, who: PrincipalDep, model: ModelId) -> None:
+    """Delete a model that nothing needs, with its workloads and their imports."""
+    deletion.remove_model(session, who, model)
 
 
 async def _new_model(request: Request, farm: FarmDep, who: PrincipalDep) -> schemas.NewModel | schemas.NewModelFile:
@@ -88,17 +108,18 @@ async def _new_model(request: Request, farm: FarmDep, who: PrincipalDep) -> sche
         if filename.endswith(".json"):
             config = _parsed(await file.read(MAX_CONFIG_BYTES + 1), filename)
             return _validated(schemas.NewModel, {"name": name or filename.removesuffix(".json"), "config": config})
-        return await run_in_threadpool(_stored, farm, filename, name, file)
+        size = file.size or 0
+        await run_in_threadpool(_check_stored, farm, who, size)
+        form = uploads.upload_format(farm, filename, size)
+        fields = {"name": name or model_name(Path(filename)), "format": form, "digest": "", "size": size}
+        checked = _validated(schemas.NewModelFile, fields)
+        digest, size = await request.app.state.uploads.take(farm, filename, form, file.file)
+        return checked.model_copy(update={"digest": digest, "size": size})
 
 
-def _stored(farm: FarmDep, filename: str, name: Any, file: UploadFile) -> schemas.NewModelFile:
-    """Check the upload, by its name and size, before anything of it is kept."""
-    size = file.size or 0
-    form = uploads.check_upload(farm, filename, size, file.file)
-    fields = {"name": name or model_name(Path(filename)), "format": form, "digest": "", "size": size}
-    checked = _validated(schemas.NewModelFile, fields)
-    digest, size = uploads.store_upload(farm, file.file)
-    return checked.model_copy(update={"digest": digest, "size": size})
+def _check_stored(farm: FarmDep, who: PrincipalDep, size: int) -> None:
+    with farm.database.read() as session:
+        quotas.check_stored(session, who, size)
 
 
 def _validated(kind: type[Body], values: Any) -> Body:
@@ -122,9 +143,10 @@ def add_model(
     body: Annotated[schemas.NewModel | schemas.NewModelFile, Depends(_new_model)],
     session: WriteSession,
     once: OnceDep,
+    who: PrincipalDep,
 ) -> schemas.Model:
     """Store a network: the content of a config.json, or a file of fixed shapes (.onnx, .mlir, .pt2)."""
-    return once(body, schemas.Model, lambda: shapes.model(catalog.add_model(session, body)))
+    return once(body, schemas.Model, lambda: shapes.model(catalog.add_model(session, who, body)))
 
 
 @router.get("/workloads")

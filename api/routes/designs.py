@@ -9,10 +9,11 @@ from api.dependencies import FarmDep, OnceDep, ReadSession, WriteSession
 from api.parameters import DesignId, DesignKey, FilePath, IfNoneMatch
 from api.principal import PrincipalDep
 from api.schemas.builds import Build, NewBuild
-from api.schemas.common import Page
+from api.schemas.common import Deletion, Page
 from api.schemas.designs import Artifact, Design, DesignChange
-from api.services import designs
+from api.services import deletion, designs
 from api.services.shapes import designs as shapes
+from db.repositories import designs as rows
 from db.repositories import naming
 
 router = APIRouter(prefix="/v1/designs", tags=["designs"])
@@ -36,9 +37,23 @@ def get_design(session: ReadSession, who: PrincipalDep, design: DesignKey) -> De
 
 
 @router.patch("/{design}")
-def change_design(session: WriteSession, who: PrincipalDep, design: DesignId, body: DesignChange) -> Design:
-    """Set tags or notes of a design."""
-    return designs.change(session, who, design, body)
+def change_design(
+    farm: FarmDep, session: WriteSession, who: PrincipalDep, design: DesignId, body: DesignChange
+) -> Design:
+    """Set tags or notes of a design, archive or pin it."""
+    return designs.change(farm, session, who, design, body)
+
+
+@router.get("/{design}/deletion")
+def preview_design_deletion(session: ReadSession, design: DesignId) -> Deletion:
+    """What would be deleted with a design, and what still needs it."""
+    return deletion.of_design(session, rows.get(session, design))
+
+
+@router.delete("/{design}", status_code=204)
+def delete_design(farm: FarmDep, session: WriteSession, who: PrincipalDep, design: DesignId) -> None:
+    """Delete a design that nothing needs, with its builds and files."""
+    deletion.remove_design(farm, session, who, design)
 
 
 @router.post("/{design}/builds", status_code=202)
@@ -65,6 +80,7 @@ def get_artifact(
 ) -> Response:
     """One file of the design directory."""
     file = designs.file(session, design, path)
+    designs.note_use(farm, session, design)
     headers = {**FILE_HEADERS, "ETag": f'"{file.digest}"'}
     if if_none_match == headers["ETag"]:
         return Response(status_code=304, headers=headers)
@@ -74,5 +90,6 @@ def get_artifact(
 @router.get("/{design}/archive", response_class=StreamingResponse, responses=_ARCHIVE)
 def get_archive(farm: FarmDep, session: ReadSession, design: DesignId) -> StreamingResponse:
     """The whole design directory, as tar.gz."""
+    designs.note_use(farm, session, design)
     headers = {"Content-Disposition": f'attachment; filename="{design}.tar.gz"'}
     return StreamingResponse(designs.archive(session, farm.store, design), 200, headers, "application/gzip")

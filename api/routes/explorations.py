@@ -8,9 +8,9 @@ from sse_starlette import EventSourceResponse
 
 from api.dependencies import FarmDep, OnceDep, ReadSession, WriteSession
 from api.paging import Cursor, Limit, decode, decode_number, page
-from api.parameters import AcceptEncoding, ExplorationId, ExplorationKey, IfNoneMatch
+from api.parameters import AcceptEncoding, Archived, ExplorationId, ExplorationKey, IfNoneMatch
 from api.principal import PrincipalDep
-from api.schemas.common import Page
+from api.schemas.common import Deletion, Page
 from api.schemas.designs import DesignSummary, DesignTable
 from api.schemas.explorations import (
     Exploration,
@@ -20,7 +20,7 @@ from api.schemas.explorations import (
     Scatter,
     StartedExplorations,
 )
-from api.services import designs, explorations, tables
+from api.services import deletion, designs, explorations, tables
 from api.services.scatters import Scatters
 from api.services.tables import TableFormat
 from api.sse import HEARTBEAT_SECONDS, WakeUpsDep, follow
@@ -49,9 +49,10 @@ def list_explorations(
     limit: Limit = 50,
     state: Annotated[ExplorationState | None, Query(description="only those in this state")] = None,
     owner: Annotated[str | None, Query(max_length=100, description="only those that this key started")] = None,
+    archived: Archived = False,
 ) -> Page[Exploration]:
     """Explorations, newest first."""
-    found = rows.page(session, decode(cursor), limit + 1, state, owner)
+    found = rows.page(session, decode(cursor), limit + 1, state, owner, archived=archived)
     replies = explorations.shape_all(session, found)
     return page(found, limit, lambda e: e.id, lambda e: replies[e.id])
 
@@ -73,23 +74,29 @@ def start_explorations(
 
 
 @router.get("/{exploration}")
-def get_exploration(session: ReadSession, who: PrincipalDep, exploration: ExplorationKey) -> Exploration:
+def get_exploration(farm: FarmDep, session: ReadSession, who: PrincipalDep, exploration: ExplorationKey) -> Exploration:
     """One exploration, its designs counted."""
-    return explorations.shape(session, naming.find_exploration(session, exploration, who.name))
+    return explorations.shape(farm.settings, session, naming.find_exploration(session, exploration, who.name))
 
 
 @router.patch("/{exploration}")
 def change_exploration(
-    session: WriteSession, who: PrincipalDep, exploration: ExplorationId, body: ExplorationChange
+    farm: FarmDep, session: WriteSession, who: PrincipalDep, exploration: ExplorationId, body: ExplorationChange
 ) -> Exploration:
-    """Set name, tags or notes of an exploration."""
-    return explorations.change(session, who, exploration, body)
+    """Set name, tags or notes of an exploration, archive or pin it."""
+    return explorations.change(farm.settings, session, who, exploration, body)
+
+
+@router.get("/{exploration}/deletion")
+def preview_exploration_deletion(session: ReadSession, exploration: ExplorationId) -> Deletion:
+    """What would be deleted with an exploration, and what still needs it."""
+    return deletion.of_exploration(session, rows.get(session, exploration))
 
 
 @router.delete("/{exploration}", status_code=204)
 def delete_exploration(session: WriteSession, who: PrincipalDep, exploration: ExplorationId) -> None:
-    """Delete an exploration that has ended, with its designs, builds and events."""
-    explorations.remove(session, who, exploration)
+    """Delete an exploration that nothing needs, with its designs, builds and events."""
+    deletion.remove_exploration(session, who, exploration)
 
 
 @router.post("/{exploration}/cancel", status_code=202)
@@ -115,10 +122,11 @@ def list_designs(
     front: Annotated[bool, Query(description="only those on the Pareto front")] = False,
     cursor: Cursor = None,
     limit: Limit = 50,
+    archived: Archived = False,
 ) -> Page[DesignSummary]:
     """Designs in the order in which they were evaluated."""
     rows.get(session, exploration)
-    found = designs.page(session, exploration, decode_number(cursor), limit + 1, front)
+    found = designs.page(session, exploration, decode_number(cursor), limit + 1, front, archived)
     return page(found, limit, lambda d: str(d.number), lambda d: d)
 
 
@@ -164,6 +172,8 @@ def follow_events(
     exploration: ExplorationId,
     last_event_id: Annotated[int, Header(ge=0, lt=1 << 63, description="go on after this event")] = 0,
 ) -> EventSourceResponse:
-    """What happens to it, from its first event on: `state`, `designs`, `front`, `promoted`, `simulated`, `build`."""
+    """What happens to it, from its first event on: `state`, `designs`, `front`, `promoted`, `simulated`, `build`,
+    `archived` and `deleted` (designs). Of one that has ended long ago, what retention has left of it.
+    """
     rows.get(session, exploration)
     return EventSourceResponse(follow(farm, wake_ups, exploration, last_event_id), ping=HEARTBEAT_SECONDS)

@@ -4,7 +4,17 @@ from fastapi import APIRouter, Request
 
 from api.dependencies import FarmDep, ReadSession, WriteSession
 from api.parameters import Feature, NodeName
-from api.schemas.farm import Farm, Joined, Joining, Licence, Node, NodeChange, Tokens
+from api.schemas.farm import (
+    Farm,
+    Joined,
+    Joining,
+    Licence,
+    Node,
+    NodeChange,
+    Retention,
+    RetentionChange,
+    Tokens,
+)
 from api.services import farm as service
 
 router = APIRouter(prefix="/v1/farm", tags=["farm"])
@@ -39,3 +49,15 @@ def forget_node(session: WriteSession, node: NodeName) -> None:
 def put_licence(session: WriteSession, feature: Feature, body: Tokens) -> Licence:
     """Say how many tokens a licence feature has."""
     return service.put_licence(session, feature, body.tokens)
+
+
+@router.get("/retention")
+def get_retention(session: ReadSession) -> Retention:
+    """After how many days things expire."""
+    return service.retention(session)
+
+
+@router.patch("/retention")
+def change_retention(session: WriteSession, body: RetentionChange) -> Retention:
+    """Say after how many days things expire."""
+    return service.change_retention(session, body)

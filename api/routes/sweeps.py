@@ -15,10 +15,12 @@ router = APIRouter(prefix="/v1", tags=["sweeps"])
 
 
 @router.get("/sweeps")
-def list_sweeps(session: ReadSession, who: PrincipalDep, cursor: Cursor = None, limit: Limit = 50) -> Page[Sweep]:
+def list_sweeps(
+    farm: FarmDep, session: ReadSession, who: PrincipalDep, cursor: Cursor = None, limit: Limit = 50
+) -> Page[Sweep]:
     """Sweeps, newest first."""
     found = rows.page(session, decode(cursor), limit + 1)
-    return page(found, limit, lambda s: s.id, lambda s: sweeps.shape(session, who, s))
+    return page(found, limit, lambda s: s.id, lambda s: sweeps.shape_listed(session, farm.settings, who, s))
 
 
 @router.post("/sweeps", status_code=202)
@@ -28,9 +30,9 @@ def add_sweep(farm: FarmDep, session: WriteSession, once: OnceDep, who: Principa
 
 
 @router.get("/sweeps/{sweep}")
-def get_sweep(session: ReadSession, who: PrincipalDep, sweep: SweepId) -> Sweep:
+def get_sweep(farm: FarmDep, session: ReadSession, who: PrincipalDep, sweep: SweepId) -> Sweep:
     """One sweep."""
-    return sweeps.shape(session, who, rows.get(session, sweep))
+    return sweeps.shape(session, farm.settings, who, rows.get(session, sweep))
 
 
 @router.patch("/sweeps/{sweep}")
@@ -60,15 +62,15 @@ def list_runs(session: ReadSession, sweep: SweepId, cursor: Cursor = None, limit
 
 
 @router.get("/sweep-runs/{run}")
-def get_run(session: ReadSession, run: SweepRunId) -> SweepRun:
+def get_run(farm: FarmDep, session: ReadSession, run: SweepRunId) -> SweepRun:
     """One run, with its comparison."""
-    return sweeps.shape_run(session, rows.get_run(session, run))
+    return sweeps.shape_run(session, farm.settings, rows.get_run(session, run))
 
 
 @router.post("/sweep-runs/{run}/accept", status_code=202)
-def accept_run(session: WriteSession, who: PrincipalDep, run: SweepRunId) -> SweepRun:
+def accept_run(farm: FarmDep, session: WriteSession, who: PrincipalDep, run: SweepRunId) -> SweepRun:
     """Take a regressed run as the new baseline."""
-    return sweeps.accept(session, who, run)
+    return sweeps.accept(farm, session, who, run)
 
 
 @router.post("/sweep-runs/{run}/cancel", status_code=202)

@@ -17,7 +17,15 @@ class Quotas(Request):
     active_explorations: Annotated[int, Field(ge=0)] | None = None
     """Explorations that are not at their end, at most."""
     open_builds: Annotated[int, Field(ge=0)] | None = None
-    """Builds that are not at their end, at most."""
+    """Builds that are not at their end, at most: bounds those that are asked for, not those that explorations need."""
+    running_builds: Annotated[int, Field(ge=0)] | None = None
+    """Builds that run at once, at most: others wait for their end."""
+    designs: Annotated[int, Field(ge=0)] | None = None
+    """Designs, at most: those that are stored, and of explorations under way all that they may find."""
+    stored_bytes: Annotated[int, Field(ge=0)] | None = None
+    """Bytes of uploaded models and of files of builds, at most: where they are reached nothing is started. Each content
+    counts once, logs do not.
+    """
     upload_bytes: Annotated[int, Field(ge=0)] | None = None
     """Bytes of one upload, at most."""
 
@@ -69,6 +77,13 @@ class NewApiKey(Request):
     """Its bounds."""
     days: Annotated[int, Field(ge=1, le=_MAX_DAYS)] | None = None
     """Days for which it is valid; null for ever."""
+
+
+class KeyChange(Request):
+    """What is to be different of a key."""
+
+    quotas: Quotas
+    """All its bounds from now on: one that is not given is none."""
 
 
 class MadeApiKey(ApiKey):

@@ -16,7 +16,7 @@ class Attempt(Reply):
     attempt: int
     """Number of the run, from 0; its log is at the build's `log_url` + "?attempt=" + this."""
     failure: Failure
-    """Why it failed: the design (infeasible), the tool, no licence, the node, or its time was up."""
+    """Why it failed: the design (infeasible), the tool, no licence, the node, its time was up, or another limit."""
     error: str
     """What was wrong, in words."""
     node: str | None
@@ -75,7 +75,7 @@ class Build(Reply):
     verdict: dict[str, Any] | None
     """What the stage found out, by name; null before its end and for stages without one."""
     failure: Failure | None
-    """Why it failed: the design (infeasible), the tool, no licence, the node, or its time was up."""
+    """Why it failed: the design (infeasible), the tool, no licence, the node, its time was up, or another limit."""
     error: str | None
     """What was wrong, in words; null where nothing was."""
     log_url: str | None

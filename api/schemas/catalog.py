@@ -57,8 +57,19 @@ class Model(ModelRef):
     """The configuration; of an uploaded file its `digest` (SHA-256) and `size` (bytes)."""
     digest: str
     """SHA-256 of what it is."""
+    owner: str | None
+    """Name of the key that added it; null where nobody was asked for one, and for built-in ones."""
+    archived: bool
+    """Whether lists leave it out."""
     created_at: datetime
     """When it was added, UTC."""
+
+
+class ModelChange(Request):
+    """What is to be different of a model."""
+
+    archived: bool
+    """Whether lists leave it out; it can still be explored."""
 
 
 class NewModel(Request):
@@ -112,7 +123,8 @@ class Workload(WorkloadShape):
 class NewWorkloadShape(Request):
     """What of a model is to be run.
 
-    A network from a file has its shapes in it: phase and length do not apply, precision is f32 and layers 1.
+    A network from a file has its shapes in it: others than phase prefill, length 1, precision f32 and layers 1 are
+    refused.
     """
 
     phase: Literal["prefill", "decode"] = "decode"

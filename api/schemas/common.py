@@ -1,15 +1,45 @@
 """What all bodies share: their bases, pages, problem documents."""
 
+import re
 from typing import Annotated, Any, Generic, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from api.text import WHAT, body_flaw
 
 Item = TypeVar("Item")
 Name = Annotated[str, Field(min_length=1, max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._+-]*$")]
 
-Tag = Annotated[str, Field(min_length=1, max_length=40, pattern=r"^[^\s,]+$")]
+# Not in what people write: control characters, which databases refuse and terminals obey; in tags, which stand beside
+# each other, neither what turns the direction of the text behind it.
+_TAG = r"[^\s,\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+"
+_NOTES = r"[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*"
+
+
+def _written_as(pattern: str, text: str) -> AfterValidator:
+    """Refuses other strings with a text for people, where pydantic's own shows the pattern."""
+    whole = re.compile(pattern)
+
+    def check(value: str) -> str:
+        if not whole.fullmatch(value):
+            raise PydanticCustomError("string_pattern_mismatch", "{text}", {"text": text})
+        return value
+
+    return AfterValidator(check)
+
+
+Tag = Annotated[
+    str,
+    Field(min_length=1, max_length=40, json_schema_extra={"pattern": f"^{_TAG}$"}),
+    _written_as(_TAG, "a tag is one word, without commas and control characters"),
+]
 Tags = Annotated[list[Tag], Field(max_length=20)]
-Notes = Annotated[str, Field(max_length=10_000)]
+Notes = Annotated[
+    str,
+    Field(max_length=10_000, json_schema_extra={"pattern": f"^{_NOTES}$"}),
+    _written_as(_NOTES, "notes are plain text, without control characters"),
+]
 
 
 class Reply(BaseModel):
@@ -27,6 +57,14 @@ class Request(BaseModel):
     """Base of requests: unknown fields are mistakes, numbers are not strings."""
 
     model_config = ConfigDict(extra="forbid", strict=True, use_attribute_docstrings=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_texts(cls, values: Any) -> Any:
+        where = body_flaw(values)
+        if where is not None:
+            raise PydanticCustomError("text", "{where} holds {what}", {"where": where, "what": WHAT})
+        return values
 
 
 class Page(Reply, Generic[Item]):
@@ -62,3 +100,24 @@ class Problem(Reply):
     """What was wrong this time, and what to do."""
     errors: list[FieldProblem] = []
     """Single fields that were wrong."""
+
+
+class Deletion(Reply):
+    """What would be deleted with something, and why it can not be now."""
+
+    id: str
+    """Identifier of what would be deleted."""
+    name: str
+    """What it is called."""
+    needed: list[str]
+    """What still needs it, in words: it can be deleted when nothing does."""
+    designs: int
+    """Designs that go with it, itself among them."""
+    builds: int
+    """Builds that go with it."""
+    events: int
+    """Events that go with it."""
+    files: int
+    """Different stored files that go with it, as nothing else names them; their bytes are given back by retention."""
+    bytes: int
+    """Bytes of these files."""

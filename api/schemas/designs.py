@@ -78,6 +78,10 @@ class DesignSummary(Reply):
     """Words to find it by."""
     notes: str
     """What people wrote about it, plain text."""
+    archived: bool
+    """Whether lists and pictures leave it out; its files do not expire then."""
+    pinned: bool
+    """Whether it is kept from deletion; its files do not expire then."""
 
 
 class DesignChange(Request):
@@ -87,6 +91,10 @@ class DesignChange(Request):
     """Words to find it by, without spaces and commas; they replace all that it has."""
     notes: Notes | None = None
     """What people write about it, plain text."""
+    archived: bool | None = None
+    """Whether lists and pictures leave it out; its files do not expire then."""
+    pinned: bool | None = None
+    """Whether it is kept from deletion; its files do not expire then."""
 
 
 class Metric(Reply):

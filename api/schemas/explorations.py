@@ -25,8 +25,8 @@ ExplorationName = Annotated[str, Field(min_length=1, max_length=100)]
 
 
 class BuildBudget(Request):
-    """How many designs go up to each of the stages that need Vitis or a board. A stage includes those it needs: at most
-    as many are linked as are synthesised.
+    """How many designs go up to each of the stages that need Vitis or a board. At most as many are linked as are
+    synthesised; a stage that is asked for without the one that it reads from implies as many of that.
     """
 
     csynth: Count = 0
@@ -98,6 +98,10 @@ class ExplorationChange(Request):
     """Words to find it by, without spaces and commas; they replace all that it has."""
     notes: Notes | None = None
     """What people write about it, plain text."""
+    archived: bool | None = None
+    """Whether lists leave it out; nothing of it expires then."""
+    pinned: bool | None = None
+    """Whether it is kept from deletion; nothing of it expires then."""
 
 
 class Objective(Reply):
@@ -134,8 +138,8 @@ class EstimateErrors(Reply):
 
 class Pick(Reply):
     """A design of the front to look at first. The knee is the design farthest below the chord between the ends of the
-    front, latency and energy in log scale over its extent; where none is below it, the one of the least product of
-    both. Simulated designs are ranked by simulated latency as soon as there are any, else all by estimate.
+    front, both in log scale over its extent; where none lies below it, with the least product of latency and energy.
+    Simulated designs are ranked by simulated latency as soon as there are any, else all by estimate.
     """
 
     kind: PickKind
@@ -165,6 +169,10 @@ class Exploration(Reply):
     """Words to find it by."""
     notes: str
     """What people wrote about it, plain text."""
+    archived: bool
+    """Whether lists leave it out; nothing of it expires then."""
+    pinned: bool
+    """Whether it is kept from deletion; nothing of it expires then."""
     model: ModelRef
     """The model that is explored."""
     workload: WorkloadShape
@@ -220,12 +228,13 @@ class Exploration(Reply):
     picks: list[Pick]
     """Fastest, knee and least energy of the front so far; empty without one."""
     distinct: int | None = None
-    """How many of the designs that can be built differ in estimated latency or energy: at most so many are told apart
-    by the search; null in lists.
+    """How many different pairs of estimated latency and energy the designs have that can be built: the search tells so
+    many apart. At least so many different accelerators are among them, for two can have equal estimates; null in
+    lists.
     """
     warnings: list[str] = Field(default=[])
-    """Stages that it asks for and that no node of the farm would run now, with the reason; empty once it has ended, and
-    in lists.
+    """Stages that were added, as those that it asks for read from them, and stages that no node of the farm would run
+    now, with the reason; empty once it has ended, and in lists.
     """
     created_at: datetime
     """When it was started, UTC."""

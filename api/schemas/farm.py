@@ -66,6 +66,9 @@ class Node(Reply):
     """Memory that its running builds ask for, GB (of 2**30 bytes)."""
     running: int
     """Builds that it runs."""
+    disk: dict[str, Any]
+    """Bytes that it holds on its disk, by what they are for: scratch of builds that run, bundles (imported models),
+    store and cache (artifacts), models, database, logs, other. Empty until they were counted."""
     version: str
     """Its version of Millrace."""
     first_seen: datetime
@@ -140,6 +143,37 @@ class Joined(Reply):
     """Variables for the worker, secrets among them."""
     probe: str
     """SHA-256 of a content that the farm's store has."""
+
+
+class Retention(Reply):
+    """After how many days things expire; null: never. Nothing does of an exploration that is under way, pinned,
+    archived, or one that a sweep compares with.
+    """
+
+    events: int | None
+    """Days after which events of an exploration that has ended go, but for how it ended."""
+    audit: int | None
+    """Days after which entries of the audit go."""
+    logs: int | None
+    """Days after which logs of builds that have ended go."""
+    files: int | None
+    """Days since a design was last built, or a file of it read, after which its files go; they can be made again."""
+
+
+_Days = Annotated[int, Field(ge=1, le=36_500)]
+
+
+class RetentionChange(Request):
+    """What is to expire after another time; only the fields that are given change, null is never."""
+
+    events: _Days | None = None
+    """Days after which events of an exploration that has ended go, but for how it ended."""
+    audit: _Days | None = None
+    """Days after which entries of the audit go."""
+    logs: _Days | None = None
+    """Days after which logs of builds that have ended go."""
+    files: _Days | None = None
+    """Days since a design was last built, or a file of it read, after which its files go; they can be made again."""
 
 
 class Tokens(Request):

@@ -237,10 +237,16 @@ class Sweep(Reply):
     """Called by POST when a run has ended; null for none."""
     signed: bool
     """Whether the webhook's calls carry the HMAC of a secret."""
+    webhook_problem: str | None
+    """Why the webhook can not be called, and what to do; null where nothing is in the way."""
     owner: str | None
     """Name of the key that made it; null where nobody is asked for one."""
     last_run: SweepRunSummary | None
     """Its newest run; null before the first."""
+    warnings: list[str] = Field(default=[])
+    """Stages that its explorations ask for and that no node of the farm would run now, with the reason; empty in
+    lists.
+    """
     created_at: datetime
     """When it was made, UTC."""
 
@@ -400,6 +406,10 @@ class SweepRun(SweepRunSummary):
 
     sweep: str
     """Name of the sweep."""
+    warnings: list[str] = Field(default=[])
+    """Stages that its explorations ask for and that no node of the farm would run now, with the reason; empty once it
+    has ended.
+    """
     tolerance: float | None
     """Relative differences up to it count as none; null before it was compared."""
     regressions: list[Regression]

@@ -8,14 +8,13 @@ from sqlalchemy.orm import Session
 from api.errors import NotReadyError
 from api.principal import Principal
 from api.schemas import builds as replies
-from api.services import quotas
 from api.services.boards import check_board
 from api.services.shapes import builds as shapes
 from db import models
 from db.errors import NotFoundError
 from db.repositories import builds, explorations, overview, queue
 from worker.farm import Farm
-from worker.ladder import flow
+from worker.ladder import flow, quotas
 
 
 def shape(session: Session, row: models.Build) -> replies.Build:
@@ -49,9 +48,11 @@ def _reasons(session: Session, waiting: Sequence[models.Build]) -> dict[str, str
 
 def retry(farm: Farm, session: Session, who: Principal, build_id: str) -> replies.Build:
     """Run a failed or cancelled build again. Raises NotFoundError, ForbiddenError, QuotaError, ConflictError."""
-    _require_owner(session, who, build_id)
-    quotas.check_builds(session, who)
-    return shape(session, flow.retry_build(farm, session, build_id))
+    row = _require_owner(session, who, build_id)
+    quotas.check_room(session, row.owner)
+    with quotas.bounded(session, row.owner, "open_builds"):
+        retried = flow.retry_build(farm, session, build_id)
+    return shape(session, retried)
 
 
 def cancel(farm: Farm, session: Session, who: Principal, build_id: str) -> replies.Build:
@@ -65,8 +66,10 @@ def clone(farm: Farm, session: Session, who: Principal, build_id: str, body: rep
     row = _require_owner(session, who, build_id)
     if row.exploration_id is not None:
         check_board(body.board, explorations.get(session, row.exploration_id).platform)
-    quotas.check_builds(session, who)
-    return shape(session, flow.clone_build(farm, session, build_id, body.chosen()))
+    quotas.check_room(session, row.owner)
+    with quotas.bounded(session, row.owner, "open_builds"):
+        cloned = flow.clone_build(farm, session, build_id, body.chosen())
+    return shape(session, cloned)
 
 
 def _require_owner(session: Session, who: Principal, build_id: str) -> models.Build:

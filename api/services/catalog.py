@@ -4,6 +4,7 @@ import logging
 
 from sqlalchemy.orm import Session
 
+from api.principal import Principal
 from api.schemas import catalog as schemas
 from api.services import networks
 from compiler.frontend.inputs.source import is_format
@@ -12,7 +13,7 @@ from compiler.platforms.platform import load_platform, platform_names
 from db import models
 from db.errors import ConflictError, NotFoundError
 from db.repositories import catalog
-from worker.ladder import workloads
+from worker.ladder import quotas, workloads
 from worker.ladder.versions import digest
 
 _log = logging.getLogger(__name__)
@@ -42,15 +43,25 @@ def put_builtins(session: Session) -> None:
             _log.warning("the built-in model %s is hidden by one that was added under this name", name)
 
 
-def add_model(session: Session, body: schemas.NewModel | schemas.NewModelFile) -> models.Model:
+def add_model(session: Session, who: Principal, body: schemas.NewModel | schemas.NewModelFile) -> models.Model:
     """Store a network. Raises InvalidInputError for its config, ConflictError for its name."""
     if body.name in networks.builtins():
         raise ConflictError(f"{body.name!r} is the name of a built-in model; choose another name")
     if isinstance(body, schemas.NewModelFile):
         file = {"digest": body.digest, "size": body.size}
-        return catalog.put_model(session, body.name, body.format, file, digest(body.format, file))
+        with quotas.bounded(session, who.name, "stored_bytes"):
+            return catalog.put_model(session, body.name, body.format, file, digest(body.format, file), who.name)
     config = networks.checked_config(body.config)
-    return catalog.put_model(session, body.name, "config", config, digest(config))
+    return catalog.put_model(session, body.name, "config", config, digest(config), who.name)
+
+
+def change_model(session: Session, who: Principal, key: str, body: schemas.ModelChange) -> models.Model:
+    """Archive a model, or list it again. Raises NotFoundError, ForbiddenError."""
+    row = find_model(session, key)
+    who.require_owner(row.owner, f"model {row.name}")
+    row.archived = body.archived
+    session.flush()
+    return row
 
 
 def find_model(session: Session, key: str) -> models.Model:
@@ -61,6 +72,11 @@ def find_model(session: Session, key: str) -> models.Model:
         known = ", ".join(catalog.model_names(session)[:20])
         how = "add yours with `millrace model add FILE` or POST /v1/models"
         raise NotFoundError("model", key, f"known are {known}; {how}") from error
+
+
+def has_own_shapes(session: Session, key: str) -> bool:
+    """Whether phase and length do not apply to the model: it comes from a file. Raises NotFoundError."""
+    return is_format(find_model(session, key).kind)
 
 
 def put_workload(session: Session, key: str, shape: schemas.NewWorkloadShape) -> models.Workload:

@@ -10,7 +10,6 @@ from api.errors import NotReadyError
 from api.principal import Principal
 from api.schemas import builds as build_replies
 from api.schemas import designs as replies
-from api.services import quotas
 from api.services.boards import check_board
 from api.services.builds import shape_all
 from api.services.shapes import designs as shapes
@@ -18,7 +17,7 @@ from db import models
 from db.repositories import artifacts, builds, designs, explorations, overview
 from db.repositories.overview import Newest
 from worker.farm import Farm
-from worker.ladder import flow
+from worker.ladder import flow, quotas
 from worker.store.artifacts import ArtifactStore
 from worker.store.names import safe_path
 
@@ -45,19 +44,22 @@ def describe(session: Session, design_id: str) -> replies.Design:
     )
 
 
-def change(session: Session, who: Principal, design_id: str, body: replies.DesignChange) -> replies.Design:
-    """Set tags or notes. Raises NotFoundError, ForbiddenError."""
+def change(farm: Farm, session: Session, who: Principal, design_id: str, body: replies.DesignChange) -> replies.Design:
+    """Set what is given. Raises NotFoundError, ForbiddenError."""
     design, exploration = designs.with_exploration(session, design_id)
     who.require_owner(exploration.owner, f"exploration {exploration.id}")
+    before = design.archived
     designs.relabel(session, design, body.model_dump(exclude_none=True))
+    if design.archived != before:
+        farm.emit(session, exploration.id, "archived", {"ids": [design_id], "archived": design.archived})
     return describe(session, design_id)
 
 
 def page(
-    session: Session, exploration_id: str, after: int | None, limit: int, front: bool
+    session: Session, exploration_id: str, after: int | None, limit: int, front: bool, archived: bool = False
 ) -> list[replies.DesignSummary]:
     """Designs of an exploration in order of evaluation, those after number `after`."""
-    rows = designs.page(session, exploration_id, after, limit, front)
+    rows = designs.page(session, exploration_id, after, limit, front, archived=archived)
     ids = [row.id for row in rows]
     newest = overview.newest_stages(session, ids, ("simulate", "csim"))
     return [shapes.design_summary(row, newest.get((row.id, "simulate")), newest.get((row.id, "csim"))) for row in rows]
@@ -76,8 +78,9 @@ def start_build(
     if design.latency_us is None:
         raise NotReadyError(f"design {design_id} can not be built: {design.reason}")
     check_board(body.board, exploration.platform)
-    quotas.check_builds(session, who)
-    build = flow.start_build(farm, session, design, body.stage, body.chosen())
+    quotas.check_room(session, exploration.owner)
+    with quotas.bounded(session, exploration.owner, "open_builds"):
+        build = flow.start_build(farm, session, design, body.stage, body.chosen())
     return shape_all(session, [build])[0]
 
 
@@ -85,6 +88,13 @@ def files(session: Session, design_id: str) -> Sequence[models.Artifact]:
     """Files of the design directory, as far as they are stored. Raises NotFoundError."""
     designs.get(session, design_id)
     return artifacts.of_design(session, design_id)
+
+
+def note_use(farm: Farm, session: Session, design_id: str) -> None:
+    """Keep for retention that somebody reads files of the design; at most once a day. Raises NotFoundError."""
+    if designs.is_stale(designs.get(session, design_id)):
+        with farm.database.write() as other:
+            designs.touch(other, design_id)
 
 
 def file(session: Session, design_id: str, path: str) -> models.Artifact:

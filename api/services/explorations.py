@@ -1,4 +1,4 @@
-"""Explorations: start, list, cancel, resume, rename, delete."""
+"""Explorations: start, list, cancel, resume, rename, archive, pin."""
 
 from collections.abc import Sequence
 
@@ -7,26 +7,28 @@ from sqlalchemy.orm import Session
 from api.errors import NotReadyError
 from api.principal import Principal
 from api.schemas import explorations as replies
-from api.services import catalog, quotas
+from api.services import catalog
 from api.services.boards import check_board
+from api.services.kept import Kept
 from api.services.shapes import explorations as shapes
 from compiler.platforms.platform import load_platform
 from db import models
-from db.errors import ConflictError
-from db.repositories import builds, calibrations, explorations, naming, overview, queue
+from db.repositories import calibrations, explorations, naming, overview, queue
 from db.repositories.explorations import Counts, Label
 from dse.promote import error_distribution, relative_error
-from worker.comparison.comparing import needed_because
 from worker.farm import Farm
-from worker.ladder import exploring, flow
-from worker.ladder.reach import check_reach, unoffered
+from worker.ladder import exploring, flow, quotas
+from worker.ladder.reach import unoffered, with_implied
+from worker.settings import Settings
+
+_distinct: Kept[int] = Kept(256)
 
 
 def start(farm: Farm, session: Session, who: Principal, body: replies.NewExploration) -> replies.Exploration:
     """Store a new exploration and queue its first step.
 
     Raises InvalidInputError, NotFoundError (the model), NotReadyError (the area model, a node), QuotaError,
-    ConflictError (the name).
+    InvalidNameError, ConflictError (a name that is taken).
     """
     load_platform(body.platform)
     check_board(body.board, body.platform)
@@ -35,12 +37,11 @@ def start(farm: Farm, session: Session, who: Principal, body: replies.NewExplora
     options = body.model_dump(
         include={"seed", "sampler", "simulate", "calibration", "verify", "builds", "vitis", "board"}
     )
-    check_reach(options)
-    quotas.check_explorations(session, who)
-    if body.require_nodes and (missing := unoffered(session, options, body.platform)):
+    options, implied = with_implied(options)
+    if body.require_nodes and (missing := unoffered(session, options, body.platform, farm.settings.autoscaled)):
         raise NotReadyError(f"{'; '.join(missing)}. Start it without require_nodes, and it waits there")
     workload = catalog.put_workload(session, body.model, body.workload)
-    options["area_model"] = _area_model(session, body)
+    options |= {"area_model": _area_model(session, body), "implied": implied}
     row = exploring.start(
         farm,
         session,
@@ -52,7 +53,7 @@ def start(farm: Farm, session: Session, who: Principal, body: replies.NewExplora
         owner=who.name,
         label=Label(body.name, tuple(body.tags), body.notes),
     )
-    return shape(session, row)
+    return shape(farm.settings, session, row)
 
 
 def start_all(
@@ -77,43 +78,28 @@ def _area_model(session: Session, body: replies.NewExploration) -> str | None:
 def cancel(farm: Farm, session: Session, who: Principal, exploration_id: str) -> replies.Exploration:
     """Stop it. Raises NotFoundError, ForbiddenError."""
     _require_owner(session, who, exploration_id)
-    return shape(session, flow.cancel(farm, session, exploration_id))
+    return shape(farm.settings, session, flow.cancel(farm, session, exploration_id))
 
 
 def resume(farm: Farm, session: Session, who: Principal, exploration_id: str) -> replies.Exploration:
     """Go on with it. Raises NotFoundError, ForbiddenError, QuotaError, ConflictError."""
     row = _require_owner(session, who, exploration_id)
-    if row.state not in models.ACTIVE_STATES:
-        quotas.check_explorations(session, who)
-    return shape(session, flow.resume(farm, session, exploration_id))
+    with quotas.bounded(session, row.owner, "active_explorations", "designs"):
+        resumed = flow.resume(farm, session, exploration_id)
+    return shape(farm.settings, session, resumed)
 
 
 def change(
-    session: Session, who: Principal, exploration_id: str, body: replies.ExplorationChange
+    settings: Settings, session: Session, who: Principal, exploration_id: str, body: replies.ExplorationChange
 ) -> replies.Exploration:
-    """Set name, tags or notes. Raises NotFoundError, ForbiddenError, ConflictError (the name)."""
+    """Set what is given. Raises NotFoundError, ForbiddenError, InvalidNameError, ConflictError (the name is taken)."""
     _require_owner(session, who, exploration_id)
     changes = body.model_dump(exclude_none=True)
     if "name" in changes:
         naming.check_name(changes["name"])
     row = explorations.lock(session, exploration_id)
     explorations.relabel(session, row, changes)
-    return shape(session, row)
-
-
-def remove(session: Session, who: Principal, exploration_id: str) -> None:
-    """Delete it with its designs, builds and events. Raises NotFoundError, ForbiddenError; ConflictError while anything
-    of it runs, or while a sweep compares with it.
-    """
-    _require_owner(session, who, exploration_id)
-    row = explorations.lock(session, exploration_id)
-    if row.state in models.ACTIVE_STATES:
-        raise ConflictError(f"{row.name} ({row.id}) is {row.state}; cancel it first")
-    if builds.has_open(session, row.id):
-        raise ConflictError(f"builds of {row.name} ({row.id}) have not ended; wait for them, or cancel them first")
-    if row.sweep_run_id is not None and (why := needed_because(session, row.sweep_run_id)):
-        raise ConflictError(f"{row.name} ({row.id}) can not be deleted: {why}")
-    explorations.delete(session, row.id)
+    return shape(settings, session, row)
 
 
 def _require_owner(session: Session, who: Principal, exploration_id: str) -> models.Exploration:
@@ -122,19 +108,22 @@ def _require_owner(session: Session, who: Principal, exploration_id: str) -> mod
     return row
 
 
-def shape(session: Session, row: models.Exploration) -> replies.Exploration:
+def shape(settings: Settings, session: Session, row: models.Exploration) -> replies.Exploration:
     """The reply for one exploration, its designs counted, with why nothing of it runs."""
     shaped = shape_all(session, [row])[row.id]
     more = {
         "waiting": _waiting(session, row),
-        "warnings": _warnings(session, row),
-        "distinct": overview.distinct(session, row.id),
+        "warnings": _warnings(settings, session, row),
+        # The page asks again and again, and counting reads every design: once for each number of them is enough.
+        "distinct": _distinct.get(row.id, shaped.evaluated, lambda: overview.distinct(session, row.id)),
     }
     return shaped.model_copy(update=more)
 
 
-def _warnings(session: Session, row: models.Exploration) -> list[str]:
-    return unoffered(session, row.options, row.platform) if row.state in models.ACTIVE_STATES else []
+def _warnings(settings: Settings, session: Session, row: models.Exploration) -> list[str]:
+    if row.state not in models.ACTIVE_STATES:
+        return []
+    return [*row.options.get("implied", ()), *unoffered(session, row.options, row.platform, settings.autoscaled)]
 
 
 def _waiting(session: Session, row: models.Exploration) -> str | None:

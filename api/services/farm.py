@@ -1,6 +1,7 @@
 """The farm at a glance, and what an operator does to it."""
 
 from collections.abc import Sequence
+from typing import cast
 
 from sqlalchemy.orm import Session
 
@@ -9,6 +10,7 @@ from api.services.shapes import builds as build_shapes
 from db import models
 from db.errors import ConflictError
 from db.repositories import builds, licences, nodes, overview, statistics
+from db.repositories import retention as policy
 from db.repositories.builds import BuildFilter
 from db.repositories.overview import Load
 from db.types import utcnow
@@ -100,3 +102,15 @@ def put_licence(session: Session, feature: str, tokens: int) -> replies.Licence:
     licences.put(session, feature, tokens)
     usage = licences.usage(session)[feature]
     return replies.Licence.of(usage, feature=feature)
+
+
+def retention(session: Session) -> replies.Retention:
+    """After how many days things expire."""
+    return replies.Retention.model_validate(policy.days(session))
+
+
+def change_retention(session: Session, body: replies.RetentionChange) -> replies.Retention:
+    """Set the days that are given."""
+    for what, days in body.model_dump(exclude_unset=True).items():
+        policy.set_days(session, cast(models.Expiring, what), days)
+    return retention(session)

@@ -4,9 +4,11 @@ import redis
 from sqlalchemy.exc import SQLAlchemyError
 
 from api.schemas.farm import Health, Ready
-from db.migrate import HEAD, current_revision
+from db.damage import DamagedDatabaseError
+from db.migrate import HEAD, current_revision, newer_than_known
 from worker.farm import Farm
 from worker.ladder.versions import millrace_version
+from worker.program import as_typed
 
 
 def check(farm: Farm) -> Health:
@@ -14,11 +16,10 @@ def check(farm: Farm) -> Health:
     problems: list[str] = []
     database = broker = True
     workers = 0
-    try:
-        farm.database.ping()
-    except SQLAlchemyError as error:
+    wrong = _wrong_with_database(farm)
+    if wrong is not None:
         database = False
-        problems.append(f"the database does not answer: {type(error).__name__}")
+        problems.append(wrong)
     try:
         workers = farm.bus.workers()
     except redis.RedisError as error:
@@ -38,13 +39,27 @@ def check(farm: Farm) -> Health:
 
 def ready(farm: Farm) -> Ready:
     """Whether this process can serve: its database, as this release has it, and its broker."""
+    wrong = _wrong_with_database(farm)
+    if wrong is not None:
+        return Ready(status="not ready", detail=wrong)
     try:
-        revision = current_revision(farm.database.engine)
         farm.bus.ping()
-    except SQLAlchemyError as error:
-        return Ready(status="not ready", detail=f"the database does not answer: {type(error).__name__}")
     except redis.RedisError as error:
         return Ready(status="not ready", detail=f"the broker does not answer: {type(error).__name__}")
-    if revision != HEAD:
-        return Ready(status="not ready", detail=f"the database is at revision {revision}, this release needs {HEAD}")
     return Ready(status="ready")
+
+
+def _wrong_with_database(farm: Farm) -> str | None:
+    """What keeps the database from being used, and what to do; None where nothing does."""
+    try:
+        revision = current_revision(farm.database.engine)
+    except DamagedDatabaseError as error:
+        return str(error)
+    except SQLAlchemyError as error:
+        return f"the database does not answer: {type(error).__name__}"
+    if farm.database.damage is not None:
+        return str(farm.database.damage)
+    if revision != HEAD:
+        old = f"the database is at revision {revision}, this release needs {HEAD}: millrace farm upgrade"
+        return newer_than_known(revision) or as_typed(old)
+    return None

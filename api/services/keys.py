@@ -7,7 +7,8 @@ from sqlalchemy.orm import Session
 from api import tokens
 from api.errors import UnauthorizedError
 from api.principal import Principal
-from api.schemas.access import MadeApiKey, NewApiKey
+from api.schemas.access import ApiKey as ApiKeyReply
+from api.schemas.access import KeyChange, MadeApiKey, NewApiKey
 from api.services.shapes.access import api_key
 from db.models import ApiKey
 from db.repositories import api_keys
@@ -21,6 +22,11 @@ def add(session: Session, body: NewApiKey) -> MadeApiKey:
     quotas = body.quotas.model_dump(exclude_none=True)
     row = api_keys.add(session, body.name, body.role, token.prefix, token.digest, quotas, expires)
     return MadeApiKey(**api_key(row).model_dump(), key=str(token))
+
+
+def change(session: Session, key: str, body: KeyChange) -> ApiKeyReply:
+    """Set the bounds of a key, by its id or its holder's name. Raises NotFoundError."""
+    return api_key(api_keys.set_quotas(session, key, body.quotas.model_dump(exclude_none=True)))
 
 
 def revoke(session: Session, key: str) -> None:

@@ -23,7 +23,13 @@ def checked_config(config: dict[str, Any]) -> dict[str, Any]:
 
 def file_workload(name: str, form: FileFormat, chosen: Mapping[str, Any]) -> Workload:
     """The workload of a network from a file. Raises InvalidInputError for what was chosen and cannot be."""
-    asked = replace(whole_network(name), **{k: chosen[k] for k in ("precision", "batch", "layers") if k in chosen})
+    whole = whole_network(name)
+    for shape in ("phase", "length"):
+        if chosen.get(shape, getattr(whole, shape)) != getattr(whole, shape):
+            raise InvalidInputError(
+                f"{shape} is {chosen[shape]}; {name} comes from an .{form} file, which has its shapes in it"
+            )
+    asked = replace(whole, **{k: chosen[k] for k in ("precision", "batch", "layers") if k in chosen})
     return workload_of(FileSource(name, Path(), form), asked)
 
 

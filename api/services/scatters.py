@@ -1,13 +1,12 @@
 """The scatter of an exploration as compressed JSON, made once per event of the exploration."""
 
 import gzip
-from collections import OrderedDict
 from dataclasses import dataclass
-from threading import Lock
 
 from sqlalchemy.orm import Session
 
 from api.schemas.explorations import Scatter
+from api.services.kept import Kept
 from api.services.shapes import explorations as shapes
 from db.repositories import events, explorations, overview
 
@@ -32,22 +31,17 @@ class Scatters:
     """Those that were asked for last. Safe to share between threads."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, Packed] = OrderedDict()
-        self._lock = Lock()
+        self._kept: Kept[Packed] = Kept(_KEPT)
 
     def get(self, session: Session, exploration_id: str) -> Packed:
         """Every design of the exploration by column. Raises NotFoundError."""
         tag = tag_of(session, exploration_id)
-        kept = self._kept.get(exploration_id)
-        if kept is not None and kept.tag == tag:
-            return kept
-        body = _read(session, exploration_id).model_dump_json().encode()
-        packed = Packed(tag, gzip.compress(body, _LEVEL), len(body))
-        with self._lock:
-            self._kept[exploration_id] = packed
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        return packed
+        return self._kept.get(exploration_id, tag, lambda: _packed(session, exploration_id, tag))
+
+
+def _packed(session: Session, exploration_id: str, tag: str) -> Packed:
+    body = _read(session, exploration_id).model_dump_json().encode()
+    return Packed(tag, gzip.compress(body, _LEVEL), len(body))
 
 
 def tag_of(session: Session, exploration_id: str) -> str:

@@ -1,19 +1,67 @@
-"""Uploaded models: which file is what, checked at the door as far as that needs no importer, then stored by content."""
+"""Uploaded models: which file is what, looked at in confined processes before it is kept, then stored by content."""
 
+import asyncio
+import os
 from typing import BinaryIO
 
-from compiler.errors import UnsupportedError
-from compiler.frontend.inputs.archive import check_directory
-from compiler.frontend.inputs.door import check_mlir, check_onnx
+from starlette.concurrency import run_in_threadpool
+
+from api.errors import BusyError
+from compiler.errors import ToolError, UnsupportedError
 from compiler.frontend.inputs.source import FORMATS, FileFormat, check_size, format_of, require_pt2
+from compiler.frontend.scan.pool import ScanPool
 from worker.farm import Farm
 
+AT_ONCE = 4
+WAIT_SECONDS = 20.0
+"""How long an upload waits until fewer than AT_ONCE others are looked at."""
+_RETRY_SECONDS = 5
 
-def check_upload(farm: Farm, filename: str, size: int, file: BinaryIO) -> FileFormat:
-    """The format of an uploaded file, by its name; its content as far as a second tells.
 
-    Raises UnsupportedError for what is no model, holds an operator that is refused by its name, or is a .pt2 that the
-    operator has not allowed; InvalidInputError where it is too large, is not what its name says, or declares too much.
+class Uploads:
+    """Looks at uploads and stores them, a few at once: the others wait without a thread, and not for ever."""
+
+    def __init__(self) -> None:
+        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._pool = ScanPool()
+
+    async def take(self, farm: Farm, filename: str, form: FileFormat, file: BinaryIO) -> tuple[str, int]:
+        """Keep the file's content; its digest and size.
+
+        Raises InvalidInputError and UnsupportedError for what a look at it tells, BusyError where nobody could look,
+        DiskFullError.
+        """
+        try:
+            async with asyncio.timeout(WAIT_SECONDS):
+                await self._slots.acquire()
+        except TimeoutError as error:
+            raise _busy() from error
+        try:
+            return await run_in_threadpool(self._take, farm, filename, form, file)
+        finally:
+            self._slots.release()
+
+    def close(self) -> None:
+        self._pool.close()
+
+    def _take(self, farm: Farm, filename: str, form: FileFormat, file: BinaryIO) -> tuple[str, int]:
+        file.flush()
+        descriptor = os.open(f"/proc/self/fd/{file.fileno()}", os.O_RDONLY | os.O_CLOEXEC)  # what looks may not write
+        try:
+            self._pool.scan(descriptor, form, filename)
+        except ToolError as error:
+            raise _busy() from error
+        finally:
+            os.close(descriptor)
+        file.seek(0)
+        return farm.store.put_stream(file)
+
+
+def upload_format(farm: Farm, filename: str, size: int) -> FileFormat:
+    """The format of an uploaded file, by its name and size.
+
+    Raises UnsupportedError for what is no model, or is a .pt2 that the operator has not allowed; InvalidInputError
+    where it is too large.
     """
     form = format_of(filename)
     if form is None:
@@ -22,15 +70,8 @@ def check_upload(farm: Farm, filename: str, size: int, file: BinaryIO) -> FileFo
     check_size(filename, size, form)
     if form == "pt2":
         require_pt2(farm.settings.allow_pt2)
-        check_directory(file, filename)
-    elif form == "onnx":
-        check_onnx(file, filename)
-    else:
-        check_mlir(file, filename)
     return form
 
 
-def store_upload(farm: Farm, file: BinaryIO) -> tuple[str, int]:
-    """Keep the file's content; its digest and size. Raises DiskFullError."""
-    file.seek(0)
-    return farm.store.put_stream(file)
+def _busy() -> BusyError:
+    return BusyError("too many uploads are being looked at; nothing was stored, upload it again", _RETRY_SECONDS)

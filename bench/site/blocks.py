@@ -1,6 +1,6 @@
 """The parts of pages that are made from data: between `<!-- NAME: made by bench.site.blocks -->` and `<!-- end -->`.
 
-python -m bench.site.blocks     # writes them again; a test compares them
+`python -m bench.site` writes them again; a test compares them.
 """
 
 import re
@@ -13,7 +13,7 @@ from bench.site.kept import DOCS
 
 BLOCKS: tuple[tuple[Path, str, Callable[[], str]], ...] = (
     (DOCS / "knobs.md", "base", knobs.base_table),
-    *((DOCS / "gallery.md", entry.name, partial(gallery.table, entry.name)) for entry in gallery.ENTRIES),
+    *((DOCS / "gallery.md", entry.name, partial(gallery.tables, entry.name)) for entry in gallery.ENTRIES),
     (DOCS / "compared.md", "headline", headline.table),
     (DOCS.parent / "README.md", "headline", headline.table),
 )
@@ -28,10 +28,7 @@ def with_block(text: str, name: str, content: str) -> str:
     return pattern.sub(lambda _: f"{mark}{content.rstrip()}\n<!-- end -->", text)
 
 
-def main() -> None:
+def write() -> None:
+    """Write every block into its page."""
     for page, name, content in BLOCKS:
         page.write_text(with_block(page.read_text(encoding="utf-8"), name, content()), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

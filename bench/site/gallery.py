@@ -1,20 +1,20 @@
 """Worked designs: a search each, and of its front the fastest, the knee and the most frugal one, simulated.
 
-python -m bench.site.gallery            # some minutes; writes docs/data/gallery.json and docs/pictures/front-*.svg
+python -m bench.site.gallery            # some minutes; writes docs/data/gallery.json
 python -m bench.site.gallery mlp        # only that one; the others stay as they are
-python -m bench.site.gallery --draw     # measures nothing
+python -m bench.site                    # draws it
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from bench.site.front_picture import front_picture
-from bench.site.kept import DATA, PLATFORM, commit, draw, keep, kept, number
+from bench.site.kept import DATA, PLATFORM, commit, keep, kept
 from bench.site.mlp import FILE
-from bench.workload import bundle_cache
+from bench.workload import NoSink, bundle_cache
 from compiler.frontend.bundle import import_model
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Knobs, Workload
@@ -23,6 +23,7 @@ from compiler.platforms.platform import Platform, load_platform
 from compiler.simulator.timing.simulate import simulate
 from compiler.sizing.certify import size
 from dse.explore import EvaluatedDesign, SearchOptions, SearchResult, search
+from millrace.numbers import number
 
 SEED = 0
 METRICS = ("latency", "energy", "lut", "ff", "dsp", "bram36", "uram", "hbm_traffic", "kernels", "tasks")
@@ -48,20 +49,10 @@ ENTRIES = (
 )
 
 
-class _NoSink:
-    """Stores nothing, never stops."""
-
-    def write(self, designs: Sequence[EvaluatedDesign]) -> None:
-        pass
-
-    def should_stop(self) -> bool:
-        return False
-
-
 def of_entry(entry: Entry, platform: Platform) -> dict[str, Any]:
     """The front of one search, and what is known of three designs of it."""
     bundle = import_model(entry.file or entry.workload.model, entry.workload, bundle_cache())
-    found = search(bundle.graph, platform, SearchOptions(entry.budget, SEED, jobs=1), _NoSink())
+    found = search(bundle.graph, platform, SearchOptions(entry.budget, SEED, jobs=1), NoSink())
     return {
         "name": entry.name,
         "commit": commit(),
@@ -103,26 +94,38 @@ def of_design(name: str, design: EvaluatedDesign, graph: LinalgGraph, platform: 
     }
 
 
-def table(name: str) -> str:
-    """One entry of the page, as Markdown."""
+def tables(name: str) -> str:
+    """One entry of the page, as Markdown: how it was found, its numbers, its knobs."""
     entry = next(e for e in kept("gallery")["entries"] if e["name"] == name)
     w, how = entry["workload"], entry["search"]
-    said = f"{w['phase']} {w['length']}, {w['precision']}; {how['budget']} designs, seed {how['seed']}: "
-    lines = [f"{w['model']}, {said}{entry['feasible']} feasible, {len(entry['front'])} on the front.", ""]
-    lines += ["| design | latency us, estimate | simulate | energy uJ, estimate | LUT | DSP | BRAM36 | URAM | knobs |"]
-    lines += ["|---|---:|---:|---:|---:|---:|---:|---:|---|"]
-    for design in entry["designs"]:
+    shape = "" if w["model"].endswith(".onnx") else f"{w['phase']} {w['length']}, "  # a file has its own
+    said = f"{w['model']}, {shape}{w['precision']}; {how['budget']} designs, seed {how['seed']}: "
+    counts = f"{entry['feasible']} feasible, {len(entry['front'])} on the front."
+    designs = entry["designs"]
+    return "\n".join([said + counts, "", *_numbers(designs), "", *_knobs(designs)]) + "\n"
+
+
+def _numbers(designs: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """A row a design."""
+    yield "| design | latency us, estimate | simulate | energy uJ, estimate | LUT | DSP | BRAM36 | URAM |"
+    yield "|---|---:|---:|---:|---:|---:|---:|---:|"
+    for design in designs:
         found = design["estimate"]
         numbers = [found["latency"], design["simulate"]["latency"], found["energy"]]
         numbers += [found[resource] for resource in ("lut", "dsp", "bram36", "uram")]
-        lines.append(f"| {design['name']} | {' | '.join(map(number, numbers))} | {_knobs(design['knobs'])} |")
-    return "\n".join(lines) + "\n"
+        yield f"| {design['name']} | {' | '.join(map(number, numbers))} |"
 
 
-def _knobs(knobs: dict[str, Any]) -> str:
-    own = len(knobs.get("overrides", ()))
-    said = [f"`{name}={value}`" for name, value in knobs.items() if name != "overrides"]
-    return ", ".join([*said, *([f"{own} operations with their own"] if own else [])])
+def _knobs(designs: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """A row a knob that is not at its default in some design, a column a design."""
+    standard = asdict(Knobs())
+    yield f"| knob | {' | '.join(design['name'] for design in designs)} |"
+    yield "|---|" + "---:|" * len(designs)
+    for knob in [name for name in standard if any(name in design["knobs"] for design in designs)]:
+        values = [design["knobs"].get(knob, standard[knob]) for design in designs]
+        said = [str(len(value) if knob == "overrides" else value) for value in values]
+        what = ", operations" if knob == "overrides" else ""
+        yield f"| [`{knob}`](knobs.md#{knob}){what} | {' | '.join(said)} |"
 
 
 def measure(names: Sequence[str]) -> None:
@@ -137,15 +140,15 @@ def measure(names: Sequence[str]) -> None:
         keep("gallery", {"platform": PLATFORM, "entries": entries})
 
 
+def pictures() -> dict[str, str]:
+    """The front of each entry, as SVG by the name of its picture."""
+    return {f"front-{entry['name']}": front_picture(entry) for entry in kept("gallery")["entries"]}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help=f"{', '.join(entry.name for entry in ENTRIES)} (all)")
-    parser.add_argument("--draw", action="store_true", help="measure nothing")
-    arguments = parser.parse_args()
-    if not arguments.draw:
-        measure(arguments.names or [entry.name for entry in ENTRIES])
-    for entry in kept("gallery")["entries"]:
-        draw(f"front-{entry['name']}", front_picture(entry))
+    measure(parser.parse_args().names or [entry.name for entry in ENTRIES])
 
 
 if __name__ == "__main__":

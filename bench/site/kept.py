@@ -30,8 +30,3 @@ def kept(name: str) -> dict[str, Any]:
 def draw(name: str, svg: str) -> None:
     """Write a picture as docs/pictures/NAME.svg."""
     (PICTURES / f"{name}.svg").write_text(svg, encoding="utf-8")
-
-
-def number(value: float) -> str:
-    """With four digits at least, as a table shows it."""
-    return f"{value:,.0f}" if value >= 1000 or value == int(value) else f"{value:.4g}"

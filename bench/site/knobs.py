@@ -1,19 +1,18 @@
 """What every knob does to two designs: each choice of the search, all other knobs as they are. Fidelity `estimate`.
 
-python -m bench.site.knobs            # 5 minutes; writes docs/data/knobs.json and docs/pictures/knob-*.svg
-python -m bench.site.knobs --draw     # only draws what docs/data/knobs.json has
+python -m bench.site.knobs    # 5 minutes; writes docs/data/knobs.json
+python -m bench.site          # draws it
 
 The designs are those that a search also begins with. Of the knobs of single operations, those of the heaviest one are
 moved.
 """
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from bench.site.curves import Curve, curves
-from bench.site.kept import PLATFORM, draw, keep, kept, number
+from bench.site.kept import PLATFORM, keep, kept
 from bench.workload import bundle_cache
 from compiler.frontend.bundle import import_model
 from compiler.graph.linalg_graph import LinalgGraph
@@ -21,6 +20,7 @@ from compiler.options import Knobs, Workload
 from compiler.platforms.platform import Platform, load_platform
 from dse.evaluate import Evaluation, evaluate
 from dse.space import DesignSpace
+from millrace.numbers import number
 
 WORKLOADS = (Workload("gpt2-medium", "decode", 64, "w4a8"), Workload("qwen2.5-0.5b", "prefill", 16, "w4a8"))
 BASE = Knobs(overall_unroll=1024, hbm_channels=2, stream_width=1024)
@@ -94,17 +94,17 @@ def base_table() -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--draw", action="store_true", help="measure nothing")
-    if not parser.parse_args().draw:
-        platform = load_platform(PLATFORM)
-        graphs = [import_model(w.model, w, bundle_cache()).graph for w in WORKLOADS]
-        designs = [of_design(w, graph, platform) for w, graph in zip(WORKLOADS, graphs, strict=True)]
-        keep("knobs", {"fidelity": "estimate", "platform": PLATFORM, "base": BASE.to_json(), "designs": designs})
+def pictures() -> dict[str, str]:
+    """The curves of each knob, as SVG by the name of its picture."""
     designs = kept("knobs")["designs"]
-    for name in designs[0]["knobs"]:
-        draw(f"knob-{name.replace('.', '-')}", picture(name, designs))
+    return {f"knob-{name.replace('.', '-')}": picture(name, designs) for name in designs[0]["knobs"]}
+
+
+def main() -> None:
+    platform = load_platform(PLATFORM)
+    graphs = [import_model(w.model, w, bundle_cache()).graph for w in WORKLOADS]
+    designs = [of_design(w, graph, platform) for w, graph in zip(WORKLOADS, graphs, strict=True)]
+    keep("knobs", {"fidelity": "estimate", "platform": PLATFORM, "base": BASE.to_json(), "designs": designs})
 
 
 if __name__ == "__main__":

@@ -1,13 +1,11 @@
 """Executes the tutorial's notebook with the client of this checkout and keeps what its cells show.
 
-python -m bench.site.notebook             # a service must run; MILLRACE_SERVER names another one; writes notebook.ipynb
-python -m bench.site.notebook --check     # fails where a cell does; writes nothing
+python -m bench.site.notebook    # a service must run; MILLRACE_SERVER names another one; writes notebook.ipynb
 
 No kernel and no Jupyter: cells run one after the other in this process, as a kernel would run them, and the value of a
 cell's last expression is shown by the methods that notebooks ask for.
 """
 
-import argparse
 import ast
 import contextlib
 import io
@@ -25,9 +23,9 @@ CLIENT = DOCS.parent / "client"
 SHOWN_BY = {"text/html": "_repr_html_", "image/svg+xml": "_repr_svg_", "text/markdown": "_repr_markdown_"}
 
 
-def executed(notebook: dict[str, Any]) -> dict[str, Any]:
-    """The notebook with the outputs of its cells; what a cell raises passes through."""
-    names: dict[str, Any] = {"__name__": "__main__"}
+def executed(notebook: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
+    """The notebook with the outputs of its cells, which run in `names`; what a cell raises passes through."""
+    names["__name__"] = "__main__"
     cells: list[dict[str, Any]] = []
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
@@ -62,19 +60,20 @@ def shown(value: Any) -> dict[str, str]:
     return {"text/plain": repr(value), **{kind: text for kind, text in forms.items() if text}}
 
 
+def lay_out(folder: Path) -> None:
+    """What cells read lies beside them; what they write is not of the documentation."""
+    (folder / "data").symlink_to(DOCS / "data")
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="only say whether all cells run")
-    check = parser.parse_args().check
     sys.path.insert(0, str(CLIENT))
     notebook = json.loads(FILE.read_text(encoding="utf-8"))
-    with tempfile.TemporaryDirectory() as scratch:  # what cells write is not of the documentation
-        (Path(scratch) / "data").symlink_to(DOCS / "data")
+    with tempfile.TemporaryDirectory() as scratch:
+        lay_out(Path(scratch))
         os.chdir(scratch)
-        done = executed(notebook)
+        done = executed(notebook, {})
         os.chdir("/")
-    if not check:
-        FILE.write_text(json.dumps(done, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    FILE.write_text(json.dumps(done, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

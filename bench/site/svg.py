@@ -1,6 +1,7 @@
 """SVG by hand, for light and dark backgrounds: no plotting library is needed, and equal values give equal bytes."""
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from xml.sax.saxutils import escape
 
 _STYLE = """
@@ -53,10 +54,18 @@ class Drawing:
         self.line([start, end], kind)
         self.line([(u - a - b / 2, v - b + a / 2), end, (u - a + b / 2, v - b - a / 2)], kind)
 
-    def svg(self, width: float, height: float) -> str:
+    @contextmanager
+    def group(self, kind: str) -> Generator[None]:
+        """What is drawn inside belongs together."""
+        self._parts.append(f"<g{_class(kind)}>")
+        yield
+        self._parts.append("</g>")
+
+    def svg(self, width: float, height: float, style: str = "") -> str:
+        """The picture; `style` is CSS of its own."""
         size = f'viewBox="0 0 {_n(width)} {_n(height)}" width="{_n(width)}" height="{_n(height)}"'
         head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{escape(self._label)}">'
-        return "\n".join([head, f"<style>{_STYLE}</style>", *self._parts, "</svg>"]) + "\n"
+        return "\n".join([head, f"<style>{_STYLE}{style}</style>", *self._parts, "</svg>"]) + "\n"
 
 
 def _n(value: float) -> str:

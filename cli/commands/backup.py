@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from cli import options
 from cli.output import console, emit_json, errors
@@ -55,10 +56,16 @@ def restore(source: Source, replace: Replace = False, as_json: options.Json = Fa
         MILLRACE_DATABASE_URL=postgresql+psycopg://millrace@db/millrace millrace farm restore farm.tar.zst
     """
     from worker.backup.restore import restore as bring_back
+    from worker.settings import Settings
+    from worker.sweeps.webhook_secrets import WebhookSecrets
 
+    secrets = WebhookSecrets(Settings().secret_key)
     with _opened() as (database, store), _progress() as progress:
-        manifest = bring_back(database, store, source, replace=replace, progress=progress)
+        manifest = bring_back(database, store, source, replace=replace, progress=progress, seal=secrets.seal)
+        unread = list(secrets.unread(database))
     _report(manifest, as_json, f"restored from {source}")
+    for name, problem in unread:
+        errors.print(f"[yellow]note:[/] sweep {escape(name)}: {escape(problem)}")
 
 
 def collect(delete: Delete = False, older_than: Days = 1, as_json: options.Json = False) -> None:
@@ -75,6 +82,8 @@ def collect(delete: Delete = False, older_than: Days = 1, as_json: options.Json 
     if as_json:
         emit_json({"contents": found.contents, "bytes": found.bytes, "deleted": delete})
         return
+    if found.deferred:
+        errors.print(f"note: {found.deferred}", markup=False)
     done = "deleted" if delete else "could be deleted with --delete"
     console.print(f"{found.contents} contents, {found.bytes / 1e6:,.1f} MB, that nothing names: {done}")
 
@@ -84,8 +93,10 @@ def upgrade() -> None:
     from db.migrate import HEAD
     from db.migrate import upgrade as run
     from worker.settings import Settings
+    from worker.sweeps.webhook_secrets import WebhookSecrets
 
-    run(Settings().database)
+    settings = Settings()
+    run(settings.database, WebhookSecrets(settings.secret_key).seal)
     console.print(f"the database has revision {HEAD}")
 
 

@@ -9,6 +9,7 @@ import typer
 
 from cli import options
 from cli.output import console, emit_json, table
+from worker.program import program
 
 if TYPE_CHECKING:
     from compiler.calibration.calibrate import Calibration
@@ -60,7 +61,7 @@ def calibrate(
         return
     show(found)
     if write is not None:
-        console.print(f"written to {write}; next: millrace compile MODEL --calibration {write} --out DIR")
+        console.print(f"written to {write}; next: {program()} compile MODEL --calibration {write} --out DIR")
 
 
 def show(found: "Calibration") -> None:

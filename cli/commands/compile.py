@@ -13,12 +13,14 @@ import typer
 from cli import options
 from cli.errors import DONE, NO
 from cli.grouped import grouped
-from cli.output import console, emit_json, number, table
-from cli.service import announce
+from cli.output import console, emit_json, table
+from cli.service import announce_all
 from cli.sources import any_source_of
 from cli.stages import Stages
 from compiler.errors import InvalidInputError
 from compiler.options import FifoEffort, Knobs, Workload
+from millrace.numbers import number
+from worker.program import program
 
 if TYPE_CHECKING:
     from compiler.analysis.estimate import Estimate
@@ -101,8 +103,7 @@ def compile_(
         else:
             workload = network.workload(model)
         bundle = import_model(source, workload, settings.bundle_dir, stages.start)
-        if assignments:
-            _advise(bundle, knobs, assignments, board)
+        announce_all(advice_on(bundle, knobs, assignments or [], board))
         estimate = compile_design(bundle, knobs, board, out, stages.start, fifo_effort, start)
     if as_json:
         emit_json({"directory": str(out), **read_design(out)})
@@ -111,12 +112,15 @@ def compile_(
     raise typer.Exit(DONE if estimate.feasible else NO)
 
 
-def _advise(bundle: "Bundle", knobs: Knobs, assignments: list[str], board: "PlatformModel") -> None:
-    """Say what becomes of knobs that no search would set so. Raises InvalidInputError for what does nothing."""
+def advice_on(bundle: "Bundle", knobs: Knobs, assignments: list[str], board: "PlatformModel") -> list[str]:
+    """What becomes of knobs that `--set` gives values that no search tries. Raises InvalidInputError for what does
+    nothing.
+    """
+    if not assignments:
+        return []
     from dse.advice import advise
 
-    for text in advise(bundle.graph, knobs, set_names(assignments), board):
-        announce(text)
+    return advise(bundle.graph, knobs, set_names(assignments), board)
 
 
 def _around(start: Path | None) -> dict[str, Any]:
@@ -195,14 +199,12 @@ def _show(estimate: "Estimate", design: dict[str, Any], out: Path) -> None:
     for violation in estimate.violations:
         over = f"{violation.resource} {number(violation.demand)} of {number(violation.bound)}"
         console.print(f"[yellow]exceeds the platform:[/] {over}")
-    console.print(f"written to {out}; next: millrace csim {out}")
+    console.print(f"written to {out}; next: {program()} csim {out}")
 
 
 def _sizing_words(kernel: dict[str, Any]) -> str:
     """What is known of the FIFOs of one kernel."""
     loss = kernel["cycles"] / kernel["unbounded"] - 1
     held = "certified" if kernel["proven"] else "certified, not all tried smaller"
-    return (
-        f"FIFOs {held}: {kernel['bits'] / 1e6:.1f} Mbit, no deadlock; {kernel['cycles']:,} simulated cycles, "
-        f"{100 * loss:.1f} % more than with FIFOs of any depth"
-    )
+    than = f"{100 * abs(loss):.1f} % {'more' if loss >= 0 else 'less'} than with FIFOs of any depth"
+    return f"FIFOs {held}: {kernel['bits'] / 1e6:.1f} Mbit, no deadlock; {kernel['cycles']:,} simulated cycles, {than}"

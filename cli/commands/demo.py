@@ -11,6 +11,7 @@ from cli.commands.explore import follow_to_end, print_result
 from cli.output import console, errors, table, verdict_word
 from cli.replies import Reader, by_latency
 from cli.service import Connection, connect, look
+from worker.program import program
 
 if TYPE_CHECKING:
     from millrace.wire import Exploration
@@ -116,4 +117,4 @@ def _print_address(address: str | None) -> None:
         console.print(f"The dashboard is at [bold]{address}[/]")
         return
     settings = Settings()
-    console.print(f"See it all in the dashboard: [bold]./millrace up[/], then http://{settings.host}:{settings.port}")
+    console.print(f"See it all in the dashboard: [bold]{program()} up[/], then http://{settings.host}:{settings.port}")

@@ -6,19 +6,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from cli import options
+from cli import deletion, marks, options
 from cli.build_view import ladder_table
 from cli.fidelity_view import fidelity_table, provenance
-from cli.output import console, emit_json, errors, number, table
+from cli.output import console, emit_json, errors, table
 from cli.service import connect, look, operate
 from compiler.errors import ToolError
+from millrace.numbers import number
 from millrace.states import ENDED
+from worker.program import program
 
 if TYPE_CHECKING:
     from millrace.client import Client
     from millrace.wire import Design
 
-app = typer.Typer(help="Show and export designs.", no_args_is_help=True)
+app = typer.Typer(help="Show, export, archive, pin and delete designs.", no_args_is_help=True)
 
 _POLL_S = 0.2
 
@@ -37,10 +39,11 @@ def show(design: options.DesignKey, url: options.Url = None, as_json: options.Js
     """
     with look(url) as reader:
         found = reader.design(design)
+        exploration = reader.exploration(found.exploration_id).name
     if as_json:
         emit_json(found)
     else:
-        _print(found)
+        _print(found, exploration)
 
 
 @app.command("export")
@@ -68,7 +71,7 @@ def export(
     if as_json:
         emit_json({"directory": str(out), "design": found})
     else:
-        console.print(f"written to {out}; next: millrace csim {out}")
+        console.print(f"written to {out}; next: {program()} csim {out}")
 
 
 @app.command("edit")
@@ -90,10 +93,64 @@ def edit(
     changes = options.label_changes({"tags": tag, "notes": notes}, "--tag or --notes")
     with operate(url) as operator:
         found = operator.change_design(operator.design(design).id, DesignChange(**changes))
+        exploration = operator.exploration(found.exploration_id).name
     if as_json:
         emit_json(found)
     else:
-        _print(found)
+        _print(found, exploration)
+
+
+@app.command("archive")
+def archive(
+    design: options.DesignKey, undo: marks.Undo = False, url: options.Url = None, as_json: options.Json = False
+) -> None:
+    """Leave a design out of lists, fronts and pictures; its files do not expire.
+
+    Examples:
+
+        millrace design archive latest#915
+    """
+    _mark(design, "archived", undo, url, as_json)
+
+
+@app.command("pin")
+def pin(
+    design: options.DesignKey, undo: marks.Undo = False, url: options.Url = None, as_json: options.Json = False
+) -> None:
+    """Keep a design: nobody can delete it or its exploration, and its files do not expire.
+
+    Examples:
+
+        millrace design pin latest#915
+
+        millrace design pin latest#915 --undo
+    """
+    _mark(design, "pinned", undo, url, as_json)
+
+
+def _mark(design: str, mark: marks.Mark, undo: bool, url: str | None, as_json: bool) -> None:
+    from millrace.wire import DesignChange
+
+    with operate(url) as operator:
+        changes = DesignChange(**{mark: not undo})  # pyright: ignore[reportArgumentType]
+        found = operator.change_design(operator.design(design).id, changes)
+    marks.report(found, f"design {found.id}", mark, undo, as_json)
+
+
+@app.command("delete")
+def delete(
+    design: options.DesignKey, yes: deletion.Yes = False, url: options.Url = None, as_json: options.Json = False
+) -> None:
+    """Delete a design with its builds and files; the front of its exploration is found anew.
+
+    Refused while a build of it or its exploration runs, while it is pinned, and while a sweep compares with it.
+    Examples:
+
+        millrace design delete latest#915
+    """
+    with operate(url) as operator:
+        found = operator.design_deletion(operator.design(design).id)
+        deletion.carry_out(found, operator.delete_design, yes, as_json)
 
 
 def _compile(client: "Client", design: str) -> None:
@@ -110,9 +167,10 @@ def _compile(client: "Client", design: str) -> None:
         raise ToolError(f"design {design} could not be compiled: {state.error}")
 
 
-def _print(design: "Design") -> None:
+def _print(design: "Design", exploration: str) -> None:
+    """All about a design of the exploration of that name."""
     place = "on the front" if design.on_front else "feasible" if design.feasible else "infeasible"
-    console.print(f"[bold]{design.id}[/]  number {design.number} of {design.exploration_id}, {place}")
+    console.print(f"[bold]{escape(exploration)}#{design.number}[/]  {design.id}, {place}")
     if design.tags:
         console.print(f"tags: {' '.join(design.tags)}", markup=False)
     if design.notes:

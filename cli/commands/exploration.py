@@ -3,16 +3,12 @@
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
-from cli import options
+from cli import deletion, marks, options
 from cli.output import console, emit_json
 from cli.service import attach, operate
-from compiler.errors import InvalidInputError
 
-app = typer.Typer(help="Rename, annotate, cancel and delete explorations.", no_args_is_help=True)
-
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")]
+app = typer.Typer(help="Rename, annotate, cancel, archive, pin and delete explorations.", no_args_is_help=True)
 
 
 @app.command("edit")
@@ -62,28 +58,70 @@ def cancel(exploration: options.ExplorationKey, url: options.Url = None, as_json
         console.print(f"{found.name} ({found.id}) is {found.state}", markup=False)
 
 
+@app.command("archive")
+def archive(
+    exploration: options.ExplorationKey,
+    undo: marks.Undo = False,
+    url: options.Url = None,
+    as_json: options.Json = False,
+) -> None:
+    """Leave an exploration out of lists; nothing of it expires. Without --server this needs no running service.
+
+    Examples:
+
+        millrace exploration archive before-the-fix
+
+        millrace pareto --archived
+
+        millrace exploration archive before-the-fix --undo
+    """
+    _mark(exploration, "archived", undo, url, as_json)
+
+
+@app.command("pin")
+def pin(
+    exploration: options.ExplorationKey,
+    undo: marks.Undo = False,
+    url: options.Url = None,
+    as_json: options.Json = False,
+) -> None:
+    """Keep an exploration: nobody can delete it, and nothing of it expires.
+
+    Examples:
+
+        millrace exploration pin latest
+
+        millrace exploration pin latest --undo
+    """
+    _mark(exploration, "pinned", undo, url, as_json)
+
+
+def _mark(exploration: str, mark: marks.Mark, undo: bool, url: str | None, as_json: bool) -> None:
+    from millrace.wire import ExplorationChange
+
+    with operate(url) as operator:
+        changes = ExplorationChange(**{mark: not undo})  # pyright: ignore[reportArgumentType]
+        found = operator.change_exploration(operator.exploration(exploration).id, changes)
+    marks.report(found, f"{found.name} ({found.id})", mark, undo, as_json)
+
+
 @app.command("delete")
 def delete(
-    exploration: options.ExplorationKey, yes: Yes = False, url: options.Url = None, as_json: options.Json = False
+    exploration: options.ExplorationKey,
+    yes: deletion.Yes = False,
+    url: options.Url = None,
+    as_json: options.Json = False,
 ) -> None:
     """Delete an exploration with its designs, builds and events; it can not be brought back.
 
-    Refused while it runs, and while a sweep compares with it. Files that nothing else refers to are taken from the
-    store by `millrace farm collect --delete`. Without --server this needs no running service. Examples:
+    Refused while it runs, while it or a design of it is pinned, and while a sweep compares with it. Files that nothing
+    else refers to are taken from the store within a day, or by `millrace farm retain`. Without --server this needs no
+    running service. Examples:
 
         millrace exploration delete before-the-fix
 
         millrace exploration delete exp_0abc --yes --json
     """
     with operate(url) as operator:
-        found = operator.exploration(exploration)
-        if not yes:
-            if as_json:
-                raise InvalidInputError(f"--json can not ask; delete {found.name} ({found.id}) with --yes")
-            what = f"{found.name} ({found.id}) with its {found.evaluated} designs"
-            typer.confirm(f"Delete {what} for good?", abort=True, err=True)
-        operator.delete_exploration(found.id)
-    if as_json:
-        emit_json({"deleted": found.id, "name": found.name})
-        return
-    console.print(f"deleted [bold]{escape(found.name)}[/] ({found.id}) with its {found.evaluated} designs")
+        found = operator.exploration_deletion(operator.exploration(exploration).id)
+        deletion.carry_out(found, operator.delete_exploration, yes, as_json)

@@ -14,11 +14,12 @@ from cli.front import print_front
 from cli.grouped import grouped
 from cli.output import console, emit_json, errors
 from cli.replies import Reader, by_latency
-from cli.service import Connection, announce, connect
+from cli.service import Connection, announce_all, connect
 from cli.watch import follow
 from compiler.errors import InvalidInputError
 from compiler.frontend.inputs.source import format_of
 from millrace.states import ENDED
+from worker.program import program
 
 if TYPE_CHECKING:
     from millrace.client import Client
@@ -96,8 +97,7 @@ def explore(
                 **label.request(),
             }
             started = client.start_exploration(NewExploration(**request), str(uuid4()))
-        for warning in started.warnings:
-            announce(warning)
+        announce_all(started.warnings)
         if detach:
             _show_detached(client, started.id, as_json)
             return
@@ -117,11 +117,11 @@ def model_reference(client: "Client", model: str) -> str:
 def follow_to_end(connection: Connection, exploration: str, quiet: bool) -> "Exploration":
     """Watch until the exploration has ended. Ctrl-C says how it goes on."""
     client = connection.client
-    budget = client.exploration(exploration).budget
+    found = client.exploration(exploration)
     try:
-        follow(client.events(exploration), budget, quiet)
+        follow(client.events(exploration), found.budget, quiet)
     except KeyboardInterrupt:
-        raise InterruptedExplorationError(exploration, None if connection.temporary else client.address) from None
+        raise InterruptedExplorationError(found.name, None if connection.temporary else client.address) from None
     return client.exploration(exploration)
 
 
@@ -139,15 +139,16 @@ def print_result(reader: Reader, exploration: "Exploration", as_json: bool) -> i
         progress = f"{exploration.evaluated} of {exploration.budget} designs evaluated"
         console.print(f"the front is empty so far: {exploration.state}, {progress}")
     if running:
-        errors.print(f"{exploration.id} still runs ({exploration.state}): this is what it has found so far")
+        errors.print(f"{exploration.name} still runs ({exploration.state}): this is what it has found so far")
         return DONE
     if exploration.state == "failed":
         errors.print(f"[red]the exploration failed:[/] {exploration.error}")
         return FAILED
     refuted = any(design.csim and design.csim.passed is False for design in front)
-    broken = [design.id for design in front if design.csim and design.csim.state == "failed"]
+    broken = [design for design in front if design.csim and design.csim.state == "failed"]
     for design in broken:
-        errors.print(f"[red]the C simulation of {design} could not run:[/] {escape(_csim_error(reader, design))}")
+        named, why = escape(f"{exploration.name}#{design.number}"), escape(_csim_error(reader, design.id))
+        errors.print(f"[red]the C simulation of {named} could not run:[/] {why}")
     if refuted or not front:
         return NO
     return FAILED if broken else DONE
@@ -163,5 +164,5 @@ def _show_detached(client: "Client", exploration: str, as_json: bool) -> None:
     if as_json:
         emit_json(found)
         return
-    how = f"watch it at {client.address} or with: millrace explore --resume {found.id}"
+    how = f"watch it at {client.address} or with: {program()} explore --resume {found.name}"
     console.print(f"{found.name} ({found.id}) is queued; {how}", markup=False)

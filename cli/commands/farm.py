@@ -7,7 +7,7 @@ import typer
 from rich.live import Live
 
 from cli import options
-from cli.commands import backup, join, key
+from cli.commands import backup, join, key, retain
 from cli.farm_view import farm_view
 from cli.output import console, emit_json, emit_list, table
 from cli.service import look, operate
@@ -27,6 +27,8 @@ app.command("backup")(backup.backup)
 app.command("restore")(backup.restore)
 app.command("collect")(backup.collect)
 app.command("upgrade")(backup.upgrade)
+app.command("retain")(retain.retain)
+app.command("retention")(retain.retention)
 
 NodeName = Annotated[str, typer.Argument(help="Its name, from `millrace farm status`.", metavar="NODE")]
 _WATCH_S = 2

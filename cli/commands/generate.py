@@ -10,17 +10,20 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from cli import complete, options
-from cli.commands.compile import Assignments, KnobsFile, read_knobs
+from cli.commands.compile import Assignments, KnobsFile, advice_on, read_knobs
 from cli.errors import DONE, NO
-from cli.output import console, emit_json, errors, number
+from cli.output import console, emit_json, errors
 from cli.prompts import Tokenizer, read_prompt
-from cli.service import look
+from cli.service import announce_all, look
 from cli.sources import source_of
 from cli.stages import Stages
 from compiler.errors import InvalidInputError
 from compiler.frontend.models.config import BUILT_IN
+from millrace.numbers import number
+from worker.program import program
 
 if TYPE_CHECKING:
+    from compiler.frontend.bundle import Bundle
     from compiler.generation import Generation, Prepared
     from compiler.options import Precision
 
@@ -107,12 +110,17 @@ def generate(
         raise InvalidInputError("name a MODEL, or a design of an exploration with --design")
     knobs, settings = read_knobs(knobs_file, assignments or [], asked.knobs), Settings()
     target = named_platform(platform or asked.platform)
+
+    def advise(bundle: "Bundle") -> None:
+        advice = advice_on(bundle, knobs, assignments or [], target)
+        announce_all(f"{bundle.workload.phase}: {text}" for text in advice)
+
     with source_of(model, settings) as source:
         tokenizer = Tokenizer.find(source)
         ids = read_prompt(prompt, seed, resolve_model(source).config.vocab_size, tokenizer)
         wanted = GenerateOptions(ids, tokens, layers, length, asked.precision if precision is None else precision.value)
         with Stages(quiet=as_json) as stages:
-            prepared = prepare(source, wanted, knobs, target, settings.bundle_dir, stages.start)
+            prepared = prepare(source, wanted, knobs, target, settings.bundle_dir, stages.start, advise)
     generation = _run(prepared, board, as_json)
     if out is not None:
         copy_for_board(prepared, out)
@@ -200,7 +208,7 @@ def _verdict(generation: "Generation") -> list[str]:
     else:
         lines.append(f"[red]the host program is wrong[/]: {escape(generation.wrong_launch)}")
     if not generation.within_rounding:
-        lines.append("[red]more than rounding explains[/]: check each block with `millrace csim`")
+        lines.append(f"[red]more than rounding explains[/]: check each block with `{program()} csim`")
     elif wrong is not None:
         lines.append("within rounding: two tokens were nearly tied. Another --prompt or --seed is another check")
     return lines

@@ -8,23 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from cli import options
+from cli import options, secrets
 from cli.output import console, emit_json, errors
 
 if TYPE_CHECKING:
     from worker.node.membership import Membership
     from worker.settings import Settings
 
-URL_VARIABLE, KEY_VARIABLE = "MILLRACE_SERVER", "MILLRACE_API_KEY"
+URL_VARIABLE, KEY_VARIABLE = "MILLRACE_SERVER", secrets.KEY_VARIABLE
 
 Url = Annotated[
     str | None,
     typer.Argument(
         help="Address of the farm's service; without it, the farm joined last.", metavar="[URL]", envvar=URL_VARIABLE
     ),
-]
-Key = Annotated[
-    str | None, typer.Option(help="API key of a node. Better in a file or a variable.", envvar=KEY_VARIABLE)
 ]
 Name = Annotated[str | None, typer.Option(help="Name of this node in the farm.", show_default="the host name")]
 Capability = Annotated[
@@ -44,7 +41,7 @@ Check = Annotated[bool, typer.Option("--check", help="Only say whether all would
 
 def join(
     url: Url = None,
-    key: Key = None,
+    key_file: secrets.KeyFile = None,
     name: Name = None,
     capability: Capability = None,
     once_file: OnceFile = None,
@@ -54,9 +51,12 @@ def join(
     """Join a farm and work for it until Ctrl-C or SIGTERM, which give back what was not finished.
 
     The farm tells where its database, broker and store are; that is kept in the state directory (MILLRACE_HOME), so
-    that a later start needs neither URL nor key. Exit code 1: something is in the way; each line says what. Examples:
+    that a later start needs neither URL nor key. The key is asked for where neither MILLRACE_API_KEY nor a file has it.
+    Exit code 1: something is in the way; each line says what. Examples:
 
-        millrace farm join http://farm.example:8642 --key mlr_...
+        millrace farm join http://farm.example:8642
+
+        millrace farm join http://farm.example:8642 --key-file node.key
 
         millrace farm join --check
     """
@@ -64,7 +64,7 @@ def join(
 
     _choose(name, capability)
     once = _read_once(once_file)
-    found, settings = _membership(url or once.get(URL_VARIABLE), key or once.get(KEY_VARIABLE) or "")
+    found, settings = _membership(url or once.get(URL_VARIABLE), once.get(KEY_VARIABLE), key_file)
     wrong = membership.problems(found, settings)
     _report(found, settings, wrong, as_json and check)
     if wrong:
@@ -91,7 +91,7 @@ def _read_once(path: Path | None) -> dict[str, str]:
     return {name.strip(): value.strip().strip("\"'") for name, equals, value in lines if equals}
 
 
-def _membership(url: str | None, key: str) -> tuple["Membership", "Settings"]:
+def _membership(url: str | None, key: str | None, key_file: Path | None) -> tuple["Membership", "Settings"]:
     """The farm at the URL, else the one joined last, and the settings of our worker in it."""
     from dataclasses import replace
 
@@ -100,7 +100,7 @@ def _membership(url: str | None, key: str) -> tuple["Membership", "Settings"]:
 
     own = Settings()
     chosen = {n: os.environ[n] for n in ("MILLRACE_NODE", "MILLRACE_CAPABILITIES") if os.environ.get(n)}
-    found = membership.ask(url, key, own.node) if url else membership.load(own.home)
+    found = membership.ask(url, key or secrets.key(key_file), own.node) if url else membership.load(own.home)
     if url and membership.is_readable_on_the_way(url):
         errors.print(
             f"[yellow]note:[/] the key, and the farm's passwords in its answer, crossed the network unencrypted; where "

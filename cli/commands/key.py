@@ -10,10 +10,29 @@ from cli.output import console, emit_json, emit_list, errors, table
 from cli.service import operate
 
 if TYPE_CHECKING:
-    from millrace.wire import ApiKey
+    from millrace.wire import ApiKey, Quotas
 
 app = typer.Typer(help="API keys of the service.", no_args_is_help=True)
 
+Key = Annotated[str, typer.Argument(help="Name of its holder, or its id.", metavar="KEY")]
+Explorations = Annotated[
+    int | None, typer.Option(min=0, help="Explorations under way at most.", show_default="no bound")
+]
+Builds = Annotated[int | None, typer.Option(min=0, help="Unfinished builds at most.", show_default="no bound")]
+Running = Annotated[
+    int | None, typer.Option(min=0, help="Builds that run at once at most; others wait.", show_default="no bound")
+]
+Designs = Annotated[
+    int | None,
+    typer.Option(min=0, help="Designs at most, those still to be found included.", show_default="no bound"),
+]
+StoredMb = Annotated[
+    int | None,
+    typer.Option(min=0, help="Models and files of builds at most, in MB.", show_default="no bound"),
+]
+UploadMb = Annotated[
+    int | None, typer.Option(min=0, help="Size of one upload at most, in MB.", show_default="the service's")
+]
 RoleName = Literal["viewer", "user", "node", "admin"]
 
 
@@ -29,15 +48,12 @@ def add(
     days: Annotated[
         int | None, typer.Option(min=1, max=3650, help="Days that it is valid.", show_default="for ever")
     ] = None,
-    explorations: Annotated[
-        int | None, typer.Option(min=0, help="Explorations under way at most.", show_default="no bound")
-    ] = None,
-    builds: Annotated[
-        int | None, typer.Option(min=0, help="Unfinished builds at most.", show_default="no bound")
-    ] = None,
-    upload_mb: Annotated[
-        int | None, typer.Option(min=0, help="Size of one upload at most, in MB.", show_default="the service's")
-    ] = None,
+    explorations: Explorations = None,
+    builds: Builds = None,
+    running: Running = None,
+    designs: Designs = None,
+    stored_mb: StoredMb = None,
+    upload_mb: UploadMb = None,
     url: options.Url = None,
     as_json: options.Json = False,
 ) -> None:
@@ -51,21 +67,68 @@ def add(
 
         millrace farm key add bob --explorations 4 --builds 100 --server https://farm.example
     """
-    from millrace.wire import NewApiKey, Quotas
+    from millrace.wire import NewApiKey
 
-    bounds = {
-        "active_explorations": explorations,
-        "open_builds": builds,
-        "upload_bytes": None if upload_mb is None else upload_mb * 1_000_000,
-    }
+    quotas = _quotas(explorations, builds, running, designs, stored_mb, upload_mb)
     with operate(url) as operator:
-        made = operator.add_key(NewApiKey(name=name, role=role, days=days, quotas=Quotas(**bounds)))
+        made = operator.add_key(NewApiKey(name=name, role=role, days=days, quotas=quotas))
     if as_json:
         emit_json(made)
         return
     errors.print(f"key of {name}, role {role}; it is shown this once:", markup=False)
     console.print(made.key, markup=False)
     errors.print("use it: export MILLRACE_API_KEY=...; the dashboard asks for it", style="dim")
+
+
+@app.command("quota")
+def quota(
+    key: Key,
+    explorations: Explorations = None,
+    builds: Builds = None,
+    running: Running = None,
+    designs: Designs = None,
+    stored_mb: StoredMb = None,
+    upload_mb: UploadMb = None,
+    url: options.Url = None,
+    as_json: options.Json = False,
+) -> None:
+    """Set all bounds of a key: one that is not given is none. A running service knows them within seconds.
+
+    Examples:
+
+        millrace farm key quota bob --explorations 8 --designs 100000 --stored-mb 20000
+
+        millrace farm key quota bob     # no bounds any more
+    """
+    from millrace.wire import KeyChange
+
+    quotas = _quotas(explorations, builds, running, designs, stored_mb, upload_mb)
+    with operate(url) as operator:
+        found = operator.change_key(key, KeyChange(quotas=quotas))
+    if as_json:
+        emit_json(found)
+    else:
+        console.print(f"bounds of {found.name}: {_bounds(found) or 'none'}", markup=False)
+
+
+def _quotas(
+    explorations: int | None,
+    builds: int | None,
+    running: int | None,
+    designs: int | None,
+    stored_mb: int | None,
+    upload_mb: int | None,
+) -> "Quotas":
+    from millrace.wire import Quotas
+
+    return Quotas(
+        active_explorations=explorations,
+        open_builds=builds,
+        running_builds=running,
+        designs=designs,
+        stored_bytes=None if stored_mb is None else stored_mb * 1_000_000,
+        upload_bytes=None if upload_mb is None else upload_mb * 1_000_000,
+    )
 
 
 @app.command("list")
@@ -100,7 +163,7 @@ def _bounds(key: "ApiKey") -> str:
 
 @app.command("revoke")
 def revoke(
-    key: Annotated[str, typer.Argument(help="Name of its holder, or its id.", metavar="KEY")],
+    key: Key,
     url: options.Url = None,
     as_json: options.Json = False,
 ) -> None:

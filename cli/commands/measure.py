@@ -9,7 +9,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from cli import options
 from cli.errors import DONE, NO
-from cli.output import console, emit_json, errors, number, table, verdict_word
+from cli.output import console, emit_json, errors, table, verdict_word
+from millrace.numbers import number
 
 if TYPE_CHECKING:
     from compiler.measurement.measurement import Measurement

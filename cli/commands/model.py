@@ -5,13 +5,16 @@ from typing import Annotated
 
 import typer
 
-from cli import options
+from cli import complete, deletion, marks, options
 from cli.output import console, emit_json, emit_list, table
-from cli.service import connect, look
+from cli.service import connect, look, operate
 from compiler.errors import InvalidInputError
 from compiler.frontend.inputs.source import format_of, model_name
+from worker.program import program
 
-app = typer.Typer(help="Add, list and show networks.", no_args_is_help=True)
+app = typer.Typer(help="Add, list, show, archive and delete networks.", no_args_is_help=True)
+
+ModelKey = Annotated[str, typer.Argument(help="Name or id.", metavar="MODEL", autocompletion=complete.models)]
 
 
 @app.command("add")
@@ -38,11 +41,16 @@ def add(
     if as_json:
         emit_json(model)
     else:
-        console.print(f"stored [bold]{model.name}[/] as {model.id}; next: millrace explore {model.name}")
+        console.print(f"stored [bold]{model.name}[/] as {model.id}; next: {program()} explore {model.name}")
 
 
 @app.command("list")
-def list_models(url: options.Url = None, as_json: options.Json = False, as_csv: options.Csv = False) -> None:
+def list_models(
+    archived: marks.Archived = False,
+    url: options.Url = None,
+    as_json: options.Json = False,
+    as_csv: options.Csv = False,
+) -> None:
     """The built-in and the stored networks.
 
     Examples:
@@ -50,16 +58,47 @@ def list_models(url: options.Url = None, as_json: options.Json = False, as_csv: 
         millrace model list
     """
     with look(url) as reader:
-        models = reader.models()
+        models = reader.models(archived)
     if emit_list(models, as_json, as_csv):
         return
     rows = [(m.name, m.id, m.kind, f"{m.created_at:%Y-%m-%d %H:%M}") for m in models]
     console.print(table("", ("name", "id", "kind", "since"), rows))
 
 
+@app.command("archive")
+def archive(model: ModelKey, undo: marks.Undo = False, url: options.Url = None, as_json: options.Json = False) -> None:
+    """Leave a model out of lists; it can still be explored. Without --server this needs no running service.
+
+    Examples:
+
+        millrace model archive my-gpt2
+
+        millrace model archive my-gpt2 --undo
+    """
+    from millrace.wire import ModelChange
+
+    with operate(url) as operator:
+        found = operator.change_model(model, ModelChange(archived=not undo))
+    marks.report(found, f"{found.name} ({found.id})", "archived", undo, as_json)
+
+
+@app.command("delete")
+def delete(model: ModelKey, yes: deletion.Yes = False, url: options.Url = None, as_json: options.Json = False) -> None:
+    """Delete a model that no exploration and no sweep uses, with its file. Without --server this needs no running
+    service.
+
+    Examples:
+
+        millrace model delete my-gpt2
+    """
+    with operate(url) as operator:
+        found = operator.model_deletion(model)
+        deletion.carry_out(found, operator.delete_model, yes, as_json)
+
+
 @app.command("show")
 def show(
-    model: Annotated[str, typer.Argument(help="Name or id.", metavar="MODEL")],
+    model: ModelKey,
     url: options.Url = None,
     as_json: options.Json = False,
 ) -> None:

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from cli import complete, options
+from cli import complete, marks, options
 from cli.commands.explore import print_result
 from cli.output import console, emit_list, table
 from cli.service import look
 from compiler.frontend.inputs.source import is_format
+from worker.program import program
 
 if TYPE_CHECKING:
     from millrace.wire import Exploration
@@ -24,6 +25,7 @@ def pareto(
             autocompletion=complete.explorations,
         ),
     ] = None,
+    archived: marks.Archived = False,
     url: options.Url = None,
     as_json: options.Json = False,
     as_csv: options.Csv = False,
@@ -47,11 +49,11 @@ def pareto(
             if as_csv and emit_list(reader.front(found.id), as_json, as_csv):
                 return
             raise typer.Exit(print_result(reader, found, as_json))
-        explorations = reader.explorations()
+        explorations = reader.explorations(archived)
     if emit_list(explorations, as_json, as_csv):
         return
     if not explorations:
-        console.print("there are no explorations yet; start one: millrace explore gpt2")
+        console.print(f"there are no explorations yet; start one: {program()} explore gpt2")
         return
     rows = [
         (

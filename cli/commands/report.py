@@ -1,6 +1,5 @@
 """`millrace report`: an exploration as one file that needs no server, and its front as CSV and LaTeX."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,6 +41,8 @@ def report(
 
         millrace report gpt2-decode-64-w4a8 -o front.html --design 915 --csv front.csv --latex front.tex
     """
+    from millrace.graph import read_graph
+
     wanted = {"html": out, "csv": csv, "latex": latex}
     if not any(wanted.values()):
         raise InvalidInputError("say what to write: -o front.html, --csv front.csv or --latex front.tex")
@@ -53,9 +54,9 @@ def report(
             raise typer.Exit(NO)
         if out is not None:
             chosen = reader.design(_chosen(found, design))
-            dataflow = json.loads(reader.artifact(chosen.id, "dataflow.json")) if chosen.dataflow_available else None
+            graph = read_graph(reader.artifact(chosen.id, "dataflow.json")) if chosen.dataflow_available else None
             model, points = reader.model(found.model.id), reader.scatter(found.id)
-            _write(out, html(Report(found, model, front, points, chosen, dataflow)))
+            _write(out, html(Report(found, model, front, points, chosen, graph)))
     if csv is not None:
         _write(csv, front_csv(front))
     if latex is not None:

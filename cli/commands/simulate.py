@@ -8,9 +8,10 @@ from rich.markup import escape
 
 from cli import options
 from cli.errors import DONE, NO
-from cli.output import console, emit_json, number, table
+from cli.output import console, emit_json, table
 from cli.stages import Stages
 from cli.timeline import show_timeline
+from millrace.numbers import number
 
 if TYPE_CHECKING:
     from compiler.simulator.timing.simulation import Simulation

@@ -11,16 +11,17 @@ from uuid import uuid4
 import typer
 from rich.markup import escape
 
-from cli import complete, options
+from cli import complete, options, secrets
 from cli.commands.explore import model_reference
 from cli.errors import DONE, FAILED, NO
 from cli.grouped import grouped
 from cli.output import console, emit_json, emit_list, errors
-from cli.service import connect, look
+from cli.service import announce_all, connect, look
 from cli.sweep_files import junit as junit_of
 from cli.sweep_files import summary as summary_of
 from cli.sweep_view import history_view, local_time, mark, run_view, sweeps_table
 from compiler.errors import InvalidInputError
+from worker.program import program
 
 if TYPE_CHECKING:
     from millrace.client import Client
@@ -36,10 +37,6 @@ _RUN_ID = re.compile(r"run_[0-9a-z]{18}")
 _CODES = {"same": DONE, "changed": DONE, "regressed": NO, "failed": FAILED, "cancelled": FAILED}
 
 Name = Annotated[str, typer.Argument(help="Name or id of the sweep.", metavar="NAME", autocompletion=complete.sweeps)]
-WebhookSecret = Annotated[
-    str | None,
-    typer.Option(help="Signs these calls (HMAC-SHA256).", envvar="MILLRACE_WEBHOOK_SECRET", metavar="SECRET"),
-]
 Run = Annotated[str, typer.Argument(help="Id of a run.", metavar="RUN")]
 
 
@@ -96,7 +93,7 @@ def add(
         Literal["skip", "run-once"], typer.Option(help="What becomes of runs that were due while the farm was away.")
     ] = "skip",
     webhook: Annotated[str | None, typer.Option(help="Address to call when a run has ended.", metavar="URL")] = None,
-    webhook_secret: WebhookSecret = None,
+    webhook_secret_file: secrets.WebhookSecretFile = None,
     url: options.Url = None,
     as_json: options.Json = False,
 ) -> None:
@@ -126,18 +123,19 @@ def add(
             **depth.request(),
         },
         "webhook": webhook,
-        "webhook_secret": webhook_secret,
+        "webhook_secret": secrets.webhook_secret(webhook_secret_file),
     }
     with connect(url) as connection:
         client = connection.client
         made = client.add_sweep(NewSweep(**request, matrix=SweepMatrix(**matrix.request(client))), str(uuid4()))
+    announce_all(made.warnings)
     if as_json:
         emit_json(made)
         return
     when = f"next run {local_time(made.next_at, made.zone)}" if made.enabled else "it runs by hand only"
     count = made.explorations
     console.print(f"stored [bold]{escape(name)}[/] as {made.id}: {count} exploration{'s' * (count != 1)}; {when}")
-    console.print(f"the first run is the baseline: millrace sweep run {escape(name)}", style="dim")
+    console.print(f"the first run is the baseline: {program()} sweep run {escape(name)}", style="dim")
 
 
 @app.command("list")
@@ -155,7 +153,8 @@ def list_sweeps(url: options.Url = None, as_json: options.Json = False, as_csv: 
     if found:
         console.print(sweeps_table(found))
     else:
-        console.print('there are no sweeps yet; make one: millrace sweep add nightly --cron "0 3 * * *" --model gpt2')
+        example = f'{program()} sweep add nightly --cron "0 3 * * *" --model gpt2'
+        console.print(f"there are no sweeps yet; make one: {example}")
 
 
 @app.command("show")
@@ -218,11 +217,12 @@ def run(
     with connect(url) as connection:
         client = connection.client
         started = client.run_sweep(name, str(uuid4()))
+        announce_all(started.warnings)
         if not (wait or connection.temporary):
             if as_json:
                 emit_json(started)
             else:
-                console.print(f"{started.id} has started; look at it with: millrace sweep show {started.id}")
+                console.print(f"{started.id} has started; look at it with: {program()} sweep show {started.id}")
             return
         ended = _follow(client, started)
     if junit is not None:

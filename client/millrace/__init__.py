@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from millrace.design import Design
     from millrace.embedded import local
     from millrace.errors import Error
-    from millrace.exploration import Exploration, explore, find
+    from millrace.exploration import Exploration, explorations, explore, explore_all, find
     from millrace.front import Front
     from millrace.graph import Graph
     from millrace.table import Table
@@ -31,7 +31,9 @@ __all__ = [
     "Front",
     "Graph",
     "Table",
+    "explorations",
     "explore",
+    "explore_all",
     "find",
     "local",
 ]
@@ -39,7 +41,9 @@ __all__ = [
 __version__ = VERSION
 
 _HOMES = {
+    "explorations": "exploration",
     "explore": "exploration",
+    "explore_all": "exploration",
     "find": "exploration",
     "AsyncClient": "client",
     "Error": "errors",
@@ -52,3 +56,8 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'millrace' has no attribute {name!r}")
     return getattr(import_module(f"millrace.{_HOMES.get(name, name.lower())}"), name)
+
+
+def __dir__() -> list[str]:
+    """Also what is not loaded yet, for `help` and completion."""
+    return sorted({*globals(), *__all__})

@@ -117,10 +117,12 @@ class Client:
         self.close()
 
     def close(self) -> None:
+        """Close its connections."""
         finish(self.session.connection.close())
 
     @property
     def address(self) -> str:
+        """Of the service."""
         return self.session.address
 
     health = _call(routes.health)
@@ -129,11 +131,15 @@ class Client:
     models = _items(routes.models)
     model = _call(routes.model)
     add_model = _call(routes.add_model)
+    change_model = _call(routes.change_model)
+    model_deletion = _call(routes.model_deletion)
+    delete_model = _call(routes.delete_model)
     explorations = _items(routes.explorations)
     exploration = _call(routes.exploration)
     start_exploration = _call(routes.start_exploration)
     start_explorations = _call(routes.start_explorations)
     change_exploration = _call(routes.change_exploration)
+    exploration_deletion = _call(routes.exploration_deletion)
     delete_exploration = _call(routes.delete_exploration)
     cancel = _call(routes.cancel)
     resume = _call(routes.resume)
@@ -145,6 +151,8 @@ class Client:
     scatter = _call(routes.scatter)
     design = _call(routes.design)
     change_design = _call(routes.change_design)
+    design_deletion = _call(routes.design_deletion)
+    delete_design = _call(routes.delete_design)
     start_build = _call(routes.start_build)
     artifacts = _items(routes.artifacts)
     artifact = _call(routes.artifact)
@@ -160,8 +168,11 @@ class Client:
     set_node_state = _call(routes.set_node_state)
     forget_node = _call(routes.forget_node)
     put_licence = _call(routes.put_licence)
+    retention = _call(routes.retention)
+    change_retention = _call(routes.change_retention)
     keys = _items(routes.keys)
     add_key = _call(routes.add_key)
+    change_key = _call(routes.change_key)
     revoke_key = _call(routes.revoke_key)
     audit = _items(routes.audit)
     sweeps = _items(routes.sweeps)
@@ -195,10 +206,12 @@ class AsyncClient:
         await self.close()
 
     async def close(self) -> None:
+        """Close its connections."""
         await self.session.connection.close()
 
     @property
     def address(self) -> str:
+        """Of the service."""
         return self.session.address
 
     health = _call_async(routes.health)
@@ -207,11 +220,15 @@ class AsyncClient:
     models = _items_async(routes.models)
     model = _call_async(routes.model)
     add_model = _call_async(routes.add_model)
+    change_model = _call_async(routes.change_model)
+    model_deletion = _call_async(routes.model_deletion)
+    delete_model = _call_async(routes.delete_model)
     explorations = _items_async(routes.explorations)
     exploration = _call_async(routes.exploration)
     start_exploration = _call_async(routes.start_exploration)
     start_explorations = _call_async(routes.start_explorations)
     change_exploration = _call_async(routes.change_exploration)
+    exploration_deletion = _call_async(routes.exploration_deletion)
     delete_exploration = _call_async(routes.delete_exploration)
     cancel = _call_async(routes.cancel)
     resume = _call_async(routes.resume)
@@ -223,6 +240,8 @@ class AsyncClient:
     scatter = _call_async(routes.scatter)
     design = _call_async(routes.design)
     change_design = _call_async(routes.change_design)
+    design_deletion = _call_async(routes.design_deletion)
+    delete_design = _call_async(routes.delete_design)
     start_build = _call_async(routes.start_build)
     artifacts = _items_async(routes.artifacts)
     artifact = _call_async(routes.artifact)
@@ -238,8 +257,11 @@ class AsyncClient:
     set_node_state = _call_async(routes.set_node_state)
     forget_node = _call_async(routes.forget_node)
     put_licence = _call_async(routes.put_licence)
+    retention = _call_async(routes.retention)
+    change_retention = _call_async(routes.change_retention)
     keys = _items_async(routes.keys)
     add_key = _call_async(routes.add_key)
+    change_key = _call_async(routes.change_key)
     revoke_key = _call_async(routes.revoke_key)
     audit = _items_async(routes.audit)
     sweeps = _items_async(routes.sweeps)

@@ -31,6 +31,7 @@ class Design:
 
     @property
     def id(self) -> str:
+        """The service's, like dsg_01m84jyz17w77yc5sn."""
         return self._values["id"]
 
     @property
@@ -40,6 +41,7 @@ class Design:
 
     @property
     def knobs(self) -> dict[str, Any]:
+        """Those columns whose names begin with knob_, without that."""
         prefix = "knob_"
         return {name[len(prefix) :]: value for name, value in self._values.items() if name.startswith(prefix)}
 
@@ -75,7 +77,8 @@ class Design:
         return read_graph(self._client.artifact(self.id, "dataflow.json"))
 
     def export(self, directory: str | Path) -> Path:
-        """Write the design directory (HLS C++, IR, parameters, host program); compiles it first if need be.
+        """Write the design directory (HLS C++, IR, parameters, host program); compiles it first if need be, with its C
+        simulation. The verdict of that is in `csim()`, which does not run it again, and not in the directory.
 
         Raises UsageError where the directory is not empty, BuildFailedError where the design can not be compiled.
         """

@@ -47,11 +47,11 @@ def local(checkout: str | Path, *, home: str | Path | None = None) -> Generator[
     too_late = threading.Timer(_START_S, process.terminate)
     too_late.start()
     try:
-        address = _address(process.stdout)
+        address, printed = _address(process.stdout)
         too_late.cancel()
         if address is None:
             listener.join(timeout=1)
-            raise ServiceUnavailableError(f"{script} up did not start: {_last(told)}")
+            raise ServiceUnavailableError(f"{script} up did not start: {_reason(printed, _last(told))}")
         with Client(address) as client:
             try:
                 yield client
@@ -65,16 +65,24 @@ def local(checkout: str | Path, *, home: str | Path | None = None) -> Generator[
         _stop(process)
 
 
-def _address(output: IO[str]) -> str | None:
-    """What `up --json` says once it answers; None where it ends without."""
+def _address(output: IO[str]) -> tuple[str | None, str]:
+    """What `up --json` says once it answers, None where it ends without; and all that it printed until then."""
     text = ""
     for line in output:
         text += line
         try:
-            return str(json.loads(text)["address"])
+            return str(json.loads(text)["address"]), text
         except (ValueError, KeyError, TypeError):
             continue
-    return None
+    return None, text
+
+
+def _reason(printed: str, told: str) -> str:
+    """Why it did not start: the message of the error that `up --json` prints, else all that was said."""
+    try:
+        return str(json.loads(printed)["error"]["message"])
+    except (ValueError, KeyError, TypeError):
+        return "\n".join(filter(None, (told, _last([printed])))) or "it said nothing"
 
 
 def _last(told: list[str]) -> str:

@@ -27,7 +27,9 @@ class ServiceUnavailableError(Error):
 
 
 class OtherVersionError(Error):
-    """The service is of another version: its answer lacks what this one needs, or has it in another form."""
+    """An answer lacks what this version needs, or has it in another form: the service is of another one. It serves the
+    client that matches it at /client/.
+    """
 
 
 class FailedError(Error):
@@ -120,8 +122,20 @@ class RateLimitError(ProblemError):
     """Too many requests, and no turn within the time that this package waits for one."""
 
 
+class BusyError(ProblemError):
+    """Too many requests, or uploads, of everybody at once; come again."""
+
+
 class InternalError(ProblemError):
     """A defect of the service; its log has the details."""
+
+
+class TooSlowError(ProblemError):
+    """The request came too slowly, and was not read to its end."""
+
+
+class DatabaseDamagedError(ProblemError):
+    """The file of the service's database is damaged; its operator restores a backup."""
 
 
 class CorruptArtifactError(ProblemError):
@@ -158,8 +172,11 @@ PROBLEMS: dict[str, type[ProblemError]] = {
     "unsupported": UnsupportedError,
     "bad-report": BadReportError,
     "rate-limit": RateLimitError,
+    "busy": BusyError,
     "internal": InternalError,
     "corrupt-artifact": CorruptArtifactError,
+    "too-slow": TooSlowError,
+    "database-damaged": DatabaseDamagedError,
     "database-away": DatabaseAwayError,
     "store-away": StoreAwayError,
     "disk-full": DiskFullError,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,7 +17,7 @@ from millrace.client import Client
 from millrace.design import Design
 from millrace.errors import ConflictError, FailedError, UsageError
 from millrace.front import Front
-from millrace.module import ModuleFormat, export_module, is_module
+from millrace.module import ModuleFormat, check_form, export_module, is_module
 from millrace.progress import Progress
 from millrace.states import ENDED
 from millrace.table import Table
@@ -38,10 +39,17 @@ class Exploration:
 
     @property
     def id(self) -> str:
+        """The service's, like exp_01m84jyz17w77yc5sn."""
         return self.reply.id
 
     @property
+    def name(self) -> str:
+        """What it is called; `edit` changes it."""
+        return self.reply.name
+
+    @property
     def state(self) -> str:
+        """How it stood at the last answer, as in `wire.Exploration`."""
         return self.reply.state
 
     def refresh(self) -> Exploration:
@@ -63,6 +71,17 @@ class Exploration:
             bar.close()
         if self.refresh().state == "failed":
             raise FailedError(f"exploration {self.id} failed: {self.reply.error}")
+        return self
+
+    def edit(
+        self, *, name: str | Unset = UNSET, tags: Sequence[str] | Unset = UNSET, notes: str | Unset = UNSET
+    ) -> Exploration:
+        """Set what is given; `tags` replace all that it has.
+
+        Raises InvalidInputError for what can be no name, ConflictError for a taken one, ForbiddenError, UsageError.
+        """
+        changes = wire.ExplorationChange(name=name, tags=_tag_list(tags), notes=notes)
+        self.reply = self.client.change_exploration(self.id, changes)
         return self
 
     def cancel(self) -> Exploration:
@@ -95,9 +114,11 @@ class Exploration:
         """All designs as a pandas DataFrame; `attrs` has units and fidelities. Raises MissingExtraError."""
         return self.table().df()
 
-    def front(self) -> Front:
-        """The Pareto front by estimate, fastest first."""
-        return Front(self.client, self.table())
+    def front(self, **filters: Any) -> Front:
+        """The Pareto front by estimate, fastest first; with conditions as in `designs`, the front of the feasible
+        designs that meet them. Raises UsageError.
+        """
+        return Front(self.client, self.table(), **filters)
 
     def designs(self, **filters: Any) -> list[Design]:
         """Those that meet all conditions, in order of evaluation: `designs(feasible=True, lut__lt=0.4)`.
@@ -121,7 +142,9 @@ class Exploration:
     def __repr__(self) -> str:
         reply = self.reply
         found = f"{reply.evaluated}/{reply.budget} designs, front {reply.front_size}"
-        return f"<Exploration {self.id} of {reply.model.name} on {reply.platform}: {reply.state}, {found}>"
+        return (
+            f"<Exploration {reply.name} ({self.id}) of {reply.model.name} on {reply.platform}: {reply.state}, {found}>"
+        )
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(repr(self)[1:-1])}</p>{self.front()._repr_html_()}"  # pyright: ignore[reportPrivateUsage] # IPython's name
@@ -133,8 +156,11 @@ def explore(
     *,
     server: str | Client | None = None,
     key: str | None = None,
-    name: str | None = None,
+    model_name: str | None = None,
     form: ModuleFormat = "onnx",
+    name: str | Unset = UNSET,
+    tags: Sequence[str] | Unset = UNSET,
+    notes: str | Unset = UNSET,
     phase: str | Unset = UNSET,
     length: int | Unset = UNSET,
     precision: str | Unset = UNSET,
@@ -151,33 +177,86 @@ def explore(
     vitis: str | Unset = UNSET,
     board: str | Unset = UNSET,
     area_model: str | Unset = UNSET,
+    require_nodes: bool | Unset = UNSET,
 ) -> Exploration:
     """Start to explore `model`: a built-in or stored model's name, the path of a config.json, .onnx, .mlir or .pt2, or
     a PyTorch module with its `inputs`, which is exported as `form` first.
 
-    `server` is the address of a service or a `Client`, without it MILLRACE_SERVER or this machine's; `key` is for a new
-    client. `name` is what the service is to call a file. The others are those of `millrace.wire.NewExploration` and of
-    its workload; `builds` is like {"csynth": 8, "link": 2}. What is not given is as the service has it.
+    `form` is "onnx" or "pt2"; a service takes pt2 only where its operator allows it (MILLRACE_ALLOW_PT2). `server` is
+    the address of a service or a `Client`, without it MILLRACE_SERVER or this machine's; `key` is for a new client.
+    `model_name` is what the service is to call a file. The others are those of `wire.NewExploration` and of its
+    workload, `wire.NewWorkloadShape`: `phase` and `length` are not for a network from a file, which has its shapes;
+    `simulate` designs of the front are simulated and, for the error of the estimates, `calibration` others (4 where it
+    is not given); `name`, `tags` (a list) and `notes` are the exploration's, `builds` is like {"csynth": 8, "link": 2},
+    `require_nodes` refuses what no node would run. What is not given is as the service has it.
 
     Raises ProblemError for what the service refuses, UsageError for a file that there is not, MissingExtraError.
+    Warns of stages that wait because no node would run them.
     """
-    client = server if isinstance(server, Client) else Client(server, key=key)
+    client = _client(server, key)
     request: dict[str, Any] = {
         "workload": _chosen(wire.NewWorkloadShape, phase=phase, length=length, precision=precision, layers=layers),
         "builds": _chosen(wire.BuildBudget, **(builds or {})),
+        "tags": _tag_list(tags),
     }
     request |= {"platform": platform, "budget": budget, "seed": seed, "sampler": sampler, "priority": priority}
-    request |= {"simulate": simulate, "calibration": calibration, "verify": verify}
-    request |= {"vitis": vitis, "board": board, "area_model": area_model}
+    request |= {"simulate": simulate, "calibration": calibration, "verify": verify, "require_nodes": require_nodes}
+    request |= {"vitis": vitis, "board": board, "area_model": area_model, "name": name, "notes": notes}
     with TemporaryDirectory() as folder:
-        reference = _reference(client, _file_of(model, inputs, Path(folder), form), name)
-    return Exploration(client, client.start_exploration(wire.NewExploration(model=reference, **request), str(uuid4())))
+        reference = _reference(client, _file_of(model, inputs, Path(folder), form), model_name)
+    started = client.start_exploration(wire.NewExploration(model=reference, **request), str(uuid4()))
+    return _started(client, [started])[0]
+
+
+def explore_all(
+    requests: Sequence[wire.NewExploration | Mapping[str, Any]],
+    *,
+    server: str | Client | None = None,
+    key: str | None = None,
+) -> list[Exploration]:
+    """Start many explorations in one request: all of them or, where one is refused, none.
+
+    Each is a `wire.NewExploration` or a dictionary of its fields, {"model": "gpt2", "workload": {"length": 128},
+    "tags": ["paper"]}; `model` is the name of a model that the service has. The service runs them side by side:
+    `for exp in started: exp.wait()` ends when all have. `await AsyncClient.start_explorations(...)` does the same.
+    Raises ProblemError, UsageError. Warns as `explore`.
+    """
+    client = _client(server, key)
+    asked = [one if isinstance(one, wire.NewExploration) else _chosen(wire.NewExploration, **one) for one in requests]
+    replies = client.start_explorations(wire.NewExplorations(explorations=asked), str(uuid4()))
+    return _started(client, replies.explorations)
+
+
+def explorations(
+    *, tag: str | None = None, server: str | Client | None = None, key: str | None = None
+) -> list[Exploration]:
+    """All explorations of the service, newest first; with `tag` those that have it."""
+    client = _client(server, key)
+    return [Exploration(client, reply) for reply in client.explorations() if tag is None or tag in reply.tags]
 
 
 def find(id: str, *, server: str | Client | None = None, key: str | None = None) -> Exploration:
     """An exploration that was started before, by its id or the beginning of it, its name, or `latest`."""
-    client = server if isinstance(server, Client) else Client(server, key=key)
+    client = _client(server, key)
     return Exploration(client, client.exploration(id))
+
+
+def _client(server: str | Client | None, key: str | None) -> Client:
+    return server if isinstance(server, Client) else Client(server, key=key)
+
+
+def _started(client: Client, replies: Sequence[wire.Exploration]) -> list[Exploration]:
+    """What was started, with a warning (to whoever called the caller) for each stage that would wait."""
+    for text in dict.fromkeys(text for reply in replies for text in reply.warnings):
+        warnings.warn(text, stacklevel=3)
+    return [Exploration(client, reply) for reply in replies]
+
+
+def _tag_list(tags: Sequence[str] | Unset) -> list[str] | Unset:
+    """As they are sent. Raises UsageError for one text, which would be taken letter by letter."""
+    if isinstance(tags, str):
+        raise UsageError(f"tags is the text {tags!r}; give a list: tags=[{tags!r}]")
+    return UNSET if tags is UNSET else list(tags)
 
 
 def _chosen(kind: type[Any], **values: Any) -> Any:
@@ -188,7 +267,8 @@ def _chosen(kind: type[Any], **values: Any) -> Any:
 
 
 def _file_of(model: Any, inputs: tuple[Any, ...] | None, folder: Path, form: ModuleFormat) -> str | Path:
-    """A name, or the path of a file."""
+    """A name, or the path of a file. Raises UsageError for what is no form."""
+    check_form(form)
     if is_module(model):
         if inputs is None:
             raise UsageError("name the module's inputs: explore(module, (x,))")

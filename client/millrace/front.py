@@ -7,24 +7,22 @@ from typing import TYPE_CHECKING, Any, overload
 
 from millrace.client import Client
 from millrace.design import Design
-from millrace.drawing import html_table, scatter_svg
+from millrace.drawing import Mark, html_table, scatter_svg
 from millrace.extras import load
-from millrace.table import Table
+from millrace.table import Table, X, Y
 
 if TYPE_CHECKING:
     import pandas
 
-X, Y = "latency_us", "energy_uj"
 _SHOWN = ("id", X, "latency_us_simulate", Y, "lut", "ff", "dsp", "bram36", "uram", "csim")
 
 
 class Front(Sequence[Design]):
     """Designs of the front by estimate, fastest first. A notebook shows them as a picture and a table."""
 
-    def __init__(self, client: Client, table: Table) -> None:
-        latency = table[X]
+    def __init__(self, client: Client, table: Table, **filters: Any) -> None:
         self._table = table
-        self._places = sorted(table.where(on_front=True), key=lambda place: (latency[place] is None, latency[place]))
+        self._places = table.front(**filters)
         self._designs = [Design(client, table.row(place)) for place in self._places]
 
     def __len__(self) -> int:
@@ -41,14 +39,15 @@ class Front(Sequence[Design]):
         return self._designs[index]
 
     def df(self) -> pandas.DataFrame:
-        """Raises MissingExtraError without pandas."""
+        """The designs as a pandas DataFrame, as `Table.df`. Raises MissingExtraError without pandas."""
         return self._table.df(self._places)
 
     def svg(self) -> str:
         """The front on the cloud of the other feasible designs, as the text of an SVG file."""
-        cloud = [(a, b) for a, b in self._points(self._table.where(feasible=True, on_front=False))]
+        on_front = set(self._places)
+        cloud = self._points([place for place in self._table.where(feasible=True) if place not in on_front])
         ids = self._table["id"]
-        front = [(a, b, ids[place]) for place in self._places for a, b in self._points([place])]
+        front = [Mark(a, b, ids[place]) for place in self._places for a, b in self._points([place])]
         return scatter_svg(cloud, front, "latency, us (estimate)", "energy, uJ (estimate)")
 
     def plot(self, ax: Any = None) -> Any:

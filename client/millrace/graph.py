@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from math import prod
 from typing import TYPE_CHECKING
 
-from millrace.drawing import graph_svg
+from millrace.drawing import Arrow, Box, graph_svg
 from millrace.encoding import UnreadableError, parse, read
 from millrace.errors import OtherVersionError
 from millrace.extras import data_frame
@@ -81,10 +81,12 @@ class Graph:
 
     def svg(self) -> str:
         """The picture, as the text of an SVG file."""
-        boxes = [(t.name, t.kind, f"{t.name}: {t.kind}, kernel {t.kernel}, {t.trips} x II {t.ii}") for t in self.tasks]
+        boxes = [
+            Box(t.name, t.kind, t.kernel, f"{t.name}\n{t.kind}, kernel {t.kernel}, {t.trips} x II {t.ii}")
+            for t in self.tasks
+        ]
         arrows = [
-            (s.source, s.target, f"{s.name}: {s.tokens} tokens of {s.width} bits, depth {s.depth}")
-            for s in self.streams
+            Arrow(s.source, s.target, s.width, f"{s.source} to {s.target}\n{s.name}: {_facts(s)}") for s in self.streams
         ]
         return graph_svg(boxes, arrows)
 
@@ -102,6 +104,10 @@ def read_graph(dataflow: bytes) -> Graph:
         Task(t.name, t.kind, t.kernel, t.op, prod(t.timing.trips), t.timing.ii, t.timing.depth) for t in found.tasks
     )
     return Graph(tasks, tuple(found.streams))
+
+
+def _facts(stream: Stream) -> str:
+    return f"{stream.tokens} tokens of {stream.width} bits, depth {stream.depth}"
 
 
 def _frame(kind: type[Task | Stream], rows: tuple[Task | Stream, ...]) -> pandas.DataFrame:

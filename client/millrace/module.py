@@ -5,12 +5,18 @@ from __future__ import annotations
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from millrace.errors import MissingExtraError, UsageError
 from millrace.extras import load
 
 ModuleFormat = Literal["onnx", "pt2"]
+
+
+def check_form(form: str) -> None:
+    """Raises UsageError for what a module can not be exported as."""
+    if form not in get_args(ModuleFormat):
+        raise UsageError(f"form is {form!r}; a module is exported as {' or '.join(get_args(ModuleFormat))}")
 
 
 def is_module(value: object) -> bool:

@@ -66,6 +66,7 @@ class Download:
 
 
 def health() -> Call[wire.Health]:
+    """How the service is, and of which version."""
     return Call("GET", "/health", wire.Health)
 
 
@@ -75,11 +76,13 @@ def me() -> Call[wire.Me]:
 
 
 def platforms() -> Listing[wire.Platform]:
+    """The boards that can be explored for."""
     return Listing("/platforms", wire.Platform)
 
 
-def models() -> Listing[wire.Model]:
-    return Listing("/models", wire.Model)
+def models(archived: bool = False) -> Listing[wire.Model]:
+    """Built-in and stored ones; with `archived` those too that lists leave out."""
+    return Listing("/models", wire.Model, _archived(archived))
 
 
 def model(model: str) -> Call[wire.Model]:
@@ -93,9 +96,24 @@ def add_model(path: Path, name: str) -> Call[wire.Model]:
     return Call("POST", "/models", wire.Model, upload=Upload(path, kind, {"name": name}))
 
 
-def explorations() -> Listing[wire.Exploration]:
-    """Newest first."""
-    return Listing("/explorations", wire.Exploration)
+def change_model(model: str, changes: wire.ModelChange) -> Call[wire.Model]:
+    """Archive a model, or list it again."""
+    return Call("PATCH", f"/models/{_part(model)}", wire.Model, body=changes)
+
+
+def model_deletion(model: str) -> Call[wire.Deletion]:
+    """What would be deleted with a model, and what still needs it."""
+    return Call("GET", f"/models/{_part(model)}/deletion", wire.Deletion)
+
+
+def delete_model(model: str) -> Call[None]:
+    """Delete a model that nothing needs."""
+    return Call("DELETE", f"/models/{_part(model)}", type(None))
+
+
+def explorations(archived: bool = False) -> Listing[wire.Exploration]:
+    """Newest first; with `archived` those too that lists leave out."""
+    return Listing("/explorations", wire.Exploration, _archived(archived))
 
 
 def exploration(exploration: str) -> Call[wire.Exploration]:
@@ -114,12 +132,17 @@ def start_explorations(request: wire.NewExplorations, key: str) -> Call[wire.Sta
 
 
 def change_exploration(exploration: str, changes: wire.ExplorationChange) -> Call[wire.Exploration]:
-    """Set what is given of name, tags and notes."""
+    """Set what is given of name, tags and notes, archive or pin it."""
     return Call("PATCH", f"/explorations/{_part(exploration)}", wire.Exploration, body=changes)
 
 
+def exploration_deletion(exploration: str) -> Call[wire.Deletion]:
+    """What would be deleted with an exploration, and what still needs it."""
+    return Call("GET", f"/explorations/{_part(exploration)}/deletion", wire.Deletion)
+
+
 def delete_exploration(exploration: str) -> Call[None]:
-    """Delete an exploration that has ended, with its designs, builds and events."""
+    """Delete an exploration that nothing needs, with its designs, builds and events."""
     return Call("DELETE", f"/explorations/{_part(exploration)}", type(None))
 
 
@@ -159,6 +182,7 @@ def table_file(exploration: str, form: str) -> Call[bytes]:
 
 
 def scatter(exploration: str) -> Call[wire.Scatter]:
+    """Objectives and states of all designs, by column."""
     return Call("GET", f"/explorations/{_part(exploration)}/scatter", wire.Scatter)
 
 
@@ -170,8 +194,18 @@ def design(design: str) -> Call[wire.Design]:
 
 
 def change_design(design: str, changes: wire.DesignChange) -> Call[wire.Design]:
-    """Set what is given of tags and notes."""
+    """Set what is given of tags and notes, archive or pin it."""
     return Call("PATCH", f"/designs/{_part(design)}", wire.Design, body=changes)
+
+
+def design_deletion(design: str) -> Call[wire.Deletion]:
+    """What would be deleted with a design, and what still needs it."""
+    return Call("GET", f"/designs/{_part(design)}/deletion", wire.Deletion)
+
+
+def delete_design(design: str) -> Call[None]:
+    """Delete a design that nothing needs, with its builds and files."""
+    return Call("DELETE", f"/designs/{_part(design)}", type(None))
 
 
 def start_build(design: str, request: wire.NewBuild) -> Call[wire.Build]:
@@ -205,10 +239,12 @@ def build(build: str) -> Call[wire.Build]:
 
 
 def retry_build(build: str) -> Call[wire.Build]:
+    """Run a build again that failed or was cancelled."""
     return Call("POST", f"/builds/{_part(build)}/retry", wire.Build)
 
 
 def cancel_build(build: str) -> Call[wire.Build]:
+    """Stop a build."""
     return Call("POST", f"/builds/{_part(build)}/cancel", wire.Build)
 
 
@@ -228,6 +264,7 @@ def log_events(build: str) -> Following:
 
 
 def farm() -> Call[wire.Farm]:
+    """Nodes, queues and licences at a glance."""
     return Call("GET", "/farm", wire.Farm)
 
 
@@ -237,6 +274,7 @@ def set_node_state(node: str, state: str) -> Call[wire.Node]:
 
 
 def forget_node(node: str) -> Call[None]:
+    """Take a node that is gone off the list."""
     return Call("DELETE", f"/farm/nodes/{_part(node)}", type(None))
 
 
@@ -245,7 +283,18 @@ def put_licence(feature: str, tokens: int) -> Call[wire.Licence]:
     return Call("PUT", f"/farm/licences/{_part(feature)}", wire.Licence, body={"tokens": tokens})
 
 
+def retention() -> Call[wire.Retention]:
+    """After how many days things expire."""
+    return Call("GET", "/farm/retention", wire.Retention)
+
+
+def change_retention(changes: wire.RetentionChange) -> Call[wire.Retention]:
+    """Say after how many days things expire."""
+    return Call("PATCH", "/farm/retention", wire.Retention, body=changes)
+
+
 def keys() -> Listing[wire.ApiKey]:
+    """All API keys, without their texts."""
     return Listing("/keys", wire.ApiKey)
 
 
@@ -254,7 +303,13 @@ def add_key(request: wire.NewApiKey) -> Call[wire.MadeApiKey]:
     return Call("POST", "/keys", wire.MadeApiKey, body=request)
 
 
+def change_key(key: str, changes: wire.KeyChange) -> Call[wire.ApiKey]:
+    """Set all bounds of a key."""
+    return Call("PATCH", f"/keys/{_part(key)}", wire.ApiKey, body=changes)
+
+
 def revoke_key(key: str) -> Call[None]:
+    """Have a key open nothing any more."""
     return Call("DELETE", f"/keys/{_part(key)}", type(None))
 
 
@@ -269,6 +324,7 @@ def sweeps() -> Listing[wire.Sweep]:
 
 
 def sweep(sweep: str) -> Call[wire.Sweep]:
+    """By its id."""
     return Call("GET", f"/sweeps/{_part(sweep)}", wire.Sweep)
 
 
@@ -278,10 +334,12 @@ def add_sweep(request: wire.NewSweep, key: str) -> Call[wire.Sweep]:
 
 
 def change_sweep(sweep: str, changes: wire.SweepChange) -> Call[wire.Sweep]:
+    """Set what is given; a run that is under way goes on as it began."""
     return Call("PATCH", f"/sweeps/{_part(sweep)}", wire.Sweep, body=changes)
 
 
 def remove_sweep(sweep: str) -> Call[None]:
+    """Remove a sweep and its runs; their explorations stay."""
     return Call("DELETE", f"/sweeps/{_part(sweep)}", type(None))
 
 
@@ -296,14 +354,17 @@ def sweep_runs(sweep: str, limit: int) -> Listing[wire.SweepRunSummary]:
 
 
 def sweep_run(run: str) -> Call[wire.SweepRun]:
+    """One run, with its comparison."""
     return Call("GET", f"/sweep-runs/{_part(run)}", wire.SweepRun)
 
 
 def accept_run(run: str) -> Call[wire.SweepRun]:
+    """Take a regressed run as the baseline."""
     return Call("POST", f"/sweep-runs/{_part(run)}/accept", wire.SweepRun)
 
 
 def cancel_run(run: str) -> Call[wire.SweepRun]:
+    """Stop a run and its explorations."""
     return Call("POST", f"/sweep-runs/{_part(run)}/cancel", wire.SweepRun)
 
 
@@ -314,3 +375,7 @@ def _part(name: str) -> str:
 
 def _once(key: str) -> dict[str, str]:
     return {"Idempotency-Key": key}
+
+
+def _archived(archived: bool) -> dict[str, str]:
+    return {"archived": "true"} if archived else {}

@@ -74,7 +74,10 @@ class Session:
             return cast("T", None)
         if call.answer is bytes:
             return cast("T", reply.content)
-        return cast("T", reply.text) if call.answer is str else self._read(call.answer, reply.content)
+        if call.answer is str:
+            return cast("T", reply.text)
+        async with self._understood():
+            return read(call.answer, parse(reply.content))
 
     async def items(self, listing: Listing[T]) -> list[T]:
         """All items that are wanted, page by page."""
@@ -82,7 +85,8 @@ class Session:
         query = dict(listing.query)
         while True:
             page = await self.call(Call("GET", listing.path, _Page, query))
-            found += [self._as(listing.item, item) for item in page.items]
+            async with self._understood():
+                found += [read(listing.item, item) for item in page.items]
             if listing.limit is not None and len(found) >= listing.limit:
                 return found[: listing.limit]
             if not page.next_cursor or not page.items:
@@ -130,10 +134,8 @@ class Session:
             if answer.failed is not None:
                 raise problem_of(answer.failed)
             async for line in answer.lines():
-                try:
+                async with self._understood():
                     event = parser.take(line)
-                except UnreadableError as error:
-                    raise self._other_version(error) from error
                 if event is not None:
                     yield event
 
@@ -170,28 +172,32 @@ class Session:
         except httpx.TransportError as error:
             raise self._unavailable(error) from error
 
-    def _read(self, kind: type[T], content: bytes) -> T:
+    @asynccontextmanager
+    async def _understood(self) -> AsyncGenerator[None, None]:
+        """Raises OtherVersionError, which names both versions, for what is read inside and can not be."""
         try:
-            value = parse(content)
+            yield
         except UnreadableError as error:
-            raise self._other_version(error) from error
-        return self._as(kind, value)
+            raise errors.OtherVersionError(
+                f"the service at {self.address} is of another version ({await self._version()}) than this client "
+                f"({VERSION}): {error}. It serves the client that matches it at {self.address}/client/"
+            ) from error
 
-    def _as(self, kind: type[T], value: Any) -> T:
+    async def _version(self) -> str:
+        """What the service says of itself, as far as it can be understood. Two builds of one release can differ."""
         try:
-            return read(kind, value)
-        except UnreadableError as error:
-            raise self._other_version(error) from error
-
-    def _other_version(self, error: UnreadableError) -> errors.OtherVersionError:
-        return errors.OtherVersionError(
-            f"the service at {self.address} is of another version than this client, {VERSION}; use the same one for "
-            f"both, which {self.address}/client/ has ({error})"
-        )
+            reply = await self.connection.send(self.connection.build("GET", "/health", timeout=_TIMEOUT_S))
+        except httpx.TransportError:
+            return "which it does not say"
+        said = _members(reply.content).get("version")
+        if not isinstance(said, str):
+            return "which it does not say"
+        return f"another build of {said}" if said == VERSION else said[:40]
 
     def _unavailable(self, error: Exception) -> errors.ServiceUnavailableError:
         return errors.ServiceUnavailableError(
-            f"no Millrace service answers at {self.address} ({error}); start one with `millrace up`"
+            f"no Millrace service answers at {self.address} ({error}); start one with `millrace up`, or name the "
+            "address of one that runs: MILLRACE_SERVER in the environment, server= in Python"
         )
 
 

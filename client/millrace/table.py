@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,9 @@ from millrace.wire import DesignTable, TableColumn
 
 if TYPE_CHECKING:
     import pandas
+
+X, Y = "latency_us", "energy_uj"
+"""What the front is of, both to be small."""
 
 
 class Table:
@@ -31,6 +35,7 @@ class Table:
 
     @property
     def names(self) -> list[str]:
+        """Of all columns, in their order."""
         return list(self._columns)
 
     def row(self, place: int) -> dict[str, Any]:
@@ -39,7 +44,8 @@ class Table:
 
     def where(self, **filters: Any) -> list[int]:
         """Places of the designs that meet all conditions; see `millrace.filters`. Raises UsageError."""
-        return matching(self._columns, filters)
+        shares = {name for name, column in self.about.items() if column.kind == "share"}
+        return matching(self._columns, filters, shares)
 
     def best(self, by: str, **filters: Any) -> int | None:
         """The place of the design with the least `by` among those that meet all conditions, None where none does."""
@@ -47,13 +53,33 @@ class Table:
         known = [place for place in self.where(**filters) if values[place] is not None]
         return min(known, key=lambda place: values[place], default=None)
 
+    def front(self, **filters: Any) -> list[int]:
+        """Places of the Pareto front by estimate, fastest first: of all designs as the search has it, with conditions
+        of the feasible designs that meet them all. Raises UsageError.
+        """
+        latency, energy = self[X], self[Y]
+        if not filters:
+            return sorted(self.where(on_front=True), key=lambda place: (latency[place] is None, latency[place]))
+        found: list[int] = []
+        taken = [p for p in self.where(**{"feasible": True, **filters}) if None not in (latency[p], energy[p])]
+        for place in sorted(taken, key=lambda place: (latency[place], energy[place])):
+            if not found or energy[place] < energy[found[-1]]:
+                found.append(place)
+        return found
+
     def df(self, places: Iterable[int] | None = None) -> pandas.DataFrame:
         """A pandas DataFrame, of the designs at these places or of all. `attrs` has "units" and "fidelities" by column.
 
-        Raises MissingExtraError without pandas.
+        Lists and objects are JSON, as in the table's CSV: cells are hashable. Raises MissingExtraError without pandas.
         """
         chosen = range(len(self)) if places is None else list(places)
-        frame = data_frame({name: [values[at] for at in chosen] for name, values in self._columns.items()})
+        frame = data_frame({name: _plain([values[at] for at in chosen]) for name, values in self._columns.items()})
         frame.attrs["units"] = {name: column.unit for name, column in self.about.items()}
         frame.attrs["fidelities"] = {name: column.fidelity for name, column in self.about.items()}
         return frame
+
+
+def _plain(values: list[Any]) -> list[Any]:
+    """Lists and objects as JSON, and all of a column as text where one is."""
+    nested = any(isinstance(value, list | dict) for value in values)
+    return [None if value is None else json.dumps(value) for value in values] if nested else values

@@ -88,8 +88,8 @@ class Attempt:
     attempt: int
     """Number of the run, from 0; its log is at the build's `log_url` + "?attempt=" + this."""
 
-    failure: Literal["infeasible", "tool", "licence", "node", "timeout"]
-    """Why it failed: the design (infeasible), the tool, no licence, the node, or its time was up."""
+    failure: Literal["infeasible", "tool", "licence", "node", "timeout", "limit"]
+    """Why it failed: the design (infeasible), the tool, no licence, the node, its time was up, or another limit."""
 
     error: str
     """What was wrong, in words."""
@@ -200,8 +200,8 @@ class Build:
     verdict: dict[str, Any] | None
     """What the stage found out, by name; null before its end and for stages without one."""
 
-    failure: Literal["infeasible", "tool", "licence", "node", "timeout"] | None
-    """Why it failed: the design (infeasible), the tool, no licence, the node, or its time was up."""
+    failure: Literal["infeasible", "tool", "licence", "node", "timeout", "limit"] | None
+    """Why it failed: the design (infeasible), the tool, no licence, the node, its time was up, or another limit."""
 
     error: str | None
     """What was wrong, in words; null where nothing was."""
@@ -227,8 +227,8 @@ class Build:
 
 @dataclass(frozen=True, kw_only=True)
 class BuildBudget:
-    """How many designs go up to each of the stages that need Vitis or a board. A stage includes those it needs: at
-    most as many are linked as are synthesised.
+    """How many designs go up to each of the stages that need Vitis or a board. At most as many are linked as are
+    synthesised; a stage that is asked for without the one that it reads from implies as many of that.
     """
 
     csynth: int | Unset = UNSET
@@ -304,6 +304,35 @@ class CsimSummary:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Deletion:
+    """What would be deleted with something, and why it can not be now."""
+
+    id: str
+    """Identifier of what would be deleted."""
+
+    name: str
+    """What it is called."""
+
+    needed: list[str]
+    """What still needs it, in words: it can be deleted when nothing does."""
+
+    designs: int
+    """Designs that go with it, itself among them."""
+
+    builds: int
+    """Builds that go with it."""
+
+    events: int
+    """Events that go with it."""
+
+    files: int
+    """Different stored files that go with it, as nothing else names them; their bytes are given back by retention."""
+
+    bytes: int
+    """Bytes of these files."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Design:
     """A design with all that is known about it."""
 
@@ -346,6 +375,12 @@ class Design:
     notes: str
     """What people wrote about it, plain text."""
 
+    archived: bool
+    """Whether lists and pictures leave it out; its files do not expire then."""
+
+    pinned: bool
+    """Whether it is kept from deletion; its files do not expire then."""
+
     exploration_id: str
     """The exploration that found it."""
 
@@ -383,6 +418,12 @@ class DesignChange:
 
     notes: str | Unset | None = UNSET
     """What people write about it, plain text."""
+
+    archived: bool | Unset | None = UNSET
+    """Whether lists and pictures leave it out; its files do not expire then."""
+
+    pinned: bool | Unset | None = UNSET
+    """Whether it is kept from deletion; its files do not expire then."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -427,6 +468,12 @@ class DesignSummary:
 
     notes: str
     """What people wrote about it, plain text."""
+
+    archived: bool
+    """Whether lists and pictures leave it out; its files do not expire then."""
+
+    pinned: bool
+    """Whether it is kept from deletion; its files do not expire then."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -514,6 +561,12 @@ class Exploration:
     notes: str
     """What people wrote about it, plain text."""
 
+    archived: bool
+    """Whether lists leave it out; nothing of it expires then."""
+
+    pinned: bool
+    """Whether it is kept from deletion; nothing of it expires then."""
+
     model: ModelRef
     """The model that is explored."""
 
@@ -596,13 +649,14 @@ class Exploration:
     """Fastest, knee and least energy of the front so far; empty without one."""
 
     distinct: int | None = None
-    """How many of the designs that can be built differ in estimated latency or energy: at most so many are told apart
-    by the search; null in lists.
+    """How many different pairs of estimated latency and energy the designs have that can be built: the search tells so
+    many apart. At least so many different accelerators are among them, for two can have equal estimates; null in
+    lists.
     """
 
     warnings: list[str] = field(default_factory=list[str])
-    """Stages that it asks for and that no node of the farm would run now, with the reason; empty once it has ended,
-    and in lists.
+    """Stages that were added, as those that it asks for read from them, and stages that no node of the farm would run
+    now, with the reason; empty once it has ended, and in lists.
     """
 
     created_at: datetime
@@ -627,6 +681,12 @@ class ExplorationChange:
 
     notes: str | Unset | None = UNSET
     """What people write about it, plain text."""
+
+    archived: bool | Unset | None = UNSET
+    """Whether lists leave it out; nothing of it expires then."""
+
+    pinned: bool | Unset | None = UNSET
+    """Whether it is kept from deletion; nothing of it expires then."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -792,6 +852,14 @@ class Joining:
 
 
 @dataclass(frozen=True, kw_only=True)
+class KeyChange:
+    """What is to be different of a key."""
+
+    quotas: Quotas
+    """All its bounds from now on: one that is not given is none."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Licence:
     """A licence feature that builds take tokens of."""
 
@@ -937,8 +1005,22 @@ class Model:
     digest: str
     """SHA-256 of what it is."""
 
+    owner: str | None
+    """Name of the key that added it; null where nobody was asked for one, and for built-in ones."""
+
+    archived: bool
+    """Whether lists leave it out."""
+
     created_at: datetime
     """When it was added, UTC."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelChange:
+    """What is to be different of a model."""
+
+    archived: bool
+    """Whether lists leave it out; it can still be explored."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1159,8 +1241,8 @@ class NewWorkload:
 
 @dataclass(frozen=True, kw_only=True)
 class NewWorkloadShape:
-    """What of a model is to be run. A network from a file has its shapes in it: phase and length do not apply,
-    precision is f32 and layers 1.
+    """What of a model is to be run. A network from a file has its shapes in it: others than phase prefill, length 1,
+    precision f32 and layers 1 are refused.
     """
 
     phase: Literal["prefill", "decode"] | Unset = UNSET
@@ -1215,6 +1297,11 @@ class Node:
     running: int
     """Builds that it runs."""
 
+    disk: dict[str, Any]
+    """Bytes that it holds on its disk, by what they are for: scratch of builds that run, bundles (imported models),
+    store and cache (artifacts), models, database, logs, other. Empty until they were counted.
+    """
+
     version: str
     """Its version of Millrace."""
 
@@ -1250,8 +1337,8 @@ class Objective:
 @dataclass(frozen=True, kw_only=True)
 class Pick:
     """A design of the front to look at first. The knee is the design farthest below the chord between the ends of the
-    front, latency and energy in log scale over its extent; where none is below it, the one of the least product of
-    both. Simulated designs are ranked by simulated latency as soon as there are any, else all by estimate.
+    front, both in log scale over its extent; where none lies below it, with the least product of latency and
+    energy. Simulated designs are ranked by simulated latency as soon as there are any, else all by estimate.
     """
 
     kind: Literal["fastest", "knee", "least_energy"]
@@ -1327,7 +1414,18 @@ class Quotas:
     """Explorations that are not at their end, at most."""
 
     open_builds: int | Unset | None = UNSET
-    """Builds that are not at their end, at most."""
+    """Builds that are not at their end, at most: bounds those that are asked for, not those that explorations need."""
+
+    running_builds: int | Unset | None = UNSET
+    """Builds that run at once, at most: others wait for their end."""
+
+    designs: int | Unset | None = UNSET
+    """Designs, at most: those that are stored, and of explorations under way all that they may find."""
+
+    stored_bytes: int | Unset | None = UNSET
+    """Bytes of uploaded models and of files of builds, at most: where they are reached nothing is started. Each
+    content counts once, logs do not.
+    """
 
     upload_bytes: int | Unset | None = UNSET
     """Bytes of one upload, at most."""
@@ -1389,6 +1487,42 @@ class Regression:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Retention:
+    """After how many days things expire; null: never. Nothing does of an exploration that is under way, pinned,
+    archived, or one that a sweep compares with.
+    """
+
+    events: int | None
+    """Days after which events of an exploration that has ended go, but for how it ended."""
+
+    audit: int | None
+    """Days after which entries of the audit go."""
+
+    logs: int | None
+    """Days after which logs of builds that have ended go."""
+
+    files: int | None
+    """Days since a design was last built, or a file of it read, after which its files go; they can be made again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetentionChange:
+    """What is to expire after another time; only the fields that are given change, null is never."""
+
+    events: int | Unset | None = UNSET
+    """Days after which events of an exploration that has ended go, but for how it ended."""
+
+    audit: int | Unset | None = UNSET
+    """Days after which entries of the audit go."""
+
+    logs: int | Unset | None = UNSET
+    """Days after which logs of builds that have ended go."""
+
+    files: int | Unset | None = UNSET
+    """Days since a design was last built, or a file of it read, after which its files go; they can be made again."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Rung:
     """How a design stands at one stage of the ladder, by its newest build; null where it has none."""
 
@@ -1404,7 +1538,7 @@ class Rung:
     passed: bool | None = None
     """The verdict, of stages that have one."""
 
-    failure: Literal["infeasible", "tool", "licence", "node", "timeout"] | None = None
+    failure: Literal["infeasible", "tool", "licence", "node", "timeout", "limit"] | None = None
     """Why it failed: the design (infeasible), the tool, no licence, the node, or its time was up."""
 
     error: str | None = None
@@ -1569,11 +1703,19 @@ class Sweep:
     signed: bool
     """Whether the webhook's calls carry the HMAC of a secret."""
 
+    webhook_problem: str | None
+    """Why the webhook can not be called, and what to do; null where nothing is in the way."""
+
     owner: str | None
     """Name of the key that made it; null where nobody is asked for one."""
 
     last_run: SweepRunSummary | None
     """Its newest run; null before the first."""
+
+    warnings: list[str] = field(default_factory=list[str])
+    """Stages that its explorations ask for and that no node of the farm would run now, with the reason; empty in
+    lists.
+    """
 
     created_at: datetime
     """When it was made, UTC."""
@@ -1732,6 +1874,11 @@ class SweepRun:
 
     sweep: str
     """Name of the sweep."""
+
+    warnings: list[str] = field(default_factory=list[str])
+    """Stages that its explorations ask for and that no node of the farm would run now, with the reason; empty once it
+    has ended.
+    """
 
     tolerance: float | None
     """Relative differences up to it count as none; null before it was compared."""

@@ -1,12 +1,16 @@
 """The one order of tasks and streams, so that the search and the compiled IR give the same TaskGraph."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
+from compiler.errors import VerificationError
 from compiler.graph.task_graph import Stream, Task
 
 
 def order_tasks(tasks: Sequence[Task], streams: Sequence[Stream]) -> tuple[Task, ...]:
-    """Tasks so that every stream runs forward, kernel by kernel; ties keep names in order, so the result is unique."""
+    """Tasks so that every stream runs forward, kernel by kernel; ties keep names in order, so the result is unique.
+
+    Raises VerificationError where streams close a cycle, with its tasks.
+    """
     by_name = {t.name: t for t in tasks}
     waiting = {t.name: len(t.reads) for t in tasks}
     followers: dict[str, list[str]] = {t.name: [] for t in tasks}
@@ -23,7 +27,20 @@ def order_tasks(tasks: Sequence[Task], streams: Sequence[Stream]) -> tuple[Task,
                 if waiting[follower] == 0:
                     ready.append(follower)
 
-    return tuple(sorted(walk(), key=lambda t: t.kernel))
+    ordered = tuple(sorted(walk(), key=lambda t: t.kernel))
+    if left := {name for name, count in waiting.items() if count > 0}:
+        circle = " > ".join(_circle(left, streams))
+        raise VerificationError(f"tasks wait for one another in a cycle of streams, {circle}: none could ever start")
+    return ordered
+
+
+def _circle(left: Collection[str], streams: Sequence[Stream]) -> list[str]:
+    """Tasks along a cycle, the first one again at the end; each of `left` reads from another of them."""
+    source = {s.target: s.source for s in streams if s.source in left}
+    upstream = [min(left)]
+    while upstream.count(upstream[-1]) == 1:
+        upstream.append(source[upstream[-1]])
+    return upstream[upstream.index(upstream[-1]) :][::-1]
 
 
 def order_streams(tasks: Sequence[Task], streams: Sequence[Stream]) -> tuple[Stream, ...]:

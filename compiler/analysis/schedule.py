@@ -20,7 +20,17 @@ from typing import NamedTuple
 
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
 from compiler.graph.same import Same
-from compiler.graph.task_graph import Access, Gate, LoadTask, Span, StoreTask, Task, TaskGraph, TimingSpec
+from compiler.graph.task_graph import (
+    Access,
+    Gate,
+    LoadTask,
+    Span,
+    StoreTask,
+    Task,
+    TaskGraph,
+    TimingSpec,
+    iteration_of,
+)
 from compiler.platforms.platform import Platform
 
 # A knee is worth keeping where an even pace would be off by this share of the time between first and last token.
@@ -83,18 +93,6 @@ class _Ran(NamedTuple):
 _Stall = tuple[int, float]  # an iteration, and the cycle before which it can not run
 
 
-def iteration_of(timing: TimingSpec, access: Access, count: int) -> int:
-    """The iteration in which token number `count` (from 1) moves."""
-    gates = {g.loop: (g.low, g.high) for g in access.gates}
-    rest, iteration, stride = count - 1, 0, 1
-    for k in range(len(timing.trips) - 1, -1, -1):
-        low, high = gates.get(k, (0, timing.trips[k]))
-        rest, index = divmod(rest, high - low)
-        iteration += (low + index) * stride
-        stride *= timing.trips[k]
-    return iteration
-
-
 class _Run:
     """One task's run, from what arrives to what it pushes."""
 
@@ -113,7 +111,7 @@ class _Run:
         self.stalls += ((span.first, arrival.first), (span.last, arrival.last))
         if arrival.knee is not None:
             count, cycle = arrival.knee
-            self.stalls.append((iteration_of(self.timing, self.reads[number], count), cycle))
+            self.stalls.append((iteration_of(self.timing.trips, self.reads[number], count - 1), cycle))
 
     def replace(self, number: int, arrival: Arrival) -> None:
         """Another arrival of a stream that it reads, no earlier than the one before."""

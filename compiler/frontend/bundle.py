@@ -19,10 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import compiler
 from compiler.errors import InvalidInputError, ToolError, VerificationError
 from compiler.frontend.cached import locked
-from compiler.frontend.files import EXPECTED, GRAPH, LINALG, META, TENSORS, digest_of, weight_files
+from compiler.frontend.files import EXPECTED, GRAPH, LINALG, META, TENSORS, digest_of, sources_digest, weight_files
 from compiler.frontend.graph_json import graph_from_json
 from compiler.frontend.inputs.source import FileSource, Source, resolve_source, workload_of
 from compiler.frontend.models.config import ModelSource
@@ -54,9 +53,14 @@ class Bundle:
 
 
 def import_model(
-    model: str | Path | FileSource, workload: Workload, cache: Path, on_progress: Callable[[str], None] | None = None
+    model: str | Path | FileSource,
+    workload: Workload,
+    cache: Path,
+    on_progress: Callable[[str], None] | None = None,
+    scratch: Path | None = None,
 ) -> Bundle:
-    """The bundle of `workload` for a built-in model or a file, from `cache` if it is there, else made.
+    """The bundle of `workload` for a built-in model or a file, from `cache` if it is there, else made, in the folder
+    `scratch` if that is on the same file system.
 
     `model`: see `resolve_source`; a FileSource is taken as allowed. A network from a file has one workload, see
     `workload_of`. Safe when several processes do it at once. Raises InvalidInputError for what the caller must change,
@@ -72,9 +76,9 @@ def import_model(
         with locked(cache / f".{key}.lock"):
             directory = cache / key
             if not _is_whole(directory):
-                _make(source, workload, directory, on_progress)
+                _make(source, workload, directory, on_progress, _building(directory, scratch))
     except OSError as error:
-        raise ToolError(f"cannot write to the cache {cache}: {error}; free space or choose another folder") from error
+        raise ToolError(f"cannot write to the cache: {error.strerror}; free space or choose another folder") from error
     return load_bundle(directory)
 
 
@@ -109,12 +113,7 @@ def _content_of(source: Source) -> dict[str, object]:
 
 def frontend_version() -> str:
     """Digest of the front end's sources: a changed importer never serves an old bundle."""
-    root = Path(compiler.__path__[0])
-    digest = blake2b(digest_size=8)
-    for pattern in _SOURCES:
-        for path in sorted(root.glob(pattern)):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return sources_digest(_SOURCES)
 
 
 def _check_fits(source: ModelSource, workload: Workload) -> None:
@@ -130,9 +129,17 @@ def _check_fits(source: ModelSource, workload: Workload) -> None:
         )
 
 
-def _make(source: Source, workload: Workload, directory: Path, on_progress: Callable[[str], None] | None) -> None:
-    """Build beside the final place and rename: what lies at `directory` is always whole. Called under the lock."""
-    building = directory.with_name(f".{directory.name}.building")
+def _building(directory: Path, scratch: Path | None) -> Path:
+    """Where the bundle is made: a folder from which it can be renamed."""
+    if scratch is not None and scratch.stat().st_dev == directory.parent.stat().st_dev:
+        return scratch / directory.name
+    return directory.with_name(f".{directory.name}.building")
+
+
+def _make(
+    source: Source, workload: Workload, directory: Path, on_progress: Callable[[str], None] | None, building: Path
+) -> None:
+    """Build elsewhere and rename: what lies at `directory` is always whole. Called under the lock."""
     for leftover in (building, directory):
         shutil.rmtree(leftover, ignore_errors=True)
     building.mkdir()

@@ -1,4 +1,4 @@
-"""Folders that are made once, however many processes want them at the same time."""
+"""Folders that are made once, however many processes want them at the same time; each has the time of its last use."""
 
 import fcntl
 import os
@@ -20,6 +20,7 @@ def make_once(cache: Path, key: str, make: Callable[[Path], None]) -> Path:
         cache.mkdir(parents=True, exist_ok=True)
         with locked(cache / f".{key}.lock"):
             if final.is_dir():
+                os.utime(final)
                 return final
             shutil.rmtree(building, ignore_errors=True)
             building.mkdir()
@@ -29,8 +30,20 @@ def make_once(cache: Path, key: str, make: Callable[[Path], None]) -> Path:
             finally:
                 shutil.rmtree(building, ignore_errors=True)
     except OSError as error:
-        raise ToolError(f"cannot write to the cache {cache}: {error}; free space or choose another folder") from error
+        raise ToolError(f"cannot write to the cache: {error.strerror}; free space or choose another folder") from error
     return final
+
+
+def drop_unused(cache: Path, key: str, since: float) -> bool:
+    """Remove the folder unless it was used after `since`, in seconds of the epoch; whether it is gone by that."""
+    final, going = cache / key, cache / f".{key}.building"
+    with locked(cache / f".{key}.lock"):
+        if not final.is_dir() or final.stat().st_mtime > since:
+            return False
+        shutil.rmtree(going, ignore_errors=True)
+        final.rename(going)  # at once: what lies there is always whole
+        shutil.rmtree(going, ignore_errors=True)
+    return True
 
 
 @contextmanager

@@ -65,7 +65,7 @@ def _check_space(directory: Path, arrays: list[NDArray[Any]]) -> None:
     needed = sum(array.nbytes for array in arrays) + _SPARE_BYTES
     free = shutil.disk_usage(directory).free
     if free < needed:
-        raise OSError(f"{directory} needs {needed >> 20} MiB and has {free >> 20} MiB free")
+        raise OSError(f"it needs {needed >> 20} MiB and {free >> 20} MiB are free")
 
 
 def _save(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:

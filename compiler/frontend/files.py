@@ -1,10 +1,12 @@
 """Names of the files of a bundle, their digests, and the files of a checkpoint."""
 
 import json
+from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import cast
 
+import compiler
 from compiler.errors import InvalidInputError
 
 GRAPH = "graph.json"
@@ -23,6 +25,16 @@ def digest_of(path: Path) -> str:
     with path.open("rb") as file:
         while block := file.read(1 << 20):
             digest.update(block)
+    return digest.hexdigest()
+
+
+def sources_digest(patterns: Sequence[str]) -> str:
+    """BLAKE2b-64 of the files of this package that the patterns name, in hex."""
+    root = Path(compiler.__path__[0])
+    digest = blake2b(digest_size=8)
+    for pattern in patterns:
+        for path in sorted(p for p in root.glob(pattern) if p.is_file()):
+            digest.update(path.read_bytes())
     return digest.hexdigest()
 
 

@@ -12,14 +12,16 @@ from threading import Timer
 from typing import IO, Any
 
 import compiler
-from compiler.errors import ToolError
+from compiler.errors import ImporterCrashError, ToolError
 from compiler.frontend.inputs.source import Source, source_to_json
 from compiler.frontend.network_request import NetworkRequest
+from compiler.frontend.plain_text import plain
 from compiler.frontend.worker import ERRORS
 from compiler.options import Workload
 
 TIMEOUT_SECONDS = 1800.0
 _TAIL_BYTES = 4000
+_CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
 _KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "OMP_NUM_THREADS")
 
 
@@ -32,8 +34,9 @@ def run_worker(
 ) -> None:
     """Fill `directory` with the files of a workload's bundle, or of a network's export.
 
-    Raises what the worker raised, or ToolError with the end of its log where it crashed or took longer than `timeout`
-    seconds. The worker's whole process group is killed on every way out.
+    Raises what the worker raised, ImporterCrashError where it crashed, ToolError where it was killed or took longer
+    than `timeout` seconds. The end of its log goes to `on_progress`. The worker's whole process group is killed on
+    every way out.
     """
     request = {
         "source": source_to_json(source),
@@ -61,12 +64,15 @@ def run_worker(
             timer.cancel()
             _kill(process)
             process.wait()
+        if status and on_progress is not None:
+            for line in _tail(log).splitlines():
+                on_progress(f"importer: {plain(line, (directory, Path(scratch)))}")
         if error is not None:
             raise ERRORS[error["error"]](error["message"])
         if timed_out:
             raise ToolError(f"importing {source.name} took longer than {timeout:g} s; use fewer layers")
         if status:
-            raise ToolError(f"importing {source.name} failed ({_ending(status)}); its log ends:\n{_tail(log)}")
+            raise _failure(status, source.name)
 
 
 def _converse(
@@ -120,8 +126,18 @@ def _kill(process: "subprocess.Popen[str]") -> None:
         return  # it and its children are gone
 
 
-def _ending(status: int) -> str:
-    return f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+def _failure(status: int, name: str) -> ToolError:
+    """What the end of a worker that reported nothing says of the network."""
+    if -status in _CRASHES:
+        return ImporterCrashError(
+            f"the importer crashed on {name} ({signal.Signals(-status).name}): it is damaged, or nests deeper than the "
+            "reader's stack; export it again or flatter, and report it if that does not help"
+        )
+    how = f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+    return ToolError(
+        f"importing {name} was ended ({how}), by its limit of memory or time or by an operator; use fewer layers, or "
+        "run it again"
+    )
 
 
 def _tail(log: IO[bytes]) -> str:

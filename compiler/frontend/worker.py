@@ -11,25 +11,29 @@ import os
 import resource
 import signal
 import sys
+import traceback
 import warnings
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any, TextIO
 
-from compiler.errors import InvalidInputError, MillraceError, ToolError, UnsupportedError
+from compiler.errors import ImporterCrashError, InvalidInputError, MillraceError, ToolError, UnsupportedError
 from compiler.frontend.confine import confine
 from compiler.frontend.files import weight_files
 from compiler.frontend.inputs.source import FileSource, Source, source_from_json
 from compiler.frontend.models.config import ModelSource
 from compiler.frontend.network_request import NetworkRequest
+from compiler.frontend.plain_text import plain
+from compiler.frontend.scan.scan import scan
+from compiler.machine import find_machine
 from compiler.options import Workload
 
-# Below what the machine has, else an upload that grows takes the other processes' memory before its limit ends it; but
-# enough for the libraries, which reserve more addresses than they use.
-MEMORY_BYTES = min(32 << 30, max(8 << 30, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * 3 // 4))
+# Below what there is, else an upload that grows takes the other processes' memory before its limit ends it; but enough
+# for the libraries, which reserve more addresses than they use.
+MEMORY_BYTES = min(32 << 30, max(8 << 30, find_machine().memory_bytes))
 FILE_BYTES = 16 << 30
 ERRORS: dict[str, type[MillraceError]] = {
-    e.__name__: e for e in (MillraceError, InvalidInputError, UnsupportedError, ToolError)
+    e.__name__: e for e in (MillraceError, InvalidInputError, UnsupportedError, ToolError, ImporterCrashError)
 }
 _PR_SET_PDEATHSIG = 1
 
@@ -40,25 +44,38 @@ def main() -> int:
     reply = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what libraries print goes to the log, not between our lines
     _limit(request["cpu_seconds"])
+    source = source_from_json(request["source"])
     try:
-        _convert(request, reply)
-    except MillraceError as error:
-        kind = type(error).__name__ if type(error).__name__ in ERRORS else "MillraceError"
-        print(json.dumps({"error": kind, "message": str(error)}), file=reply)
+        _convert(request, source, reply)
+    except Exception as error:  # noqa: BLE001  # libraries raise anything for an upload
+        traceback.print_exc()
+        kind, message = _explained(error, source.name)
+        folders = (Path(request["directory"]), *(file.parent for file in _files_of(source)))
+        print(json.dumps({"error": kind, "message": plain(message, folders)}), file=reply)
         return 1
-    except (MemoryError, RuntimeError) as error:
-        if isinstance(error, RuntimeError) and "allocate memory" not in str(error):
-            raise
-        return _fail(reply, "the import ran out of memory; use fewer layers or a shorter length")
-    except OSError as error:
-        return _fail(reply, f"cannot write the bundle: {error}; free space in the cache directory and run it again")
     return 0
 
 
-def _convert(request: dict[str, Any], reply: TextIO) -> None:
+def _explained(error: Exception, name: str) -> tuple[str, str]:
+    """Which of ERRORS it is, and what a person can do."""
+    if isinstance(error, MillraceError):
+        return type(error).__name__ if type(error).__name__ in ERRORS else "MillraceError", str(error)
+    if isinstance(error, MemoryError) or "allocate memory" in str(error):
+        return "ToolError", "the import ran out of memory; use fewer layers or a shorter length"
+    if isinstance(error, RecursionError):
+        return "UnsupportedError", f"{name} nests too deep, or is one chain of too many steps; export it flatter"
+    if isinstance(error, OSError):
+        why = error.strerror or error
+        return "ToolError", f"cannot write the bundle: {why}; free space in the cache directory and run it again"
+    return "ImporterCrashError", (
+        f"the importer has no answer to {name} ({type(error).__name__}: {str(error)[:200]}); it is damaged, or holds "
+        "what nobody tried yet: export it again, and report it if that does not help"
+    )
+
+
+def _convert(request: dict[str, Any], source: Source, reply: TextIO) -> None:
     warnings.filterwarnings("ignore")  # torch warns of its own deprecations at every export
     directory = Path(request["directory"])
-    source = source_from_json(request["source"])
     walls = confine((directory, Path(gettempdir())), _files_of(source))
     print("confined by", ", ".join(walls), file=sys.stderr)
     if isinstance(source, FileSource) and source.format == "pt2" and "seccomp" not in walls:
@@ -66,6 +83,10 @@ def _convert(request: dict[str, Any], reply: TextIO) -> None:
 
     def say(text: str) -> None:
         print(json.dumps({"progress": text}), file=reply)
+
+    if isinstance(source, FileSource):
+        with source.path.open("rb") as file:
+            scan(file.fileno(), source.format, f"{source.name}.{source.format}")
 
     # These import torch: only after the limits.
     if "network" in request and isinstance(source, ModelSource):
@@ -83,11 +104,6 @@ def _files_of(source: Source) -> tuple[Path, ...]:
     if isinstance(source, FileSource):
         return (source.path,)
     return () if source.weights is None else (source.weights, *weight_files(source.weights))
-
-
-def _fail(reply: TextIO, message: str) -> int:
-    print(json.dumps({"error": "ToolError", "message": message}), file=reply)
-    return 1
 
 
 def _limit(cpu_seconds: int) -> None:

@@ -5,6 +5,7 @@ process: a pipelined perfect loop nest that reads and writes tokens in some of i
 stream is a FIFO with one writer and one reader.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from math import prod
@@ -37,6 +38,18 @@ class Access(NamedTuple):
 
     stream: str
     gates: tuple[Gate, ...] = ()
+
+
+def iteration_of(trips: Sequence[int], access: Access, token: int) -> int:
+    """The iteration of a nest of `trips`, outermost first, in which the access moves token number `token` (from 0)."""
+    gates = {g.loop: (g.low, g.high) for g in access.gates}
+    iteration, stride = 0, 1
+    for k in range(len(trips) - 1, -1, -1):
+        low, high = gates.get(k, (0, trips[k]))
+        token, index = divmod(token, high - low)
+        iteration += (low + index) * stride
+        stride *= trips[k]
+    return iteration
 
 
 class Span(NamedTuple):

@@ -4,7 +4,6 @@ import contextlib
 import fcntl
 import os
 import socket
-import tempfile
 import time
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
@@ -81,7 +80,7 @@ def _reads(descriptor: int) -> str:
 
 def _file(bdf: str, folder: Path | None) -> Path:
     if folder is None:
-        folder = _SHARED if os.access(_SHARED, os.W_OK) else Path(tempfile.gettempdir())
+        folder = _SHARED if os.access(_SHARED, os.W_OK) else Path("/tmp")  # whatever temporary folder each user has
     return folder / f"millrace-{bdf.replace('/', '_')}.lock"
 
 

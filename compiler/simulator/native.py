@@ -6,30 +6,35 @@ import platform
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from compiler.errors import ToolError
 from compiler.simulator.csim.process import Limits, run_process
 
+_BUILT = "_build"
 _BUILD_SECONDS = 300
+_OLD_SECONDS = 86_400  # after which nobody links what another compiler, or another release, has made
+_SHARED = Path("/tmp")  # not the temporary folder of this process, which may end with it
 
 
 def built(source: Path, product: str, flags: Sequence[str], compiler: str = "g++") -> Path:
-    """`product` (core.so, runtime.o) of `source` and the files beside it, made by `compiler` with `flags`.
+    """`product` (core.so, runtime.o) of `source` and the files beside and below it, made by `compiler` with `flags`.
 
     It is made again when one of those changes. Raises ToolError where there is no compiler, and with what it says.
     """
     digest = hashlib.sha256(" ".join((compiler, *flags, platform.machine())).encode())
-    for file in sorted(path for path in source.parent.iterdir() if path.is_file()):
+    for file in sorted(path for path in source.parent.rglob("*") if path.is_file() and path.parent.name != _BUILT):
         digest.update(file.read_bytes())
     stem, suffix = product.split(".")
     name = f"{stem}-{digest.hexdigest()[:16]}.{suffix}"
     command = [compiler, *flags, str(source), "-o"]
-    beside = source.parents[1] / "_build"
+    beside = source.parents[1] / _BUILT
     if (beside / name).exists():  # whoever made it: it is trusted as the sources beside it are
         return beside / name
-    for folder in (beside, Path(tempfile.gettempdir()) / f"millrace-{os.getuid()}"):
+    for folder in (beside, _SHARED / f"millrace-{os.getuid()}"):
         if _is_ours(folder):
             made = folder / name
             return made if made.exists() else _compiled_into(made, command, f"{stem}-*.{suffix}")
@@ -59,15 +64,16 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _compiled_into(target: Path, command: Sequence[str], earlier: str) -> Path:
-    """The file whole or not at all, whoever else compiles it; those of earlier sources go."""
+    """The file whole or not at all, whoever else compiles it; those of earlier sources go when nobody links them."""
     scratch = Path(tempfile.mkdtemp(dir=target.parent))
     try:
         _compile(command, scratch / target.name).replace(target)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     for old in target.parent.glob(earlier):
-        if old != target:
-            old.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):  # somebody else was faster
+            if old != target and time.time() - old.stat().st_mtime > _OLD_SECONDS:
+                old.unlink()
     return target
 
 

@@ -12,7 +12,7 @@ from compiler.errors import VerificationError
 from compiler.platforms.memories import Memories
 from compiler.simulator.timing.core import Plan
 from compiler.simulator.timing.network import Outcome
-from compiler.simulator.timing.waits import cycle_of, waits_of
+from compiler.simulator.timing.waits import causes_of, waits_of
 from compiler.sizing.steps import free_depth, price
 
 
@@ -31,13 +31,13 @@ def deadlock_free(
     plans = planned or {}
 
     def grow(outcome: Outcome, depths: Mapping[str, int]) -> dict[str, int]:
-        cycle = cycle_of(waits_of(plan.network, outcome, depths))
-        full = [wait.fifo for wait in cycle if wait.because == "full" and wait.fifo in depths]
+        causes = causes_of(waits_of(plan.network, outcome, depths))
+        full = [wait.fifo for wait in causes if wait.because == "full" and wait.fifo in depths]
         deeper = {fifo: free_depth(width[fifo], depths[fifo] + 1, memories) for fifo in full}
         prices = {fifo: [price(width[fifo], d[fifo], memories) for d in (deeper, depths)] for fifo in full}
         added = {fifo: more - less for fifo, (more, less) in prices.items()}
         if not full:
-            ended = ", ".join(wait.task for wait in cycle)
+            ended = ", ".join(wait.task for wait in causes)
             raise VerificationError(f"the kernel deadlocks with FIFOs of any depth: {ended} wait for one another")
         cheapest = min(full, key=lambda fifo: (depths[fifo] >= plans.get(fifo, 0), added[fifo], fifo))
         return {cheapest: deeper[cheapest]}

@@ -142,8 +142,7 @@ def one_at_a_time(network: Network) -> Network:
     what is inside, so they stay as they are.
     """
     processes = (
-        p if p.style == "stp" else replace(p, latency=2, ii=1, per=1, restarts=0, gap=0, drains=True)
-        for p in network.processes
+        p if p.style == "stp" else replace(p, latency=2, ii=1, per=1, gap=0, drains=False) for p in network.processes
     )
     return replace(network, processes=tuple(processes))
 

@@ -31,7 +31,7 @@ def adopt(session: Session, build: Build, twin: Build) -> None:
     build.started_at, build.finished_at = twin.started_at, twin.finished_at
     build.adopted_from = twin.adopted_from or twin.id
     build.fair_tag, build.not_before, build.seconds = 0.0, None, None
-    build.lease_owner, build.lease_expires = None, None
+    build.lease_owner, build.lease_expires, build.expired_at = None, None, None
     session.flush()
     _copy_files(session, build, twin)
     if build.stage == "search":
@@ -50,11 +50,11 @@ def _ended_twin(session: Session, build: Build) -> Build | None:
     # A design whose stage was run again by other tools has lost the metrics of this key: prefer one that has them.
     has_metrics = select(Metric.id).where(Metric.design_id == Build.design_id, Metric.build_id == Build.id).exists()
     infeasible = and_(Build.state == "failed", Build.failure == "infeasible")
-    query = select(Build).where(Build.key == build.key, Build.id != build.id)
+    query = select(Build).where(Build.key == build.key, Build.id != build.id, Build.expired_at.is_(None))
     query = query.where(or_(Build.state == "done", infeasible))
-    return session.scalars(
-        query.order_by(Build.state, has_metrics.desc(), Build.finished_at.desc(), Build.id.desc()).limit(1)
-    ).first()
+    newest = query.order_by(Build.state, has_metrics.desc(), Build.finished_at.desc(), Build.id.desc()).limit(1)
+    # Locked: what it names must not expire, nor be deleted, before this transaction names it too.
+    return session.scalars(newest.with_for_update(read=True, of=Build)).first()
 
 
 def _copy_files(session: Session, build: Build, twin: Build) -> None:

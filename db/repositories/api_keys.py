@@ -62,6 +62,14 @@ def revoke(session: Session, key: str) -> ApiKey:
     return found
 
 
+def set_quotas(session: Session, key: str, quotas: dict[str, Any]) -> ApiKey:
+    """Make these all bounds of the key with this id or name. Raises NotFoundError."""
+    found = find(session, key)
+    found.quotas = quotas
+    session.flush()
+    return found
+
+
 def is_stale(key: ApiKey) -> bool:
     """Whether `touch` would write: last use is kept to the minute."""
     return key.last_used_at is None or key.last_used_at < utcnow() - _TOUCH

@@ -1,4 +1,4 @@
-"""Who changed what, when and from where. Rows are only ever added."""
+"""Who changed what, when and from where. Rows are added, and expire; none is changed."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -16,7 +16,7 @@ from db.errors import NotFoundError
 from db.models import OPEN_STATES, Build, BuildState, Failure, Priority, Stage
 from db.repositories import adoption, attempts, ladder, turns
 from db.repositories._statements import insert_or_ignore
-from db.repositories.new_build import NewBuild
+from db.repositories.new_build import NewBuild, request_text
 from db.types import utcnow
 
 
@@ -65,21 +65,38 @@ def _place(session: Session, build: Build, priority: Priority | None = None) -> 
         ladder.give_up(session, build, before)
 
 
-def requeue(session: Session, build_id: str) -> bool:
-    """Put a failed or cancelled build where `ensure` would: in the queue, behind the build before, or at its end if a
-    twin has ended or the build before has no good end. False, and nothing happens, in another state.
+@dataclass(frozen=True, slots=True)
+class Asks:
+    """What a build asks of a node: GB, seconds."""
+
+    cpus: float
+    memory_gb: float
+    timeout_s: float | None
+
+
+def requeue(session: Session, build_id: str, asks: Asks | None = None) -> bool:
+    """Put a failed or cancelled build, or one of a design whose files have expired, where `ensure` would: in the queue,
+    behind the build before, or at its end if a twin has ended or the build before has no good end. It asks for `asks`,
+    or for what it asked before. False, and nothing happens, in another state.
     """
     build = session.get(Build, build_id, with_for_update=True, populate_existing=True)
-    if build is None or build.state not in ("failed", "cancelled"):
+    if build is None or not (build.state in ("failed", "cancelled") or _has_expired(build)):
         return False
     if build.failure is not None:
         attempts.remember(build, build.failure, build.error or "")
     build.state, build.failure, build.error, build.verdict = "blocked", None, None, None
     build.losses, build.attempt, build.not_before = 0, 0, None
-    build.finished_at, build.adopted_from = None, None
+    build.finished_at, build.adopted_from, build.expired_at = None, None, None
+    if asks is not None:
+        build.cpus, build.memory_gb, build.timeout_s = asks.cpus, asks.memory_gb, asks.timeout_s
+        build.request = request_text(build.licence, asks.cpus, asks.memory_gb)
     session.flush()
     _place(session, build)
     return True
+
+
+def _has_expired(build: Build) -> bool:
+    return build.state == "done" and build.expired_at is not None and build.design_id is not None
 
 
 def finish(
@@ -96,7 +113,7 @@ def finish(
     """
     build = _end(session, build, log_digest)
     build.state, build.verdict, build.tool_versions = "done", verdict, tool_versions
-    build.failure, build.error = None, None
+    build.failure, build.error, build.expired_at = None, None, None
     session.flush()
     twins = adoption.waiting_twins(session, build)
     return ladder.unblock(session, build) + ladder.share(session, build, twins)

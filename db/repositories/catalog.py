@@ -8,16 +8,18 @@ from sqlalchemy.orm import Session
 
 from db.errors import ConflictError, NotFoundError
 from db.ids import new_id
-from db.models import Model, Workload
+from db.models import Exploration, Model, Workload
 from db.repositories._statements import insert_or_ignore
 from db.types import utcnow
 
 BUILTIN = "builtin"
 
 
-def put_model(session: Session, name: str, kind: str, config: dict[str, Any], digest: str) -> Model:
+def put_model(
+    session: Session, name: str, kind: str, config: dict[str, Any], digest: str, owner: str | None = None
+) -> Model:
     """The model called `name`, stored now if it is new. Raises ConflictError if the name belongs to another network."""
-    values = {"id": new_id("mdl"), "name": name, "kind": kind, "config": config, "digest": digest}
+    values = {"id": new_id("mdl"), "name": name, "kind": kind, "config": config, "digest": digest, "owner": owner}
     insert_or_ignore(session, Model, {**values, "created_at": utcnow()})
     model = session.scalars(select(Model).where(Model.name == name)).one()
     if model.digest != digest:
@@ -51,9 +53,32 @@ def model_names(session: Session) -> list[str]:
     return list(session.scalars(select(Model.name).order_by(Model.name)))
 
 
-def models_page(session: Session, before: str | None, limit: int) -> Sequence[Model]:
-    """Newest first, those older than id `before`."""
+def lock_model(session: Session, key: str) -> Model:
+    """The model with this id or name, with its workloads kept from new explorations until this transaction ends.
+    Raises NotFoundError.
+    """
+    model = find_model(session, key)
+    session.refresh(model, with_for_update=True)
+    session.scalars(select(Workload.id).where(Workload.model_id == model.id).with_for_update(of=Workload)).all()
+    return model
+
+
+def used_by(session: Session, model_id: str) -> list[str]:
+    """Names of the explorations of the model, oldest first."""
+    query = select(Exploration.name).join(Workload, Exploration.workload_id == Workload.id)
+    return list(session.scalars(query.where(Workload.model_id == model_id).order_by(Exploration.id)))
+
+
+def workload_ids(session: Session, model_id: str) -> set[str]:
+    """Ids of the workloads of the model."""
+    return set(session.scalars(select(Workload.id).where(Workload.model_id == model_id)))
+
+
+def models_page(session: Session, before: str | None, limit: int, *, archived: bool = False) -> Sequence[Model]:
+    """Newest first, those older than id `before`; with `archived` those too that lists leave out."""
     query = select(Model).order_by(Model.id.desc()).limit(limit)
+    if not archived:
+        query = query.where(~Model.archived)
     return session.scalars(query if before is None else query.where(Model.id < before)).all()
 
 
@@ -83,3 +108,8 @@ def workloads_page(session: Session, before: str | None, limit: int) -> Sequence
 def set_bundle(session: Session, workload_id: str, bundle_key: str) -> None:
     """Remember where the workload's bundle lies in the bundle directory."""
     session.execute(update(Workload).where(Workload.id == workload_id).values(bundle_key=bundle_key))
+
+
+def bundle_keys(session: Session) -> set[str]:
+    """The bundles of all workloads."""
+    return {key for key in session.scalars(select(Workload.bundle_key)) if key is not None}

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, insert, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
 from db.errors import NotFoundError
@@ -13,6 +14,7 @@ from db.models import Build, Design, DesignStage, Exploration, Metric
 from db.types import utcnow
 
 _BATCH = 500  # SQLite bounds the parameters of a statement
+_TOUCH = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,8 @@ def add(session: Session, exploration_id: str, designs: Sequence[NewDesign]) -> 
             "flags": d.flags,
             "tags": [],
             "notes": "",
+            "archived": False,
+            "pinned": False,
             "seconds": d.seconds,
             "created_at": now,
         }
@@ -103,8 +107,8 @@ def record_build(
 def copy(session: Session, from_exploration: str, to_exploration: str) -> int:
     """Give an exploration the designs of another one, with their estimates and their place on the front; how many.
 
-    Designs that it has already stay where builds belong to them, else they make way: an interrupted search left them,
-    and what it would have found is what comes.
+    Designs that it has already stay where builds belong to them, or a person has pinned or archived them, else they
+    make way: an interrupted search left them, and what it would have found is what comes.
     """
     _discard_without_builds(session, to_exploration)
     kept = {d.key: d.number for d in stored(session, to_exploration)}
@@ -120,7 +124,8 @@ def copy(session: Session, from_exploration: str, to_exploration: str) -> int:
 
 def _discard_without_builds(session: Session, exploration_id: str) -> None:
     has_build = select(Build.id).where(Build.design_id == Design.id).exists()
-    found = session.scalars(select(Design.id).where(Design.exploration_id == exploration_id, ~has_build)).all()
+    loose = (Design.exploration_id == exploration_id, ~has_build, ~Design.pinned, ~Design.archived)
+    found = session.scalars(select(Design.id).where(*loose)).all()
     for start in range(0, len(found), _BATCH):
         ids = found[start : start + _BATCH]
         session.execute(delete(Metric).where(Metric.design_id.in_(ids)))
@@ -130,7 +135,8 @@ def _discard_without_builds(session: Session, exploration_id: str) -> None:
 def _copied(design: Design, exploration_id: str, number: int) -> dict[str, Any]:
     row = {column.name: getattr(design, column.name) for column in Design.__table__.columns}
     own = {"id": new_id("dsg"), "exploration_id": exploration_id, "number": number, "created_at": utcnow()}
-    return row | own | {"simulated_us": None, "deadlock": None, "tags": [], "notes": ""}
+    known = {"simulated_us": None, "deadlock": None, "used_at": None}
+    return row | own | known | {"tags": [], "notes": "", "archived": False, "pinned": False}
 
 
 def _copy_estimates(session: Session, from_exploration: str, ids: Sequence[str]) -> None:
@@ -160,10 +166,23 @@ def set_flags(session: Session, design_id: str, flags: list[dict[str, Any]]) -> 
 
 
 def relabel(session: Session, design: Design, changes: Mapping[str, Any]) -> None:
-    """Set what is given of `tags` and `notes`."""
+    """Set what is given of `tags`, `notes`, `archived` and `pinned`."""
     for name, value in changes.items():
         setattr(design, name, value)
     session.flush()
+
+
+def is_stale(design: Design) -> bool:
+    """Whether `touch` would write: last use is kept to the day."""
+    return design.used_at is None or design.used_at < utcnow() - _TOUCH
+
+
+def touch(session: Session, design_id: str) -> None:
+    """Note that a file of the design was read; at most once a day."""
+    now = utcnow()
+    stale = or_(Design.used_at.is_(None), Design.used_at < now - _TOUCH)
+    row = update(Design).where(Design.id == design_id, stale).values(used_at=now)
+    session.execute(row, execution_options={"synchronize_session": False})
 
 
 def get(session: Session, design_id: str) -> Design:
@@ -188,14 +207,32 @@ def stored(session: Session, exploration_id: str) -> Sequence[Design]:
     return session.scalars(query).all()
 
 
-def page(session: Session, exploration_id: str, after: int | None, limit: int, front: bool = False) -> Sequence[Design]:
-    """In order of evaluation, those after number `after`; with `front` those on the Pareto front only."""
+def page(
+    session: Session,
+    exploration_id: str,
+    after: int | None,
+    limit: int,
+    front: bool = False,
+    *,
+    archived: bool = False,
+) -> Sequence[Design]:
+    """In order of evaluation, those after number `after`; with `front` those on the Pareto front only, with `archived`
+    those too that lists leave out.
+    """
     query = select(Design).where(Design.exploration_id == exploration_id).order_by(Design.number).limit(limit)
+    if not archived:
+        query = query.where(~Design.archived)
     if after is not None:
         query = query.where(Design.number > after)
     if front:
         query = query.where(Design.on_front)
     return session.scalars(query).all()
+
+
+def pinned(session: Session, exploration_id: str) -> list[int]:
+    """Numbers of the pinned designs of the exploration, in order."""
+    query = select(Design.number).where(Design.exploration_id == exploration_id, Design.pinned)
+    return list(session.scalars(query.order_by(Design.number)))
 
 
 def front_ids(session: Session, exploration_id: str) -> list[str]:

@@ -4,26 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import sqlalchemy as sql
-from sqlalchemy import Select, case, func, or_, select
+from sqlalchemy import Select, case, func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, lazyload
 
 from db.errors import NotFoundError
 from db.ids import new_id
-from db.models import (
-    ACTIVE_STATES,
-    Artifact,
-    Build,
-    Calibration,
-    Design,
-    Event,
-    Exploration,
-    ExplorationState,
-    Metric,
-    Priority,
-    Workload,
-)
+from db.models import ACTIVE_STATES, Build, Design, Exploration, ExplorationState, Priority, Workload
 from db.repositories import naming
 from db.repositories._statements import insert_or_ignore
 from db.types import utcnow
@@ -91,8 +78,8 @@ def add(
 
 
 def relabel(session: Session, exploration: Exploration, changes: Mapping[str, Any]) -> None:
-    """Set what is given of `name`, `tags` and `notes` of a locked exploration. Raises ConflictError for a name that is
-    taken.
+    """Set what is given of `name`, `tags`, `notes`, `archived` and `pinned` of a locked exploration. Raises
+    ConflictError for a name that is taken.
     """
     for field, value in changes.items():
         setattr(exploration, field, value)
@@ -100,28 +87,6 @@ def relabel(session: Session, exploration: Exploration, changes: Mapping[str, An
         session.flush()
     except IntegrityError as error:
         raise naming.taken(changes["name"]) from error
-
-
-def delete(session: Session, exploration_id: str) -> None:
-    """Remove a locked exploration with its designs, builds, metrics, files' rows and events. The contents of files
-    that no other row names are `worker.backup.collecting`'s.
-    """
-    own_designs = select(Design.id).where(Design.exploration_id == exploration_id)
-    own_builds = select(Build.id).where(or_(Build.exploration_id == exploration_id, Build.design_id.in_(own_designs)))
-    of_calibrations = sql.update(Calibration).where(Calibration.build_id.in_(own_builds)).values(build_id=None)
-    statements: tuple[Any, ...] = (
-        sql.delete(Metric).where(or_(Metric.design_id.in_(own_designs), Metric.build_id.in_(own_builds))),
-        sql.delete(Artifact).where(or_(Artifact.design_id.in_(own_designs), Artifact.build_id.in_(own_builds))),
-        of_calibrations,
-        sql.update(Build).where(Build.id.in_(own_builds)).values(after_id=None),
-        sql.delete(Build).where(or_(Build.exploration_id == exploration_id, Build.design_id.in_(own_designs))),
-        sql.delete(Design).where(Design.exploration_id == exploration_id),
-        sql.delete(Event).where(Event.exploration_id == exploration_id),
-        sql.delete(Exploration).where(Exploration.id == exploration_id),
-    )
-    for statement in statements:
-        session.execute(statement, execution_options={"synchronize_session": False})
-    session.expire_all()
 
 
 def get(session: Session, exploration_id: str) -> Exploration:
@@ -165,10 +130,18 @@ def _locked(session: Session) -> set[str]:
 
 
 def page(
-    session: Session, before: str | None, limit: int, state: str | None = None, owner: str | None = None
+    session: Session,
+    before: str | None,
+    limit: int,
+    state: str | None = None,
+    owner: str | None = None,
+    *,
+    archived: bool = False,
 ) -> Sequence[Exploration]:
-    """Newest first, those older than id `before`."""
+    """Newest first, those older than id `before`; with `archived` those too that lists leave out."""
     query = select(Exploration).order_by(Exploration.id.desc()).limit(limit)
+    if not archived:
+        query = query.where(~Exploration.archived)
     if before is not None:
         query = query.where(Exploration.id < before)
     if state is not None:

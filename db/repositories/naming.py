@@ -12,7 +12,7 @@ from itertools import count
 from sqlalchemy import select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from db.errors import ConflictError, NotFoundError
+from db.errors import ConflictError, InvalidNameError, NotFoundError
 from db.models import Build, Design, Exploration, Workload
 
 LATEST = "latest"
@@ -29,9 +29,9 @@ _HINTS = {
 
 
 def check_name(name: str) -> None:
-    """Raise ConflictError for a name that a command line could take for something else."""
+    """Raise InvalidNameError for a name that a command line could take for something else."""
     if not _NAME.fullmatch(name) or name == LATEST or name.isdigit() or _is_id_like(name):
-        raise ConflictError(
+        raise InvalidNameError(
             f"{name!r} can not be a name: use letters, digits and . _ + -, and not what means something else: "
             f"{LATEST!r}, a number alone, or the beginning of an id"
         )

@@ -7,6 +7,11 @@ from db.ids import new_id
 from db.models import Priority, Stage
 
 
+def request_text(licence: str | None, cpus: float, memory_gb: float) -> str:
+    """What a build asks of a node in one column: builds with equal ones are takeable alike."""
+    return f"{licence or ''}/{cpus:g}/{memory_gb:g}"
+
+
 @dataclass(frozen=True, slots=True)
 class NewBuild:
     """What to run: of a workload, of an exploration, or of a design (whose exploration is named too).
@@ -45,7 +50,7 @@ class NewBuild:
             "owner": self.owner,
             "state": "blocked",
             "queue": self.queue,
-            "request": f"{self.licence or ''}/{self.cpus:g}/{self.memory_gb:g}",
+            "request": request_text(self.licence, self.cpus, self.memory_gb),
             "licence": self.licence,
             "cpus": self.cpus,
             "memory_gb": self.memory_gb,

@@ -23,11 +23,12 @@ def announce(
     cpus: float,
     memory_gb: float,
     version: str,
+    disk: Mapping[str, int] | None = None,
 ) -> Node:
-    """Store what a worker says of its node: the newest word counts. The operator's state stays."""
+    """Store what a worker says of its node: the newest word counts. The operator's state stays; `disk` has bytes."""
     now = utcnow()
     said = {"capabilities": {queue: dict(tools) for queue, tools in capabilities.items()}, "missing": dict(missing)}
-    said |= {"cpus": cpus, "memory_gb": memory_gb, "version": version, "last_seen": now}
+    said |= {"cpus": cpus, "memory_gb": memory_gb, "version": version, "last_seen": now, "disk": dict(disk or {})}
     insert_or_ignore(session, Node, {"name": name, "state": "active", "first_seen": now, **said})
     node = session.get_one(Node, name, with_for_update=True, populate_existing=True)
     for field, value in said.items():

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, get_args
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from db.models import ACTIVE_STATES, OPEN_STATES, Build, BuildState, Design, DesignStage, Exploration, Stage
+from db.models import Build, BuildState, Design, DesignStage, Exploration, Stage
 
 
 class Point(NamedTuple):
@@ -65,7 +65,9 @@ def fronts(session: Session, exploration_ids: Collection[str]) -> list[OnFront]:
 
 
 def distinct(session: Session, exploration_id: str) -> int:
-    """How many different pairs of estimates the designs of the exploration have that can be built."""
+    """How many different pairs of estimates the designs of the exploration have that can be built. Reads all of them;
+    at least so many of them are different accelerators.
+    """
     different = (
         select(Design.latency_us, Design.energy_uj)
         .where(Design.exploration_id == exploration_id, Design.latency_us.is_not(None))
@@ -75,7 +77,7 @@ def distinct(session: Session, exploration_id: str) -> int:
 
 
 def points(session: Session, exploration_id: str) -> list[Point]:
-    """Every design of the exploration in order of evaluation."""
+    """Every design of the exploration that is not archived, in order of evaluation."""
     query = (
         select(
             Design.id,
@@ -87,7 +89,7 @@ def points(session: Session, exploration_id: str) -> list[Point]:
             Design.simulated_us,
             Design.deadlock.is_not(None),
         )
-        .where(Design.exploration_id == exploration_id)
+        .where(Design.exploration_id == exploration_id, ~Design.archived)
         .order_by(Design.number)
     )
     return [Point(*row) for row in session.execute(query)]
@@ -154,18 +156,6 @@ def loads(session: Session) -> dict[str, Load]:
     query = select(Build.node, func.count(), func.sum(Build.cpus), func.sum(Build.memory_gb))
     found = session.execute(query.where(Build.state == "running", Build.node.is_not(None)).group_by(Build.node))
     return {node: Load(number, cpus, memory) for node, number, cpus, memory in found if node is not None}
-
-
-def active_explorations(session: Session, owner: str) -> int:
-    """How many of the owner's explorations are not at their end."""
-    query = select(func.count()).where(Exploration.owner == owner, Exploration.state.in_(ACTIVE_STATES))
-    return session.scalar(query) or 0
-
-
-def open_builds(session: Session, owner: str) -> int:
-    """How many of the owner's builds are not at their end."""
-    query = select(func.count()).where(Build.owner == owner, Build.state.in_(OPEN_STATES))
-    return session.scalar(query) or 0
 
 
 def explorations_by_state(session: Session) -> dict[str, int]:

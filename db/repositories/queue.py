@@ -1,13 +1,13 @@
 """The queue: which build a worker takes next.
 
 Owners take turns, the one who had least first (`shares`). Within an owner the least tag goes first (`turns`). Builds
-that can not be taken now are passed over: their time has not come, their key runs elsewhere, their licence has no token
-or the node no room. Of a queue's builds only the heads of its *lanes* are looked at (one lane: one owner, one request),
-so that no claim costs more than a few probes of an index.
+that can not be taken now are passed over: their time has not come, their key runs elsewhere, their licence has no
+token, the node no room, or as many of their owner's run as may (`allowances`). Of a queue's builds only the heads of
+its *lanes* are looked at (one lane: one owner, one request), so that no claim costs more than a few probes of an index.
 
 Locks, always in this order, so that claims wait for each other but never in a circle: the build (never waited for), its
-licence, its node, its key, the owner's share. A build that was not taken after all gives back what was locked for it.
-That it waits for room is noted at the end, and only where nobody else has locked the node.
+licence, its node, what its owner may run, its key, the owner's share. A build that was not taken after all gives back
+what was locked for it. That it waits for room is noted at the end, and only where nobody else has locked the node.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from db.models import Build, Stage
-from db.repositories import lanes, licences, nodes, rooms, shares
+from db.repositories import allowances, lanes, licences, nodes, rooms, shares
 from db.repositories.lanes import Head
 from db.repositories.waiting import why_waiting
 from db.types import utcnow
@@ -82,7 +82,8 @@ class _Claiming:
         several = len(heads) > 1
         served = shares.served(self.session, queue, heads) if several else dict.fromkeys(heads, 0.0)
         for name in sorted(heads, key=lambda name: (served[name], name)):
-            hand = self._claim_of(heads[name], most)
+            may = allowances.left(self.session, name, most)
+            hand = self._claim_of(heads[name], may) if may else []
             if hand and several:
                 shares.charge(self.session, queue, name, served[name], len(hand))
             if hand:
@@ -113,7 +114,9 @@ class _Claiming:
                 with self.session.begin_nested() as savepoint:
                     found = lanes.lock_first(self.session, lane, most)
                     if found and self._has_token(lane, lock=True) and self._has_room(lane, lock=True):
-                        return self._start(found, lane)
+                        found = found[: allowances.left(self.session, lane.owner, len(found), lock=True)]
+                        if found:
+                            return self._start(found, lane)
                     savepoint.rollback()
                     return []
             except IntegrityError:  # a twin began in between: it is seen to run now, and this build passed over

@@ -100,6 +100,7 @@ def run_again(session: Session, maker_id: str, waiting_id: str) -> list[Build]:
     again = [build for build in found if build.state == "done"]
     for build in again:
         build.attempt, build.verdict, build.finished_at, build.adopted_from = 0, None, None, None
+        build.expired_at = None
         turns.enqueue(session, build)
     if waiting.state == "queued":
         waiting.state, waiting.fair_tag = "blocked", 0.0

@@ -26,12 +26,16 @@ def add(
     options: dict[str, Any],
     *,
     webhook: str | None = None,
+    webhook_secret: str | None = None,
     owner: str | None = None,
     next_at: datetime | None = None,
 ) -> Sweep:
-    """Store one; it is enabled when it has a next time. Raises ConflictError when the name is taken."""
+    """Store one, its secret sealed; it is enabled when it has a next time. Raises ConflictError when the name is
+    taken.
+    """
     row = {"id": new_id("swp"), "name": name, "cron": cron, "zone": zone, "misfire": misfire, "matrix": matrix}
-    row |= {"options": options, "webhook": webhook, "owner": owner, "next_at": next_at, "enabled": next_at is not None}
+    row |= {"options": options, "webhook": webhook, "webhook_secret": webhook_secret, "owner": owner}
+    row |= {"next_at": next_at, "enabled": next_at is not None}
     if not insert_or_ignore(session, Sweep, row):
         raise ConflictError(f"a sweep named {name!r} exists; choose another name, or remove it first")
     return session.get_one(Sweep, row["id"])
@@ -70,6 +74,12 @@ def page(session: Session, before: str | None, limit: int) -> Sequence[Sweep]:
     """Newest first, those older than id `before`."""
     query = select(Sweep).order_by(Sweep.id.desc()).limit(limit)
     return session.scalars(query if before is None else query.where(Sweep.id < before)).all()
+
+
+def sealed(session: Session) -> Sequence[tuple[str, str]]:
+    """Names of the sweeps with a secret, and the secrets as they are stored."""
+    query = select(Sweep.name, Sweep.webhook_secret).where(Sweep.webhook_secret.is_not(None)).order_by(Sweep.name)
+    return [(name, secret or "") for name, secret in session.execute(query)]
 
 
 def remove(session: Session, sweep_id: str) -> None:

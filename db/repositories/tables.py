@@ -32,9 +32,9 @@ class MetricKind(NamedTuple):
 
 
 def design_rows(session: Session, exploration_id: str) -> list[DesignRow]:
-    """In order of evaluation."""
+    """Those that are not archived, in order of evaluation."""
     columns = [getattr(Design, name) for name in DesignRow._fields]
-    query = select(*columns).where(Design.exploration_id == exploration_id).order_by(Design.number)
+    query = select(*columns).where(Design.exploration_id == exploration_id, ~Design.archived).order_by(Design.number)
     return [DesignRow(*row) for row in session.execute(query)]
 
 

@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from db.models import Build, Node
-from db.repositories import licences, nodes, rooms
+from db.repositories import allowances, licences, nodes, rooms
 from db.repositories.lanes import Head
 from db.repositories.nodes import LOST_AFTER
 from db.repositories.rooms import Room
@@ -19,7 +19,7 @@ def why_waiting(session: Session, build: Build) -> str:
         return _before(session, build)
     if build.state != "queued":
         return ""
-    reasons: Sequence[Callable[[Session, Build], str]] = (_time, _twin, _node, _licence, _room)
+    reasons: Sequence[Callable[[Session, Build], str]] = (_time, _twin, _node, _licence, _allowance, _room)
     found = (reason(session, build) for reason in reasons)
     return next((text for text in found if text), "waits for its turn: a worker that is free takes it")
 
@@ -83,6 +83,13 @@ def _licence(session: Session, build: Build) -> str:
     if usage is None:  # not counted any more, since a moment ago
         return ""
     return f"waits for licence {build.licence}: {usage.used} of {usage.tokens} tokens in use"
+
+
+def _allowance(session: Session, build: Build) -> str:
+    if allowances.left(session, build.owner, 1):
+        return ""
+    may = f"may run {allowances.most(session, build.owner)} builds at once (quota running_builds)"
+    return f"waits for others of its owner: the key {build.owner!r} {may}"
 
 
 def _room(session: Session, build: Build) -> str:

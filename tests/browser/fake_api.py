@@ -28,7 +28,7 @@ from urllib.parse import parse_qs, urlsplit
 import fake_builds
 import fake_farm
 import fake_sweeps
-from fake_builds import Book, build_row
+from fake_builds import NO_NODE, Book, build_row
 from fake_fidelities import differences, ladder, metrics_of
 from fake_simulation import DEADLOCK, simulation_file, streams
 from holds import Holds
@@ -50,7 +50,6 @@ MODELS = [
 ]
 WHOLE_NETWORK = {"phase": "prefill", "length": 1, "precision": "f32"}
 HEAVIEST = ("h0.mlp.fc.matmul", "h0.mlp.proj.matmul", "h0.attn.qkv.matmul", "h0.attn.proj.matmul")
-NO_NODE = "link will wait: no node offers link@2023.2:u55c"
 ACTIVE = ("queued", "lowering", "searching", "simulating", "verifying", "building")
 CALIBRATION = 12
 # The service's own policy: what the dashboard needs must work under it.
@@ -310,6 +309,8 @@ class Exploration:
             "name": options["name"],
             "tags": options["tags"],
             "notes": options["notes"],
+            "archived": False,
+            "pinned": False,
             "warnings": options["warnings"],
             "distinct": None,
             "model": model,
@@ -567,6 +568,8 @@ def summary(design: Design) -> Json:
         "reason": None,
         "knobs": design.knobs,
         "flags": design.flags,
+        "archived": False,
+        "pinned": False,
         "simulation": design.simulate and {"state": design.simulate["state"], **simulation_of(design)},
         "csim": build
         and {
@@ -864,9 +867,9 @@ def no_such_address(_h: Handler, _argument: Json, path: str) -> None:
     raise NoSuchThingError(f"{path} is not an address of this service; /docs lists them")
 
 
-def get_explorations(h: Handler, _query: Json) -> None:
+def get_explorations(h: Handler, query: Json) -> None:
     newest_first = sorted(h.world.explorations.values(), key=lambda e: e.row["created_at"], reverse=True)
-    h.page([e.reply() for e in newest_first])
+    h.page([e.reply() for e in newest_first if query.get("archived") == "true" or not e.row["archived"]])
 
 
 def get_designs(h: Handler, query: Json, id_: str) -> None:
@@ -955,6 +958,13 @@ def patch_exploration(h: Handler, body: Json, id_: str) -> None:
     h.json(exploration.reply())
 
 
+def get_deletion(h: Handler, _query: Json, id_: str) -> None:
+    exploration = h.world.exploration(id_)
+    needed = ["it is pinned; take the pin off first"] if exploration.row["pinned"] else []
+    counts = {"designs": len(exploration.designs), "builds": 2, "events": 3, "files": 4, "bytes": 5_000_000}
+    h.json({"id": id_, "name": exploration.row["name"], "needed": needed, **counts})
+
+
 def delete_exploration(h: Handler, _body: Json, id_: str) -> None:
     del h.world.explorations[h.world.exploration(id_).id]
     h.raw(b"", "text/plain", 204)
@@ -987,6 +997,7 @@ GET_ROUTES: dict[str, Route] = {
     r"/v1/models": lambda h, _query: h.page(h.world.models),
     r"/v1/explorations": get_explorations,
     r"/v1/explorations/([^/]+)": lambda h, _query, id_: h.json(h.world.exploration(id_).reply()),
+    r"/v1/explorations/([^/]+)/deletion": get_deletion,
     r"/v1/explorations/([^/]+)/designs": get_designs,
     r"/v1/explorations/([^/]+)/scatter": get_scatter,
     r"/v1/explorations/([^/]+)/events": get_events,

@@ -38,6 +38,7 @@ _TOOLS: dict[str, Json] = {
 }
 OPEN = ("blocked", "queued", "running")
 LICENCE_WAIT = "waits for licence vitis_hls: 2 of 2 tokens in use"
+NO_NODE = "link will wait: no node offers link@2023.2:u55c"
 _CRASH = {
     "attempt": 1,
     "failure": "tool",

@@ -26,6 +26,7 @@ def _node(name: str, cpus: float, memory: float, more: Json, missing: Json, **va
         "memory_gb": memory,
         "used_cpus": 0.0,
         "used_memory_gb": 0.0,
+        "disk": {"store": 3 << 30, "bundles": 700 << 20},
         "running": 0,
         "version": "0.1.0",
         "first_seen": ago(900_000),

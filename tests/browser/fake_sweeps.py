@@ -4,7 +4,7 @@ import random
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from fake_builds import ago
+from fake_builds import NO_NODE, ago
 
 if TYPE_CHECKING:
     from fake_api import Design, Exploration, Handler
@@ -67,6 +67,7 @@ def _sweep(id_: str, name: str, model: Json, **values: Any) -> Json:
         "signed": False,
         "owner": None,
         "last_run": None,
+        "warnings": [],
         "created_at": ago(30 * _DAY),
         **values,
     }
@@ -81,7 +82,7 @@ class Sweeps:
             s["id"]: s
             for s in (
                 _sweep("swp_1", "nightly", model),
-                _sweep("swp_2", "weekly", model),
+                _sweep("swp_2", "weekly", model, warnings=[NO_NODE]),
                 _sweep("swp_3", "release", model, enabled=False, next_at=None),
             )
         }
@@ -119,9 +120,11 @@ class Sweeps:
         if found is None:
             return None
         empty = {"regressions": [], "improvements": [], "slots": []}
+        sweep = self.sweeps[found["sweep_id"]]
         return {
             **found,
-            "sweep": self.sweeps[found["sweep_id"]]["name"],
+            "sweep": sweep["name"],
+            "warnings": sweep["warnings"] if found["state"] == "running" else [],
             "tolerance": 0.02,
             **self.details.get(id_, empty),
         }

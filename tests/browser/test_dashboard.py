@@ -164,11 +164,40 @@ def test_an_exploration_is_renamed_annotated_and_deleted(page: Page, world: Worl
     expect(page.get_by_role("heading", level=1)).to_contain_text("before-the-fix")
     expect(page.get_by_text("paper · best")).to_be_visible()
     assert world.explorations["exp_01"].row["tags"] == ["paper", "best"]
+    page.get_by_role("button", name="Pin", exact=True).click()
+    page.get_by_role("button", name="Delete").click()
+    expect(dialog).to_contain_text("it is pinned; take the pin off first")
+    expect(dialog.get_by_role("button", name="Delete it")).to_be_disabled()
+    dialog.get_by_role("button", name="Keep it").click()
+    page.get_by_role("button", name="Unpin").click()
+    page.get_by_role("button", name="Archive").click()
+    expect(page.get_by_role("button", name="List again")).to_be_visible()
+    page.get_by_role("link", name="Explorations").first.click()
+    expect(page.locator("[data-exploration=exp_01]")).to_have_count(0)
+    page.get_by_role("button", name="Archived too").click()
+    page.locator("[data-exploration=exp_01]").click()
     page.get_by_role("button", name="Delete").click()
     expect(dialog).to_contain_text("Delete before-the-fix?")
+    expect(dialog).to_contain_text("4 files of 4.768 MiB go with it")
     dialog.get_by_role("button", name="Delete it").click()
     expect(page.get_by_text("./millrace explore gpt2")).to_be_visible()
     assert world.explorations == {}
+
+
+def test_the_longest_texts_stay_within_the_page(page: Page, world: World, serving: Serving) -> None:
+    decode = {"phase": "decode", "length": 64, "precision": "w4a8"}
+    world.add_past(MODELS[0], {"workload": decode, "budget": 60, "seed": 1}, timedelta(hours=1))
+    texts = {"name": "a" * 100, "tags": ["<b>" + "y" * 37] * 20, "notes": "<img src=x onerror=alert(1)>" + "x" * 9972}
+    world.explorations["exp_01"].row.update(texts)
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto(f"{serving(world)}/explorations/exp_01")
+    expect(page.get_by_role("heading", level=1)).to_contain_text(texts["name"])
+    expect(page.get_by_text("<img src=x onerror=alert(1)>xx")).to_be_visible()
+    page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("dialog")).to_contain_text(f"Delete {texts['name']}?")
+    room = "(() => { const e = document.querySelector('SELECTOR'); return e.clientWidth - e.scrollWidth })()"
+    page.wait_for_function(room.replace("SELECTOR", "html") + " === 0")  # charts follow the window
+    assert page.evaluate(room.replace("SELECTOR", "dialog")) == 0
 
 
 def test_what_is_offered_first_carries_its_fidelity(page: Page, world: World, serving: Serving) -> None:

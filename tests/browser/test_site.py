@@ -6,6 +6,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from conftest import Service
 from pages import ROOT
 from playwright.sync_api import Page, expect
 
@@ -14,7 +15,23 @@ from api.middleware import _POLICY
 pytestmark = pytest.mark.browser
 
 SITE = ROOT / "docs" / "site"
-SHOWN = ("index.html", "knobs.html", "concepts.html", "gallery.html", "rest.html", "search.html")
+SHOWN = sorted(path.name for path in SITE.glob("*.html"))
+PICTURES = sorted((ROOT / "docs" / "pictures").glob("*.svg"))
+# Pairs of texts of a picture that cover each other by more than a pixel or, from line to line, by more than four.
+MEETING = """() => {
+  const texts = [...document.querySelectorAll("text")].map((text) => [text.textContent, text.getBoundingClientRect()]);
+  const shared = (a, b, low, high) => Math.min(a[high], b[high]) - Math.max(a[low], b[low]);
+  const meet = ([, a], [, b]) => shared(a, b, "left", "right") > 1 && shared(a, b, "top", "bottom") > 4;
+  return texts.flatMap((a, i) => texts.slice(i + 1).filter((b) => meet(a, b)).map((b) => `${a[0]} and ${b[0]}`));
+}"""
+WIDE = """() => [...document.querySelectorAll(".table-wrapper")]
+  .filter((table) => table.scrollWidth > table.clientWidth + 1).map((table) => table.textContent)"""
+# What is seen of the first page's picture, as a share of its parts, at a time in milliseconds.
+SEEN = """(time) => {
+  document.getAnimations().forEach((animation) => { animation.pause(); animation.currentTime = time; });
+  const parts = [...document.querySelectorAll("g")];
+  return parts.filter((part) => getComputedStyle(part).opacity === "1").length / parts.length;
+}"""
 
 
 class Handler(SimpleHTTPRequestHandler):
@@ -40,9 +57,39 @@ def address() -> Generator[str]:
 def test_pages_ask_nobody_else_and_break_no_rule(page: Page, address: str) -> None:
     """The fixture fails the test for a foreign request, an error of a script, or one that the policy refuses."""
     for name in SHOWN:
-        page.goto(f"{address}/{name}", wait_until="networkidle")
+        page.goto(f"{address}/{name}")
         broken = page.eval_on_selector_all("img", "all => all.filter(i => !i.naturalWidth).map(i => i.src)")
         assert broken == [], name
+
+
+def test_the_dashboard_leads_here(page: Page, service: Service) -> None:
+    page.goto(service.url)
+    link = page.get_by_role("navigation", name="Main").get_by_role("link", name="Learn")
+    expect(link).to_have_attribute("href", "/learn/")
+
+
+def test_labels_of_pictures_do_not_meet(page: Page) -> None:
+    for picture in PICTURES:
+        page.set_content(picture.read_text(encoding="utf-8"))
+        assert page.evaluate(MEETING) == [], picture.name
+
+
+def test_tables_of_the_gallery_fit(page: Page, address: str) -> None:
+    for name in ("gallery.html", "compared.html", "knobs.html", "index.html"):
+        page.goto(f"{address}/{name}")
+        assert page.evaluate(WIDE) == [], name
+
+
+def test_the_first_picture_plays_and_stands_still_for_those_who_ask(page: Page) -> None:
+    picture = (ROOT / "docs" / "pictures" / "first-page.svg").read_text(encoding="utf-8")
+    page.set_content(picture)
+    seen = [page.evaluate(SEEN, second * 1000) for second in (0, 4, 9, 14, 18)]
+    assert seen[0] == 0
+    assert seen == sorted(set(seen)), "each step adds to the one before it"
+    assert seen[-1] == 1
+    page.emulate_media(reduced_motion="reduce")
+    page.set_content(picture)
+    assert page.evaluate(SEEN, 0) == 1
 
 
 def test_search_finds_a_knob(page: Page, address: str) -> None:

@@ -71,6 +71,17 @@ def test_both_fronts_are_drawn(page: Page, service: Service) -> None:
     expect(page.get_by_test_id("front-words")).to_contain_text("no point changed")
 
 
+def test_stages_without_a_node_are_said_of_the_sweep_and_of_its_run(page: Page, service: Service) -> None:
+    page.goto(f"{service.url}/sweeps/swp_2")
+    expect(page.get_by_test_id("warnings")).to_contain_text("link will wait: no node offers")
+    page.get_by_role("button", name="Run now").click()
+    expect(page.get_by_test_id("state")).to_have_text("running")
+    expect(page.get_by_test_id("warnings")).to_contain_text("link will wait: no node offers")
+    page.goto(f"{service.url}/sweep-runs/run_201")  # has ended
+    expect(page.get_by_test_id("state")).to_have_text("same")
+    expect(page.get_by_test_id("warnings")).to_have_count(0)
+
+
 def test_a_sweep_is_added_on_the_page(page: Page, service: Service) -> None:
     page.goto(f"{service.url}/sweeps")
     page.get_by_role("button", name="New sweep").click()

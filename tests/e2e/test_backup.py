@@ -77,7 +77,7 @@ def test_backup_of_a_farm_whose_builds_run_goes_on_elsewhere(start_service: Star
     assert done.stdout == made.stdout
     first = service.wait_state(exploration, "done", "failed")  # it went on meanwhile
     second = start_service(tmp_path / "second")
-    found = second.wait_state(exploration, "done", "failed", seconds=120)
+    found = second.wait_state(exploration, "done", "failed")
     assert (found["state"], found["evaluated"]) == (first["state"], first["evaluated"]) == ("done", 64)
     refused = millrace(tmp_path / "second", "farm", "restore", str(tmp_path / "b"), "--replace")
     assert refused.returncode == 3

@@ -103,7 +103,7 @@ def test_ctrl_c_keeps_designs_and_leaves_no_process(alone: Cli, tmp_path: Path):
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
-    assert "go on with: millrace explore --resume exp_" in errors
+    assert "go on with: millrace explore --resume gpt2-decode-64-w4a8" in errors
     assert psutil.wait_procs(children, timeout=PATIENCE)[1] == []
     # A verdict of the resumed half is bad, so the answer is no; looking at it afterwards starts no service.
     identifier = errors.split()[-1]

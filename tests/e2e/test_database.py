@@ -3,34 +3,37 @@
 import threading
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
 from build_contract import BuildContract
 from farm_tables_contract import FarmTablesContract
+from fastapi.testclient import TestClient
 from lease_contract import LeaseContract
 from naming_contract import NamingContract
-from old_releases import check_upgraded, store_old_release
+from old_releases import MANY, RELEASES, check_tables, check_upgraded, store_old_release
 from queue_contract import QueueContract
 from queued_builds import QUEUE, another, ensure, new_build
+from quota_contract import QuotaContract
 from race_contract import RaceContract
 from relations_contract import RelationsContract
 from simulation_contract import SimulationContract
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
+from text_contract import check_texts
 from tool_reports_contract import ToolReportsContract
 
+from api.app import create_app
 from db import migrate
 from db.engine import Database, make_engine
 from db.ids import new_id
-from db.migrations.env_filter import include_name
-from db.models import Base, Build, Event, Exploration
-from db.repositories import builds, catalog, events, explorations, idempotency, lanes, turns
+from db.models import Artifact, Build, Event, Exploration
+from db.repositories import builds, catalog, events, explorations, idempotency, lanes, retention, turns
 from db.types import utcnow
+from worker.settings import Settings
 
 pytestmark = pytest.mark.e2e
 
@@ -55,11 +58,9 @@ def test_models_and_migrations_agree(postgres_url: str) -> None:
     engine = make_engine(postgres_url)
     with engine.begin() as connection:
         connection.execute(sa.text("CREATE TABLE studies (id INTEGER)"))  # somebody else's
-    migrate.upgrade(postgres_url)
-    with engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True, "include_name": include_name})
-        assert compare_metadata(context, Base.metadata) == []
     engine.dispose()
+    migrate.upgrade(postgres_url)
+    check_tables(postgres_url)
 
 
 def test_two_that_start_at_once_take_turns(postgres_url: str) -> None:
@@ -99,14 +100,20 @@ class TestNamingOnPostgres(NamingContract):
     """On Postgres."""
 
 
+class TestQuotasOnPostgres(QuotaContract):
+    """On Postgres."""
+
+
 class TestToolReportsOnPostgres(ToolReportsContract):
     """On Postgres."""
 
 
-@pytest.mark.parametrize("revision", ["0001", "0002"])
-def test_an_earlier_release_keeps_its_rows(postgres_url: str, revision: str) -> None:
-    store_old_release(postgres_url, revision)
+@pytest.mark.slow
+@pytest.mark.parametrize("release", RELEASES)
+def test_an_earlier_release_keeps_its_rows(postgres_url: str, release: str) -> None:
+    store_old_release(postgres_url, release, MANY)
     check_upgraded(postgres_url)
+    check_tables(postgres_url)
 
 
 PLANS = {
@@ -208,6 +215,30 @@ def test_no_statement_holds_up_the_farm_for_ever(database: Database, postgres_ur
     engine.dispose()
 
 
+def expire(database: Database, exploration: Exploration, build: Build) -> None:
+    with database.write() as session:
+        session.execute(sa.text("SET LOCAL lock_timeout = '100ms'"))
+        retention.remove(session, exploration.id, retention.Expired(files=frozenset({build.id})))
+
+
+def test_what_is_being_adopted_does_not_expire_meanwhile(database: Database, exploration: Exploration) -> None:
+    """Between the two a collection of garbage would find contents that nobody names yet."""
+    with database.write() as session:
+        [twin] = ensure(session, exploration, "a")
+        twin.state = "done"
+        other = another(session, exploration)
+        session.flush()
+        session.add(Artifact(build_id=twin.id, path="f", digest="d" * 64, size=1, media_type="t"))
+    with database.write() as adopting:
+        [adopted] = ensure(adopting, other, "a")
+        assert adopted.adopted_from == twin.id
+        with pytest.raises(OperationalError, match="lock timeout"):
+            expire(database, exploration, twin)
+    expire(database, exploration, twin)
+    with database.read() as session:
+        assert session.scalars(sa.select(Artifact.build_id)).all() == [adopted.id]
+
+
 def test_events_of_many_writers_become_visible_in_order(database: Database, exploration: Exploration) -> None:
     """A reader that goes on after the newest id it saw never misses one."""
 
@@ -237,3 +268,10 @@ def test_same_idempotency_key_at_once_is_answered_once(database: Database) -> No
 
     with ThreadPoolExecutor(8) as pool:
         assert len(set(pool.map(post, range(8)))) == 1
+
+
+@pytest.mark.slow
+def test_texts_that_postgres_takes_not_are_refused(database: Database, postgres_url: str, tmp_path: Path) -> None:
+    app = create_app(Settings(home=tmp_path / "home", database_url=postgres_url), lambda _: None)
+    with TestClient(app, base_url="http://127.0.0.1:8642", raise_server_exceptions=False) as client:
+        assert check_texts(client, app) > 150

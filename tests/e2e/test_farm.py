@@ -153,27 +153,45 @@ def test_a_build_that_takes_too_long_is_ended_with_its_tools(farm: RunningFarm) 
     assert tools(farm.farm.settings.home) == []
 
 
+def test_a_build_that_needs_more_than_it_asked_for_fails_alone_and_once(farm: RunningFarm) -> None:
+    [hog] = farm.add("hog 600", memory_gb=0.3)
+    [other] = farm.add("tree 1", memory_gb=0.3)
+    [build, beside] = farm.wait([hog, other])
+    assert (build.state, build.failure, build.attempt) == ("failed", "limit", 1), build.error
+    assert "limit of memory: it used 0.3" in str(build.error)
+    assert beside.state == "done", beside.error
+    assert farm.begun(hog) == 1
+
+
+def scratch(farm: RunningFarm) -> list[Path]:
+    """What builds have left there, or have there now."""
+    return list((farm.farm.settings.run_dir / "scratch").glob("*/*"))
+
+
 def test_cancelling_kills_the_tools_and_stores_nothing(farm: RunningFarm) -> None:
-    ids = farm.add("tools", "ok")
+    ids = farm.add("scratch", "ok")
     wait_for(lambda: tools(farm.farm.settings.home), PATIENCE, "the tools to run")
     with farm.farm.database.write() as session:
         cancel_build(farm.farm, session, ids[0])
     wait_for(lambda: not tools(farm.farm.settings.home), PATIENCE, "the tools to be killed")
     assert [b.state for b in farm.wait(ids)] == ["cancelled", "done"]
     assert farm.build(ids[0]).verdict is None
+    wait_for(lambda: not scratch(farm), PATIENCE, "its files to be removed")
 
 
 def test_processes_that_a_stage_leaves_are_killed_when_it_ends(farm: RunningFarm) -> None:
     ids = farm.add("linger", "linger", "ok")
     assert [b.state for b in farm.wait(ids)] == ["done"] * 3
-    assert tools(farm.farm.settings.home) == []
+    wait_for(lambda: not tools(farm.farm.settings.home), PATIENCE, "what they started to end")
 
 
 def test_killed_worker_leaves_no_process_and_its_build_is_taken_up(start_farm: StartFarm) -> None:
     farm = start_farm()
-    ids = farm.add(["tools", "ok"])
+    ids = farm.add(["scratch", "ok"])
     worker = farm.start()
     wait_for(lambda: tools(farm.farm.settings.home), PATIENCE, "the tools to run")
+    left = scratch(farm)
+    assert (left[0] / "work" / "folder" / "file").exists()
     tree = psutil.Process(worker.pid).children(recursive=True)
     worker.kill()
     worker.wait()
@@ -182,6 +200,7 @@ def test_killed_worker_leaves_no_process_and_its_build_is_taken_up(start_farm: S
     farm.start(node="node0")  # of this machine: it knows that the process is dead, and waits for no lease
     [build] = farm.wait(ids)
     assert (build.state, failures(build), build.losses) == ("done", [(1, "node")], 1)
+    wait_for(lambda: not any(folder.exists() for folder in left), PATIENCE, "the files of the dead to be removed")
 
 
 @on_postgres

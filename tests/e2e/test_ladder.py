@@ -26,6 +26,7 @@ from vitis_standin import install
 from db.migrate import upgrade
 from db.models import Build, DesignStage, Exploration
 from db.repositories import artifacts, builds, catalog, designs, explorations, nodes, relations
+from db.repositories.new_build import request_text
 from worker.farm import open_farm
 from worker.ladder import flow
 from worker.ladder.versions import gxx_version
@@ -150,6 +151,7 @@ def build(
         made = flow.start_build(farm.farm, session, design, stage, options)
         for limit, value in (limits or {}).items():
             setattr(made, limit, value)
+        made.request = request_text(made.licence, made.cpus, made.memory_gb)  # by which it is given room
         return made.id
 
 
@@ -197,7 +199,7 @@ FAILURES: list[tuple[DesignStage, str, str, str | None, int, str]] = [
     ("link", "disk_full@1", "done", None, 2, ""),
     ("link", "hang", "failed", "timeout", 2, "was ended after"),
     ("link", "licence", "queued", None, 1, ""),
-    ("link", "memory@1", "done", None, 2, ""),
+    ("link", "memory@1", "failed", "limit", 1, "stopped by its limit of memory"),
     ("link", "truncated", "done", None, 1, ""),
     ("csynth", "truncated@1", "done", None, 2, ""),
     ("cosim", "truncated", "failed", "tool", 2, "cosim.rpt could not be read"),
@@ -222,7 +224,7 @@ def test_each_failure_has_its_own_outcome(
         install.control(vitis, FAIL=None)
     assert (found.state, found.failure, found.attempt) == (state, failure, runs), found.error
     assert word in str(found.error) or not word
-    past = {"licence": "licence", "disk_full@1": "node", "killed@1": "node", "memory@1": "node", "truncated@1": "tool"}
+    past = {"licence": "licence", "disk_full@1": "node", "killed@1": "node", "truncated@1": "tool"}
     expected = past.get(kind, failure)
     assert Counter(entry["failure"] for entry in found.history) == Counter(
         {expected: runs if state == "queued" else runs - 1} if expected and (runs > 1 or state == "queued") else {}

@@ -57,7 +57,7 @@ def test_the_service_of_a_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     script.chmod(0o755)
     with millrace.local(tmp_path) as client:
         assert client.health().database
-        taken = pytest.raises(ServiceUnavailableError, match="did not start")
+        taken = pytest.raises(ServiceUnavailableError, match="did not start: Millrace runs on")
         with taken, millrace.local(tmp_path):
             pass
         address = client.address

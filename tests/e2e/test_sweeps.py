@@ -81,9 +81,10 @@ def receiver() -> Generator[tuple[str, list[tuple[dict[str, str], bytes]]]]:
 
 def test_a_planted_regression_goes_red_and_says_why(start_service: StartService, tmp_path: Path) -> None:
     with receiver() as (url, calls):
-        hooks = {"MILLRACE_WEBHOOK_HOSTS": "127.0.0.1", "MILLRACE_WEBHOOK_SECRET": SECRET}
-        service = start_service(**hooks)
-        cli(service, "sweep", "add", "nightly", "--model", "gpt2", *SMALL, "--webhook", url, "--webhook-secret", SECRET)
+        service = start_service(MILLRACE_WEBHOOK_HOSTS="127.0.0.1")
+        (tmp_path / "secret").write_text(SECRET)
+        hook = ("--webhook", url, "--webhook-secret-file", str(tmp_path / "secret"))
+        cli(service, "sweep", "add", "nightly", "--model", "gpt2", *SMALL, *hook)
         first = json.loads(cli(service, "sweep", "run", "nightly", "--wait", "--json"))
         assert (first["state"], first["builds"]["cached"]) == ("changed", 0)
         again = json.loads(cli(service, "sweep", "run", "nightly", "--wait", "--json"))
@@ -91,7 +92,7 @@ def test_a_planted_regression_goes_red_and_says_why(start_service: StartService,
         real = announced(service)
         stop(service)
 
-        service = start_service(**hooks, SLOWER="1.2", PATH=gxx(tmp_path, "99.1.0"))
+        service = start_service(MILLRACE_WEBHOOK_HOSTS="127.0.0.1", SLOWER="1.2", PATH=gxx(tmp_path, "99.1.0"))
         wait_for(lambda: announced(service) == "99.1.0", PATIENCE, "the node to announce its g++")
         text = cli(service, "sweep", "run", "nightly", "--wait", code=1)
         assert "REGRESSED" in text

@@ -25,6 +25,7 @@ LONGEST = (
     "unit/compiler/test_generation.py",
     "e2e/test_hostile_models.py",
     "e2e/test_whole_way.py",
+    "e2e/test_notebook.py",
 )
 _EACH = r"::(\w+)"
 # What of the rest of a test's name makes a part.
@@ -35,7 +36,7 @@ PARTS = {
     "property/compiler/test_timing_core.py": _EACH,
     "unit/compiler/frontend/test_convert_families.py": r"\[([a-z0-9]+)-",
     "unit/compiler/targets/test_padding.py": _EACH,
-    "unit/compiler/test_generation.py": r"\[(gpt2|gemma3)\]",
+    "unit/compiler/test_generation.py": r"\b(gpt2|gemma3)\b",
 }
 
 

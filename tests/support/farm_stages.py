@@ -2,9 +2,10 @@
 
 A script is a list of steps, one for each attempt (the last one for all that follow): "ok", "tools" (a tree of processes
 that never ends), "tree N" (one that lasts N seconds), "files N" (keeps N files), "sleep N", "crash", "memory", "disk",
-"linger" (leaves a process behind), "say N" (N lines), "gate N" (N lines, then it holds until the test lets the build
-go, see `RunningFarm.let_go`), or the name of a failure. Each attempt notes its beginning and its end in the file that
-RUNS names.
+"hog N" (a tool that takes N MiB, and is waited for), "scratch" (files that it does not remove, then "tools"), "linger"
+(leaves a process behind), "say N" (N lines), "gate N" (N lines, then it holds until the test lets the build go, see
+`RunningFarm.let_go`), or the name of a failure. Each attempt notes its beginning and its end in the file that RUNS
+names.
 """
 
 import errno
@@ -44,7 +45,11 @@ def scripted(farm: Farm, job: JobContext) -> Outcome:
         return Outcome(
             {"passed": True, "attempt": job.build.attempt}, {"stand-in": "1"}, files=tuple(farm.store.put_tree(files))
         )
-    _do(*step.split())
+    if name == "scratch":
+        (job.scratch / "folder").mkdir()
+        (job.scratch / "folder" / "file").write_bytes(os.urandom(1000))
+        name = "tools"
+    _do(name, *rest)
     if name == "gate":
         _hold(job.build.id)
     note(job.build, "end")
@@ -85,6 +90,9 @@ def _do(step: str, number: str = "0") -> Any:
         case "tree":
             code = f"import subprocess; subprocess.run(['sleep', '{number}'])"
             subprocess.run([sys.executable, "-c", code], start_new_session=True, check=True)
+        case "hog":
+            code = f"held = b'x' * ({number} << 20); import time; time.sleep(1000)"
+            subprocess.run([sys.executable, "-c", code], check=True)
         case "linger":
             subprocess.Popen(["setsid", "sleep", "1000"])
         case "crash":

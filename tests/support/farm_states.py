@@ -12,6 +12,7 @@ from db.repositories.designs import NewDesign, NewMetric
 from db.types import utcnow
 from worker.farm import Farm
 from worker.ladder import table as ladder
+from worker.limits.table import limits_of
 from worker.running.jobs import run_stage
 from worker.running.orders import Order
 from worker.running.recording import record
@@ -61,7 +62,12 @@ def take(farm: Farm, *queues: str) -> Order | None:
     """Claim a build, as a worker that does not go on with it."""
     with farm.database.write() as session:
         claimed = queue.claim(session, queues or QUEUES, NODE, "worker", 60)
-    return None if claimed is None else Order(claimed.build_id, claimed.token, claimed.stage, "")
+    return None if claimed is None else _order(farm, claimed.build_id, claimed.token, claimed.stage)
+
+
+def _order(farm: Farm, build_id: str, token: int, stage: Stage) -> Order:
+    scratch = farm.settings.run_dir / "scratch" / f"{build_id}-{token}"
+    return Order(build_id, token, stage, "", str(scratch), limits_of(stage, farm.settings))
 
 
 def run_build(farm: Farm, build: Build, stages: Stages | None = None) -> None:
@@ -70,7 +76,7 @@ def run_build(farm: Farm, build: Build, stages: Stages | None = None) -> None:
         row = builds.get(session, build.id)
         row.state, row.lease_owner, row.lease_token = "running", "worker", row.lease_token + 1
         row.lease_expires, row.attempt = utcnow() + timedelta(seconds=60), row.attempt + 1
-        order = Order(row.id, row.lease_token, row.stage, "")
+        order = _order(farm, row.id, row.lease_token, row.stage)
     record(farm, order, run_stage(farm, stages or load_stages(farm.settings.stages), order), None)
 
 

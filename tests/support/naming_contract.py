@@ -7,7 +7,7 @@ from sqlalchemy import select
 from db.engine import Database
 from db.errors import ConflictError, NotFoundError
 from db.models import Build, Calibration, Design, Event, Exploration, Metric
-from db.repositories import artifacts, catalog, designs, events, explorations, naming
+from db.repositories import artifacts, belongings, catalog, designs, events, explorations, naming
 from db.repositories.artifacts import NewArtifact
 from db.repositories.explorations import Label
 
@@ -20,7 +20,7 @@ class NamingContract:
             second, third = another(session, exploration), another(session, exploration)
             assert exploration.name == "gpt2-decode-64-w4a8"
             assert [second.name, third.name] == ["gpt2-decode-64-w4a8-2", "gpt2-decode-64-w4a8-3"]
-            explorations.delete(session, second.id)
+            belongings.delete_exploration(session, second.id)
             assert another(session, exploration).name == "gpt2-decode-64-w4a8-2"
 
     def test_a_whole_network_has_no_phase_in_its_name(self, database: Database) -> None:
@@ -102,7 +102,7 @@ class NamingContract:
                 session.add(
                     Calibration(id=f"cal_{of.name}"[:32], platform="u55c", digest="d", summary={}, build_id=after.id)
                 )
-            explorations.delete(session, explorations.lock(session, exploration.id).id)
+            belongings.delete_exploration(session, explorations.lock(session, exploration.id).id)
         with database.read() as session:
             assert session.scalars(select(Exploration.id)).all() == [kept]
             for table in (Design, Build, Event):

@@ -6,10 +6,14 @@ from typing import Any
 
 import sqlalchemy as sa
 from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy.orm import Session
 
 from db import migrate
 from db.engine import Database, make_engine
-from db.models import OPEN_STATES, Build
+from db.migrations.env_filter import include_name
+from db.models import OPEN_STATES, Artifact, Base, Build, Metric
 from db.repositories import designs, explorations, leases, relations
 
 _TIME = "2026-01-01 00:00:00+00:00"
@@ -76,18 +80,71 @@ _ROWS: tuple[tuple[str, Mapping[str, Any]], ...] = (
 )
 
 
-def store_old_release(url: str, revision: str) -> None:
-    """Bring the database at `url` to an old revision, with a row in every table."""
+MANY = 10_000
+RELEASES = {
+    "0001 as it was first": ("0001", ("ALTER TABLE designs DROP COLUMN reason",)),
+    "0001": ("0001", ()),
+    "0002": ("0002", ()),
+    "0003 as it was first": ("0003", ("UPDATE explorations SET state = 'searching' WHERE id = 'exp_2'",)),
+    "0003": ("0003", ()),
+    "0004": ("0004", ()),
+    "0005": ("0005", ()),
+    "0006": ("0006", ()),
+}
+"""Every revision that a release or a commit of main had, and what today's scripts do beyond it."""
+
+
+def store_old_release(url: str, release: str, designs: int = 0) -> None:
+    """Make the database at `url` one of RELEASES, with a row in every table, and so many designs more."""
+    revision, undone = RELEASES[release]
     engine = make_engine(url)
-    with engine.connect() as connection:
-        command.upgrade(migrate._config(connection), revision)
-        connection.commit()
+    _upgrade(engine, min(revision, "0002"))
     with engine.begin() as connection:
         for table, values in _ROWS:
             stamped = values if table in ("metrics", "artifacts") else {**values, "created_at": _TIME}
-            places = ", ".join(f":{name}" for name in stamped)
-            connection.execute(sa.text(f"INSERT INTO {table} ({', '.join(stamped)}) VALUES ({places})"), stamped)
+            _insert(connection, table, [dict(stamped)])
+        if designs:
+            _insert_many(connection, designs)
+    _upgrade(engine, revision)
+    with engine.begin() as connection:
+        for statement in undone:
+            connection.execute(sa.text(statement))
     engine.dispose()
+
+
+def _upgrade(engine: sa.Engine, revision: str) -> None:
+    with engine.connect() as connection:
+        if engine.dialect.name == "sqlite":
+            migrate._suspend_references(connection)
+        command.upgrade(migrate._config(connection), revision)
+        connection.commit()
+
+
+def _insert(connection: sa.Connection, table: str, rows: list[dict[str, Any]]) -> None:
+    places = ", ".join(f":{name}" for name in rows[0])
+    connection.execute(sa.text(f"INSERT INTO {table} ({', '.join(rows[0])}) VALUES ({places})"), rows)
+
+
+def _insert_many(connection: sa.Connection, number: int) -> None:
+    """Designs of an exploration that has ended, each with a metric, and one in ten with a build and a file."""
+    design = {"exploration_id": "exp_1", "feasible": True, "violations": "[]", "seconds": 0.1, "created_at": _TIME}
+    metric = {"name": "latency", "unit": "us", "fidelity": "estimate", "tool": "millrace", "tool_version": "0"}
+    build = {"stage": "simulate", "state": "done", "tool_versions": "{}", "created_at": _TIME, **_FREE}
+    numbers = range(1, number + 1)
+    of_design = [
+        {"id": f"dsg_m{n}", "number": n, "key": f"k{n}", "knobs": json.dumps({"n": n}), "latency_us": n / 7}
+        | {"energy_uj": 1.0, "on_front": n % 500 == 0, **design}
+        for n in numbers
+    ]
+    _insert(connection, "designs", of_design)
+    _insert(connection, "metrics", [{"id": n + 1, "design_id": f"dsg_m{n}", "value": n / 7, **metric} for n in numbers])
+    built = numbers[9::10]
+    _insert(
+        connection, "builds", [{"id": f"bld_m{n}", "design_id": f"dsg_m{n}", "key": f"b{n}", **build} for n in built]
+    )
+    file = {"path": "a", "digest": "d" * 64, "size": 1, "media_type": "t"}
+    files = [{"id": n, "build_id": f"bld_m{n}", "design_id": f"dsg_m{n}", **file} for n in built]
+    _insert(connection, "artifacts", files)
 
 
 def check_upgraded(url: str) -> None:
@@ -115,4 +172,32 @@ def check_upgraded(url: str) -> None:
         assert list(relations.files_of(session, "bld_2")) == ["a"]
         assert [m.build_id for m in designs.metrics_of(session, ["dsg_1"])["dsg_1"]] == ["bld_2"]
         assert session.scalars(sa.select(Build.state).where(Build.workload_id == "wkl_1")).all() == ["done"]
+        _check_many(session)
     database.close()
+
+
+def _check_many(session: Session) -> None:
+    """All designs that `_insert_many` has stored are there as they were, with what belongs to them."""
+    found = {d.id: d for d in designs.stored(session, "exp_1") if d.id.startswith("dsg_m")}
+    if not found:
+        return
+    assert len(found) == MANY
+    for n in range(1, MANY + 1, 97):
+        design = found[f"dsg_m{n}"]
+        assert (design.number, design.knobs, design.latency_us, design.reason) == (n, {"n": n}, n / 7, None)
+        assert (design.archived, design.pinned, design.used_at) == (False, False, None)
+    assert {d.number for d in designs.front(session, "exp_1")} == {0, *range(500, MANY + 1, 500)}
+    assert session.scalar(sa.select(sa.func.count()).select_from(Metric)) == MANY + 1
+    built = session.scalars(sa.select(Build.exploration_id).where(Build.id.startswith("bld_m"))).all()
+    assert (len(built), set(built)) == (MANY // 10, {"exp_1"})
+    assert session.scalar(sa.select(sa.func.count()).select_from(Artifact)) == MANY // 10 + 1
+    assert explorations.counts(session, ["exp_1"])["exp_1"].evaluated == MANY + 1
+
+
+def check_tables(url: str) -> None:
+    """The tables are those of db/models.py, whatever the database began as."""
+    engine = make_engine(url)
+    with engine.connect() as connection:
+        options = {"compare_type": True, "include_name": include_name}
+        assert compare_metadata(MigrationContext.configure(connection, opts=options), Base.metadata) == []
+    engine.dispose()

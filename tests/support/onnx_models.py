@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -126,6 +127,14 @@ def single(
     names = [*inputs, *(initialisers or {})]
     node = helper.make_node(kind, names, list(outputs), name=f"/net/{kind}", **attributes)
     return model([node], inputs, outputs, initialisers, opset)
+
+
+def followed(
+    *nodes: Any, inputs: Shapes = MappingProxyType({"x": (1, 6, 8)}), outputs: Shapes, **initialisers: Any
+) -> ModelProto:
+    """Nodes `(kind, inputs, outputs, attributes)`, each called `/net/<kind>`."""
+    made = [helper.make_node(kind, i, o, name=f"/net/{kind}", **attributes) for kind, i, o, attributes in nodes]
+    return model(made, inputs, outputs, initialisers)
 
 
 def chain(length: int) -> ModelProto:

@@ -1,11 +1,13 @@
 """Random networks of the timing simulator, one per seed: both ends of each FIFO move the same number of tokens."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import gcd, prod
 from random import Random
 
 from compiler.graph.task_graph import Access, Gate, TimingSpec
 from compiler.simulator.timing.network import Fifo, Network, Process
+from compiler.simulator.timing.program import Nest, Program, Repeat
 
 LONG_SHARE = 0.15  # of the networks run for thousands of cycles, most of them periodically
 
@@ -16,25 +18,43 @@ def random_network(seed: int) -> Network:
     is_long = rng.random() < LONG_SHARE
     # Long ones are long because of their nests, or, more often, because of a loop around everything.
     budget = 1500 if is_long and rng.random() < 0.3 else rng.choice((12, 60, 200))
-    network = _Growth(rng, budget).grow()
+    network = Growth(rng, budget).grow()
     if not is_long:
         return network
-    cycles = max(2 * p.ii * p.iterations // p.per + p.gap * prod(p.trips[: p.restarts]) for p in network.processes)
+    cycles = max(
+        2 * p.ii * p.iterations // p.per + p.gap * prod(_only_nest(p).trips[: _only_nest(p).restarts])
+        for p in network.processes
+    )
     return repeated(network, max(2, rng.randint(1000, 5000) // (cycles + 20)))
 
 
 def repeated(network: Network, times: int) -> Network:
-    """The network with one more loop around each of its processes."""
+    """The network with one more loop around each of its nests."""
 
     def around(accesses: tuple[Access, ...]) -> tuple[Access, ...]:
         return tuple(Access(a.stream, tuple(g._replace(loop=g.loop + 1) for g in a.gates)) for a in accesses)
 
-    def more(process: Process) -> Process:
-        restarts = process.restarts + 1 if process.restarts else 0
-        reads, writes = around(process.reads), around(process.writes)
-        return replace(process, trips=(times, *process.trips), reads=reads, writes=writes, restarts=restarts)
+    def more(nest: Nest) -> Nest:
+        restarts = nest.restarts + 1 if nest.restarts else 0
+        return Nest((times, *nest.trips), around(nest.reads), around(nest.writes), restarts)
 
-    return Network(tuple(more(process) for process in network.processes), network.fifos)
+    return Network(tuple(with_nests(process, more) for process in network.processes), network.fifos)
+
+
+def with_nests(process: Process, change: Callable[[Nest], Nest]) -> Process:
+    """The process with its nests changed."""
+
+    def changed(program: Program) -> Program:
+        parts = (replace(p, body=changed(p.body)) if isinstance(p, Repeat) else change(p) for p in program)
+        return tuple(parts)
+
+    return replace(process, program=changed(process.program))
+
+
+def _only_nest(process: Process) -> Nest:
+    (nest,) = process.program
+    assert isinstance(nest, Nest)
+    return nest
 
 
 def long_network(seed: int) -> Network:
@@ -42,7 +62,7 @@ def long_network(seed: int) -> Network:
     rng = Random(seed)
     kind = rng.randrange(4)
     if kind == 0:
-        return repeated(_Growth(Random(seed), rng.choice((500, 900, 3000))).grow(), rng.choice((3, 8, 30)))
+        return repeated(Growth(Random(seed), rng.choice((500, 900, 3000))).grow(), rng.choice((3, 8, 30)))
     network = random_network(seed)
     change = (_other_pace, _slower, _restarted)[kind - 1]
     fifos = tuple(_maybe_deep(fifo, rng) for fifo in network.fifos) if kind == 2 else network.fifos
@@ -60,9 +80,11 @@ def _slower(process: Process, rng: Random) -> Process:
 
 
 def _restarted(process: Process, rng: Random) -> Process:
-    restarts = rng.randint(0, len(process.trips))
+    nest = _only_nest(process)
+    restarts = rng.randint(0, len(nest.trips))
     gap = rng.choice((0, 3, 50)) if restarts else 0
-    return replace(process, restarts=restarts, gap=gap, drains=process.style == "stp" or rng.random() < 0.5)
+    restarted = with_nests(process, lambda nest: replace(nest, restarts=restarts))
+    return replace(restarted, gap=gap, drains=process.style == "stp" or rng.random() < 0.5)
 
 
 def _maybe_deep(fifo: Fifo, rng: Random) -> Fifo:
@@ -80,7 +102,7 @@ class _Loop:
         return tuple(Gate(loop, low, high) for name, low, high in self.ranges if name == fifo)
 
 
-class _Growth:
+class Growth:
     """Chooses the edges, then the processes in order: the tokens that come in shape the nest, gates what goes out."""
 
     def __init__(self, rng: Random, budget: int) -> None:
@@ -92,8 +114,9 @@ class _Growth:
             ((1, 2), (1, 2, 3, 4), (2, 4, 8, 16), (2, 5, 8, 40, None), (16, 64, None), (budget, 2 * budget), (None,))
         )
 
-    def grow(self) -> Network:
-        count = self.rng.choice((2, 2, 3, 3, 4, 5, 6, 8, 10, 12))
+    def grow(self, count: int = 0) -> Network:
+        """A network of `count` processes, 0: any number."""
+        count = count or self.rng.choice((2, 2, 3, 3, 4, 5, 6, 8, 10, 12))
         edges = [edge for target in range(1, count) for edge in self._edges_into(target)]
         fifos = tuple(Fifo(f"f{i}", f"p{a}", f"p{b}", self.rng.choice(self.depths)) for i, (a, b) in enumerate(edges))
         return Network(tuple(self._process(f"p{i}", fifos) for i in range(count)), fifos)
@@ -164,7 +187,7 @@ class _Growth:
         per = self.rng.randint(2, 9) if not stalls and self.rng.random() < (0.1 if reads else 0.4) else 1
         ii = self.rng.randint(per, 3 * per) if per > 1 else self.rng.choice((1, 1, 1, 2, 3, 4))
         restarts = self.rng.randint(1, len(trips)) if self.rng.random() < 0.25 else 0
-        return Process(
+        return Process.of_nest(
             name=name,
             trips=trips,
             ii=ii,

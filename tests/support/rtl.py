@@ -5,13 +5,16 @@ of them in one build, and reads back what they print.
 """
 
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 
 from needed import need
 
 from compiler.graph.task_graph import Access
 from compiler.simulator.timing.network import Fifo, FifoRun, Network, Outcome, Process, ProcessRun
+from compiler.simulator.timing.program import Nest, Program, Repeat, Side, nests, streams
 
 _PARTS = Path(__file__).parent / "rtl"
 _INDENT = "    "
@@ -33,7 +36,7 @@ def run_rtl(networks: Iterable[Network], folder: Path) -> list[Outcome]:
 
 
 def _run(command: list[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1200, check=False)
     assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout[-4000:]}{done.stderr[-4000:]}"
     return done.stdout
 
@@ -80,14 +83,14 @@ def _fifo(fifo: Fifo, network: Network) -> list[str]:
     """The FIFO with the wires to both ends: whether the next iteration of each uses it, and whether it does now."""
     f = fifo.name
     writer = next(p for p in network.processes if p.name == fifo.source)
-    depth = fifo.depth or max(1, writer.iterations)  # unbounded: room for all
+    depth = fifo.depth or max(1, writer.iterations + fifo.initial)  # unbounded: room for all
     wires = ", ".join(f"{f}_{w}" for w in ("write", "full_n", "read", "empty_n", "used_in", "used_out"))
     counts = ", ".join(f"{f}_{c}" for c in ("pushed", "popped", "peak", "empty", "full"))
     ports = ", ".join(f".{p}({f}_{p})" for p in ("write", "full_n", "read", "empty_n", "pushed", "popped", "peak"))
     return [
         f"logic {wires};",
         f"int {counts};",
-        f"stream_fifo #(.DEPTH({depth})) {f} (.clk, .rst, {ports});",
+        f"stream_fifo #(.DEPTH({depth}), .INITIAL({fifo.initial})) {f} (.clk, .rst, {ports});",
         _tally(f"{f}_empty", f"{fifo.target}_wants_tokens && {f}_used_in && !{f}_empty_n"),
         _tally(f"{f}_full", f"{fifo.source}_wants_room && {f}_used_out && !{f}_full_n"),
     ]
@@ -102,6 +105,7 @@ _SIGNALS = ("wants_tokens", "wants_room", "enter", "leave", "event_now", "is_emp
 
 def _process(process: Process) -> list[str]:
     p = process.name
+    read, written = streams(process.program, "reads"), streams(process.program, "writes")
     bits = (*_SIGNALS, "tokens", "room", "turn", "in_done", "in_run_ends", "out_done", "out_run_ends")
     return [
         f"logic {', '.join(f'{p}_{bit}' for bit in bits)};",
@@ -109,10 +113,10 @@ def _process(process: Process) -> list[str]:
         *_nest(process, "in", "enter", "entered"),
         *_nest(process, "out", "leave", "left"),
         *_pipeline(process),
-        *(line for a in process.reads for line in _use(process, a, "in", f"{a.stream}_read = {p}_enter")),
-        *(line for a in process.writes for line in _use(process, a, "out", f"{a.stream}_write = {p}_leave")),
-        f"assign {p}_tokens = {_all(f'(!{a.stream}_used_in || {a.stream}_empty_n)' for a in process.reads)};",
-        f"assign {p}_room = {_all(f'(!{a.stream}_used_out || {a.stream}_full_n)' for a in process.writes)};",
+        *(line for f in read for line in _use(process, f, "reads", f"{f}_read = {p}_enter")),
+        *(line for f in written for line in _use(process, f, "writes", f"{f}_write = {p}_leave")),
+        f"assign {p}_tokens = {_all(f'(!{f}_used_in || {f}_empty_n)' for f in read)};",
+        f"assign {p}_room = {_all(f'(!{f}_used_out || {f}_full_n)' for f in written)};",
         _tally(f"{p}_empty", f"{p}_is_empty"),
         _tally(f"{p}_full", f"{p}_is_full"),
         "always_ff @(posedge clk) begin",
@@ -126,34 +130,108 @@ def _all(terms: Iterable[str]) -> str:
     return " && ".join(("1'b1", *terms))
 
 
+@dataclass(frozen=True)
+class _Entry:
+    """A row of the table that a process goes through: a nest, and how many runs of no iterations are before it."""
+
+    nest: Nest
+    empty_runs: int
+
+
+def _table(process: Process) -> list[_Entry]:
+    table: list[_Entry] = []
+    empty_runs = 0
+    for nest in _in_turn(process.program):
+        if nest.iterations:
+            table.append(_Entry(nest, empty_runs))
+            empty_runs = 0
+        else:
+            empty_runs += prod(nest.trips[: nest.restarts])
+    return table
+
+
+def _empty_runs(process: Process) -> int:
+    """At most, one after the other."""
+    return max((entry.empty_runs for entry in _table(process)), default=0)
+
+
+def _in_turn(program: Program) -> Iterator[Nest]:
+    for part in program:
+        if isinstance(part, Repeat):
+            for _ in range(part.times):
+                yield from _in_turn(part.body)
+        else:
+            yield part
+
+
+def _kinds(process: Process) -> list[Nest]:
+    """The nests, each once: a row of the table names one by its number."""
+    return list(dict.fromkeys(nests(process.program)))
+
+
 def _nest(process: Process, side: str, advance: str, count: str) -> list[str]:
-    """The loops of the iteration that enters next, or leaves next."""
-    p = process.name
-    trips = [f".T{i}({trip})" for i, trip in enumerate(process.trips)]
-    indices = [f"{p}_{side}_i{i}" for i in range(5)]
-    ports = [*(f".i{i}({name})" for i, name in enumerate(indices)), f".advance({p}_{advance})", f".count({p}_{count})"]
-    ports += [f".{port}({p}_{side}_{port})" for port in ("run_ends", "done")]
-    parameters = ", ".join([*trips, f".RESTARTS({process.restarts})"])
-    return [f"int {', '.join(indices)};", f"loop_nest #({parameters}) {p}_{side} (.clk, .rst, {', '.join(ports)});"]
+    """The loops of the iteration that enters next, or leaves next, and the table that they take their trips from."""
+    at = f"{process.name}_{side}"
+    table, kinds = _table(process), _kinds(process)
+    indices = [f"{at}_i{i}" for i in range(5)]
+    trips = [f"{at}_t{i}" for i in range(5)]
+    columns = [*trips, f"{at}_restarts", f"{at}_kind"]
+    ports = [f".{name.removeprefix(f'{at}_')}({name})" for name in (*indices, *trips, f"{at}_restarts", f"{at}_entry")]
+    ports += [f".advance({process.name}_{advance})", f".count({process.name}_{count})"]
+    ports += [f".{port}({at}_{port})" for port in ("run_ends", "nest_ends", "done")]
+    rows = [
+        (*entry.nest.trips, *([1] * (5 - len(entry.nest.trips))), entry.nest.restarts, kinds.index(entry.nest))
+        for entry in table
+    ]
+    cases = [
+        f"    {n}: begin {' '.join(f'{column} = {value};' for column, value in zip(columns, row, strict=True))} end"
+        for n, row in enumerate(rows)
+    ]
+    nothing = " ".join(f"{column} = {value};" for column, value in zip(columns, (1, 1, 1, 1, 1, 0, -1), strict=True))
+    gaps = [f"    {n}: {at}_empty_runs = {entry.empty_runs};" for n, entry in enumerate(table)]
+    return [
+        f"int {', '.join((*indices, *columns, f'{at}_entry', f'{at}_empty_runs', f'{at}_gap'))};",
+        f"logic {at}_nest_ends;",
+        f"always_comb case ({at}_entry)",
+        *cases,
+        f"    default: begin {nothing} end",
+        "endcase",
+        f"always_comb case ({at}_entry + ({at}_nest_ends ? 1 : 0))",
+        *gaps,
+        f"    default: {at}_empty_runs = 0;",
+        "endcase",
+        f"assign {at}_gap = {process.gap} * (1 + ({at}_nest_ends ? {at}_empty_runs : 0)); // to the next run",
+        f"loop_nest #(.ENTRIES({len(table)})) {at} (.clk, .rst, {', '.join(ports)});",
+    ]
 
 
-def _use(process: Process, access: Access, side: str, move: str) -> list[str]:
+def _use(process: Process, fifo: str, side: Side, move: str) -> list[str]:
     """Whether the iteration uses the FIFO, and the move of a token when it enters or leaves."""
-    index = f"{process.name}_{side}_i"
-    gates = _all(f"({index}{g.loop} >= {g.low} && {index}{g.loop} < {g.high})" for g in access.gates)
-    used = f"{access.stream}_used_{side}"
-    return [f"assign {used} = {gates};", f"assign {move} && {used};"]
+    end = "in" if side == "reads" else "out"
+    at = f"{process.name}_{end}"
+    uses = [
+        _all((f"{at}_kind == {n}", *_gates(access, at)))
+        for n, nest in enumerate(_kinds(process))
+        if (access := nest.access(side, fifo)) is not None
+    ]
+    used = f"{fifo}_used_{end}"
+    return [f"assign {used} = {' || '.join(f'({use})' for use in uses)};", f"assign {move} && {used};"]
+
+
+def _gates(access: Access, at: str) -> Iterator[str]:
+    return (f"({at}_i{g.loop} >= {g.low} && {at}_i{g.loop} < {g.high})" for g in access.gates)
 
 
 def _pipeline(process: Process) -> list[str]:
     p = process.name
     signals = ", ".join(f".{signal}({p}_{signal})" for signal in (*_SIGNALS, "tokens", "room"))
-    nests = [f".{port}({p}_{port})" for port in ("in_done", "in_run_ends", "out_run_ends")]
+    nests = [f".{port}({p}_{port})" for port in ("in_done", "in_run_ends", "out_run_ends", "in_gap", "out_gap")]
+    first = f".FIRST({process.gap * next((entry.empty_runs for entry in _table(process)), 0)})"
     if process.style == "stp":
-        parameters = f".II({process.ii}), .LATENCY({process.latency}), .GAP({process.gap})"
+        parameters = f".II({process.ii}), .LATENCY({process.latency}), {first}"
         ports = ", ".join([*nests, f".out_done({p}_out_done)"])
         return [f"stalling_pipeline #({parameters}) {p} (.clk, .rst, {ports}, {signals});", f"assign {p}_turn = 0;"]
-    pace = f".II({process.ii}), .PER({process.per}), .GAP({process.gap}), .DRAINS({int(process.drains)})"
+    pace = f".II({process.ii}), .PER({process.per}), {first}, .DRAINS({int(process.drains)})"
     ports = ", ".join([*nests, *(f".{port}({p}_{port})" for port in ("enter", "leave", "turn"))])
     kind, parameters = "elastic_pipeline", f".LATENCY({process.latency})"
     if process.ii != process.per:
@@ -166,7 +244,7 @@ def _pipeline(process: Process) -> list[str]:
 
 def _ending(index: int, network: Network) -> list[str]:
     """It is dead when nothing has happened for longer than anything takes."""
-    patience = max(p.latency + p.gap + p.ii for p in network.processes) + 1
+    patience = max(p.latency + p.gap * (1 + _empty_runs(p)) + p.ii for p in network.processes) + 1
     processes = [
         (p.name, [f"{p.name}_{field}" for field in ("entered", "start", "stop", "empty", "full")])
         for p in network.processes

@@ -3,8 +3,11 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from random_timing import with_nests
+
 from compiler.graph.task_graph import Access
 from compiler.simulator.timing.network import Fifo, Network, Process
+from compiler.simulator.timing.program import Nest, Program, Repeat, nests
 
 
 def shrink(network: Network, fails: Callable[[Network], bool]) -> Network:
@@ -15,7 +18,9 @@ def shrink(network: Network, fails: Callable[[Network], bool]) -> Network:
 
 
 def _smaller(network: Network) -> Iterator[Network]:
-    """Valid networks that are simpler in one place; both ends of each FIFO still move as many tokens."""
+    """Valid networks that are simpler in one place; both ends of each FIFO still move as many tokens, unless a process
+    does without one of its nests.
+    """
     for process in network.processes:
         yield _without(network, process)
     for fifo in network.fifos:
@@ -25,19 +30,35 @@ def _smaller(network: Network) -> Iterator[Network]:
     for fifo in network.fifos:
         if fifo.depth is not None:
             yield _with_fifo(network, replace(fifo, depth=None))
+        if fifo.initial:
+            yield _with_fifo(network, replace(fifo, initial=fifo.initial - 1))
 
 
 def _simpler(process: Process) -> Iterator[Process]:
-    plain = {"per": 1, "gap": 0, "restarts": 0, "drains": True}
+    plain = {"per": 1, "gap": 0, "drains": True}
     for field, value in plain.items():
         if getattr(process, field) != value:
             yield replace(process, **{field: value})
+    if any(nest.restarts for nest in nests(process.program)):
+        yield with_nests(process, lambda nest: replace(nest, restarts=0))
+    yield from (replace(process, program=shorter) for shorter in _shorter(process.program))
     if process.ii > process.per:
         yield replace(process, ii=process.ii - 1)
     if process.latency > 2:
         yield replace(process, latency=process.latency - 1)
     if process.style != "flp":
         yield replace(process, style="flp", latency=max(2, process.latency))
+
+
+def _shorter(program: Program) -> Iterator[Program]:
+    for n, part in enumerate(program):
+        before, after = program[:n], program[n + 1 :]
+        yield (*before, *after)
+        if isinstance(part, Repeat):
+            yield (*before, *part.body, *after)
+            yield from ((*before, replace(part, body=body), *after) for body in _shorter(part.body))
+            if part.times > 1:
+                yield (*before, replace(part, times=part.times - 1), *after)
 
 
 def _with_process(network: Network, process: Process) -> Network:
@@ -57,5 +78,8 @@ def _without_fifos(network: Network, names: set[str]) -> Network:
     def kept(accesses: tuple[Access, ...]) -> tuple[Access, ...]:
         return tuple(access for access in accesses if access.stream not in names)
 
-    processes = tuple(replace(p, reads=kept(p.reads), writes=kept(p.writes)) for p in network.processes)
+    def without(nest: Nest) -> Nest:
+        return replace(nest, reads=kept(nest.reads), writes=kept(nest.writes))
+
+    processes = tuple(with_nests(p, without) for p in network.processes)
     return Network(processes, tuple(f for f in network.fifos if f.name not in names))

@@ -10,11 +10,11 @@ def reads(*fifos: str, gate: Gate | None = None) -> tuple[Access, ...]:
 
 
 def source(name: str, tokens: int, *fifos: str, ii: int = 1, per: int = 1) -> Process:
-    return Process(name, (tokens,), ii, 2, (), reads(*fifos), per=per)
+    return Process.of_nest(name, (tokens,), ii, 2, (), reads(*fifos), per=per)
 
 
 def sink(name: str, tokens: int, *fifos: str) -> Process:
-    return Process(name, (tokens,), 1, 2, reads(*fifos), ())
+    return Process.of_nest(name, (tokens,), 1, 2, reads(*fifos), ())
 
 
 def chain(depth: int | None, tokens: int = 5) -> Network:
@@ -29,26 +29,26 @@ def through(worker: Process, tokens_in: int, tokens_out: int, ii: int = 1, per: 
 
 
 def worker(style: PipelineStyle = "flp", tokens: int = 10, ii: int = 1, latency: int = 6) -> Process:
-    return Process("w", (tokens,), ii, latency, reads("x"), reads("y"), style)
+    return Process.of_nest("w", (tokens,), ii, latency, reads("x"), reads("y"), style)
 
 
 def reduction() -> Network:
     """Four tokens become one."""
     last = Gate(1, 3, 4)
-    return through(Process("w", (3, 4), 1, 5, reads("x"), reads("y", gate=last)), 12, 3)
+    return through(Process.of_nest("w", (3, 4), 1, 5, reads("x"), reads("y", gate=last)), 12, 3)
 
 
 def reuse() -> Network:
     """A token is used four times."""
     first = Gate(1, 0, 1)
-    return through(Process("w", (3, 4), 1, 5, reads("x", gate=first), reads("y")), 3, 12)
+    return through(Process.of_nest("w", (3, 4), 1, 5, reads("x", gate=first), reads("y")), 3, 12)
 
 
 def fork_join(style: PipelineStyle, depth: int, latency: int = 4) -> Network:
     """Eight tokens, each through `w` of the given style and beside it through the FIFO `side` of the given depth."""
     processes = (
         source("a", 8, "x", "side"),
-        Process("w", (8,), 1, latency, reads("x"), reads("y"), style),
+        Process.of_nest("w", (8,), 1, latency, reads("x"), reads("y"), style),
         sink("b", 8, "y", "side"),
     )
     return Network(processes, (Fifo("x", "a", "w", 2), Fifo("side", "a", "b", depth), Fifo("y", "w", "b", 2)))
@@ -57,7 +57,7 @@ def fork_join(style: PipelineStyle, depth: int, latency: int = 4) -> Network:
 def all_of_one_first(depth: int) -> Network:
     """Pairs of tokens of which the reader wants all four firsts, then all four seconds."""
     pairs, joined = Gate(0, 0, 4), Gate(0, 4, 8)
-    reader = Process("w", (8,), 1, 2, (*reads("x", gate=pairs), *reads("z", gate=joined)), reads("y"))
+    reader = Process.of_nest("w", (8,), 1, 2, (*reads("x", gate=pairs), *reads("z", gate=joined)), reads("y"))
     processes = (source("a", 4, "x", "z"), reader, sink("b", 8, "y"))
     fifos = (Fifo("x", "a", "w", 2), Fifo("z", "a", "w", depth), Fifo("y", "w", "b", 2))
     return Network(processes, fifos)
@@ -65,7 +65,7 @@ def all_of_one_first(depth: int) -> Network:
 
 def restarts(style: PipelineStyle = "flp", drains: bool = True) -> Network:
     """Three runs of four tokens, three cycles between them."""
-    runs = Process("a", (3, 4), 1, 5, (), reads("x"), style, restarts=1, gap=3, drains=drains)
+    runs = Process.of_nest("a", (3, 4), 1, 5, (), reads("x"), style, restarts=1, gap=3, drains=drains)
     return Network((runs, sink("b", 12, "x")), (Fifo("x", "a", "b", 2),))
 
 

@@ -10,6 +10,7 @@ In an archive (.tar, .tar.gz, .tar.zst), which holds one: the same files, withou
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from worker.errors import BackupError
+from worker.private import private_file
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -62,11 +64,25 @@ class Manifest:
         return asdict(self)
 
 
+def sync(path: Path) -> None:
+    """Have a file, or the names in a folder, on the disk, and the next reading of it come from there."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    finally:
+        os.close(descriptor)
+
+
 def write_manifest(manifest: Manifest, folder: Path) -> None:
     """Last of all files: a folder without one is an unfinished backup."""
     temporary = folder / f"{MANIFEST}.part"
+    private_file(temporary)
     temporary.write_text(json.dumps(manifest.to_json(), indent=2) + "\n")
+    sync(temporary)
     temporary.rename(folder / MANIFEST)
+    sync(folder)
+    sync(folder.parent)
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -108,14 +124,16 @@ def part_path(folder: Path, name: str) -> Path:
 
 
 def write_part(folder: Path, name: str, values: Iterable[str]) -> Part:
-    """Write a part, whose lines are JSON."""
+    """Write a part, whose lines are JSON, to the disk."""
     hasher, count = hashlib.sha256(), 0
+    private_file(part_path(folder, name))
     with part_path(folder, name).open("wb") as file:
         for value in values:
             data = value.encode() + b"\n"
             hasher.update(data)
             file.write(data)
             count += 1
+    sync(part_path(folder, name))
     return Part(count, hasher.hexdigest())
 
 

@@ -59,6 +59,12 @@ def needed_because(session: Session, run_id: str) -> str:
     return ""
 
 
+def stays(session: Session, run_id: str) -> bool:
+    """Whether a run is one that others are compared with, or may be: nothing of it expires."""
+    good = sweeps.last_good(session, sweeps.get_run(session, run_id).sweep_id)
+    return (good is not None and good.id == run_id) or bool(needed_because(session, run_id))
+
+
 def conclude(session: Session, run: SweepRun) -> Conclusion:
     """Compare a run whose explorations have all ended."""
     sweep = sweeps.get(session, run.sweep_id)

@@ -14,6 +14,7 @@ from db.types import utcnow
 from worker.farm import Farm
 from worker.ladder import table as ladder
 from worker.ladder.build_events import emit_build
+from worker.ladder.requeuing import requeue
 from worker.ladder.versions import digest
 
 DEFAULT_VITIS = "2023.2"
@@ -52,7 +53,7 @@ class Chains:
             if before is not None and is_dead_end(before):
                 raise ConflictError(_dead_end(before, stage))
             before = self._ensure_one(design, step, wanted, before)
-            if revive and before.failure != "infeasible" and builds.requeue(self.session, before.id):
+            if revive and before.failure != "infeasible" and requeue(self.farm, self.session, before):
                 known.discard(before.id)
                 before = builds.get(self.session, before.id)
             self._tell(before, known)

@@ -16,6 +16,8 @@ from worker.ladder import climbing, promoting
 from worker.ladder import table as ladder
 from worker.ladder.build_events import emit_build
 from worker.ladder.design_events import emit_adopted
+from worker.ladder.import_limits import import_limits
+from worker.ladder.requeuing import requeue
 from worker.ladder.versions import digest
 
 _ALL_DEADLOCK = (
@@ -40,7 +42,7 @@ def is_due(session: Session, exploration: Exploration) -> bool:
 
 def _queued(farm: Farm, session: Session, exploration: Exploration) -> None:
     build = _lower(farm, session, exploration)
-    if builds.requeue(session, build.id):
+    if requeue(farm, session, build):
         build = builds.get(session, build.id)
     _announce(farm, session, build)
     move(farm, session, exploration, "lowering")
@@ -53,6 +55,7 @@ def _lower(farm: Farm, session: Session, exploration: Exploration) -> Build:
         workload.digest,
         {},
         farm.settings,
+        limits=import_limits(workload, farm.settings),
         workload_id=workload.id,
         owner=exploration.owner or "",
         priority=exploration.priority,
@@ -79,7 +82,7 @@ def _start_search(farm: Farm, session: Session, exploration: Exploration) -> Non
         priority=exploration.priority,
     )
     build = builds.ensure(session, new)
-    if builds.requeue(session, build.id):
+    if requeue(farm, session, build):
         build = builds.get(session, build.id)
     _announce(farm, session, build)
     emit_build(farm, session, build)

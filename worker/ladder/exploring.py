@@ -9,7 +9,7 @@ from db.models import Exploration, Priority, Workload
 from db.repositories import explorations
 from db.repositories.explorations import UNLABELLED, Label
 from worker.farm import Farm
-from worker.ladder import flow
+from worker.ladder import flow, quotas
 
 OBJECTIVES = [
     {"name": "latency_us", "unit": "us", "direction": "minimize"},
@@ -31,20 +31,22 @@ def start(
     label: Label = UNLABELLED,
 ) -> Exploration:
     """Store a new exploration and queue its first step. What was chosen has been checked. Raises ConflictError for a
-    name that is taken.
+    name that is taken, QuotaError for a bound of the owner's key.
     """
-    row = explorations.add(
-        session,
-        workload,
-        platform,
-        OBJECTIVES,
-        dict(options),
-        budget,
-        priority=priority,
-        owner=owner,
-        sweep_run_id=sweep_run_id,
-        label=label,
-    )
+    quotas.check_room(session, owner)
+    with quotas.bounded(session, owner, "active_explorations", "designs"):
+        row = explorations.add(
+            session,
+            workload,
+            platform,
+            OBJECTIVES,
+            dict(options),
+            budget,
+            priority=priority,
+            owner=owner,
+            sweep_run_id=sweep_run_id,
+            label=label,
+        )
     farm.emit(session, row.id, "state", {"state": "queued", "error": None})
     flow.step(farm, session, explorations.lock(session, row.id))
     return explorations.get(session, row.id)

@@ -1,11 +1,10 @@
-"""How far up the ladder designs are to go, before anything runs: what would come to nothing, what would wait."""
+"""How far up the ladder designs are to go, before anything runs: what they need besides, what would wait."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from sqlalchemy.orm import Session
 
-from compiler.errors import InvalidInputError
 from db.models import DesignStage
 from db.repositories import waiting
 from worker.ladder import table as ladder
@@ -13,37 +12,52 @@ from worker.ladder.chains import announced_tools, settled
 from worker.ladder.climbing import RUNGS
 
 
-def check_reach(options: Mapping[str, Any]) -> None:
-    """Raise InvalidInputError where designs are to go to a stage, and none to one that it reads from.
+def with_implied(options: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Options of an exploration with the stages that those which it asks for read from, and a sentence for each stage
+    that was added.
 
-    `options` are an exploration's: "builds" says how many go to each stage, "verify" how many are compiled anyway.
+    "builds" says how many designs go to each stage, "verify" how many are compiled anyway. Where a stage is asked for
+    and none below it, as many go to that one.
     """
-    wanted: Mapping[str, int] = options.get("builds") or {}
+    builds: dict[str, int] = dict(options.get("builds") or {})
+    found, said = dict(options), list[str]()
     on_board = (options.get("board") or ladder.SIMULATED) != ladder.SIMULATED
-    for stage, below, what in (
-        ("cosim", ("csynth",), "a synthesised"),
-        ("link", ("csynth",), "a synthesised"),
-        ("measure", ("link",), "a linked") if on_board else ("measure", ("verify", "csynth"), "a compiled"),
+    # The highest stage first: what it adds may need something itself.
+    for stage, below in (
+        ("measure", ("link",) if on_board else ("verify", "csynth")),
+        ("link", ("csynth",)),
+        ("cosim", ("csynth",)),
     ):
-        if wanted.get(stage, 0) and not any(options.get(name, wanted.get(name, 0)) for name in below):
-            none = " and ".join(f"{name} is 0" for name in below)
-            raise InvalidInputError(
-                f"{stage} is {wanted[stage]} and {none}: it needs {what} design, so nothing would come of it; "
-                f"ask for {below[0]} too: --{below[0]} {wanted[stage]}"
-            )
+        if not builds.get(stage) or any(found.get(name, builds.get(name, 0)) for name in below):
+            continue
+        said.append(f"{stage} {builds[stage]} implies {below[0]} {builds[stage]}: it reads what that makes")
+        if below[0] == "verify":
+            found["verify"] = builds[stage]
+        else:
+            builds[below[0]] = builds[stage]
+    return (found | {"builds": builds} if said else found), said
 
 
-def unoffered(session: Session, options: Mapping[str, Any], platform: str) -> list[str]:
-    """What of an exploration would wait for a node, as the farm is now, and why; a sentence a stage."""
-    return [f"{stage} will wait: {why}" for stage, why in _unoffered(session, options, platform)]
+def unoffered(session: Session, options: Mapping[str, Any], platform: str, autoscaled: Collection[str]) -> list[str]:
+    """What of an exploration would wait for a node, as the farm is now, and why; a sentence a stage.
+
+    `autoscaled` are capabilities, or what is before their @, for which nodes start when something waits.
+    """
+    missing = _unoffered(session, options, platform, autoscaled)
+    return [f"{stage} will wait: {why}" for stage, why in missing]
 
 
-def _unoffered(session: Session, options: Mapping[str, Any], platform: str) -> Iterator[tuple[DesignStage, str]]:
+def _unoffered(
+    session: Session, options: Mapping[str, Any], platform: str, autoscaled: Collection[str]
+) -> Iterator[tuple[DesignStage, str]]:
     wanted: Mapping[str, int] = options.get("builds") or {}
     if not any(wanted.values()):
         return
     chosen = settled(options, announced_tools(session))
     for rung in RUNGS:
         for stage in filter(wanted.get, rung):
-            if why := waiting.why_no_node(session, ladder.queue_of(stage, chosen, platform)):
+            queue = ladder.queue_of(stage, chosen, platform)
+            if queue in autoscaled or queue.partition("@")[0] in autoscaled:
+                continue
+            if why := waiting.why_no_node(session, queue):
                 yield stage, why

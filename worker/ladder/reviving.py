@@ -10,6 +10,7 @@ from db.repositories import builds
 from worker.farm import Farm
 from worker.ladder.build_events import emit_build
 from worker.ladder.chains import is_dead_end
+from worker.ladder.requeuing import requeue
 
 _LADDER: tuple[Stage, ...] = get_args(Stage)
 
@@ -23,7 +24,7 @@ def revive(farm: Farm, session: Session, found: Iterable[Build]) -> None:
     for build in sorted(found, key=lambda build: _LADDER.index(build.stage)):
         if is_dead_end(build) or build.after_id in hopeless:
             hopeless.add(build.id)
-        elif builds.requeue(session, build.id):
+        elif requeue(farm, session, build):
             _tell(farm, session, builds.get(session, build.id))
             if is_dead_end(build):  # as a twin has found
                 hopeless.add(build.id)

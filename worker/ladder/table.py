@@ -1,4 +1,4 @@
-"""The stages of the farm as one table: what each waits for, needs, and how long it may take (design sections 4 and 6).
+"""The stages of the farm as one table: what each waits for and depends on (design sections 4 and 6).
 
 A build's key is chained: it digests the key of the build that it waits for. So the keys of a whole ladder are known
 before it runs, and another version of a tool changes exactly its stage and those after it.
@@ -11,17 +11,17 @@ from typing import Any
 from db.models import DESIGN_STAGES, DesignStage, Stage
 from db.repositories.new_build import NewBuild
 from worker.ladder.versions import key_of, tools_of
+from worker.limits.table import Limits, limits_of
 from worker.settings import Settings
 
 SIMULATED = "simulated"
 """The board that is the simulator: `measure` on it needs no link."""
-_HOUR = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class StageKind:
     """One stage. `after` is the stage that it reads from, `licence` the farm's name of the token that it holds while it
-    runs; `cpus`, `memory_gb` and `timeout_s` what it asks for unless the settings say otherwise (`MILLRACE_REQUESTS`).
+    runs. What it asks of a node is in `worker.limits.table`.
 
     `options` are the choices of a person that change its result: what of them is not named here is not in its key.
     """
@@ -29,9 +29,6 @@ class StageKind:
     stage: Stage
     after: DesignStage | None
     licence: str | None
-    cpus: float
-    memory_gb: float
-    timeout_s: float
     options: tuple[str, ...] = ()
 
 
@@ -40,15 +37,15 @@ _SEARCH = ("budget", "seed", "sampler", "area_model")
 _VITIS = ("vitis",)
 _LINK = ("vitis", "clock_mhz", "target", "shell")
 _TABLE = (
-    StageKind("lower", None, None, 1, 3, 2 * _HOUR),
-    StageKind("search", None, None, 1, 2, 24 * _HOUR, _SEARCH),
-    StageKind("simulate", None, None, 1, 1, 0.5 * _HOUR, _MODEL),
-    StageKind("csim", None, None, 1, 1, 2 * _HOUR, (*_MODEL, "proof")),
-    StageKind("csynth", "csim", "vitis_hls", 1, 8, 6 * _HOUR, _VITIS),
-    StageKind("cosim", "csynth", "vitis_hls", 1, 12, 24 * _HOUR, _VITIS),
-    StageKind("link", "csynth", "vivado", 4, 40, 24 * _HOUR, _LINK),
-    StageKind("measure", "link", None, 1, 2, _HOUR, ("board",)),
-    StageKind("calibrate", None, None, 1, 1, _HOUR, ("reports",)),
+    StageKind("lower", None, None),
+    StageKind("search", None, None, _SEARCH),
+    StageKind("simulate", None, None, _MODEL),
+    StageKind("csim", None, None, (*_MODEL, "proof")),
+    StageKind("csynth", "csim", "vitis_hls", _VITIS),
+    StageKind("cosim", "csynth", "vitis_hls", _VITIS),
+    StageKind("link", "csynth", "vivado", _LINK),
+    StageKind("measure", "link", None, ("board",)),
+    StageKind("calibrate", None, None, ("reports",)),
 )
 KINDS: Mapping[Stage, StageKind] = {kind.stage: kind for kind in _TABLE}
 
@@ -99,23 +96,6 @@ def shell_of(platform: str | None) -> str:
     return load_platform(platform).shell
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What a build asks of the node that runs it."""
-
-    cpus: float
-    memory_gb: float
-    timeout_s: float
-
-
-def request_of(stage: Stage, settings: Settings) -> Request:
-    """The table's figures with the operator's over them."""
-    kind, ours = KINDS[stage], settings.requests.get(stage, {})
-    return Request(
-        ours.get("cpus", kind.cpus), ours.get("memory_gb", kind.memory_gb), ours.get("timeout_s", kind.timeout_s)
-    )
-
-
 def new_build(
     stage: Stage,
     subject: str,
@@ -124,18 +104,20 @@ def new_build(
     *,
     platform: str | None = None,
     announced: Mapping[str, Mapping[str, str]] | None = None,
+    limits: Limits | None = None,
     **of: Any,
 ) -> NewBuild:
     """A build to `ensure`: its key, queue, licence, request and tools.
 
     `subject`: key of the build that it waits for, or the digest of what it is of. `wanted` are a person's choices, of
-    which the stage takes its own; `announced` the tools of the farm's nodes by queue. `of` goes into the row as it is:
-    workload_id, exploration_id, design_id, after_id, owner, priority.
+    which the stage takes its own; `announced` the tools of the farm's nodes by queue; `limits` what it asks for, where
+    that is not its stage's. `of` goes into the row as it is: workload_id, exploration_id, design_id, after_id, owner,
+    priority.
     """
     options = options_of(stage, wanted)
     if stage == "link":
         options.setdefault("shell", shell_of(platform))
-    queue, request = queue_of(stage, options, platform), request_of(stage, settings)
+    queue, limits = queue_of(stage, options, platform), limits or limits_of(stage, settings)
     tools = tools_of(stage, options, (announced or {}).get(queue))
     return NewBuild(
         stage=stage,
@@ -144,8 +126,8 @@ def new_build(
         queue=queue,
         options=options,
         licence=KINDS[stage].licence,
-        cpus=request.cpus,
-        memory_gb=request.memory_gb,
-        timeout_s=request.timeout_s,
+        cpus=limits.cpus,
+        memory_gb=limits.memory_gb,
+        timeout_s=limits.timeout_s,
         **of,
     )

@@ -19,7 +19,7 @@ _STORE_VARIABLES = (
     "AWS_SECRET_ACCESS_KEY",
 )  # fmt: skip
 VARIABLES = frozenset(
-    f"MILLRACE_{name.upper()}" for name in ("database_url", "redis_url", "store_url", *_SHARED)
+    f"MILLRACE_{name.upper()}" for name in ("database_url", "redis_url", "store_url", "schedule", *_SHARED)
 ) | frozenset(_STORE_VARIABLES)
 """All that a farm may set in the environment of a node's worker."""
 _PROBE = b"A node that can read this has the farm's artifact store.\n"
@@ -47,6 +47,7 @@ def settings_for_node(settings: Settings, store: ArtifactStore, host: str) -> No
         _variable("database_url"): given.get("database") or _database(settings, host),
         _variable("redis_url"): given.get("redis") or _redis(settings, host),
         _variable("store_url"): given.get("store") or store.url,
+        _variable("schedule"): "false",  # the clock calls webhooks, whose secrets are for the farm's own machines
         **{_variable(name): value for name, value in shared.items()},
     }
     if environment[_variable("store_url")].startswith("s3://"):

@@ -107,11 +107,9 @@ def load(home: Path) -> Membership:
     try:
         return Membership(**json.loads(path.read_text()))
     except FileNotFoundError:
-        raise JoinError(
-            f"this machine has not joined a farm yet ({path} is absent): millrace farm join URL --key KEY"
-        ) from None
+        raise JoinError(f"this machine has not joined a farm yet ({path} is absent): millrace farm join URL") from None
     except (ValueError, TypeError) as error:
-        raise JoinError(f"{path} is damaged; delete it and join again: millrace farm join URL --key KEY") from error
+        raise JoinError(f"{path} is damaged; delete it and join again: millrace farm join URL") from error
 
 
 def apply(membership: Membership) -> Settings:

@@ -3,20 +3,18 @@
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-import psutil
-
+from compiler.machine import find_machine
 from compiler.measurement import boards
 from compiler.platforms.platform import load_platform, platform_names
 from compiler.toolchain.vitis import installation as vitis
 from db.models import Stage
-from worker.ladder.table import SIMULATED, queue_of, request_of
+from worker.ladder.table import SIMULATED, queue_of
 from worker.ladder.versions import gxx_version, millrace_version, tools_of
+from worker.limits.table import limits_of, offered_gb
 from worker.settings import Settings
 
 _OWN: tuple[Stage, ...] = ("lower", "search", "simulate", "csim", "calibrate")
-_MEMORY_SHARE = 0.9
 _NO_GXX = "no g++ in PATH: install g++ (Debian: apt install g++), which builds C simulations and the timing simulator"
 _NOT_WANTED = "switched off: MILLRACE_CAPABILITIES does not name it"
 
@@ -47,7 +45,7 @@ class _Found:
 
 def describe(settings: Settings) -> NodeInfo:
     """Look what this machine has. Takes as long as the tools need to say their versions: a second or two."""
-    cpus, memory = settings.cpus or float(_cpus()), settings.memory_gb or _MEMORY_SHARE * _memory_gb()
+    cpus, memory = settings.cpus or find_machine().cpus, offered_gb(settings)
     found = [*_own(), *_vitis(settings), *_measure()]
     why = {f.queue: f.missing or _withheld(f, settings, cpus, memory) for f in found}
     return NodeInfo(
@@ -105,23 +103,9 @@ def _withheld(found: _Found, settings: Settings, cpus: float, memory_gb: float) 
     wanted = settings.capabilities
     if wanted and found.queue not in wanted and found.queue.partition("@")[0] not in wanted:
         return _NOT_WANTED
-    asks = request_of(found.stage, settings)
+    asks = limits_of(found.stage, settings)
     if asks.memory_gb > memory_gb:
         return f"needs {asks.memory_gb:g} GB of memory, this node offers {memory_gb:.3g} GB (MILLRACE_MEMORY_GB)"
     if asks.cpus > cpus:
         return f"needs {asks.cpus:g} CPUs, this node offers {cpus:g} (MILLRACE_CPUS)"
     return None
-
-
-def _cpus() -> int:
-    return len(os.sched_getaffinity(0))
-
-
-def _memory_gb() -> float:
-    """Of the machine, or of the container if that has less."""
-    limits = [psutil.virtual_memory().total]
-    for name in ("memory.max", "memory/memory.limit_in_bytes"):
-        limit = Path("/sys/fs/cgroup", name)
-        text = limit.read_text().strip() if limit.is_file() else ""
-        limits += [int(text)] if text.isdigit() else []
-    return min(limits) / 2**30

@@ -14,6 +14,7 @@ from db.repositories import nodes
 from worker.farm import Farm
 from worker.node.ballast import take_on_ballast
 from worker.node.disk import has_room
+from worker.node.holdings import Holdings
 from worker.node.nodes import NodeInfo, describe
 from worker.store.disk import disk_full_message
 
@@ -36,6 +37,7 @@ class Presence:
     def __init__(self, farm: Farm, consume: Consume = lambda _: None) -> None:
         self._farm = farm
         self._consume = consume
+        self._holdings = Holdings(farm.settings)
         self._lock = threading.Lock()
         self._info: NodeInfo | None = None
         self._described_at = 0.0
@@ -81,7 +83,8 @@ class Presence:
         else:
             info = replace(info, missing={**info.missing, "disk": disk_full_message(self._farm.settings.home)})
         with self._farm.database.write() as session:
-            nodes.announce(session, info.name, info.capabilities, info.missing, info.cpus, info.memory_gb, info.version)
+            size = info.cpus, info.memory_gb, info.version
+            nodes.announce(session, info.name, info.capabilities, info.missing, *size, self._holdings.latest())
         self._asked_at = 0.0
         self._consume(frozenset(self.queues()))
 

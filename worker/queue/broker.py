@@ -5,6 +5,7 @@ ticket is replaced by the reaper, one too many costs a query.
 """
 
 import logging
+import threading
 import time
 from collections.abc import Callable
 from functools import cache, partial
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from celery import Celery  # pyright: ignore[reportMissingTypeStubs]
 
 WORK = "millrace.work"
+_TRANSPORT = "worker.queue.transport:Transport"
 MANY_TICKETS = 256
 """A queue that has as many needs no more: every slot that takes one works until the queue is empty."""
 _COUNTED_SECONDS = 1.0
@@ -36,7 +38,9 @@ Length = Callable[[str], int]
 def make_celery(settings: Settings) -> "Celery":
     """The application of one process."""
     from celery import Celery  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs]
+    from kombu.transport import TRANSPORT_ALIASES  # noqa: PLC0415
 
+    TRANSPORT_ALIASES.update(dict.fromkeys(("redis", "rediss"), _TRANSPORT))
     app = Celery("millrace", broker=_broker_url(settings.redis), set_as_current=False)
     app.conf.update(  # pyright: ignore[reportUnknownMemberType]
         # A ticket is spent when it is taken: leases, not messages, say who works on what.
@@ -61,14 +65,18 @@ def _broker_url(url: str) -> str:
 
 def celery_send(settings: Settings) -> Send:
     """Sends through Celery, without waiting for a broker that is away."""
-    # Loaded with the first ticket: the API starts a quarter of a second sooner.
     app = cache(lambda: make_celery(settings))
+    first = threading.Lock()
 
     def send(queue: str) -> None:
+        # Loaded with the first ticket: the API starts a quarter of a second sooner. By one thread: Celery puts another
+        # module in its place while it is imported.
+        with first:
+            celery = app()
         from kombu.exceptions import OperationalError  # noqa: PLC0415
 
         try:
-            app().send_task(  # pyright: ignore[reportUnknownMemberType]
+            celery.send_task(  # pyright: ignore[reportUnknownMemberType]
                 WORK, args=[queue], queue=queue, retry=False, ignore_result=True
             )
         except OperationalError as error:

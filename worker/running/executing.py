@@ -14,6 +14,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import cast
 
+from worker.limits.shared_memory import clear_private, take_private
 from worker.running.guard import kill_descendants
 from worker.running.orders import Order, Reply
 from worker.running.surroundings import Surroundings
@@ -32,19 +33,29 @@ def serve(channel: int, target: str) -> bool:
     os.set_inheritable(channel, False)
     perform = _prepared(target)
     cast(TextIOWrapper, sys.stdout).reconfigure(line_buffering=True)  # a log is watched
+    is_private = take_private()
     surroundings = Surroundings.now()
     done = 0
     with Connection(channel) as connection, suppress(EOFError):
         while True:
             order: Order = connection.recv()
+            if not done:
+                _enter_group(order)
             with _output_to(Path(order.log)):
                 reply = perform(order)
             done += 1
-            reply = replace(reply, retire=_clean_up(surroundings, done) or reply.retire)
+            reasons = _clean_up(surroundings, done), clear_private() if is_private else None, reply.retire
+            reply = replace(reply, retire=next(filter(None, reasons), None))
             connection.send(reply)
             if reply.retire:
                 return True
     return False
+
+
+def _enter_group(order: Order) -> None:
+    """Be in the group that holds to limits, with all that is started from now on."""
+    for file in order.group.entrance if order.group is not None else ():
+        Path(file).write_text("0")
 
 
 def _prepared(target: str) -> Perform:

@@ -9,8 +9,11 @@ import threading
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from multiprocessing.connection import Connection
 
+from worker.limits.group import Backend, Counters, Exceeded
+from worker.limits.table import Limits
 from worker.running.orders import Order, Reply
 
 JOBS = "worker.running.jobs:open_jobs"
@@ -19,9 +22,11 @@ _END_SECONDS = 30.0
 
 
 class Executor:
-    """A guard with one process after the other. One thread has it run jobs, any other may kill it."""
+    """A guard with one process after the other, in a group that holds each job to its limits. One thread has it run
+    jobs, any other may kill it or ask what it has used.
+    """
 
-    def __init__(self, target: str, environment: Mapping[str, str]) -> None:
+    def __init__(self, target: str, environment: Mapping[str, str], backend: Backend) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
             arguments = (str(os.getpid()), str(theirs.fileno()), target)
@@ -33,20 +38,27 @@ class Executor:
                 env=environment,
             )
         self._connection = Connection(ours.detach())
+        self._group = backend.open(self._process.pid)
+        self._held: Limits | None = None
+        self._since = Counters()
+        self.reached: Exceeded | None = None
         self._lock = threading.Lock()
         self._order: Order | None = None
         self._killed_at: float | None = None
         self.idle_since = time.monotonic()
 
     def run(self, order: Order) -> Reply | None:
-        """Do one job; None when the process ended before it replied: `exit_status` has how."""
+        """Do one job, whose limits it was told to `hold`; None when the process ended before it replied: `exit_status`
+        has how, and `reached` the limit that it went beyond.
+        """
         with self._lock:
             self._order = order
         try:
-            self._connection.send(order)
+            self._connection.send(replace(order, group=self._group, since=self._since))
             reply: Reply | None = self._connection.recv()
         except (EOFError, OSError):
             reply = None
+            self.reached = self.exceeded()
         with self._lock:
             self._order = None
             killed = self._killed_at is not None
@@ -55,6 +67,28 @@ class Executor:
         self.idle_since = time.monotonic()
         return reply
 
+    def hold(self, limits: Limits) -> None:
+        """Hold the next job to these. Raises OSError where that can not be: it may still have more memory than that."""
+        if limits != self._held:
+            self._group.hold(limits)
+            self._held = limits
+        self._since = self._group.begin()
+
+    def exceeded(self) -> Exceeded | None:
+        """The limit that its job has gone beyond so far, of those that its group counts."""
+        assert self._held is not None
+        try:
+            return self._group.exceeded(self._held, self._since)
+        except OSError:  # it has ended, and its group with it
+            return None
+
+    def cpu_s(self) -> float:
+        """Seconds of processor time that its job has used so far."""
+        try:
+            return self._group.counters().cpu_s - self._since.cpu_s
+        except OSError:  # it has ended
+            return 0.0
+
     def kill(self, order: Order) -> None:
         """End the job and everything it started; nothing if it has ended. Returns at once; call again if it lasts."""
         with self._lock:
@@ -62,7 +96,8 @@ class Executor:
                 return
             now = time.monotonic()
             self._killed_at = self._killed_at or now
-            # The guard does the killing; it is killed itself only if it hangs.
+            self._group.kill()
+            # The guard kills the rest; it is killed itself only if it hangs.
             hangs = now - self._killed_at > _KILL_SECONDS
             self._process.send_signal(signal.SIGKILL if hangs else signal.SIGTERM)
 
@@ -74,6 +109,12 @@ class Executor:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._group.remove()
+
+    @property
+    def pid(self) -> int:
+        """Of its guard."""
+        return self._process.pid
 
     @property
     def closed(self) -> bool:
@@ -90,8 +131,9 @@ class Executor:
 class Executors:
     """The executors of one worker: as many as run jobs, and one that waits."""
 
-    def __init__(self, environment: Mapping[str, str], target: str = JOBS) -> None:
+    def __init__(self, environment: Mapping[str, str], backend: Backend, target: str = JOBS) -> None:
         self._environment = dict(environment)
+        self.backend = backend
         self._target = target
         self._lock = threading.Lock()
         self._idle: list[Executor] = []
@@ -107,9 +149,16 @@ class Executors:
             self._starting = True
         self._starter.submit(self._start_spare)
 
-    def take(self) -> Executor:
-        """An executor for a job; give it back afterwards."""
-        return self._pop() or self._starter.submit(self._pop_or_start).result()
+    def take(self, limits: Limits) -> Executor:
+        """An executor for a job with these limits; give it back afterwards."""
+        executor = self._pop() or self._starter.submit(self._pop_or_start).result()
+        try:
+            executor.hold(limits)
+        except OSError:
+            executor.close()
+            executor = self._starter.submit(self._start).result()
+            executor.hold(limits)
+        return executor
 
     def give_back(self, executor: Executor) -> None:
         """Keep it for another job, unless it is closed."""
@@ -149,7 +198,7 @@ class Executors:
         return self._pop() or self._start()
 
     def _start(self) -> Executor:
-        return Executor(self._target, self._environment)
+        return Executor(self._target, self._environment, self.backend)
 
     def _start_spare(self) -> None:
         try:

@@ -11,8 +11,9 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NoReturn
+
+from worker.process_tree import descendants, kill_all
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -66,17 +67,9 @@ def _stop(_signal: int, _frame: Any) -> NoReturn:
 def kill_descendants() -> None:
     """Kill everything below this process, and whatever that still starts meanwhile."""
     while pids := descendants(os.getpid()):
-        for pid in pids:
-            _kill(pid)
+        kill_all(pids)
         _reap()
         time.sleep(0.01)
-
-
-def _kill(pid: int) -> None:
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        return
 
 
 def _reap() -> None:
@@ -85,21 +78,3 @@ def _reap() -> None:
             pass
     except ChildProcessError:
         return
-
-
-def descendants(root: int) -> list[int]:
-    """PIDs below `root`, zombies that await their parent included."""
-    children: dict[int, list[int]] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            pid, rest = int(stat.parent.name), stat.read_text(errors="replace").rpartition(")")[2]
-        except OSError:
-            continue
-        children.setdefault(int(rest.split()[1]), []).append(pid)
-    found: list[int] = []
-    queue = [root]
-    while queue:
-        below = children.get(queue.pop(), [])
-        found += below
-        queue += below
-    return found

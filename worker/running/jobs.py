@@ -1,9 +1,12 @@
 """The job of an executor: open the build's context, call the function of its stage, and record what came of it."""
 
+import os
+import resource
 import time
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from sqlalchemy.exc import OperationalError
@@ -17,19 +20,24 @@ from db.repositories import builds, leases
 from worker.errors import DiskFullError, ServiceError, StoreAwayError, StoreError
 from worker.farm import Farm, open_farm
 from worker.ladder.versions import tools_of
+from worker.limits.disk import beyond
+from worker.limits.group import Exceeded, is_busy
+from worker.limits.table import Limits
 from worker.node.ballast import drop_ballast
 from worker.node.disk import is_disk_full
 from worker.running.executing import Perform, flush_output
 from worker.running.orders import Order, Reply
 from worker.running.recording import record
-from worker.running.scratch import scratch_directory
+from worker.running.scratch import scratch_folder
 from worker.settings import Settings
 from worker.stages.context import JobContext
 from worker.stages.functions import Stages, load_stages
-from worker.stages.outcome import Outcome, StageError
+from worker.stages.outcome import Outcome, StageError, limited
 from worker.store.disk import disk_full_message
 
 _ASK_SECONDS = 1.0
+_NEAR = 0.95
+"""Part of a limit at which a job that fails has failed for it."""
 
 
 def open_jobs() -> Perform:
@@ -54,13 +62,56 @@ def open_jobs() -> Perform:
 
 def run_stage(farm: Farm, stages: Stages, order: Order) -> Outcome:
     """What the stage's function found, or how it failed. Raises LeaseLostError, and what is a fault of this program."""
-    build = order.build or _read(farm, order)
+    build, started, computed = order.build or _read(farm, order), time.monotonic(), _computed()
+    with scratch_folder(Path(order.scratch)) as scratch, _told(order.limits):
+        outcome = _run(farm, stages, JobContext(build, order.token, _say, scratch, _asker(farm, order)))
+        seconds, cpu_s = time.monotonic() - started, _computed() - computed
+        reached = None if outcome.failure is None else _reached(order, outcome.failure, seconds, cpu_s)
+    if reached is None:
+        return outcome
+    print(outcome.error)
+    return limited(build.stage, outcome.tool_versions, reached)
+
+
+def _run(farm: Farm, stages: Stages, job: JobContext) -> Outcome:
     try:
-        _check_tools(build)
-        with scratch_directory(farm.settings) as scratch:
-            return stages.run(farm, JobContext(build, order.token, _say, scratch, _asker(farm, order)))
+        _check_tools(job.build)
+        return stages.run(farm, job)
     except (MillraceError, ServiceError, OSError, OperationalError, MemoryError) as error:
-        return _failed(farm, build, error)
+        return _failed(farm, job.build, error)
+
+
+def _computed() -> float:
+    """Seconds of processor time of this process and of those that it has waited for."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def _reached(order: Order, failure: Failure, seconds: float, cpu_s: float) -> Exceeded | None:
+    """The limit that made a job fail: what it says of itself may only be that a tool was killed, or found no room."""
+    limits, group = order.limits, order.group
+    if (found := beyond(Path(order.scratch), replace(limits, disk_gb=_NEAR * limits.disk_gb))) is not None:
+        return replace(found, limit=limits.disk_bytes) if found.resource == "disk" else found
+    if failure == "timeout" and seconds > _NEAR * limits.timeout_s and is_busy(cpu_s, seconds):
+        return Exceeded("time", limits.timeout_s, seconds)
+    return None if group is None else group.exceeded(limits, order.since)
+
+
+@contextmanager
+def _told(limits: Limits) -> Generator[None]:
+    """This process and those that it starts know what they have: of memory, see `compiler.machine`; and the kernel lets
+    no file grow beyond the disk.
+    """
+    given = {resource.RLIMIT_RSS: limits.memory_bytes, resource.RLIMIT_FSIZE: limits.disk_bytes}
+    before = {kind: resource.getrlimit(kind) for kind in given}
+    for kind, value in given.items():
+        hard = before[kind][1]
+        resource.setrlimit(kind, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))
+    try:
+        yield
+    finally:
+        for kind, values in before.items():
+            resource.setrlimit(kind, values)
 
 
 def _read(farm: Farm, order: Order) -> models.Build:

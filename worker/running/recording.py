@@ -42,6 +42,7 @@ RETRIES: Mapping[Failure, Retry] = {
     "licence": Retry(20, first_s=30),
     "node": Retry(4, first_s=1),
     "timeout": Retry(2),
+    "limit": Retry(1),
 }
 
 

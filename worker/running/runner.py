@@ -11,10 +11,12 @@ from pathlib import Path
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from compiler.machine import Machine
 from db.errors import LeaseLostError
 from db.models import Build
 from worker.errors import ServiceError, StoreError
 from worker.farm import Farm
+from worker.limits.table import limits_of_build
 from worker.running.executing import NOT_READY
 from worker.running.executors import Executors
 from worker.running.giving_back import give_back
@@ -22,7 +24,8 @@ from worker.running.logsender import LogSender
 from worker.running.orders import Order, Reply
 from worker.running.recording import record
 from worker.running.runs import Run, Runs
-from worker.stages.outcome import Outcome
+from worker.running.scratch import Scratch, remove_tree
+from worker.stages.outcome import Outcome, limited
 from worker.telemetry import fields
 
 _LAST_LINE = 500
@@ -38,13 +41,15 @@ class Runner:
     executors: Executors
     runs: Runs
     logs: LogSender
+    scratch: Scratch
+    machine: Machine
 
     def run(self, hand: Sequence[tuple[Build, int]], stopping: threading.Event) -> None:
         """Do builds, each with the token of its lease, one after the other; returns when each is recorded, given back
         or no longer ours. Those whose turn has not come when `stopping` is set are given back.
         """
         folder = self.farm.settings.log_dir / "jobs"
-        runs = _runs(hand, folder)
+        runs = self._runs(hand, folder)
         self.runs.add(runs)
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -61,7 +66,7 @@ class Runner:
     def _run(self, run: Run) -> None:
         build = run.build
         with fields(build=build.id, exploration=build.exploration_id, stage=build.stage, attempt=build.attempt):
-            executor = self.executors.take()
+            executor = self.executors.take(run.order.limits)
             self.executors.warm()
             kills, reply = _oom_kills(), None
             try:
@@ -73,16 +78,19 @@ class Runner:
             self.logs.finish(run)
             _settle(self.farm, run, reply, out_of_memory=_oom_kills() > kills)
             run.log.unlink(missing_ok=True)
+            remove_tree(Path(run.order.scratch))  # that of an executor which was killed is still there
 
-
-def _runs(hand: Sequence[tuple[Build, int]], folder: Path) -> list[Run]:
-    found: list[Run] = []
-    later: set[tuple[str | None, str]] = set()
-    for build, token in reversed(hand):
-        of, log = (build.exploration_id, build.stage), str(folder / f"{build.id}-{token}.log")
-        found.insert(0, Run(build, Order(build.id, token, build.stage, log, build, more=of in later)))
-        later.add(of)
-    return found
+    def _runs(self, hand: Sequence[tuple[Build, int]], folder: Path) -> list[Run]:
+        found: list[Run] = []
+        later: set[tuple[str | None, str]] = set()
+        for build, token in reversed(hand):
+            of, log = (build.exploration_id, build.stage), str(folder / f"{build.id}-{token}.log")
+            scratch = str(self.scratch.of(build.id, token))
+            limits = limits_of_build(build, self.farm.settings).within(self.machine)
+            order = Order(build.id, token, build.stage, log, scratch, limits, build, more=of in later)
+            found.insert(0, Run(build, order))
+            later.add(of)
+        return found
 
 
 def _settle(farm: Farm, run: Run, reply: Reply | None, *, out_of_memory: bool) -> None:
@@ -98,17 +106,19 @@ def _settle(farm: Farm, run: Run, reply: Reply | None, *, out_of_memory: bool) -
     elif run.reason == "late":
         _log.info("given back: it waited behind a build that takes long")
     elif run.reason == "timeout":
-        _record(farm, run, _timed_out(run.build))
+        _record(farm, run, _timed_out(run))
+    elif (reached := run.reached or (run.executor and run.executor.reached)) is not None:
+        _record(farm, run, limited(run.build.stage, run.build.tool_versions, reached))
     else:
         _record(farm, run, _crashed(run, out_of_memory=out_of_memory))
 
 
-def _timed_out(build: Build) -> Outcome:
+def _timed_out(run: Run) -> Outcome:
     text = (
-        f"the {build.stage} stage was ended after {build.timeout_s:g} s, its time limit; the end of its log says what "
-        "it was doing. Raise the limit (MILLRACE_REQUESTS) if it needs longer"
+        f"the {run.build.stage} stage was ended after {run.order.limits.timeout_s:g} s, its time limit, for most of "
+        "which it waited; the end of its log says for what. Raise the limit (MILLRACE_REQUESTS) if it needs longer"
     )
-    return Outcome(None, build.tool_versions, failure="timeout", error=text)
+    return Outcome(None, run.build.tool_versions, failure="timeout", error=text)
 
 
 def _crashed(run: Run, *, out_of_memory: bool) -> Outcome:

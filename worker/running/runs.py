@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Literal
 
 from db.models import Build
+from worker.limits.group import Exceeded
 from worker.running.executors import Executor
 from worker.running.orders import Order
 
 _log = logging.getLogger(__name__)
 
-Reason = Literal["lost", "timeout", "stopped", "late"]
-"""Why the worker ended a job: its lease is gone, it took too long, the worker or its node is to stop, or it waited for
-long behind another and is for somebody else to run.
+Reason = Literal["lost", "timeout", "limit", "stopped", "late"]
+"""Why the worker ended a job: its lease is gone, it took too long without using its processors, it went beyond a limit,
+the worker or its node is to stop, or it waited for long behind another and is for somebody else to run.
 """
 
 
@@ -24,7 +25,8 @@ long behind another and is for somebody else to run.
 class Run:
     """One build that a slot has claimed: it waits for its turn, then an executor runs it.
 
-    `renewed` is when its lease was last known to be ours, `sent` how much of its log is out.
+    `renewed` is when its lease was last known to be ours, `sent` how much of its log is out, `reached` the limit that
+    ended it, and `disk_due` when what it has on the disk is worth counting again.
     """
 
     build: Build
@@ -35,6 +37,8 @@ class Run:
     renewed: float = field(default_factory=time.monotonic)
     reason: Reason | None = None
     sent: int = 0
+    reached: Exceeded | None = None
+    disk_due: float = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @property
@@ -54,6 +58,12 @@ class Run:
             self.reason = self.reason or reason
             if self.executor is not None:
                 self.executor.kill(self.order)
+
+    def stop(self, reached: Exceeded) -> None:
+        """End it for what it has used."""
+        with self._lock:
+            self.reached = self.reached or reached
+        self.end("limit")
 
     def drop(self, reason: Reason) -> bool:
         """End it if its turn has not come; whether that is so."""

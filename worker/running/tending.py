@@ -1,4 +1,4 @@
-"""What a worker does beside its builds, now and then: announce it, look for lost work, start sweeps."""
+"""What a worker does beside its builds, now and then: announce it, look for lost work, start sweeps, let expire."""
 
 import logging
 import os
@@ -7,7 +7,9 @@ import threading
 import time
 
 from db.repositories import licences
+from worker.node.networks import Networks
 from worker.processes import identity
+from worker.retention.schedule import Schedule
 from worker.running.reaper import reap, recover
 from worker.running.work import Crew
 
@@ -25,6 +27,8 @@ class Tending:
         self._ends_when_idle = ends_when_idle
         self._busy_at = time.monotonic()
         self._step = recover
+        self._retention = Schedule(crew.farm)
+        self._networks = Networks(crew.farm)
         self._said = False
         self._wake = threading.Event()
 
@@ -55,10 +59,14 @@ class Tending:
         crew.runner.executors.warm()
         self._step(crew.farm)
         self._step = reap
+        crew.runner.scratch.sweep()
+        crew.runner.executors.backend.sweep()
         if crew.farm.settings.schedule:
             from worker.sweeps.scheduler import tick  # noqa: PLC0415  # not before the worker is up
 
             tick(crew.farm)
+        self._retention.tick()
+        self._networks.tick()
         crew.runner.executors.trim(_IDLE_SECONDS)
 
     def _announce(self) -> None:

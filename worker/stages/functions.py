@@ -4,6 +4,7 @@ build needs one or two.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,7 +90,7 @@ class Stages:
         """Quick where the cache has the bundle."""
         from compiler.frontend.bundle import import_model
 
-        return import_model(model, workload, cache, say)
+        return import_model(model, workload, cache, say, Path(tempfile.gettempdir()))  # the build's own
 
     def search(
         self,

@@ -1,12 +1,12 @@
 """Stage lower: import a model for one workload into a bundle."""
 
 import json
-import os
 from pathlib import Path
 
 from sqlalchemy.orm import Session
 
 from compiler.frontend.bundle import Bundle
+from compiler.frontend.cached import make_once
 from compiler.frontend.inputs.source import FileSource, is_format, require_pt2
 from db import models
 from db.repositories import catalog
@@ -49,10 +49,9 @@ def _model_source(farm: Farm, model: models.Model) -> str | Path | FileSource:
         if model.kind == "pt2":
             require_pt2(farm.settings.allow_pt2)
         return FileSource(model.name, farm.store.path(model.config["digest"]), model.kind)
-    path = farm.settings.model_dir / model.digest[:16] / model.name / "config.json"
-    if not path.is_file():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_name(f"config.{os.getpid()}")
-        temporary.write_text(json.dumps(model.config, indent=2))
-        temporary.rename(path)
-    return path
+
+    def write(folder: Path) -> None:
+        (folder / model.name).mkdir()
+        (folder / model.name / "config.json").write_text(json.dumps(model.config, indent=2))
+
+    return make_once(farm.settings.model_dir, f"{model.digest[:16]}-{model.name}", write) / model.name / "config.json"

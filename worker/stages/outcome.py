@@ -7,9 +7,11 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from compiler.metrics import Metric
-from db.models import Failure
+from db.models import Failure, Stage
 from worker.errors import ServiceError
 from worker.farm import Farm
+from worker.limits.explaining import explain
+from worker.limits.group import Exceeded
 from worker.store.artifacts import StoredFile
 
 Effect = Callable[[Farm, Session], None]
@@ -35,6 +37,11 @@ class Outcome:
     failure: Failure | None = None
     error: str | None = None
     effect: Effect = field(default=_no_effect, compare=False)
+
+
+def limited(stage: Stage, tool_versions: Mapping[str, str], reached: Exceeded) -> Outcome:
+    """That of a stage which a limit has ended."""
+    return Outcome(None, tool_versions, failure="limit", error=explain(stage, reached))
 
 
 class StageError(ServiceError):

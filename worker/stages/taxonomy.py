@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from compiler.errors import InvalidInputError, MillraceError, UnsupportedError
+from compiler.errors import ImporterCrashError, InvalidInputError, MillraceError, UnsupportedError
 from compiler.simulator.csim.errors import DeadlockError, LeftoverError, SimulationTimeoutError, TaskFaultError
 from compiler.toolchain.report import Failure as Reported
 from compiler.toolchain.report import FailureKind
@@ -25,8 +25,9 @@ _FAILURES: dict[FailureKind, Failure] = {
     "unfinished": "tool",
 }
 _ORDER = tuple(_FAILURES)
-# A design that can not work, or whose C++ does not run to its end, does not however often it is tried.
-_DESIGN = (InvalidInputError, UnsupportedError, DeadlockError, LeftoverError, TaskFaultError)
+# A design that can not work, a network that breaks its importer, C++ that does not run to its end: however often it is
+# tried, nothing else comes of it.
+_DESIGN = (InvalidInputError, UnsupportedError, ImporterCrashError, DeadlockError, LeftoverError, TaskFaultError)
 
 
 def decisive(failures: Sequence[Reported]) -> Reported | None:

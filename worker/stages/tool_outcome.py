@@ -12,7 +12,7 @@ from compiler.toolchain.vitis.result import ToolResult
 from db.repositories import designs
 from db.types import utcnow
 from worker.farm import Farm
-from worker.ladder import table as ladder
+from worker.limits.table import limits_of_build
 from worker.stages.compiled import Subject
 from worker.stages.context import JobContext
 from worker.stages.flags import flags_now
@@ -28,9 +28,9 @@ _TAIL_LINES, _TAIL_CHARACTERS = 12, 2000
 
 def tool_run(farm: Farm, job: JobContext) -> ToolRun:
     """The run that the build stands for. The tool ends a little before the farm would kill it, to say where it was."""
-    request = ladder.request_of(job.build.stage, farm.settings)
-    seconds = (job.build.timeout_s or request.timeout_s) * _SHARE_OF_TIMEOUT - _elapsed(job)
-    limits = Limits(max(1.0, seconds), job.build.memory_gb or request.memory_gb)
+    ours = limits_of_build(job.build, farm.settings)
+    seconds = ours.timeout_s * _SHARE_OF_TIMEOUT - _elapsed(job)
+    limits = Limits(max(1.0, seconds), ours.memory_gb, ours.disk_gb)
     out = job.scratch / "out"
     out.mkdir(parents=True, exist_ok=True)
     return ToolRun(str(job.build.options["vitis"]), out, limits, job.log)

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from worker.errors import UnsafePathError
+from worker.errors import CorruptArtifactError, UnsafePathError
 from worker.store.names import media_type, safe_path
 
 CHUNK = 1 << 20
@@ -77,6 +77,13 @@ class ArtifactStore(ABC):
     def exists(self, digest: str) -> bool:
         """Whether the content is stored; its bytes are not looked at."""
         return self.stored_at(digest) is not None
+
+    def is_whole(self, digest: str) -> bool:
+        """Whether the content is stored and undamaged; its bytes are read."""
+        try:
+            return self.exists(digest) and self.path(digest).is_file()
+        except CorruptArtifactError:
+            return False
 
     def put_bytes(self, data: bytes) -> str:
         """Store `data`; its digest. Raises DiskFullError."""

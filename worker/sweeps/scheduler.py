@@ -24,6 +24,7 @@ from db.repositories import leaders, sweeps
 from db.types import utcnow
 from worker.comparison import sweeping
 from worker.farm import Farm, open_farm
+from worker.private import tighten
 from worker.processes import identity, is_dead
 from worker.settings import Settings
 from worker.sweeps import sweep_runs
@@ -129,6 +130,7 @@ def main() -> None:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
+    tighten(settings)
     farm = open_farm(settings)
     run(farm, stopping)
     with suppress(SQLAlchemyError), farm.database.write() as session:

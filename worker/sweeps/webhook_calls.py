@@ -16,6 +16,7 @@ from db.repositories import comparisons, sweeps
 from db.types import utcnow
 from worker.farm import Farm
 from worker.settings import Settings
+from worker.sweeps.webhook_secrets import SecretError, WebhookSecrets
 from worker.sweeps.webhooks import Delivery, deliver
 
 _GIVEN_UP = timedelta(hours=1)  # after the end of a run nobody was there to call for so long
@@ -27,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One webhook to call."""
+    """One webhook to call; its secret is sealed."""
 
     url: str
     secret: str | None
@@ -66,7 +67,7 @@ def call_of(settings: Settings, sweep: Sweep, run: SweepRun) -> Call:
         "builds": found.get("builds"),
         "link": f"{base_url(settings)}/v1/sweep-runs/{run.id}",
     }
-    return Call(sweep.webhook or "", sweep.options.get("webhook_secret"), run.id, body)
+    return Call(sweep.webhook or "", sweep.webhook_secret, run.id, body)
 
 
 def base_url(settings: Settings) -> str:
@@ -82,13 +83,22 @@ def _start(farm: Farm, call: Call) -> None:
 
 
 def _call(farm: Farm, call: Call) -> None:
-    done = deliver(call.url, call.body, call.run_id, call.secret, farm.settings.webhook_hosts)
+    done = _delivered(farm.settings, call)
     if done.error is not None:
         _log.warning("the webhook of run %s was not taken after %d tries: %s", call.run_id, done.attempts, done.error)
     try:
         _record(farm, call.run_id, done)
     except (SQLAlchemyError, DatabaseError):
         _log.exception("that the webhook of run %s was called could not be stored; it is called again", call.run_id)
+
+
+def _delivered(settings: Settings, call: Call) -> Delivery:
+    """How the call went; one that can not be signed is not made."""
+    try:
+        secret = None if call.secret is None else WebhookSecrets(settings.secret_key).open(call.secret)
+    except SecretError as error:
+        return Delivery(0, None, str(error))
+    return deliver(call.url, call.body, call.run_id, secret, settings.webhook_hosts)
 
 
 def _record(farm: Farm, run_id: str, done: Delivery) -> None:

@@ -8,11 +8,13 @@ from api.schemas import sweeps as replies
 from api.services.shapes.catalog import model_ref
 from db import models
 
-_SECRET = "webhook_secret"
-
 
 def sweep(
-    row: models.Sweep, workloads: Sequence[models.Workload], last_run: replies.SweepRunSummary | None, whole: bool
+    row: models.Sweep,
+    workloads: Sequence[models.Workload],
+    last_run: replies.SweepRunSummary | None,
+    webhook_problem: str | None,
+    whole: bool,
 ) -> replies.Sweep:
     """`workloads`: those of its matrix, in order. `whole`: also the webhook's path, which often is a password."""
     matrix = row.matrix
@@ -24,10 +26,11 @@ def sweep(
             workloads=shown, platforms=matrix["platform"], seeds=matrix["seed"], samplers=matrix["sampler"]
         ),
         explorations=count,
-        options={name: value for name, value in row.options.items() if name != _SECRET},
         webhook=row.webhook if whole else _without_path(row.webhook),
-        signed=row.options.get(_SECRET) is not None,
+        signed=row.webhook_secret is not None,
+        webhook_problem=webhook_problem,
         last_run=last_run,
+        warnings=[],
     )
 
 
@@ -43,11 +46,12 @@ def summary(row: models.SweepRun, progress: tuple[int, int]) -> replies.SweepRun
     return replies.SweepRunSummary.of(row, **_found(row, progress))
 
 
-def run(row: models.SweepRun, sweep_name: str, progress: tuple[int, int]) -> replies.SweepRun:
+def run(row: models.SweepRun, sweep_name: str, progress: tuple[int, int], warnings: Sequence[str]) -> replies.SweepRun:
+    """`warnings`: what of it waits for a node that there is not."""
     found = _comparison(row)
     compared = {name: found.get(name, []) for name in ("regressions", "improvements", "slots")}
     more = _found(row, progress) | compared
-    return replies.SweepRun.of(row, sweep=sweep_name, tolerance=found.get("tolerance"), **more)
+    return replies.SweepRun.of(row, sweep=sweep_name, warnings=warnings, tolerance=found.get("tolerance"), **more)
 
 
 def _found(row: models.SweepRun, progress: tuple[int, int]) -> dict[str, Any]:

@@ -12,10 +12,10 @@ from torch.export.graph_signature import InputKind, OutputKind
 
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.imported import Imported
-from compiler.frontend.inputs.archive import check_archive
 from compiler.frontend.inputs.names import unique_names
 from compiler.frontend.inputs.source import FileSource
 from compiler.frontend.lowering.normal_form import Argument
+from compiler.frontend.scan.archive import check_archive
 from compiler.frontend.torch_mlir_import import import_program
 from compiler.frontend.torch_types import tensor_of
 from compiler.frontend.weights import seeded

@@ -17,13 +17,12 @@ from compiler.frontend.inputs.source import FileSource
 from compiler.frontend.interpret import NUMPY_DTYPE, interpret, outputs_of
 from compiler.frontend.lowering.lower import lower
 from compiler.frontend.lowering.normal_form import Argument
-from compiler.frontend.lowering.source import SourceModule, Tensor, parse_source
+from compiler.frontend.lowering.source import Generic, SourceModule, Tensor, parse_source
+from compiler.frontend.scan.bounds import MAX_CONTENT, MAX_ELEMENTS, MAX_OPERATIONS, MAX_STEPS
 from compiler.frontend.torch_mlir_import import TextModule, import_text, run_linalg
 from compiler.frontend.weights import seeded
 
 Array = NDArray[Any]
-MAX_OPERATIONS = 1 << 16  # scalar ones included
-MAX_ELEMENTS = 1 << 28
 ENGINE, INTERPRETER = "MLIR ExecutionEngine", "numpy interpreter"
 _DIALECTS = ("linalg.", "arith.", "math.")
 _OTHERS = frozenset(
@@ -48,6 +47,7 @@ def import_mlir_file(source: FileSource, on_progress: Callable[[str], None]) -> 
     arguments, outputs = _arguments(module), _outputs(module)
     for argument, tensor in zip(arguments, parsed.arguments, strict=True):
         _check_argument(argument, tensor)
+    _check_cost(parsed)
     tensors = {a.name: _content(a, t) for a, t in zip(arguments, parsed.arguments, strict=True)}
     on_progress("running the reference")
     expected, reference = _expected(module, parsed, arguments, outputs, tensors)
@@ -103,6 +103,16 @@ def _check_argument(argument: Argument, tensor: Tensor) -> None:
         )
     if (elements := prod(tensor.shape)) > MAX_ELEMENTS:
         raise InvalidInputError(f"argument {argument.name} has {elements} elements; at most {MAX_ELEMENTS} work")
+
+
+def _check_cost(module: SourceModule) -> None:
+    """What the compiled reference holds, and how long it runs. Raises InvalidInputError."""
+    nests = [op for op in module.ops if isinstance(op, Generic)]
+    elements = sum(prod(t.shape) for t in (*module.arguments, *(t for op in nests for t in op.results)))
+    if elements > MAX_CONTENT:
+        raise InvalidInputError(f"the module has {elements} elements in all; at most {MAX_CONTENT} work")
+    if (steps := sum(prod(op.loops) for op in nests)) > MAX_STEPS:
+        raise InvalidInputError(f"the loop nests take {steps} steps; at most {MAX_STEPS} work: use fewer rows")
 
 
 def _content(argument: Argument, tensor: Tensor) -> Array:

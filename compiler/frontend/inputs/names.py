@@ -34,11 +34,13 @@ def clean(name: str, otherwise: str) -> str:
 def unique_names(names: Iterable[str], otherwise: str, taken: set[str]) -> list[str]:
     """Cleaned names, no two alike even where `.` is written `_`; `taken` holds those and is added to."""
     made: list[str] = []
+    following: dict[str, int] = {}
     for position, name in enumerate(names):
         base = clean(name, f"{otherwise}{position}")[: MAX_NAME - 8].rstrip("._")
-        candidate, number = base, 2
+        candidate, number = base, following.get(base, 2)
         while candidate.replace(".", "_") in taken:
             candidate, number = f"{base}_{number}", number + 1
+        following[base] = number
         taken.add(candidate.replace(".", "_"))
         made.append(candidate)
     return made

@@ -17,7 +17,7 @@ from onnx.reference import ReferenceEvaluator
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.imported import Imported
 from compiler.frontend.inputs.names import explained, unique_names
-from compiler.frontend.inputs.onnx_checks import check_model, check_shapes, describe
+from compiler.frontend.inputs.onnx_checks import check_cost, check_indices, check_shapes, describe, last_readers
 from compiler.frontend.inputs.source import FileSource
 from compiler.frontend.lowering.normal_form import Argument
 from compiler.frontend.torch_mlir_import import import_onnx
@@ -34,25 +34,24 @@ def import_onnx_file(source: FileSource, on_progress: Callable[[str], None]) -> 
     """The whole network of the file as linalg. Raises InvalidInputError, UnsupportedError."""
     on_progress(f"reading {source.name}.onnx")
     model = _load(source)
-    check_model(model)
+    parameters = _parameters_as_inputs(model)
     try:
-        checker.check_model(model)
+        checker.check_model(model)  # without its weights, which it would copy
     except (checker.ValidationError, ValueError) as error:
         raise InvalidInputError(f"the ONNX file is not valid: {_short(error)}") from error
-    parameters = _parameters_as_inputs(model)
     origins = _name_nodes(model)
     model = _with_shapes(model)
     inputs = {v.name: seeded(v.name, _shape(v)) for v in model.graph.input if v.name not in parameters}
-    on_progress("running the ONNX reference")
-    results = _evaluate(model, {**parameters, **inputs})
+    given = {**parameters, **inputs}
     on_progress("lowering to linalg")
     model.graph.name = "main"  # of the function
     try:
         module = import_onnx(model)
     except UnsupportedError as error:
         raise explained(error, origins) from error
+    on_progress("running the ONNX reference")
+    results = _evaluate(model, given)
     taken: set[str] = set()
-    given = {**parameters, **inputs}
     order = [v.name for v in model.graph.input]
     names = dict(zip(order, unique_names(order, "input", taken), strict=True))
     outputs = unique_names((o.name for o in model.graph.output), "output", taken)
@@ -84,9 +83,10 @@ def _parameters_as_inputs(model: onnx.ModelProto) -> dict[str, Array]:
     """
     graph = model.graph
     _constants_as_initialisers(model)
+    names = {t.name for t in graph.initializer}
     used = {name for node in graph.node for name in node.input} | {o.name for o in graph.output}
     stored = {t.name: t for t in graph.initializer if t.name in used}
-    inputs = [v for v in graph.input if v.name not in {t.name for t in graph.initializer}]
+    inputs = [v for v in graph.input if v.name not in names]
     parameters = {name: _array(t) for name, t in stored.items() if _is_parameter(t)}
     shapes = [helper.make_tensor_value_info(n, TensorProto.FLOAT, list(a.shape)) for n, a in parameters.items()]
     kept = [t for name, t in stored.items() if name not in parameters]
@@ -113,6 +113,8 @@ def _constants_as_initialisers(model: onnx.ModelProto) -> None:
 
 def _constant(node: NodeProto) -> TensorProto:
     """The tensor of a Constant node, under the name of its result."""
+    if len(node.attribute) != 1 or len(node.output) != 1:
+        raise InvalidInputError(f"{describe(node)} must hold one value; export it again")
     (attribute,) = node.attribute
     value = helper.get_attribute_value(attribute)
     kinds = {"value_float": np.float32, "value_floats": np.float32, "value_int": np.int64, "value_ints": np.int64}
@@ -148,10 +150,12 @@ def _name_nodes(model: onnx.ModelProto) -> dict[str, str]:
 
 def _with_shapes(model: onnx.ModelProto) -> onnx.ModelProto:
     try:
+        check_indices(shape_inference.infer_shapes(model, check_type=True, strict_mode=True))
         inferred = shape_inference.infer_shapes(model, check_type=True, strict_mode=True, data_prop=True)
     except (shape_inference.InferenceError, ValueError, RuntimeError) as error:
         raise InvalidInputError(f"the shapes of the ONNX file do not fit together: {_short(error)}") from error
     check_shapes(inferred)
+    check_cost(inferred)
     return inferred
 
 
@@ -166,7 +170,7 @@ def _evaluate(model: onnx.ModelProto, given: Mapping[str, Array]) -> list[Array]
     """
     try:
         with np.errstate(all="ignore"):
-            results = cast(list[Array], ReferenceEvaluator(model).run(None, dict(given)))
+            results = _run(model, given)
     except MemoryError:
         raise
     except Exception as error:
@@ -175,6 +179,18 @@ def _evaluate(model: onnx.ModelProto, given: Mapping[str, Array]) -> list[Array]
         if not np.isfinite(result).all():
             raise InvalidInputError(f"the result {output.name!r} is not finite on random inputs; check the weights")
     return [np.ascontiguousarray(r, np.float32) for r in results]
+
+
+def _run(model: onnx.ModelProto, given: Mapping[str, Array]) -> list[Array]:
+    """As ReferenceEvaluator.run, but forgets each value after its last reader."""
+    evaluator = cast(Any, ReferenceEvaluator(model))
+    values: dict[str, Any] = {"": None, **evaluator.rt_inits_, **given}
+    for node, ended in zip(evaluator.rt_nodes_, last_readers(model.graph), strict=True):
+        results = node.run(*(values[name] for name in node.input))
+        values |= dict(zip(node.output, results, strict=False))
+        for name in ended:
+            values.pop(name, None)
+    return [values[output.name] for output in model.graph.output]
 
 
 def _replace(field: Any, items: list[Any]) -> None:

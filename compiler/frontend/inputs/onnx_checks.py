@@ -1,37 +1,25 @@
-"""What an ONNX file must be before anything is made of it: sizes as declared, data inside, known nodes, f32 tensors."""
+"""What the values of an ONNX network must be before any is computed: fixed shapes, f32 where people look, not too much
+memory and not too many products. What the file declares, `compiler.frontend.scan` has looked at.
+"""
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from math import prod
 
 import onnx
-from onnx import NodeProto, TensorProto, ValueInfoProto
+from onnx import NodeProto, TensorProto, ValueInfoProto, helper
 
 from compiler.errors import InvalidInputError, UnsupportedError
-from compiler.frontend.inputs.onnx_operators import DOMAINS, MAX_NODES, MAX_TENSORS, REFUSED
+from compiler.frontend.scan.bounds import (
+    MAX_ALIVE,
+    MAX_ELEMENTS,
+    MAX_INDICES,
+    MAX_PRODUCTS,
+    MAX_RANK,
+    MAX_VALUES,
+)
 
-MAX_RANK = 8
-MAX_ELEMENTS = 1 << 28
-MAX_TEXT = 4096  # bytes of an attribute: the equation of an Einsum is read in more than linear time
-MAX_VALUES = 1 << 30  # elements of all values together: the reference keeps them all
-MAX_INDICES = 4096  # elements of an integer tensor: shapes and axes are short
-
-
-def check_model(model: onnx.ModelProto) -> None:
-    """Raises InvalidInputError for a file that is wrong or too large, UnsupportedError for what has no place here."""
-    graph = model.graph
-    if not graph.node or not graph.output:
-        raise InvalidInputError("the ONNX file holds no network: it has no nodes or no outputs")
-    if len(graph.node) > MAX_NODES or len(graph.initializer) > MAX_TENSORS:
-        raise InvalidInputError(
-            f"the network has {len(graph.node)} nodes and {len(graph.initializer)} tensors; at most {MAX_NODES} and "
-            f"{MAX_TENSORS} are accepted: export fewer layers, all layers of a transformer share one design"
-        )
-    if model.functions or graph.sparse_initializer:
-        raise UnsupportedError("the ONNX file has local functions or sparse tensors; export it inlined and dense")
-    for node in graph.node:
-        _check_node(node)
-    for tensor in _tensors(graph):
-        _check_tensor(tensor)
+Shapes = Mapping[str, tuple[int, ...]]
+_KINDS = {TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.BOOL, TensorProto.INT32, TensorProto.INT64}
 
 
 def check_shapes(model: onnx.ModelProto) -> None:
@@ -49,12 +37,53 @@ def check_shapes(model: onnx.ModelProto) -> None:
         raise InvalidInputError(
             f"the network computes {elements} elements in all; at most {MAX_VALUES} are accepted: export fewer layers"
         )
+    _check_kinds(model)
     known = {v.name for v in (*graph.input, *graph.value_info, *graph.output, *graph.initializer)}
     for node in graph.node:
         if unknown := [name for name in node.output if name and name not in known]:
             raise UnsupportedError(
                 f"{describe(node)}: the shape of its result {unknown[0]} is not known; export with fixed sizes"
             )
+
+
+def check_cost(model: onnx.ModelProto) -> None:
+    """After shape inference: what the reference holds at once, how often it multiplies. Raises InvalidInputError."""
+    graph = model.graph
+    values = (*graph.input, *graph.value_info, *graph.output)
+    shapes = {v.name: tuple(d.dim_value for d in v.type.tensor_type.shape.dim) for v in values}
+    if (products := sum(_products(node, shapes) for node in graph.node)) > MAX_PRODUCTS:
+        raise InvalidInputError(
+            f"the network multiplies {products} times; at most {MAX_PRODUCTS} are accepted: export fewer "
+            "layers, or fewer rows at once"
+        )
+    if (alive := _alive(graph, shapes)) > MAX_ALIVE:
+        raise InvalidInputError(
+            f"the network holds {alive} elements at once; at most {MAX_ALIVE} are accepted: export fewer layers"
+        )
+
+
+def check_indices(model: onnx.ModelProto) -> None:
+    """Before values of shapes are followed through the network: none is long, so that none can double forty times."""
+    for value in model.graph.value_info:
+        kind = value.type.tensor_type
+        elements = prod(d.dim_value if d.HasField("dim_value") else 1 for d in kind.shape.dim)
+        if kind.elem_type in {TensorProto.INT32, TensorProto.INT64} and elements > MAX_INDICES:
+            raise UnsupportedError(
+                f"{value.name!r} has {elements} elements that are whole numbers; only shapes, axes and the like, of at "
+                f"most {MAX_INDICES} elements, work"
+            )
+
+
+def last_readers(graph: onnx.GraphProto) -> list[list[str]]:
+    """For each node, the values that nothing reads after it; results are read by the caller."""
+    kept = {output.name for output in graph.output}
+    ends: list[list[str]] = []
+    seen = set(kept)
+    for node in reversed(graph.node):
+        names = dict.fromkeys((*node.input, *node.output))
+        ends.append([name for name in names if name and name not in seen])
+        seen |= names.keys()
+    return ends[::-1]
 
 
 def describe(node: NodeProto) -> str:
@@ -66,43 +95,53 @@ def type_name(kind: int) -> str:
     return TensorProto.DataType.Name(kind) if kind in TensorProto.DataType.values() else f"type {kind}"
 
 
-def _check_node(node: NodeProto) -> None:
-    if node.domain not in DOMAINS:
-        raise UnsupportedError(f"{describe(node)} is of the domain {node.domain!r}; only ONNX's own operators work")
-    if node.op_type in REFUSED:
-        raise UnsupportedError(f"{describe(node)} is not supported: {REFUSED[node.op_type]}")
-    if any(len(a.s) > MAX_TEXT for a in node.attribute):
-        raise InvalidInputError(f"{describe(node)[:200]} has a text of more than {MAX_TEXT} bytes; shorten it")
-    if any(a.HasField("g") or a.graphs for a in node.attribute):
-        raise UnsupportedError(f"{describe(node)} holds a graph of its own; export without control flow")
+def _check_kinds(model: onnx.ModelProto) -> None:
+    for value in model.graph.value_info:
+        if (kind := value.type.tensor_type.elem_type) not in _KINDS:
+            raise UnsupportedError(
+                f"{value.name!r} is {type_name(kind)}; only FLOAT (32 bits), and INT64 for shapes, work"
+            )
 
 
-def _tensors(graph: onnx.GraphProto) -> Iterator[TensorProto]:
-    yield from graph.initializer
-    for node in graph.node:
-        for attribute in node.attribute:
-            if attribute.HasField("t"):
-                yield attribute.t
-            yield from attribute.tensors
+def _products(node: NodeProto, shapes: Shapes) -> int:
+    """Multiplications of a node that sums products; 0 for any other."""
+    given = [shapes.get(name, ()) for name in node.input]
+    made = prod(shapes.get(node.output[0], ())) if node.output else 0
+    match node.op_type:
+        case "MatMul" if given[0]:
+            return made * given[0][-1]
+        case "Gemm" if len(given[0]) == 2:
+            turned = next((a.i for a in node.attribute if a.name == "transA"), 0)
+            return made * given[0][0 if turned else 1]
+        case "Einsum":
+            return _einsum_products(node, given)
+        case _:
+            return 0
 
 
-def _check_tensor(tensor: TensorProto) -> None:
-    if tensor.data_location == TensorProto.EXTERNAL or tensor.external_data:
-        where = next((e.value for e in tensor.external_data if e.key == "location"), "another file")
-        raise InvalidInputError(
-            f"tensor {tensor.name!r} keeps its data in {where!r}; files beside an upload are never read: save the "
-            "network with its data inside (onnx.save, save_as_external_data=False)"
-        )
-    elements = _elements(f"tensor {tensor.name!r}", tuple(tensor.dims))
-    if tensor.data_type not in {TensorProto.FLOAT, TensorProto.BOOL, TensorProto.INT32, TensorProto.INT64}:
-        raise UnsupportedError(
-            f"tensor {tensor.name!r} is {type_name(tensor.data_type)}; only FLOAT (32 bits), and INT64 for shapes, work"
-        )
-    if tensor.data_type != TensorProto.FLOAT and elements > MAX_INDICES:
-        raise UnsupportedError(
-            f"tensor {tensor.name!r} has {elements} elements of {type_name(tensor.data_type)}; only shapes, axes and "
-            f"the like, of at most {MAX_INDICES} elements, work"
-        )
+def _einsum_products(node: NodeProto, given: list[tuple[int, ...]]) -> int:
+    """The product of the extents of all letters; of what an ellipsis stands for, the largest."""
+    equation = next((helper.get_attribute_value(a) for a in node.attribute if a.name == "equation"), b"")
+    terms = equation.decode(errors="replace").replace(" ", "").partition("->")[0].split(",")
+    extents: dict[str, int] = {}
+    rest = 1
+    for term, shape in zip(terms, given, strict=False):
+        before, dots, after = term.partition("...")
+        last = len(shape) - len(after)
+        named = [*zip(before, shape, strict=False), *zip(after, shape[last:], strict=False)]
+        extents |= {letter: max(extent, extents.get(letter, 1)) for letter, extent in named}
+        rest = max(rest, prod(shape[len(before) : last])) if dots else rest
+    return rest * prod(extents.values())
+
+
+def _alive(graph: onnx.GraphProto, shapes: Shapes) -> int:
+    """Elements that the reference holds at most, each value from when it is made until it was read last."""
+    alive = most = sum(prod(shapes[v.name]) for v in graph.input)
+    for node, ended in zip(graph.node, last_readers(graph), strict=True):
+        alive += sum(prod(shapes.get(name, ())) for name in node.output if name)
+        most = max(most, alive)
+        alive -= sum(prod(shapes.get(name, ())) for name in ended)
+    return most
 
 
 def _check_shape(value: ValueInfoProto) -> int:

@@ -7,11 +7,12 @@ from typing import Any, Literal, TypeGuard, get_args
 
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.models.config import ModelSource, config_from_fields, resolve_model
+from compiler.frontend.scan.bounds import MAX_MLIR_BYTES, MAX_ONNX_BYTES, MAX_PT2_BYTES
 from compiler.options import Workload
 
 FileFormat = Literal["onnx", "mlir", "pt2"]
 FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
-MAX_FILE_BYTES: dict[FileFormat, int] = {"onnx": 1 << 30, "mlir": 16 << 20, "pt2": 1 << 30}
+MAX_FILE_BYTES: dict[FileFormat, int] = {"onnx": MAX_ONNX_BYTES, "mlir": MAX_MLIR_BYTES, "pt2": MAX_PT2_BYTES}
 
 # What the operator must know before allowing it; the command line prints it.
 PT2_WARNING = (

@@ -5,6 +5,7 @@ and 768 is 3 x 12 x 64. Dimensions that a loop walks together share one descript
 wide dimension to those of the narrow ones and back. The factors between neighbouring cuts are the *atoms*.
 """
 
+from collections import deque
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
@@ -77,7 +78,8 @@ class Atoms:
         return len(self._parent) - 1
 
     def _find(self, axis: int) -> int:
-        while self._parent[axis] != axis:
+        while (parent := self._parent[axis]) != axis:
+            self._parent[axis] = self._parent[parent]  # halves the way of the next one who asks
             axis = self._parent[axis]
         return axis
 
@@ -141,14 +143,27 @@ class Atoms:
             self._axes[self._find(self._dim(tensor, op.dim))].whole = f"the concatenation at {op.path}"
 
     def _propagate(self) -> None:
-        changed = True
-        while changed:
-            moves = [self._push(split) | self._pull(split) for split in self._splits]
-            changed = any(moves)
+        """To a fixpoint: a split is looked at again when one of its dimensions has new cuts."""
+        reached: dict[int, list[int]] = {}
+        for number, split in enumerate(self._splits):
+            for axis in {self._find(a) for a in (split.wide, *split.narrow)}:
+                reached.setdefault(axis, []).append(number)
+        waiting = deque(range(len(self._splits)))
+        queued = set(waiting)
+        while waiting:
+            number = waiting.popleft()
+            queued.discard(number)
+            split = self._splits[number]
+            for axis in (*self._push(split), *self._pull(split)):
+                waiting.extend(n for n in reached[axis] if n not in queued)
+                queued.update(reached[axis])
 
-    def _push(self, split: _Split) -> bool:
-        """Cuts of the narrow dimensions, and the borders between them, are cuts of the wide one."""
-        wide = self._axes[self._find(split.wide)]
+    def _push(self, split: _Split) -> list[int]:
+        """Cuts of the narrow dimensions, and the borders between them, are cuts of the wide one: it, where it is cut
+        anew.
+        """
+        root = self._find(split.wide)
+        wide = self._axes[root]
         before = len(wide.cuts)
         inner = 1
         for part in reversed(split.narrow):
@@ -156,19 +171,20 @@ class Atoms:
             wide.cuts |= {inner * cut for cut in (1, *axis.cuts)}
             inner *= axis.extent
         wide.cuts -= {1, wide.extent}
-        return len(wide.cuts) != before
+        return [root] if len(wide.cuts) != before else []
 
-    def _pull(self, split: _Split) -> bool:
-        """Cuts of the wide dimension that fall inside a narrow one are cuts of that one."""
+    def _pull(self, split: _Split) -> list[int]:
+        """Cuts of the wide dimension that fall inside a narrow one are cuts of that one: those that are cut anew."""
         wide = self._axes[self._find(split.wide)]
-        changed = False
+        changed: list[int] = []
         for position, part in enumerate(split.narrow):
-            axis = self._axes[self._find(part)]
+            root = self._find(part)
+            axis = self._axes[root]
             inner = prod(self._axes[self._find(p)].extent for p in split.narrow[position + 1 :])
             inside = {cut for cut in wide.cuts if inner < cut < inner * axis.extent}
             if any(cut % inner for cut in inside):
                 raise UnsupportedError(f"the reshape at {split.where} splits {wide.extent} at {sorted(wide.cuts)}")
             new = {cut // inner for cut in inside} - axis.cuts
             axis.cuts |= new
-            changed |= bool(new)
+            changed += [root] if new else []
         return changed

@@ -5,6 +5,7 @@ is called as its module. A value is called as the operation that makes it, a chu
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 
 from compiler.frontend.lowering.normal_form import Draft
@@ -13,16 +14,18 @@ from compiler.graph.linalg_graph import LinalgOp, Operand, Output
 
 def name_all(draft: Draft) -> None:
     """Rename the operations and intermediate values of `draft` in place."""
-    taken = {v.name for v in draft.values.values() if v.role != "intermediate"}
+    taken = [v.name for v in draft.values.values() if v.role != "intermediate"]
+    of_ops, of_values = _Names(taken), _Names(taken)
+    makers = {op.outputs[0].value: op for op in reversed(draft.ops)}
     op_names: dict[str, str] = {}
     value_names: dict[str, str] = {}
     for op in draft.ops:
-        op_names[op.name] = _unique(_base_name(draft, op), set(op_names.values()) | taken)
+        op_names[op.name] = of_ops.unique(_base_name(draft, makers, op))
         for i, output in enumerate(op.outputs):
             base = op_names[op.name]
             if op.kind == "chunk":
                 base = _clean(draft.slices.get(output.value, f"{base}.{i}"))
-            value_names[output.value] = _unique(base, set(value_names.values()) | taken)
+            value_names[output.value] = of_values.unique(base)
 
     def operands(uses: tuple[Operand, ...]) -> tuple[Operand, ...]:
         return tuple(Operand(value_names.get(o.value, o.value), o.dims) for o in uses)
@@ -36,10 +39,10 @@ def name_all(draft: Draft) -> None:
     draft.values = {v.name: v for v in renamed.values()}
 
 
-def _base_name(draft: Draft, op: LinalgOp) -> str:
+def _base_name(draft: Draft, makers: dict[str, LinalgOp], op: LinalgOp) -> str:
     path = _clean(draft.paths[op.name]) or "op"
     if op.kind == "chunk":
-        producer = next((p for p in draft.ops if p.outputs[0].value == op.inputs[0].value), None)
+        producer = makers.get(op.inputs[0].value)
         source = _clean(draft.paths[producer.name]) if producer else op.inputs[0].value
         return f"{source}.chunk"
     return path
@@ -49,10 +52,17 @@ def _clean(path: str) -> str:
     return re.sub(r"[^a-z0-9_.]", "_", path.lower())
 
 
-def _unique(name: str, taken: set[str]) -> str:
-    if name not in taken:
+class _Names:
+    """Gives names that differ from all others: the second `x` is `x_2`."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._taken = set(taken)
+        self._next: dict[str, int] = {}
+
+    def unique(self, base: str) -> str:
+        name, number = base, self._next.get(base, 2)
+        while name in self._taken:
+            name, number = f"{base}_{number}", number + 1
+        self._next[base] = number
+        self._taken.add(name)
         return name
-    number = 2
-    while f"{name}_{number}" in taken:
-        number += 1
-    return f"{name}_{number}"

@@ -12,22 +12,25 @@ from compiler.graph.linalg_graph import LinalgOp, Operand
 
 def reductions_inside(draft: Draft) -> None:
     """Reorder loops in place. Only the nests change, never what is computed."""
-    for op in list(draft.ops):
+    ops = {op.name: op for op in draft.ops}
+    for op in draft.ops:
         if op.reduction is not None and not op.is_contraction and _reads_whole_nest(op):
             inside = [d for d, kind in enumerate(op.iterators) if kind == "reduction"]
-            _replace(draft, op, _permuted(op, _last(op, inside)))
-    for name in [op.name for op in draft.ops]:
-        op = next(o for o in draft.ops if o.name == name)
-        reader = _only_reader(draft, op)
+            ops[op.name] = _permuted(op, _last(op, inside))
+    only_reader = _only_readers(draft)
+    for name in list(ops):
+        op = ops[name]
+        reader = ops.get(only_reader.get(op.outputs[0].value, ""))
         if op.kind == "generic" and reader is not None and reader.reduction is not None:
-            _follow(draft, op, reader)
+            _follow(draft, ops, op, reader)
+    draft.ops = list(ops.values())
 
 
 def _reads_whole_nest(op: LinalgOp) -> bool:
     return any(len(o.dims) == len(op.loops) for o in op.inputs)
 
 
-def _follow(draft: Draft, op: LinalgOp, reader: LinalgOp) -> None:
+def _follow(draft: Draft, ops: dict[str, LinalgOp], op: LinalgOp, reader: LinalgOp) -> None:
     """Order the loops of `op`, and the dimensions of its value, as `reader` walks them."""
     value = op.outputs[0].value
     uses = [o for o in reader.inputs if o.value == value]
@@ -39,19 +42,21 @@ def _follow(draft: Draft, op: LinalgOp, reader: LinalgOp) -> None:
     rest = [d for d in range(len(op.loops)) if d not in written]
     made = _permuted(op, [*(written[i] for i in order), *rest])
     output = Operand(value, tuple(made.outputs[0].dims[i] for i in order))
-    _replace(draft, op, replace(made, outputs=(output,)))
+    ops[op.name] = replace(made, outputs=(output,))
     read = tuple(Operand(o.value, tuple(o.dims[i] for i in order)) if o.value == value else o for o in reader.inputs)
-    _replace(draft, reader, replace(reader, inputs=read))
+    ops[reader.name] = replace(reader, inputs=read)
     old = draft.values[value]
     draft.values[value] = replace(old, shape=tuple(old.shape[i] for i in order))
 
 
-def _only_reader(draft: Draft, op: LinalgOp) -> LinalgOp | None:
-    value = op.outputs[0].value
-    readers = [other for other in draft.ops if any(o.value == value for o in other.inputs)]
-    if len(readers) != 1 or any(o.value == value for o in draft.outputs):
-        return None
-    return readers[0]
+def _only_readers(draft: Draft) -> dict[str, str]:
+    """The name of the operation that reads a value, of those that have one reader and are no results."""
+    readers: dict[str, set[str]] = {}
+    for op in draft.ops:
+        for operand in op.inputs:
+            readers.setdefault(operand.value, set()).add(op.name)
+    results = {o.value for o in draft.outputs}
+    return {v: next(iter(names)) for v, names in readers.items() if len(names) == 1 and v not in results}
 
 
 def _last(op: LinalgOp, loops: list[int]) -> list[int]:
@@ -75,8 +80,3 @@ def _permuted(op: LinalgOp, order: list[int]) -> LinalgOp:
         inputs=moved(op.inputs),
         outputs=moved(op.outputs),
     )
-
-
-def _replace(draft: Draft, old: LinalgOp, new: LinalgOp) -> None:
-    names = [op.name for op in draft.ops]
-    draft.ops[names.index(old.name)] = new

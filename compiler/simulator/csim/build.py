@@ -4,7 +4,6 @@ Every `*.cpp` of the `hls` folder is a translation unit. The kernels' files are 
 turns each task call into the start of a fibre (include/millrace/fiber.h); the sources themselves stay free of it.
 """
 
-import os
 import platform
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,11 +11,13 @@ from pathlib import Path
 from threading import Event
 
 from compiler.errors import ToolError
+from compiler.machine import most_jobs
 from compiler.simulator.csim.process import Finished, Limits, run_process
 from compiler.simulator.native import built, find_compiler
 
 INCLUDE_DIR = Path(__file__).resolve().parents[1] / "include"
 RUNTIME_SOURCE = INCLUDE_DIR / "millrace" / "runtime.cpp"
+PRELUDE_SOURCE = INCLUDE_DIR / "prelude.h"
 
 # An index outside an array of a task ends the run: elsewhere it might change nothing here, and much in hardware.
 # No contraction to fused multiply-add: floats must not depend on the machine that compiles. A frame larger than the
@@ -35,6 +36,7 @@ FLAGS = (
 TESTBENCH = "tb"
 SPAWN_HEADER = "csim_spawn.h"  # in the folder of the build
 _MESSAGE_LINES = 40
+_GXX_BYTES = 400 << 20  # of one compiler; the largest task of GPT-2 takes half
 
 
 def build(
@@ -50,9 +52,9 @@ def build(
     """Compile `hls_dir`/*.cpp and link them; returns the executable `build_dir`/csim.
 
     `kernels` are the top functions, each defined in `<kernel>.cpp`; `task_names` the functions that become fibres,
-    declared in `<design>_tasks.h`. `main` replaces the design's testbench. `jobs` compilers run at a time, one per core
-    by default; `timeout_s` bounds each. Raises ToolError with the
-    compiler's first errors.
+    declared in `<design>_tasks.h`. `main` replaces the design's testbench. `jobs` compilers run at a time, one
+    per core by default, if there is memory for so many; `timeout_s` bounds each. Raises ToolError with the compiler's
+    first errors.
     """
     gxx = find_compiler(compiler)
     sources = sorted(hls_dir.glob("*.cpp"), key=lambda path: path.stat().st_size, reverse=True)
@@ -72,7 +74,7 @@ def build(
         commands[source] = [*base, *extra, "-c", str(source.resolve()), "-o", f"obj/{source.stem}.o"]
     runtime = runtime_object(gxx)
 
-    _compile_all(commands, build_dir, jobs or os.cpu_count() or 1, timeout_s)
+    _compile_all(commands, build_dir, jobs or most_jobs(_GXX_BYTES), timeout_s)
     objects = [*(command[-1] for command in commands.values()), str(runtime)]
     _check(run_process([gxx, *objects, "-o", "csim"], build_dir, Limits(timeout_s)), "linking the C simulation")
     return build_dir / "csim"
@@ -80,7 +82,19 @@ def build(
 
 def compile_command(hls_dir: Path, gxx: str) -> list[str]:
     """How a source of the design is compiled, but for its name."""
-    return [gxx, *FLAGS, "-I", str(INCLUDE_DIR), "-I", str(hls_dir.resolve())]
+    return [gxx, *FLAGS, "-include", str(_prelude(gxx)), "-I", str(INCLUDE_DIR), "-I", str(hls_dir.resolve())]
+
+
+def _prelude(gxx: str) -> Path:
+    """The header beside which the precompiled one lies. It is empty: what another compiler has made, or is made for
+    other flags, this one passes over, and reads what the source includes. By its name it is no source of ours, by
+    whose digest builds are told apart.
+    """
+    made = built(PRELUDE_SOURCE, "prelude.gch", [*FLAGS, "-I", str(INCLUDE_DIR), "-x", "c++-header"], gxx)
+    header = made.with_suffix("")
+    if not header.exists():  # else it may be another user's
+        header.touch()
+    return header
 
 
 def kernel_flags(hls_dir: Path, spawn_header: Path) -> list[str]:

@@ -10,15 +10,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from compiler.errors import ToolError
+from compiler.errors import ToolError, VerificationError
 from compiler.graph.task_graph import Access
 from compiler.simulator.native import built
 from compiler.simulator.timing.network import FifoRun, Network, Outcome, Process, ProcessRun, Timeline
+from compiler.simulator.timing.program import Nest, Program
 
 SOURCE = Path(__file__).with_name("core")
 FLAGS = ("-std=c++17", "-O3", "-fPIC", "-shared", "-fno-exceptions")
 _NEVER = 1 << 60
-MAX_ACCESSES = 64  # reads, or writes, of one process: a mask has that many bits
+MAX_ACCESSES = 64  # reads, or writes, of one nest: a mask has that many bits
 MOVES = 32  # of many tokens at once, take as long as a cycle of a network
 _TOTALS, _PER_PROCESS, _PER_FIFO = 7, 5, 5
 
@@ -26,7 +27,7 @@ _TOTALS, _PER_PROCESS, _PER_FIFO = 7, 5, 5
 class Plan:
     """A network made ready to run; its own FIFO depths hold where a run names no others.
 
-    Raises ToolError where g++ is missing, or where a process has more streams than the core takes.
+    Raises ToolError where g++ is missing, or where a nest has more streams, or gates, than the core takes.
     """
 
     def __init__(self, network: Network) -> None:
@@ -35,7 +36,10 @@ class Plan:
         self._number = {fifo.name: n for n, fifo in enumerate(network.fifos)}
         words = array("q", _words(network, self._number))
         self._depths = array("q", (fifo.depth or 0 for fifo in network.fifos))
-        self._plan = ctypes.c_void_p(self._core.millrace_plan(_pointer(words)))
+        plan = self._core.millrace_plan(_pointer(words))
+        if plan is None:
+            raise ToolError("the gates of the accesses make more different iterations than the simulator takes")
+        self._plan = ctypes.c_void_p(plan)
 
     def __del__(self) -> None:
         if getattr(self, "_plan", None) is not None:
@@ -96,6 +100,9 @@ class Plan:
     def _all_depths(self, depths: Mapping[str, int | None]) -> "array[int]":
         chosen = array("q", self._depths)
         for name, depth in depths.items():
+            fifo = self.network.fifos[self._number[name]]
+            if depth is not None and depth < fifo.initial:
+                raise VerificationError(f"FIFO {name} holds {depth} tokens; it can not begin with {fifo.initial}")
             chosen[self._number[name]] = depth or 0
         return chosen
 
@@ -181,19 +188,33 @@ def _words(network: Network, number: Mapping[str, int]) -> Iterator[int]:
     """The description of a network that the core reads."""
     yield len(network.processes)
     yield len(network.fifos)
+    yield from (fifo.initial for fifo in network.fifos)
     for process in network.processes:
         yield from (process.style == "stp", process.drains, process.ii, process.per, process.latency, process.gap)
-        yield from (process.restarts, len(process.trips), *process.trips)
-        for side in (process.reads, process.writes):
-            yield from _accesses(process, side, number)
+        yield from _program(process, process.program, number)
 
 
-def _accesses(process: Process, accesses: tuple[Access, ...], number: Mapping[str, int]) -> Iterator[int]:
+_NEST = -1  # in the place of a number of times
+
+
+def _program(process: Process, program: Program, number: Mapping[str, int]) -> Iterator[int]:
+    yield len(program)
+    for part in program:
+        if isinstance(part, Nest):
+            yield from (_NEST, part.restarts, len(part.trips), *part.trips)
+            for side in (part.reads, part.writes):
+                yield from _accesses(process, part, side, number)
+        else:
+            yield part.times
+            yield from _program(process, part.body, number)
+
+
+def _accesses(process: Process, nest: Nest, accesses: tuple[Access, ...], number: Mapping[str, int]) -> Iterator[int]:
     if len(accesses) > MAX_ACCESSES:
         raise ToolError(f"{process.name} has {len(accesses)} streams on one side; the simulator takes {MAX_ACCESSES}")
     yield len(accesses)
     for access in accesses:
-        gates = [g for g in access.gates if g.low > 0 or g.high < process.trips[g.loop]]
+        gates = [g for g in access.gates if g.low > 0 or g.high < nest.trips[g.loop]]
         yield from (number[access.stream], len(gates))
         for gate in gates:
             yield from (gate.loop, gate.low, gate.high)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from compiler.simulator.timing.network import Network, Outcome
-from compiler.simulator.timing.waits import Wait, cycle_of, waits_of
+from compiler.simulator.timing.waits import Wait, causes_of, is_cycle, waits_of
 
 Depths = Mapping[str, int | None]
 Run = Callable[[Depths], Outcome]  # the network with other depths of some FIFOs, None: any number of tokens
@@ -36,37 +36,38 @@ def explain(network: Network, outcome: Outcome, run: Run) -> Deadlock:
     other depths. Some 10 runs for each FIFO that is too small.
     """
     waits = waits_of(network, outcome)
-    cycle = cycle_of(waits)
+    causes = causes_of(waits)
+    cycle = causes if is_cycle(causes) else ()
     depth = {f.name: f.depth for f in network.fifos}
-    needed = _needed(network, cycle, run)
-    fifo = next(iter(needed), next((w.fifo for w in cycle if w.because == "full"), None))
-    text = " ".join((_story(waits, cycle, depth, outcome), _advice(needed, depth)))
+    needed = _needed(network, causes, run)
+    fifo = next(iter(needed), next(iter(_full(causes)), None))
+    text = " ".join((_story(waits, cycle, depth, outcome), _advice(needed, depth, cycle)))
     return Deadlock(text, cycle, needed, fifo, depth[fifo] if fifo else None, needed.get(fifo) if fifo else None)
 
 
-def _full(cycle: tuple[Wait, ...]) -> list[str]:
-    return [wait.fifo for wait in cycle if wait.because == "full"]
+def _full(causes: tuple[Wait, ...]) -> list[str]:
+    return [wait.fifo for wait in causes if wait.because == "full"]
 
 
-def _needed(network: Network, cycle: tuple[Wait, ...], run: Run) -> dict[str, int]:
+def _needed(network: Network, causes: tuple[Wait, ...], run: Run) -> dict[str, int]:
     """FIFOs and depths with which the network runs to its end: a single FIFO where one is enough, the least depth."""
     depth = {f.name: f.depth or 0 for f in network.fifos}
-    single = {fifo: _least({}, fifo, depth[fifo], run) for fifo in _full(cycle) if _ends({fifo: None}, run)}
+    single = {fifo: _least({}, fifo, depth[fifo], run) for fifo in _full(causes) if _ends({fifo: None}, run)}
     if single:
         fifo = min(single, key=lambda name: single[name] - depth[name])
         return {fifo: single[fifo]}
-    several = _several(network, cycle, run)
+    several = _several(network, causes, run)
     chosen: dict[str, int | None] = dict.fromkeys(several)
     for fifo in several:
         chosen[fifo] = _least(chosen, fifo, depth[fifo], run)
     return {fifo: chosen[fifo] or 0 for fifo in several}
 
 
-def _several(network: Network, cycle: tuple[Wait, ...], run: Run) -> list[str]:
+def _several(network: Network, causes: tuple[Wait, ...], run: Run) -> list[str]:
     """FIFOs without which the deadlock stays; empty where it stays with all of them."""
-    chosen = dict.fromkeys(_full(cycle))
+    chosen = dict.fromkeys(_full(causes))
     while not _ends(chosen, run):
-        more = [f for f in _full(cycle_of(waits_of(network, run(chosen), chosen))) if f not in chosen]
+        more = [f for f in _full(causes_of(waits_of(network, run(chosen), chosen))) if f not in chosen]
         if not more:
             return []
         chosen |= dict.fromkeys(more)
@@ -105,7 +106,9 @@ def _sentence(wait: Wait, depth: Depths) -> str:
     return f"{wait.task} waits until {wait.other} reads ({wait.fifo} is full with {depth[wait.fifo]})"
 
 
-def _advice(needed: Mapping[str, int], depth: Depths) -> str:
+def _advice(needed: Mapping[str, int], depth: Depths, cycle: tuple[Wait, ...]) -> str:
+    if cycle and not _full(cycle):
+        return "No depth of any FIFO helps: one of these tasks must write before it reads, or a FIFO begin with tokens."
     if not needed:
         return "No depth of any FIFO helps: this is a defect of the design, a writer and a reader disagree."
     changes = " and ".join(f"{fifo} at least {tokens} deep instead of {depth[fifo]}" for fifo, tokens in needed.items())

@@ -1,7 +1,13 @@
-"""What the timing simulator executes: processes, each a pipelined loop nest, and the FIFOs between them.
+"""What the timing simulator executes: processes, each a program of pipelined loop nests, and the FIFOs between them.
 
-The machine, cycle by cycle. `stored` of a FIFO in cycle t is what was written before t less what was read before t. A
-read in t needs `stored` >= 1, a write in t needs `stored` < `depth`: both ends are registered, as in the FIFOs of HLS.
+The machine, cycle by cycle. `stored` of a FIFO in cycle t is its `initial` tokens and what was written before t, less
+what was read before t. A read in t needs `stored` >= 1, a write in t needs `stored` < `depth`: both ends are
+registered, as in the FIFOs of HLS. FIFOs may close cycles, from a process to itself too; processes are in no particular
+order.
+
+A program is nests in turn, and each nest is runs of the pipeline in turn: one for each iteration of its outer
+`restarts` loops. All of them run through the same pipeline, whose iterations are numbered from 0 on through the whole
+program.
 
 A *flushable* process (`style` flp or frp) lets each iteration that has entered go on. In each cycle, in this order:
 
@@ -17,42 +23,45 @@ A *stalling* process (`style` stp) is one shift register: step k of it takes in 
 and lets out the iteration that was taken in `latency - 1` steps ago. A step happens in a cycle if all reads and writes
 of it find a token and room; otherwise the whole process waits. `per` is 1.
 
-Both run their outer `restarts` loops outside the pipeline: each of their iterations is a run of the nest inside. With
-`drains`, the turn of a run's first iteration is no earlier than `gap / per` cycles after the cycle that follows the
-last leaving of the run before (a stalling process: its first step, after the last step). Without, which only flushable
-ones can be, `gap / per` cycles are added to the turn of its first iteration.
+Between two runs, be they of one nest or of two, a pipeline ends and starts anew. With `drains`, the turn of a run's
+first iteration is no earlier than `gap / per` cycles after the cycle that follows the last leaving of the run before (a
+stalling process: its first step, after the last step). Without, which only flushable ones can be, `gap / per` cycles
+are added to the turn of its first iteration. A run of no iterations costs a `gap` and nothing else: with n of them
+before it the `gap` of the next run with iterations counts n + 1 times, that of the program's first such run, which has
+none otherwise, n times. Behind the last iteration of a program they cost nothing, and a program without any iteration
+is finished before cycle 0.
 """
 
 from dataclasses import dataclass, field
-from math import prod
 
 from compiler.errors import VerificationError
 from compiler.graph.task_graph import Access, PipelineStyle
+from compiler.simulator.timing.program import Nest, Program, Repeat, iterations
 
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One pipelined nest: `trips` outermost first. `latency` counts the cycles from reading to writing, both included.
+    """One pipeline, and the nests that it runs in turn. `latency` counts the cycles from reading to writing, both
+    included.
 
     A process without reads, or without writes, is an end of the network.
     """
 
     name: str
-    trips: tuple[int, ...]
+    program: Program
     ii: int
     latency: int
-    reads: tuple[Access, ...]
-    writes: tuple[Access, ...]
     style: PipelineStyle = "flp"
     per: int = 1
-    restarts: int = 0
     gap: int = 0
     drains: bool = True
 
     def __post_init__(self) -> None:
         stalls = self.style == "stp"
-        if min((*self.trips, self.ii, self.per)) < 1 or self.gap < 0 or not 0 <= self.restarts <= len(self.trips):
-            raise VerificationError(f"process {self.name} has no timing: trips, ii and per must be at least 1")
+        if min(self.ii, self.per) < 1 or self.gap < 0 or not _is_valid(self.program):
+            raise VerificationError(
+                f"process {self.name} has no timing: ii and per must be at least 1, trips and times at least 0"
+            )
         if stalls and (self.per != 1 or not self.drains or self.latency < 1):
             raise VerificationError(f"stalling process {self.name} needs per 1, drains and a latency of at least 1")
         if not stalls and self.latency < 2:
@@ -60,14 +69,28 @@ class Process:
         if self.ii < self.per:
             raise VerificationError(f"process {self.name} would start several iterations in one cycle")
 
-    @property
-    def iterations(self) -> int:
-        return prod(self.trips)
+    @classmethod
+    def of_nest(
+        cls,
+        name: str,
+        trips: tuple[int, ...],
+        ii: int,
+        latency: int,
+        reads: tuple[Access, ...],
+        writes: tuple[Access, ...],
+        style: PipelineStyle = "flp",
+        *,
+        per: int = 1,
+        restarts: int = 0,
+        gap: int = 0,
+        drains: bool = True,
+    ) -> "Process":
+        """A process that runs one nest."""
+        return cls(name, (Nest(trips, reads, writes, restarts),), ii, latency, style, per, gap, drains)
 
     @property
-    def run(self) -> int:
-        """Iterations of one run of the pipeline."""
-        return prod(self.trips[self.restarts :])
+    def iterations(self) -> int:
+        return iterations(self.program)
 
     @property
     def slots(self) -> int:
@@ -75,23 +98,37 @@ class Process:
         return max(1, -(-(self.latency - 1) * self.per // self.ii))
 
 
+def _is_valid(program: Program) -> bool:
+    return all(
+        part.times >= 0 and _is_valid(part.body)
+        if isinstance(part, Repeat)
+        else min(part.trips, default=0) >= 0 and 0 <= part.restarts <= len(part.trips)
+        for part in program
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Fifo:
-    """A FIFO between two processes that holds `depth` tokens, None: any number."""
+    """A FIFO from one process to another, or to itself, that holds `depth` tokens, None: any number; the first
+    `initial` ones are there before cycle 0.
+    """
 
     name: str
     source: str
     target: str
     depth: int | None
+    initial: int = 0
 
     def __post_init__(self) -> None:
         if self.depth is not None and self.depth < 1:
             raise VerificationError(f"FIFO {self.name} holds {self.depth} tokens; it must hold at least 1")
+        if self.initial < 0 or (self.depth is not None and self.initial > self.depth):
+            raise VerificationError(f"FIFO {self.name} holds {self.depth} tokens; it can not begin with {self.initial}")
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Processes in topological order and FIFOs; every access names a FIFO of which its process is an end."""
+    """Processes and FIFOs; every access names a FIFO of which its process is an end."""
 
     processes: tuple[Process, ...]
     fifos: tuple[Fifo, ...]
@@ -116,7 +153,8 @@ class ProcessRun:
 
 @dataclass(frozen=True, slots=True)
 class FifoRun:
-    """What passed a FIFO. `peak` is the most tokens written and not read before the same cycle.
+    """What passed a FIFO: `pushed` by its source, `popped` by its target, so that it holds `initial` + `pushed` -
+    `popped` in the end. `peak` is the most tokens that it held: initial or written, and not read before the same cycle.
 
     `empty` counts the cycles in which its reader could have gone on but for some FIFO and this one had no token, `full`
     those in which the iteration that leaves next was done (its `latency - 1` cycles were over and the one before had

@@ -115,7 +115,7 @@ def write_simulation(simulation: Simulation, directory: Path) -> Path:
 def read_directory(directory: Path) -> StoredDesign:
     """What of the design in `directory` is simulated. Raises InvalidInputError."""
     file = directory / "dataflow.json"
-    data = _json(file, f"{directory} holds no design")
+    data = _json(file, f"{directory} holds no design; one of an exploration is written by `millrace design export`")
     try:
         design = task_timing_from_json(data)
     except InvalidInputError as error:

@@ -86,7 +86,7 @@ def _memory_pace(task: TimedTask, transfer: Transfer, platform: Platform, slowdo
 def _process(task: TimedTask) -> Process:
     timing = task.timing
     shortest = 1 if timing.style == "stp" else SHORTEST_FLUSHABLE
-    return Process(
+    return Process.of_nest(
         task.name,
         timing.trips,
         timing.ii,
@@ -118,7 +118,7 @@ def _memory(name: str, served: MemoryPace, loads: bool, platform: Platform) -> P
     found, units, run = served.pace, served.units, served.run
     trips, restarts = ((units // run, run), 1) if run is not None and found.gap else ((units,), 0)
     access = (Access(name),)
-    return Process(
+    return Process.of_nest(
         name,
         trips,
         found.ii,
@@ -143,7 +143,7 @@ def _mover(task: TimedTask, memory: str, size: int, loads: bool, platform: Platf
         gates = (Gate(len(trips) - 1, slot, slot + 1),)
     access = (Access(memory, gates),)
     latency = timing.depth - (platform.hbm.read_latency_cycles if loads else 0)
-    return Process(
+    return Process.of_nest(
         task.name,
         trips,
         timing.ii,

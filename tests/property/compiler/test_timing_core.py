@@ -7,12 +7,14 @@ from random import Random
 
 import pytest
 from cycle_reference import run_reference
+from random_programs import again, program_network
 from random_timing import long_network, random_network, repeated
 from shrink_timing import shrink
 
 from compiler.graph.task_graph import TimingSpec
 from compiler.simulator.timing.core import Plan, run
 from compiler.simulator.timing.network import Network, Outcome
+from compiler.simulator.timing.program import Program, Repeat, nests
 
 NETWORKS, BATCH = 2000, 200
 LONGEST = 1_000_000  # cycles of a run whose length is nobody's choice
@@ -31,6 +33,12 @@ def compare(seeds: range) -> None:
         pytest.fail(f"seeds {failing} differ; {explain(shrink(random_network(failing[0]), differs))}")
 
 
+def compare_programs(seeds: range) -> None:
+    failing = [seed for seed in seeds if differs(program_network(seed))]
+    if failing:
+        pytest.fail(f"programs {failing} differ; {explain(shrink(program_network(failing[0]), differs))}")
+
+
 def explain(network: Network) -> str:
     lines = ["of the first, the smallest network that does:", *map(str, network.processes), *map(str, network.fifos)]
     lines += ["reference:", str(run_reference(network))]
@@ -47,6 +55,69 @@ def test_the_first_networks():
 @pytest.mark.parametrize("seeds", [FIRST[FEW:], *REST], ids=str)
 def test_the_other_networks(seeds: range):
     compare(seeds)
+
+
+# ---- programs, cycles, initial tokens ----
+
+PROGRAMS = 2000  # 10,000 with `python -m bench.random_timing`
+
+
+def test_the_first_programs():
+    compare_programs(range(FEW * 4))
+
+
+@pytest.mark.slow
+def test_the_other_programs():
+    compare_programs(range(FEW * 4, PROGRAMS))
+
+
+def test_a_program_that_is_stopped_stands_where_the_reference_stands():
+    for seed in range(150):
+        network = program_network(seed)
+        limit = Random(seed).randint(1, run(network).cycles + 1)
+        expected = run_reference(network, limit)
+        for fast_forward in (False, True):
+            assert run(network, limit=limit, fast_forward=fast_forward) == expected, f"seed {seed}, limit {limit}"
+
+
+@pytest.mark.parametrize("seeds", [range(400), pytest.param(range(400, 3000), marks=pytest.mark.slow)], ids=str)
+def test_programs_that_repeat_change_nothing(seeds: range):
+    skipped = 0
+    for seed in seeds:
+        plan, rng = Plan(again(program_network(seed), 200)), Random(seed)
+        expected = plan.run(limit=LONGEST, fast_forward=False)
+        outcome = plan.run(limit=LONGEST)
+        assert outcome == expected, f"seed {seed}"
+        skipped += skips(outcome)
+        limit = rng.randint(1, expected.cycles + 1)
+        assert plan.run(limit=limit) == plan.run(limit=limit, fast_forward=False), f"seed {seed}, limit {limit}"
+    assert skipped > len(seeds) // 4
+
+
+def _parts(program: Program) -> list[object]:
+    return [part for p in program for part in ((p, *_parts(p.body)) if isinstance(p, Repeat) else (p,))]
+
+
+def test_the_programs_are_of_all_kinds():
+    networks = [program_network(seed) for seed in range(500)]
+    outcomes = list(map(run, networks))
+    programs = [process.program for network in networks for process in network.processes]
+    fifos = [(network, fifo) for network in networks for fifo in network.fifos]
+    assert 100 < sum(outcome.deadlocked for outcome in outcomes) < 250
+    assert sum(any(isinstance(part, Repeat) for part in _parts(p)) for p in programs) > 400
+    assert sum(any(n.iterations == 0 for n in nests(p)) and any(n.iterations for n in nests(p)) for p in programs) > 200
+    assert sum(len(list(nests(p))) > 2 for p in programs) > 200
+    assert sum(fifo.source == fifo.target for _, fifo in fifos) > 50
+    assert sum(fifo.initial > 0 for _, fifo in fifos) > 150
+    assert sum(both_ways(network) for network in networks) > 100
+    assert sum(p.style == "stp" for network in networks for p in network.processes) > 200
+    assert sum(p.gap > 0 and not p.drains for network in networks for p in network.processes) > 100
+
+
+def both_ways(network: Network) -> bool:
+    """Whether two processes write to one another."""
+    ends = {(f.source, f.target) for f in network.fifos if f.source != f.target}
+    return any((b, a) in ends for a, b in ends)
 
 
 @pytest.mark.parametrize("seeds", [range(100)], ids=str)
@@ -98,10 +169,10 @@ def test_the_networks_are_of_all_kinds():
     assert sum(any(f.full for f in outcome.fifos) for outcome in outcomes) > 60
     assert sum(outcome.cycles > 3000 for outcome in outcomes) >= 8
     assert sum(skips(outcome) for outcome in outcomes) >= 5
-    assert sum(len(process.reads) > 1 for process in processes) > 200
+    assert sum(len(nest.reads) > 1 for process in processes for nest in nests(process.program)) > 200
     assert sum(process.style == "stp" for process in processes) > 200
     assert sum(process.per > 1 for process in processes) > 50
-    assert sum(process.restarts > 0 for process in processes) > 100
+    assert sum(nest.restarts > 0 for process in processes for nest in nests(process.program)) > 100
 
 
 def skips(outcome: Outcome) -> bool:
@@ -115,7 +186,11 @@ def test_both_ends_of_each_fifo_move_as_many_tokens():
         for fifo in network.fifos:
             ends = [p for p in network.processes if p.name in (fifo.source, fifo.target)]
             moved = [
-                TimingSpec(p.trips, 1, 1).tokens(a) for p in ends for a in p.reads + p.writes if a.stream == fifo.name
+                TimingSpec(nest.trips, 1, 1).tokens(a)
+                for process in ends
+                for nest in nests(process.program)
+                for a in nest.reads + nest.writes
+                if a.stream == fifo.name
             ]
             assert len(moved) == 2, f"seed {seed}, {fifo.name}"
             assert moved[0] == moved[1], f"seed {seed}, {fifo.name}"

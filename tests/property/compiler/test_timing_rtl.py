@@ -3,25 +3,33 @@
 import pytest
 import rtl
 from cycle_reference import run_reference
+from looped_pipelines import LOOPS
+from random_programs import program_network
 from random_timing import random_network
 from small_pipelines import PIPELINES
 
 from compiler.simulator.timing.core import run
-from compiler.simulator.timing.network import Outcome
+from compiler.simulator.timing.network import Network
 
 RANDOM_SEEDS = (14, 17, 39, 60, 185, 276)  # both styles, rates, restarts, dead ones; few processes: quick to build
-NETWORKS = {**PIPELINES, **{f"seed {seed}": random_network(seed) for seed in RANDOM_SEEDS}}
+PROGRAM_SEEDS = (26, 55, 73, 109, 209, 236)  # and cycles, initial tokens, runs of no iterations
+BUILDS: dict[str, dict[str, Network]] = {
+    "nests": {**PIPELINES, **{f"seed {seed}": random_network(seed) for seed in RANDOM_SEEDS}},
+    "loops": {name: make(kept) for name, (make, kept) in LOOPS.items()},
+    "loops with one token less": {f"{name}, one less": make(kept - 1) for name, (make, kept) in LOOPS.items()},
+    "programs": {f"program {seed}": program_network(seed) for seed in PROGRAM_SEEDS},
+}
 
 pytestmark = [pytest.mark.verilator, pytest.mark.slow]
 
 
-@pytest.fixture(scope="module")
-def registers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
-    """What the hardware did, by network; one build for all of them."""
-    return dict(zip(NETWORKS, rtl.run_rtl(NETWORKS.values(), tmp_path_factory.mktemp("rtl")), strict=True))
-
-
-@pytest.mark.parametrize("name", NETWORKS)
-def test_every_count_is_that_of_the_registers(registers: dict[str, Outcome], name: str):
-    assert run_reference(NETWORKS[name]) == registers[name]
-    assert run(NETWORKS[name]) == registers[name]
+@pytest.mark.parametrize("build", BUILDS)
+def test_every_count_is_that_of_the_registers(build: str, tmp_path_factory: pytest.TempPathFactory):
+    """One build for all of the networks."""
+    networks = BUILDS[build]
+    registers = rtl.run_rtl(networks.values(), tmp_path_factory.mktemp("rtl"))
+    for (name, network), outcome in zip(networks.items(), registers, strict=True):
+        assert run_reference(network) == outcome, name
+        assert run(network) == outcome, name
+        if build.startswith("loops"):
+            assert outcome.deadlocked == (build != "loops"), name

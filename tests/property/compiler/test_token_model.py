@@ -68,9 +68,9 @@ def test_the_papers_counts_are_one_off_at_most_and_in_the_cases_that_are_named()
 def _networks(model: TokenModel) -> Network:
     """The two pipelines; a third writes the token that lets the target start, `delay` cycles after the source."""
     trips, once = (model.tokens,), (Gate(0, 0, 1),)
-    source = Process("source", trips, model.source_ii, model.initial_delay, (), (Access("tokens"),))
-    late = Process("late", (1,), 1, model.delay, (), (Access("go"),))
-    target = Process("target", trips, model.target_ii, 2, (Access("tokens"), Access("go", once)), ())
+    source = Process.of_nest("source", trips, model.source_ii, model.initial_delay, (), (Access("tokens"),))
+    late = Process.of_nest("late", (1,), 1, model.delay, (), (Access("go"),))
+    target = Process.of_nest("target", trips, model.target_ii, 2, (Access("tokens"), Access("go", once)), ())
     fifos = (Fifo("tokens", "source", "target", None), Fifo("go", "late", "target", None))
     return Network((source, late, target), fifos)
 

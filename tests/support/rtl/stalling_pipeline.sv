@@ -2,7 +2,7 @@
 module stalling_pipeline #(
     parameter int II = 1,
     parameter int LATENCY = 1,
-    parameter int GAP = 0
+    parameter int FIRST = 0 // first cycle
 ) (
     input logic clk,
     input logic rst,
@@ -10,6 +10,8 @@ module stalling_pipeline #(
     input logic in_run_ends,
     input logic out_done,
     input logic out_run_ends,
+    input int in_gap,
+    input int out_gap, // cycles to the run behind that of the iteration that leaves next
     input logic tokens,
     input logic room,
     output logic wants_tokens,
@@ -43,7 +45,8 @@ module stalling_pipeline #(
 
     always_ff @(posedge clk) begin
         if (rst) begin
-            {stage, phase, pause, all_in} <= '0;
+            {stage, phase, all_in} <= '0;
+            pause <= FIRST;
         end else if (event_now) begin
             stage <= LATENCY'({stage, takes});
             phase <= phase == II - 1 ? 0 : phase + 1;
@@ -51,7 +54,7 @@ module stalling_pipeline #(
             if (lets && out_run_ends) begin
                 all_in <= 0;
                 phase <= 0;
-                pause <= GAP;
+                pause <= out_gap;
             end
         end else if (pause > 0) begin
             pause <= pause - 1;

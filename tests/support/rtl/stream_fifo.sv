@@ -1,7 +1,8 @@
 // A FIFO with registered ends: what is written in a cycle can be read in the next, and so can its place be taken again.
 // Tokens are numbered, and come out in the order of their numbers.
 module stream_fifo #(
-    parameter int DEPTH = 2
+    parameter int DEPTH = 2,
+    parameter int INITIAL = 0 // tokens before the first cycle, numbered up to -1
 ) (
     input logic clk,
     input logic rst,
@@ -24,7 +25,11 @@ module stream_fifo #(
 
     always_ff @(posedge clk) begin
         if (rst) begin
-            {write_at, read_at, stored, pushed, popped, peak} <= '0;
+            {read_at, pushed, popped} <= '0;
+            stored <= INITIAL;
+            peak <= INITIAL;
+            write_at <= INITIAL == DEPTH ? 0 : INITIAL;
+            for (int i = 0; i < INITIAL; i++) memory[i] <= i - INITIAL;
         end else begin
             stored <= stored_next;
             if (stored + (write ? 1 : 0) > peak) peak <= stored + (write ? 1 : 0); // what is read is free in the next cycle
@@ -34,7 +39,8 @@ module stream_fifo #(
                 pushed <= pushed + 1;
             end
             if (read) begin
-                if (memory[read_at] != popped) $fatal(1, "token %0d came as token %0d", memory[read_at], popped);
+                if (memory[read_at] != popped - INITIAL)
+                    $fatal(1, "token %0d came as token %0d", memory[read_at], popped - INITIAL);
                 read_at <= read_at == DEPTH - 1 ? 0 : read_at + 1;
                 popped <= popped + 1;
             end

@@ -3,7 +3,7 @@
 module turn_counter #(
     parameter int II = 1,
     parameter int PER = 1,
-    parameter int GAP = 0,
+    parameter int FIRST = 0, // turn of the first iteration
     parameter bit DRAINS = 1
 ) (
     input logic clk,
@@ -13,6 +13,8 @@ module turn_counter #(
     input logic in_run_ends,
     input logic leave,
     input logic out_run_ends,
+    input int in_gap, // to the run behind that of the iteration that enters next, or leaves next, in 1/PER cycles
+    input int out_gap,
     output logic turn
 );
     /* verilator no_inline_module */
@@ -23,13 +25,14 @@ module turn_counter #(
 
     always_comb begin
         ahead_next = ahead > -PER ? ahead - PER : ahead;
-        if (enter) ahead_next = (ahead > -PER ? ahead : 0) + II - PER + (in_run_ends && !DRAINS ? GAP : 0);
-        if (draining && leave && out_run_ends && ahead_next < GAP) ahead_next = GAP;
+        if (enter) ahead_next = (ahead > -PER ? ahead : 0) + II - PER + (in_run_ends && !DRAINS ? in_gap : 0);
+        if (draining && leave && out_run_ends && ahead_next < out_gap) ahead_next = out_gap;
     end
 
     always_ff @(posedge clk) begin
         if (rst) begin
-            {ahead, draining} <= '0;
+            ahead <= FIRST;
+            draining <= 0;
         end else begin
             ahead <= ahead_next;
             if (enter && in_run_ends && DRAINS) draining <= 1;

@@ -11,7 +11,7 @@ import pytest
 from api_keys import add_key, bearer
 from fastapi.testclient import TestClient
 
-from api import authentication
+from api import authentication, crowd
 from api.access import ROUTES, route_of
 from api.app import create_app
 from api.caller import keys_wanted
@@ -69,7 +69,14 @@ def test_without_a_key(client: TestClient) -> None:
     assert reply.status_code == 401
     assert reply.headers["www-authenticate"].startswith("Bearer")
     assert reply.headers["content-type"] == "application/problem+json"
-    assert "millrace farm key add" in reply.json()["detail"]
+    assert "`millrace farm key add" in reply.json()["detail"]
+
+
+def test_a_service_from_a_checkout_says_what_is_typed_there(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MILLRACE_PROGRAM", "./millrace")
+    assert "`./millrace farm key add" in client.get("/v1/explorations").json()["detail"]
 
 
 @pytest.mark.parametrize("path", ["/", "/explorations/exp_1", "/assets/index-abc.js", "/v1/health/live"])
@@ -402,11 +409,12 @@ def test_idempotency_keys_belong_to_their_callers(client: TestClient, farm: Farm
     assert [m["owner"] for m in made] == ["one", "two"]
 
 
-def test_metrics_need_a_key_from_elsewhere(client: TestClient, settings: Settings) -> None:
-    assert client.get("/metrics").status_code == 401
+def test_metrics_need_a_key_from_everywhere(
+    client: TestClient, settings: Settings, key_of: dict[str, dict[str, str]]
+) -> None:
     with TestClient(create_app(settings, lambda _: None), base_url=PHONE, client=("127.0.0.1", 1)) as here:
-        assert here.get("/metrics").status_code == 200
-        assert here.get("/metrics", headers={"X-Forwarded-For": "10.0.0.1"}).status_code == 401
+        assert here.get("/metrics").status_code == 401
+        assert here.get("/metrics", headers=key_of["viewer"]).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -448,3 +456,36 @@ def test_without_keys_nobody_comes_through_a_proxy_unnoticed(settings: Settings,
         reply = client.get("/v1/farm", headers={"X-Forwarded-For": "203.0.113.9"})
         assert reply.status_code == status
         assert status == 200 or "MILLRACE_ALLOWED_HOSTS" in reply.json()["detail"]
+
+
+def test_requests_in_progress_are_bounded_but_for_health_and_admins(
+    settings: Settings, key_of: dict[str, dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crowd, "KEPT", 100)
+    for bound, status in (("connections", 503), ("address_connections", 429), ("key_connections", 429)):
+        # What is left of 100 is nothing: the next request is one too many.
+        most = {"key_connections": 0} if bound == "key_connections" else {bound: 100}
+        full = settings.model_copy(update={"connections": 4000, **most})
+        with TestClient(create_app(full, lambda _: None), base_url=PHONE) as busy:
+            refused = busy.get("/v1/models", headers=key_of["user"])
+            assert (bound, refused.status_code, refused.headers["retry-after"]) == (bound, status, "2")
+            assert busy.get("/v1/models", headers=key_of["admin"]).status_code == 200
+            assert busy.get("/v1/health/live").status_code == 200
+            assert busy.get("/v1/health", headers=key_of["user"]).status_code == 200
+
+
+def test_an_ended_request_makes_room(client: TestClient, key_of: dict[str, dict[str, str]]) -> None:
+    for _ in range(3):
+        assert client.get("/v1/models", headers=key_of["user"]).status_code == 200
+        assert client.get("/v1/models/none", headers=key_of["user"]).status_code == 404
+    crowds = [m for m in _middleware(client) if isinstance(m, crowd.Crowd)]
+    assert [c.open for c in crowds] == [{}]
+
+
+def _middleware(client: TestClient) -> list[Any]:
+    app: Any = client.app
+    found, inner = [], app.middleware_stack
+    while inner is not None:
+        found.append(inner)
+        inner = getattr(inner, "_app", None) or getattr(inner, "app", None)
+    return found

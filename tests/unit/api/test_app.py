@@ -185,3 +185,28 @@ def test_reference_page_describes_fields_and_sends_requests(client: TestClient) 
     assert "Estimated latency, us; null where it can not be built." in page
     assert '<form data-method="POST" data-path="/v1/explorations">' in page
     assert all(f'id="{target}"' in page for target in set(re.findall(r'href="#(\w+)"', page)))
+
+
+async def test_who_leaves_while_a_body_comes_is_no_error(client: TestClient, caplog: pytest.LogCaptureFixture) -> None:
+    app: Any = client.app
+    parts = iter([{"type": "http.request", "body": b"--x\r\n", "more_body": True}, {"type": "http.disconnect"}])
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return next(parts)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = [(b"host", b"127.0.0.1"), (b"content-type", b"multipart/form-data; boundary=x")]
+    await app(
+        {
+            "type": "http", "method": "POST", "path": "/v1/models", "raw_path": b"/v1/models", "query_string": b"",
+            "headers": headers, "client": ("127.0.0.1", 1), "server": ("127.0.0.1", 8642), "scheme": "http",
+            "http_version": "1.1", "root_path": "", "asgi": {"version": "3.0"},
+        },
+        receive,
+        send,
+    )  # fmt: skip
+    assert sent[0]["status"] == 400
+    assert [record for record in caplog.records if record.name != "api.sse"] == []  # which finds no Redis here

@@ -3,10 +3,12 @@ from typing import Any, get_args
 import pytest
 from fastapi.testclient import TestClient
 
+from api.app import create_app
 from api.schemas import explorations as schemas
-from db.repositories import audit, designs, nodes, sweeps
+from db.repositories import audit, designs, explorations, nodes, sweeps
 from dse.explore import MAX_BUDGET, SAMPLERS
 from worker.farm import Farm
+from worker.settings import Settings
 
 
 def test_start_queues_the_import(client: TestClient, sent: list[str]) -> None:
@@ -155,7 +157,10 @@ def test_names_tags_and_notes(client: TestClient, farm: Farm) -> None:
     changed = client.patch(path, json={"name": "yours", "tags": ["x", "y"], "notes": None}).json()
     assert (changed["name"], changed["tags"], changed["notes"]) == ("yours", ["x", "y"], "")
     assert client.get("/v1/explorations/yours").json() == client.get(path).json()
-    for body, status in (({"name": "mine"}, 409), ({"name": "latest"}, 409), ({"tags": ["a b"]}, 422), ({"x": 1}, 422)):
+    assert (
+        client.post("/v1/explorations", json={"model": "gpt2", "name": "a b"}).json()["type"].endswith("invalid-input")
+    )
+    for body, status in (({"name": "mine"}, 409), ({"name": "latest"}, 422), ({"tags": ["a b"]}, 422), ({"x": 1}, 422)):
         assert client.patch(path, json=body).status_code == status
     with farm.database.read() as session:
         newest = audit.page(session, None, None, 1)[0]
@@ -198,22 +203,52 @@ def test_the_baseline_of_a_sweep_stays(client: TestClient, farm: Farm) -> None:
     assert client.delete(path).status_code == 204
 
 
+BOARD = "xilinx_u55c_gen3x16_xdma_3_202210_1"
+
+
 @pytest.mark.parametrize(
-    ("change", "text"),
+    ("change", "builds", "said"),
     [
-        ({"builds": {"link": 1}}, "link is 1 and csynth is 0: it needs a synthesised design"),
-        ({"builds": {"cosim": 2}}, "ask for csynth too: --csynth 2"),
-        ({"builds": {"measure": 1}, "verify": 0}, "measure is 1 and verify is 0 and csynth is 0"),
-        ({"builds": {"measure": 1, "csynth": 1}, "board": "xilinx_u55c_gen3x16_xdma_3_202210_1"}, "link is 0"),
+        ({"builds": {"link": 1}}, {"link": 1, "csynth": 1}, ["link 1 implies csynth 1: it reads what that makes"]),
+        ({"builds": {"cosim": 2}}, {"cosim": 2, "csynth": 2}, ["cosim 2 implies csynth 2: it reads what that makes"]),
+        (
+            {"builds": {"measure": 1}, "verify": 0},
+            {"measure": 1},
+            ["measure 1 implies verify 1: it reads what that makes"],
+        ),
+        (
+            {"builds": {"measure": 1}, "board": BOARD},
+            {"measure": 1, "link": 1, "csynth": 1},
+            [f"{stage} implies {below}: it reads what that makes" for stage, below in
+             (("measure 1", "link 1"), ("link 1", "csynth 1"))],
+        ),
+        ({"builds": {"link": 1, "csynth": 3}}, {"link": 1, "csynth": 3}, []),
     ],
-)
-def test_what_would_come_to_nothing_is_refused(client: TestClient, change: dict[str, Any], text: str) -> None:
-    reply = client.post("/v1/explorations", json={"model": "gpt2"} | change)
-    assert (reply.status_code, text in reply.json()["detail"]) == (422, True)
-    assert client.get("/v1/explorations").json()["items"] == []
-    options = {"builds": change["builds"]} | {k: v for k, v in change.items() if k in ("verify", "board")}
-    sweep = {"name": "s", "cron": "0 3 * * *", "matrix": {"models": ["gpt2"]}, "options": options}
-    assert client.post("/v1/sweeps", json=sweep).status_code == 422
+)  # fmt: skip
+def test_what_a_stage_reads_is_made_too_and_said(
+    client: TestClient, farm: Farm, change: dict[str, Any], builds: dict[str, int], said: list[str]
+) -> None:
+    made = client.post("/v1/explorations", json={"model": "gpt2"} | change).json()
+    assert [text for text in made["warnings"] if "implies" in text] == said
+    with farm.database.read() as session:
+        options = explorations.get(session, made["id"]).options
+    asked = {stage: count for stage, count in options["builds"].items() if count}
+    assert (asked, options["verify"] > 0) == (builds, True)
+    sweep = {"name": "s", "cron": "0 3 * * *", "matrix": {"models": ["gpt2"]}, "options": change}
+    stored = client.post("/v1/sweeps", json=sweep).json()["options"]["builds"]
+    assert {stage: count for stage, count in stored.items() if count} == builds
+
+
+def test_a_pool_that_starts_nodes_offers_what_it_says(settings: Settings) -> None:
+    wanted = {"model": "gpt2", "builds": {"csynth": 1, "link": 1}, "vitis": "2023.2", "require_nodes": True}
+    pool = settings.model_copy(update={"autoscaled": ("csynth@2023.2", "link")})
+    with TestClient(create_app(pool, lambda _: None), base_url="http://127.0.0.1:8642") as client:
+        started = client.post("/v1/explorations", json=wanted)
+        assert (started.status_code, started.json()["warnings"]) == (202, [])
+        refused = client.post("/v1/explorations", json=wanted | {"vitis": "2024.1"})
+        assert (refused.status_code, "csynth@2024.1" in refused.text, "link" in refused.json()["detail"]) == (
+            409, True, False,
+        )  # fmt: skip
 
 
 def test_a_stage_that_no_node_offers_is_said_at_the_start(client: TestClient, farm: Farm) -> None:

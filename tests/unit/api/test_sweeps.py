@@ -7,6 +7,7 @@ from fastapi.testclient import TestClient
 
 from db.repositories import comparisons, sweeps
 from worker.farm import Farm
+from worker.sweeps.webhook_secrets import WebhookSecrets
 
 NEW = {"name": "nightly", "cron": "0 3 * * *", "zone": "Europe/Berlin", "matrix": {"models": ["gpt2"]}}
 
@@ -100,7 +101,23 @@ def test_a_secret_is_never_shown(client: TestClient, farm: Farm) -> None:
         assert reply.status_code in (200, 202)
         assert secret not in reply.text
     with farm.database.read() as session:
-        assert sweeps.get(session, "nightly").options["webhook_secret"] == secret
+        row = sweeps.get(session, "nightly")
+        stored, options = row.webhook_secret or "", row.options
+    assert (secret in stored, "webhook_secret" in options) == (False, False)
+    key = farm.settings.secret_key
+    assert (WebhookSecrets(key).open(stored), key.stat().st_mode & 0o777) == (secret, 0o600)
+    assert client.get("/v1/sweeps/nightly").json()["webhook_problem"] is None
+
+
+def test_a_secret_that_can_not_be_read_is_to_be_set_again(client: TestClient, farm: Farm) -> None:
+    body = {**NEW, "webhook": "https://example.org/hook", "webhook_secret": "a secret that signs"}
+    client.post("/v1/sweeps", json=body)
+    farm.settings.secret_key.unlink()
+    (shown,) = client.get("/v1/sweeps").json()["items"]
+    assert shown["signed"]
+    assert "set the secret again" in shown["webhook_problem"]
+    again = client.patch("/v1/sweeps/nightly", json={"webhook_secret": "another that signs"})
+    assert (again.status_code, again.json()["webhook_problem"]) == (200, None)
 
 
 def test_changes(client: TestClient, sweep: dict[str, Any]) -> None:
@@ -157,3 +174,15 @@ def test_runs_are_paged(client: TestClient, farm: Farm, sweep: dict[str, Any]) -
 @pytest.mark.parametrize("path", ["/v1/sweeps/x", "/v1/sweeps/x/runs", "/v1/sweep-runs/x"])
 def test_what_is_not_there(client: TestClient, path: str) -> None:
     assert client.get(path).status_code == 404
+
+
+def test_a_stage_that_no_node_offers_is_said(client: TestClient, sweep: dict[str, Any]) -> None:
+    assert sweep["warnings"] == []
+    made = client.post("/v1/sweeps", json={**NEW, "name": "s", "options": {"builds": {"csynth": 1}}})
+    [warning] = made.json()["warnings"]
+    assert warning.startswith("csynth will wait: no node offers csynth")
+    assert client.get("/v1/sweeps/s").json()["warnings"] == [warning]
+    assert [one["warnings"] for one in client.get("/v1/sweeps").json()["items"]] == [[], []]
+    run = client.post("/v1/sweeps/s/run").json()
+    assert run["warnings"] == [warning]
+    assert client.post(f"/v1/sweep-runs/{run['id']}/cancel").json()["warnings"] == []

@@ -1,9 +1,13 @@
 """Models in files: what is taken, what is refused at the door, and the one workload that they have."""
 
+import asyncio
 import json
 import random
+import zipfile
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier, Event
 from typing import Any
 
 import onnx_models
@@ -12,6 +16,8 @@ import zip_bombs
 from fastapi.testclient import TestClient
 
 from api.app import create_app
+from api.services import uploads
+from compiler.frontend.scan.pool import ScanPool
 from db.migrate import upgrade
 from worker.farm import Farm
 from worker.settings import Settings
@@ -119,7 +125,9 @@ def test_zip_bombs_are_refused_at_the_door(allowing: TestClient, tmp_path: Path)
     reply = upload(allowing, "net.pt2", content)
     assert reply.status_code == 422
     assert "a ratio of at most 200" in reply.json()["detail"]
-    good = zip_bombs.named(tmp_path / "b", "net/weights").read_bytes()
+    with zipfile.ZipFile(tmp_path / "b", "w") as archive:
+        archive.writestr("net/models/model.json", "{}")
+    good = (tmp_path / "b").read_bytes()
     assert upload(allowing, "net.pt2", good).json()["kind"] == "pt2"
 
 
@@ -128,18 +136,33 @@ def test_the_workload_is_what_the_file_says(client: TestClient) -> None:
     made = client.post("/v1/workloads", json={"model": "net"}).json()
     shape = {k: made[k] for k in ("phase", "length", "batch", "precision", "layers")}
     assert shape == {"phase": "prefill", "length": 1, "batch": 1, "precision": "f32", "layers": 1}
-    same = client.post("/v1/workloads", json={"model": "net", "phase": "decode", "length": 99, "precision": "f32"})
+    same = client.post("/v1/workloads", json={"model": "net", **shape})
     assert same.json()["id"] == made["id"]
 
 
 @pytest.mark.parametrize(
-    ("fields", "message"), [({"precision": "w8a8"}, "precision is w8a8"), ({"layers": 2}, "layers and batch must be 1")]
+    ("fields", "message"),
+    [
+        ({"precision": "w8a8"}, "precision is w8a8"),
+        ({"layers": 2}, "layers and batch must be 1"),
+        ({"phase": "decode"}, "phase is decode; net comes from an .onnx file"),
+        ({"length": 64}, "length is 64; net comes from an .onnx file, which has its shapes in it"),
+    ],
 )
 def test_what_a_file_cannot_be(client: TestClient, fields: dict[str, Any], message: str) -> None:
     upload(client, "net.onnx", NET)
     reply = client.post("/v1/workloads", json={"model": "net", **fields})
     assert reply.status_code == 422
     assert message in reply.json()["detail"]
+
+
+def test_a_sweep_may_have_lengths_for_its_other_models(client: TestClient) -> None:
+    upload(client, "net.onnx", NET)
+    matrix = {"models": ["net", "gpt2"], "phases": ["decode"], "lengths": [32, 64]}
+    made = client.post("/v1/sweeps", json={"name": "s", "cron": "0 3 * * *", "matrix": matrix}).json()
+    assert [(w["model"]["name"], w["length"]) for w in made["matrix"]["workloads"]] == [
+        ("net", 1), ("gpt2", 32), ("gpt2", 64),
+    ]  # fmt: skip
 
 
 def test_explorations_of_files(client: TestClient, sent: list[str]) -> None:
@@ -161,3 +184,35 @@ def test_idempotency_of_uploads(client: TestClient) -> None:
 def test_config_uploads_are_what_they_were(client: TestClient) -> None:
     config = {"model_type": "gpt2", "n_embd": 64, "n_head": 4, "n_layer": 2}
     assert upload(client, "config.json", json.dumps(config).encode(), name="mine").json()["kind"] == "config"
+
+
+def test_four_are_looked_at_at_once_and_the_service_answers_meanwhile(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    four, done = Barrier(uploads.AT_ONCE + 1), Event()
+    looking: list[int] = []
+
+    def wait(*_arguments: Any) -> None:
+        looking.append(1)
+        if len(looking) <= uploads.AT_ONCE:
+            four.wait(30)
+        assert done.wait(30)
+
+    monkeypatch.setattr(ScanPool, "scan", wait)
+    with ThreadPoolExecutor(50) as threads:
+        replies = [threads.submit(upload, client, "net.onnx", NET, name=f"net{i}") for i in range(50)]
+        four.wait(30)
+        assert client.get("/v1/health").json()["database"]
+        assert client.get("/v1/models").status_code == 200
+        assert len(looking) == uploads.AT_ONCE
+        done.set()
+        assert {reply.result().status_code for reply in replies} == {202}
+
+
+def test_an_upload_waits_so_long_and_is_told_to_come_again(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(client.app.state.uploads, "_slots", asyncio.Semaphore(0))  # pyright: ignore[reportAttributeAccessIssue]
+    reply = upload(client, "net.onnx", NET)
+    assert (reply.status_code, reply.headers["Retry-After"]) == (503, "5")
+    assert "nothing was stored, upload it again" in reply.json()["detail"]
+    assert client.get("/v1/models/net").status_code == 404

@@ -38,6 +38,14 @@ def test_a_board_that_can_be_used_is_named(tmp_path: Path, monkeypatch: pytest.M
     assert (found.state, found.found) == (State.OK, f"{BDF} ({SHELL})")
 
 
+def test_how_builds_are_held_to_their_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MILLRACE_CGROUPS", "false")
+    [limits] = [check for check in run_checks(tmp_path, 0) if check.name == "limits"]
+    assert limits.state is State.WARN
+    assert "by watchdog; not by cgroup v2: MILLRACE_CGROUPS is off" in limits.found
+    assert "docs/limits.md" in limits.advice
+
+
 def test_state_directory_below_a_file(tmp_path: Path):
     (tmp_path / "file").touch()
     found = checks(tmp_path / "file" / "state")

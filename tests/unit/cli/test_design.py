@@ -5,11 +5,12 @@ from wire_replies import reply
 
 from cli.commands import design as command
 from compiler.options import Knobs
-from millrace.wire import Design, Difference, Flag, Metric, Rung
+from millrace.wire import Design, Difference, Exploration, Flag, Metric, Rung
 
 DESIGN = reply(
     Design,
     id="dsg_1",
+    number=915,
     metrics=[
         reply(Metric, name="latency", value=value, unit="us", fidelity=fidelity, tool="millrace", tool_version="0")
         for value, fidelity in ((95.0, "estimate"), (100.0, "simulate"))
@@ -21,7 +22,9 @@ DESIGN = reply(
         Rung(stage="simulate", build_id="bld_0", state="failed", error="task a waits for b\nand so on"),
         Rung(stage="csim", build_id="bld_2", state="done", passed=False),
         Rung(stage="csynth", build_id="bld_3", state="blocked", waiting="waits for csim bld_2, which is done"),
-        Rung(stage="cosim"),
+        Rung(stage="cosim", build_id="bld_4", state="done", passed=True),
+        Rung(stage="link", build_id="bld_5", state="done"),
+        Rung(stage="measure"),
     ],
 )
 
@@ -29,6 +32,9 @@ DESIGN = reply(
 class _Reader:
     def design(self, _design: str) -> Design:
         return DESIGN
+
+    def exploration(self, _exploration: str) -> Exploration:
+        return reply(Exploration, name="mine")
 
     def __enter__(self) -> "_Reader":
         return self
@@ -47,6 +53,7 @@ def test_all_fidelities_are_side_by_side_with_their_difference(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shown = lines(monkeypatch, capsys)
+    assert shown[0] == ["mine#915", "dsg_1,", "infeasible"]
     assert ["metric", "unit", "estimate", "simulate"] in shown
     assert ["latency", "us", "95", "100", "(-5.0", "%)"] in shown
     assert ["simulate", "millrace", "0"] in shown
@@ -62,4 +69,6 @@ def test_the_ladder(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtu
     assert "simulate failed bld_0 task a waits for b" in shown
     assert "csim done: FAILED bld_2" in shown
     assert "csynth blocked bld_3 waits for csim bld_2, which is done" in shown
-    assert "cosim not run" in shown
+    assert "cosim done: passed bld_4" in shown
+    assert "link done bld_5" in shown
+    assert "measure not run" in shown

@@ -62,7 +62,11 @@ def test_a_full_disk_names_the_file(capsys: pytest.CaptureFixture[str]):
     ("error", "kind", "message"),
     [
         (InvalidInputError("tensor[2, /] is bad"), "InvalidInputError", "tensor[2, /] is bad"),
-        (KeyboardInterrupt(), "KeyboardInterrupt", "interrupted; what was finished is kept"),
+        (
+            KeyboardInterrupt(),
+            "KeyboardInterrupt",
+            "interrupted; what was finished is kept, an unfinished directory is not",
+        ),
         (OSError(28, "No space left on device", "/data/x"), "OSError", "No space left on device: /data/x"),
     ],
 )
@@ -73,3 +77,13 @@ def test_an_error_as_json_is_one_document(
     printed = capsys.readouterr()
     assert json.loads(printed.out) == {"error": {"type": kind, "message": message}}
     assert (code, printed.err) == (exit_code(error), "")
+
+
+def test_a_hint_says_the_command_as_it_was_typed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MILLRACE_PROGRAM", "./millrace")
+    report(NotFoundError("node", "n", "millrace farm status lists them"))
+    assert "./millrace farm status lists them" in capsys.readouterr().err
+    report(NotFoundError("node", "n", "millrace farm status lists them"), as_json=True)
+    assert "./millrace farm status" in json.loads(capsys.readouterr().out)["error"]["message"]

@@ -1,17 +1,23 @@
 import json
-from typing import cast
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
+from typer.testing import CliRunner
 from wire_replies import reply
 
-from cli.commands.explore import print_result
+from cli.commands.explore import follow_to_end, print_result
 from cli.commands.pareto import workload_text
+from cli.errors import InterruptedExplorationError
+from cli.main import app
 from cli.replies import Reader
+from cli.service import Connection
 from millrace.wire import Build, CsimSummary, Design, DesignSummary, Exploration, ModelRef, WorkloadShape
 
 
 def exploration(state: str) -> Exploration:
-    return reply(Exploration, id="exp_1", state=state, evaluated=4, budget=8)
+    return reply(Exploration, id="exp_1", name="mine", state=state, evaluated=4, budget=8)
 
 
 class _Reader:
@@ -21,7 +27,7 @@ class _Reader:
         self._front: list[DesignSummary] = []
         if state is not None:
             csim = reply(CsimSummary, state=state, passed=passed)
-            self._front += [reply(DesignSummary, id="dsg_1", latency_us=1, energy_uj=1, csim=csim)]
+            self._front += [reply(DesignSummary, id="dsg_1", number=7, latency_us=1, energy_uj=1, csim=csim)]
 
     def front(self, _exploration: str) -> list[DesignSummary]:
         return self._front
@@ -41,7 +47,7 @@ def test_exit_code_follows_the_verdict(state: str, passed: bool | None, code: in
 
 def test_a_simulation_that_could_not_run_says_why(capsys: pytest.CaptureFixture[str]):
     _result(_Reader("failed"))
-    assert "the C simulation of dsg_1 could not run: g++ was not found" in capsys.readouterr().err
+    assert "the C simulation of mine#7 could not run: g++ was not found" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("state", ["queued", "lowering", "searching", "simulating", "verifying"])
@@ -49,7 +55,7 @@ def test_an_exploration_that_still_runs_says_so(capsys: pytest.CaptureFixture[st
     assert _result(_Reader(None), state, as_json=False) == 0
     printed = capsys.readouterr()
     assert f"the front is empty so far: {state}, 4 of 8 designs evaluated" in printed.out
-    assert f"exp_1 still runs ({state})" in printed.err
+    assert f"mine still runs ({state})" in printed.err
 
 
 def test_the_front_so_far_is_printed_as_json(capsys: pytest.CaptureFixture[str]):
@@ -61,3 +67,30 @@ def test_a_network_from_a_file_has_no_phase():
     shape = reply(WorkloadShape, phase="prefill", length=1, precision="f32")
     for kind, text in (("onnx", "whole network f32"), ("builtin", "prefill 1 f32")):
         assert workload_text(reply(Exploration, workload=shape, model=reply(ModelRef, kind=kind))) == text
+
+
+class _Client:
+    """Starts an exploration of which a stage waits, and is interrupted when it is followed."""
+
+    address = "http://lab:8642"
+
+    def start_exploration(self, _request: Any, _key: str) -> Exploration:
+        return reply(Exploration, id="exp_1", name="mine", warnings=["link will wait: no node offers link"])
+
+    def exploration(self, _key: str) -> Exploration:
+        return exploration("queued")
+
+    def events(self, _key: str) -> Any:
+        raise KeyboardInterrupt
+
+
+def test_what_will_wait_is_said_and_how_to_go_on_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    connection: Any = SimpleNamespace(client=_Client(), temporary=False)
+    monkeypatch.setattr("cli.commands.explore.connect", lambda _url: nullcontext(connection))
+    said = CliRunner().invoke(app, ["explore", "gpt2", "--link", "1", "--csynth", "1", "--detach"]).output
+    assert "note: link will wait: no node offers link" in said
+    assert "mine (exp_1) is queued" in said
+    assert "millrace explore --resume mine" in said
+    with pytest.raises(InterruptedExplorationError) as caught:
+        follow_to_end(cast(Connection, connection), "exp_1", quiet=True)
+    assert caught.value.advice == "mine goes on at http://lab:8642; go on with: millrace explore --resume mine"

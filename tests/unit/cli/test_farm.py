@@ -43,12 +43,16 @@ def test_status_without_a_service(farm: Farm) -> None:
         workload = catalog.put_workload(session, model, "decode", 64, 1, "w4a8", 1, "w" * 64)
         made = explorations.add(session, workload, "u55c", [], {"seed": 0, "sampler": "tpe", "verify": 0}, 10)
         flow.step(farm, session, made)
-        nodes.announce(session, "lab2", {}, {"link": "no v++ [at all]"}, 8.0, 16.0, "1")
+        nodes.announce(
+            session, "lab2", {}, {"link": "no v++ [at all]"}, 8.0, 16.0, "1", {"store": 3 << 30, "scratch": 9 << 20}
+        )
     take(farm, "lower")
     shown = words("farm", "status", "--missing")
     assert "2 nodes, 1 builds run, 0 wait" in shown
     assert "csynth 2022.1 2023.2, lower" in shown
     assert "link no v++ [at all]" in shown
+    assert "lab2 3.0 GB all" in shown
+    assert "lab2 9.0 MB scratch what builds write while they run" in shown
     assert json.loads(run(app, ["farm", "status", "--json"]).output)["nodes"][0]["name"] == "here"
 
 

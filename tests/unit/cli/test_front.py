@@ -50,8 +50,18 @@ def test_table_shows_both_fidelities_and_their_difference():
     with console.capture() as capture:
         console.print(front_table(front))
     _title, first, second, *rows = capture.get().splitlines()
-    assert first.split()[:5] == ["latency", "us", "latency", "us", "energy"]
-    assert second.split() == ["design", "number", "estimate", "simulate", "error", "estimate", "knobs", "csim"]
+    assert first.split() == ["latency", "us", "latency", "us", "energy", "uJ", "knobs:", "tile/unroll/"]
+    assert second.split() == [
+        "design",
+        "number",
+        "estimate",
+        "simulate",
+        "error",
+        "estimate",
+        "width/hbm",
+        "multiplier",
+        "csim",
+    ]
     assert rows[0].split()[:7] == ["d1", "0", "95.0", "100.0", "-5.0", "%", "10.0"]
     assert rows[1].split()[:4] == ["d2", "0", "200.0", "deadlock"]
     assert rows[2].split()[:4] == ["d3", "0", "300.0", "running"]
@@ -63,9 +73,9 @@ def test_the_picks_carry_their_fidelity_and_the_estimate_beside_it():
     with console.capture() as capture:
         console.print(picks_table(picks))
     title, _, *rows = capture.get().splitlines()
-    assert title.startswith("by simulate; knee: ")
+    assert title.strip() == "by simulate"
     assert next(row.split() for row in rows) == ["fastest", "0", "66.9", "simulate", "65.8", "520.5", "estimate"]
-    assert [row.split()[0] for row in rows] == ["fastest", "knee", "least"]
+    assert [row.split()[0] for row in rows[:4]] == ["fastest", "knee", "least", "knee:"]
 
 
 def test_errors_of_the_estimates_in_words():
@@ -73,6 +83,8 @@ def test_errors_of_the_estimates_in_words():
     errors = EstimateErrors(metric="latency", fidelity="simulate", n=6, **shares, worst_design="dsg_9")
     text = errors_text(errors)
     assert "6 designs: off by median 2.1 %, p95 9.0 %, worst 11.3 % (dsg_9); bias -2.0 %" in text
+    few = EstimateErrors(metric="latency", fidelity="simulate", n=6, **{**shares, "p95": 0.113}, worst_design="dsg_9")
+    assert "off by median 2.1 %, worst 11.3 %" in errors_text(few)
 
 
 def test_plot_leaves_out_what_can_not_be_built():
@@ -88,3 +100,14 @@ def test_plot_leaves_out_what_can_not_be_built():
         simulation=[None, None, None],
     )
     assert front_plot(points).count("●") == 1
+
+
+def test_a_design_of_usual_size_is_one_line():
+    found = design("dsg_01m84vqxrn3t8r21c9", 65.8, 682.1, True, simulated=simulation(66.9, -0.017))
+    found.knobs.update(default_tile_size=16, overall_unroll=4096, stream_width=1024, hbm_channels=4)
+    found.knobs["overrides"] = [{"op": f"op{n}"} for n in range(4)]
+    with console.capture() as capture:
+        console.print(front_table([found]))
+    assert [line.split()[7:] for line in capture.get().splitlines()[3:]] == [
+        ["16/4096/1024/4", "fabric", "+4", "passed", "err", "1e-06"]
+    ]

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from networks import NETWORKS
 from typer.testing import CliRunner
 from wire_replies import reply
 
@@ -26,8 +27,12 @@ def generated(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Replaces the work: `tokens` is what the board gives, the reference is 5, 6."""
     state: dict[str, Any] = {"tokens": (5, 6), "error": 1e-7}
 
-    def prepare(model: object, options: Any, knobs: object, board: Any, _cache: object, _say: object) -> Prepared:
+    def prepare(
+        model: object, options: Any, knobs: object, board: Any, _cache: object, _say: object, look: Any
+    ) -> Prepared:
         state.update(options=options, model=model, knobs=knobs, board=board.name)
+        for bundle in state.get("bundles", ()):
+            look(bundle)
         request = NetworkRequest(options.precision, options.layers, options.prompt, options.tokens, 8, 16)
         source: Any = SimpleNamespace(name="gpt2")
         return Prepared(source, request, Path("n"), Path("p"), Path("d"))
@@ -115,6 +120,20 @@ def test_a_design_of_an_exploration(generated: dict[str, Any], monkeypatch: pyte
     assert run(app, [*arguments, "--prompt", "1,2", "--json"]).exit_code == 0
     assert (generated["model"], generated["options"].precision) == ("gpt2", "f32")
     assert generated["knobs"] == Knobs(overall_unroll=1024, multiplier="dsp")
+
+
+def test_a_knob_that_no_search_would_set_so_is_said_of_both_designs(generated: dict[str, Any]) -> None:
+    graph = NETWORKS["mlp"]().graph()
+    generated["bundles"] = [
+        SimpleNamespace(graph=graph, workload=SimpleNamespace(phase=phase)) for phase in ("prefill", "decode")
+    ]
+    arguments = ["generate", "gpt2", "--layers", "2", "--tokens", "2", "--prompt", "1,2"]
+    said = run(app, [*arguments, "--set", "stream_width=100"]).output
+    for phase in ("prefill", "decode"):
+        assert f"note: {phase}: stream_width=100 is none of the values that a search tries" in said
+    assert "note:" not in run(app, [*arguments, "--set", "stream_width=128"]).output
+    refused = run(app, [*arguments, "--set", "overall_unroll=1"])
+    assert "overall_unroll=1 would unroll nothing" in str(refused.exception)
 
 
 def test_neither_model_nor_design(generated: dict[str, Any], tmp_path: Path) -> None:

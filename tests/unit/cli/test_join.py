@@ -1,14 +1,20 @@
 """`millrace farm join` up to the point where the worker takes over."""
 
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
+from cli import secrets
 from cli.commands import join as join_module
 from cli.main import app
+from compiler.errors import InvalidInputError
 from worker.errors import JoinError
 from worker.node import membership, nodes
 from worker.node.membership import Membership
@@ -50,7 +56,10 @@ def run(*arguments: str) -> Any:
 
 
 def test_join_and_start_again_without_key(farm: Farm, tmp_path: Path) -> None:
-    done = run("http://farm", "--key", "mlr_k", "--name", "lab-7", "--capability", "csim", "--capability", "csynth")
+    key = tmp_path / "key"
+    key.write_text("mlr_k\n")
+    capabilities = ("--capability", "csim", "--capability", "csynth")
+    done = run("http://farm", "--key-file", str(key), "--name", "lab-7", *capabilities)
     assert done.exit_code == 0, done.output
     assert farm.asked == [("http://farm", "mlr_k", "lab-7")]
     [settings] = farm.worked
@@ -104,3 +113,37 @@ def test_without_a_farm(farm: Farm) -> None:
     done = run()
     assert isinstance(done.exception, JoinError)
     assert "has not joined a farm yet" in str(done.exception)
+
+
+def test_the_key_comes_from_standard_input_or_the_variable(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
+    CliRunner().invoke(app, ["farm", "join", "http://farm", "--key-file", "-"], input="mlr_typed\n")
+    monkeypatch.setenv("MILLRACE_API_KEY", "mlr_variable")
+    run("http://farm")
+    assert [key for _, key, _ in farm.asked] == ["mlr_typed", "mlr_variable"]
+
+
+def test_a_person_is_asked_for_the_key(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(secrets.sys, "stdin", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr(secrets.typer, "prompt", lambda *_, hide_input, **__: "mlr_prompted" if hide_input else "")
+    assert secrets.key(None) == "mlr_prompted"
+
+
+@pytest.mark.parametrize("content", [None, " \n"])
+def test_a_key_file_that_holds_none(farm: Farm, tmp_path: Path, content: str | None) -> None:
+    if content is not None:
+        (tmp_path / "key").write_text(content)
+    done = run("http://farm", "--key-file", str(tmp_path / "key"))
+    assert (type(done.exception), farm.asked) == (InvalidInputError, [])
+
+
+def test_no_option_takes_a_secret() -> None:
+    """What is on a command line can be read by all users of the machine."""
+    names = {name for command in commands(get_command(app)) for option in command.params for name in option.opts}
+    named = {name for name in names if re.search(r"--.*(key|secret|token\b|password)", name)}
+    assert named == {"--key-file", "--webhook-secret-file"}
+
+
+def commands(command: Any) -> Iterator[Any]:
+    yield command
+    for inner in getattr(command, "commands", {}).values():
+        yield from commands(inner)

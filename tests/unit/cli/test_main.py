@@ -1,4 +1,6 @@
+import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -6,7 +8,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import cli
 from cli.main import app
+from worker.program import COMMANDS
 
 run = CliRunner().invoke
 
@@ -14,6 +18,35 @@ run = CliRunner().invoke
 def test_version():
     result = run(app, ["--version"])
     assert (result.exit_code, result.output.split()[0]) == (0, "millrace")
+
+
+def test_hints_know_every_command():
+    groups = [info.name for info in app.registered_groups]
+    assert sorted(str(name) for name in (*groups, *(info.name for info in app.registered_commands))) == list(COMMANDS)
+
+
+def test_help_has_the_commands_as_they_are_typed(monkeypatch: pytest.MonkeyPatch):
+    assert "\n millrace design show 915" in run(app, ["design", "show", "--help"]).output
+    monkeypatch.setenv("MILLRACE_PROGRAM", "./millrace")
+    assert "\n ./millrace design show 915" in run(app, ["design", "show", "--help"]).output
+    assert "`./millrace up`" in run(app, ["model", "list", "--help"]).output
+
+
+def test_what_is_printed_names_the_command_as_it_is_typed():
+    """Errors and help are told so at their edge."""
+    sources = sorted(Path(cli.__path__[0]).rglob("*.py"))
+    printed = [node for path in sources for node in ast.walk(ast.parse(path.read_text())) if _prints(node)]
+    literal = [text for call in printed for text in _texts(call) if re.search(r"(^|[\s`/])millrace [a-z]", text)]
+    assert len(printed) > 100
+    assert literal == []
+
+
+def _prints(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "print"
+
+
+def _texts(call: ast.AST) -> list[str]:
+    return [n.value for n in ast.walk(call) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
 
 
 @pytest.mark.parametrize("arguments", [["frobnicate"], ["compile"], ["csim"], ["compile", "gpt2", "--phase", "dream"]])
@@ -35,7 +68,9 @@ def test_ctrl_c_in_a_command_is_one_line(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("cli.commands.doctor.run_checks", interrupted)
     result = run(app, ["doctor"])
     assert result.exit_code == 130
-    assert result.output.strip().splitlines() == ["interrupted; what was finished is kept"]
+    assert result.output.strip().splitlines() == [
+        "interrupted; what was finished is kept, an unfinished directory is not"
+    ]
 
 
 def _millrace(*arguments: str) -> subprocess.CompletedProcess[str]:

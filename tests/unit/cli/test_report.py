@@ -34,12 +34,14 @@ def design(number: int, latency: float, energy: float) -> Design:
 DESIGNS = [design(1, 10, 300), design(2, 20, 30), design(3, 200, 20)]
 DATAFLOW = {
     "kernels": 2,
-    "tasks": [{"name": name, "kind": kind, "kernel": k} for name, kind, k in (
-        ("load<x>", "load", 0), ("matmul", "compute", 0), ("store", "store", 1),
-    )],
+    "tasks": [
+        {"name": name, "kind": kind, "kernel": k, "op": None, "timing": {"trips": [2, 3], "ii": 1, "depth": 1}}
+        for name, kind, k in (("load<x>", "load", 0), ("matmul", "compute", 0), ("store", "store", 1))
+    ],
     "streams": [
-        {"name": "a", "source": "load<x>", "target": "matmul", "width": 512, "depth": 4},
-        {"name": "b", "source": "matmul", "target": "store", "width": 32, "depth": 2},
+        {"name": name, "source": source, "target": target, "width": width, "depth": depth, "tokens": 6,
+         "itensor": "", "kind": None}
+        for name, source, target, width, depth in (("a", "load<x>", "matmul", 512, 4), ("b", "matmul", "store", 32, 2))
     ],
 }  # fmt: skip
 
@@ -120,7 +122,7 @@ def test_one_file_that_needs_nothing(reader: _Reader, tmp_path: Path) -> None:
     assert {"svg", "table", "title"} <= set(tags.seen)
     assert not {"script", "link", "img", "iframe"} & set(tags.seen)
     assert "default-src 'none'" in text
-    assert not re.search(r"https?:|url\(|@import", text)
+    assert not re.search(r"https?:|url\(|@import", text.replace('xmlns="http://www.w3.org/2000/svg"', ""))
     assert "&lt;script&gt;1&lt;/script&gt;" in text
 
 
@@ -128,12 +130,13 @@ def test_what_it_says(reader: _Reader, tmp_path: Path) -> None:
     run("latest", "-o", str(tmp_path / "front.html"))
     text = (tmp_path / "front.html").read_text()
     assert "overall_unroll 256" in text  # of a point that is pointed at
+    assert text.count('<g class="point" tabindex="0"') == 3
     assert "latency 21 us (simulate)" in text
     assert "<th>latency, us (simulate)</th>" in text
     assert "<td>12,345</td>" in text
     assert "21.00 (simulate)" in text  # the knee, and its estimate beside it
     assert "Dataflow of design 2" in text
-    assert "load&lt;x&gt; to matmul\na: 512 bits, depth 4" in text
+    assert "load&lt;x&gt; to matmul\na: 6 tokens of 512 bits, depth 4" in text
     for fact in (f"SHA-256 {'d' * 64}", "nsga2, seed 7", "millrace 0.1", "u55c", "decode, length 64"):
         assert fact in text
     assert ", 1 worse designs lie beyond" in text
@@ -143,7 +146,7 @@ def test_another_design(reader: _Reader, tmp_path: Path) -> None:
     run("latest", "-o", str(tmp_path / "front.html"), "--design", "3")
     text = (tmp_path / "front.html").read_text()
     assert "Its graph is not stored" in text
-    assert "millrace design export dsg_3 --out d" in text
+    assert "millrace design export mine#3 --out d" in text
 
 
 def test_csv_and_latex(reader: _Reader, tmp_path: Path) -> None:

@@ -133,6 +133,9 @@ def test_names_and_runs_are_told_apart() -> None:
     assert not is_run("run_nightly")
 
 
+WAITS = "link will wait: no node offers link"
+
+
 class Service:
     """A service that ends its runs in a given state, and what it was asked for."""
 
@@ -150,14 +153,14 @@ class Service:
         pass
 
     def run_sweep(self, _name: str, _key: str) -> SweepRun:
-        return but(COMPARED, state="running", ended=0)
+        return but(COMPARED, state="running", ended=0, warnings=[WAITS])
 
     def sweep_run(self, _run: str) -> SweepRun:
         return but(COMPARED, state=self.states.pop(0))
 
     def add_sweep(self, request: NewSweep, _key: str) -> Sweep:
         self.asked.append(("add", to_json(request)))
-        return but(SWEEP, enabled=request.enabled)
+        return but(SWEEP, enabled=request.enabled, warnings=[WAITS])
 
     def change_sweep(self, name: str, changes: SweepChange) -> Sweep:
         self.asked.append((name, to_json(changes)))
@@ -203,5 +206,7 @@ def test_without_a_schedule_it_runs_by_hand(monkeypatch: pytest.MonkeyPatch) -> 
     _, output = invoke(monkeypatch, service, "add", "mine", "--model", "gpt2")
     assert service.asked[0][1]["enabled"] is False
     assert "runs by hand only" in output
+    assert f"note: {WAITS}" in output
+    assert f"note: {WAITS}" in invoke(monkeypatch, service, "run", "mine")[1]
     invoke(monkeypatch, service, "enable", "mine")
     assert service.asked[1] == ("mine", {"enabled": True})

@@ -23,6 +23,7 @@ from millrace.errors import (
     UsageError,
 )
 from millrace.events import Event
+from millrace.version import VERSION
 from millrace.wire import (
     Design,
     DesignChange,
@@ -168,6 +169,31 @@ async def test_a_reply_that_lacks_something_is_of_another_version(ask: Ask, cont
     assert why in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("health", "said"),
+    [
+        ({"version": "0.0.9"}, "(0.0.9)"),
+        ({"version": VERSION}, f"(another build of {VERSION})"),
+        ({"version": 7}, "(which it does not say)"),
+        (["no", "object"], "(which it does not say)"),
+        (httpx.ReadError("gone"), "(which it does not say)"),
+    ],
+)
+async def test_both_versions_are_said_and_where_the_right_client_is(ask: Ask, health: Any, said: str) -> None:
+    def handler(request: httpx.Request) -> httpx.Response:
+        if request.url.path != "/v1/health":
+            return page({"id": "exp_1"}) if request.url.path == "/v1/explorations" else sent({"id": "exp_1"})
+        if isinstance(health, Exception):
+            raise health
+        return sent(health, 503)
+
+    for route, arguments in (("exploration", ("exp_1",)), ("explorations", ())):
+        with pytest.raises(OtherVersionError, match="Exploration lacks") as caught:
+            await ask(handler, route, *arguments)
+        assert f"is of another version {said} than this client ({VERSION})" in str(caught.value)
+        assert "http://millrace.test/client/" in str(caught.value)
+
+
 @pytest.mark.parametrize("content", ["[]", '{"items": 7}', '{"next_cursor": null}', '{"items": [7]}', "<html>"])
 async def test_a_page_that_is_none_is_of_another_version(ask: Ask, content: str) -> None:
     with pytest.raises(OtherVersionError):
@@ -178,7 +204,7 @@ async def test_no_service(ask: Ask) -> None:
     def handler(_: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("refused")
 
-    with pytest.raises(ServiceUnavailableError, match="millrace up"):
+    with pytest.raises(ServiceUnavailableError, match=r"`millrace up`, or name .* MILLRACE_SERVER .* server="):
         await ask(handler, "health")
     with pytest.raises(ServiceUnavailableError, match="refused"):
         await ask(handler, "archive", "dsg_1")

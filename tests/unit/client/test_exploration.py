@@ -1,7 +1,10 @@
 """What people use: an exploration, its front and its designs, against a service that is played."""
 
+import inspect
 import json
+import pydoc
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +16,17 @@ import millrace
 from millrace import design as design_module
 from millrace.client import Client
 from millrace.errors import FailedError, InvalidInputError, UsageError
-from millrace.exploration import Exploration, explore, find
+from millrace.exploration import Exploration, explorations, explore, explore_all, find
 from millrace.progress import Progress
-from millrace.wire import Build, Design, DesignTable, Model, SimulationSummary
+from millrace.wire import (
+    Build,
+    Design,
+    DesignTable,
+    Model,
+    NewExploration,
+    NewWorkloadShape,
+    SimulationSummary,
+)
 from millrace.wire import Exploration as Reply
 
 COLUMNS: dict[str, list[Any]] = {
@@ -34,7 +45,13 @@ TABLE = {
     "exploration_id": "exp_1",
     "rows": 4,
     "columns": [
-        {"name": name, "kind": "metric", "unit": UNITS.get(name, ""), "fidelity": "estimate", "values": values}
+        {
+            "name": name,
+            "kind": "share" if name == "lut" else "metric",
+            "unit": UNITS.get(name, ""),
+            "fidelity": "estimate",
+            "values": values,
+        }
         for name, values in COLUMNS.items()
     ],
 }
@@ -59,12 +76,15 @@ class Service:
         self.requests: list[tuple[str, str, Any]] = []
         self.builds: Iterator[str] = iter(["running", "done"])
         self.dataflow = True
+        self.warnings: list[str] = []
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         path = request.url.path.removeprefix("/v1")
         is_json = request.headers.get("content-type") == "application/json"
         self.requests.append((request.method, path, json.loads(request.content) if is_json else None))
-        exploration = reply(Reply, id="exp_1", state="done", budget=4, evaluated=4)
+        exploration = reply(
+            Reply, id="exp_1", name="mine", tags=["paper"], state="done", budget=4, evaluated=4, warnings=self.warnings
+        )
         if path.endswith("/events"):
             events = [("designs", {"id": ["a", "b", "c", "d"]}), ("state", {"state": "done"})]
             text = "".join(f"event: {kind}\ndata: {json.dumps(data)}\n\n" for kind, data in events)
@@ -75,7 +95,10 @@ class Service:
             return sent(reply(Build, id="bld_1", state=next(self.builds), error="too large"))
         simulation = reply(SimulationSummary, state="done", latency_us=7.5)
         answers = {
-            "/explorations": exploration,
+            "/explorations": exploration
+            if request.method == "POST"
+            else {"items": [exploration, reply(Reply, id="x")]},
+            "/explorations/batch": {"explorations": [exploration, exploration]},
             "/explorations/exp_1": exploration,
             "/explorations/exp_1/table": TABLE,
             "/models": reply(Model, id="mdl_1"),
@@ -115,12 +138,52 @@ def test_a_name_is_sent_as_it_is(client: Client, service: Service) -> None:
     assert service.requests == [("POST", "/explorations", {"model": "gpt2"})]
 
 
+def test_all_that_the_service_takes_can_be_said(client: Client, service: Service) -> None:
+    parameters = set(inspect.signature(explore).parameters)
+    taken = {field.name for field in (*fields(NewExploration), *fields(NewWorkloadShape))} - {"workload", "batch"}
+    assert taken - parameters == set()
+    label = {"name": "mine", "tags": ["paper"], "notes": "first", "require_nodes": True}
+    explore("gpt2", server=client, tags=("paper",), name="mine", notes="first", require_nodes=True)
+    assert service.requests == [("POST", "/explorations", {"model": "gpt2", **label})]
+    service.requests.clear()
+    both = explore_all([NewExploration(model="gpt2", **label), {"model": "llama"}], server=client)
+    assert [one.id for one in both] == ["exp_1", "exp_1"]
+    body = {"explorations": [{"model": "gpt2", **label}, {"model": "llama"}]}
+    assert service.requests == [("POST", "/explorations/batch", body)]
+
+
+def test_a_stage_that_waits_is_said_when_it_is_started(client: Client, service: Service) -> None:
+    service.warnings = ["link will wait: no node offers link"]
+    with pytest.warns(UserWarning, match="link will wait") as caught:
+        explore("gpt2", server=client)
+    with pytest.warns(UserWarning, match="link will wait") as of_all:
+        explore_all([NewExploration(model="gpt2")], server=client)
+    assert [Path(one.filename).name for one in (*caught, *of_all)] == [Path(__file__).name] * 2
+
+
 def test_what_can_not_be_explored_is_said_before_anything_is_sent(client: Client, service: Service) -> None:
     with pytest.raises(UsageError, match="there is no file"):
         explore("none.onnx", server=client)
     with pytest.raises(UsageError, match="there is no 'csynt'"):
         explore("gpt2", server=client, builds={"csynt": 1})
+    with pytest.raises(UsageError, match=r"give a list: tags=\['paper'\]"):
+        explore("gpt2", server=client, tags="paper")
+    with pytest.raises(UsageError, match=r"form is 'torch'; a module is exported as onnx or pt2"):
+        explore("gpt2", server=client, form="torch")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(UsageError, match="there is no 'length'"):
+        explore_all([{"model": "gpt2", "length": 64}], server=client)
     assert service.requests == []
+
+
+def test_it_is_found_by_its_tag_and_called_otherwise(client: Client, service: Service) -> None:
+    assert [one.id for one in explorations(server=client)] == ["exp_1", "x"]
+    [found] = explorations(tag="paper", server=client)
+    assert repr(found).startswith("<Exploration mine (exp_1) of ")
+    service.requests.clear()
+    assert found.edit(name="yours", tags=("a", "b")).name == "mine"  # as the service answers
+    with pytest.raises(UsageError, match="tags is the text 'a'"):
+        found.edit(tags="a")
+    assert service.requests == [("PATCH", "/explorations/exp_1", {"name": "yours", "tags": ["a", "b"]})]
 
 
 def test_a_data_frame_of_everything_takes_one_request(exploration: Exploration, service: Service) -> None:
@@ -130,6 +193,8 @@ def test_a_data_frame_of_everything_takes_one_request(exploration: Exploration, 
     assert list(frame.columns) == list(COLUMNS)
     assert frame["lut"].tolist()[:3] == [0.1, 0.5, 0.3]
     assert frame.attrs["units"]["latency_us"] == "us"
+    assert frame["knob_overrides"].tolist() == ["[]", '[{"op": "<b>"}]', "[]", "[]"]
+    assert len(frame.drop_duplicates()) == 4
     assert exploration.front().df()["id"].tolist() == ["b", "a"]
     assert [path for _, path, _ in service.requests] == ["/explorations/exp_1/table"]
 
@@ -148,6 +213,18 @@ def test_the_best_under_conditions(exploration: Exploration) -> None:
         exploration.best(lut__under=1)
     with pytest.raises(UsageError, match="can not be compared"):
         exploration.best(lut__lt="much")
+    with pytest.raises(UsageError, match="lut__lt=40: lut is a share of the board's budget, 0 to 1"):
+        exploration.best(lut__lt=40)
+    assert exploration.best(lut__lt=2, lut_used__lt=400).id == "c"
+    with pytest.raises(UsageError, match=r"give a list: knob_multiplier__in=\['dsp'\]"):
+        exploration.designs(knob_multiplier__in="dsp")
+
+
+def test_a_front_of_those_that_meet_conditions(exploration: Exploration) -> None:
+    assert [design.id for design in exploration.front()] == ["b", "a"]
+    assert [design.id for design in exploration.front(lut__lt=0.4)] == ["c", "a"]
+    assert [design.id for design in exploration.front(lut__lt=0.6)] == ["b", "a"]  # c is slower and takes more
+    assert [design.id for design in exploration.front(feasible=False)] == []
 
 
 def test_a_design_is_simulated(exploration: Exploration, service: Service) -> None:
@@ -223,6 +300,8 @@ def test_a_torch_module_goes_as_onnx(client: Client, service: Service) -> None:
 
 def test_what_is_exported_is_there() -> None:
     assert all(getattr(millrace, name) for name in millrace.__all__)
+    assert set(millrace.__all__) <= set(dir(millrace))
+    assert "explore_all(requests" in pydoc.plain(pydoc.render_doc(millrace))
     with pytest.raises(AttributeError):
         _ = millrace.nothing
     assert reply(DesignTable, **TABLE).rows == 4

@@ -21,6 +21,7 @@ from compiler.generation import (
     GenerateOptions,
     Generation,
     Prepared,
+    _compiler_version,
     copy_for_board,
     hidden_error,
     prepare,
@@ -34,6 +35,7 @@ from compiler.host.session import Placed, filled_cache, generate
 from compiler.options import Knobs
 from compiler.platforms.platform import load_platform
 from compiler.proof.launches import GenerationChecks, Witness
+from compiler.simulator.csim.build import RUNTIME_SOURCE
 
 SOURCE = ModelSource("tiny", config_from_fields(TINY_MODELS["llama"]))
 U55C = load_platform("u55c")
@@ -213,6 +215,17 @@ def test_a_second_run_takes_everything_from_the_cache(prepared: Prepared, tmp_pa
     again = prepare(model, GenerateOptions(PROMPT, 9, layers=2), Knobs(), U55C, prepared.network.parent, stages.append)
     assert again == prepared
     assert stages == []
+
+
+def test_what_is_built_of_the_compiler_s_sources_is_no_change_of_it() -> None:
+    before = _compiler_version()
+    built = RUNTIME_SOURCE.parents[1] / "_build" / "runtime-of-a-test.o"
+    built.parent.mkdir(exist_ok=True)
+    built.write_bytes(b"another")
+    try:
+        assert _compiler_version() == before
+    finally:
+        built.unlink()
 
 
 @pytest.mark.slow

@@ -1,4 +1,6 @@
 import sqlite3
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -25,6 +27,39 @@ def test_sqlite_is_configured(database: Database) -> None:
         assert values == {"journal_mode": "wal", "foreign_keys": 1}
         assert session.execute(text("PRAGMA synchronous")).scalar() == 1
         assert session.execute(text("PRAGMA busy_timeout")).scalar() == 30_000
+
+
+_ANOTHER = """
+import sys
+from sqlalchemy import text
+from db.engine import Database
+database = Database(sys.argv[1])
+with database.read() as session:
+    print(session.scalar(text("SELECT number FROM t")))
+with database.write() as session:
+    session.execute(text("UPDATE t SET number = number + 1"))
+database.close()
+"""
+
+
+def test_who_closes_a_database_that_others_use_leaves_it_whole(tmp_path: Path) -> None:
+    """SQLite knows by locks that others use it: the last one to close takes the log of writes away."""
+    database = Database(f"sqlite:///{tmp_path}/a.db")
+    with database.write() as session:
+        session.execute(text("CREATE TABLE t (number INTEGER)"))
+        session.execute(text("INSERT INTO t VALUES (0)"))
+    log = tmp_path / "a.db-wal"
+    for number in range(3):
+        with database.read() as one, database.read() as another:  # so that connections are made while others are open
+            assert one.scalar(text("SELECT number FROM t")) == another.scalar(text("SELECT number FROM t")) == number
+        was = log.stat().st_ino
+        done = subprocess.run(
+            [sys.executable, "-c", _ANOTHER, database.url], capture_output=True, text=True, check=False
+        )
+        assert done.stdout == f"{number}\n", done.stderr
+        assert log.stat().st_ino == was
+    database.close()
+    assert not log.exists()
 
 
 @pytest.mark.parametrize("code", [sqlite3.SQLITE_BUSY, sqlite3.SQLITE_BUSY_RECOVERY, sqlite3.SQLITE_BUSY_SNAPSHOT])

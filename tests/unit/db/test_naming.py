@@ -1,7 +1,7 @@
 import pytest
 from naming_contract import NamingContract
 
-from db.errors import ConflictError
+from db.errors import InvalidNameError
 from db.repositories import naming
 
 
@@ -11,7 +11,7 @@ class TestNaming(NamingContract):
 
 @pytest.mark.parametrize("name", ["latest", "12", "exp_1", "dsg_1", "a b", "a#1", "a/b", "", "-a", "ä"])
 def test_what_can_not_be_a_name(name: str) -> None:
-    with pytest.raises(ConflictError, match="can not be a name"):
+    with pytest.raises(InvalidNameError, match="can not be a name"):
         naming.check_name(name)
 
 

@@ -102,3 +102,11 @@ def test_uploads_do_not_wait_in_memory() -> None:
 def test_who_checks_webhooks_and_who_calls_them_know_the_same_hosts() -> None:
     listed = [SERVICES[name]["environment"]["MILLRACE_WEBHOOK_HOSTS"] for name in ("api", "scheduler")]
     assert listed[0] == listed[1]
+
+
+def test_no_password_is_on_a_command_line() -> None:
+    """The host's users can read the command lines of its containers."""
+    for name, service in SERVICES.items():
+        for part in service.get("command", []):
+            line = part.partition("<<")[0]  # what follows is standard input
+            assert "PASSWORD" not in line, f"{name}: {line}"

@@ -100,6 +100,14 @@ def test_a_python_without_venv_is_not_enough(machine: Machine):
     assert "g++," not in done.stderr
 
 
+def test_the_command_line_is_told_how_it_was_called(machine: Machine):
+    machine.give("g++")
+    machine.give_python("python3")
+    machine.run("demo")
+    (machine.checkout / ".venv/bin/millrace").write_text("#!/bin/sh\necho called $MILLRACE_PROGRAM\n")
+    assert machine.run("demo").stdout == f"called {machine.checkout}/millrace\n"
+
+
 def test_the_newest_that_fits_is_taken(machine: Machine):
     machine.give("g++")
     machine.give_python("python3.10", fits=False)

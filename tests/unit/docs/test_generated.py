@@ -1,18 +1,34 @@
 """Pages and files that are made from declarations and programs are what these make."""
 
+import re
+
 import pytest
 from pages import ROOT
 
+from api.services.client_wheel import client_wheel
 from bench.site import mlp
 from bench.site.gallery import ENTRIES
 from bench.site.kept import kept
+from bench.site.python_reference import python_reference
 from bench.site.reference import PAGES
+from millrace import Client
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_reference_is_what_the_declarations_say(name: str) -> None:
     kept_page = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     assert PAGES[name]() == kept_page, "run `python -m bench.site.reference`, then docs/build.py"
+
+
+def test_the_python_reference_has_every_public_method_and_links_that_lead_somewhere() -> None:
+    page = python_reference()
+    methods = [name for name in vars(Client) if not name.startswith("_")]
+    assert len(methods) > 40
+    assert [name for name in methods if f"### `Client.{name}`\n" not in page] == []
+    rest = (ROOT / "docs" / "rest.md").read_text(encoding="utf-8").lower()
+    anchors = set(re.findall(r"rest\.md#(\w+)", page))
+    assert [name for name in anchors if f"### {name}\n" not in rest] == []
+    assert page.index(f"/client/{client_wheel().name}") < page.index("MILLRACE_SERVER") < page.index("## ")
 
 
 def test_the_network_of_the_tutorial_is_made_again_equal() -> None:

@@ -1,4 +1,4 @@
-"""How the notebook is executed and becomes a page; that it runs against a service is tested with the client."""
+"""How the notebook is executed and becomes a page; tests/e2e/test_notebook.py runs it against a service."""
 
 import json
 import runpy
@@ -21,7 +21,7 @@ def cell(source: str, kind: str = "code") -> dict[str, Any]:
 
 
 def test_cells_share_their_names_and_show_their_last_value() -> None:
-    done = executed({"cells": [cell("# A title", "markdown"), cell("a = 2\nprint('said')"), cell("a + 1")]})
+    done = executed({"cells": [cell("# A title", "markdown"), cell("a = 2\nprint('said')"), cell("a + 1")]}, {})
     assert [c.get("execution_count") for c in done["cells"]] == [None, 1, 2]
     assert done["cells"][1]["outputs"][0]["text"] == "said\n"
     assert done["cells"][2]["outputs"][0]["data"] == {"text/plain": "3"}
@@ -29,7 +29,7 @@ def test_cells_share_their_names_and_show_their_last_value() -> None:
 
 def test_a_page_has_texts_code_and_outputs() -> None:
     source = "class Table:\n    def _repr_html_(self):\n        return '<table>\\n\\n</table>'\n\nTable()"
-    page = as_page(executed({"cells": [cell("# A title", "markdown"), cell("1 + 1"), cell(source)]}))
+    page = as_page(executed({"cells": [cell("# A title", "markdown"), cell("1 + 1"), cell(source)]}, {}))
     assert page.startswith("# A title\n\n```python\n1 + 1\n```\n\n```text\n2\n```\n\n```python\nclass Table")
     assert '<div class="output">\n<table>\n</table>\n</div>' in page
 

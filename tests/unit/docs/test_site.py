@@ -77,6 +77,12 @@ def leads_somewhere(page: Path, link: str) -> bool:
     return not anchor or file not in PAGES or anchor in PAGES[file].anchors
 
 
+def test_links_to_pages_have_their_titles() -> None:
+    """The sources name files, as the repository's page shows them."""
+    named = r'<span class="[^"]*std-(?:doc|ref)[^"]*">([^<]*\.(?:md|ipynb))</span>'
+    assert {path.name: found for path in HTML if (found := re.findall(named, path.read_text(encoding="utf-8")))} == {}
+
+
 @pytest.mark.parametrize("home", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda p: p.name)
 def test_addresses_of_others_are_addresses(home: Path) -> None:
     """There is no network in CI: only their form is looked at."""

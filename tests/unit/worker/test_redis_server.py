@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 
 from worker.errors import StartError
+from worker.private import private_directory
 from worker.queue.bus import Bus
-from worker.redis_server import private_directory, start_redis
+from worker.redis_server import start_redis
 from worker.settings import Settings
 
 

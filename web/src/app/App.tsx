@@ -81,6 +81,7 @@ export function App() {
                 {href === "/sweeps" && <Alarm active={me.isSuccess} />}
               </Link>
             ))}
+            <a href="/learn/">Learn</a>
             <a href="/docs">API</a>
           </nav>
         )}

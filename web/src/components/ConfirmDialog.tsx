@@ -5,12 +5,13 @@ interface Props {
   /** What will be lost. */
   children: ReactNode;
   confirm: string;
+  disabled?: boolean;
   onConfirm(): void;
   onClose(): void;
 }
 
 /** Asks before work is destroyed; the way out has the focus. */
-export function ConfirmDialog({ title, children, confirm, onConfirm, onClose }: Props) {
+export function ConfirmDialog({ title, children, confirm, disabled = false, onConfirm, onClose }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => dialog.current?.showModal(), []);
@@ -26,7 +27,7 @@ export function ConfirmDialog({ title, children, confirm, onConfirm, onClose }: 
         <button type="button" className="button" autoFocus onClick={() => dialog.current?.close()}>
           Keep it
         </button>
-        <button type="button" className="button danger" onClick={accept}>
+        <button type="button" className="button danger" disabled={disabled} onClick={accept}>
           {confirm}
         </button>
       </div>

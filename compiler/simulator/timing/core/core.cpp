@@ -11,7 +11,7 @@ namespace {
 class Run {
 public:
     Run(const Plan& plan, const i64* depths, int buckets)
-        : machine_(plan, depths), timeline_(buckets, machine_.processes.size()), repetition_(machine_, timeline_) {}
+        : plan_(plan), machine_(plan, depths), timeline_(buckets, machine_.processes.size()), repetition_(machine_, timeline_) {}
 
     // Up to the end, a deadlock, or cycle `limit`.
     void go(i64 limit, bool fast) {
@@ -42,13 +42,16 @@ public:
         for (const Process& process : machine_.processes)
             for (i64 value : {process.in.index, process.start, process.left_at + 1, process.empty, process.full})
                 *numbers++ = value;
-        for (const Fifo& fifo : machine_.fifos)
-            for (i64 value : {fifo.pushed, fifo.popped, fifo.peak, fifo.empty, fifo.full}) *numbers++ = value;
+        for (std::size_t f = 0; f < machine_.fifos.size(); ++f) {
+            const Fifo& fifo = machine_.fifos[f];
+            for (i64 value : {fifo.pushed - plan_.initial[f], fifo.popped, fifo.peak, fifo.empty, fifo.full}) *numbers++ = value;
+        }
         shares = std::copy(timeline_.empty.begin(), timeline_.empty.end(), shares);
         std::copy(timeline_.full.begin(), timeline_.full.end(), shares);
     }
 
 private:
+    const Plan& plan_;
     Machine machine_;
     Timeline timeline_;
     Repetition repetition_;
@@ -60,6 +63,7 @@ private:
 
 extern "C" {
 
+// None where a nest has too many different parts.
 void* millrace_plan(const i64* words) { return PlanReader(words).read().release(); }
 
 void millrace_free(void* plan) { delete static_cast<Plan*>(plan); }
@@ -101,8 +105,8 @@ void millrace_proceed(void* progress, i64* numbers) {
     const bool ended = of.go();
     for (i64 value : {i64{!ended}, of.moves}) *numbers++ = value;
     for (const Progress::Process& process : of.processes) *numbers++ = process.in.index;
-    for (const Progress::Fifo& fifo : of.fifos)
-        for (i64 value : {fifo.pushed, fifo.popped}) *numbers++ = value;
+    for (std::size_t f = 0; f < of.fifos.size(); ++f)
+        for (i64 value : {of.fifos[f].pushed - of.initial(f), of.fifos[f].popped}) *numbers++ = value;
 }
 
 void millrace_stop(void* progress) { delete static_cast<Progress*>(progress); }

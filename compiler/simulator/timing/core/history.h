@@ -12,7 +12,7 @@ namespace millrace {
 struct Snapshot {
     struct OfProcess {
         i64 in, out, empty, full;
-        u64 in_mask, out_mask;  // accesses of the next entry and leaving
+        Next next_in, next_out;
     };
     struct OfFifo {
         i64 pushed, popped, empty, full;

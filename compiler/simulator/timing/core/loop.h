@@ -17,8 +17,8 @@ public:
         for (std::size_t p = 0; p < before.processes.size(); ++p) {
             const Process& now = machine.processes[p];
             const Snapshot::OfProcess& old = before.processes[p];
-            processes_.push_back({old.in, old.out, old.in_mask, old.out_mask, now.in.index - old.in,
-                                  now.out.index - old.out, now.empty - old.empty, now.full - old.full});
+            processes_.push_back({side(old.in, old.next_in, now.in), side(old.out, old.next_out, now.out),
+                                  now.empty - old.empty, now.full - old.full});
         }
     }
 
@@ -37,11 +37,10 @@ public:
 
     // Whether the nests were walked in a way that can recur, as one process alone says, or all.
     static bool recurs(const Snapshot::OfProcess& old, const Process& now) {
-        const Program& program = *now.program;
-        if (now.finished || (now.in.index == old.in && now.out.index == old.out)) return true;
-        if (now.in.index - old.in != now.out.index - old.out && old.in < program.total) return false;
-        if (!program.reads.is_even(old.in, now.in.index) || !program.writes.is_even(old.out, now.out.index)) return false;
-        return !program.restarts || (one_run(program, old.in, now.in.index) && one_run(program, old.out, now.out.index));
+        if (now.finished) return true;
+        if (now.in.index - old.in != now.out.index - old.out && old.in < now.program->total) return false;
+        return (now.in.index == old.in || now.in.walked_from(old.in)) &&
+               (now.out.index == old.out || now.out.walked_from(old.out));
     }
 
     // How often the nests can be walked so from where `machine` is, which has this state; 0 for not at all.
@@ -65,7 +64,8 @@ public:
             Process& each = machine.processes[p];
             each.empty += times * processes_[p].empty;
             each.full += times * processes_[p].full;
-            if (!each.finished) each.repeat(processes_[p].entries, processes_[p].leavings, times, times * period);
+            if (!each.finished)
+                each.repeat(processes_[p].in.iterations, processes_[p].out.iterations, times, times * period);
         }
         for (std::size_t f = 0; f < fifos_.size(); ++f) {
             const OfFifo& every = fifos_[f];
@@ -82,40 +82,33 @@ public:
     }
 
 private:
-    static bool one_run(const Program& program, i64 before, i64 now) {
-        return (now - before) % program.run == 0 || before / program.run == now / program.run;
+    // Of the reads, or the writes, of a process: whole iterations of `part`, from `offset` in it.
+    struct Side {
+        i64 iterations;
+        Next next;  // in the beginning
+        const Part* part = nullptr;
+        i64 offset = 0;
+
+        // How often it can be walked from a place. One that does not move looks at its next iteration, which must be alike.
+        i64 repeats(const Cursor& now) const {
+            if (iterations == 0) return now.ahead() == next ? NEVER : 0;
+            return part ? now.repeats(part, offset, iterations) : 0;
+        }
+    };
+
+    static Side side(i64 before, const Next& next, const Cursor& now) {
+        const Part* part = now.index == before ? nullptr : now.walked_from(before);
+        return {now.index - before, next, part, part ? now.offset_in(part) : 0};
     }
 
     struct OfProcess {
-        i64 in, out;  // where it was
-        u64 in_mask, out_mask;
-        i64 entries, leavings, empty, full;
+        Side in, out;
+        i64 empty, full;
 
         i64 repeats(const Process& now) const {
-            const Program& program = *now.program;
             if (now.finished) return NEVER;
-            if (now.start < 0 && entries) return 0;  // its first entry is yet to be noted
-            i64 times = NEVER;
-            if (!side(program.reads, in, now.in, in_mask, entries, times)) return 0;
-            if (!side(program.writes, out, now.out, out_mask, leavings, times)) return 0;
-            if (program.restarts) {
-                times = std::min(times, run_repeats(program, in, now.in.index, entries));
-                times = std::min(times, run_repeats(program, out, now.out.index, leavings));
-            }
-            return times;
-        }
-
-        // One that does not move looks at its next iteration, which must be alike.
-        static bool side(const Walk& walk, i64 before, const Cursor& now, u64 mask, i64 length, i64& times) {
-            if (length == 0) return now.mask == mask;
-            times = std::min(times, walk.repeats(before, now.index, length));
-            return times > 0;
-        }
-
-        static i64 run_repeats(const Program& program, i64 before, i64 now, i64 length) {
-            if ((now - before) % program.run) return 0;
-            if (length % program.run == 0) return NEVER;
-            return (program.run - 1 - now % program.run) / length;
+            if (now.start < 0 && in.iterations) return 0;  // its first entry is yet to be noted
+            return std::min(in.repeats(now.in), out.repeats(now.out));
         }
     };
 

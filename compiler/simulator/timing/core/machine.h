@@ -21,7 +21,7 @@ public:
 
     Machine(const Plan& plan, const i64* depths) : plan_(plan) {
         fifos.resize(plan.source.size());
-        for (std::size_t f = 0; f < fifos.size(); ++f) fifos[f].open(depths[f] > 0 ? depths[f] : NEVER);
+        for (std::size_t f = 0; f < fifos.size(); ++f) fifos[f].open(depths[f] > 0 ? depths[f] : NEVER, plan.initial[f]);
         processes.resize(plan.processes.size());
         for (std::size_t p = 0; p < processes.size(); ++p) processes[p].open(plan.processes[p]);
         queue_.resize(processes.size() + 1);
@@ -201,7 +201,7 @@ private:
         const i64 first = process.in.index;
         bool on = true;
         while (on && process.in.index < program.total && process.in.index - process.out.index < program.slots) {
-            if (program.restarts && process.next_turn() == NEVER) break;
+            if (program.waits && process.next_turn() == NEVER) break;
             switch (process.in.count) {
                 case 1: on = enter_some<1>(process); break;
                 case 2: on = enter_some<2>(process); break;
@@ -217,9 +217,7 @@ private:
         const Program& program = *process.program;
         const Ends<count> from(*this, process.in);
         const i64 first = process.in.index;
-        i64 some = std::min({program.slots - first + process.out.index, process.in.left, program.total - first});
-        if (program.restarts) some = std::min(some, program.run - first % program.run);
-        const i64 end = first + some;
+        const i64 end = first + std::min(program.slots - first + process.out.index, process.in.left);
         i64 index = first, turn = process.next_turn();
         for (; index < end; ++index) {
             const i64 due = process.cycle_of(turn), earliest = std::max(due, base);
@@ -243,7 +241,7 @@ private:
         process.turn = turn;
         wake_writers(process.in);
         process.in.pass(index - first);
-        if (!program.drains && process.starts_run()) process.turn += program.gap;
+        if (!program.drains && process.starts_run()) process.turn += program.pause(process.in.idle);
         return index == end;
     }
 
@@ -292,15 +290,14 @@ private:
     }
 
     bool let_out(Process& process, i64 cycle) {
-        const Program& program = *process.program;
         Ends<0>(*this, process.out).push(cycle - base + 1);
         wake_readers(process.out);
         process.left_at = cycle;
         process.out.pass(1);
-        process.finished = process.out.index == program.total;
-        if (!process.finished && program.restarts && process.out.index % program.run == 0) {
+        process.finished = process.out.index == process.program->total;
+        if (!process.finished && process.out.begins_run()) {
             process.step = 0;
-            process.due = cycle + 1 + program.gap;
+            process.due = cycle + 1 + process.program->pause(process.out.idle);
         }
         return !process.finished;
     }

@@ -3,25 +3,27 @@
 
 #include <memory>
 
-#include "walk.h"
+#include "outline.h"
 
 namespace millrace {
 
-constexpr i64 BLOCK = 128;  // iterations of an anchor between two snapshots, at least (see repetition.h)
-
 struct Program {
     bool stalls = false, drains = true;
-    bool restarts = false;  // it consists of several runs
-    i64 ii = 1, per = 1, latency = 2, gap = 0, run = 1, total = 1;
+    bool waits = false;  // a run for the end of the one before
+    i64 ii = 1, per = 1, latency = 2, gap = 0, total = 0;
     i64 slots = 1;  // iterations that a flushable process holds at most
     i64 mask = 1;   // of a ring for more than `slots` cycles
-    std::vector<i64> blocks;  // iterations inside each loop, of at least BLOCK, innermost first
     Walk reads, writes;
+    Outline outline;
+
+    // From the end of a run to the next one, which has `idle` runs of no iterations before it.
+    i64 pause(i64 idle) const { return (1 + idle) * gap; }
 };
 
 struct Plan {
     std::vector<Program> processes;
     std::vector<int> source, target;  // of each FIFO
+    std::vector<i64> initial;         // tokens
 };
 
 // Reads the numbers that core.py writes.
@@ -29,23 +31,34 @@ class PlanReader {
 public:
     explicit PlanReader(const i64* words) : words_(words) {}
 
+    // None where a nest has so many different parts that memory does not hold them.
     std::unique_ptr<Plan> read() {
         auto plan = std::make_unique<Plan>();
         const i64 processes = next(), fifos = next();
         plan->source.assign(static_cast<std::size_t>(fifos), -1);
         plan->target.assign(static_cast<std::size_t>(fifos), -1);
+        for (i64 f = 0; f < fifos; ++f) plan->initial.push_back(next());
+        plan->processes.reserve(static_cast<std::size_t>(processes));
+        i64 room = MOST_PARTS + processes * PARTS_EACH;
         for (i64 p = 0; p < processes; ++p) {
             plan->processes.push_back(timing());
             Program& program = plan->processes.back();
-            program.reads.build(trips_, accesses(plan->target, static_cast<int>(p)));
-            program.writes.build(trips_, accesses(plan->source, static_cast<int>(p)));
+            const std::vector<Step> steps = sequence(*plan, static_cast<int>(p));
+            // Pipelines that go on from run to run without a pause do not know them.
+            const bool has_runs = program.stalls || program.drains || program.gap > 0;
+            if (!program.reads.build(steps, &Nest::reads, has_runs, room)) return nullptr;
+            if (!program.writes.build(steps, &Nest::writes, has_runs, room)) return nullptr;
+            program.outline.build(steps);
+            program.total = program.reads.total;
+            program.waits = program.drains && program.reads.has_several_runs();
         }
         return plan;
     }
 
 private:
+    static constexpr i64 MOST_PARTS = i64{1} << 20, PARTS_EACH = 64;
+
     const i64* words_;
-    std::vector<i64> trips_;
 
     i64 next() { return *words_++; }
 
@@ -57,20 +70,32 @@ private:
         program.per = next();
         program.latency = next();
         program.gap = next();
-        const i64 restarts = next();
-        trips_.resize(static_cast<std::size_t>(next()));
-        for (i64& trip : trips_) trip = next();
-        for (std::size_t k = trips_.size(); k-- > 0;) {
-            program.total *= trips_[k];
-            if (static_cast<i64>(k) >= restarts) program.run *= trips_[k];
-            if (program.total >= BLOCK) program.blocks.push_back(program.total);
-        }
-        if (program.blocks.empty() || program.blocks.front() > 8 * BLOCK)
-            program.blocks.insert(program.blocks.begin(), BLOCK);
-        program.restarts = program.run < program.total;
         program.slots = std::max<i64>(1, ceil_div((program.latency - 1) * program.per, program.ii));
         while (program.mask < program.slots) program.mask = 2 * program.mask + 1;
         return program;
+    }
+
+    std::vector<Step> sequence(Plan& plan, int process) {
+        std::vector<Step> steps(static_cast<std::size_t>(next()));
+        for (Step& step : steps) {
+            step.times = next();
+            step.is_nest = step.times < 0;
+            if (step.is_nest)
+                step.nest = nest(plan, process);
+            else
+                step.body = sequence(plan, process);
+        }
+        return steps;
+    }
+
+    Nest nest(Plan& plan, int process) {
+        Nest found;
+        found.restarts = static_cast<std::size_t>(next());
+        found.trips.resize(static_cast<std::size_t>(next()));
+        for (i64& trip : found.trips) trip = next();
+        found.reads = accesses(plan.target, process);
+        found.writes = accesses(plan.source, process);
+        return found;
     }
 
     std::vector<Access> accesses(std::vector<int>& end, int process) {

@@ -3,11 +3,7 @@
 // done lately again in one go, for as long as the nests allow it and no FIFO gets over its depth or under nothing.
 #pragma once
 
-#include <algorithm>
-#include <unordered_map>
-#include <vector>
-
-#include "plan.h"
+#include "history.h"
 
 namespace millrace {
 
@@ -31,7 +27,8 @@ public:
     i64 moves = 0;  // of any number of tokens
 
     Progress(const Plan& plan, const i64* depths) : plan_(plan) {
-        for (std::size_t f = 0; f < plan.source.size(); ++f) fifos.push_back({depths[f] > 0 ? depths[f] : NEVER});
+        for (std::size_t f = 0; f < plan.source.size(); ++f)
+            fifos.push_back({depths[f] > 0 ? depths[f] : NEVER, plan.initial[f]});
         processes.resize(plan.processes.size());
         queue_.resize(processes.size() + 1);
         for (std::size_t p = 0; p < processes.size(); ++p) {
@@ -44,8 +41,10 @@ public:
     // Neither steps that take several processes to agree, nor pipelines that must run empty, are known here.
     static bool takes(const Plan& plan) {
         return std::none_of(plan.processes.begin(), plan.processes.end(),
-                            [](const Program& each) { return each.stalls || (each.drains && each.restarts); });
+                            [](const Program& each) { return each.stalls || each.waits; });
     }
+
+    i64 initial(std::size_t fifo) const { return plan_.initial[fifo]; }
 
     // To the end; false where it deadlocks.
     bool go() {
@@ -81,7 +80,7 @@ private:
     static constexpr i64 RAREST = 64;         // blocks between two marks, at most
 
     Process* anchor_ = nullptr;
-    i64 block_ = 0, stride_ = 1;
+    i64 looked_ = 0, stride_ = 1;  // its iterations when it was looked at last, blocks between two marks
     int in_vain_ = 0;
     std::vector<Mark> marks_;
     std::unordered_map<u64, std::size_t> latest_;  // mark by where the nests were in their inner loops
@@ -100,26 +99,26 @@ private:
         anchor_ = nullptr;
         for (Process& each : processes)
             if (each.in.index < each.program->total && (!anchor_ || left(each) > left(*anchor_))) anchor_ = &each;
-        block_ = anchor_ ? block() : 0;
+        looked_ = anchor_ ? anchor_->in.index : 0;
         forget();
     }
 
     static i64 left(const Process& process) { return process.program->total - process.in.index; }
 
-    i64 block() const { return anchor_->in.index / (anchor_->program->blocks.front() * stride_); }
-
     void look() {
         if (anchor_->in.index == anchor_->program->total) return follow();
-        if (block() == block_) return;
-        const u64 key = places();
-        const auto found = latest_.find(key);
-        const bool repeats = found != latest_.end() && repeat(found->second);
-        if (!repeats) {
-            if (marks_.size() == MOST) forget();
-            mark(key);
+        const int level = anchor_->program->outline.crossed(looked_, anchor_->in.index, stride_);
+        if (level < 0) return;
+        const u64 place = places();
+        bool repeats = false;
+        for (int outer = level; outer >= 0 && !repeats; --outer) {
+            const auto found = latest_.find(key(place, outer));
+            repeats = found != latest_.end() && repeat(found->second);
         }
+        if (marks_.size() == MOST) forget();
+        mark(repeats ? places() : place, level);
         be_patient(repeats);
-        block_ = block();
+        looked_ = anchor_->in.index;
     }
 
     void be_patient(bool repeats) {
@@ -146,7 +145,9 @@ private:
         return hash;
     }
 
-    void mark(u64 key) {
+    static u64 key(u64 place, int level) { return place + static_cast<u64>(level) * 0x632BE59BD9B4E019ull; }
+
+    void mark(u64 place, int level) {
         Mark now;
         for (const Process& each : processes) {
             now.in.push_back(each.in.index);
@@ -156,7 +157,7 @@ private:
             now.fifos.push_back({each.pushed, each.popped, each.lowest, each.highest});
             each.lowest = each.highest = each.held();
         }
-        latest_[key] = marks_.size();
+        for (; level >= 0; --level) latest_[key(place, level)] = marks_.size();
         marks_.push_back(std::move(now));
     }
 
@@ -174,21 +175,28 @@ private:
             each.out.go(each.out.index + times * (each.out.index - before.out[p]));
         }
         for (std::size_t f = 0; f < fifos.size(); ++f) {
-            fifos[f].pushed += times * (fifos[f].pushed - before.fifos[f].pushed);
-            fifos[f].popped += times * (fifos[f].popped - before.fifos[f].popped);
+            Fifo& each = fifos[f];
+            const Extremes seen = since(mark, f);
+            const i64 pushed = each.pushed - before.fifos[f].pushed, popped = each.popped - before.fifos[f].popped;
+            const i64 drift = pushed - popped;
+            each.lowest = std::min(each.lowest, seen.lowest + std::min(drift, times * drift));
+            each.highest = std::max(each.highest, seen.highest + std::max(drift, times * drift));
+            each.pushed += times * pushed;
+            each.popped += times * popped;
         }
-        forget();
         wake_all();
         return true;
     }
 
     static i64 walks(const Process& now, i64 in, i64 out) {
-        const Program& program = *now.program;
-        if (now.in.index - in != now.out.index - out) return 0;
-        if (now.in.index == in) return NEVER;
-        if (!program.reads.is_even(in, now.in.index) || !program.writes.is_even(out, now.out.index)) return 0;
-        return std::min(program.reads.repeats(in, now.in.index, now.in.index - in),
-                        program.writes.repeats(out, now.out.index, now.out.index - out));
+        const i64 iterations = now.in.index - in;
+        if (iterations != now.out.index - out) return 0;
+        return iterations ? std::min(again(now.in, in), again(now.out, out)) : NEVER;
+    }
+
+    static i64 again(const Cursor& now, i64 before) {
+        const Part* part = now.walked_from(before);
+        return part ? now.repeats(part, now.offset_in(part), now.index - before) : 0;
     }
 
     // How often a FIFO takes what it did since a mark.
@@ -196,12 +204,17 @@ private:
         const Fifo& now = fifos[f];
         const i64 drift = now.held() - (marks_[mark].fifos[f].pushed - marks_[mark].fifos[f].popped);
         if (drift == 0) return NEVER;
-        i64 lowest = now.lowest, highest = now.highest;
+        const Extremes seen = since(mark, f);
+        return drift < 0 ? seen.lowest / -drift : (now.depth - seen.highest) / drift;
+    }
+
+    Extremes since(std::size_t mark, std::size_t f) const {
+        Extremes seen{fifos[f].lowest, fifos[f].highest};
         for (std::size_t later = mark + 1; later < marks_.size(); ++later) {
-            lowest = std::min(lowest, marks_[later].fifos[f].lowest);
-            highest = std::max(highest, marks_[later].fifos[f].highest);
+            seen.lowest = std::min(seen.lowest, marks_[later].fifos[f].lowest);
+            seen.highest = std::max(seen.highest, marks_[later].fifos[f].highest);
         }
-        return drift < 0 ? lowest / -drift : (now.depth - highest) / drift;
+        return seen;
     }
 
     void wake(int p) {

@@ -90,13 +90,10 @@ private:
     // Earliest cycle in which the process takes in the last iteration of its block.
     i64 reach(const Process& process) const {
         const Program& program = *process.program;
-        i64 missing = strided(program) - process.in.index % strided(program);
-        if (program.blocks.size() > 1) missing = std::min(missing, program.blocks[1] - process.in.index % program.blocks[1]);
+        const i64 missing = program.outline.left(process.in.index, stride_);
         const i64 from = program.stalls ? process.due : ceil_div(process.turn, program.per);
         return std::max(from, machine_.horizon + 1) + ceil_div((missing - 1) * program.ii, program.per);
     }
-
-    i64 strided(const Program& program) const { return program.blocks.front() * stride_; }
 
     void be_patient(bool repeats) {
         if (repeats) {
@@ -124,13 +121,10 @@ private:
     void raise(std::size_t a) {
         Anchor& anchor = anchors_[a];
         if (anchor.process < 0 || anchor.process != crossings_[a].process) return;
-        const std::vector<i64>& blocks = process(anchor).program->blocks;
-        for (int level = 0; level < static_cast<int>(blocks.size()); ++level) {
-            const i64 block = level ? blocks[static_cast<std::size_t>(level)] : strided(*process(anchor).program);
-            if (process(anchor).in.index / block > anchor.passed / block)
-                crossings_[a].level = std::max(crossings_[a].level, level);
-        }
-        anchor.passed = process(anchor).in.index;
+        const i64 index = process(anchor).in.index;
+        const int level = process(anchor).program->outline.crossed(anchor.passed, index, stride_);
+        crossings_[a].level = std::max(crossings_[a].level, level);
+        anchor.passed = index;
     }
 
     static bool can_anchor(const Process& process) {
@@ -253,7 +247,7 @@ private:
         now.state = state_;
         for (const Process& each : machine_.processes)
             now.processes.push_back(
-                {each.in.index, each.out.index, each.empty, each.full, each.in.mask, each.out.mask});
+                {each.in.index, each.out.index, each.empty, each.full, each.in.ahead(), each.out.ahead()});
         for (Fifo& each : machine_.fifos) {
             now.fifos.push_back({each.pushed, each.popped, each.empty, each.full, each.lowest, each.highest});
             each.lowest = NEVER;

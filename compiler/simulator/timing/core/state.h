@@ -14,8 +14,9 @@ public:
     i64 peak = 0, empty = 0, full = 0;
     i64 lowest = NEVER, highest = 0;  // since the last snapshot: fewest tokens at a read, most at a write
 
-    void open(i64 depth) {
+    void open(i64 depth, i64 initial) {
         depth_ = depth;
+        pushed = peak = highest = initial;  // as if they had been written before
         push_at_.resize(WINDOW + 1);
         pop_at_.resize(WINDOW + 1);
         start_window();
@@ -107,21 +108,21 @@ public:
         program = &of;
         in.start(of.reads);
         out.start(of.writes);
+        finished = of.total == 0;
+        turn = due = in.idle * of.gap;
         entered.assign(static_cast<std::size_t>(of.mask) + 1, 0);
         gone.assign(static_cast<std::size_t>(of.mask) + 1, -1);
     }
 
     i64 entry(i64 iteration) const { return entered[static_cast<std::size_t>(iteration & program->mask)]; }
 
-    bool starts_run() const {
-        return program->restarts && in.index > 0 && in.index % program->run == 0;
-    }
+    bool starts_run() const { return in.index > 0 && in.begins_run(); }
 
     // Turn of the next entry in 1/per cycles; NEVER where all inside must leave first.
     i64 next_turn() const {
-        if (!program->drains || !starts_run()) return turn;
+        if (!program->waits || !starts_run()) return turn;
         if (out.index < in.index) return NEVER;
-        return std::max(turn, (left_at + 1) * program->per + program->gap);
+        return std::max(turn, (left_at + 1) * program->per + program->pause(in.idle));
     }
 
     i64 cycle_of(i64 its_turn) const {
@@ -130,16 +131,10 @@ public:
 
     // Stalling: steps of the run that take in the next iteration (NEVER: the run has none more) and let out the oldest.
     i64 step_in() const {
-        if (in.index >= program->total) return NEVER;
-        if (!program->restarts) return in.index * program->ii;
-        if (in.index / program->run > out.index / program->run) return NEVER;
-        return in.index % program->run * program->ii;
+        return in.run_begin > out.run_begin || in.index >= program->total ? NEVER : (in.index - in.run_begin) * program->ii;
     }
 
-    i64 step_out() const {
-        const i64 index = program->restarts ? out.index % program->run : out.index;
-        return index * program->ii + program->latency - 1;
-    }
+    i64 step_out() const { return (out.index - out.run_begin) * program->ii + program->latency - 1; }
 
     // Nothing more comes in, and what is inside is done and waits for room: a store that drains.
     bool only_drains() const {
@@ -159,13 +154,14 @@ public:
             for (i64 i = 0; i < inside; ++i) kept.push_back(entry(out.index + i));
             for (i64 i = 1; i <= slots; ++i) kept.push_back(gone[ring(out.index - i)]);
         }
+        const i64 out_in_run = out.index - out.run_begin;
         in.go(in.index + times * iterations);
         out.go(out.index + times * iterations);
         left_at += shift;
         stepped += shift;
         due += shift;
         turn += shift * program->per;
-        if (iterations % program->run) step += times * iterations * program->ii;
+        step += (out.index - out.run_begin - out_in_run) * program->ii;
         if (program->stalls) return;
         for (i64 i = 0; i < inside; ++i) entered[ring(out.index + i)] = kept[static_cast<std::size_t>(i)] + shift;
         for (i64 i = 1; i <= slots; ++i)

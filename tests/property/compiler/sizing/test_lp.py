@@ -30,7 +30,9 @@ def _price(streams: Sequence[Stream]) -> float:
 
 
 def _network(tasks: Sequence[Task], streams: Sequence[Stream]) -> Network:
-    processes = (Process(t.name, t.timing.trips, t.timing.ii, max(2, t.timing.depth), t.reads, t.writes) for t in tasks)
+    processes = (
+        Process.of_nest(t.name, t.timing.trips, t.timing.ii, max(2, t.timing.depth), t.reads, t.writes) for t in tasks
+    )
     return Network(tuple(processes), tuple(Fifo(s.name, s.source, s.target, s.depth) for s in streams))
 
 

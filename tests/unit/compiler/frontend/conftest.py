@@ -15,6 +15,14 @@ MakeBundle = Callable[..., Bundle]
 TINY = Gpt2Config(n_embd=64, n_head=4, n_layer=2, n_inner=256, n_positions=64)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What converts a network is slow: loading torch alone takes seconds."""
+    for item in items:
+        if {"make_bundle", "import_file"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session")
 def make_bundle(tmp_path_factory: pytest.TempPathFactory) -> MakeBundle:
     """`make_bundle(phase, precision, length=8, layers=1, config=TINY)`, each made once a session."""

@@ -34,7 +34,6 @@ def test_graph_equals_pytorch(make_bundle: Any, phase: Phase, precision: Precisi
     assert worst(make_bundle(phase, precision)) < TOLERANCE[precision]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("phase", "precision", "length", "layers", "config"),
     [

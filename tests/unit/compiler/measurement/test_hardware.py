@@ -16,6 +16,8 @@ from compiler.measurement.progress import Step, nobody
 from compiler.measurement.request import MeasureRequest
 from compiler.metrics import Fidelity
 
+pytestmark = pytest.mark.slow
+
 RESET = ["reset", "--device", BDF, "--force"]
 
 
@@ -118,7 +120,6 @@ def test_a_kernel_that_does_not_end_is_named_and_nothing_is_reset_unasked(design
     assert all(call[0] == "examine" for call in board.xbutil.calls)
 
 
-@pytest.mark.slow
 def test_a_call_that_never_returns_is_killed_and_the_board_reset_where_that_is_allowed(
     design: Path, board: FakeBoard
 ) -> None:

@@ -2,27 +2,31 @@
 
 import io
 import json
+import os
 import tarfile
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 from backup_homes import Home, announce_node, fill_home, new_home
 from dump_contract import fill
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 import worker.backup.make as make_module
 from db.migrate import HEAD
-from db.models import Artifact, AuditEntry, Node
+from db.models import Artifact, AuditEntry, Build, Node
 from db.types import utcnow
-from worker.backup.files import MANIFEST, Manifest, newest_in
+from worker.backup.files import MANIFEST, Manifest, Part, newest_in
 from worker.backup.make import back_up
 from worker.backup.restore import restore
 from worker.errors import BackupError, StoreError
 from worker.store.names import key_of
+
+pytestmark = pytest.mark.slow
 
 TARGETS = ["folder", "one.tar", "one.tar.gz", "one.tar.zst"]
 
@@ -68,6 +72,19 @@ def test_backup_and_restore(home: Home, other: Home, tmp_path: Path, name: str) 
     assert other.rows() == home.rows()
     garbage = home.store.put_bytes(b"garbage")
     assert other.digests() == home.digests() - {garbage}
+
+
+def test_what_ran_when_it_was_made_waits_for_the_farm_that_takes_over(home: Home, other: Home, tmp_path: Path) -> None:
+    lease = {"state": "running", "lease_owner": "elsewhere", "lease_expires": utcnow() + timedelta(hours=1)}
+    with home.database.write() as session:
+        session.execute(update(Build).values(**lease, node="lab-7", attempt=1, lease_token=7))
+    make(home, tmp_path / "b")
+    bring_back(other, tmp_path / "b")
+    with other.database.read() as session:
+        found = list(session.scalars(select(Build)))
+        assert {(b.state, b.node, b.lease_owner, b.lease_expires, b.attempt) for b in found} == {
+            ("queued", None, None, None, 0)
+        }
 
 
 def test_progress_reaches_its_end(home: Home, other: Home, tmp_path: Path) -> None:
@@ -351,3 +368,71 @@ def test_interrupted_restore_goes_on(home: Home, other: Home, tmp_path: Path) ->
 def test_time_of_a_backup_is_now(home: Home, tmp_path: Path) -> None:
     made = datetime.fromisoformat(make(home, tmp_path / "b").created_at)
     assert abs((utcnow() - made).total_seconds()) < 60
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_backup_is_on_the_disk_before_it_counts(
+    home: Home, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every file, and the folder that has its name, in this order."""
+    synced: list[Path] = []
+    fsync = os.fsync
+
+    def watch(descriptor: int) -> None:
+        synced.append(Path(f"/proc/self/fd/{descriptor}").readlink())
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", watch)
+    target = tmp_path / name
+    make(home, target)
+    if name != "folder":
+        assert synced[-2:] == [tmp_path / f"{name}.part", tmp_path]
+        return
+    folder = newest_in(target)
+    assert {p for p in folder.iterdir() if p.name != MANIFEST} <= set(synced)
+    assert synced[-3:] == [folder / f"{MANIFEST}.part", folder, target]
+    assert set((target / "store").glob("sha256/*/*")) <= set(synced)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_what_does_not_read_back_is_no_backup(
+    home: Home, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that changes a byte of what it is given."""
+    written = make_module.write_part
+
+    def write(folder: Path, part: str, values: Iterable[str]) -> Part:
+        made = written(folder, part, values)
+        if part == "audit":
+            path = folder / "audit.jsonl"
+            path.write_bytes(path.read_bytes().replace(b"a", b"b", 1))
+        return made
+
+    monkeypatch.setattr(make_module, "write_part", write)
+    with pytest.raises(BackupError, match=r"audit\.jsonl of the backup is damaged"):
+        make(home, tmp_path / name)
+    assert not (tmp_path / name).is_file()
+    with pytest.raises(BackupError):
+        newest_in(tmp_path / name)
+
+
+def test_a_damaged_copy_of_an_earlier_backup_is_mended(
+    home: Home, other: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stamps = iter(["2026-01-01T00-00-00Z", "2026-01-02T00-00-00Z"])
+    monkeypatch.setattr(make_module, "new_stamp", lambda: next(stamps))
+    make(home, tmp_path / "b")
+    (tmp_path / "b" / "store" / key_of(home.store.put_bytes(b"artifact"))).write_bytes(b"artifice")
+    make(home, tmp_path / "b")
+    bring_back(other, tmp_path / "b")
+    assert other.rows() == home.rows()
+
+
+def test_two_backups_at_once_are_one_too_many(home: Home, tmp_path: Path) -> None:
+    def another(_what: str, _done: int, _total: int) -> None:
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(make, home, tmp_path / "c").result()
+
+    with pytest.raises(BackupError, match="another backup is being made"):
+        back_up(home.database, home.store, tmp_path / "b", another)
+    make(home, tmp_path / "b.tar")  # the first has let go

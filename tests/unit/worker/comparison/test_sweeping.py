@@ -15,6 +15,8 @@ from worker.comparison import comparing, sweeping
 from worker.farm import Farm
 from worker.sweeps import sweep_runs
 
+pytestmark = pytest.mark.slow
+
 
 def comparison(run: SweepRun) -> dict[str, Any]:
     assert run.comparison is not None

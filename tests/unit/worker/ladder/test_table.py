@@ -1,9 +1,11 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from orders import LIMITS
 
 from compiler.errors import InvalidInputError
-from worker.ladder.table import KINDS, chain, new_build, options_of, queue_of, request_of
+from worker.ladder.table import chain, new_build, options_of, queue_of
 from worker.settings import Settings
 
 VITIS = {"vitis": "2023.2"}
@@ -68,8 +70,8 @@ def test_what_is_asked_of_a_node() -> None:
     assert (link.memory_gb, link.licence, link.priority, link.exploration_id) == (32, "vivado", "high", "e")
     assert link.options == {**VITIS, "shell": SHELL}
     assert link.tool_versions == VITIS
-    assert request_of("csim", SETTINGS).timeout_s == 60
-    assert 2 * KINDS["link"].memory_gb > 64, "two links do not meet on a node with 64 GB"
+    large = new_build("lower", "k", {}, SETTINGS, limits=replace(LIMITS, memory_gb=20, timeout_s=900))
+    assert (large.memory_gb, large.timeout_s) == (20, 900)
 
 
 def test_an_unknown_platform_is_named() -> None:

@@ -2,9 +2,11 @@ from pathlib import Path
 
 import pytest
 
+from compiler.machine import Machine
 from compiler.measurement.boards import Board, Host
 from compiler.platforms.platform import load_platform
 from compiler.toolchain.vitis import installation
+from worker.limits import table
 from worker.node import nodes
 from worker.node.nodes import NodeInfo, describe
 from worker.settings import Settings
@@ -16,8 +18,9 @@ def bare_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     nothing = installation.Search((), {"vitis": "no Vitis here: install it"})
     monkeypatch.setattr(nodes.vitis, "search", lambda **_: nothing)
     monkeypatch.setattr(nodes.boards, "find_host", lambda: Host(missing="no xbutil here: install XRT"))
-    monkeypatch.setattr(nodes, "_cpus", lambda: 4)
-    monkeypatch.setattr(nodes, "_memory_gb", lambda: 100.0)
+    machine = Machine(100 << 30, 4.0)
+    monkeypatch.setattr(nodes, "find_machine", lambda: machine)
+    monkeypatch.setattr(table, "_machine", lambda: machine)
     monkeypatch.setattr(nodes, "gxx_version", lambda: "12.2.0")
 
 

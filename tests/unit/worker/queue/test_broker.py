@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -89,3 +91,31 @@ def test_a_broker_that_is_away_fails_nothing_and_is_not_asked_again_at_once(
     clock.now += 6
     assert not queue.send("csim")
     assert tried == ["csim", "csim"]
+
+
+_FIRST_TICKETS = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from worker.queue.broker import celery_send
+from worker.settings import Settings
+
+send, together = celery_send(Settings(redis_url="unix:///none")), Barrier(8)
+
+def first(number: int) -> str:
+    together.wait()
+    try:
+        send("csim")
+    except ConnectionError:
+        return "away"
+    return "sent"
+
+sys.setswitchinterval(1e-5)
+with ThreadPoolExecutor(8) as pool:
+    print(set(pool.map(first, range(8))))
+"""
+
+
+def test_the_first_tickets_of_a_process_may_be_sent_at_once() -> None:
+    done = subprocess.run([sys.executable, "-c", _FIRST_TICKETS], capture_output=True, text=True, check=False)
+    assert done.stdout == "{'away'}\n", done.stderr

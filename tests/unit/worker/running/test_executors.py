@@ -1,6 +1,5 @@
 """Executors in real processes: reused while clean, replaced when worn, ended with everything that they started."""
 
-import os
 import subprocess
 import sys
 import threading
@@ -10,27 +9,29 @@ from pathlib import Path
 import psutil
 import pytest
 from executor_jobs import mark_of
+from orders import LIMITS, environment, order
 from processes import gone, until
 
+from worker.limits.watched import WatchedBackend
 from worker.running.executing import MOST_JOBS
 from worker.running.executors import Executor, Executors
-from worker.running.orders import Order, Reply
+from worker.running.orders import Reply
 
-SUPPORT = Path(__file__).parents[3] / "support"
-ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SUPPORT.parents[1]), str(SUPPORT)])}
+pytestmark = pytest.mark.slow
+
 JOBS = "executor_jobs:open_jobs"
 
 
 @pytest.fixture
 def executors() -> Generator[Executors]:
-    made = Executors(ENVIRONMENT, JOBS)
+    made = Executors(environment(), WatchedBackend(), JOBS)
     yield made
     made.close()
 
 
 @pytest.fixture
 def executor(executors: Executors) -> Generator[Executor]:
-    taken = executors.take()
+    taken = executors.take(LIMITS)
     yield taken
     taken.close()
 
@@ -38,10 +39,6 @@ def executor(executors: Executors) -> Generator[Executor]:
 @pytest.fixture
 def do(executor: Executor, tmp_path: Path) -> Callable[[str], Reply | None]:
     return lambda what: executor.run(order(what, tmp_path))
-
-
-def order(what: str, folder: Path) -> Order:
-    return Order(what, 1, "csim", str(folder / "log"))
 
 
 def output(folder: Path) -> str:
@@ -139,22 +136,22 @@ def test_kill_of_a_job_that_has_ended_leaves_the_next_one_alone(executor: Execut
 
 
 def test_an_executor_is_reused_and_a_closed_one_is_not(executors: Executors, tmp_path: Path) -> None:
-    first = executors.take()
+    first = executors.take(LIMITS)
     first.run(order("a", tmp_path))
     executors.give_back(first)
-    assert executors.take() is first
+    assert executors.take(LIMITS) is first
     first.run(order("crash", tmp_path))
     executors.give_back(first)
-    assert executors.take() is not first
+    assert executors.take(LIMITS) is not first
 
 
 def test_an_executor_that_died_while_it_waited_is_not_used(executors: Executors, tmp_path: Path) -> None:
-    first = executors.take()
+    first = executors.take(LIMITS)
     first.run(order("a", tmp_path))
     executors.give_back(first)
     psutil.Process(int(output(tmp_path))).kill()
     until(lambda: first.closed)
-    second = executors.take()
+    second = executors.take(LIMITS)
     assert second.run(order("a", tmp_path)) == Reply(tickets=["lower"])
 
 
@@ -162,7 +159,7 @@ def test_one_spare_is_kept_warm_and_idle_ones_are_ended(executors: Executors, tm
     before = set(psutil.Process().children())
     executors.warm()
     executors.warm()
-    taken = [executors.take(), executors.take()]
+    taken = [executors.take(LIMITS), executors.take(LIMITS)]
     assert len(set(psutil.Process().children()) - before) == 2
     for executor in taken:
         executor.run(order("a", tmp_path))
@@ -177,15 +174,16 @@ WORKER = """
 import os, sys, threading
 from pathlib import Path
 from worker.running.executors import Executors
-from worker.running.orders import Order
-executors = Executors(os.environ, "executor_jobs:open_jobs")
+from orders import LIMITS, order
+from worker.limits.watched import WatchedBackend
+executors = Executors(os.environ, WatchedBackend(), "executor_jobs:open_jobs")
 executors.warm()
-executors.take().run(Order("hang", 1, "csim", sys.argv[1]))
+executors.take(LIMITS).run(order("hang", Path(sys.argv[1])))
 """
 
 
 def test_nothing_outlives_a_killed_worker(tmp_path: Path) -> None:
-    worker = subprocess.Popen([sys.executable, "-c", WORKER, str(tmp_path / "log")], env=ENVIRONMENT)
+    worker = subprocess.Popen([sys.executable, "-c", WORKER, str(tmp_path)], env=environment())
     until(lambda: (tmp_path / "log").exists() and output(tmp_path).strip())
     tool = int(output(tmp_path))
     until(lambda: len(psutil.Process(worker.pid).children(recursive=True)) >= 4)  # guard and job of two executors

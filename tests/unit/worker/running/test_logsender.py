@@ -1,14 +1,15 @@
 """Which logs are sent while they grow: those of builds that somebody may watch."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import redis
+from orders import order
 
 from db.models import Build
 from worker.running.logsender import LogSender
-from worker.running.orders import Order
 from worker.running.runs import Run, Runs
 
 
@@ -31,7 +32,7 @@ class Logs:
 def started(folder: Path, name: str, seconds_ago: float) -> Run:
     """A run that has written a line into its log."""
     (folder / name).write_text("line 0\n")
-    run = Run(cast(Build, None), Order(name, 1, "csim", str(folder / name)))
+    run = Run(cast(Build, None), replace(order(name, folder), log=str(folder / name)))
     run.started = time.monotonic() - seconds_ago
     return run
 

@@ -1,4 +1,5 @@
 from datetime import timedelta
+from typing import get_args
 
 import pytest
 from farm_states import QUEUES, add_designs, announce, set_state, state_of, take, work
@@ -42,7 +43,7 @@ def build_of(farm: Farm, order: Order) -> Build:
         return builds.get(session, order.build_id)
 
 
-@pytest.mark.parametrize("failure", ["infeasible", "tool", "licence", "node", "timeout"])
+@pytest.mark.parametrize("failure", get_args(Failure))
 def test_a_build_fails_for_good_after_as_many_attempts_as_its_failure_is_worth(
     farm: Farm, exploration: Exploration, lowering: Order, failure: Failure
 ) -> None:

@@ -5,24 +5,30 @@ from typing import Any, cast
 import pytest
 from farm_states import announce, take
 
+from compiler.machine import Machine
 from db.models import Build, Exploration
 from db.repositories import builds
 from worker.farm import Farm
 from worker.ladder.flow import advance
+from worker.limits.group import Exceeded
+from worker.limits.table import Limits
 from worker.running.executing import NOT_READY
 from worker.running.orders import Order, Reply
 from worker.running.runner import Runner
 from worker.running.runs import Runs
+from worker.running.scratch import Scratch
 
 
 class FakeExecutor:
     """Replies to orders with what it was given; None is an end without a reply."""
 
     exit_status = 0
+    reached: Exceeded | None = None
 
     def __init__(self, reply: Reply | Exception | None) -> None:
         self.reply = reply
         self.orders: list[Order] = []
+        self.limits: Limits | None = None
 
     def run(self, order: Order) -> Reply | None:
         self.orders.append(order)
@@ -36,7 +42,8 @@ class FakeExecutors:
     def __init__(self, executor: FakeExecutor) -> None:
         self.executor = executor
 
-    def take(self) -> FakeExecutor:
+    def take(self, limits: Limits) -> FakeExecutor:
+        self.executor.limits = limits
         return self.executor
 
     def give_back(self, executor: FakeExecutor) -> None:
@@ -67,7 +74,8 @@ def build_of(farm: Farm, build_id: str) -> Build:
 
 
 def runner(farm: Farm, executor: FakeExecutor) -> Runner:
-    return Runner(farm, cast(Any, FakeExecutors(executor)), Runs(), cast(Any, FakeLogs()))
+    executors, logs = cast(Any, FakeExecutors(executor)), cast(Any, FakeLogs())
+    return Runner(farm, executors, Runs(), logs, Scratch(farm.settings), Machine(2 << 30, 2.0))
 
 
 def test_tickets_of_the_reply_are_sent(farm: Farm, claimed: tuple[Build, int], sent: Any) -> None:
@@ -114,3 +122,41 @@ def test_an_end_without_a_reply_says_how(
     [attempt] = build_of(farm, claimed[0].id).history
     assert attempt["failure"] == failure
     assert says in attempt["error"]
+
+
+def test_a_build_that_a_limit_stopped_is_not_tried_again(farm: Farm, claimed: tuple[Build, int]) -> None:
+    executor = FakeExecutor(None)
+    executor.reached = Exceeded("memory", 4 << 30, 4 << 30)
+    runner(farm, executor).run([claimed], threading.Event())
+    build = build_of(farm, claimed[0].id)
+    assert (build.state, build.failure, build.attempt) == ("failed", "limit", 1)
+    assert "stopped by its limit of memory: it used 4 GB of 4 GB" in str(build.error)
+    assert """MILLRACE_REQUESTS='{"lower": {"memory_gb": 8}}'""" in str(build.error)
+
+
+def test_a_build_is_held_to_what_it_asked_for_and_to_what_the_machine_has(
+    farm: Farm, claimed: tuple[Build, int]
+) -> None:
+    build, token = claimed
+    build.memory_gb, build.timeout_s = 1.5, 60.0
+    executor = FakeExecutor(Reply())
+    made = runner(farm, executor)
+    made.run([(build, token)], threading.Event())
+    assert executor.limits == executor.orders[0].limits
+    assert (executor.orders[0].limits.memory_gb, executor.orders[0].limits.timeout_s) == (1.5, 60.0)
+    build.memory_gb = 64.0
+    made.run([(build, token)], threading.Event())
+    assert executor.orders[1].limits.memory_gb == 2.0
+
+
+@pytest.mark.parametrize("reply", [Reply(), None])
+def test_the_scratch_folder_goes_with_the_build(farm: Farm, claimed: tuple[Build, int], reply: Reply | None) -> None:
+    class Untidy(FakeExecutor):
+        def run(self, order: Order) -> Reply | None:
+            Path(order.scratch, "work").mkdir(parents=True)
+            return super().run(order)
+
+    executor = Untidy(reply)
+    runner(farm, executor).run([claimed], threading.Event())
+    assert not Path(executor.orders[0].scratch).exists()
+    assert Path(executor.orders[0].scratch).parent.exists()

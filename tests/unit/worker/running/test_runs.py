@@ -1,9 +1,12 @@
 import threading
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from orders import order
 
 from db.models import Build
+from worker.limits.group import Exceeded
 from worker.running.orders import Order
 from worker.running.runs import Run, Runs
 
@@ -19,7 +22,7 @@ class FakeExecutor:
 
 
 def run() -> Run:
-    return Run(cast(Build, None), Order("bld_1", 1, "csim", "log"))
+    return Run(cast(Build, None), order("bld_1", Path("nowhere")))
 
 
 def executor() -> Any:
@@ -31,6 +34,15 @@ def test_a_run_that_was_ended_before_its_turn_does_not_begin() -> None:
     waiting.end("stopped")
     assert not waiting.begin(executor())
     assert (waiting.reason, waiting.started) == ("stopped", None)
+
+
+def test_a_run_that_was_stopped_says_what_it_reached_first() -> None:
+    going, by = run(), executor()
+    going.begin(by)
+    going.stop(Exceeded("memory", 100, 110))
+    going.stop(Exceeded("files", 5, 6))
+    assert (going.reason, going.reached) == ("limit", Exceeded("memory", 100, 110))
+    assert len(by.killed) == 2
 
 
 def test_only_a_run_that_waits_is_dropped() -> None:

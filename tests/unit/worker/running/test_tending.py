@@ -5,10 +5,13 @@ from typing import Any, cast
 
 import pytest
 
+from compiler.machine import Machine
 from worker.farm import Farm
+from worker.limits.watched import WatchedBackend
 from worker.running import tending
 from worker.running.runner import Runner
 from worker.running.runs import Runs
+from worker.running.scratch import Scratch
 from worker.running.tending import Tending
 from worker.running.work import Crew
 
@@ -26,13 +29,17 @@ class _Executors:
     def warm(self) -> None:
         pass
 
+    backend = WatchedBackend()
+
     def trim(self, seconds: float) -> None:
         pass
 
 
 @pytest.fixture
 def crew(farm: Farm) -> Crew:
-    runner = Runner(farm, cast(Any, _Executors()), Runs(), cast(Any, None))
+    runner = Runner(
+        farm, cast(Any, _Executors()), Runs(), cast(Any, None), Scratch(farm.settings), Machine(2 << 30, 2.0)
+    )
     return Crew(farm, threading.Event(), cast(Any, _Presence()), runner)
 
 

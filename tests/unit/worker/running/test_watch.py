@@ -1,28 +1,42 @@
+import os
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from farm_states import announce, take
+from orders import LIMITS as MANY
+from processes import until
 
 from db.models import Exploration
 from db.repositories import builds, leases
 from worker.farm import Farm
 from worker.ladder.flow import advance
+from worker.limits.group import Exceeded
 from worker.node.presence import Presence
 from worker.running.executors import Executor
 from worker.running.orders import Order
 from worker.running.runs import Run, Runs
 from worker.running.watch import Watch
 
+LIMITS = replace(MANY, timeout_s=100, disk_gb=2 / 1024)
+
 
 @dataclass
 class FakeExecutor:
-    """Remembers what was killed."""
+    """Remembers what was killed; says what its job has used."""
 
     killed: list[Order] = field(default_factory=list[Order])
+    reached: Exceeded | None = None
+    seconds: float = 0.0
+
+    def exceeded(self) -> Exceeded | None:
+        return self.reached
+
+    def cpu_s(self) -> float:
+        return self.seconds
 
     def kill(self, order: Order) -> None:
         self.killed.append(order)
@@ -57,8 +71,7 @@ def run(farm: Farm, exploration: Exploration) -> Run:
     order = take(farm, "lower")
     assert order is not None
     with farm.database.read() as session:
-        made = Run(builds.get(session, order.build_id), order)
-    made.build.timeout_s = 100
+        made = Run(builds.get(session, order.build_id), replace(order, limits=LIMITS))
     made.begin(cast(Executor, FakeExecutor()))
     return made
 
@@ -105,6 +118,46 @@ def test_a_slow_run_is_ended(watch: Watch, run: Run) -> None:
     assert run.reason == "timeout"
 
 
+def test_a_run_that_computes_all_the_time_that_it_has_is_too_large(watch: Watch, run: Run) -> None:
+    assert run.started is not None
+    cast(Any, run.executor).seconds = 80.0
+    run.started -= 99
+    watch.look_at_clock([run])
+    assert run.reason is None
+    run.started -= 2
+    watch.look_at_clock([run])
+    assert run.reason == "limit"
+    assert run.reached is not None
+    assert (run.reached.resource, run.reached.limit) == ("time", 100)
+
+
+def test_a_run_that_goes_beyond_a_limit_is_ended(watch: Watch, run: Run) -> None:
+    cast(Any, run.executor).reached = reached = Exceeded("processes", 10, 10)
+    watch.look_at_use([run])
+    assert run.reason is None  # too young: most builds end before
+    assert run.started is not None
+    run.started -= 1
+    until(lambda: watch.look_at_use([run]) or run.reason)  # not at once: looking takes no more than a part of the time
+    assert (run.reason, run.reached, killed(run)) == ("limit", reached, True)
+
+
+def test_a_run_with_too_much_on_the_disk_is_ended(watch: Watch, run: Run) -> None:
+    folder = Path(run.order.scratch)
+    folder.mkdir(parents=True)
+    watch.look_at_disk([run])
+    assert run.reason is None
+    (folder / "file").write_bytes(os.urandom(3 << 20))
+    run.disk_due = time.monotonic() + 60
+    watch.look_at_disk([run])
+    assert run.reason is None  # not worth counting yet
+    run.disk_due = 0.0
+    watch.look_at_disk([run])
+    assert run.reason == "limit"
+    assert run.reached is not None
+    assert run.reached.resource == "disk"
+    assert run.disk_due > time.monotonic()
+
+
 def test_what_waits_behind_a_long_one_is_given_back(watch: Watch, farm: Farm, run: Run, sent: Any) -> None:
     waiting = Run(run.build, run.order)
     watch.look([waiting])
@@ -136,7 +189,7 @@ def test_runs_are_given_back_when_the_worker_stops(watch: Watch, run: Run, stopp
 
 def test_runs_are_looked_at_twice_a_second(farm: Farm, presence: FakePresence, stopping: threading.Event) -> None:
     """Who cancels does not wait for longer than that."""
-    intervals, both = list[float](), threading.Barrier(3)
+    intervals, both = list[float](), threading.Barrier(5)
 
     class Watched(Runs):
         def watch(self, seconds: float, *_: object) -> None:

@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { Unavailable } from "@/components/Unavailable";
 import { usePlatforms } from "@/features/catalog/api/listPlatforms";
+import { DesignActions } from "@/features/designs/DesignActions";
 import { DesignSheet } from "@/features/designs/DesignSheet";
 import { Fidelities } from "@/features/designs/Fidelities";
 import { Ladder } from "@/features/designs/Ladder";
@@ -60,6 +61,7 @@ export function DesignRoute({ id }: { id: string }) {
           </h1>
           <span className="spacer" />
           <a href="#timing">Timing</a>
+          <DesignActions design={design} owner={exploration?.owner} />
         </div>
       </header>
       <div className="stack-gap">

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
 import { ActionButton } from "@/components/ActionButton";
 import { ErrorNote } from "@/components/ErrorNote";
+import { Toggle } from "@/components/Toggle";
 import { UploadModel } from "@/features/catalog/UploadModel";
 import { useModels } from "@/features/catalog/api/listModels";
 import { usePlatforms } from "@/features/catalog/api/listPlatforms";
@@ -13,7 +14,8 @@ import { boardsOf, useFarm, vitisVersions } from "@/lib/api/farm";
 
 export function ExplorationsRoute() {
   const [creating, setCreating] = useState(false);
-  const list = useExplorations();
+  const [archived, setArchived] = useState(false);
+  const list = useExplorations(archived);
   const models = useModels(creating);
   const platforms = usePlatforms();
   const farm = useFarm(0, creating).data;
@@ -29,6 +31,7 @@ export function ExplorationsRoute() {
       <div className="page-head title-row">
         <h1>Explorations</h1>
         <span className="spacer" />
+        <Toggle label="Archived too" on={archived} onChange={setArchived} />
         <ActionButton kind="primary" objection={objection} onClick={() => setCreating(true)}>
           New exploration
         </ActionButton>

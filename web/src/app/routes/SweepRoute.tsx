@@ -1,5 +1,6 @@
 import { useEffect } from "react";
 import { Unavailable } from "@/components/Unavailable";
+import { Warnings } from "@/components/Warnings";
 import { HistoryChart } from "@/features/sweeps/HistoryChart";
 import { Matrix } from "@/features/sweeps/Matrix";
 import { RunSweep } from "@/features/sweeps/RunSweep";
@@ -40,6 +41,7 @@ export function SweepRoute({ id }: { id: string }) {
           <span className="spacer" />
           <RunSweep sweep={sweep} />
         </div>
+        <Warnings texts={sweep.warnings} />
       </header>
       <div className="stack-gap">
         <div className="farm-columns">

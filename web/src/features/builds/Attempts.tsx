@@ -7,7 +7,8 @@ const MEANING: Record<Failure, string> = {
   tool: "The tool crashed; it is tried twice",
   licence: "No licence was to be had; it is tried again later and later",
   node: "The node was lost, or its disk, memory or board failed; it is tried four times",
-  timeout: "It took longer than its stage may; it is tried twice",
+  timeout: "It took longer than its stage may, mostly waiting; it is tried twice",
+  limit: "It needs more than it asked for; it is not tried again",
 };
 
 interface Run {

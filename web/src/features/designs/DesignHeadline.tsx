@@ -27,6 +27,8 @@ export function DesignHeadline({ design }: { design: Design }) {
       <p className="tags">
         {design.on_front && <Tag tone="accent">on the front</Tag>}
         <Tag tone={design.feasible ? "neutral" : "bad"}>{design.feasible ? "feasible" : "infeasible"}</Tag>
+        {design.pinned && <Tag tone="accent">pinned</Tag>}
+        {design.archived && <Tag tone="neutral">archived</Tag>}
         {design.simulation?.deadlock && <Tag tone="bad">deadlocks</Tag>}
         <code className="faint">{design.id}</code>
       </p>

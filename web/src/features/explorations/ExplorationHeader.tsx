@@ -1,10 +1,13 @@
 import { type ReactNode, useState } from "react";
 import { ActionButton } from "@/components/ActionButton";
 import { ConfirmDialog } from "@/components/ConfirmDialog";
+import { DeleteDialog } from "@/components/DeleteDialog";
 import { ErrorNote } from "@/components/ErrorNote";
 import { Progress } from "@/components/Progress";
-import { StateBadge } from "@/components/badges";
+import { Warnings } from "@/components/Warnings";
+import { StateBadge, Tag } from "@/components/badges";
 import { EditExplorationDialog } from "@/features/explorations/EditExplorationDialog";
+import { useChangeExploration } from "@/features/explorations/api/changeExploration";
 import { useCancelExploration } from "@/features/explorations/api/cancelExploration";
 import { useDeleteExploration } from "@/features/explorations/api/deleteExploration";
 import { useResumeExploration } from "@/features/explorations/api/resumeExploration";
@@ -41,7 +44,8 @@ function Actions({ exploration: e }: { exploration: Exploration }) {
   const cancel = useCancelExploration(id);
   const resume = useResumeExploration(id);
   const remove = useDeleteExploration(id);
-  const error = cancel.error ?? resume.error ?? remove.error;
+  const mark = useChangeExploration(id);
+  const error = cancel.error ?? resume.error ?? remove.error ?? mark.error;
   return (
     <>
       {isActive(state) && (
@@ -61,6 +65,12 @@ function Actions({ exploration: e }: { exploration: Exploration }) {
       <ActionButton objection={objection} onClick={() => setEditing(true)}>
         Edit
       </ActionButton>
+      <ActionButton objection={objection} busy={mark.isPending} onClick={() => mark.mutate({ archived: !e.archived })}>
+        {e.archived ? "List again" : "Archive"}
+      </ActionButton>
+      <ActionButton objection={objection} busy={mark.isPending} onClick={() => mark.mutate({ pinned: !e.pinned })}>
+        {e.pinned ? "Unpin" : "Pin"}
+      </ActionButton>
       {!isActive(state) && (
         <ActionButton kind="danger" objection={objection} busy={remove.isPending} onClick={() => setDeleting(true)}>
           {remove.isPending ? "Deleting…" : "Delete"}
@@ -68,14 +78,12 @@ function Actions({ exploration: e }: { exploration: Exploration }) {
       )}
       {editing && <EditExplorationDialog exploration={e} onClose={() => setEditing(false)} />}
       {deleting && (
-        <ConfirmDialog
-          title={`Delete ${e.name}?`}
-          confirm="Delete it"
+        <DeleteDialog
+          path={`/v1/explorations/${id}`}
+          name={e.name}
           onConfirm={() => remove.mutate(undefined, { onSuccess: () => navigate("/") })}
           onClose={() => setDeleting(false)}
-        >
-          Its {number(e.evaluated)} designs, their builds and events go with it, and can not be brought back.
-        </ConfirmDialog>
+        />
       )}
       {asking && (
         <ConfirmDialog
@@ -109,6 +117,8 @@ export function ExplorationHeader({ exploration: e, counts, connected }: Props) 
           {e.name} <span className="subtitle">{e.model.name}, {workloadText(e)} on {e.platform}</span>
         </h1>
         <StateBadge state={e.state} />
+        {e.pinned && <Tag tone="accent">pinned</Tag>}
+        {e.archived && <Tag tone="neutral">archived</Tag>}
         {busy && !connected && <span className="badge tone-warn">reconnecting…</span>}
         <span className="spacer" />
         <Actions exploration={e} />
@@ -153,14 +163,7 @@ export function ExplorationHeader({ exploration: e, counts, connected }: Props) 
           {ago(e.created_at, now)}
         </Stat>
       </dl>
-      {e.warnings.length > 0 && (
-        <div className="note note-plain" role="status" data-testid="warnings">
-          <strong>No node for what it asks for</strong>
-          {e.warnings.map((warning) => (
-            <p key={warning}>{warning}</p>
-          ))}
-        </div>
-      )}
+      <Warnings texts={e.warnings} />
       {e.waiting && (
         <div className="note note-plain" role="status" data-testid="waiting">
           <strong>Waiting</strong>

@@ -20,6 +20,7 @@ function Row({ exploration: e, now }: { exploration: Exploration; now: number })
         <small>
           {e.model.name}, {workloadText(e)}
         </small>
+        {e.archived && <small>archived</small>}
         {e.tags.length > 0 && <small className="tags">{e.tags.join(" · ")}</small>}
       </td>
       <td>{e.platform}</td>

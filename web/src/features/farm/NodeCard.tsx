@@ -5,7 +5,7 @@ import { NodeActions } from "@/features/farm/NodeActions";
 import { useChangeNode } from "@/features/farm/api/changeNode";
 import { type Capability, capabilitiesOf, shortVariant } from "@/features/farm/capabilities";
 import type { FarmNode } from "@/lib/api/farm";
-import { ago, exactTime } from "@/lib/format";
+import { ago, exactTime, withUnit } from "@/lib/format";
 
 function stateOf({ present, state }: FarmNode): [Tone, string] {
   if (!present) return ["bad", "gone"];
@@ -48,6 +48,25 @@ function Missing({ missing }: { missing: Record<string, string> }) {
   );
 }
 
+function Disk({ disk }: { disk: Record<string, number> }) {
+  const parts = Object.entries(disk).sort((a, b) => b[1] - a[1]);
+  if (!parts.length) return null;
+  const all = parts.reduce((sum, [, size]) => sum + size, 0);
+  return (
+    <details className="missing">
+      <summary>{withUnit(all, "bytes")} on its disk</summary>
+      <dl>
+        {parts.map(([what, size]) => (
+          <div key={what}>
+            <dt>{what}</dt>
+            <dd>{withUnit(size, "bytes")}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
+}
+
 /** One machine: what it can do, what it does, and what an operator may do to it. */
 export function NodeCard({ node, now }: { node: FarmNode; now: number }) {
   const change = useChangeNode(node.name);
@@ -71,6 +90,7 @@ export function NodeCard({ node, now }: { node: FarmNode; now: number }) {
         ))}
       </ul>
       <Missing missing={node.missing} />
+      <Disk disk={node.disk} />
       <p className="node-foot">
         <span>{node.running === 1 ? "1 build runs" : `${node.running || "no"} builds run`}</span>
         <time dateTime={node.last_seen} title={exactTime(node.last_seen)}>

@@ -1,6 +1,6 @@
 import type { Point, Snapshot } from "@/features/pareto/cloud";
 import { at, isSimulated } from "@/features/pareto/fidelity";
-import { knee } from "@/features/pareto/shape";
+import { KNEE, knee } from "@/features/pareto/shape";
 import { withUnit } from "@/lib/format";
 
 interface Props {
@@ -18,7 +18,7 @@ export function QuickPicks({ snapshot, onSelect }: Props) {
   const { front } = at(ranked, fidelity);
   const picks: [string, string, Point | undefined][] = [
     ["Fastest", "lowest latency", front[0]],
-    ["Knee", "farthest below the chord between the ends, both in log scale", front.length > 2 ? front[knee(front)] : undefined],
+    ["Knee", KNEE, front.length > 2 ? front[knee(front)] : undefined],
     ["Least energy", "lowest energy", front.length > 1 ? front.at(-1) : undefined],
   ];
   return (

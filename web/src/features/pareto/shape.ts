@@ -21,11 +21,12 @@ export function thin(points: readonly Point[], limit: number): readonly Point[] 
 /** Rounding: what is no farther below the chord is on it. */
 const ON_THE_CHORD = 1e-9;
 
-/**
- * Index of the best compromise: farthest below the chord between the ends of the front, both objectives in log space
- * and normalised to the extent of the front; where none is below it, the one with the least product of both. The same
- * rule as `dse.archive.knee`. -1 for an empty front.
- */
+/** The knee is the design ... The words of `dse.archive.KNEE`. */
+export const KNEE =
+  "farthest below the chord between the ends of the front, both in log scale over its extent; " +
+  "where none lies below it, with the least product of latency and energy";
+
+/** Index of the design that `KNEE` defines; -1 for an empty front. */
 export function knee(front: readonly Point[]): number {
   const columns = [front.map((p) => Math.log(p.latency)), front.map((p) => Math.log(p.energy))];
   const sums = front.map(() => 0);

@@ -3,6 +3,7 @@ import { ActionButton } from "@/components/ActionButton";
 import { ConfirmDialog } from "@/components/ConfirmDialog";
 import { ErrorNote } from "@/components/ErrorNote";
 import { Progress } from "@/components/Progress";
+import { Warnings } from "@/components/Warnings";
 import { RunBadge } from "@/features/sweeps/RunBadge";
 import { useChangeRun } from "@/features/sweeps/api/changeRun";
 import { useObjection } from "@/lib/access";
@@ -94,6 +95,7 @@ export function RunHead({ run: r, owner, now }: { run: SweepRun; owner: string |
         {r.accepted && `Accepted${r.accepted.who ? ` by ${r.accepted.who}` : ""} ${ago(r.accepted.at, now)}. `}
         {Object.keys(r.tool_versions).length > 0 && `Made with ${tools(r.tool_versions)}.`}
       </p>
+      <Warnings texts={r.warnings} />
       {r.error && (
         <div className="note note-bad" role="alert">
           <strong>The run failed</strong>

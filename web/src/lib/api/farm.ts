@@ -18,6 +18,8 @@ export interface FarmNode {
   used_cpus: number;
   used_memory_gb: number;
   running: number;
+  /** Bytes on its disk, by what they are for. */
+  disk: Record<string, number>;
   version: string;
   last_seen: string;
 }

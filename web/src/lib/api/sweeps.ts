@@ -62,6 +62,8 @@ export interface Sweep {
   webhook: string | null;
   owner: string | null;
   last_run: SweepRunSummary | null;
+  /** Stages that no node of the farm would run now; lists do not say. */
+  warnings: string[];
   created_at: string;
 }
 
@@ -150,6 +152,8 @@ export interface SlotComparison {
 /** A run with its comparison; the lists are empty until it has ended. */
 export interface SweepRun extends SweepRunSummary {
   sweep: string;
+  /** As those of the sweep, while it runs. */
+  warnings: string[];
   tolerance: number | null;
   regressions: Regression[];
   improvements: MetricChange[];

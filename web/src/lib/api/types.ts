@@ -18,7 +18,7 @@ export type BuildState = "blocked" | "queued" | "running" | "done" | "failed" | 
 /** What a person may run of a design, in the order of the ladder. */
 export type DesignStage = "simulate" | "csim" | "csynth" | "cosim" | "link" | "measure";
 export type Stage = "lower" | "search" | DesignStage | "calibrate";
-export type Failure = "infeasible" | "tool" | "licence" | "node" | "timeout";
+export type Failure = "infeasible" | "tool" | "licence" | "node" | "timeout" | "limit";
 export type Priority = "low" | "normal" | "high";
 export type CsimState = "running" | "passed" | "failed";
 export type SimulationState = "running" | "done" | "deadlock" | "failed";
@@ -78,6 +78,10 @@ export interface Exploration {
   name: string;
   tags: string[];
   notes: string;
+  /** Lists leave it out. */
+  archived: boolean;
+  /** Nobody can delete it. */
+  pinned: boolean;
   model: Model;
   workload: Workload;
   platform: string;
@@ -125,6 +129,18 @@ export interface EstimateErrors {
   worst: number;
   /** The median of the signed errors: negative where estimates are too low. */
   bias: number;
+}
+
+/** What would be deleted with something, and what still needs it. */
+export interface Deletion {
+  id: string;
+  name: string;
+  needed: string[];
+  designs: number;
+  builds: number;
+  events: number;
+  files: number;
+  bytes: number;
 }
 
 export interface NewExploration {
@@ -211,6 +227,10 @@ export interface DesignSummary {
   reason: string | null;
   knobs: Knobs;
   flags: Flag[];
+  /** Lists and pictures leave it out. */
+  archived: boolean;
+  /** Nobody can delete it. */
+  pinned: boolean;
   simulation: SimulationSummary | null;
 }
 

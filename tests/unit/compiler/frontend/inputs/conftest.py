@@ -9,6 +9,7 @@ from onnx_models import save
 
 from compiler.frontend.bundle import Bundle, load_bundle
 from compiler.frontend.inputs.source import FileSource, format_of, whole_network
+from compiler.frontend.scan.scan import scan
 
 ImportFile = Callable[[Path], Bundle]
 ImportOnnx = Callable[[ModelProto], Bundle]
@@ -24,6 +25,8 @@ def import_file(tmp_path: Path) -> ImportFile:
         assert form is not None
         directory = tmp_path / f"bundle-{path.name}"
         directory.mkdir()
+        with path.open("rb") as file:
+            scan(file.fileno(), form, "net")
         convert(FileSource("net", path, form), whole_network("net"), directory, lambda _: None)
         return load_bundle(directory)
 

@@ -14,6 +14,8 @@ from compiler.frontend.bundle import Bundle, import_model
 from compiler.frontend.inputs.source import resolve_source, whole_network
 from compiler.frontend.interpret import interpret, outputs_of
 
+pytestmark = pytest.mark.slow
+
 ImportFile = Callable[[Path], Bundle]
 
 
@@ -47,13 +49,12 @@ def test_refused_without_opening(tmp_path: Path) -> None:
     assert not (tmp_path / "cache").exists()
 
 
-@pytest.mark.slow
 def test_the_process_holds_what_it_was_allowed_to_load(tmp_path: Path) -> None:
-    """The real process: torch does run the pickle, and nothing comes of it."""
+    """The real process: what a pickle would load is seen before torch loads it."""
     harm = tmp_path / "harm"
     path = poisoned(tmp_path / "net.pt2", f"touch {harm}")
     source = resolve_source(path, allow_pt2=True)
-    with pytest.raises(InvalidInputError, match=r"os\.system is refused"):
+    with pytest.raises(UnsupportedError, match=r"would load 'posix system'"):
         import_model(source, whole_network("net"), tmp_path / "cache")  # pyright: ignore[reportArgumentType]
     assert not harm.exists()
     good = resolve_source(save_pt2(Mlp(), torch.zeros(5, 13), tmp_path / "good.pt2"), allow_pt2=True)
@@ -69,7 +70,7 @@ def test_what_is_no_archive(tmp_path: Path, import_file: ImportFile) -> None:
 def test_an_archive_of_something_else(tmp_path: Path, import_file: ImportFile) -> None:
     with zipfile.ZipFile(tmp_path / "net.pt2", "w") as archive:
         archive.writestr("readme", "no network")
-    with pytest.raises(InvalidInputError, match="cannot be loaded"):
+    with pytest.raises(InvalidInputError, match="is no archive of torch"):
         import_file(tmp_path / "net.pt2")
 
 

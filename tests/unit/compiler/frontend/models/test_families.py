@@ -7,6 +7,8 @@ import pytest
 
 from compiler.frontend.models.config import ModelConfig, config_from_fields
 
+pytestmark = pytest.mark.slow
+
 SIZES: dict[str, Any] = {
     "vocab_size": 40,
     "hidden_size": 48,
@@ -104,7 +106,6 @@ def run(config: ModelConfig, ours: Any, tokens: Any, start: int, pasts: list[Any
     return states, caches, ours.logits(hidden)
 
 
-@pytest.mark.slow
 def test_prefill_and_decode_equal_transformers(networks: Any) -> None:
     import torch
 

@@ -6,6 +6,8 @@ import pytest
 
 from compiler.frontend.models.config import ModelSource, config_from_fields
 
+pytestmark = pytest.mark.slow
+
 SIZES = {
     "model_type": "gemma3_text",
     "hidden_size": 32,
@@ -47,7 +49,6 @@ TIED = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("family", TIED)
 def test_seeded_tokens_vary_and_depend_on_the_blocks(family: str) -> None:
     """Else that the tokens are equal says little: a tied head likes to give the last token back."""

@@ -8,6 +8,8 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from looped_pipelines import reply, walks
+from random_programs import again, program_network
 from random_timing import random_network, repeated
 
 from compiler.errors import ToolError, VerificationError
@@ -15,20 +17,21 @@ from compiler.graph.task_graph import Access, Gate
 from compiler.simulator.timing import core
 from compiler.simulator.timing.core import MAX_ACCESSES, Plan, Run, run
 from compiler.simulator.timing.network import Fifo, Network, Outcome, Process
+from compiler.simulator.timing.program import Nest, Repeat
 from compiler.sizing.trial import one_at_a_time
 
 
 def chain(depth: int | None = 2, tokens: int = 100) -> Network:
-    first = Process("a", (tokens,), 1, 3, (), (Access("s"),))
-    second = Process("b", (tokens,), 3, 5, (Access("s"),), ())
+    first = Process.of_nest("a", (tokens,), 1, 3, (), (Access("s"),))
+    second = Process.of_nest("b", (tokens,), 3, 5, (Access("s"),), ())
     return Network((first, second), (Fifo("s", "a", "b", depth),))
 
 
 def around_a_sum(row: int | None = 8, total: int | None = 2) -> Network:
     """`b` reads the total of eight tokens before the first of them."""
     last, first = (Gate(0, 7, 8),), (Gate(0, 0, 1),)
-    a = Process("a", (8,), 1, 3, (), (Access("row"), Access("total", last)))
-    b = Process("b", (8,), 1, 3, (Access("row"), Access("total", first)), ())
+    a = Process.of_nest("a", (8,), 1, 3, (), (Access("row"), Access("total", last)))
+    b = Process.of_nest("b", (8,), 1, 3, (Access("row"), Access("total", first)), ())
     return Network((a, b), (Fifo("row", "a", "b", row), Fifo("total", "a", "b", total)))
 
 
@@ -53,8 +56,8 @@ def test_a_fresh_library_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 def wide(streams: int) -> Network:
     names = [f"s{n}" for n in range(streams)]
-    writer = Process("w", (3,), 1, 2, (), tuple(map(Access, names)))
-    reader = Process("r", (3,), 1, 2, tuple(map(Access, names)), ())
+    writer = Process.of_nest("w", (3,), 1, 2, (), tuple(map(Access, names)))
+    reader = Process.of_nest("r", (3,), 1, 2, tuple(map(Access, names)), ())
     return Network((writer, reader), tuple(Fifo(name, "w", "r", 2) for name in names))
 
 
@@ -108,6 +111,75 @@ def test_runs_let_go_of_the_interpreter():
             ticks += 1
     assert running.result().stopped
     assert ticks > 10
+
+
+def test_gates_that_leave_nothing_alike_are_an_error_not_all_memory():
+    """Forty loops of two iterations, each of which has an access of its own: no two iterations make the same ones."""
+    names = [f"s{n}" for n in range(40)]
+    accesses = tuple(Access(name, (Gate(n, 0, 1),)) for n, name in enumerate(names))
+    nest = (2,) * 40
+    network = Network(
+        (Process.of_nest("w", nest, 1, 2, (), accesses), Process.of_nest("r", nest, 1, 2, accesses, ())),
+        tuple(Fifo(name, "w", "r", 2) for name in names),
+    )
+    with pytest.raises(ToolError, match="more different iterations than the simulator takes"):
+        Plan(network)
+
+
+def test_an_engine_has_more_streams_over_its_nests_than_one_nest_takes():
+    names = [f"s{n}" for n in range(3 * MAX_ACCESSES)]
+    accesses = [tuple(map(Access, names[n::3])) for n in range(3)]
+    writer = Process("w", tuple(Nest((5,), (), some) for some in accesses), 1, 2)
+    reader = Process("r", tuple(Nest((5,), some, ()) for some in accesses), 1, 2)
+    outcome = run(Network((writer, reader), tuple(Fifo(name, "w", "r", 2) for name in names)))
+    assert [f.popped for f in outcome.fifos] == [5] * len(names)
+
+
+def test_a_fifo_is_not_made_shallower_than_what_it_begins_with():
+    network = Network((Process.of_nest("a", (4,), 1, 2, (Access("s"),), (Access("s"),)),), (Fifo("s", "a", "a", 4, 3),))
+    assert Plan(network).run({"s": 3}).fifos[0].peak == 3
+    with pytest.raises(VerificationError, match="FIFO s holds 2 tokens; it can not begin with 3"):
+        Plan(network).run({"s": 2})
+
+
+# ---- repetitions of programs ----
+
+
+def same(network: Network) -> Outcome:
+    plan = Plan(network)
+    outcome = plan.run()
+    assert outcome == plan.run(fast_forward=False)
+    assert not outcome.deadlocked
+    return outcome
+
+
+def test_a_reply_of_tokens_that_are_alike_takes_as_long_as_a_layer():
+    layer, token, all_of = same(reply(1, layers=2)), same(reply(1)), same(reply(128))
+    assert token.windows < 4 * layer.windows
+    assert all_of.windows < 10 * layer.windows
+    assert all_of.cycles > 120 * token.cycles
+    assert all_of.cycles - all_of.skipped < 8 * layer.cycles
+
+
+def test_layers_are_skipped_in_each_token_where_every_one_is_longer_than_the_last():
+    walked = tuple(walks(100 + n) for n in range(64))
+    outcome = same(reply(walked))
+    assert outcome.skipped > 0.75 * outcome.cycles
+    assert outcome.windows < 64 * 24
+
+
+def test_short_layers_are_skipped_too():
+    walked = tuple(walks(n) for n in range(128))
+    outcome = same(reply(walked, row=20))
+    assert outcome.skipped > 0.5 * outcome.cycles
+
+
+def test_progress_of_a_reply_is_found_at_once():
+    plan = Plan(one_at_a_time(reply(1 << 20)))
+    outcome = plan.far({})
+    assert not outcome.deadlocked
+    assert outcome.work < 10**6
+    assert plan.far({"kept": 299}).deadlocked
 
 
 # ---- runs that go on ----
@@ -203,11 +275,40 @@ def test_without_time_a_network_gets_as_far(times: int):
     assert ends == {False, True}
 
 
+@pytest.mark.parametrize("times", [1, 100])
+def test_without_time_a_program_gets_as_far(times: int):
+    ends: set[bool] = set()
+    for seed in range(300):
+        plan = Plan(one_at_a_time(again(program_network(seed), times)))
+        if any(p.style == "stp" for p in plan.network.processes):
+            continue
+        for extra in (0, 2, 40):
+            depths = {fifo.name: fifo.initial + 1 + extra for fifo in plan.network.fifos}
+            outcome = plan.far(depths)
+            assert counts(outcome) == counts(plan.run(depths)), f"seed {seed}, depth {extra}"
+            ends.add(outcome.deadlocked)
+    assert ends == {False, True}
+
+
+def test_progress_remembers_how_full_a_fifo_was_in_what_it_left_out():
+    """`deep` takes a row and gives all but a token of it back, again and again, until a row finds no room."""
+    writer = Nest((901,), (Access("done", (Gate(0, 0, 1),)),), (Access("deep"), Access("go", (Gate(0, 900, 901),))))
+    reader = Nest((900,), (Access("deep"), Access("go", (Gate(0, 0, 1),))), (Access("done", (Gate(0, 899, 900),)),))
+    processes = (Process("w", (Repeat(2000, (writer,)),), 1, 2), Process("r", (Repeat(2000, (reader,)),), 1, 2))
+    fifos = (Fifo("deep", "w", "r", 1500), Fifo("go", "w", "r", 2), Fifo("done", "r", "w", 2, initial=1))
+    plan = Plan(one_at_a_time(Network(processes, fifos)))
+    for depth in (1500, 1501, 3000):
+        outcome = plan.far({"deep": depth})
+        assert counts(outcome) == counts(plan.run({"deep": depth}))
+        assert outcome.deadlocked == (depth < 3000)
+        assert outcome.work < 10_000
+
+
 def test_progress_that_repeats_is_found_at_once():
     """A thousand million tokens, which fill and empty a FIFO by the way."""
     nest = (1000, 1000, 1000)
-    ahead = Process("ahead", nest, 1, 2, (), (Access("deep"), Access("shallow")))
-    behind = Process("behind", nest, 1, 2, (Access("deep"), Access("shallow")), ())
+    ahead = Process.of_nest("ahead", nest, 1, 2, (), (Access("deep"), Access("shallow")))
+    behind = Process.of_nest("behind", nest, 1, 2, (Access("deep"), Access("shallow")), ())
     network = Network((ahead, behind), (Fifo("deep", "ahead", "behind", 5000), Fifo("shallow", "ahead", "behind", 2)))
     outcome = Plan(network).far({})
     assert not outcome.deadlocked
@@ -251,8 +352,8 @@ def test_no_part_of_time_has_more_waiting_than_cycles():
 
 def test_waiting_is_where_it_was():
     """`b` waits for the first token of a writer that is slow to start, then no more."""
-    slow = Process("a", (4000,), 1, 1000, (), (Access("s"),))
-    network = Network((slow, Process("b", (4000,), 1, 2, (Access("s"),), ())), (Fifo("s", "a", "b", 2),))
+    slow = Process.of_nest("a", (4000,), 1, 1000, (), (Access("s"),))
+    network = Network((slow, Process.of_nest("b", (4000,), 1, 2, (Access("s"),), ())), (Fifo("s", "a", "b", 2),))
     outcome = run(network, buckets=10)
     timeline = outcome.timeline
     assert timeline is not None
@@ -269,16 +370,18 @@ def test_no_timeline_is_made_where_none_is_asked_for():
 
 def test_nothing_more_enters_at_the_end_of_a_nest_without_streams() -> None:
     """What goes on in its last iterations looks like what went on before, but for the end."""
-    outcome = run(Network((Process("p", (200, 140), 1, 98, (), ()),), ()))
+    outcome = run(Network((Process.of_nest("p", (200, 140), 1, 98, (), ()),), ()))
     assert (outcome.processes[0].iterations, outcome.cycles) == (28_000, 28_097)
 
 
 def test_a_deadlock_behind_a_repetition_is_timed_by_its_last_event() -> None:
     """`source` fills its FIFO slowly, while the two behind it have long been waiting for one another."""
-    source = Process("source", (100, 625), 17, 4, (), (Access("s", (Gate(1, 0, 1),)),), per=6, restarts=2)
-    first = Process("first", (100, 419), 1, 2, (Access("s", (Gate(1, 418, 419),)),), (Access("late"), Access("soon")))
+    source = Process.of_nest("source", (100, 625), 17, 4, (), (Access("s", (Gate(1, 0, 1),)),), per=6, restarts=2)
+    first = Process.of_nest(
+        "first", (100, 419), 1, 2, (Access("s", (Gate(1, 418, 419),)),), (Access("late"), Access("soon"))
+    )
     reads = (Access("late", (Gate(1, 80, 499),)), Access("soon", (Gate(1, 0, 419),)))
-    second = Process("second", (100, 536), 1, 2, reads, ())
+    second = Process.of_nest("second", (100, 536), 1, 2, reads, ())
     fifos = (
         Fifo("s", "source", "first", 40),
         Fifo("late", "first", "second", 40),

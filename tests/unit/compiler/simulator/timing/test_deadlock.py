@@ -1,10 +1,14 @@
 """Why a design hangs: who waits for whom, and the least depth that breaks it."""
 
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 
 import pytest
 from cycle_reference import run_reference
-from random_timing import random_network
+from looped_pipelines import LOOPS, begun
+from random_programs import program_network
+from random_timing import random_network, with_nests
 from timed_designs import residual
 
 from compiler.graph.task_graph import Access, Gate
@@ -12,6 +16,7 @@ from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.core import Plan
 from compiler.simulator.timing.deadlock import Deadlock, explain
 from compiler.simulator.timing.network import Fifo, Network, Process
+from compiler.simulator.timing.program import Nest
 from compiler.simulator.timing.simulate import simulate_design
 from compiler.simulator.timing.translate import networks_of_design
 from compiler.simulator.timing.waits import Wait, waits_of
@@ -50,8 +55,8 @@ def reorders(first: int, second: int) -> Network:
     """One task writes 8 tokens to `a`, then 8 to `b`, the other reads 8 of `c` first: a - relay - c, b direct."""
     a, b = Access("a", (Gate(0, 0, 1),)), Access("b", (Gate(0, 1, 2),))
     last, start = Access("b", (Gate(0, 0, 1),)), Access("a", (Gate(0, 1, 2),))
-    source = Process("source", (2, 8), 1, 2, (), (a, b))
-    sink = Process("sink", (2, 8), 1, 2, (last, start), ())
+    source = Process.of_nest("source", (2, 8), 1, 2, (), (a, b))
+    sink = Process.of_nest("sink", (2, 8), 1, 2, (last, start), ())
     return Network((source, sink), (Fifo("a", "source", "sink", first), Fifo("b", "source", "sink", second)))
 
 
@@ -70,8 +75,11 @@ def both(depth: int) -> Network:
         def access(accesses: tuple[Access, ...]) -> tuple[Access, ...]:
             return tuple(Access(name + x.stream, x.gates) for x in accesses)
 
+        def nest(nest: Nest) -> Nest:
+            return replace(nest, reads=access(nest.reads), writes=access(nest.writes))
+
         return Network(
-            tuple(Process(name + p.name, p.trips, 1, 2, access(p.reads), access(p.writes)) for p in one.processes),
+            tuple(replace(with_nests(p, nest), name=name + p.name) for p in one.processes),
             tuple(Fifo(name + f.name, name + f.source, name + f.target, f.depth) for f in one.fifos),
         )
 
@@ -87,8 +95,8 @@ def test_several_fifos_are_named_where_one_is_not_enough() -> None:
 
 
 def test_a_reader_that_wants_more_than_is_written_is_a_defect() -> None:
-    source = Process("source", (4,), 1, 2, (), (Access("s"),))
-    sink = Process("sink", (5,), 1, 2, (Access("s"),), ())
+    source = Process.of_nest("source", (4,), 1, 2, (), (Access("s"),))
+    sink = Process.of_nest("sink", (5,), 1, 2, (Access("s"),), ())
     found = explained(Network((source, sink), (Fifo("s", "source", "sink", 2),)))
     assert found is not None
     assert (found.cycle, found.fifo, found.depth_needed) == ((), None, None)
@@ -96,23 +104,55 @@ def test_a_reader_that_wants_more_than_is_written_is_a_defect() -> None:
     assert "No depth of any FIFO helps" in found.text
 
 
-def check_random(seeds: range) -> int:
+@pytest.mark.parametrize("name", LOOPS)
+def test_the_fifo_that_makes_a_circle_is_named(name: str) -> None:
+    make, kept = LOOPS[name]
+    found = explained(make(kept - 1))
+    assert found is not None
+    assert any(wait.fifo == "kept" and wait.because == "full" for wait in found.cycle)
+    assert (found.fifo, found.depth, found.depth_needed) == ("kept", kept - 1, kept)
+
+
+def test_a_circle_without_a_token_to_begin_with() -> None:
+    found = explained(begun(3, initial=0))
+    assert found is not None
+    assert found.cycle == (Wait("first", "back", "empty", "third"), Wait("third", "kept", "empty", "first"))
+    assert (found.fifo, found.depth_needed) == (None, None)
+    assert "one of these tasks must write before it reads, or a FIFO begin with tokens" in found.text
+
+
+def test_a_fifo_from_a_process_to_itself() -> None:
+    """It hands on a sum: each iteration reads what the one before wrote, and a token is there before the first."""
+    handed = (Access("sum"),)
+
+    def network(initial: int) -> Network:
+        return Network((Process.of_nest("a", (5,), 1, 4, handed, handed),), (Fifo("sum", "a", "a", 2, initial),))
+
+    assert Plan(network(1)).run().cycles == 4 * 4 + 4  # each enters the cycle after the one before left
+    found = explained(network(0))
+    assert found is not None
+    assert found.cycle == (Wait("a", "sum", "empty", "a"),)
+
+
+def check_random(networks: Iterable[Network]) -> int:
     """How many of the networks hang; what is told of them must be true."""
     hanging = 0
-    for seed in seeds:
-        network = random_network(seed)
+    for seed, network in enumerate(networks):
         plan = Plan(network)
         outcome = plan.run(fast_forward=False)
         if not outcome.deadlocked:
             continue
         hanging += 1
-        unfinished = {p.name for p, r in zip(network.processes, outcome.processes, strict=True) if r.end == 0}
+        runs = zip(network.processes, outcome.processes, strict=True)
+        unfinished = {process.name for process, run in runs if process.iterations and run.end == 0}
         waits = waits_of(network, outcome)
         assert unfinished <= set(waits), seed
         found = explained(network)
         assert found is not None
-        assert found.cycle, seed
-        assert all(a.other == b.task for a, b in zip(found.cycle, (*found.cycle[1:], found.cycle[0]), strict=True))
+        if not found.needed:  # no depth helps
+            assert plan.run({f.name: None for f in network.fifos}, fast_forward=False).deadlocked, seed
+            continue
+        assert all(a.other == b.task for a, b in zip(found.cycle, found.cycle[1:] + found.cycle[:1], strict=True))
         assert not plan.run(found.needed, fast_forward=False).deadlocked, seed
         for fifo, depth in found.needed.items():
             assert plan.run({**found.needed, fifo: depth - 1}, fast_forward=False).deadlocked, (seed, fifo)
@@ -120,12 +160,17 @@ def check_random(seeds: range) -> int:
 
 
 def test_what_is_told_of_random_networks_is_true() -> None:
-    assert check_random(range(150)) > 20
+    assert check_random(map(random_network, range(150))) > 20
+
+
+def test_what_is_told_of_random_programs_is_true() -> None:
+    assert check_random(map(program_network, range(300))) > 80
 
 
 @pytest.mark.slow
 def test_what_is_told_of_many_random_networks_is_true() -> None:
-    assert check_random(range(150, 1500)) > 250
+    assert check_random(map(random_network, range(150, 1500))) > 250
+    assert check_random(map(program_network, range(300, 2000))) > 500
 
 
 def test_the_reference_hangs_where_the_core_does() -> None:

@@ -14,6 +14,7 @@ from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.core import run
 from compiler.simulator.timing.design import TimedDesign, TimedTask, Transfer
 from compiler.simulator.timing.network import Network, Process
+from compiler.simulator.timing.program import Nest
 from compiler.simulator.timing.translate import memory_name, networks_of, networks_of_design
 
 U55C = load_platform("u55c")
@@ -22,6 +23,12 @@ FAST = replace(U55C, hbm=replace(U55C.hbm, channel_gb_s=16.0))  # a word a cycle
 
 def processes(network: Network) -> dict[str, Process]:
     return {p.name: p for p in network.processes}
+
+
+def nest(process: Process) -> Nest:
+    (found,) = process.program
+    assert isinstance(found, Nest)
+    return found
 
 
 def one(found: TimedDesign) -> Network:
@@ -48,7 +55,7 @@ def test_every_design_runs_to_its_end_and_moves_all_tokens(name: str) -> None:
 def test_a_task_keeps_its_nest_and_a_stream_its_name() -> None:
     found = one(design((task("a", (3, 4), (), ("s",), ii=2, depth=9), task("b", (12,), ("s",), depth=1)), {"s": 7}))
     first, second = found.processes
-    assert (first.trips, first.ii, first.latency, first.writes) == ((3, 4), 2, 9, (Access("s"),))
+    assert (nest(first).trips, first.ii, first.latency, nest(first).writes) == ((3, 4), 2, 9, (Access("s"),))
     assert second.latency == 2  # a flushable pipeline reads in one cycle and writes in another
     assert [(f.name, f.source, f.target, f.depth) for f in found.fifos] == [("s", "a", "b", 7)]
 
@@ -66,15 +73,15 @@ def test_the_first_token_of_a_load_comes_after_its_depth() -> None:
 def test_a_word_is_read_every_so_many_tokens() -> None:
     found = processes(one(loaded(64, 16)))
     assert found["l@hbm"].iterations == 4
-    assert found["l"].trips == (4, 16)
-    assert found["l"].reads == (Access("l@hbm", (Gate(1, 0, 1),)),)
-    assert found["l"].writes == (Access("s"),)
+    assert nest(found["l"]).trips == (4, 16)
+    assert nest(found["l"]).reads == (Access("l@hbm", (Gate(1, 0, 1),)),)
+    assert nest(found["l"]).writes == (Access("s"),)
 
 
 def test_a_store_hands_over_a_word_with_its_last_token() -> None:
     found = processes(one(design((task("t", (64,), (), ("s",)), store("o", 64, "s", Transfer(1, 16, 1, None))))))
-    assert found["o"].writes == (Access("o@hbm", (Gate(1, 15, 16),)),)
-    assert found["o@hbm"].reads == (Access("o@hbm"),)
+    assert nest(found["o"]).writes == (Access("o@hbm", (Gate(1, 15, 16),)),)
+    assert nest(found["o@hbm"]).reads == (Access("o@hbm"),)
     assert found["o@hbm"].iterations == 4
 
 
@@ -100,7 +107,7 @@ def test_the_adapter_asks_ahead_for_what_it_has_room_for() -> None:
 def test_short_bursts_prefetch_less() -> None:
     (network,) = networks_of_design(loaded(64, 1, run_length=4), FAST)
     memory = next(p for p in network.processes if p.name == "l@hbm")
-    assert (memory.trips, memory.restarts, memory.drains) == ((16, 4), 1, False)
+    assert (nest(memory).trips, nest(memory).restarts, memory.drains) == ((16, 4), 1, False)
     assert memory.gap > 0
     assert next(f.depth for f in network.fifos if f.name == "l@hbm") == max(2, 16 * 4 - memory.slots)
 

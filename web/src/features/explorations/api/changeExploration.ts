@@ -2,11 +2,13 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { explorationKey } from "@/features/explorations/api/getExploration";
 import { send } from "@/lib/api/http";
 
-/** What people write on an exploration. */
+/** What people write on an exploration, and whether it is to be listed and kept. */
 export interface Label {
-  name: string;
-  tags: string[];
-  notes: string;
+  name?: string;
+  tags?: string[];
+  notes?: string;
+  archived?: boolean;
+  pinned?: boolean;
 }
 
 export function useChangeExploration(id: string) {

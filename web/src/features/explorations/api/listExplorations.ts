@@ -6,12 +6,13 @@ import { isActive } from "@/lib/states";
 const PAGE_SIZE = 50;
 
 /** Newest first; renewed every two seconds while one of them is at work. */
-export function useExplorations() {
+export function useExplorations(archived: boolean) {
   return useInfiniteQuery({
-    queryKey: ["explorations"],
+    queryKey: ["explorations", archived],
     queryFn: ({ pageParam, signal }) => {
       const cursor = pageParam ? `&cursor=${encodeURIComponent(pageParam)}` : "";
-      return get<Page<Exploration>>(`/v1/explorations?limit=${PAGE_SIZE}${cursor}`, signal);
+      const all = archived ? "&archived=true" : "";
+      return get<Page<Exploration>>(`/v1/explorations?limit=${PAGE_SIZE}${all}${cursor}`, signal);
     },
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,

@@ -1,0 +1,134 @@
+"""Counting and finding in programs, against walking them; what a run of no iterations costs."""
+
+import pytest
+from cycle_reference import run_reference
+from random_programs import program_network
+
+from compiler.errors import VerificationError
+from compiler.graph.task_graph import Access, Gate, PipelineStyle
+from compiler.simulator.timing.core import run
+from compiler.simulator.timing.network import Fifo, Network, Process
+from compiler.simulator.timing.program import Nest, Program, Repeat, Side, iteration_of, iterations, run_at, streams
+
+
+def walked(program: Program) -> list[tuple[int, Nest, list[int]]]:
+    """Run number, nest and loop indices of each iteration."""
+    found: list[tuple[int, Nest, list[int]]] = []
+    runs = 0
+    for part in program:
+        for _ in range(part.times if isinstance(part, Repeat) else 1):
+            inside = walked(part.body) if isinstance(part, Repeat) else _nest(part)
+            found += [(runs + number, nest, index) for number, nest, index in inside]
+            runs += 1 + max((number for number, *_ in inside), default=0)
+    return found
+
+
+def _nest(nest: Nest) -> list[tuple[int, Nest, list[int]]]:
+    found: list[tuple[int, Nest, list[int]]] = []
+    for iteration in range(nest.iterations):
+        rest, index = iteration, list[int]()
+        for trip in reversed(nest.trips):
+            rest, at = divmod(rest, trip)
+            index.insert(0, at)
+        found.append((iteration // nest.run, nest, index))
+    return found
+
+
+def moves(program: Program, side: Side, stream: str) -> list[int]:
+    found: list[int] = []
+    for n, (_, nest, index) in enumerate(walked(program)):
+        access = nest.access(side, stream)
+        if access is not None and all(g.low <= index[g.loop] < g.high for g in access.gates):
+            found.append(n)
+    return found
+
+
+def test_random_programs_are_counted_as_they_are_walked() -> None:
+    for seed in range(150):
+        for process in program_network(seed).processes:
+            program, all_of = process.program, walked(process.program)
+            assert process.iterations == iterations(program) == len(all_of)
+            numbers = [number for number, *_ in all_of]
+            for n in range(0, len(all_of), 7):
+                begin, end = run_at(program, n)
+                assert numbers[begin:end] == [numbers[n]] * (end - begin)
+                assert numbers.count(numbers[n]) == end - begin, f"seed {seed}"
+            for side in ("reads", "writes"):
+                for stream in streams(program, side):
+                    expected = moves(program, side, stream)
+                    found = [iteration_of(program, side, stream, token) for token in range(len(expected) + 1)]
+                    assert found == [*expected, None], f"seed {seed}"
+
+
+def test_there_is_no_run_behind_the_end() -> None:
+    with pytest.raises(IndexError, match="of 6 iterations has no iteration 6"):
+        run_at((Repeat(2, (Nest((3,), (), ()),)),), 6)
+
+
+def alone(*program: Nest | Repeat, gap: int, style: PipelineStyle = "flp", drains: bool = True) -> Network:
+    return Network((Process("p", program, 1, 2, style, gap=gap, drains=drains),), ())
+
+
+def cycles(*program: Nest | Repeat, gap: int, style: PipelineStyle = "flp", drains: bool = True) -> int:
+    network = alone(*program, gap=gap, style=style, drains=drains)
+    outcome = run(network)
+    assert outcome == run(network, fast_forward=False) == run_reference(network)
+    assert not outcome.deadlocked
+    return outcome.cycles
+
+
+FOUR, NONE = Nest((4,), (), ()), Nest((0,), (), ())
+
+
+def test_two_runs_are_a_gap_apart_whatever_makes_them() -> None:
+    """Each takes five cycles: four enter, the last leaves a cycle later."""
+    assert cycles(FOUR, gap=3) == 5
+    assert cycles(FOUR, FOUR, gap=3) == cycles(Repeat(2, (FOUR,)), gap=3) == 5 + 3 + 5
+    assert cycles(Nest((2, 4), (), (), restarts=1), gap=3) == 13
+    assert cycles(FOUR, FOUR, gap=3, drains=False) == 4 + 3 + 5
+
+
+def test_a_run_of_no_iterations_costs_a_gap() -> None:
+    assert cycles(FOUR, NONE, FOUR, gap=3) == 5 + 2 * 3 + 5
+    assert cycles(FOUR, Nest((3, 0), (), (), restarts=1), FOUR, gap=3) == 5 + 4 * 3 + 5
+    assert cycles(FOUR, Nest((0, 3), (), (), restarts=1), FOUR, gap=3) == 5 + 3 + 5  # no run at all
+    assert cycles(FOUR, Repeat(2, (NONE, Repeat(3, (NONE,)))), FOUR, gap=3) == 5 + 9 * 3 + 5
+    assert cycles(FOUR, NONE, FOUR, gap=3, drains=False) == 4 + 2 * 3 + 5
+    assert cycles(FOUR, NONE, FOUR, gap=3, style="stp") == 5 + 2 * 3 + 5
+
+
+def test_before_the_first_iteration_it_costs_a_gap_and_behind_the_last_nothing() -> None:
+    assert cycles(NONE, NONE, FOUR, gap=3) == 2 * 3 + 5
+    assert cycles(NONE, NONE, FOUR, gap=3, style="stp") == 2 * 3 + 5
+    assert cycles(FOUR, NONE, NONE, gap=3) == 5
+    assert cycles(Repeat(3, (NONE, FOUR)), gap=3) == 3 + 5 + 6 + 5 + 6 + 5
+    assert cycles(Repeat(3, (FOUR, NONE)), gap=3) == 5 + 6 + 5 + 6 + 5
+
+
+def test_a_program_without_iterations_is_over_before_the_first_cycle() -> None:
+    programs: tuple[Program, ...] = ((), (NONE,), (Repeat(0, (FOUR,)),), (Repeat(5, (NONE,)),))
+    for program in programs:
+        outcome = run(alone(*program, gap=3))
+        assert outcome == run_reference(alone(*program, gap=3))
+        assert (outcome.cycles, outcome.processes[0].start, outcome.processes[0].end) == (0, -1, 0)
+    assert run(alone(Repeat(1 << 40, (NONE,)), gap=3)).cycles == 0
+
+
+def test_no_other_counts_make_a_process() -> None:
+    for program in ((Nest((-1,), (), ()),), (Nest((3,), (), (), restarts=2),), (Repeat(-1, (FOUR,)),)):
+        with pytest.raises(VerificationError, match="p has no timing"):
+            Process("p", program, 1, 2)
+
+
+def test_a_fifo_does_not_begin_with_more_than_it_holds() -> None:
+    with pytest.raises(VerificationError, match="FIFO s holds 2 tokens; it can not begin with 3"):
+        Fifo("s", "a", "b", 2, 3)
+
+
+def test_tokens_that_were_there_are_counted_as_held_alone() -> None:
+    """Three of eight are there before the first is written, so that reading is never late."""
+    source = Process.of_nest("a", (5,), 1, 2, (), (Access("s"),))
+    sink = Process.of_nest("b", (2, 4), 1, 2, (Access("s", (Gate(0, 0, 2),)),), ())
+    outcome = run(Network((source, sink), (Fifo("s", "a", "b", 4, 3),)))
+    assert (outcome.fifos[0].pushed, outcome.fifos[0].popped, outcome.fifos[0].peak) == (5, 8, 3)
+    assert outcome.processes[1].empty == 0

@@ -1,0 +1,1 @@
+"""What is stored expires by policy: `retaining` takes it away, `schedule` says when."""
