@@ -37,6 +37,11 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+def pytest_sessionfinish() -> None:
+    """Pytest looks for garbage five times at the end, which takes longer than xdist waits before it interrupts."""
+    gc.freeze()
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write what the code gives now into the golden files")
 

@@ -113,7 +113,9 @@ def _run_all(arguments: Sequence[str], checks: Mapping[str, Sequence[str]], per_
             console.print("the first run: modules are compiled for the tests")
             _run("modules", ["pytest", *arguments, "--collect-only", "-q"])
         # By file: what a module's tests share (a server, a browser) is started once. See tests/support/by_file.py.
-        tests = _run("pytest", ["pytest", *arguments, "-n", str(_workers(per_core)), "--dist", "loadfile"], echo=True)
+        # What failed comes last: whoever reads only the end of a long log sees it.
+        shared = ["-n", str(_workers(per_core)), "--dist", "loadfile", "--disable-warnings"]
+        tests = _run("pytest", ["pytest", *arguments, *shared], echo=True)
         yield from (future.result() for future in pending)
         yield tests
     finally:

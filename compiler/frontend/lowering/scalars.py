@@ -86,10 +86,13 @@ class BodyBuilder:
         return values[body.result]
 
     def finish(self, result: int) -> tuple[Body, tuple[int, ...]]:
-        """The body that makes `result`, and which arguments it still reads, in order."""
+        """The body that makes `result`, and which arguments it still reads, in order.
+
+        An operation comes after what it reads, first argument first: in whichever order operations were fused.
+        """
         live = self._live(result)
-        used = tuple(a for a in range(len(self.args)) if a in live)
-        kept = [-i - 1 for i in range(len(self.ops)) if -i - 1 in live]
+        used = tuple(sorted(value for value in live if value >= 0))
+        kept = [value for value in live if value < 0]
         number = {value: i for i, value in enumerate((*used, *kept))}
         ops = tuple(
             ScalarOp(op.name, tuple(number[a] for a in op.args), op.dtype, op.const, op.predicate)
@@ -102,16 +105,19 @@ class BodyBuilder:
     def depends_on(self, value: int, arg: int) -> bool:
         return arg in self._live(value)
 
-    def _live(self, result: int) -> set[int]:
-        live: set[int] = set()
+    def _live(self, result: int) -> dict[int, None]:
+        """What `result` depends on, and itself; each value after those it is made of."""
+        live: dict[int, None] = {}
+        entered: set[int] = set()
         pending = [result]
         while pending:
             value = pending.pop()
-            if value in live:
+            if value in entered:
+                live[value] = None
                 continue
-            live.add(value)
+            entered.add(value)
             op = self.op(value)
-            pending.extend(op.args if op else ())
+            pending += [value, *(a for a in reversed(op.args if op else ()) if a not in entered)]
         return live
 
     def _add(self, op: ScalarOp) -> int:

@@ -28,7 +28,8 @@ from compiler.frontend.scan.nesting import nests_too_deep
 # Quantifiers are possessive, and a string that is not closed ends with its line: nothing is looked at twice.
 _COMMENT = re.compile(rb'("(?:[^"\\\n]++|\\.)*+"?)|//[^\n]*+')
 _STRING = re.compile(rb'"(?:[^"\\\n]++|\\.)*+"?')
-_BLANK = re.compile(rb"[ \t\r\n]++")
+_BLANKS = re.compile(rb"  ++")
+_AS_SPACES = bytes.maketrans(b"\t\r\n", b"   ")
 _MAIN = re.compile(rb'@main\b|"main"|@"main"')
 _ALIAS = re.compile(rb"([#!][\w$-]++) ?=")
 _OPERATION = re.compile(rb'%|"\x01*+" ?\(|(?<![\w@.$-])(?:(?:builtin\.)?module ?(?:[@{]|attributes)|func\.func ?[@pn])')
@@ -48,12 +49,12 @@ def scan_mlir(descriptor: int, name: str) -> None:
     """
     content = os.pread(descriptor, MAX_MLIR_BYTES + 1, 0)
     _check_text(content, name)
-    plain = _COMMENT.sub(rb"\1", content)
+    plain = _COMMENT.sub(rb"\1", content) if b"//" in content else content
     if b"func.func" not in plain or not _MAIN.search(plain):
         raise InvalidInputError(f"{name} has no function @main (func.func @main), which is what would be compiled")
     if (functions := plain.count(b"func.func")) > MAX_FUNCTIONS:
         raise InvalidInputError(f"{name} has {functions} functions; it must hold one, @main")
-    bare = _BLANK.sub(b" ", _STRING.sub(_blotted, plain))
+    bare = _BLANKS.sub(b" ", _STRING.sub(_blotted, plain).translate(_AS_SPACES))
     for arrow in (b"->", b">=", b"<="):
         bare = bare.replace(arrow, _ARROW)
     if nests_too_deep(bare):
@@ -90,12 +91,12 @@ def _sizes(bare: bytes) -> str | None:
             return f"has a tensor of {rank} dimensions; at most {MAX_TEXT_RANK} are accepted"
         if (elements := prod(int(extent[:MAX_DIGITS]) for extent in shape.split(b"x")[:-1])) > MAX_ELEMENTS:
             return f"has a tensor of {elements} elements; at most {MAX_ELEMENTS} are accepted"
-    if _NUMBER.search(bare):
-        return f"has a number of more than {MAX_DIGITS} digits; round it"
     if any(len(found.group(1)) > MAX_MAP for found in _MAP.finditer(bare)):
         return f"has an affine map of more than {MAX_MAP} bytes; simplify it"
     if _more_than(MAX_OPERATIONS, _RESULT.finditer(bare)):
         return f"has more than {MAX_OPERATIONS} operations; split it"
+    if _NUMBER.search(bare):
+        return f"has a number of more than {MAX_DIGITS} digits; round it"
     return None
 
 

@@ -11,7 +11,7 @@ from compiler.analysis.schedule import Arrival, Knee, schedule
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.linalg_graph import LinalgGraph
-from compiler.graph.task_graph import Access, Dma, Gate, LoadTask, Stream, Task, TaskGraph, TimingSpec
+from compiler.graph.task_graph import Access, Dma, Gate, LoadTask, Stream, Task, TaskGraph, TimingSpec, iteration_of
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
