@@ -25,10 +25,10 @@ there already, or came from an index of CPU builds, it is not needed.
 ```python
 import millrace
 
-exp = millrace.explore("net.onnx", precision="f32", budget=300)   # a module: explore(net, (x,), precision="f32")
+exp = millrace.explore("net.onnx", precision="f32", budget=300)  # a module: explore(net, (x,), precision="f32")
 exp.wait()
-exp.df()                                       # every design with all metrics and knobs
-design = exp.best("latency_us", lut__lt=0.4)   # the fastest below 40 % of the board's LUTs; lut_used counts them
+exp.df()  # every design with all metrics and knobs
+design = exp.best("latency_us", lut__lt=0.4)  # the fastest below 40 % of the board's LUTs; lut_used counts them
 design.simulate()
 design.graph()
 ```
