@@ -65,7 +65,7 @@ def test_before_the_first_run_one_process_compiles_the_modules(
     assert run(app, ["test", "--quick"]).exit_code == 0
     asked = [line for line in calls.read_text().splitlines() if line.startswith("pytest")]
     assert len(asked) == times
-    assert asked[-1].endswith("--dist loadfile")
+    assert asked[-1].endswith("--dist loadfile --disable-warnings")
     assert asked[:-1] == [f"pytest {QUICK} --collect-only -q"] * (times - 1)
 
 
