@@ -23,6 +23,7 @@ from compiler.metrics import TOOL, VERSION
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform
 from compiler.platforms.stored import FILE, store_platform, stored_platform
+from compiler.simulator.timing.simulation import StallingRun
 from compiler.toolchain.hls.csynth import CsynthReport
 from compiler.toolchain.reports import parse_report
 from compiler.toolchain.timing_spec import replace_timing
@@ -93,6 +94,7 @@ def write_description(
     platform: Platform,
     board: BoardPlan,
     fifo_sizing: list[dict[str, Any]],
+    stalling: StallingRun,
     estimated: Estimate,
     design: Path,
 ) -> None:
@@ -115,6 +117,7 @@ def write_description(
         "fusion": board.fusion.to_json(),
         "placement": board.placement.summary_json(),
         "fifo_sizing": fifo_sizing,
+        "stalling": stalling.to_json(),
         "digests": digests(design),
     }
     (design / "design.json").write_text(json.dumps(description, indent=1))

@@ -26,6 +26,8 @@ from compiler.options import FifoEffort, Knobs
 from compiler.passes.design_passes import DESIGN_PASSES
 from compiler.passes.size_fifos import SizeFifos
 from compiler.platforms.platform import Platform
+from compiler.simulator.timing.design import timed_design
+from compiler.simulator.timing.simulate import simulate_stalling
 from compiler.sizing.certify import Sizing, as_given, size
 from compiler.targets.emit import NetworkData, emit_design
 from compiler.targets.tolerance import TOLERANCE
@@ -72,7 +74,8 @@ def compile_design(
         emit_design(board.tasks, design.graph, platform, data, folder, board.placement)
         say("write test data")
         write_testbench_data(bundle, folder)
-        write_description(bundle, knobs, platform, board, sizing.summary_json(), estimated, folder)
+        stalling = simulate_stalling(timed_design(board.tasks, platform), platform)
+        write_description(bundle, knobs, platform, board, sizing.summary_json(), stalling, estimated, folder)
     return estimated
 
 

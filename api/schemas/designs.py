@@ -19,6 +19,21 @@ class CsimSummary(Reply):
     """Largest error of an output, relative to the output's largest value; null before its end."""
 
 
+class StallingRun(Reply):
+    """Whether a design ends, too, when all its pipelines stall (style stp), which HLS may make of any other style."""
+
+    ends: bool | None
+    """Whether it does; null where that took too long to find out."""
+    cycles: int | None
+    """Simulated cycles up to its end or the deadlock; null where neither was found."""
+    fifo: str | None
+    """A full FIFO of the deadlock; null where there is none."""
+    deadlock: str | None
+    """Explanation of the deadlock; null where there is none."""
+    fidelity: str
+    """How it was found out: simulate."""
+
+
 class SimulationSummary(Reply):
     """A design's newest timing simulation."""
 
@@ -30,6 +45,8 @@ class SimulationSummary(Reply):
     """Error of the estimated latency as a share of the simulated one, negative where the estimate is too short."""
     deadlock: str | None
     """Explanation of the deadlock that it found; null where there is none."""
+    stalling: StallingRun | None
+    """One more run with stalling pipelines; null before its end, for a deadlock, and in builds of older releases."""
 
 
 class Flag(Reply):

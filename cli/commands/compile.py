@@ -17,6 +17,7 @@ from cli.output import console, emit_json, table
 from cli.service import announce_all
 from cli.sources import any_source_of
 from cli.stages import Stages
+from cli.stalling import stalling_text
 from compiler.errors import InvalidInputError
 from compiler.options import FifoEffort, Knobs, Workload
 from millrace.numbers import number
@@ -194,6 +195,8 @@ def _show(estimate: "Estimate", design: dict[str, Any], out: Path) -> None:
     console.print(design["fusion"]["summary"])
     for kernel in design["fifo_sizing"]:
         console.print(_sizing_words(kernel))
+    stalling = design["stalling"]
+    console.print(stalling_text(stalling["ends"], stalling["cycles"], stalling["fifo"]), markup=False)
     for flag in design["flags"]:
         console.print(f"[red]impossible:[/] {flag['text']}")
     for violation in estimate.violations:

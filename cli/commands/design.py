@@ -11,6 +11,7 @@ from cli.build_view import ladder_table
 from cli.fidelity_view import fidelity_table, provenance
 from cli.output import console, emit_json, errors, table
 from cli.service import connect, look, operate
+from cli.stalling import stalling_text
 from compiler.errors import ToolError
 from millrace.numbers import number
 from millrace.states import ENDED
@@ -178,6 +179,8 @@ def _print(design: "Design", exploration: str) -> None:
     if design.metrics:
         console.print(fidelity_table(design.metrics, design.differences))
         console.print(provenance(design.metrics))
+    if design.simulation is not None and (stalling := design.simulation.stalling) is not None:
+        console.print(stalling_text(stalling.ends, stalling.cycles, stalling.fifo), markup=False)
     for flag in design.flags:
         console.print(f"[red]this can not be:[/] {escape(flag.text)} [dim]({flag.fidelity})[/]")
     for violation in design.violations:

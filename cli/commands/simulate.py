@@ -10,6 +10,7 @@ from cli import options
 from cli.errors import DONE, NO
 from cli.output import console, emit_json, table
 from cli.stages import Stages
+from cli.stalling import stalling_text
 from cli.timeline import show_timeline
 from millrace.numbers import number
 
@@ -73,6 +74,8 @@ def show_simulation(found: "Simulation", every_task: bool = False) -> None:
         console.print(found.deadlock.text, markup=False)
     else:
         console.print(_latency(found))
+        if (stalling := found.stalling) is not None:
+            console.print(stalling_text(stalling.ends, stalling.cycles, stalling.fifo), markup=False)
         _show_limits(found)
     show_timeline(found, every_task)
 

@@ -1602,6 +1602,9 @@ class SimulationSummary:
     deadlock: str | None
     """Explanation of the deadlock that it found; null where there is none."""
 
+    stalling: StallingRun | None
+    """One more run with stalling pipelines; null before its end, for a deadlock, and in builds of older releases."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SlotComparison:
@@ -1636,6 +1639,26 @@ class SlotComparison:
 
     difference_count: int
     """Metrics that differ, in number."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StallingRun:
+    """Whether a design ends, too, when all its pipelines stall (style stp), which HLS may make of any other style."""
+
+    ends: bool | None
+    """Whether it does; null where that took too long to find out."""
+
+    cycles: int | None
+    """Simulated cycles up to its end or the deadlock; null where neither was found."""
+
+    fifo: str | None
+    """A full FIFO of the deadlock; null where there is none."""
+
+    deadlock: str | None
+    """Explanation of the deadlock; null where there is none."""
+
+    fidelity: str
+    """How it was found out: simulate."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,11 +18,10 @@ from compiler.graph.hashed_once import hashed_once
 from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest
+from compiler.graph.pipeline_style import PipelineStyle, style_flaw
 
 TaskKind = Literal["compute", "fork", "chunk", "concat", "converter", "load", "store"]
 MemoryKind = Literal["registers", "lutram", "bram", "uram"]
-# Pipelines as `#pragma HLS pipeline style=` names them: stalling, flushable, free-running flushable (AMD UG1399).
-PipelineStyle = Literal["stp", "flp", "frp"]
 
 
 class Gate(NamedTuple):
@@ -337,8 +336,13 @@ class TaskGraph:
         return sum(op.padded_iterations for op in contractions) / computed if computed else 0.0
 
     def verify(self) -> None:
-        """Raise VerificationError where a task and a stream disagree on the number of tokens or on who is connected."""
+        """Raise VerificationError where a task and a stream disagree on the number of tokens or on who is connected, or
+        a task has a pipeline of a style that it can not have.
+        """
         for task in self.tasks:
+            streams = len(task.reads) + len(task.writes)
+            if flaw := style_flaw(task.timing.style, streams, isinstance(task, DmaTask)):
+                raise VerificationError(f"the pipeline of {task.name} can not be {task.timing.style}: {flaw}")
             for access in (*task.reads, *task.writes):
                 stream = self.stream[access.stream]
                 end = stream.target if access in task.reads else stream.source

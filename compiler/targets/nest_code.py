@@ -18,7 +18,7 @@ def pipelined_nest(
     its iterations is `each` of those that `timing` counts.
 
     Flushable (`flp`) by default: a result leaves even while the next input is missing, so no pipeline hangs where C
-    simulation passes.
+    simulation passes. Which styles HLS does not keep is in `compiler.graph.pipeline_style`.
     """
     with ExitStack() as stack:
         for name, trip in zip(names, trips, strict=True):

@@ -14,6 +14,7 @@ FailureKind = Literal[
     "c_error",  # the C++ does not compile, or its test bench fails
     "cosim",  # the RTL's results differ, or the RTL simulation did not run
     "deadlock",
+    "pipeline",  # a pipeline has another style than its pragma names: no certificate is about it
     "timing",
     "placement",
     "routing",

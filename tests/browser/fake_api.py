@@ -30,7 +30,7 @@ import fake_farm
 import fake_sweeps
 from fake_builds import NO_NODE, Book, build_row
 from fake_fidelities import differences, ladder, metrics_of
-from fake_simulation import DEADLOCK, simulation_file, streams
+from fake_simulation import DEADLOCK, STALLING, simulation_file, streams
 from holds import Holds
 
 DIST = Path(__file__).resolve().parents[2] / "web" / "dist"
@@ -498,6 +498,7 @@ def simulation_of(design: Design) -> Json:
         "latency_us": latency,
         "estimate_error": latency and design.latency_us / latency - 1,
         "deadlock": DEADLOCK["text"] if design.simulation == "deadlock" else None,
+        "stalling": STALLING if design.is_simulated else None,
     }
 
 

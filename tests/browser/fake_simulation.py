@@ -16,6 +16,7 @@ _REASONS = (
     "no memory of its own up to 31 tokens",
     "",
 )
+STALLING = {"ends": False, "cycles": 1204, "fifo": "h0_row", "deadlock": "a waits", "fidelity": "simulate"}
 DEADLOCK: Json = {
     "text": "fork_h0 has no room in long_h0, whose reader join_h0 waits for short_h0, which only fork_h0 can fill",
     "cycle": [
@@ -79,6 +80,7 @@ def make_simulation(cycles: int, estimate: int, layers: int = 4, deadlock: bool 
         "clock_mhz": CLOCK_MHZ,
         "estimate_cycles": estimate,
         "deadlock": DEADLOCK if deadlock else None,
+        "stalling": None if deadlock else STALLING,
         "kernels": [{"cycles": c} for c in kernels],
         "tasks": tasks,
         "fifos": _fifos(layers, kernels, chance) + ([_LONG] if deadlock else []),

@@ -26,6 +26,7 @@ def test_a_simulated_design_says_where_its_time_goes(page: Page, service: Servic
     design = one_that(service, "done")
     check_timing(page, service.url, design.id, 20)
     expect(page.get_by_test_id("timing-headline")).to_contain_text(f"{design.simulated_us:.1f}")
+    expect(page.get_by_test_id("stalling")).to_contain_text("deadlocks after 1,204 cycles, FIFO h0_row is full")
     expect(page.get_by_test_id("limits")).to_contain_text("h3_qkv is busy 98 % of that; everything else waits for it")
     expect(page.get_by_test_id("hbm")).to_contain_text("/ 52.4")
 

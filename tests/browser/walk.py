@@ -99,7 +99,7 @@ def check_timing(page: Page, base_url: str, design_id: str, timeout_s: float) ->
     expect(headline.or_(start).first).to_be_visible()
     if start.is_visible():
         start.click()
-    expect(headline.get_by_text("simulate", exact=True)).to_be_visible(timeout=timeout_s * 1000)
+    expect(headline.get_by_text("simulate", exact=True).first).to_be_visible(timeout=timeout_s * 1000)
     expect(headline.get_by_text("estimate", exact=True)).to_be_visible()
     expect(headline).to_contain_text("The estimate is")
     expect(page.get_by_test_id("limits")).to_contain_text("busy")

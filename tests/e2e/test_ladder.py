@@ -173,6 +173,8 @@ def test_a_design_goes_all_the_way_up(farm: RunningFarm, first: Exploration) -> 
     assert any(path.endswith(".xclbin") for path in files)
     assert found["csynth"].verdict is not None
     assert found["csynth"].verdict["retimed"] is True, found["csynth"].verdict["notes"]
+    assert found["csynth"].verdict["stalling"]["fidelity"] == "simulate"
+    assert {row["named"] for row in found["csynth"].verdict["pipelines"]} == {"flp"}
 
 
 def test_the_same_exploration_again_runs_no_stage(farm: RunningFarm, first: Exploration) -> None:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from dse.evaluate import Evaluation
     from dse.explore import EvaluatedDesign, SearchOptions, SearchResult, Sink
 
+STALLING = {"ends": True, "cycles": 9, "fifo": None, "deadlock": None, "fidelity": "simulate"}
+
 
 @dataclass(frozen=True)
 class SmallBundle:
@@ -111,7 +113,8 @@ class ServiceStages(ToolStages):
             Metric("latency", latency, "us", Fidelity.SIMULATE),
             Metric("cycles", 1.0, "cycles", Fidelity.SIMULATE),
         )
-        return Simulated(int(latency * 250), latency, deadlock, metrics, {"cycles": int(latency * 250)})
+        document = {"cycles": int(latency * 250), "stalling": None if deadlock else STALLING}
+        return Simulated(int(latency * 250), latency, deadlock, metrics, document)
 
     def csim(self, design: Path, say: Progress, whole: bool) -> FakeVerdict:
         wrong = call("csim") is not None

@@ -7,6 +7,7 @@ simulation; the stage csim keeps all of it.
 
 import json
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -47,11 +48,17 @@ def simulate(farm: Farm, stages: Stages, job: JobContext) -> Outcome:
     )
 
 
-def _verdict(subject: Subject, found: Simulated) -> dict[str, float | bool | None]:
+def _verdict(subject: Subject, found: Simulated) -> dict[str, Any]:
     estimate, error = subject.design.latency_us, None
     if estimate is not None and found.latency_us:
         error = relative_error(estimate, found.latency_us)
-    return {"passed": True, "cycles": found.cycles, "latency_us": found.latency_us, "estimate_error": error}
+    return {
+        "passed": True,
+        "cycles": found.cycles,
+        "latency_us": found.latency_us,
+        "estimate_error": error,
+        "stalling": found.document.get("stalling"),
+    }
 
 
 def _stored(farm: Farm, out: Path) -> tuple[StoredFile, ...]:

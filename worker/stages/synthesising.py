@@ -54,7 +54,7 @@ def _retimed(
             "notes": [f"with the timing of csynth the design deadlocks: {found.deadlock}"],
         }
     renamed = tuple(replace(m, name=_REPORTED.get(m.name, m.name)) for m in metrics)
-    return (*_latency_of(found, metrics), *renamed), {"retimed": True}
+    return (*_latency_of(found, metrics), *renamed), {"retimed": True, "stalling": found.document.get("stalling")}
 
 
 def _latency_of(found: Simulated, reported: Sequence[Metric]) -> tuple[Metric, ...]:

@@ -16,6 +16,7 @@ _FAILURES: dict[FailureKind, Failure] = {
     "timeout": "timeout",
     "c_error": "infeasible",
     "deadlock": "infeasible",
+    "pipeline": "infeasible",
     "cosim": "infeasible",
     "placement": "infeasible",
     "routing": "infeasible",

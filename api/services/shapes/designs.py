@@ -32,7 +32,13 @@ def simulation_summary(build: Newest, row: models.Design) -> replies.SimulationS
         latency_us=row.simulated_us,
         estimate_error=estimate_error(row),
         deadlock=row.deadlock,
+        stalling=_stalling(build.verdict),
     )
+
+
+def _stalling(verdict: dict[str, Any] | None) -> replies.StallingRun | None:
+    found = (verdict or {}).get("stalling")
+    return None if found is None else replies.StallingRun(**found)
 
 
 def csim_summary(build: Newest) -> replies.CsimSummary:

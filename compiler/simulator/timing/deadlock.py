@@ -14,7 +14,8 @@ Run = Callable[[Depths], Outcome]  # the network with other depths of some FIFOs
 @dataclass(frozen=True, slots=True)
 class Deadlock:
     """`cycle`: each task waits for the next, the last for the first. `fifo` holds `depth` tokens and would have to hold
-    `depth_needed`, and so with all of `needed`; where no depth helps, `needed` is empty and `depth_needed` None.
+    `depth_needed`, and so with all of `needed`; where no depth helps, or none was tried, `needed` is empty and
+    `depth_needed` None.
     """
 
     text: str
@@ -31,17 +32,18 @@ class Deadlock:
         return {"text": self.text, "cycle": waits, **named, "needed": dict(self.needed)}
 
 
-def explain(network: Network, outcome: Outcome, run: Run) -> Deadlock:
+def explain(network: Network, outcome: Outcome, run: Run | None) -> Deadlock:
     """What keeps the deadlocked run `outcome` of `network` from going on, and what would not; `run` repeats it with
-    other depths. Some 10 runs for each FIFO that is too small.
+    other depths. Some 10 runs for each FIFO that is too small; None: no other depths are tried.
     """
     waits = waits_of(network, outcome)
     causes = causes_of(waits)
     cycle = causes if is_cycle(causes) else ()
     depth = {f.name: f.depth for f in network.fifos}
-    needed = _needed(network, causes, run)
+    needed = {} if run is None else _needed(network, causes, run)
     fifo = next(iter(needed), next(iter(_full(causes)), None))
-    text = " ".join((_story(waits, cycle, depth, outcome), _advice(needed, depth, cycle)))
+    advice = [] if run is None else [_advice(needed, depth, cycle)]
+    text = " ".join((_story(waits, cycle, depth, outcome), *advice))
     return Deadlock(text, cycle, needed, fifo, depth[fifo] if fifo else None, needed.get(fifo) if fifo else None)
 
 

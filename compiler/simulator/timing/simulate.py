@@ -1,5 +1,6 @@
 """Simulate a design: its kernels one after the other, each from an idle board to its last word in memory."""
 
+import hashlib
 import json
 import time
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ from compiler.simulator.timing.design import TimedDesign, timed_design
 from compiler.simulator.timing.design_json import task_timing_from_json
 from compiler.simulator.timing.network import Outcome
 from compiler.simulator.timing.results import KernelRun, collect
-from compiler.simulator.timing.simulation import Simulation
+from compiler.simulator.timing.simulation import Simulation, StallingRun
 from compiler.simulator.timing.translate import networks_of_design
 
 SECONDS = 60.0  # a design whose state never recurs is moved token by token
@@ -41,9 +42,15 @@ def simulate(
 
 
 def simulate_design(
-    design: TimedDesign, platform: Platform, *, buckets: int = 120, seconds: float = SECONDS
+    design: TimedDesign,
+    platform: Platform,
+    *,
+    buckets: int = 120,
+    seconds: float = SECONDS,
+    try_depths: bool = True,
 ) -> Simulation:
-    """Simulate each kernel of `design` until one deadlocks. The timeline has at most `buckets` parts.
+    """Simulate each kernel of `design` until one deadlocks. The timeline has at most `buckets` parts. With `try_depths`
+    a deadlock is told with the depths that would end it, which may take many runs.
 
     Raises ToolError where that takes longer than `seconds`.
     """
@@ -55,10 +62,23 @@ def simulate_design(
         outcome = _run(plan, {}, min(buckets, MAX_BUCKETS), deadline)
         runs.append(KernelRun(network, outcome))
         if outcome.deadlocked:
-            found = explain(network, outcome, partial(_run, plan, buckets=0, deadline=deadline))
+            again = partial(_run, plan, buckets=0, deadline=deadline) if try_depths else None
+            found = explain(network, outcome, again)
             break
     simulation = collect(design, runs, platform, min(buckets, MAX_BUCKETS))
     return replace(simulation, deadlock=found)
+
+
+def simulate_stalling(design: TimedDesign, platform: Platform, seconds: float = SECONDS) -> StallingRun:
+    """One more run of `design`, with every task's pipeline a stalling one, for at most `seconds`."""
+    stalling = design.with_timing({t.name: replace(t.timing, style="stp") for t in design.tasks})
+    try:
+        found = simulate_design(stalling, platform, buckets=0, seconds=seconds, try_depths=False)
+    except ToolError:
+        return StallingRun(None)
+    if found.deadlock is None:
+        return StallingRun(True, found.cycles)
+    return StallingRun(False, found.cycles, found.deadlock.fifo, found.deadlock.text)
 
 
 def _run(plan: Plan, depths: Mapping[str, int | None], buckets: int, deadline: float) -> Outcome:
@@ -80,11 +100,12 @@ def _run(plan: Plan, depths: Mapping[str, int | None], buckets: int, deadline: f
 
 @dataclass(frozen=True)
 class StoredDesign:
-    """A design as its directory describes it; `estimate_cycles` where its estimate is there."""
+    """A design as its directory describes it; `estimate_cycles` and `stalling` where its description has them."""
 
     design: TimedDesign
     platform: Platform
     estimate_cycles: float | None = None
+    stalling: StallingRun | None = None
 
 
 def simulate_directory(
@@ -96,13 +117,17 @@ def simulate_directory(
 ) -> Simulation:
     """Simulate the `dataflow.json` in `directory`, with the timing of tasks in `timing` replaced.
 
-    `design.json`, where it is there, says for which board and what was estimated; U55C otherwise. Raises
+    `design.json`, where it is there, says for which board and what was estimated; U55C otherwise. Whether the design
+    also ends with stalling pipelines it says of its own `dataflow.json`; else that is simulated, too. Raises
     InvalidInputError where a file is missing or damaged, ToolError where the run takes longer than `seconds`.
     """
     stored = read_directory(directory)
     design = stored.design.with_timing(timing or {})
     simulation = simulate_design(design, stored.platform, buckets=buckets, seconds=seconds)
-    return replace(simulation, estimate_cycles=stored.estimate_cycles)
+    stalling = stored.stalling if design == stored.design else None
+    if stalling is None and simulation.deadlock is None:
+        stalling = simulate_stalling(design, stored.platform, seconds)
+    return replace(simulation, estimate_cycles=stored.estimate_cycles, stalling=stalling)
 
 
 def write_simulation(simulation: Simulation, directory: Path) -> Path:
@@ -126,7 +151,7 @@ def read_directory(directory: Path) -> StoredDesign:
         raise InvalidInputError(f"{description} is no JSON object; compile the design again")
     fields = cast("dict[str, Any]", known)
     platform = stored_platform(directory, str(fields.get("platform", OLDEST)))
-    return StoredDesign(design, platform, _estimate(fields))
+    return StoredDesign(design, platform, _estimate(fields), _stalling(fields, file))
 
 
 def _estimate(description: Mapping[str, Any]) -> float | None:
@@ -138,6 +163,18 @@ def _estimate(description: Mapping[str, Any]) -> float | None:
             case _:
                 pass
     return None
+
+
+def _stalling(description: Mapping[str, Any], dataflow: Path) -> StallingRun | None:
+    """What the compiler found, where it was of this very `dataflow.json`."""
+    match description:
+        case {
+            "digests": {"dataflow.json": str() as digest},
+            "stalling": {"ends": bool() as ends, "cycles": int() as cycles, "fifo": fifo, "deadlock": deadlock},
+        } if digest == hashlib.sha256(dataflow.read_bytes()).hexdigest():
+            return StallingRun(ends, cycles, fifo, deadlock)
+        case _:
+            return None
 
 
 def _json(file: Path, missing: str) -> Any:

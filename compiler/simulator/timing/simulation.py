@@ -70,10 +70,28 @@ class DesignTimeline:
     tasks: tuple[TaskTimeline, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class StallingRun:
+    """Whether a design ends, too, when each of its pipelines stalls (stp), which HLS may make of any other style.
+
+    `ends` is None where that took too long to find out. `cycles` up to the end or the deadlock, which `deadlock` tells;
+    `fifo` is one of it that is full, None where none is.
+    """
+
+    ends: bool | None
+    cycles: int | None = None
+    fifo: str | None = None
+    deadlock: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As in `design.json` and `simulation.json`."""
+        return {**asdict(self), "fidelity": str(Fidelity.SIMULATE)}
+
+
 @dataclass(frozen=True)
 class Simulation:
     """One run of a design, its kernels one after the other; `kernels` are their cycles, up to a deadlock if there is
-    one. `estimate_cycles` is what the estimator said, if that is known.
+    one. `estimate_cycles` is what the estimator said, if that is known; `stalling` None where it was not tried.
     """
 
     clock_mhz: float
@@ -84,6 +102,7 @@ class Simulation:
     timeline: DesignTimeline
     deadlock: Deadlock | None = None
     estimate_cycles: float | None = None
+    stalling: StallingRun | None = None
 
     @cached_property
     def cycles(self) -> int:
@@ -141,6 +160,7 @@ class Simulation:
             "clock_mhz": self.clock_mhz,
             "estimate_cycles": self.estimate_cycles,
             "deadlock": None if self.deadlock is None else self.deadlock.to_json(),
+            "stalling": None if self.stalling is None else self.stalling.to_json(),
             "kernels": [{"cycles": cycles} for cycles in self.kernels],
             "tasks": [asdict(t) for t in self.tasks],
             "fifos": [asdict(f) for f in self.fifos],

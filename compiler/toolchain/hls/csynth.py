@@ -5,6 +5,7 @@ empty. Cycles are of the clock `Clock.target`; areas are the tool's estimates be
 ignore the depth.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,7 @@ from compiler.toolchain.hls.csynth_rows import Area, Breakdown, FifoRow, MemoryR
 from compiler.toolchain.report import Failure
 
 TOOL = "vitis_hls"
+_STYLE = re.compile(r"\b(?:yes|rewind)\((stp|flp|frp)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +56,8 @@ class Loop:
     """A loop; flattened loops are one, with their names joined by `_` and the product of their tripcounts.
 
     `iteration` is the latency of one iteration, which is the pipeline's depth where it is `pipelined`; `ii` is the
-    initiation interval that was reached, `target_ii` the one that was asked for. `calls` names the modules that its
-    body instantiates, without those in `loops`.
+    initiation interval that was reached, `target_ii` the one that was asked for. `style` is stp, flp or frp where
+    the report says it. `calls` names the modules that its body instantiates, without those in `loops`.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Loop:
     target_ii: int | None = None
     loops: tuple["Loop", ...] = ()
     calls: tuple[str, ...] = ()
+    style: str | None = None
 
 
 IssueKind = Literal["timing", "ii", "other"]
@@ -85,7 +88,7 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """One function in hardware. `pipeline` is the tool's word: no, yes, none, dataflow, rewind.
+    """One function in hardware. `pipeline` is the tool's word: no, yes, yes(flp), none, dataflow, rewind.
 
     `calls` names the modules that it instantiates, those in its loops too; `depth` is the pipeline's where the function
     is pipelined as a whole.
@@ -194,6 +197,14 @@ def timing_issue(module: str, slack: float | None) -> tuple[Issue, ...]:
 def is_pipelined(word: str) -> bool:
     """Of a loop, from the tool's word: "yes" and "rewind" (it starts anew without draining), not "no" or "dataflow"."""
     return word.strip().startswith(("yes", "rewind"))
+
+
+def style_of(word: str) -> str | None:
+    """The style in the tool's word for a pipeline. "yes(flp)" and "yes(frp)" are published of 2024.2 and later; a plain
+    "yes" says none: older releases print it for every style, and 2024.2 for a pipeline that was to be frp and stalls.
+    """
+    match = _STYLE.search(word)
+    return match[1] if match else None
 
 
 def issue_kind(text: str) -> IssueKind:

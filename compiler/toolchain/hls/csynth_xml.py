@@ -17,6 +17,7 @@ from compiler.toolchain.hls.csynth import (
     Span,
     is_pipelined,
     issue_kind,
+    style_of,
     timing_issue,
 )
 from compiler.toolchain.hls.hierarchy import Hierarchy
@@ -133,6 +134,7 @@ def _loop(fields: Fields, element: Element, instances: Mapping[str, str]) -> Loo
         iteration=depth if depth != Span() else fields.span(element, "IterationLatency"),
         ii=ii,
         pipelined=ii is not None and is_pipelined(element.findtext("PipelineType", "yes")),
+        style=style_of(element.findtext("PipelineType", "")),
         loops=tuple(_loop(fields, child, instances) for child in inner),
         calls=tuple(instances.get(name, name) for name in names),
     )

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 from compiler.toolchain.ascii_table import Table, require
-from compiler.toolchain.hls.csynth import Loop, Span, is_pipelined
+from compiler.toolchain.hls.csynth import Loop, Span, is_pipelined, style_of
 from compiler.toolchain.hls.xml_fields import span
 from compiler.toolchain.numbers import integer
 from compiler.toolchain.source import Source
@@ -55,5 +55,6 @@ def _loop(source: Source, node: _Node) -> Loop:
         ii=integer(source, ii, "Initiation Interval") if pipelined else None,
         pipelined=pipelined,
         target_ii=integer(source, target, "Initiation Interval") if pipelined else None,
+        style=style_of(row["Pipelined"]),
         loops=tuple(_loop(source, child) for child in node.children),
     )

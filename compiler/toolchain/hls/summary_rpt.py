@@ -6,7 +6,17 @@ of resources stands for none used, as the XML of the same run says.
 
 import re
 
-from compiler.toolchain.hls.csynth import Clock, CsynthReport, Issue, Loop, Module, Span, is_pipelined, issue_kind
+from compiler.toolchain.hls.csynth import (
+    Clock,
+    CsynthReport,
+    Issue,
+    Loop,
+    Module,
+    Span,
+    is_pipelined,
+    issue_kind,
+    style_of,
+)
 from compiler.toolchain.hls.csynth_rows import Area
 from compiler.toolchain.hls.rpt_text import first_table, flow, head_value, section, version
 from compiler.toolchain.hls.summary_storage import fifos, memories, operators
@@ -82,6 +92,7 @@ def _loop(source: Source, node: Node) -> Loop:
         iteration=_worst(source, row["Iteration Latency"]),
         ii=integer(source, row["Interval"], "Interval") if pipelined else None,
         pipelined=pipelined,
+        style=style_of(row["Pipelined"]),
         loops=tuple(_loop(source, child) for child in node.children if child.kind == "loop"),
         calls=tuple(child.name for child in node.children if child.kind == "module"),
     )

@@ -1,4 +1,5 @@
-"""Logs of Vitis HLS: how the run ended, its commands' times, the clock it expects, and how each FIFO is built.
+"""Logs of Vitis HLS: how the run ended, its commands' times, the clock it expects, how each FIFO is built, and which
+pipelines run free.
 
 A line `ERROR: [HLS 200-642] ... is not supported` does not end a run: Tcl goes on after it. What ends one is a Tcl
 trace ("while executing") or a stage that says that it failed.
@@ -12,6 +13,7 @@ from compiler.metrics import Fidelity, Metric
 from compiler.toolchain.logs.durations import NUMBER, gigabytes
 from compiler.toolchain.logs.failure_rules import causes, crashes
 from compiler.toolchain.logs.messages import Message, messages
+from compiler.toolchain.logs.pipeline_styles import PipelineSaid, pipelines_said
 from compiler.toolchain.logs.vpp_log import Outcome, Step
 from compiler.toolchain.metric_table import metric_table
 from compiler.toolchain.report import Failure
@@ -53,6 +55,7 @@ class HlsLog:
     fmax_mhz: float | None
     fifos: tuple[FifoBuilt, ...]
     ignored: tuple[str, ...]
+    pipelines: tuple[PipelineSaid, ...] = ()
     failures: tuple[Failure, ...] = ()
 
     def metrics(self) -> tuple[Metric, ...]:
@@ -84,6 +87,7 @@ def parse_hls_log(source: Source) -> HlsLog:
         float(fmax[1]) if fmax else None,
         tuple(_fifos(found)),
         tuple(f"[{m.code}] {m.text}" for m in errors) if outcome == "passed" else (),
+        tuple(pipelines_said(found)),
         failures,
     )
 

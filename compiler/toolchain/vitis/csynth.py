@@ -16,6 +16,7 @@ from compiler.toolchain.vitis.installation import Installation
 from compiler.toolchain.vitis.limits import Limits
 from compiler.toolchain.vitis.process import Sampling
 from compiler.toolchain.vitis.result import ToolResult
+from compiler.toolchain.vitis.styles import TaskStyle, achieved_styles, named_styles, unknown
 from compiler.toolchain.vitis.trail import Trail, read
 from compiler.toolchain.vitis.workspace import KernelCode, Workspace, chosen, workspace
 
@@ -41,25 +42,36 @@ def csynth(
     on_line: Callable[[str], None],
     sampling: Sampling | None = None,
 ) -> ToolResult:
-    """Synthesise the kernels of the design directory `design` one by one; stops at the first that fails.
+    """Synthesise the kernels of the design directory `design` one by one; stops at the first that fails, also for a
+    pipeline of another style than its pragma names.
 
     Kept below `out`: `<kernel>/csynth.xml`, `<kernel>.xo`, logs. A timing violation is a note, not a failure: HLS's
     estimate does not predict the routed clock. Raises InvalidInputError where `design` is no design directory.
     """
     with workspace(design, out) as place:
         trail = Trail(installation, out, place.root, limits, on_line, sampling or Sampling())
+        named = named_styles(place.code)
         kernels: dict[str, tuple[Metric, ...]] = {}
+        styles: list[TaskStyle] = []
         failures: tuple[Failure, ...] = ()
         for kernel in chosen(place.kernels, options.kernels):
             failures, kernels[kernel.name] = _synthesise(trail, place, kernel)
+            if not failures:
+                found, failures = achieved_styles(named, trail.out / _log(kernel), _reports(trail, kernel))
+                styles += found
             if failures:
                 break
-        verdict = {"kernels": {name: figures(metrics) for name, metrics in kernels.items()}}
+        if note := unknown(styles):
+            trail.notes.append(note)
+        verdict = {
+            "kernels": {name: figures(metrics) for name, metrics in kernels.items()},
+            "pipelines": [style.to_json() for style in styles],
+        }
         return trail.result(failures, of_design(list(kernels.values())), verdict)
 
 
 def _synthesise(trail: Trail, place: Workspace, kernel: KernelCode) -> tuple[tuple[Failure, ...], tuple[Metric, ...]]:
-    log = f"{kernel.name}/csynth.log"
+    log = _log(kernel)
     failures = trail.run(synthesis(trail.installation, place, kernel), log)
     if not failures and _xo(place, kernel) is None and hls_of(trail.installation).front_end == "config":
         failures = trail.run(packaging(trail.installation, place, kernel), f"{kernel.name}/package.log")
@@ -76,6 +88,19 @@ def _synthesise(trail: Trail, place: Workspace, kernel: KernelCode) -> tuple[tup
     trail.keep(xo, f"{kernel.name}.xo")
     trail.notes += [f"{kernel.name}: {failure.message}" for failure in report.failures]
     return (), (*report.metrics(), *_fmax(report, trail.out / log))
+
+
+def _log(kernel: KernelCode) -> str:
+    return f"{kernel.name}/csynth.log"
+
+
+def _reports(trail: Trail, kernel: KernelCode) -> Iterator[CsynthReport]:
+    """Those that were kept: the .rpt says styles that the .xml may not."""
+    for path in trail.files:
+        if path.parent.name == kernel.name and path.suffix in (".xml", ".rpt"):
+            report = read(trail.out / path, CsynthReport)
+            if isinstance(report, CsynthReport):
+                yield report
 
 
 def read_csynth(trail: Trail, place: Workspace, kernel: KernelCode) -> CsynthReport | Failure:

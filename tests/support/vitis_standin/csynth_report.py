@@ -1,10 +1,13 @@
 """csynth.xml of a kernel whose modules are the tasks of dataflow.json, with loops as Vitis HLS flattens them."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any
+
+from vitis_standin.styles import LOOP
 
 _DEEPER = 2  # cycles that "synthesis" finds a pipeline to be deeper than planned
 _AREA = {"BRAM_18K": 2, "DSP": 3, "FF": 700, "LUT": 500, "URAM": 0}
@@ -17,6 +20,7 @@ class _Row:
     trips: int
     ii: int
     depth: int
+    pipeline: str
 
     @property
     def cycles(self) -> int:
@@ -34,12 +38,14 @@ def find_dataflow(top: str, folder: Path) -> list[dict[str, Any]] | None:
     return None
 
 
-def design_report(top: str, tasks: list[dict[str, Any]], version: str, part: str, period: float) -> tuple[str, int]:
-    """The report, and the kernel's cycles."""
-    rows = [_row(task) for task in tasks]
+def design_report(
+    top: str, tasks: list[dict[str, Any]], version: str, part: str, period: float, words: Mapping[str, str]
+) -> tuple[str, int]:
+    """The report, and the kernel's cycles; `words` is what it says of the pipeline of each task."""
+    rows = [_row(task, words.get(task["name"], "yes")) for task in tasks]
     cycles = max(row.cycles for row in rows) + len(rows)
     total = {name: amount * len(rows) for name, amount in _AREA.items()}
-    modules = "".join(_module(row.name, row.cycles, _loop(row), period, _AREA) for row in rows)
+    modules = "".join(_module(r.name, r.cycles, _loop(r), period, _AREA, _whole(r)) for r in rows)
     modules += _module(top, cycles, "", period, total, "dataflow")
     instances = "".join(
         f"<Instance><InstName>{r.name}_U0</InstName><ModuleName>{r.name}</ModuleName></Instance>" for r in rows
@@ -65,25 +71,30 @@ def _profile(
     )
 
 
-def _row(task: dict[str, Any]) -> _Row:
+def _row(task: dict[str, Any], pipeline: str) -> _Row:
     timing, dma = task["timing"], task["dma"]
     trips, tokens = prod(timing["trips"]), 1
     if dma is not None:  # the loop runs over words
         tokens = dma["tokens_per_word"]
         trips = -(-(trips // dma["words_per_token"]) // tokens) * dma["words_per_token"]
     ii = timing["ii"] * tokens
-    return _Row(task["name"], trips, ii, timing["depth"] + _DEEPER + (tokens - 1) * timing["ii"])
+    return _Row(task["name"], trips, ii, timing["depth"] + _DEEPER + (tokens - 1) * timing["ii"], pipeline)
 
 
 def _loop(row: _Row) -> str:
     if row.trips == 1:
         return ""
-    name = "VITIS_LOOP_10_1"
+    name = LOOP
     return (
         f"<SummaryOfLoopLatency><{name}><Name>{name}</Name><Slack>1.00</Slack><TripCount>{row.trips}</TripCount>"
         f"<Latency>{row.cycles}</Latency><PipelineII>{row.ii}</PipelineII><PipelineDepth>{row.depth}</PipelineDepth>"
-        f"<PipelineType>yes</PipelineType><InstanceList></InstanceList></{name}></SummaryOfLoopLatency>"
+        f"<PipelineType>{row.pipeline}</PipelineType><InstanceList></InstanceList></{name}></SummaryOfLoopLatency>"
     )
+
+
+def _whole(row: _Row) -> str:
+    """Of the module: a function without a loop is a pipeline itself."""
+    return row.pipeline if row.trips == 1 else "no"
 
 
 def _module(name: str, cycles: int, loop: str, period: float, area: dict[str, int], pipeline: str = "no") -> str:

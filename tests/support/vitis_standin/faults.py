@@ -22,6 +22,7 @@ APPLIES: dict[str, tuple[str, ...]] = {
     "licence": ALL,
     "c_error": ("csynth",),
     "half_xo": ("csynth",),
+    "other_style": ("csynth",),
     "licence_unsaid": HLS,
     "deadlock": ("cosim",),
     "cosim_mismatch": ("cosim",),
@@ -37,7 +38,7 @@ APPLIES: dict[str, tuple[str, ...]] = {
 # They let the stage go on and change what it writes.
 QUIET = frozenset(
     {"timing_scaled", "hopeless_qor", "no_report", "truncated", "half_xo", "deadlock", "cosim_mismatch", "daemon"}
-    | {"licence_unsaid"}
+    | {"licence_unsaid", "other_style"}
 )
 # Of those, the ones that leave no report.
 NO_REPORT = frozenset({"no_report", "licence_unsaid"})

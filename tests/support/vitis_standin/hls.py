@@ -10,6 +10,7 @@ from vitis_standin.call import Call, ToolExit
 from vitis_standin.csynth_report import design_report, find_dataflow
 from vitis_standin.faults import NO_REPORT, cosim_failed, fail, fault
 from vitis_standin.sources import Function, find_function, missing_header, write_xo
+from vitis_standin.styles import Pipeline, find_pipelines, say_styles
 
 _CYCLES = "cycles.txt"
 _PASS_ROW = re.compile(r"^\|\s*Verilog\|\s*Pass\|.*$", re.MULTILINE)
@@ -50,7 +51,9 @@ def csynth(call: Call, component: Component, stage: str = "csynth") -> None:
     call.work("csynth")
     report = component.solution / "syn" / "report"
     report.mkdir(parents=True, exist_ok=True)
-    text, cycles = _report(call, component)
+    pipelines = find_pipelines(component.top, component.files, kind)
+    say_styles(call, pipelines)
+    text, cycles = _report(call, component, pipelines)
     (component.solution / _CYCLES).write_text(str(cycles))
     if kind not in NO_REPORT:
         (report / "csynth.xml").write_text(text[: len(text) // 2] if kind == "truncated" else text)
@@ -158,10 +161,11 @@ def _need_data(call: Call, component: Component) -> None:
         call.die("COSIM 212-360", "Aborting co-simulation: C TB simulation failed.")
 
 
-def _report(call: Call, component: Component) -> tuple[str, int]:
+def _report(call: Call, component: Component, pipelines: list[Pipeline]) -> tuple[str, int]:
     tasks = find_dataflow(component.top, component.build.resolve())
     if tasks is not None and call.setting("REPORTS") != "real":
-        return design_report(component.top, tasks, call.version, component.part, component.period)
+        words = {pipeline.module: pipeline.word(call.number) for pipeline in pipelines}
+        return design_report(component.top, tasks, call.version, component.part, component.period, words)
     text = texts.text_of(texts.CSYNTH) or ""
     match = re.search(r"<TopModelName>(\w+)</TopModelName>", text)
     assert match is not None

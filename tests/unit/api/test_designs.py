@@ -13,6 +13,7 @@ from worker.farm import Farm
 from worker.store.names import media_type
 
 FILES = {"dataflow.json": b"{}", "hls/top.cpp": b"int x;", "hls/page.html": b"<script>alert(1)</script>"}
+STALLING = {"ends": False, "cycles": 12, "fifo": "row", "deadlock": "a waits for row", "fidelity": "simulate"}
 TIMED = ("dataflow.json", "design.json", "simulation.json")
 FLAG = {"metric": "dsp", "fidelity": "simulate", "value": 15.0, "bound": 9.0, "unit": "DSP", "text": "too many"}
 
@@ -66,7 +67,7 @@ def timed(client: TestClient, farm: Farm, design_ids: list[str]) -> str:
         artifacts.replace(session, build["id"], design_ids[1], stored)
         designs.record_build(session, design_ids[1], build["id"], "simulate", metrics)
         designs.set_simulated(session, design_ids[1], 10.0, None, [FLAG])
-        builds.finish(session, builds.get(session, build["id"]), {"passed": True}, {})
+        builds.finish(session, builds.get(session, build["id"]), {"passed": True, "stalling": STALLING}, {})
     return design_ids[1]
 
 
@@ -82,6 +83,7 @@ def test_both_fidelities_are_shown_with_their_difference(client: TestClient, tim
         "latency_us": 10.0,
         "estimate_error": pytest.approx(-0.2),  # 8 us were estimated
         "deadlock": None,
+        "stalling": STALLING,
     }
     assert body["csim"] is None
     shown = [(m["name"], m["value"], m["fidelity"]) for m in body["metrics"]]

@@ -5,8 +5,9 @@ from wire_replies import reply
 
 from cli.commands import design as command
 from compiler.options import Knobs
-from millrace.wire import Design, Difference, Exploration, Flag, Metric, Rung
+from millrace.wire import Design, Difference, Exploration, Flag, Metric, Rung, SimulationSummary, StallingRun
 
+STALLING = StallingRun(ends=False, cycles=16504, fifo="row", deadlock="a waits", fidelity="simulate")
 DESIGN = reply(
     Design,
     id="dsg_1",
@@ -17,6 +18,7 @@ DESIGN = reply(
     ],
     differences=[reply(Difference, metric="latency", fidelity="simulate", error=-0.05)],
     flags=[reply(Flag, fidelity="estimate", value=1.0, text="power of 1 W can not be: [the card] draws more")],
+    simulation=reply(SimulationSummary, state="done", stalling=STALLING),
     knobs=Knobs().to_json(),
     ladder=[
         Rung(stage="simulate", build_id="bld_0", state="failed", error="task a waits for b\nand so on"),
@@ -57,6 +59,13 @@ def test_all_fidelities_are_side_by_side_with_their_difference(
     assert ["metric", "unit", "estimate", "simulate"] in shown
     assert ["latency", "us", "95", "100", "(-5.0", "%)"] in shown
     assert ["simulate", "millrace", "0"] in shown
+
+
+def test_whether_it_ends_with_stalling_pipelines(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = " ".join(word for words in lines(monkeypatch, capsys) for word in words)
+    assert "with stalling pipelines (stp) it would deadlock: simulated up to cycle 16,504, row is full" in shown
 
 
 def test_values_that_can_not_be(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ from timed_designs import residual, to_json
 from typer.testing import CliRunner
 
 from cli.main import app
+from cli.stalling import stalling_text
 from cli.timeline import NOTHING, bar, chosen
 from compiler.design_dir import digests
 from compiler.graph.task_graph import TaskGraph
@@ -40,6 +41,20 @@ def test_latency_limits_and_timeline_are_printed(tmp_path: Path) -> None:
     assert "busiest: source" in result.output
     assert "bypass" in result.output
     assert "█" in result.output
+
+
+def test_whether_it_ends_with_stalling_pipelines_is_printed(tmp_path: Path) -> None:
+    result = RUNNER.invoke(app, ["simulate", str(design_of(tmp_path, 8))])
+    assert result.exit_code == 0, result.output
+    said = "with stalling pipelines (stp) it would deadlock: simulated up to cycle 12, bypass is full"
+    assert said in result.output.replace("\n", " ")
+    assert json.loads((tmp_path / "simulation.json").read_text())["stalling"]["fifo"] == "bypass"
+
+
+def test_what_is_said_of_stalling_pipelines() -> None:
+    assert stalling_text(True, 1204, None) == "with stalling pipelines (stp) it ends, too: 1,204 simulated cycles"
+    assert stalling_text(False, 12, None) == "with stalling pipelines (stp) it would deadlock: simulated up to cycle 12"
+    assert stalling_text(None, None, None) == "with stalling pipelines (stp): simulating it took too long"
 
 
 def test_a_deadlock_is_explained_and_is_a_no(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from compiler.frontend.graph_json import graph_to_json
 from compiler.options import Knobs, Workload
 from compiler.pipeline import STAGES, compile_design, stage_file
 from compiler.platforms.platform import load_platform
-from compiler.simulator.timing.simulate import simulate_directory
+from compiler.simulator.timing.simulate import read_directory, simulate_directory, simulate_stalling
 
 BUNDLE: Any = SimpleNamespace()  # not looked at where the directory is refused
 U55C = load_platform("u55c")
@@ -63,6 +63,10 @@ def test_a_design_takes_the_cycles_that_its_certificate_says(name: str, tmp_path
     assert simulation.deadlock is None
     assert list(simulation.kernels) == [kernel["cycles"] for kernel in sizing]
     assert all(kernel["proven"] and kernel["cycles"] <= 1.005 * kernel["unbounded"] for kernel in sizing)
+    assert simulation.stalling is not None
+    assert description["stalling"] == simulation.stalling.to_json()
+    assert description["stalling"]["fidelity"] == "simulate"
+    assert simulation.stalling == simulate_stalling(read_directory(design).design, U55C)
     assert all(stream["reason"] for stream in dataflow["streams"])
     bits = sum(stream["width"] * stream["depth"] for stream in dataflow["streams"])
     assert bits == sum(kernel["bits"] for kernel in sizing)

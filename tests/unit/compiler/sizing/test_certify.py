@@ -3,17 +3,19 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from certificate import U55C, check, trial_of
 from cycle_reference import run_reference
-from sizable_graphs import BY_HAND, depth_three, loaded, residual, softmax_rows
+from sizable_graphs import BY_HAND, depth_three, first, last, loaded, residual, softmax_rows, stream, task
 from sizable_graphs import graph as made
 
-from compiler.graph.task_graph import TaskGraph
+from compiler.errors import VerificationError
+from compiler.graph.task_graph import Access, PipelineStyle, TaskGraph
+from compiler.simulator.timing.simulate import simulate
 from compiler.sizing import certify as module
-from compiler.sizing.certify import NOT_TRIED, WORK, Sizing, certify, size
+from compiler.sizing.certify import NOT_TRIED, WORK, Sizing, as_given, certify, size
 from compiler.sizing.steps import is_free, price
 
 
@@ -78,6 +80,41 @@ def test_what_the_kernel_sizing_says():
     assert kernel.work >= trial.work > 0
     (summary,) = json.loads(json.dumps(sizing.summary_json()))
     assert summary == {name: getattr(kernel, name) for name in summary}
+
+
+def summed_rows(length: int, style: PipelineStyle, rows: int = 4) -> TaskGraph:
+    """A row goes around its sum, which must come out before the row is read: all of it waits in `bypass`."""
+    tasks = (
+        task("copy", (rows, length), (), ("row", "bypass")),
+        task("total", (rows, length), ("row",), (Access("sum", last(1, length)),)),
+        task("divide", (rows, length), ("bypass", Access("sum", first(1)))),
+    )
+    streams = (
+        stream("row", "copy", "total", rows * length),
+        stream("bypass", "copy", "divide", rows * length),
+        stream("sum", "total", "divide", rows),
+    )
+    return made([replace(t, timing=replace(t.timing, style=style)) for t in tasks], streams)
+
+
+@pytest.mark.parametrize("style", get_args(PipelineStyle))
+def test_a_design_is_certified_under_the_style_that_it_names(style: PipelineStyle):
+    sizing = certify(summed_rows(1024, style), U55C)
+    assert simulate(sizing.tasks, U55C).deadlock is None
+    assert sizing.tasks.stream["bypass"].depth == (4096 if style == "stp" else 1024)
+
+
+def test_depths_that_do_for_flushable_pipelines_are_none_for_stalling_ones():
+    depths = {s.name: s.depth for s in certify(summed_rows(1024, "flp"), U55C).tasks.streams}
+    given = {style: _with_depths(summed_rows(1024, style), depths) for style in get_args(PipelineStyle)}
+    assert as_given(given["flp"], U55C).tasks == given["flp"]
+    assert as_given(given["frp"], U55C).tasks == given["frp"]
+    with pytest.raises(VerificationError, match=r"does not run with the FIFO depths .* \(bypass is full with 1024\)"):
+        as_given(given["stp"], U55C)
+
+
+def _with_depths(graph: TaskGraph, depths: Mapping[str, int]) -> TaskGraph:
+    return replace(graph, streams=tuple(s._replace(depth=depths[s.name]) for s in graph.streams))
 
 
 def test_kernels_are_sized_each_by_itself():

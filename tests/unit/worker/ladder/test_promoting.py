@@ -16,7 +16,7 @@ from farm_states import (
     state_of,
     told,
 )
-from service_stages import ServiceStages
+from service_stages import STALLING, ServiceStages
 
 from compiler.metrics import Fidelity, Metric
 from db.models import Build, Exploration
@@ -98,6 +98,7 @@ def test_simulated_design_has_metrics_files_and_an_error(
         assert found.state == "done"
         assert found.verdict is not None
         assert found.verdict["estimate_error"] == pytest.approx(-0.2)
+        assert found.verdict["stalling"] == STALLING
         paths = [a.path for a in artifacts.of_design(session, ids[1])]
         assert paths == ["dataflow.json", "design.json", "simulation.json"]
         assert not artifacts.is_compiled(session, ids[1])

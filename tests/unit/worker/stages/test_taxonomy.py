@@ -21,6 +21,7 @@ def test_every_kind_is_known() -> None:
         ("routing", "infeasible"),
         ("timing", "infeasible"),
         ("deadlock", "infeasible"),
+        ("pipeline", "infeasible"),
         ("c_error", "infeasible"),
         ("resources", "node"),
         ("tool_crash", "tool"),

@@ -1,5 +1,6 @@
 import { FidelityBadge } from "@/components/badges";
-import type { Simulation } from "@/features/timing/simulation";
+import type { Simulation, StallingRun } from "@/features/timing/simulation";
+import { stallingInWords } from "@/features/timing/stalling";
 import type { Fidelity, Metric } from "@/lib/api/types";
 import { errorInWords, estimateError } from "@/lib/estimate";
 import { number, withUnit } from "@/lib/format";
@@ -12,6 +13,19 @@ function Figure({ fidelity, us, cycles }: { fidelity: Fidelity; us: number; cycl
       </dt>
       <dd className="num">
         {withUnit(us, "us")} <small>{number(cycles)} cycles</small>
+      </dd>
+    </div>
+  );
+}
+
+function Stalling({ run }: { run: StallingRun }) {
+  return (
+    <div className="figure" data-testid="stalling">
+      <dt>
+        With stalling pipelines (stp) <FidelityBadge fidelity={run.fidelity} />
+      </dt>
+      <dd className="verbal" title={run.deadlock ?? undefined}>
+        {stallingInWords(run)}
       </dd>
     </div>
   );
@@ -34,6 +48,7 @@ export function TimingHeadline({ simulation: s, metrics }: { simulation: Simulat
           <dd className="verbal">{errorInWords(estimateError(estimate, s.cycles))}</dd>
         </div>
       )}
+      {s.stalling && <Stalling run={s.stalling} />}
     </dl>
   );
 }

@@ -1,5 +1,7 @@
 /** What the page shows of a design's simulation.json; fields are named as in that file, times are cycles. */
 
+import type { Fidelity } from "@/lib/api/types";
+
 export type Because = "empty" | "full";
 
 /** `task` waits for `fifo`, which holds no token or has no room. */
@@ -58,12 +60,24 @@ export interface TaskTimeline {
   full: number[];
 }
 
+/** One more run with all pipelines stalling (stp); `ends` is null where that took too long to find out. */
+export interface StallingRun {
+  ends: boolean | null;
+  cycles: number | null;
+  /** A full FIFO of the deadlock. */
+  fifo: string | null;
+  deadlock: string | null;
+  fidelity: Fidelity;
+}
+
 export interface Simulation {
   cycles: number;
   latency_us: number;
   clock_mhz: number;
   estimate_cycles: number | null;
   deadlock: Deadlock | null;
+  /** Files of an earlier release lack it. */
+  stalling?: StallingRun | null;
   kernels: { cycles: number }[];
   tasks: TaskRun[];
   fifos: FifoRun[];

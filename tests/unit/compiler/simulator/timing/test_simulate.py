@@ -10,6 +10,7 @@ from small_graphs import mlp
 from timed_designs import design, load, residual, store, task, to_json
 
 from compiler.analysis.estimate import estimate
+from compiler.design_dir import digests
 from compiler.errors import InvalidInputError, ToolError
 from compiler.graph.task_graph import TimingSpec
 from compiler.metrics import Fidelity
@@ -18,7 +19,14 @@ from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing import simulate as module
 from compiler.simulator.timing.design import TimedDesign, Transfer
-from compiler.simulator.timing.simulate import simulate, simulate_design, simulate_directory, write_simulation
+from compiler.simulator.timing.simulate import (
+    simulate,
+    simulate_design,
+    simulate_directory,
+    simulate_stalling,
+    write_simulation,
+)
+from compiler.simulator.timing.simulation import StallingRun
 
 U55C = load_platform("u55c")
 SMALL = Knobs(default_tile_size=4, overall_unroll=8)
@@ -130,8 +138,8 @@ def test_the_file_has_what_readers_of_it_expect(tmp_path: Path) -> None:
     found = simulate_directory(written(tmp_path, residual(8), description), buckets=10)
     data = json.loads(write_simulation(found, tmp_path).read_text())
     assert set(data) == {
-        "cycles", "latency_us", "clock_mhz", "estimate_cycles", "deadlock", "kernels", "tasks", "fifos", "hbm",
-        "timeline",
+        "cycles", "latency_us", "clock_mhz", "estimate_cycles", "deadlock", "stalling", "kernels", "tasks", "fifos",
+        "hbm", "timeline",
     }  # fmt: skip
     assert data["estimate_cycles"] == 40
     assert found.estimate_error == 40 / data["cycles"] - 1
@@ -144,6 +152,61 @@ def test_the_file_has_what_readers_of_it_expect(tmp_path: Path) -> None:
     assert len(row["busy"]) == len(row["empty"]) == len(row["full"]) <= 10
     for row in data["timeline"]["tasks"]:
         assert all(sum(parts) <= 1.001 for parts in zip(row["busy"], row["empty"], row["full"], strict=True))
+
+
+def test_stalling_pipelines_may_deadlock_where_flushable_ones_end() -> None:
+    found = simulate_stalling(residual(8), U55C)
+    assert simulate_design(residual(8), U55C).deadlock is None
+    assert (found.ends, found.fifo) == (False, "bypass")
+    assert found.deadlock is not None
+    assert found.deadlock.startswith("Deadlock after ")
+    assert "copy waits until divide reads (bypass is full with 8)" in found.deadlock
+    ending = simulate_stalling(residual(9), U55C)
+    assert ending == StallingRun(True, ending.cycles)
+    assert ending.cycles == simulate_design(_stalling(residual(9)), U55C).cycles
+    assert ending.to_json() == {
+        "ends": True, "cycles": ending.cycles, "fifo": None, "deadlock": None, "fidelity": "simulate",
+    }  # fmt: skip
+
+
+def _stalling(made: TimedDesign) -> TimedDesign:
+    return made.with_timing({t.name: replace(t.timing, style="stp") for t in made.tasks})
+
+
+def test_what_stalling_pipelines_do_takes_one_run_however_deep_the_fifos_would_have_to_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs: list[object] = []
+    plain = module._run
+    monkeypatch.setattr(module, "_run", lambda *given, **named: runs.append(given) or plain(*given, **named))
+    assert simulate_stalling(residual(8), U55C).ends is False
+    assert len(runs) == 1
+
+
+def test_stalling_pipelines_that_take_too_long_are_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FIRST_WORK", 16 * len(residual(9).tasks))
+    assert simulate_stalling(residual(9, rows=1000), U55C, seconds=0.0) == StallingRun(None)
+
+
+def test_what_the_compiler_found_of_stalling_pipelines_is_taken_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = StallingRun(True, 1)
+    written(tmp_path, residual(8))
+    description = {"platform": "u55c", "digests": digests(tmp_path), "stalling": known.to_json()}
+    written(tmp_path, residual(8), description)
+    with monkeypatch.context() as patch:
+        patch.delattr(module, "simulate_stalling")  # no second run
+        assert simulate_directory(tmp_path).stalling == known
+    slower = simulate_directory(tmp_path, timing={"source": TimingSpec((4, 8), 5, 2)})
+    assert slower.stalling is not None
+    assert slower.stalling.ends is False
+    written(tmp_path, residual(16))  # edited since
+    assert simulate_directory(tmp_path).stalling == simulate_stalling(residual(16), U55C)
+
+
+def test_a_design_that_deadlocks_as_it_is_says_nothing_of_stalling_pipelines(tmp_path: Path) -> None:
+    assert simulate_directory(written(tmp_path, residual(4))).stalling is None
 
 
 def test_timing_can_be_replaced(tmp_path: Path) -> None:

@@ -179,5 +179,5 @@ def test_what_a_tool_leaves_running_is_ended_without_a_word(bench: Bench) -> Non
     bench.tell(FAIL="csynth:daemon", RUNNING=str(bench.root / "running"))
     result = run(bench, "csynth")
     assert result.passed, result.failures
-    assert result.notes == ()
+    assert not [note for note in result.notes if "process" in note]
     assert not list((bench.root / "running").iterdir())
