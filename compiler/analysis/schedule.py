@@ -19,18 +19,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
+from compiler.graph.program import Access, Gate, iteration_in_nest
 from compiler.graph.same import Same
-from compiler.graph.task_graph import (
-    Access,
-    Gate,
-    LoadTask,
-    Span,
-    StoreTask,
-    Task,
-    TaskGraph,
-    TimingSpec,
-    iteration_of,
-)
+from compiler.graph.task_graph import LoadTask, Span, StoreTask, Task, TaskGraph, TimingSpec
 from compiler.platforms.platform import Platform
 
 # A knee is worth keeping where an even pace would be off by this share of the time between first and last token.
@@ -111,7 +102,7 @@ class _Run:
         self.stalls += ((span.first, arrival.first), (span.last, arrival.last))
         if arrival.knee is not None:
             count, cycle = arrival.knee
-            self.stalls.append((iteration_of(self.timing.trips, self.reads[number], count - 1), cycle))
+            self.stalls.append((iteration_in_nest(self.timing.trips, self.reads[number], count - 1), cycle))
 
     def replace(self, number: int, arrival: Arrival) -> None:
         """Another arrival of a stream that it reads, no earlier than the one before."""

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest
-from compiler.graph.task_graph import Access, ComputeTask, Dma, LoadTask, TimingSpec
+from compiler.graph.program import Access
+from compiler.graph.task_graph import ComputeTask, Dma, LoadTask, TimingSpec
 
 NOTHING = LinalgOp("nothing", "generic", (), (), (), (), ())
 

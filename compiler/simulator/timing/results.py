@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from compiler.graph.program import iterations
 from compiler.platforms.platform import Platform
 from compiler.simulator.timing.design import TimedDesign, TimedStream, TimedTask
 from compiler.simulator.timing.network import FifoRun, Network, Outcome, ProcessRun
@@ -70,8 +71,7 @@ class _Done:
 
     def work(self, task: TimedTask, run: ProcessRun) -> int:
         """Cycles that its iterations, or their words, take at its own pace."""
-        pipelined = max(0, task.timing.latency - task.timing.depth) + task.timing.ii
-        pipelined = pipelined * run.iterations // task.timing.iterations
+        pipelined = task.cycles * run.iterations // max(1, iterations(task.program))
         served = self.paces.get(task.name)
         if served is None:
             return pipelined

@@ -8,7 +8,8 @@ from tasks_by_hand import compute
 from compiler.analysis.order import order_tasks
 from compiler.errors import VerificationError
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.task_graph import Access, ComputeTask, Stream, TimingSpec
+from compiler.graph.program import Access
+from compiler.graph.task_graph import ComputeTask, Stream, TimingSpec
 
 ONE = TimingSpec((4,), 1, 3)
 TOKENS = ITensor((1,), "f32", (Loop(4, 1, 0),))

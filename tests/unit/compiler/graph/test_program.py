@@ -5,15 +5,26 @@ from cycle_reference import run_reference
 from random_programs import program_network
 
 from compiler.errors import VerificationError
-from compiler.graph.task_graph import Access, Gate, PipelineStyle
+from compiler.graph.program import (
+    Access,
+    Gate,
+    LoopNest,
+    Program,
+    Repeat,
+    Side,
+    iteration_of,
+    iterations,
+    run_at,
+    streams,
+)
+from compiler.graph.task_graph import PipelineStyle
 from compiler.simulator.timing.core import run
 from compiler.simulator.timing.network import Fifo, Network, Process
-from compiler.simulator.timing.program import Nest, Program, Repeat, Side, iteration_of, iterations, run_at, streams
 
 
-def walked(program: Program) -> list[tuple[int, Nest, list[int]]]:
+def walked(program: Program) -> list[tuple[int, LoopNest, list[int]]]:
     """Run number, nest and loop indices of each iteration."""
-    found: list[tuple[int, Nest, list[int]]] = []
+    found: list[tuple[int, LoopNest, list[int]]] = []
     runs = 0
     for part in program:
         for _ in range(part.times if isinstance(part, Repeat) else 1):
@@ -23,8 +34,8 @@ def walked(program: Program) -> list[tuple[int, Nest, list[int]]]:
     return found
 
 
-def _nest(nest: Nest) -> list[tuple[int, Nest, list[int]]]:
-    found: list[tuple[int, Nest, list[int]]] = []
+def _nest(nest: LoopNest) -> list[tuple[int, LoopNest, list[int]]]:
+    found: list[tuple[int, LoopNest, list[int]]] = []
     for iteration in range(nest.iterations):
         rest, index = iteration, list[int]()
         for trip in reversed(nest.trips):
@@ -62,14 +73,14 @@ def test_random_programs_are_counted_as_they_are_walked() -> None:
 
 def test_there_is_no_run_behind_the_end() -> None:
     with pytest.raises(IndexError, match="of 6 iterations has no iteration 6"):
-        run_at((Repeat(2, (Nest((3,), (), ()),)),), 6)
+        run_at((Repeat(2, (LoopNest((3,), (), ()),)),), 6)
 
 
-def alone(*program: Nest | Repeat, gap: int, style: PipelineStyle = "flp", drains: bool = True) -> Network:
+def alone(*program: LoopNest | Repeat, gap: int, style: PipelineStyle = "flp", drains: bool = True) -> Network:
     return Network((Process("p", program, 1, 2, style, gap=gap, drains=drains),), ())
 
 
-def cycles(*program: Nest | Repeat, gap: int, style: PipelineStyle = "flp", drains: bool = True) -> int:
+def cycles(*program: LoopNest | Repeat, gap: int, style: PipelineStyle = "flp", drains: bool = True) -> int:
     network = alone(*program, gap=gap, style=style, drains=drains)
     outcome = run(network)
     assert outcome == run(network, fast_forward=False) == run_reference(network)
@@ -77,21 +88,21 @@ def cycles(*program: Nest | Repeat, gap: int, style: PipelineStyle = "flp", drai
     return outcome.cycles
 
 
-FOUR, NONE = Nest((4,), (), ()), Nest((0,), (), ())
+FOUR, NONE = LoopNest((4,), (), ()), LoopNest((0,), (), ())
 
 
 def test_two_runs_are_a_gap_apart_whatever_makes_them() -> None:
     """Each takes five cycles: four enter, the last leaves a cycle later."""
     assert cycles(FOUR, gap=3) == 5
     assert cycles(FOUR, FOUR, gap=3) == cycles(Repeat(2, (FOUR,)), gap=3) == 5 + 3 + 5
-    assert cycles(Nest((2, 4), (), (), restarts=1), gap=3) == 13
+    assert cycles(LoopNest((2, 4), (), (), restarts=1), gap=3) == 13
     assert cycles(FOUR, FOUR, gap=3, drains=False) == 4 + 3 + 5
 
 
 def test_a_run_of_no_iterations_costs_a_gap() -> None:
     assert cycles(FOUR, NONE, FOUR, gap=3) == 5 + 2 * 3 + 5
-    assert cycles(FOUR, Nest((3, 0), (), (), restarts=1), FOUR, gap=3) == 5 + 4 * 3 + 5
-    assert cycles(FOUR, Nest((0, 3), (), (), restarts=1), FOUR, gap=3) == 5 + 3 + 5  # no run at all
+    assert cycles(FOUR, LoopNest((3, 0), (), (), restarts=1), FOUR, gap=3) == 5 + 4 * 3 + 5
+    assert cycles(FOUR, LoopNest((0, 3), (), (), restarts=1), FOUR, gap=3) == 5 + 3 + 5  # no run at all
     assert cycles(FOUR, Repeat(2, (NONE, Repeat(3, (NONE,)))), FOUR, gap=3) == 5 + 9 * 3 + 5
     assert cycles(FOUR, NONE, FOUR, gap=3, drains=False) == 4 + 2 * 3 + 5
     assert cycles(FOUR, NONE, FOUR, gap=3, style="stp") == 5 + 2 * 3 + 5
@@ -115,7 +126,7 @@ def test_a_program_without_iterations_is_over_before_the_first_cycle() -> None:
 
 
 def test_no_other_counts_make_a_process() -> None:
-    for program in ((Nest((-1,), (), ()),), (Nest((3,), (), (), restarts=2),), (Repeat(-1, (FOUR,)),)):
+    for program in ((LoopNest((-1,), (), ()),), (LoopNest((3,), (), (), restarts=2),), (Repeat(-1, (FOUR,)),)):
         with pytest.raises(VerificationError, match="p has no timing"):
             Process("p", program, 1, 2)
 
