@@ -6,6 +6,7 @@ those of its largest value, and `at` gives the program of any other.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby, product
 from math import prod
 from typing import Literal, NamedTuple
 
@@ -206,6 +207,35 @@ def tokens(program: Program, side: Side, stream: str) -> int:
         for part in program
     )
     return sum(counts)
+
+
+def single_runs(program: Program) -> Program:
+    """The program with nests that have no outer loops: each run of a pipeline is a nest of its own."""
+    parts: list[LoopNest | Repeat] = []
+    for part in program:
+        if isinstance(part, Repeat):
+            parts.append(Repeat(part.times, single_runs(part.body)))
+        elif part.restarts:
+            inside = (_run_of(part, indices) for indices in product(*map(range, part.trips[: part.restarts])))
+            groups = ((nest, len(list(group))) for nest, group in groupby(inside))
+            parts += [Repeat(times, (nest,)) if times > 1 else nest for nest, times in groups]
+        else:
+            parts.append(part)
+    return tuple(parts)
+
+
+def _run_of(nest: LoopNest, indices: Sequence[int]) -> LoopNest:
+    """The run where the outer loops have these indices."""
+    outer = len(indices)
+
+    def inside(accesses: tuple[Access, ...]) -> tuple[Access, ...]:
+        kept = (a for a in accesses if all(g.low <= indices[g.loop] < g.high for g in a.gates if g.loop < outer))
+        return tuple(
+            Access(a.stream, tuple(Gate(g.loop - outer, g.low, g.high) for g in a.gates if g.loop >= outer))
+            for a in kept
+        )
+
+    return LoopNest(nest.trips[outer:], inside(nest.reads), inside(nest.writes))
 
 
 def run_at(program: Program, iteration: int) -> tuple[int, int]:

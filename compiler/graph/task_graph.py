@@ -29,6 +29,7 @@ from compiler.graph.program import (
     Side,
     Values,
     access_at,
+    iterations,
     nests,
     program_at,
     streams,
@@ -202,6 +203,11 @@ class Task:
         """What it runs, whichever way that is written."""
         timing = self.timing
         return self.turns or (LoopNest(timing.trips, self.reads, self.writes, timing.restarts, timing.bounds),)
+
+    @property
+    def iterations(self) -> int:
+        """Of all that it runs."""
+        return iterations(self.turns) if self.turns else self.timing.iterations
 
     def at(self, values: Values) -> "Task":
         """The task without arguments, for these values of them."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest
-from compiler.graph.program import Access
+from compiler.graph.program import Access, Program
 from compiler.graph.task_graph import ComputeTask, Dma, LoadTask, TimingSpec
 
 NOTHING = LinalgOp("nothing", "generic", (), (), (), (), ())
@@ -18,10 +18,11 @@ def compute(
     *,
     kernel: int = 0,
     operators: Sequence[tuple[str, int]] = (),
+    turns: Program = (),
 ) -> ComputeTask:
     """A task that computes, nobody asks what."""
     ports = tuple(reads), tuple(writes)
-    return ComputeTask(name, kernel, timing, *ports, NOTHING, Nest((), ()), (), tuple(operators))
+    return ComputeTask(name, kernel, timing, *ports, NOTHING, Nest((), ()), (), tuple(operators), turns=turns)
 
 
 def load(name: str, timing: TimingSpec, write: str, dma: Dma) -> LoadTask:

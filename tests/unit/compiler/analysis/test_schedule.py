@@ -7,7 +7,8 @@ from small_graphs import mlp, quantised
 from tasks_by_hand import compute
 from tasks_by_hand import load as load_by_hand
 
-from compiler.analysis.schedule import Arrival, Knee, schedule
+from compiler.analysis.nest_run import Arrival, Knee
+from compiler.analysis.schedule import schedule
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.linalg_graph import LinalgGraph
