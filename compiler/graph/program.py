@@ -66,6 +66,18 @@ def telling_values(arguments: Iterable[Argument]) -> Iterator[dict[str, int]]:
         yield from ({argument.name: value} for value in sorted(near) if 0 <= value < most)
 
 
+def all_launches(arguments: Sequence[Argument]) -> tuple[Values, ...]:
+    """Launches one after the other that make every number of iterations that each argument can, the others at their
+    largest and all at their least; long ones beside short ones.
+    """
+    found: list[Values] = [{}]
+    for argument in arguments:
+        values = [min(argument.most, trip * argument.tile) for trip in range(argument.trip(argument.most) + 1)]
+        mixed = [value for pair in zip(values, reversed(values), strict=True) for value in pair]
+        found += [{argument.name: value} for value in (*values, *mixed)]
+    return (*found, {argument.name: 0 for argument in arguments}) if len(arguments) > 1 else tuple(found)
+
+
 def trips_at(trips: Sequence[int], bounds: Sequence[BoundLoop], values: Values) -> tuple[int, ...]:
     """Trip counts for these values."""
     found = list(trips)

@@ -391,7 +391,11 @@ class TaskGraph:
         """
         for task in self.tasks:
             for side in SIDES:
-                for name in streams(task.program, side):
+                ports = task.reads if side == "reads" else task.writes
+                moved = streams(task.program, side)
+                if task.turns and sorted(port.stream for port in ports) != sorted(moved):
+                    raise VerificationError(f"{task.name} {side} streams for which it has no port, or none for a port")
+                for name in moved:
                     self._verify_end(task, side, name)
         used = [name for t in self.tasks for side in SIDES for name in streams(t.program, side)]
         if sorted(used) != sorted(2 * [s.name for s in self.streams]):

@@ -8,11 +8,11 @@ one pipeline, one after the other.
 from dataclasses import dataclass, field
 from random import Random
 
-from tasks_by_hand import compute, load
+from tasks_by_hand import compute, load, route
 
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.program import Access, Argument, BoundLoop, Gate, LoopNest, Program, Repeat, iterations
-from compiler.graph.task_graph import Dma, RouteTask, Stream, Task, TaskGraph, TimingSpec
+from compiler.graph.program import Access, Argument, BoundLoop, Gate, LoopNest, Repeat
+from compiler.graph.task_graph import Dma, Stream, Task, TaskGraph, TimingSpec
 
 LANES = 16  # of f32: a word of a port
 LAYERS = (1, 2, 3, 7, 24)
@@ -76,9 +76,9 @@ class _Growth:
         tasks = (
             *self.loads,
             compute("source", *self._plain((), (Access("x"),))),
-            self._routing("head", head),
+            route("head", head),
             *merged,
-            self._routing("tail", tail),
+            route("tail", tail),
             compute("sink", *self._plain((Access("y"),), ())),
         )
         graph = TaskGraph("turning", 1, tasks, tuple(self.streams))
@@ -141,9 +141,6 @@ class _Growth:
     def _route(self, source: str, target: str) -> LoopNest:
         return self._nest(tuple(self.trip), [Access(source)], [Access(target)])
 
-    def _routing(self, name: str, turns: Program) -> Task:
-        return RouteTask(name, 0, TimingSpec((), 1, 3), (), (), turns=turns)
-
     def _tasks(self) -> list[Task]:
         """Bodies, some of them merged into one task with the one before."""
         groups: list[list[_Body]] = []
@@ -167,8 +164,3 @@ class _Growth:
         turn = tuple(self._nest(body.order, body.reads, body.writes) for body in group)
         timing = TimingSpec((), group[0].ii, group[0].depth, gap=self.rng.choice((0, 2)))
         return compute(group[0].name, timing, turns=(Repeat(self.layers, turn),))
-
-
-def busiest(graph: TaskGraph) -> int:
-    """Iterations of the task that has most."""
-    return max(iterations(task.program) for task in graph.tasks)

@@ -109,7 +109,8 @@ def _hbm(task: TimedTask, done: _Done, platform: Platform) -> HbmResult:
     assert task.transfer is not None
     served, memory = done.paces[task.name], done.process[memory_name(task.name)]
     unit = task.transfer.ports * platform.hbm.port_bits / 8 * served.size / task.transfer.tokens_per_word
-    bound = unit * served.units / served.pace.cycles(served.units, served.run)
+    units = max(1, served.units)  # an argument may be 0
+    bound = unit * units / served.pace.cycles(units, served.run)
     # From the first word to the last, without the latency that all have in common.
     took = max(1, memory.end - memory.start - platform.hbm.read_latency_cycles + 1)
     moved = unit * memory.iterations

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from compiler.analysis.ports import OUTSTANDING_BURSTS
 from compiler.analysis.transfers import slowdowns
-from compiler.graph.program import Access, Gate, LoopNest, iterations, nests, with_nests
+from compiler.graph.program import Access, Gate, LoopNest, Values, iterations, nests, with_nests
 from compiler.graph.task_graph import TaskGraph
 from compiler.platforms.platform import Platform
 from compiler.simulator.timing.design import TimedDesign, TimedTask, Transfer, timed_design
@@ -24,10 +24,15 @@ SHORTEST_FLUSHABLE = 2  # cycles: a flushable pipeline reads and writes in two
 
 
 def networks_of(
-    tasks: TaskGraph, platform: Platform, channels: Mapping[str, Sequence[int]] | None = None
+    tasks: TaskGraph,
+    platform: Platform,
+    channels: Mapping[str, Sequence[int]] | None = None,
+    launches: Sequence[Values] = ({},),
 ) -> tuple[Network, ...]:
-    """The network of each kernel. `channels` of loads and stores, None: as the compiler assigns them. O(tasks)."""
-    return networks_of_design(timed_design(tasks, platform, channels), platform)
+    """The network of each kernel. `channels` of loads and stores, None: as the compiler assigns them; values of the
+    arguments in `launches` one after the other. O(tasks x launches).
+    """
+    return networks_of_design(timed_design(tasks, platform, channels).at(launches), platform)
 
 
 def networks_of_design(design: TimedDesign, platform: Platform) -> tuple[Network, ...]:

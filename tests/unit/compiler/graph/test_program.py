@@ -1,21 +1,30 @@
 """Counting and finding in programs, against walking them; what a run of no iterations costs."""
 
+from itertools import pairwise
+
 import pytest
 from cycle_reference import run_reference
 from random_programs import program_network
+from random_tasks import admits
 
-from compiler.errors import VerificationError
+from compiler.errors import InvalidInputError, VerificationError
 from compiler.graph.program import (
     Access,
+    Argument,
+    BoundLoop,
     Gate,
     LoopNest,
     Program,
     Repeat,
     Side,
+    all_launches,
     iteration_of,
     iterations,
+    nests,
     run_at,
+    single_runs,
     streams,
+    tokens,
 )
 from compiler.graph.task_graph import PipelineStyle
 from compiler.simulator.timing.core import run
@@ -143,3 +152,59 @@ def test_tokens_that_were_there_are_counted_as_held_alone() -> None:
     outcome = run(Network((source, sink), (Fifo("s", "a", "b", 4, 3),)))
     assert (outcome.fifos[0].pushed, outcome.fifos[0].popped, outcome.fifos[0].peak) == (5, 8, 3)
     assert outcome.processes[1].empty == 0
+
+
+def nests_in_time(program: Program) -> list[tuple[int, set[tuple[str, str]]]]:
+    """Of each iteration the number of its run, and what it moves."""
+    found: list[tuple[int, set[tuple[str, str]]]] = []
+    for number, nest, index in walked(program):
+        accesses = (("reads", nest.reads), ("writes", nest.writes))
+        moved = {(side, a.stream) for side, some in accesses for a in some if admits(a, tuple(index))}
+        found.append((number, moved))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_runs_as_nests_of_their_own_move_the_same(seed: int):
+    for process in program_network(seed).processes:
+        alone = single_runs(process.program)
+        assert all(nest.restarts == 0 for nest in nests(alone))
+        assert [moved for _, moved in nests_in_time(alone)] == [moved for _, moved in nests_in_time(process.program)]
+
+
+COLUMNS = Argument("position", 30, 8)
+
+
+def test_an_argument_makes_an_iteration_for_each_begun_tile():
+    assert [COLUMNS.trip(value) for value in (0, 1, 7, 8, 9, 16, 17, 30)] == [0, 1, 1, 1, 2, 2, 3, 4]
+    for value in (-1, 31):
+        with pytest.raises(InvalidInputError, match=r"position is .*it must be 0 to 30"):
+            COLUMNS.trip(value)
+
+
+def test_the_first_and_the_last_stay_so_where_there_are_fewer():
+    reads = (Access("first", (Gate(1, 0, 1),)), Access("last", (Gate(1, 3, 4),)), Access("row", (Gate(0, 1, 2),)))
+    nest = LoopNest((3, 4), reads, (), bounds=(BoundLoop(1, COLUMNS),))
+    assert nest.at({}) == LoopNest((3, 4), reads, ())
+    two = nest.at({"position": 9})
+    assert two.trips == (3, 2)
+    assert [a.gates for a in two.reads] == [(Gate(1, 0, 1),), (Gate(1, 1, 2),), (Gate(0, 1, 2),)]
+    assert [a.gates for a in nest.at({"position": 1}).reads] == [(), (), (Gate(0, 1, 2),)]
+    assert [tokens((nest.at({"position": 0}),), "reads", a.stream) for a in reads] == [0, 0, 0]
+
+
+def test_an_access_in_the_middle_has_no_place_where_there_are_fewer():
+    nest = LoopNest((4,), (Access("some", (Gate(0, 1, 2),)),), (), bounds=(BoundLoop(0, COLUMNS),))
+    assert nest.at({"position": 30}).trips == (4,)
+    with pytest.raises(VerificationError, match="iterations 1 to 2 of 4"):
+        nest.at({"position": 9})
+
+
+def test_launches_make_every_number_of_iterations_short_ones_beside_long_ones():
+    launches = all_launches((COLUMNS,))
+    trips = [COLUMNS.trip(values.get("position", 30)) for values in launches]
+    assert set(trips) == {0, 1, 2, 3, 4}
+    assert {(0, 4), (4, 0), (1, 3), (3, 1)} <= set(pairwise(trips))
+    two = all_launches((COLUMNS, Argument("rows", 2)))
+    assert {"position": 0, "rows": 0} in two
+    assert {"rows": 1} in two
