@@ -11,7 +11,8 @@ import argparse
 import json
 from dataclasses import asdict, dataclass, replace
 
-from compiler.graph.task_graph import Access, TimingSpec
+from compiler.graph.program import Access
+from compiler.graph.task_graph import TimingSpec
 from compiler.platforms.platform import Platform, load_platform
 from compiler.simulator.timing.design import TimedDesign, TimedStream, TimedTask, Transfer
 from compiler.simulator.timing.simulate import simulate_design

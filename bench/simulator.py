@@ -22,7 +22,8 @@ from itertools import pairwise
 from bench.workload import bundle_cache
 from compiler.errors import VerificationError
 from compiler.frontend.bundle import import_model
-from compiler.graph.task_graph import Access, TaskGraph
+from compiler.graph.program import Access
+from compiler.graph.task_graph import TaskGraph
 from compiler.options import Knobs, Workload
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import Platform, load_platform

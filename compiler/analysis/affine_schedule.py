@@ -23,7 +23,8 @@ from functools import lru_cache
 from math import floor
 from typing import NamedTuple
 
-from compiler.graph.task_graph import Access, ComputeTask, ConverterTask, Gate, Stream, Task, TimingSpec
+from compiler.graph.program import Access, Gate
+from compiler.graph.task_graph import ComputeTask, ConverterTask, Stream, Task, TimingSpec
 
 MIN_DEPTH = 2
 ROUNDING_TOKENS = 0.01  # of the offsets, which are sums of fractions

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from compiler.analysis.memory_kinds import fit_board
+from compiler.analysis.nest_run import TaskTime
 from compiler.analysis.ports import port_count
 from compiler.analysis.resources import (
     Resources,
@@ -16,7 +17,7 @@ from compiler.analysis.resources import (
     task_resources,
     total,
 )
-from compiler.analysis.schedule import TaskTime, schedule
+from compiler.analysis.schedule import schedule
 from compiler.analysis.transfers import hbm_bytes, hbm_cycles
 from compiler.errors import Violation
 from compiler.graph.task_graph import ConverterTask, TaskGraph

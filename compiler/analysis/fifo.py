@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from compiler.analysis.affine_schedule import MIN_DEPTH, AffineSchedule, affine_schedule, equal_paces, own_paces
 from compiler.analysis.cycles import bridges, reconvergent_streams
+from compiler.errors import UnsupportedError
 from compiler.graph.task_graph import ComputeTask, Stream, Task
 from compiler.options import Equalisation, FifoStrategy
 
@@ -46,7 +47,12 @@ def by_kernel(tasks: Sequence[Task], streams: Sequence[Stream]) -> list[KernelPa
 
 
 def plan_schedule(part: KernelPart, equalisation: Equalisation) -> AffineSchedule:
-    """The schedule by which the FIFOs of a kernel are sized. O(tasks + streams x loops)."""
+    """The schedule by which the FIFOs of a kernel are sized. O(tasks + streams x loops).
+
+    Raises UnsupportedError for tasks that take turns, and where a stream leads back: they start more than once.
+    """
+    for name in (*(t.name for t in part.tasks if t.turns), *(s.name for s in part.streams if s.feedback)):
+        raise UnsupportedError(f"{name} goes round: its FIFOs have no depth by rule; certify the design")
     paces = equal_paces(part.tasks) if equalisation == "conservative" else own_paces(part.tasks, part.streams)
     return affine_schedule(part.tasks, part.streams, paces)
 

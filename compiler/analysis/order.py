@@ -7,15 +7,19 @@ from compiler.graph.task_graph import Stream, Task
 
 
 def order_tasks(tasks: Sequence[Task], streams: Sequence[Stream]) -> tuple[Task, ...]:
-    """Tasks so that every stream runs forward, kernel by kernel; ties keep names in order, so the result is unique.
+    """Tasks so that every stream but a feedback runs forward, kernel by kernel; ties keep names in order, so the result
+    is unique.
 
-    Raises VerificationError where streams close a cycle, with its tasks.
+    Raises VerificationError where streams that are no feedback close a cycle, with its tasks.
     """
     by_name = {t.name: t for t in tasks}
     waiting = {t.name: len(t.reads) for t in tasks}
     followers: dict[str, list[str]] = {t.name: [] for t in tasks}
     for stream in streams:
-        followers[stream.source].append(stream.target)
+        if stream.feedback:
+            waiting[stream.target] -= 1
+        else:
+            followers[stream.source].append(stream.target)
 
     def walk() -> Iterator[Task]:
         ready = sorted((n for n, c in waiting.items() if c == 0), key=lambda n: (by_name[n].kernel, n), reverse=True)
@@ -36,7 +40,7 @@ def order_tasks(tasks: Sequence[Task], streams: Sequence[Stream]) -> tuple[Task,
 
 def _circle(left: Collection[str], streams: Sequence[Stream]) -> list[str]:
     """Tasks along a cycle, the first one again at the end; each of `left` reads from another of them."""
-    source = {s.target: s.source for s in streams if s.source in left}
+    source = {s.target: s.source for s in streams if s.source in left and not s.feedback}
     upstream = [min(left)]
     while upstream.count(upstream[-1]) == 1:
         upstream.append(source[upstream[-1]])

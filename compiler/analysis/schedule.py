@@ -1,217 +1,22 @@
 """When each task of a design runs, without simulating it: the latency of an estimate.
 
-Tasks are walked in topological order. A task is known by its *stalls*, pairs of an iteration and the cycle before which
-it can not run: those where each of its streams gives the first and the last token, and where the stream has its knee.
-From a stall on it runs at its own initiation interval, and it can not run ahead of the tokens that it reads. Tokens of
-a stream arrive at an even pace from the first to the knee and from there to the last; the knee is where the task that
-writes them departs most from an even pace. So a converter that fills before it drains, or a cache that waits for its
-last row, holds up only what comes after.
-
-FIFOs between tasks are taken as deep enough. Those behind loads are not: while its reader stalls, a load goes on until
-its FIFO and the adapter of its ports are full, and what is left then comes at its own rate.
+Tasks are walked in topological order, each of them from what arrives to what it pushes (`compiler.analysis.nest_run`);
+those that take turns, repeat what they do or stand in a loop nest by nest (`compiler.analysis.turns`).
 
 `bench/estimate_error.py` compares with the simulator. What one knee can not tell, a task that stalls several times for
 long, is what remains of the error.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from compiler.analysis.nest_run import Arrival, LoadedStream, Step, TaskTime, ran
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
+from compiler.analysis.turns import schedule_turns, takes_turns
 from compiler.graph.same import Same
-from compiler.graph.task_graph import (
-    Access,
-    Gate,
-    LoadTask,
-    Span,
-    StoreTask,
-    Task,
-    TaskGraph,
-    TimingSpec,
-    iteration_of,
-)
+from compiler.graph.task_graph import LoadTask, StoreTask, Task, TaskGraph
 from compiler.platforms.platform import Platform
-
-# A knee is worth keeping where an even pace would be off by this share of the time between first and last token.
-KNEE_SHARE = 0.02
-
-
-class Knee(NamedTuple):
-    """Token `number` (from 1) of a stream is pushed in `cycle`."""
-
-    number: int
-    cycle: float
-
-
-class Arrival(NamedTuple):
-    """Cycles at which the first and the last token of a stream are pushed, and one between where the pace changes."""
-
-    first: float
-    last: float
-    knee: Knee | None = None
-
-    def at(self, count: int, tokens: int) -> float:
-        """When token number `count` (from 1) of `tokens` arrives."""
-        if count >= tokens:
-            return self.last
-        low, begin, high, end = 1, self.first, tokens, self.last
-        if self.knee is not None and count <= self.knee.number:
-            high, end = self.knee
-        elif self.knee is not None:
-            low, begin = self.knee
-        return begin + (end - begin) * (count - low) / (high - low) if count > low else begin
-
-
-class TaskTime(NamedTuple):
-    """Cycles at which a task reads its first token and ends, and for how many of them it computes or moves data."""
-
-    start: float
-    end: float
-    busy: float
-
-
-class _Loaded(NamedTuple):
-    """Input `number` of a task comes from HBM: by task `load`, which takes `busy` cycles for it where nobody holds it
-    up, and the adapter of whose ports holds `ahead` tokens.
-    """
-
-    number: int
-    load: str
-    busy: float
-    ahead: int
-
-
-class _Ran(NamedTuple):
-    """How a task ran, when each of its outputs came, and the ends of loads that it held up."""
-
-    time: TaskTime
-    pushed: tuple[Arrival, ...]
-    ends: tuple[tuple[str, float], ...]
-
-
-_Stall = tuple[int, float]  # an iteration, and the cycle before which it can not run
-
-
-class _Run:
-    """One task's run, from what arrives to what it pushes."""
-
-    def __init__(self, timing: TimingSpec, reads: tuple[Access, ...], arrivals: tuple[Arrival, ...]) -> None:
-        self.timing, self.reads, self.arrivals = timing, reads, list(arrivals)
-        self.spans = [timing.span(read) for read in reads]
-        self.stalls: list[_Stall] = []
-        for number, arrival in enumerate(arrivals):
-            self._add(number, arrival)
-        self.start = max([cycle for iteration, cycle in self.stalls if iteration == 0], default=0.0)
-        self.stalls.append((0, self.start))
-        self._ready = {0: self.start}
-
-    def _add(self, number: int, arrival: Arrival) -> None:
-        span = self.spans[number]
-        self.stalls += ((span.first, arrival.first), (span.last, arrival.last))
-        if arrival.knee is not None:
-            count, cycle = arrival.knee
-            self.stalls.append((iteration_of(self.timing.trips, self.reads[number], count - 1), cycle))
-
-    def replace(self, number: int, arrival: Arrival) -> None:
-        """Another arrival of a stream that it reads, no earlier than the one before."""
-        self.arrivals[number] = arrival
-        self._add(number, arrival)
-        self._ready = {0: self.start}
-
-    def ready(self, iteration: int) -> float:
-        """The cycle in which an iteration can enter."""
-        found = self._ready.get(iteration)
-        if found is None:
-            found = self._ready[iteration] = self._find_ready(iteration)
-        return found
-
-    def _find_ready(self, iteration: int) -> float:
-        ii, ready = self.timing.ii, 0.0
-        for at, cycle in self.stalls:
-            if at <= iteration and (after := cycle + (iteration - at) * ii) > ready:
-                ready = after
-        for read, span, arrival in zip(self.reads, self.spans, self.arrivals, strict=True):
-            if arrival.last > ready and span.first < iteration < span.last:
-                arrived = arrival.at(self.timing.tokens_until(read, iteration), span.tokens)
-                ready = max(ready, arrived)
-        return ready
-
-    def pushed(self, writes: tuple[Access, ...]) -> tuple[Arrival, ...]:
-        """When the tokens of the streams that the task writes come out."""
-        alike: dict[tuple[Gate, ...], Arrival] = {}  # all streams of a fork
-        for write in writes:
-            if write.gates not in alike:
-                alike[write.gates] = self._pushed(write, self.timing.span(write))
-        return tuple([alike[write.gates] for write in writes])
-
-    def _pushed(self, write: Access, span: Span) -> Arrival:
-        low, high, depth = span.first, span.last, self.timing.depth
-        first = self.ready(low) + depth
-        last = max(first, self.ready(high) + depth)
-        waits = last - first - (high - low) * self.timing.ii
-        least = KNEE_SHARE * (last - first)
-        if waits <= least:
-            return Arrival(first, last)
-        near = {at - before for at, _ in self.stalls for before in (0, 1)}
-        return self._bent(write, Arrival(first, last), least, [at for at in near if low < at < high])
-
-    def _bent(self, write: Access, even: Arrival, least: float, near: list[int]) -> Arrival:
-        """`even` with a knee at that iteration of `near` whose tokens are farthest from it, by more than `least`."""
-        bent, tokens = even, self.timing.span(write).tokens
-        for at in near:
-            cycle = min(max(self.ready(at) + self.timing.depth, even.first), even.last)
-            count = self.timing.tokens_until(write, at)
-            if (bend := abs(cycle - even.at(count, tokens))) > least and 0 < count < tokens:
-                bent, least = even._replace(knee=Knee(count, cycle)), bend
-        return bent
-
-
-def _throttled(run: _Run, number: int, busy: float, stock: int) -> Arrival:
-    """Arrivals of a load's stream with the stalls of its reader: at each the load is ahead by at most `stock` tokens,
-    and the rest comes at its own rate.
-    """
-    arrival, (first, last, tokens) = run.arrivals[number], run.spans[number]
-    each, late, knee = busy / tokens, arrival.last, arrival.knee
-    for at, cycle in run.stalls:
-        if first <= at <= last and cycle + (tokens - stock) * each > late:
-            there = stock + (run.timing.tokens_until(run.reads[number], at - 1) if at > 0 else 0)
-            if (end := cycle + max(0, tokens - there) * each) > late:
-                late, knee = end, Knee(there, cycle) if there < tokens else None
-    return Arrival(arrival.first, late, knee)
-
-
-class _Step(NamedTuple):
-    """What of a task's run no other task and no FIFO changes. `drain`: cycles from the last word that a store moves
-    until it is in memory, None for any other task.
-    """
-
-    timing: TimingSpec
-    reads: tuple[Access, ...]
-    writes: tuple[Access, ...]
-    busy: float
-    drain: int | None
-    loaded: tuple[_Loaded, ...]
-
-
-@lru_cache(maxsize=16384)  # with other FIFOs, or one other knob, most tasks run alike
-def _ran(step: _Step, arrivals: tuple[Arrival, ...], stocks: tuple[int, ...]) -> _Ran:
-    """The task's run where its inputs arrive so, and FIFOs and adapters behind loads hold so many tokens."""
-    timing = step.timing
-    run = _Run(timing, step.reads, arrivals)
-    ends = tuple(_held_up(run, step.loaded, stocks))
-    end = max(run.start + timing.latency, run.ready(timing.iterations - 1) + timing.depth)
-    if step.drain is not None:
-        end = max(end, run.start + step.busy) + step.drain
-    return _Ran(TaskTime(run.start, end, step.busy), run.pushed(step.writes), ends)
-
-
-def _held_up(run: _Run, loaded: tuple[_Loaded, ...], stocks: tuple[int, ...]) -> Iterator[tuple[str, float]]:
-    for (number, load, busy, _), stock in zip(loaded, stocks, strict=True):
-        arrival = _throttled(run, number, busy, stock)
-        if arrival.last > run.arrivals[number].last:
-            run.replace(number, arrival)
-            yield load, arrival.last
 
 
 class _Plan(NamedTuple):
@@ -219,7 +24,7 @@ class _Plan(NamedTuple):
     nobody holds up, in the order of all tasks, and what they push.
     """
 
-    steps: Mapping[str, _Step]
+    steps: Mapping[str, Step]
     times: Mapping[str, TaskTime]
     arrivals: Mapping[str, Arrival]
 
@@ -230,33 +35,40 @@ def _plan(same: Same[tuple[Task, ...]], platform: Platform) -> _Plan:
     moves = transfer_cycles(tasks, platform)
     times, arrivals = {task.name: TaskTime(0.0, 0.0, 0.0) for task in tasks}, dict[str, Arrival]()
     loaded: dict[str, tuple[str, float, int]] = {}
-    steps: dict[str, _Step] = {}
+    steps: dict[str, Step] = {}
     for task in tasks:
         if isinstance(task, LoadTask):
             first, span, stream = float(task.timing.depth), moves[task.name], task.writes[0].stream
             arrivals[stream], times[task.name] = Arrival(first, first + span), TaskTime(0.0, first + span, span)
             loaded[stream] = (task.name, span, adapter_tokens(task, platform))
             continue
-        inputs = tuple([_Loaded(n, *loaded[r.stream]) for n, r in enumerate(task.reads) if r.stream in loaded])
+        inputs = tuple([LoadedStream(n, *loaded[r.stream]) for n, r in enumerate(task.reads) if r.stream in loaded])
         busy = moves.get(task.name, float(task.timing.iterations * task.timing.ii))
         drain = platform.hbm.read_latency_cycles if isinstance(task, StoreTask) else None
-        steps[task.name] = _Step(task.timing, task.reads, task.writes, busy, drain, inputs)
+        steps[task.name] = Step(task.timing, task.reads, task.writes, busy, drain, inputs)
     return _Plan(steps, times, arrivals)
 
 
 def schedule(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, TaskTime], tuple[float, ...]]:
-    """When each task runs, in cycles since its kernel started, and the length of each kernel. O(streams x loops)."""
-    plan, stream = _plan(Same(tasks.tasks), platform), tasks.stream
-    times, arrivals = dict(plan.times), dict(plan.arrivals)
-    for name, step in plan.steps.items():
-        stocks = tuple([stream[step.reads[number].stream].depth + ahead for number, _, _, ahead in step.loaded])
-        ran = _ran(step, tuple([arrivals[read.stream] for read in step.reads]), stocks)
-        times[name] = ran.time
-        for load, end in ran.ends:
-            times[load] = times[load]._replace(end=end)
-        for write, arrival in zip(step.writes, ran.pushed, strict=True):
-            arrivals[write.stream] = arrival
+    """When each task runs, in cycles since its kernel started, and the length of each kernel; of a launch with the
+    largest arguments. O(streams x loops), for tasks that take turns once for each turn of some rounds.
+    """
+    times = schedule_turns(tasks, platform) if takes_turns(tasks) else _in_order(tasks, platform)
     lengths = [0.0] * tasks.kernels
     for task in tasks.tasks:
         lengths[task.kernel] = max(lengths[task.kernel], times[task.name].end)
     return times, tuple(lengths)
+
+
+def _in_order(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
+    plan, stream = _plan(Same(tasks.tasks), platform), tasks.stream
+    times, arrivals = dict(plan.times), dict(plan.arrivals)
+    for name, step in plan.steps.items():
+        stocks = tuple([stream[step.reads[number].stream].depth + ahead for number, _, _, ahead in step.loaded])
+        run = ran(step, tuple([arrivals[read.stream] for read in step.reads]), stocks)
+        times[name] = run.time
+        for load, end in run.ends:
+            times[load] = times[load]._replace(end=end)
+        for write, arrival in zip(step.writes, run.pushed, strict=True):
+            arrivals[write.stream] = arrival
+    return times

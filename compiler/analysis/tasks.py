@@ -21,9 +21,9 @@ from compiler.graph.design import Packing, Transfer
 from compiler.graph.itensor import DTYPE_BITS, ITensor
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest
+from compiler.graph.program import Access, Gate
 from compiler.graph.realisation import Window
 from compiler.graph.task_graph import (
-    Access,
     Buffer,
     ChunkTask,
     ComputeTask,
@@ -31,7 +31,6 @@ from compiler.graph.task_graph import (
     ConverterTask,
     Dma,
     ForkTask,
-    Gate,
     LoadTask,
     StoreTask,
     StructuredTask,

@@ -61,7 +61,7 @@ def _share(words: int, users: Sequence[int]) -> Fraction:
 
 def words_of(task: DmaTask) -> int:
     """Words (`Dma.word_bits`) that a load or store moves in one run, re-reads included."""
-    return ceil(task.timing.iterations / task.dma.tokens_per_word)
+    return ceil(task.iterations / task.dma.tokens_per_word)
 
 
 def adapter_tokens(load: DmaTask, platform: Platform) -> int:
@@ -81,8 +81,7 @@ def transfer_cycles(tasks: Sequence[Task], platform: Platform) -> dict[str, floa
         words.setdefault(task.kernel, {})[task.name] = words_of(task)
     slower = {name: float(factor) for moved in words.values() for name, factor in slowdowns(moved, channels).items()}
     return {
-        t.name: max(float(t.timing.iterations * t.timing.ii), _memory_cycles(t, platform) * slower[t.name])
-        for t in moving
+        t.name: max(float(t.iterations * t.timing.ii), _memory_cycles(t, platform) * slower[t.name]) for t in moving
     }
 
 
@@ -93,7 +92,7 @@ def run_length(task: DmaTask) -> int | None:
 
 def _memory_cycles(task: DmaTask, platform: Platform) -> float:
     """Cycles that a channel needs for each of a transfer's ports: one burst for each run between two jumps."""
-    hbm, iterations = platform.hbm, task.timing.iterations
+    hbm, iterations = platform.hbm, task.iterations
     size = hbm.port_bits / 8 / task.dma.tokens_per_word
     sequential = words_of(task) * hbm.port_bits / 8 / platform.channel_bytes_per_cycle
     if task.streamed.rereads == 1:

@@ -1,12 +1,12 @@
 """TaskGraph: the accelerator of one design, frozen values (design section 3, representation 4).
 
 What the estimator, the FIFO rules, the simulator, `dataflow.json` and the dashboard read. A task is one dataflow
-process: a pipelined perfect loop nest that reads and writes tokens in some of its iterations (`Access.gates`). A
-stream is a FIFO with one writer and one reader.
+process: a pipelined perfect loop nest that reads and writes tokens in some of its iterations (`Access.gates`), or
+several that take turns in the same pipeline (`Task.turns`). A stream is a FIFO with one writer and one reader; streams
+that are marked as `feedback` may close loops.
 """
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from math import prod
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -19,36 +19,28 @@ from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest
 from compiler.graph.pipeline_style import PipelineStyle, style_flaw
+from compiler.graph.program import (
+    SIDES,
+    Access,
+    Argument,
+    BoundLoop,
+    Gate,
+    LoopNest,
+    Program,
+    Side,
+    Values,
+    access_at,
+    iterations,
+    nests,
+    program_at,
+    streams,
+    telling_values,
+    tokens,
+    trips_at,
+)
 
-TaskKind = Literal["compute", "fork", "chunk", "concat", "converter", "load", "store"]
+TaskKind = Literal["compute", "fork", "chunk", "concat", "route", "converter", "load", "store"]
 MemoryKind = Literal["registers", "lutram", "bram", "uram"]
-
-
-class Gate(NamedTuple):
-    """Restricts an access to the iterations where loop `loop` is in [low, high)."""
-
-    loop: int
-    low: int
-    high: int
-
-
-class Access(NamedTuple):
-    """Reads or writes of one stream: a token in every iteration that all gates admit."""
-
-    stream: str
-    gates: tuple[Gate, ...] = ()
-
-
-def iteration_of(trips: Sequence[int], access: Access, token: int) -> int:
-    """The iteration of a nest of `trips`, outermost first, in which the access moves token number `token` (from 0)."""
-    gates = {g.loop: (g.low, g.high) for g in access.gates}
-    iteration, stride = 0, 1
-    for k in range(len(trips) - 1, -1, -1):
-        low, high = gates.get(k, (0, trips[k]))
-        token, index = divmod(token, high - low)
-        iteration += (low + index) * stride
-        stride *= trips[k]
-    return iteration
 
 
 class Span(NamedTuple):
@@ -66,7 +58,7 @@ class TimingSpec:
 
     The outer `restarts` loops are not part of the pipeline: it drains in each of their iterations and starts anew `gap`
     cycles later. In what we emit there are none, the nests are perfect and become one pipeline; a csynth report may
-    tell otherwise.
+    tell otherwise. `bounds` are the loops that follow an argument of the launch, `trips` those of its largest value.
     """
 
     trips: tuple[int, ...]
@@ -75,6 +67,11 @@ class TimingSpec:
     style: PipelineStyle = "flp"
     restarts: int = 0
     gap: int = 0
+    bounds: tuple[BoundLoop, ...] = ()
+
+    def at(self, values: Values) -> "TimingSpec":
+        """The timing without arguments, for these values of them."""
+        return replace(self, trips=trips_at(self.trips, self.bounds, values), bounds=()) if self.bounds else self
 
     @cached_property
     def iterations(self) -> int:
@@ -185,7 +182,9 @@ class Dma:
 class Task:
     """One dataflow process: its nest in time, and the streams that it reads and writes, in the order of its ports.
 
-    Each kind is a class of its own below.
+    `turns`: what it runs, where that is not the one nest of `timing` but several in turn, all through a pipeline of
+    that interval, depth and style. Then `timing.trips` are none, and `reads` and `writes` only the order of ports. Each
+    kind is a class of its own below.
     """
 
     kind: ClassVar[TaskKind]
@@ -196,6 +195,30 @@ class Task:
     reads: tuple[Access, ...]
     writes: tuple[Access, ...]
     buffers: tuple[Buffer, ...] = field(default=(), kw_only=True)
+    turns: Program = field(default=(), kw_only=True)
+
+    @property
+    def program(self) -> Program:
+        """What it runs, whichever way that is written."""
+        timing = self.timing
+        return self.turns or (LoopNest(timing.trips, self.reads, self.writes, timing.restarts, timing.bounds),)
+
+    @property
+    def iterations(self) -> int:
+        """Of all that it runs."""
+        return iterations(self.turns) if self.turns else self.timing.iterations
+
+    def at(self, values: Values) -> "Task":
+        """The task without arguments, for these values of them."""
+        if self.turns:
+            return replace(self, turns=program_at(self.turns, values))
+        timing = self.timing.at(values)
+        if timing is self.timing:
+            return self
+        reads, writes = (
+            tuple(access_at(a, self.timing.trips, timing.trips) for a in side) for side in (self.reads, self.writes)
+        )
+        return replace(self, timing=timing, reads=reads, writes=writes)
 
 
 @dataclass(frozen=True)
@@ -245,6 +268,16 @@ class ForkTask(Task):
 
 @hashed_once
 @dataclass(frozen=True)
+class RouteTask(Task):
+    """Passes on the tokens of the streams that it reads, in turn, to those that it writes: in front of tasks that take
+    turns and behind them, and where a loop closes.
+    """
+
+    kind = "route"
+
+
+@hashed_once
+@dataclass(frozen=True)
 class ConverterTask(Task):
     """Re-orders tokens through a buffer."""
 
@@ -280,7 +313,8 @@ class StoreTask(DmaTask):
 class Stream(NamedTuple):
     """A FIFO from `source` to `target` that carries `itensor`; `depth` in tokens, and `reason` why it has that depth.
     `kind` is None until memories are bound (`compiler.analysis.memory_kinds`): by the fast rule of
-    `compiler.analysis.memory`.
+    `compiler.analysis.memory`. `initial` tokens are in it when a launch begins, and again when it ends. A `feedback`
+    leads back to a task that comes earlier in the order of tasks, or to its own.
     """
 
     name: str
@@ -290,9 +324,12 @@ class Stream(NamedTuple):
     depth: int = 2
     kind: MemoryKind | None = None
     reason: str = ""
+    initial: int = 0
+    feedback: bool = False
 
     @property
     def tokens(self) -> int:
+        """That pass it in a launch, of the largest arguments."""
         return self.itensor.tokens
 
     @property
@@ -335,39 +372,66 @@ class TaskGraph:
         computed = sum(op.iterations for op in contractions)
         return sum(op.padded_iterations for op in contractions) / computed if computed else 0.0
 
+    @cached_property
+    def arguments(self) -> tuple[Argument, ...]:
+        """That trip counts follow, in the order of their names."""
+        found = {b.argument for t in self.tasks for nest in nests(t.program) for b in nest.bounds}
+        return tuple(sorted(found))
+
+    def at(self, values: Values) -> "TaskGraph":
+        """The graph without arguments, for these values of them: what one launch runs. Streams still carry the itensor
+        of the largest ones.
+        """
+        return replace(self, tasks=tuple(t.at(values) for t in self.tasks)) if self.arguments else self
+
     def verify(self) -> None:
         """Raise VerificationError where a task and a stream disagree on the number of tokens or on who is connected, or
-        a task has a pipeline of a style that it can not have.
+        where the two ends of a stream disagree for some values of the arguments, or a task has a pipeline of a style
+        that it can not have.
         """
         for task in self.tasks:
-            streams = len(task.reads) + len(task.writes)
-            if flaw := style_flaw(task.timing.style, streams, isinstance(task, DmaTask)):
+            if flaw := style_flaw(task.timing.style, len(task.reads) + len(task.writes), isinstance(task, DmaTask)):
                 raise VerificationError(f"the pipeline of {task.name} can not be {task.timing.style}: {flaw}")
-            for access in (*task.reads, *task.writes):
-                stream = self.stream[access.stream]
-                end = stream.target if access in task.reads else stream.source
-                if end != task.name:
-                    raise VerificationError(f"{task.name} uses stream {stream.name}, which belongs to {end}")
-                if task.timing.tokens(access) != stream.tokens:
-                    raise VerificationError(
-                        f"{task.name} moves {task.timing.tokens(access)} tokens on {stream.name}, "
-                        f"which carries {stream.tokens}"
-                    )
-        used = [a.stream for t in self.tasks for a in (*t.reads, *t.writes)]
+            for side in SIDES:
+                ports = task.reads if side == "reads" else task.writes
+                moved = streams(task.program, side)
+                if task.turns and sorted(port.stream for port in ports) != sorted(moved):
+                    raise VerificationError(f"{task.name} {side} streams for which it has no port, or none for a port")
+                for name in moved:
+                    self._verify_end(task, side, name)
+        used = [name for t in self.tasks for side in SIDES for name in streams(t.program, side)]
         if sorted(used) != sorted(2 * [s.name for s in self.streams]):
             raise VerificationError("a stream needs exactly one writer and one reader")
+        for values in telling_values(self.arguments):
+            self._verify_balance(values)
+
+    def _verify_end(self, task: Task, side: Side, name: str) -> None:
+        stream = self.stream[name]
+        end = stream.target if side == "reads" else stream.source
+        if end != task.name:
+            raise VerificationError(f"{task.name} uses stream {name}, which belongs to {end}")
+        if (moved := tokens(task.program, side, name)) != stream.tokens:
+            raise VerificationError(f"{task.name} moves {moved} tokens on {name}, which carries {stream.tokens}")
+
+    def _verify_balance(self, values: Values) -> None:
+        now = {task.name: program_at(task.program, values) for task in self.tasks}
+        for stream in self.streams:
+            written = tokens(now[stream.source], "writes", stream.name)
+            read = tokens(now[stream.target], "reads", stream.name)
+            if written != read:
+                at = ", ".join(f"{name} {value}" for name, value in values.items())
+                raise VerificationError(
+                    f"at {at} {stream.source} writes {written} tokens to {stream.name}, {stream.target} reads {read}"
+                )
 
     def to_json(self) -> dict[str, Any]:
         """The content of `dataflow.json`, see `compiler/dataflow.schema.json`."""
-        streams = [
-            {**s._asdict(), "itensor": str(s.itensor), "tokens": s.tokens, "width": s.width} for s in self.streams
-        ]
         return {
             "name": self.name,
             "kernels": self.kernels,
             "padding_share": self.padding_share,
             "tasks": [_task_json(t) for t in self.tasks],
-            "streams": streams,
+            "streams": [_stream_json(s) for s in self.streams],
             "carries": [asdict(c) for c in self.carries],
         }
 
@@ -386,6 +450,34 @@ def _access_json(access: Access) -> dict[str, Any]:
     return {"stream": access.stream, "gates": [gate._asdict() for gate in access.gates]}
 
 
+def _stream_json(stream: Stream) -> dict[str, Any]:
+    data = stream._asdict() | {"itensor": str(stream.itensor), "tokens": stream.tokens, "width": stream.width}
+    if not stream.initial and not stream.feedback:
+        del data["initial"], data["feedback"]
+    return data
+
+
+def _timing_json(timing: TimingSpec) -> dict[str, Any]:
+    data = asdict(timing)
+    del data["bounds"]
+    return data | _bounds_json(timing.bounds)
+
+
+def _bounds_json(bounds: tuple[BoundLoop, ...]) -> dict[str, Any]:
+    """Nothing where there are none, as in most designs."""
+    return {"bounds": [{"loop": loop, **argument._asdict()} for loop, argument in bounds]} if bounds else {}
+
+
+def _program_json(program: Program) -> list[dict[str, Any]]:
+    return [
+        {"trips": part.trips, "restarts": part.restarts, **_bounds_json(part.bounds)}
+        | {side: [_access_json(access) for access in getattr(part, side)] for side in SIDES}
+        if isinstance(part, LoopNest)
+        else {"times": part.times, "body": _program_json(part.body)}
+        for part in program
+    ]
+
+
 def _nest_json(nest: Nest) -> dict[str, Any]:
     return {"loops": [loop._asdict() for loop in nest.loops], "unroll": nest.unroll}
 
@@ -395,7 +487,7 @@ def _task_json(task: Task) -> dict[str, Any]:
         "name": task.name,
         "kind": task.kind,
         "kernel": task.kernel,
-        "timing": asdict(task.timing),
+        "timing": _timing_json(task.timing),
         "reads": [_access_json(access) for access in task.reads],
         "writes": [_access_json(access) for access in task.writes],
         "op": None,
@@ -406,6 +498,8 @@ def _task_json(task: Task) -> dict[str, Any]:
         "converter": None,
         "dma": None,
     }
+    if task.turns:
+        data["turns"] = _program_json(task.turns)
     match task:
         case StructuredTask():
             data |= {"op": task.op.name, "nest": _nest_json(task.nest)}

@@ -2,7 +2,12 @@
 
 It starts from the linear program's depths, for both equalisations, less what a run that grows FIFOs only where it
 deadlocks does without (`grow`), and from those that the design has. The cheapest start that keeps the pace is
-tightened; where none does, those FIFOs grow in front of which somebody waits.
+tightened; where none does, those FIFOs grow in front of which somebody waits. Where tasks take turns or stand in a
+loop, which the program does not know, it starts from what unbounded FIFOs hold.
+
+Trip counts that follow an argument are certified for all of its values: the kernel is run with one after the other, in
+which a deadlock of any of them shows, since no task can be ahead of one that is stuck by more than its FIFOs hold; then
+with each alone, which must be as quick as with unbounded FIFOs.
 """
 
 from collections.abc import Mapping
@@ -10,12 +15,16 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
+from compiler.analysis.turns import takes_turns
 from compiler.errors import VerificationError
+from compiler.graph.program import all_launches
 from compiler.graph.task_graph import Stream, TaskGraph
 from compiler.options import Equalisation, FifoEffort, FifoStrategy
 from compiler.platforms.platform import Platform
+from compiler.simulator.timing.core import Plan
 from compiler.simulator.timing.network import Outcome
 from compiler.simulator.timing.simulate import simulate
+from compiler.simulator.timing.translate import networks_of
 from compiler.sizing.lp import lp_depths
 from compiler.sizing.tighten import Tightening
 from compiler.sizing.trial import SLACK, Depths, Trial, peaks, trials_of
@@ -25,6 +34,7 @@ from compiler.sizing.trial import SLACK, Depths, Trial, peaks, trials_of
 WORK: Mapping[FifoEffort, int] = {"quick": 12_000_000, "full": 2_000_000_000}
 WHOLE = "by rule: holds the whole stream where two paths meet"
 LEAST = "by rule: the least, as no two paths meet behind it"
+ONE_VALUE = "one value of an argument takes longer with less"
 NOT_TRIED = "not tried smaller: the simulator's effort was spent"
 
 
@@ -86,23 +96,50 @@ def certify(tasks: TaskGraph, platform: Platform, effort: int = WORK["full"]) ->
     Deterministic: `effort` bounds the simulator's work, not its time, after which no FIFO is tried smaller; what was
     not tried by then says so.
     """
-    planned: dict[Equalisation, dict[str, int]] = {
-        e: lp_depths(tasks, e, platform.memories) for e in ("normal", "conservative")
-    }
+    planned: dict[Equalisation, dict[str, int]] = {}
+    if not takes_turns(tasks):
+        planned = {e: lp_depths(tasks, e, platform.memories) for e in ("normal", "conservative")}
     sized: dict[str, Stream] = {}
     kernels: list[KernelSizing] = []
-    for trial in trials_of(tasks, platform, planned["conservative"]):
-        kernel = _Kernel(trial, [_within(trial, depths) for depths in planned.values()], effort)
+    for number, trial in enumerate(trials_of(tasks, platform, planned.get("conservative"))):
+        kernel = _Kernel(trial, [_within(trial, d) for d in planned.values()] or [_held(trial)], effort)
         depths, sizing = kernel.size()
         kernels.append(sizing)
+        deeper = _for_each_value(tasks, platform, number, trial, depths)
         for name, stream in trial.streams.items():
-            sized[name] = stream._replace(depth=depths[name], reason=kernel.reason(name, depths[name]))
+            reason = ONE_VALUE if deeper[name] > depths[name] else kernel.reason(name, depths[name])
+            sized[name] = stream._replace(depth=deeper[name], reason=reason)
     return Sizing(replace(tasks, streams=tuple(sized[s.name] for s in tasks.streams)), tuple(kernels))
 
 
 def _within(trial: Trial, depths: Mapping[str, int]) -> Depths:
     """Planned depths of one kernel; prefetch is not for the program to plan."""
     return {name: s.depth if name in trial.loads else depths[name] for name, s in trial.streams.items()}
+
+
+def _held(trial: Trial) -> Depths:
+    """What FIFOs hold that are unbounded, but for those behind loads."""
+    peak = peaks(trial.base)
+    return {name: s.depth if name in trial.loads else max(MIN_DEPTH, peak[name]) for name, s in trial.streams.items()}
+
+
+def _for_each_value(tasks: TaskGraph, platform: Platform, kernel: int, trial: Trial, depths: Depths) -> Depths:
+    """`depths`, deeper where the kernel would be slow for some value of an argument. Raises VerificationError."""
+    for values in all_launches(tasks.arguments) if tasks.arguments else ():
+        plan = Plan(networks_of(tasks, platform, launches=(values,))[kernel])
+        base = plan.run({name: None for name in trial.streams if name not in trial.loads})
+        most = peaks(base)
+        most_cycles = base.cycles * (1 + SLACK)
+        while (outcome := plan.run(depths)).cycles > most_cycles:
+            full = [f.name for f in outcome.fifos if f.full and f.name in depths and f.name not in trial.loads]
+            wanted = {name: max(depths[name], min(2 * depths[name], most[name])) for name in full}
+            grown = depths | trial.filled(wanted)
+            if grown == depths:
+                break
+            depths = grown
+        if outcome.deadlocked:  # it does not, after a run of all
+            raise VerificationError(f"no FIFO depths were found with which the kernel runs for {dict(values)}")
+    return depths
 
 
 def _less(trial: Trial, depths: Depths) -> Depths:

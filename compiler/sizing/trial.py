@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
+from compiler.graph.program import all_launches
 from compiler.graph.task_graph import LoadTask, Stream, TaskGraph
 from compiler.platforms.memories import Memories
 from compiler.platforms.platform import Platform
@@ -148,8 +149,8 @@ def one_at_a_time(network: Network) -> Network:
 
 
 def trials_of(tasks: TaskGraph, platform: Platform, planned: Mapping[str, int] | None = None) -> Iterable[Trial]:
-    """A trial of each kernel; `planned` depths of its FIFOs."""
-    for network in networks_of(tasks, platform):
+    """A trial of each kernel, for every value of its arguments; `planned` depths of its FIFOs."""
+    for network in networks_of(tasks, platform, launches=all_launches(tasks.arguments)):
         streams = {f.name: tasks.stream[f.name] for f in network.fifos if f.name in tasks.stream}
         loads = frozenset(name for name, s in streams.items() if isinstance(tasks.task[s.source], LoadTask))
         yield Trial(network, streams, loads, platform.memories, planned or {})

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest
-from compiler.graph.task_graph import Gate, TimingSpec
+from compiler.graph.program import Gate
+from compiler.graph.task_graph import TimingSpec
 from compiler.targets.writer import CppWriter, Namer
 
 

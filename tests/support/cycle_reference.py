@@ -15,9 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from compiler.graph.task_graph import Access
+from compiler.graph.program import Access, LoopNest, Program, Repeat
 from compiler.simulator.timing.network import Fifo, FifoRun, Network, Outcome, Process, ProcessRun
-from compiler.simulator.timing.program import Nest, Program, Repeat
 
 
 @dataclass
@@ -87,7 +86,7 @@ def _iterations(program: Program, fifos: _Fifos) -> list[_Iteration]:
     return found
 
 
-def _runs(program: Program) -> Iterator[tuple[Nest, list[tuple[int, ...]]]]:
+def _runs(program: Program) -> Iterator[tuple[LoopNest, list[tuple[int, ...]]]]:
     """Each run of the pipeline: the indices of the loops in each of its iterations."""
     for part in program:
         if isinstance(part, Repeat):

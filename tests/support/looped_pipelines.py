@@ -4,25 +4,25 @@ that serves several operations. In each of them FIFO `kept` holds what must wait
 
 from collections.abc import Callable
 
-from compiler.graph.task_graph import Access, Gate, PipelineStyle
+from compiler.graph.program import Access, Gate, LoopNest, Program, Repeat
+from compiler.graph.task_graph import PipelineStyle
 from compiler.simulator.timing.network import Fifo, Network, Process
-from compiler.simulator.timing.program import Nest, Program, Repeat
 
 ARGUMENTS = (0, 1, 2, 7, 8, 9, 15, 16)  # of a nest in tiles of eight
 OPERATIONS = ("q", "k", "v")
 
 
-def nest(length: int, reads: str = "", writes: str = "", *, first: str = "", last: str = "") -> Nest:
+def nest(length: int, reads: str = "", writes: str = "", *, first: str = "", last: str = "") -> LoopNest:
     """One loop: names of the FIFOs that each iteration reads and writes; `first` is read in the first one, `last`
     written in the last one.
     """
     some = [Access(f) for f in reads.split()] + [Access(f, (Gate(0, 0, 1),)) for f in first.split()]
     others = [Access(f) for f in writes.split()] + [Access(f, (Gate(0, length - 1, length),)) for f in last.split()]
-    return Nest((length,), tuple(some), tuple(others)) if length else Nest((0,), (), ())
+    return LoopNest((length,), tuple(some), tuple(others)) if length else LoopNest((0,), (), ())
 
 
 def process(
-    name: str, *program: Nest | Repeat, style: PipelineStyle = "flp", latency: int = 4, gap: int = 3
+    name: str, *program: LoopNest | Repeat, style: PipelineStyle = "flp", latency: int = 4, gap: int = 3
 ) -> Process:
     return Process(name, program, 1, latency, style, gap=gap)
 
@@ -45,7 +45,7 @@ def network(*processes: Process, kept: int, initial: int = 0) -> Network:
     return Network(processes, tuple(fifos))
 
 
-def _streams(of: Nest) -> tuple[list[str], list[str]]:
+def _streams(of: LoopNest) -> tuple[list[str], list[str]]:
     return [a.stream for a in of.reads], [a.stream for a in of.writes]
 
 
@@ -75,7 +75,7 @@ def begun(kept: int, initial: int = 1) -> Network:
     )
 
 
-def _row(length: int) -> dict[str, Nest]:
+def _row(length: int) -> dict[str, LoopNest]:
     """A row of so many iterations of which the total is read before the first."""
     return {
         "score": nest(length, "", "kept", last="all"),
@@ -159,7 +159,7 @@ def walks(rows: int) -> Program:
 
 def _with_rows(cached: Program, row: int) -> Program:
     """What reads the cached rows, and then passes on a row of its own, in each layer."""
-    made: list[Nest | Repeat] = []
+    made: list[LoopNest | Repeat] = []
     for part in cached:
         if isinstance(part, Repeat):
             made.append(Repeat(part.times, _with_rows(part.body, row)))

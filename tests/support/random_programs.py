@@ -11,9 +11,8 @@ from random import Random
 
 from random_timing import Growth, with_nests
 
-from compiler.graph.task_graph import Access, Gate
+from compiler.graph.program import Access, Gate, LoopNest, Program, Repeat
 from compiler.simulator.timing.network import Fifo, Network, Process
-from compiler.simulator.timing.program import Nest, Program, Repeat
 
 BUDGETS = (3, 6, 12, 30, 80)  # iterations of a nest, about
 
@@ -67,11 +66,11 @@ class _Phases:
         streams: dict[str, str] = {}
         for fifo in network.fifos:
             streams[fifo.name] = self._fifo(fifo, names, set(streams.values()))
-        nests: dict[str, Nest] = {}
+        nests: dict[str, LoopNest] = {}
         for process in network.processes:
             self.timing.setdefault(names[process.name], process)
             (nest,) = with_nests(process, lambda nest: _renamed(nest, streams)).program
-            assert isinstance(nest, Nest)
+            assert isinstance(nest, LoopNest)
             nests[names[process.name]] = nest
         if rng.random() < 0.4:
             self._feed_back(nests)
@@ -91,7 +90,7 @@ class _Phases:
         self.fifos[name] = Fifo(name, source, target, None if depth is None else max(depth, initial), initial)
         return name
 
-    def _feed_back(self, nests: dict[str, Nest]) -> None:
+    def _feed_back(self, nests: dict[str, LoopNest]) -> None:
         """A FIFO between any two processes of the phase, or from one to itself."""
         rng = self.rng
         source, target = rng.choice(list(nests)), rng.choice(list(nests))
@@ -103,7 +102,7 @@ class _Phases:
         nests[source] = replace(nests[source], writes=(*nests[source].writes, Access(name, write)))
         nests[target] = replace(nests[target], reads=(*nests[target].reads, Access(name, read)))
 
-    def _gates(self, nest: Nest) -> tuple[Gate, ...]:
+    def _gates(self, nest: LoopNest) -> tuple[Gate, ...]:
         return tuple(
             Gate(loop, low, self.rng.randint(low + 1, trip))
             for loop, trip in enumerate(nest.trips)
@@ -114,20 +113,20 @@ class _Phases:
     def _with_empty_nests(self, program: Program) -> Program:
         while self.rng.random() < 0.2:
             restarts, outer = self.rng.choice(((0, 1), (1, 0), (1, 1), (1, 3)))
-            empty = Nest((outer, 0), (), (), restarts)
+            empty = LoopNest((outer, 0), (), (), restarts)
             where = self.rng.randint(0, len(program))
             program = (*program[:where], empty, *program[where:])
         return program
 
 
-def _renamed(nest: Nest, streams: dict[str, str]) -> Nest:
+def _renamed(nest: LoopNest, streams: dict[str, str]) -> LoopNest:
     def all_of(accesses: tuple[Access, ...]) -> tuple[Access, ...]:
         return tuple(Access(streams[a.stream], a.gates) for a in accesses)
 
     return replace(nest, reads=all_of(nest.reads), writes=all_of(nest.writes))
 
 
-def _tokens(nest: Nest, gates: tuple[Gate, ...]) -> int:
+def _tokens(nest: LoopNest, gates: tuple[Gate, ...]) -> int:
     tokens = nest.iterations
     for gate in gates:
         tokens = tokens // nest.trips[gate.loop] * (gate.high - gate.low)

@@ -11,7 +11,8 @@ from tasks_by_hand import compute
 from compiler.analysis.tasks import converter_task
 from compiler.graph.converter import plan_converter
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.task_graph import Access, ConverterTask, Gate, Stream, Task, TimingSpec
+from compiler.graph.program import Access, Gate
+from compiler.graph.task_graph import ConverterTask, Stream, Task, TimingSpec
 from compiler.platforms.platform import load_platform
 
 U55C = load_platform("u55c")

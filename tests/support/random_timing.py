@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from math import gcd, prod
 from random import Random
 
-from compiler.graph.task_graph import Access, Gate, TimingSpec
+from compiler.graph.program import Access, Gate, LoopNest, Program, Repeat
+from compiler.graph.task_graph import TimingSpec
 from compiler.simulator.timing.network import Fifo, Network, Process
-from compiler.simulator.timing.program import Nest, Program, Repeat
 
 LONG_SHARE = 0.15  # of the networks run for thousands of cycles, most of them periodically
 
@@ -34,14 +34,14 @@ def repeated(network: Network, times: int) -> Network:
     def around(accesses: tuple[Access, ...]) -> tuple[Access, ...]:
         return tuple(Access(a.stream, tuple(g._replace(loop=g.loop + 1) for g in a.gates)) for a in accesses)
 
-    def more(nest: Nest) -> Nest:
+    def more(nest: LoopNest) -> LoopNest:
         restarts = nest.restarts + 1 if nest.restarts else 0
-        return Nest((times, *nest.trips), around(nest.reads), around(nest.writes), restarts)
+        return LoopNest((times, *nest.trips), around(nest.reads), around(nest.writes), restarts)
 
     return Network(tuple(with_nests(process, more) for process in network.processes), network.fifos)
 
 
-def with_nests(process: Process, change: Callable[[Nest], Nest]) -> Process:
+def with_nests(process: Process, change: Callable[[LoopNest], LoopNest]) -> Process:
     """The process with its nests changed."""
 
     def changed(program: Program) -> Program:
@@ -51,9 +51,9 @@ def with_nests(process: Process, change: Callable[[Nest], Nest]) -> Process:
     return replace(process, program=changed(process.program))
 
 
-def _only_nest(process: Process) -> Nest:
+def _only_nest(process: Process) -> LoopNest:
     (nest,) = process.program
-    assert isinstance(nest, Nest)
+    assert isinstance(nest, LoopNest)
     return nest
 
 

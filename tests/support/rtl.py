@@ -12,9 +12,8 @@ from pathlib import Path
 
 from needed import need
 
-from compiler.graph.task_graph import Access
+from compiler.graph.program import Access, LoopNest, Program, Repeat, Side, nests, streams
 from compiler.simulator.timing.network import Fifo, FifoRun, Network, Outcome, Process, ProcessRun
-from compiler.simulator.timing.program import Nest, Program, Repeat, Side, nests, streams
 
 _PARTS = Path(__file__).parent / "rtl"
 _INDENT = "    "
@@ -134,7 +133,7 @@ def _all(terms: Iterable[str]) -> str:
 class _Entry:
     """A row of the table that a process goes through: a nest, and how many runs of no iterations are before it."""
 
-    nest: Nest
+    nest: LoopNest
     empty_runs: int
 
 
@@ -155,7 +154,7 @@ def _empty_runs(process: Process) -> int:
     return max((entry.empty_runs for entry in _table(process)), default=0)
 
 
-def _in_turn(program: Program) -> Iterator[Nest]:
+def _in_turn(program: Program) -> Iterator[LoopNest]:
     for part in program:
         if isinstance(part, Repeat):
             for _ in range(part.times):
@@ -164,7 +163,7 @@ def _in_turn(program: Program) -> Iterator[Nest]:
             yield part
 
 
-def _kinds(process: Process) -> list[Nest]:
+def _kinds(process: Process) -> list[LoopNest]:
     """The nests, each once: a row of the table names one by its number."""
     return list(dict.fromkeys(nests(process.program)))
 

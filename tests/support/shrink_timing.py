@@ -5,9 +5,8 @@ from dataclasses import replace
 
 from random_timing import with_nests
 
-from compiler.graph.task_graph import Access
+from compiler.graph.program import Access, LoopNest, Program, Repeat, nests
 from compiler.simulator.timing.network import Fifo, Network, Process
-from compiler.simulator.timing.program import Nest, Program, Repeat, nests
 
 
 def shrink(network: Network, fails: Callable[[Network], bool]) -> Network:
@@ -78,7 +77,7 @@ def _without_fifos(network: Network, names: set[str]) -> Network:
     def kept(accesses: tuple[Access, ...]) -> tuple[Access, ...]:
         return tuple(access for access in accesses if access.stream not in names)
 
-    def without(nest: Nest) -> Nest:
+    def without(nest: LoopNest) -> LoopNest:
         return replace(nest, reads=kept(nest.reads), writes=kept(nest.writes))
 
     processes = tuple(with_nests(p, without) for p in network.processes)

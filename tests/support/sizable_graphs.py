@@ -7,7 +7,8 @@ from small_graphs import mlp
 from tasks_by_hand import compute
 
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.task_graph import Access, Gate, Stream, Task, TaskGraph, TimingSpec
+from compiler.graph.program import Access, Gate
+from compiler.graph.task_graph import Stream, Task, TaskGraph, TimingSpec
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform

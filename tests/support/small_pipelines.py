@@ -1,6 +1,7 @@
 """Small networks of the timing simulator whose cycles can be worked out by hand."""
 
-from compiler.graph.task_graph import Access, Gate, PipelineStyle
+from compiler.graph.program import Access, Gate
+from compiler.graph.task_graph import PipelineStyle
 from compiler.simulator.timing.network import Fifo, Network, Process
 
 

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest
-from compiler.graph.task_graph import Access, ComputeTask, Dma, LoadTask, TimingSpec
+from compiler.graph.program import Access, Program, streams
+from compiler.graph.task_graph import ComputeTask, Dma, LoadTask, RouteTask, TimingSpec
 
 NOTHING = LinalgOp("nothing", "generic", (), (), (), (), ())
 
@@ -17,10 +18,21 @@ def compute(
     *,
     kernel: int = 0,
     operators: Sequence[tuple[str, int]] = (),
+    turns: Program = (),
 ) -> ComputeTask:
     """A task that computes, nobody asks what."""
-    ports = tuple(reads), tuple(writes)
-    return ComputeTask(name, kernel, timing, *ports, NOTHING, Nest((), ()), (), tuple(operators))
+    ports = ports_of(turns) if turns else (tuple(reads), tuple(writes))
+    return ComputeTask(name, kernel, timing, *ports, NOTHING, Nest((), ()), (), tuple(operators), turns=turns)
+
+
+def route(name: str, turns: Program) -> RouteTask:
+    """A task that passes on tokens in turn."""
+    return RouteTask(name, 0, TimingSpec((), 1, 3), *ports_of(turns), turns=turns)
+
+
+def ports_of(turns: Program) -> tuple[tuple[Access, ...], tuple[Access, ...]]:
+    """A port for each stream that is read, and for each that is written."""
+    return tuple(map(Access, streams(turns, "reads"))), tuple(map(Access, streams(turns, "writes")))
 
 
 def load(name: str, timing: TimingSpec, write: str, dma: Dma) -> LoadTask:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from compiler.graph.task_graph import Access, Gate, TaskKind, TimingSpec
+from compiler.graph.program import Access, Gate
+from compiler.graph.task_graph import TaskKind, TimingSpec
 from compiler.simulator.timing.design import TimedDesign, TimedStream, TimedTask, Transfer
 
 

@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import ceil, floor
 
-from compiler.analysis.schedule import TaskTime, schedule
+from compiler.analysis.nest_run import TaskTime
+from compiler.analysis.schedule import schedule
 from compiler.analysis.transfers import adapter_tokens
-from compiler.graph.task_graph import Access, LoadTask, Stream, Task, TaskGraph
+from compiler.graph.program import Access
+from compiler.graph.task_graph import LoadTask, Stream, Task, TaskGraph
 from compiler.platforms.platform import Platform
 
 Times = Mapping[str, TaskTime]

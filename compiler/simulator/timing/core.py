@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from compiler.errors import ToolError, VerificationError
-from compiler.graph.task_graph import Access
+from compiler.graph.program import Access, LoopNest, Program
 from compiler.simulator.native import built
 from compiler.simulator.timing.network import FifoRun, Network, Outcome, Process, ProcessRun, Timeline
-from compiler.simulator.timing.program import Nest, Program
 
 SOURCE = Path(__file__).with_name("core")
 FLAGS = ("-std=c++17", "-O3", "-fPIC", "-shared", "-fno-exceptions")
@@ -200,7 +199,7 @@ _NEST = -1  # in the place of a number of times
 def _program(process: Process, program: Program, number: Mapping[str, int]) -> Iterator[int]:
     yield len(program)
     for part in program:
-        if isinstance(part, Nest):
+        if isinstance(part, LoopNest):
             yield from (_NEST, part.restarts, len(part.trips), *part.trips)
             for side in (part.reads, part.writes):
                 yield from _accesses(process, part, side, number)
@@ -209,7 +208,9 @@ def _program(process: Process, program: Program, number: Mapping[str, int]) -> I
             yield from _program(process, part.body, number)
 
 
-def _accesses(process: Process, nest: Nest, accesses: tuple[Access, ...], number: Mapping[str, int]) -> Iterator[int]:
+def _accesses(
+    process: Process, nest: LoopNest, accesses: tuple[Access, ...], number: Mapping[str, int]
+) -> Iterator[int]:
     if len(accesses) > MAX_ACCESSES:
         raise ToolError(f"{process.name} has {len(accesses)} streams on one side; the simulator takes {MAX_ACCESSES}")
     yield len(accesses)

@@ -6,10 +6,24 @@ From a TaskGraph here, from `dataflow.json` in `design_json`.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 
 from compiler.analysis.placement.channels import assign_channels
 from compiler.analysis.transfers import run_length
-from compiler.graph.task_graph import Access, DmaTask, Stream, Task, TaskGraph, TaskKind, TimingSpec
+from compiler.errors import InvalidInputError
+from compiler.graph.program import (
+    Access,
+    Argument,
+    LoopNest,
+    Program,
+    Repeat,
+    Values,
+    iterations,
+    nests,
+    program_at,
+    runs,
+)
+from compiler.graph.task_graph import DmaTask, Stream, Task, TaskGraph, TaskKind, TimingSpec
 from compiler.platforms.platform import Platform
 
 
@@ -40,27 +54,49 @@ class TimedTask:
     reads: tuple[Access, ...]
     writes: tuple[Access, ...]
     transfer: Transfer | None = None
+    turns: Program = ()
+
+    @property
+    def program(self) -> Program:
+        """What it runs, whichever way that is written."""
+        timing = self.timing
+        return self.turns or (LoopNest(timing.trips, self.reads, self.writes, timing.restarts, timing.bounds),)
 
     @property
     def words(self) -> int:
         """Words that each port of its transfer moves, re-reads included."""
-        return -(-self.timing.iterations // self.transfer.tokens_per_word) if self.transfer is not None else 0
+        return -(-iterations(self.program) // self.transfer.tokens_per_word) if self.transfer is not None else 0
+
+    @property
+    def cycles(self) -> int:
+        """From its first iteration to its last and their interval, when nothing blocks."""
+        timing, moved, started = self.timing, iterations(self.program), runs(self.program)
+        return (moved - started + 1) * timing.ii + (started - 1) * (timing.depth + timing.gap) if moved else 0
+
+    def at(self, launches: Sequence[Values]) -> "TimedTask":
+        """What it does for launches that follow each other without a gap, without arguments."""
+        runs = [(program_at(self.program, values), values) for values in launches]
+        same = [(program, len(list(group))) for program, group in groupby(program for program, _ in runs)]
+        turns = tuple(part for program, times in same for part in ((Repeat(times, program),) if times > 1 else program))
+        return replace(self, timing=replace(self.timing, trips=(), restarts=0, bounds=()), turns=turns)
 
 
 @dataclass(frozen=True, slots=True)
 class TimedStream:
-    """A FIFO of `depth` tokens, and why it has that depth."""
+    """A FIFO of `depth` tokens, and why it has that depth; the first `initial` ones are there before cycle 0."""
 
     name: str
     source: str
     target: str
     depth: int
     reason: str = ""
+    initial: int = 0
+    feedback: bool = False
 
 
 @dataclass(frozen=True)
 class TimedDesign:
-    """Tasks in topological order, kernels in the order in which they run."""
+    """Tasks in topological order but for feedback streams, kernels in the order in which they run."""
 
     name: str
     kernels: int
@@ -70,6 +106,24 @@ class TimedDesign:
     @cached_property
     def task(self) -> dict[str, TimedTask]:
         return {t.name: t for t in self.tasks}
+
+    @cached_property
+    def arguments(self) -> dict[str, Argument]:
+        """That trip counts follow, by name."""
+        bounds = (bound for task in self.tasks for nest in nests(task.program) for bound in nest.bounds)
+        return {bound.argument.name: bound.argument for bound in bounds}
+
+    def at(self, launches: Sequence[Values]) -> "TimedDesign":
+        """The design for launches with these arguments, one after the other. Raises InvalidInputError for an argument
+        that it does not have, or a value that it can not take.
+        """
+        for name in (name for values in launches for name in values):
+            if name not in self.arguments:
+                known = ", ".join(self.arguments) or "none"
+                raise InvalidInputError(f"{self.name} has no argument {name}; those that it has: {known}")
+        if len(launches) == 1 and not self.arguments:
+            return self
+        return replace(self, tasks=tuple(task.at(launches) for task in self.tasks))
 
     def with_timing(self, specs: Mapping[str, TimingSpec]) -> "TimedDesign":
         """The design with the timing of some tasks, by name, replaced."""
@@ -91,8 +145,10 @@ def _timed_task(task: Task, channels: tuple[int, ...]) -> TimedTask:
     if isinstance(task, DmaTask):
         dma = task.dma
         transfer = Transfer(dma.channels, dma.tokens_per_word, dma.words_per_token, run_length(task), channels)
-    return TimedTask(task.name, task.kind, task.kernel, task.timing, task.reads, task.writes, transfer)
+    ports = task.reads, task.writes
+    return TimedTask(task.name, task.kind, task.kernel, task.timing, *ports, transfer, task.turns)
 
 
 def _timed_stream(stream: Stream) -> TimedStream:
-    return TimedStream(stream.name, stream.source, stream.target, stream.depth, stream.reason)
+    ends = stream.source, stream.target
+    return TimedStream(stream.name, *ends, stream.depth, stream.reason, stream.initial, stream.feedback)

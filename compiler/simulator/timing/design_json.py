@@ -7,17 +7,35 @@ stream move the same tokens, so that what is simulated can end.
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, cast, get_args
 
 from compiler.analysis.transfers import run_of
-from compiler.errors import InvalidInputError
-from compiler.graph.task_graph import Access, Gate, PipelineStyle, TaskKind, TimingSpec
+from compiler.errors import InvalidInputError, VerificationError
+from compiler.graph.program import (
+    SIDES,
+    Access,
+    Argument,
+    BoundLoop,
+    Gate,
+    LoopNest,
+    Program,
+    Repeat,
+    Values,
+    iterations,
+    program_at,
+    streams,
+    telling_values,
+    tokens,
+)
+from compiler.graph.task_graph import PipelineStyle, TaskKind, TimingSpec
 from compiler.platforms.platform import PORT_WIDTHS
 from compiler.simulator.timing.design import TimedDesign, TimedStream, TimedTask, Transfer
 from compiler.simulator.timing.json_fields import Fields
 
 MOST_TASKS = 100_000
 MOST_LOOPS = 64
+MOST_PARTS = 10_000  # nests and repetitions of one task
 MOST_CYCLES = 1 << 50  # of all tasks together: days on a board; the simulator counts parts of cycles in 64 bits
 MOST_INSIDE = 1 << 24  # cycles of all pipelines together: the simulator keeps two numbers for each
 MOST_TOKENS_PER_WORD = 1024 * max(PORT_WIDTHS)  # bits of the widest word
@@ -45,7 +63,9 @@ def task_timing_from_json(data: Any) -> TimedDesign:
 
 def _stream(fields: Fields) -> TimedStream:
     source, target = fields.text("source"), fields.text("target")
-    return TimedStream(fields.text("name"), source, target, fields.integer("depth", 1), fields.text("reason", ""))
+    depth, reason = fields.integer("depth", 1), fields.text("reason", "")
+    initial = fields.integer("initial", 0, depth, default=0)
+    return TimedStream(fields.text("name"), source, target, depth, reason, initial, fields.flag("feedback"))
 
 
 def _task(fields: Fields, kernels: int, itensors: dict[str, str], top: Fields) -> TimedTask:
@@ -53,26 +73,71 @@ def _task(fields: Fields, kernels: int, itensors: dict[str, str], top: Fields) -
     kind = cast("TaskKind", fields.choice("kind", _KINDS))
     kernel = fields.integer("kernel", 0, kernels - 1)
     timing = _timing(fields.object("timing"))
-    reads, writes = (_accesses(fields, end, timing) for end in ("reads", "writes"))
-    task = TimedTask(name, kind, kernel, timing, reads, writes)
+    reads, writes = (_accesses(fields, end, timing.trips) for end in ("reads", "writes"))
+    turns = _program(fields, "turns", [MOST_PARTS]) if fields.has("turns") else ()
+    task = TimedTask(name, kind, kernel, timing, reads, writes, turns=turns)
     if kind not in ("load", "store"):
         return task
-    return TimedTask(name, kind, kernel, timing, reads, writes, _transfer(fields, task, itensors, top))
+    return replace(task, transfer=_transfer(fields, task, itensors, top))
+
+
+def _program(fields: Fields, name: str, left: list[int], depth: int = 0) -> Program:
+    """Nests in turn; `left` counts how many parts programs may still have."""
+    if depth > MOST_LOOPS:
+        raise InvalidInputError(f"{fields.where} repeats repetitions more than {MOST_LOOPS} deep")
+    parts: list[LoopNest | Repeat] = []
+    for number, entry in enumerate(fields.list(name)):
+        part = Fields(entry, f"part {number} of {name} of {fields.where}")
+        left[0] -= 1
+        if left[0] < 0:
+            raise InvalidInputError(f"{fields.where} has more than {MOST_PARTS} parts; the simulator takes no more")
+        if part.has("body"):
+            parts.append(Repeat(part.integer("times", 0), _program(part, "body", left, depth + 1)))
+        else:
+            parts.append(_nest(part))
+    return tuple(parts)
+
+
+def _nest(fields: Fields) -> LoopNest:
+    trips = fields.integers("trips", 0)
+    _check_loops(fields, trips)
+    reads, writes = (_accesses(fields, end, trips) for end in ("reads", "writes"))
+    return LoopNest(trips, reads, writes, fields.integer("restarts", 0, len(trips), default=0), _bounds(fields, trips))
 
 
 def _timing(fields: Fields) -> TimingSpec:
     trips = fields.integers("trips", 1)
-    if len(trips) > MOST_LOOPS:
-        raise InvalidInputError(f"{fields.where} has {len(trips)} loops; the simulator takes at most {MOST_LOOPS}")
+    _check_loops(fields, trips)
     restarts = fields.integer("restarts", 0, len(trips), default=0)
     style = cast("PipelineStyle", fields.choice("style", _STYLES, default="flp"))
     ii, depth, gap = fields.integer("ii", 1), fields.integer("depth", 1, 1 << 20), fields.integer("gap", 0, default=0)
-    return TimingSpec(trips, ii, depth, style, restarts, gap)
+    return TimingSpec(trips, ii, depth, style, restarts, gap, _bounds(fields, trips))
+
+
+def _check_loops(fields: Fields, trips: Sequence[int]) -> None:
+    if len(trips) > MOST_LOOPS:
+        raise InvalidInputError(f"{fields.where} has {len(trips)} loops; the simulator takes at most {MOST_LOOPS}")
+
+
+def _bounds(fields: Fields, trips: Sequence[int]) -> tuple[BoundLoop, ...]:
+    entries = fields.list("bounds") if fields.has("bounds") else []
+    return tuple(_bound(Fields(entry, f"a bound of {fields.where}"), trips) for entry in entries)
+
+
+def _bound(fields: Fields, trips: Sequence[int]) -> BoundLoop:
+    loop = fields.integer("loop", 0, len(trips) - 1)
+    argument = Argument(fields.text("name"), fields.integer("most", 1), fields.integer("tile", 1, default=1))
+    if argument.trip(argument.most) != trips[loop]:
+        raise InvalidInputError(
+            f"{fields.where}: {argument.name} up to {argument.most} in tiles of {argument.tile} makes "
+            f"{argument.trip(argument.most)} iterations, but loop {loop} has {trips[loop]}"
+        )
+    return BoundLoop(loop, argument)
 
 
 def _check_size(design: TimedDesign) -> None:
     """Raise InvalidInputError where the simulator could not count the cycles, or hold what is inside the pipelines."""
-    if sum(t.timing.latency + t.timing.iterations * t.timing.ii for t in design.tasks) > MOST_CYCLES:
+    if sum(t.cycles + t.timing.depth for t in design.tasks) > MOST_CYCLES:
         raise InvalidInputError(f"the tasks take more than {MOST_CYCLES} cycles; the simulator can not count them")
     if sum(t.timing.depth for t in design.tasks) > MOST_INSIDE:
         raise InvalidInputError(
@@ -80,22 +145,22 @@ def _check_size(design: TimedDesign) -> None:
         )
 
 
-def _accesses(fields: Fields, end: str, timing: TimingSpec) -> tuple[Access, ...]:
-    return tuple(_access(Fields(a, f"an access in {end} of {fields.where}"), timing) for a in fields.list(end))
+def _accesses(fields: Fields, end: str, trips: Sequence[int]) -> tuple[Access, ...]:
+    return tuple(_access(Fields(a, f"an access in {end} of {fields.where}"), trips) for a in fields.list(end))
 
 
-def _access(fields: Fields, timing: TimingSpec) -> Access:
+def _access(fields: Fields, trips: Sequence[int]) -> Access:
     stream = fields.text("stream")
-    gates = tuple(_gate(Fields(g, f"a gate of {fields.where}"), timing) for g in fields.list("gates"))
+    gates = tuple(_gate(Fields(g, f"a gate of {fields.where}"), trips) for g in fields.list("gates"))
     if len({g.loop for g in gates}) != len(gates):
         raise InvalidInputError(f"{fields.where}, stream {stream}, has two gates on one loop; give their intersection")
     return Access(stream, gates)
 
 
-def _gate(fields: Fields, timing: TimingSpec) -> Gate:
-    loop = fields.integer("loop", 0, len(timing.trips) - 1)
-    low = fields.integer("low", 0, timing.trips[loop] - 1)
-    return Gate(loop, low, fields.integer("high", low + 1, timing.trips[loop]))
+def _gate(fields: Fields, trips: Sequence[int]) -> Gate:
+    loop = fields.integer("loop", 0, len(trips) - 1)
+    low = fields.integer("low", 0, trips[loop] - 1)
+    return Gate(loop, low, fields.integer("high", low + 1, trips[loop]))
 
 
 def _transfer(fields: Fields, task: TimedTask, itensors: dict[str, str], top: Fields) -> Transfer:
@@ -111,7 +176,7 @@ def _transfer(fields: Fields, task: TimedTask, itensors: dict[str, str], top: Fi
         )
     channels = top.object("hbm_channels").integers(task.name, 0) if _assigned(top, task.name) else ()
     run = run_of(_loops(itensors.get(inside[0].stream, "")), per_token)
-    if run is not None and task.timing.iterations % run:
+    if run is not None and iterations(task.program) % run:
         raise InvalidInputError(f"{dma.where} re-reads every {run} iterations, of which the task has no whole number")
     return Transfer(ports, per_word, per_token, run, channels)
 
@@ -133,7 +198,9 @@ def _loops(itensor: str) -> list[tuple[int, bool]]:
 
 
 def check(design: TimedDesign) -> None:
-    """Raise InvalidInputError unless tasks and streams fit together: names, ends, order, numbers of tokens."""
+    """Raise InvalidInputError unless tasks and streams fit together: names, ends, order, numbers of tokens, whatever
+    the arguments are.
+    """
     _unique("task", (t.name for t in design.tasks))
     _unique("stream", (s.name for s in design.streams))
     ends = _ends(design)
@@ -141,12 +208,14 @@ def check(design: TimedDesign) -> None:
     for stream in design.streams:
         ends_of = ends.get(stream.name, {})
         source, target = ends_of.get("writes", []), ends_of.get("reads", [])
-        if [t.name for t, _ in source] != [stream.source] or [t.name for t, _ in target] != [stream.target]:
+        if [t.name for t in source] != [stream.source] or [t.name for t in target] != [stream.target]:
             raise InvalidInputError(
                 f"stream {stream.name} goes from {stream.source} to {stream.target}, but is written by "
                 f"{_names(source)} and read by {_names(target)}; it needs exactly that writer and that reader"
             )
         _check_ends(stream, source[0], target[0], position)
+    for values in ({}, *telling_values(design.arguments.values())):
+        _check_balance(design, values)
 
 
 def _unique(what: str, names: Iterable[str]) -> None:
@@ -155,35 +224,42 @@ def _unique(what: str, names: Iterable[str]) -> None:
         raise InvalidInputError(f"{count} {what}s are called {name}; names must differ")
 
 
-_End = tuple[TimedTask, Access]
-
-
-def _ends(design: TimedDesign) -> dict[str, dict[str, list[_End]]]:
-    ends: dict[str, dict[str, list[_End]]] = {s.name: {"reads": [], "writes": []} for s in design.streams}
+def _ends(design: TimedDesign) -> dict[str, dict[str, list[TimedTask]]]:
+    ends: dict[str, dict[str, list[TimedTask]]] = {s.name: {"reads": [], "writes": []} for s in design.streams}
     for task in design.tasks:
-        for kind, accesses in (("reads", task.reads), ("writes", task.writes)):
-            for access in accesses:
-                if access.stream not in ends:
-                    raise InvalidInputError(f"task {task.name} {kind} stream {access.stream}, which is not listed")
-                ends[access.stream][kind].append((task, access))
+        for side in SIDES:
+            for stream in streams(task.program, side):
+                if stream not in ends:
+                    raise InvalidInputError(f"task {task.name} {side} stream {stream}, which is not listed")
+                ends[stream][side].append(task)
     return ends
 
 
-def _names(ends: Sequence[_End]) -> str:
-    return ", ".join(task.name for task, _ in ends) or "none"
+def _names(ends: Sequence[TimedTask]) -> str:
+    return ", ".join(task.name for task in ends) or "none"
 
 
-def _check_ends(stream: TimedStream, source: _End, target: _End, position: dict[str, int]) -> None:
-    (writer, write), (reader, read) = source, target
+def _check_ends(stream: TimedStream, writer: TimedTask, reader: TimedTask, position: dict[str, int]) -> None:
     if writer.kernel != reader.kernel:
         raise InvalidInputError(f"stream {stream.name} goes from kernel {writer.kernel} to kernel {reader.kernel}")
-    if position[writer.name] >= position[reader.name]:
+    if position[writer.name] >= position[reader.name] and not stream.feedback:
         raise InvalidInputError(
             f"task {reader.name} reads {stream.name} of {writer.name}, which comes later: tasks must be in topological "
-            "order, without cycles"
+            "order, and a stream that closes a loop be marked as feedback"
         )
-    written, wanted = writer.timing.tokens(write), reader.timing.tokens(read)
-    if written != wanted:
-        raise InvalidInputError(
-            f"{writer.name} writes {written} tokens to {stream.name}, {reader.name} reads {wanted}: the run can not end"
-        )
+
+
+def _check_balance(design: TimedDesign, values: Values) -> None:
+    try:
+        now = {task.name: program_at(task.program, values) for task in design.tasks}
+    except VerificationError as error:
+        raise InvalidInputError(f"the tasks have no program for {values}: {error}") from error
+    for stream in design.streams:
+        written = tokens(now[stream.source], "writes", stream.name)
+        wanted = tokens(now[stream.target], "reads", stream.name)
+        if written != wanted:
+            at = "".join(f" where {name} is {value}" for name, value in values.items())
+            raise InvalidInputError(
+                f"{stream.source} writes {written} tokens to {stream.name}, {stream.target} reads {wanted}{at}: "
+                "the run can not end"
+            )

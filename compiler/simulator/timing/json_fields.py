@@ -33,6 +33,13 @@ class Fields:
             raise self.complain(name, f"an integer from {low} to {high}")
         return value
 
+    def flag(self, name: str) -> bool:
+        """Whether the field is there and true."""
+        value = self._data.get(name, False)
+        if not isinstance(value, bool):
+            raise self.complain(name, "true or false")
+        return value
+
     def text(self, name: str, default: str | None = None) -> str:
         value = self._data.get(name, default)
         if not isinstance(value, str) or (not value and default is None):

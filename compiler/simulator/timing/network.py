@@ -35,8 +35,8 @@ is finished before cycle 0.
 from dataclasses import dataclass, field
 
 from compiler.errors import VerificationError
-from compiler.graph.task_graph import Access, PipelineStyle
-from compiler.simulator.timing.program import Nest, Program, Repeat, iterations
+from compiler.graph.program import Access, LoopNest, Program, Repeat, iterations
+from compiler.graph.task_graph import PipelineStyle
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Process:
         drains: bool = True,
     ) -> "Process":
         """A process that runs one nest."""
-        return cls(name, (Nest(trips, reads, writes, restarts),), ii, latency, style, per, gap, drains)
+        return cls(name, (LoopNest(trips, reads, writes, restarts),), ii, latency, style, per, gap, drains)
 
     @property
     def iterations(self) -> int:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from compiler.graph.program import iterations
 from compiler.platforms.platform import Platform
 from compiler.simulator.timing.design import TimedDesign, TimedStream, TimedTask
 from compiler.simulator.timing.network import FifoRun, Network, Outcome, ProcessRun
@@ -70,8 +71,7 @@ class _Done:
 
     def work(self, task: TimedTask, run: ProcessRun) -> int:
         """Cycles that its iterations, or their words, take at its own pace."""
-        pipelined = max(0, task.timing.latency - task.timing.depth) + task.timing.ii
-        pipelined = pipelined * run.iterations // task.timing.iterations
+        pipelined = task.cycles * run.iterations // max(1, iterations(task.program))
         served = self.paces.get(task.name)
         if served is None:
             return pipelined
@@ -109,7 +109,8 @@ def _hbm(task: TimedTask, done: _Done, platform: Platform) -> HbmResult:
     assert task.transfer is not None
     served, memory = done.paces[task.name], done.process[memory_name(task.name)]
     unit = task.transfer.ports * platform.hbm.port_bits / 8 * served.size / task.transfer.tokens_per_word
-    bound = unit * served.units / served.pace.cycles(served.units, served.run)
+    units = max(1, served.units)  # an argument may be 0
+    bound = unit * units / served.pace.cycles(units, served.run)
     # From the first word to the last, without the latency that all have in common.
     took = max(1, memory.end - memory.start - platform.hbm.read_latency_cycles + 1)
     moved = unit * memory.iterations

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from compiler.errors import InvalidInputError, ToolError
+from compiler.graph.program import Values
 from compiler.graph.task_graph import TaskGraph, TimingSpec
 from compiler.platforms.platform import Platform
 from compiler.platforms.stored import OLDEST, stored_platform
@@ -34,17 +35,20 @@ def simulate(
     platform: Platform,
     *,
     channels: Mapping[str, Sequence[int]] | None = None,
+    launches: Sequence[Values] = ({},),
     buckets: int = 120,
     seconds: float = SECONDS,
 ) -> Simulation:
     """Simulate `tasks`; `channels` of loads and stores, None: as the compiler assigns them. See `simulate_design`."""
-    return simulate_design(timed_design(tasks, platform, channels), platform, buckets=buckets, seconds=seconds)
+    design = timed_design(tasks, platform, channels)
+    return simulate_design(design, platform, launches=launches, buckets=buckets, seconds=seconds)
 
 
 def simulate_design(
     design: TimedDesign,
     platform: Platform,
     *,
+    launches: Sequence[Values] = ({},),
     buckets: int = 120,
     seconds: float = SECONDS,
     try_depths: bool = True,
@@ -52,8 +56,11 @@ def simulate_design(
     """Simulate each kernel of `design` until one deadlocks. The timeline has at most `buckets` parts. With `try_depths`
     a deadlock is told with the depths that would end it, which may take many runs.
 
-    Raises ToolError where that takes longer than `seconds`.
+    `launches`: values of the design's arguments, once for each of several that follow each other without a gap; an
+    argument that is not named has its largest. Raises ToolError where it takes longer than `seconds`, InvalidInputError
+    for values that the arguments can not take.
     """
+    design = design.at(launches)
     deadline = time.monotonic() + seconds
     runs: list[KernelRun] = []
     found: Deadlock | None = None

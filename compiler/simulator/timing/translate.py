@@ -8,12 +8,13 @@ The FIFO is the adapter of the m_axi port: what it asks for ahead of the task, w
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from math import gcd, prod
+from math import gcd
 from typing import NamedTuple
 
 from compiler.analysis.ports import OUTSTANDING_BURSTS
 from compiler.analysis.transfers import slowdowns
-from compiler.graph.task_graph import Access, Gate, TaskGraph
+from compiler.graph.program import Access, Gate, LoopNest, Values, iterations, nests, with_nests
+from compiler.graph.task_graph import TaskGraph
 from compiler.platforms.platform import Platform
 from compiler.simulator.timing.design import TimedDesign, TimedTask, Transfer, timed_design
 from compiler.simulator.timing.hbm import Pace, pace
@@ -23,10 +24,15 @@ SHORTEST_FLUSHABLE = 2  # cycles: a flushable pipeline reads and writes in two
 
 
 def networks_of(
-    tasks: TaskGraph, platform: Platform, channels: Mapping[str, Sequence[int]] | None = None
+    tasks: TaskGraph,
+    platform: Platform,
+    channels: Mapping[str, Sequence[int]] | None = None,
+    launches: Sequence[Values] = ({},),
 ) -> tuple[Network, ...]:
-    """The network of each kernel. `channels` of loads and stores, None: as the compiler assigns them. O(tasks)."""
-    return networks_of_design(timed_design(tasks, platform, channels), platform)
+    """The network of each kernel. `channels` of loads and stores, None: as the compiler assigns them; values of the
+    arguments in `launches` one after the other. O(tasks x launches).
+    """
+    return networks_of_design(timed_design(tasks, platform, channels).at(launches), platform)
 
 
 def networks_of_design(design: TimedDesign, platform: Platform) -> tuple[Network, ...]:
@@ -43,7 +49,7 @@ def networks_of_design(design: TimedDesign, platform: Platform) -> tuple[Network
             fifos[task.kernel].append(adapter)
     for stream in design.streams:
         kernel = design.task[stream.source].kernel
-        fifos[kernel].append(Fifo(stream.name, stream.source, stream.target, stream.depth))
+        fifos[kernel].append(Fifo(stream.name, stream.source, stream.target, stream.depth, stream.initial))
     return tuple(Network(tuple(processes[k]), tuple(fifos[k])) for k in range(design.kernels))
 
 
@@ -74,29 +80,18 @@ def memory_paces(design: TimedDesign, platform: Platform) -> dict[str, MemoryPac
 
 def _memory_pace(task: TimedTask, transfer: Transfer, platform: Platform, slowdown: Fraction) -> MemoryPace:
     """Memory serves whole words; parts of them, one a turn, where a word is cut: the last one, or behind a jump."""
-    iterations = task.timing.iterations
-    inner = prod(task.timing.trips[task.timing.restarts :])
-    size = gcd(transfer.tokens_per_word, inner, transfer.run or inner)
-    run = None if transfer.run is None or transfer.run >= iterations else transfer.run // size
+    moved = iterations(task.program)
+    size = gcd(transfer.tokens_per_word, transfer.run or 0, *(nest.run for nest in nests(task.program)))
+    run = None if transfer.run is None or transfer.run >= moved else transfer.run // size
     unit = Fraction(size, transfer.tokens_per_word)
     spread = len(transfer.channels) > transfer.ports
-    return MemoryPace(pace(platform, run, unit=unit, spread=spread, slowdown=slowdown), iterations // size, run, size)
+    return MemoryPace(pace(platform, run, unit=unit, spread=spread, slowdown=slowdown), moved // size, run, size)
 
 
 def _process(task: TimedTask) -> Process:
     timing = task.timing
-    shortest = 1 if timing.style == "stp" else SHORTEST_FLUSHABLE
-    return Process.of_nest(
-        task.name,
-        timing.trips,
-        timing.ii,
-        max(shortest, timing.depth),
-        task.reads,
-        task.writes,
-        timing.style,
-        restarts=timing.restarts,
-        gap=timing.gap,
-    )
+    latency = max(1 if timing.style == "stp" else SHORTEST_FLUSHABLE, timing.depth)
+    return Process(task.name, task.program, timing.ii, latency, timing.style, gap=timing.gap)
 
 
 def _transfer(
@@ -115,42 +110,30 @@ def _transfer(
 
 
 def _memory(name: str, served: MemoryPace, loads: bool, platform: Platform) -> Process:
-    found, units, run = served.pace, served.units, served.run
-    trips, restarts = ((units // run, run), 1) if run is not None and found.gap else ((units,), 0)
-    access = (Access(name),)
-    return Process.of_nest(
-        name,
-        trips,
-        found.ii,
-        max(SHORTEST_FLUSHABLE, platform.hbm.read_latency_cycles),
-        reads=() if loads else access,
-        writes=access if loads else (),
-        per=found.per,
-        restarts=restarts,
-        gap=found.gap if restarts else 0,
-        drains=False,
-    )
+    found, units = served.pace, served.units
+    run = served.run if found.gap else None
+    reads, writes = ((), (Access(name),)) if loads else ((Access(name),), ())
+    runs = LoopNest((units // run, run), reads, writes, 1) if run else LoopNest((units,), reads, writes)
+    rest = (LoopNest((units % run,), reads, writes),) if run and units % run else ()
+    latency = max(SHORTEST_FLUSHABLE, platform.hbm.read_latency_cycles)
+    gap = found.gap if run else 0
+    return Process(name, (runs, *rest), found.ii, latency, per=found.per, gap=gap, drains=False)
 
 
 def _mover(task: TimedTask, memory: str, size: int, loads: bool, platform: Platform) -> Process:
     """The task itself: a unit of `size` tokens is read in the first of its iterations, written in the last."""
+
+    def moving(nest: LoopNest) -> LoopNest:
+        trips, gates = nest.trips, tuple[Gate, ...]()
+        if size > 1:
+            trips = (*trips[: nest.restarts], nest.run // size, size)
+            slot = 0 if loads else size - 1
+            gates = (Gate(len(trips) - 1, slot, slot + 1),)
+        access = (Access(memory, gates),)
+        reads, writes = (access, nest.writes) if loads else (nest.reads, access)
+        return LoopNest(trips, reads, writes, nest.restarts)
+
     timing = task.timing
-    gates: tuple[Gate, ...] = ()
-    trips = timing.trips
-    if size > 1:
-        trips = (*trips[: timing.restarts], prod(trips[timing.restarts :]) // size, size)
-        slot = 0 if loads else size - 1
-        gates = (Gate(len(trips) - 1, slot, slot + 1),)
-    access = (Access(memory, gates),)
-    latency = timing.depth - (platform.hbm.read_latency_cycles if loads else 0)
-    return Process.of_nest(
-        task.name,
-        trips,
-        timing.ii,
-        max(SHORTEST_FLUSHABLE, latency),
-        reads=access if loads else task.reads,
-        writes=task.writes if loads else access,
-        style=timing.style,
-        restarts=timing.restarts,
-        gap=timing.gap,
-    )
+    latency = max(SHORTEST_FLUSHABLE, timing.depth - (platform.hbm.read_latency_cycles if loads else 0))
+    program = with_nests(task.program, moving)
+    return Process(task.name, program, timing.ii, latency, timing.style, gap=timing.gap)

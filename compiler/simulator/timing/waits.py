@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
+from compiler.graph.program import iteration_of, run_at, streams
 from compiler.simulator.timing.network import Network, Outcome, Process, ProcessRun
-from compiler.simulator.timing.program import iteration_of, run_at, streams
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from math import prod
 
 from compiler.graph.linalg_graph import Body, LinalgOp, Operand
 from compiler.graph.nest import Nest
-from compiler.graph.task_graph import Access, ComputeTask
+from compiler.graph.program import Access
+from compiler.graph.task_graph import ComputeTask
 from compiler.targets.body import describe_body, emit_body
 from compiler.targets.interface import short_names
 from compiler.targets.nest_code import (

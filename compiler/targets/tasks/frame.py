@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from math import prod
 
 from compiler.graph.itensor import ITensor
-from compiler.graph.task_graph import Access, Buffer, Task, TaskGraph
+from compiler.graph.program import Access
+from compiler.graph.task_graph import Buffer, Task, TaskGraph
 from compiler.targets.interface import Interface, Parameter, task_parameters
 from compiler.targets.scalar_ops import C_TYPE
 from compiler.targets.tokens import is_packed, token_type

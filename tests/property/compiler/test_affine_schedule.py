@@ -12,7 +12,8 @@ from compiler.analysis.affine_schedule import affine_schedule, drain_node, equal
 from compiler.analysis.tasks import converter_task
 from compiler.graph.converter import plan_converter
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.task_graph import Access, Dma, Gate, Stream, Task, TimingSpec
+from compiler.graph.program import Access, Gate
+from compiler.graph.task_graph import Dma, Stream, Task, TimingSpec
 from compiler.platforms.platform import load_platform
 
 U55C = load_platform("u55c")

@@ -12,7 +12,8 @@ from compiler.analysis.tasks import converter_task
 from compiler.graph.box import verify_realisation, write_to_read
 from compiler.graph.converter import Converter, box_of, plan_converter
 from compiler.graph.itensor import DTYPE_BITS, ITensor, Loop
-from compiler.graph.task_graph import Access, Task
+from compiler.graph.program import Access
+from compiler.graph.task_graph import Task
 from compiler.options import ConverterRule
 from compiler.platforms.platform import load_platform
 

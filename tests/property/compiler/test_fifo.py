@@ -13,7 +13,8 @@ from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.cycles import biconnected_components
 from compiler.analysis.fifo import size_fifos
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.task_graph import Access, ForkTask, Gate, Stream, TimingSpec
+from compiler.graph.program import Access, Gate
+from compiler.graph.task_graph import ForkTask, Stream, TimingSpec
 from compiler.options import FifoStrategy
 
 

@@ -6,7 +6,8 @@ from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler.graph.task_graph import Access, Gate, TimingSpec
+from compiler.graph.program import Access, Gate
+from compiler.graph.task_graph import TimingSpec
 
 
 @st.composite

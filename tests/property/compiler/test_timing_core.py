@@ -11,10 +11,10 @@ from random_programs import again, program_network
 from random_timing import long_network, random_network, repeated
 from shrink_timing import shrink
 
+from compiler.graph.program import Program, Repeat, nests
 from compiler.graph.task_graph import TimingSpec
 from compiler.simulator.timing.core import Plan, run
 from compiler.simulator.timing.network import Network, Outcome
-from compiler.simulator.timing.program import Program, Repeat, nests
 
 NETWORKS, BATCH = 2000, 200
 LONGEST = 1_000_000  # cycles of a run whose length is nobody's choice

@@ -8,7 +8,7 @@ import pytest
 from token_model import TokenModel
 
 from compiler.errors import VerificationError
-from compiler.graph.task_graph import Access, Gate
+from compiler.graph.program import Access, Gate
 from compiler.simulator.timing.core import Plan
 from compiler.simulator.timing.network import Fifo, Network, Process
 

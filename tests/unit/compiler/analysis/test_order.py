@@ -8,7 +8,8 @@ from tasks_by_hand import compute
 from compiler.analysis.order import order_tasks
 from compiler.errors import VerificationError
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.task_graph import Access, ComputeTask, Stream, TimingSpec
+from compiler.graph.program import Access
+from compiler.graph.task_graph import ComputeTask, Stream, TimingSpec
 
 ONE = TimingSpec((4,), 1, 3)
 TOKENS = ITensor((1,), "f32", (Loop(4, 1, 0),))
@@ -47,3 +48,11 @@ def test_what_is_on_a_cycle_or_behind_one_is_not_dropped(edges: list[tuple[str, 
     assert set(named.split(" > ")) == set(around)
     turns = [" > ".join([*around[k:-1], *around[: k + 1]]) for k in range(len(around) - 1)]
     assert named in turns
+
+
+def test_a_stream_that_leads_back_leaves_the_order_alone() -> None:
+    tasks, streams = graph([("in", "a"), ("a", "b"), ("b", "c"), ("c", "a"), ("c", "out"), ("out", "out")])
+    marked = [s._replace(feedback=s.name in ("c_a", "out_out")) for s in streams]
+    assert [t.name for t in order_tasks(tasks, marked)] == ["in", "a", "b", "c", "out"]
+    with pytest.raises(VerificationError, match="out > out"):
+        order_tasks(tasks, [s._replace(feedback=s.name == "c_a") for s in streams])

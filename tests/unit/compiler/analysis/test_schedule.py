@@ -7,11 +7,13 @@ from small_graphs import mlp, quantised
 from tasks_by_hand import compute
 from tasks_by_hand import load as load_by_hand
 
-from compiler.analysis.schedule import Arrival, Knee, schedule
+from compiler.analysis.nest_run import Arrival, Knee
+from compiler.analysis.schedule import schedule
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.linalg_graph import LinalgGraph
-from compiler.graph.task_graph import Access, Dma, Gate, LoadTask, Stream, Task, TaskGraph, TimingSpec, iteration_of
+from compiler.graph.program import Access, Gate, iteration_in_nest
+from compiler.graph.task_graph import Dma, LoadTask, Stream, Task, TaskGraph, TimingSpec
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
@@ -56,7 +58,7 @@ def test_tokens_arrive_at_an_even_pace_to_the_knee_and_from_there():
 def test_the_iteration_of_a_token_is_the_first_by_which_as_many_have_moved(gates: tuple[Gate, ...]):
     timing, access = TimingSpec((3, 4, 5), 1, 2), Access("s", gates)
     for count in range(1, timing.tokens(access) + 1):
-        iteration = iteration_of(timing.trips, access, count - 1)
+        iteration = iteration_in_nest(timing.trips, access, count - 1)
         assert timing.tokens_until(access, iteration) == count
         assert iteration == 0 or timing.tokens_until(access, iteration - 1) == count - 1
 

@@ -7,6 +7,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
+from random_turns import turning_graph
 from small_graphs import ALL
 
 from compiler.options import Knobs
@@ -38,6 +39,10 @@ def written(folder: Path, contents: dict[str, dict[str, Any]]) -> list[Path]:
 
 def test_designs_fit_the_schema(tmp_path: Path) -> None:
     assert complaints(written(tmp_path, designs())) == ""
+
+
+def test_designs_that_go_round_fit_the_schema(tmp_path: Path) -> None:
+    assert complaints(written(tmp_path, {str(seed): turning_graph(seed).to_json() for seed in range(30)})) == ""
 
 
 def test_a_converter_without_its_exact_requirement_does_not(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from tasks_by_hand import compute
 
 from compiler.analysis.fifo import by_kernel, plan_schedule, size_fifos
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.task_graph import Access, Gate, Stream, Task, TaskGraph, TimingSpec
+from compiler.graph.program import Access, Gate
+from compiler.graph.task_graph import Stream, Task, TaskGraph, TimingSpec
 from compiler.platforms.platform import load_platform
 from compiler.sizing.lp import Plan, best_starts, lp_depths
 from compiler.sizing.steps import is_free

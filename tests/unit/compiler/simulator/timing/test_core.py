@@ -13,11 +13,10 @@ from random_programs import again, program_network
 from random_timing import random_network, repeated
 
 from compiler.errors import ToolError, VerificationError
-from compiler.graph.task_graph import Access, Gate
+from compiler.graph.program import Access, Gate, LoopNest, Repeat
 from compiler.simulator.timing import core
 from compiler.simulator.timing.core import MAX_ACCESSES, Plan, Run, run
 from compiler.simulator.timing.network import Fifo, Network, Outcome, Process
-from compiler.simulator.timing.program import Nest, Repeat
 from compiler.sizing.trial import one_at_a_time
 
 
@@ -129,8 +128,8 @@ def test_gates_that_leave_nothing_alike_are_an_error_not_all_memory():
 def test_an_engine_has_more_streams_over_its_nests_than_one_nest_takes():
     names = [f"s{n}" for n in range(3 * MAX_ACCESSES)]
     accesses = [tuple(map(Access, names[n::3])) for n in range(3)]
-    writer = Process("w", tuple(Nest((5,), (), some) for some in accesses), 1, 2)
-    reader = Process("r", tuple(Nest((5,), some, ()) for some in accesses), 1, 2)
+    writer = Process("w", tuple(LoopNest((5,), (), some) for some in accesses), 1, 2)
+    reader = Process("r", tuple(LoopNest((5,), some, ()) for some in accesses), 1, 2)
     outcome = run(Network((writer, reader), tuple(Fifo(name, "w", "r", 2) for name in names)))
     assert [f.popped for f in outcome.fifos] == [5] * len(names)
 
@@ -292,8 +291,8 @@ def test_without_time_a_program_gets_as_far(times: int):
 
 def test_progress_remembers_how_full_a_fifo_was_in_what_it_left_out():
     """`deep` takes a row and gives all but a token of it back, again and again, until a row finds no room."""
-    writer = Nest((901,), (Access("done", (Gate(0, 0, 1),)),), (Access("deep"), Access("go", (Gate(0, 900, 901),))))
-    reader = Nest((900,), (Access("deep"), Access("go", (Gate(0, 0, 1),))), (Access("done", (Gate(0, 899, 900),)),))
+    writer = LoopNest((901,), (Access("done", (Gate(0, 0, 1),)),), (Access("deep"), Access("go", (Gate(0, 900, 901),))))
+    reader = LoopNest((900,), (Access("deep"), Access("go", (Gate(0, 0, 1),))), (Access("done", (Gate(0, 899, 900),)),))
     processes = (Process("w", (Repeat(2000, (writer,)),), 1, 2), Process("r", (Repeat(2000, (reader,)),), 1, 2))
     fifos = (Fifo("deep", "w", "r", 1500), Fifo("go", "w", "r", 2), Fifo("done", "r", "w", 2, initial=1))
     plan = Plan(one_at_a_time(Network(processes, fifos)))

@@ -11,12 +11,11 @@ from random_programs import program_network
 from random_timing import random_network, with_nests
 from timed_designs import residual
 
-from compiler.graph.task_graph import Access, Gate
+from compiler.graph.program import Access, Gate, LoopNest
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.core import Plan
 from compiler.simulator.timing.deadlock import Deadlock, explain
 from compiler.simulator.timing.network import Fifo, Network, Process
-from compiler.simulator.timing.program import Nest
 from compiler.simulator.timing.simulate import simulate_design
 from compiler.simulator.timing.translate import networks_of_design
 from compiler.simulator.timing.waits import Wait, waits_of
@@ -75,7 +74,7 @@ def both(depth: int) -> Network:
         def access(accesses: tuple[Access, ...]) -> tuple[Access, ...]:
             return tuple(Access(name + x.stream, x.gates) for x in accesses)
 
-        def nest(nest: Nest) -> Nest:
+        def nest(nest: LoopNest) -> LoopNest:
             return replace(nest, reads=access(nest.reads), writes=access(nest.writes))
 
         return Network(

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from random_turns import turning_graph
 from small_graphs import ALL
 from timed_designs import design as design_of
 from timed_designs import load, residual, task, to_json
@@ -132,3 +133,74 @@ def test_a_word_holds_no_more_tokens_than_bits() -> None:
     data["tasks"][0]["dma"]["tokens_per_word"] = 1 << 60
     with pytest.raises(InvalidInputError, match="tokens_per_word of dma of task l"):
         task_timing_from_json(data)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_design_that_goes_round_is_read_as_it_was_written(seed: int) -> None:
+    tasks = turning_graph(seed)
+    written = tasks.to_json() | {"hbm_channels": assign_channels(tasks.transfers, U55C)}
+    assert task_timing_from_json(json.loads(json.dumps(written))) == timed_design(tasks, U55C)
+
+
+def turning(change: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    """A design of several layers with an argument, changed."""
+    graphs = (turning_graph(seed) for seed in range(100))
+    data = next(g for g in graphs if g.arguments and any(s.feedback for s in g.streams)).to_json()
+    data = json.loads(json.dumps(data))
+    change(data)
+    return data
+
+
+def _head(data: dict[str, Any]) -> dict[str, Any]:
+    return next(task for task in data["tasks"] if task["name"] == "head")
+
+
+def _unmark(data: dict[str, Any]) -> None:
+    for stream in data["streams"]:
+        stream["feedback"] = False
+
+
+def _longer(data: dict[str, Any]) -> None:
+    _head(data)["turns"][1]["times"] += 1
+
+
+def _deeper(data: dict[str, Any]) -> None:
+    part = _head(data)["turns"][0]
+    for _ in range(80):
+        part = {"times": 1, "body": [part]}
+    _head(data)["turns"][0] = part
+
+
+def _more_than_there_are(data: dict[str, Any]) -> None:
+    _head(data)["turns"] *= 10_001
+
+
+def _other_trip(data: dict[str, Any]) -> None:
+    _head(data)["turns"][0]["bounds"][0]["tile"] += 1000
+
+
+ROUND = {
+    "unmarked": (_unmark, "a stream that closes a loop be marked as feedback"),
+    "longer": (_longer, "the run can not end"),
+    "deeper": (_deeper, "repeats repetitions more than 64 deep"),
+    "many": (_more_than_there_are, "has more than 10000 parts"),
+    "bound": (_other_trip, "makes 1 iterations, but loop"),
+    "negative": (lambda data: _head(data)["turns"][1].update(times=-1), "times of part 1 of turns of task head"),
+    "flag": (lambda data: data["streams"][0].update(feedback=1), "it must be true or false"),
+    "initial": (lambda data: data["streams"][0].update(initial=99), "initial of stream"),
+}
+
+
+@pytest.mark.parametrize("name", ROUND)
+def test_what_is_wrong_with_a_loop_is_named(name: str) -> None:
+    change, complaint = ROUND[name]
+    with pytest.raises(InvalidInputError, match=complaint):
+        task_timing_from_json(turning(change))
+
+
+def test_launches_take_the_arguments_that_there_are() -> None:
+    design = task_timing_from_json(turning(lambda _: None))
+    assert set(design.arguments) == {"position"}
+    for values, complaint in (({"row": 1}, "no argument row; those that it has: position"), ({"position": -1}, "0 to")):
+        with pytest.raises(InvalidInputError, match=complaint):
+            design.at((values,))

@@ -7,14 +7,14 @@ from small_graphs import ALL
 from timed_designs import design, load, store, task
 
 from compiler.analysis.transfers import run_of
-from compiler.graph.task_graph import Access, Gate, StoreTask
+from compiler.graph.program import Access, Gate, LoopNest
+from compiler.graph.task_graph import StoreTask
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.core import run
 from compiler.simulator.timing.design import TimedDesign, TimedTask, Transfer
 from compiler.simulator.timing.network import Network, Process
-from compiler.simulator.timing.program import Nest
 from compiler.simulator.timing.translate import memory_name, networks_of, networks_of_design
 
 U55C = load_platform("u55c")
@@ -25,9 +25,9 @@ def processes(network: Network) -> dict[str, Process]:
     return {p.name: p for p in network.processes}
 
 
-def nest(process: Process) -> Nest:
+def nest(process: Process) -> LoopNest:
     (found,) = process.program
-    assert isinstance(found, Nest)
+    assert isinstance(found, LoopNest)
     return found
 
 

@@ -1,19 +1,39 @@
 """Counting and finding in programs, against walking them; what a run of no iterations costs."""
 
+from itertools import pairwise
+
 import pytest
 from cycle_reference import run_reference
 from random_programs import program_network
+from random_tasks import admits
 
-from compiler.errors import VerificationError
-from compiler.graph.task_graph import Access, Gate, PipelineStyle
+from compiler.errors import InvalidInputError, VerificationError
+from compiler.graph.program import (
+    Access,
+    Argument,
+    BoundLoop,
+    Gate,
+    LoopNest,
+    Program,
+    Repeat,
+    Side,
+    all_launches,
+    iteration_of,
+    iterations,
+    nests,
+    run_at,
+    single_runs,
+    streams,
+    tokens,
+)
+from compiler.graph.task_graph import PipelineStyle
 from compiler.simulator.timing.core import run
 from compiler.simulator.timing.network import Fifo, Network, Process
-from compiler.simulator.timing.program import Nest, Program, Repeat, Side, iteration_of, iterations, run_at, streams
 
 
-def walked(program: Program) -> list[tuple[int, Nest, list[int]]]:
+def walked(program: Program) -> list[tuple[int, LoopNest, list[int]]]:
     """Run number, nest and loop indices of each iteration."""
-    found: list[tuple[int, Nest, list[int]]] = []
+    found: list[tuple[int, LoopNest, list[int]]] = []
     runs = 0
     for part in program:
         for _ in range(part.times if isinstance(part, Repeat) else 1):
@@ -23,8 +43,8 @@ def walked(program: Program) -> list[tuple[int, Nest, list[int]]]:
     return found
 
 
-def _nest(nest: Nest) -> list[tuple[int, Nest, list[int]]]:
-    found: list[tuple[int, Nest, list[int]]] = []
+def _nest(nest: LoopNest) -> list[tuple[int, LoopNest, list[int]]]:
+    found: list[tuple[int, LoopNest, list[int]]] = []
     for iteration in range(nest.iterations):
         rest, index = iteration, list[int]()
         for trip in reversed(nest.trips):
@@ -62,14 +82,14 @@ def test_random_programs_are_counted_as_they_are_walked() -> None:
 
 def test_there_is_no_run_behind_the_end() -> None:
     with pytest.raises(IndexError, match="of 6 iterations has no iteration 6"):
-        run_at((Repeat(2, (Nest((3,), (), ()),)),), 6)
+        run_at((Repeat(2, (LoopNest((3,), (), ()),)),), 6)
 
 
-def alone(*program: Nest | Repeat, gap: int, style: PipelineStyle = "flp", drains: bool = True) -> Network:
+def alone(*program: LoopNest | Repeat, gap: int, style: PipelineStyle = "flp", drains: bool = True) -> Network:
     return Network((Process("p", program, 1, 2, style, gap=gap, drains=drains),), ())
 
 
-def cycles(*program: Nest | Repeat, gap: int, style: PipelineStyle = "flp", drains: bool = True) -> int:
+def cycles(*program: LoopNest | Repeat, gap: int, style: PipelineStyle = "flp", drains: bool = True) -> int:
     network = alone(*program, gap=gap, style=style, drains=drains)
     outcome = run(network)
     assert outcome == run(network, fast_forward=False) == run_reference(network)
@@ -77,21 +97,21 @@ def cycles(*program: Nest | Repeat, gap: int, style: PipelineStyle = "flp", drai
     return outcome.cycles
 
 
-FOUR, NONE = Nest((4,), (), ()), Nest((0,), (), ())
+FOUR, NONE = LoopNest((4,), (), ()), LoopNest((0,), (), ())
 
 
 def test_two_runs_are_a_gap_apart_whatever_makes_them() -> None:
     """Each takes five cycles: four enter, the last leaves a cycle later."""
     assert cycles(FOUR, gap=3) == 5
     assert cycles(FOUR, FOUR, gap=3) == cycles(Repeat(2, (FOUR,)), gap=3) == 5 + 3 + 5
-    assert cycles(Nest((2, 4), (), (), restarts=1), gap=3) == 13
+    assert cycles(LoopNest((2, 4), (), (), restarts=1), gap=3) == 13
     assert cycles(FOUR, FOUR, gap=3, drains=False) == 4 + 3 + 5
 
 
 def test_a_run_of_no_iterations_costs_a_gap() -> None:
     assert cycles(FOUR, NONE, FOUR, gap=3) == 5 + 2 * 3 + 5
-    assert cycles(FOUR, Nest((3, 0), (), (), restarts=1), FOUR, gap=3) == 5 + 4 * 3 + 5
-    assert cycles(FOUR, Nest((0, 3), (), (), restarts=1), FOUR, gap=3) == 5 + 3 + 5  # no run at all
+    assert cycles(FOUR, LoopNest((3, 0), (), (), restarts=1), FOUR, gap=3) == 5 + 4 * 3 + 5
+    assert cycles(FOUR, LoopNest((0, 3), (), (), restarts=1), FOUR, gap=3) == 5 + 3 + 5  # no run at all
     assert cycles(FOUR, Repeat(2, (NONE, Repeat(3, (NONE,)))), FOUR, gap=3) == 5 + 9 * 3 + 5
     assert cycles(FOUR, NONE, FOUR, gap=3, drains=False) == 4 + 2 * 3 + 5
     assert cycles(FOUR, NONE, FOUR, gap=3, style="stp") == 5 + 2 * 3 + 5
@@ -115,7 +135,7 @@ def test_a_program_without_iterations_is_over_before_the_first_cycle() -> None:
 
 
 def test_no_other_counts_make_a_process() -> None:
-    for program in ((Nest((-1,), (), ()),), (Nest((3,), (), (), restarts=2),), (Repeat(-1, (FOUR,)),)):
+    for program in ((LoopNest((-1,), (), ()),), (LoopNest((3,), (), (), restarts=2),), (Repeat(-1, (FOUR,)),)):
         with pytest.raises(VerificationError, match="p has no timing"):
             Process("p", program, 1, 2)
 
@@ -132,3 +152,59 @@ def test_tokens_that_were_there_are_counted_as_held_alone() -> None:
     outcome = run(Network((source, sink), (Fifo("s", "a", "b", 4, 3),)))
     assert (outcome.fifos[0].pushed, outcome.fifos[0].popped, outcome.fifos[0].peak) == (5, 8, 3)
     assert outcome.processes[1].empty == 0
+
+
+def nests_in_time(program: Program) -> list[tuple[int, set[tuple[str, str]]]]:
+    """Of each iteration the number of its run, and what it moves."""
+    found: list[tuple[int, set[tuple[str, str]]]] = []
+    for number, nest, index in walked(program):
+        accesses = (("reads", nest.reads), ("writes", nest.writes))
+        moved = {(side, a.stream) for side, some in accesses for a in some if admits(a, tuple(index))}
+        found.append((number, moved))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_runs_as_nests_of_their_own_move_the_same(seed: int):
+    for process in program_network(seed).processes:
+        alone = single_runs(process.program)
+        assert all(nest.restarts == 0 for nest in nests(alone))
+        assert [moved for _, moved in nests_in_time(alone)] == [moved for _, moved in nests_in_time(process.program)]
+
+
+COLUMNS = Argument("position", 30, 8)
+
+
+def test_an_argument_makes_an_iteration_for_each_begun_tile():
+    assert [COLUMNS.trip(value) for value in (0, 1, 7, 8, 9, 16, 17, 30)] == [0, 1, 1, 1, 2, 2, 3, 4]
+    for value in (-1, 31):
+        with pytest.raises(InvalidInputError, match=r"position is .*it must be 0 to 30"):
+            COLUMNS.trip(value)
+
+
+def test_the_first_and_the_last_stay_so_where_there_are_fewer():
+    reads = (Access("first", (Gate(1, 0, 1),)), Access("last", (Gate(1, 3, 4),)), Access("row", (Gate(0, 1, 2),)))
+    nest = LoopNest((3, 4), reads, (), bounds=(BoundLoop(1, COLUMNS),))
+    assert nest.at({}) == LoopNest((3, 4), reads, ())
+    two = nest.at({"position": 9})
+    assert two.trips == (3, 2)
+    assert [a.gates for a in two.reads] == [(Gate(1, 0, 1),), (Gate(1, 1, 2),), (Gate(0, 1, 2),)]
+    assert [a.gates for a in nest.at({"position": 1}).reads] == [(), (), (Gate(0, 1, 2),)]
+    assert [tokens((nest.at({"position": 0}),), "reads", a.stream) for a in reads] == [0, 0, 0]
+
+
+def test_an_access_in_the_middle_has_no_place_where_there_are_fewer():
+    nest = LoopNest((4,), (Access("some", (Gate(0, 1, 2),)),), (), bounds=(BoundLoop(0, COLUMNS),))
+    assert nest.at({"position": 30}).trips == (4,)
+    with pytest.raises(VerificationError, match="iterations 1 to 2 of 4"):
+        nest.at({"position": 9})
+
+
+def test_launches_make_every_number_of_iterations_short_ones_beside_long_ones():
+    launches = all_launches((COLUMNS,))
+    trips = [COLUMNS.trip(values.get("position", 30)) for values in launches]
+    assert set(trips) == {0, 1, 2, 3, 4}
+    assert {(0, 4), (4, 0), (1, 3), (3, 1)} <= set(pairwise(trips))
+    two = all_launches((COLUMNS, Argument("rows", 2)))
+    assert {"position": 0, "rows": 0} in two
+    assert {"rows": 1} in two

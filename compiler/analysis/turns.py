@@ -1,0 +1,297 @@
+"""When tasks run that take turns, repeat what they do, or stand in a loop: their schedule, nest by nest.
+
+A task begins a nest when the one before it has left its pipeline. It is run as soon as all tokens that it reads have
+been written by nests before it, so the order in which tasks are looked at changes nothing (Kahn). What repeats soon
+repeats evenly: once two rounds took equally long, so do all that are left, as long as the slowest cycle or the slowest
+task, whichever holds up the others. Filling counts once, in the first round.
+"""
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from compiler.analysis.nest_run import Arrival, Knee, LoadedStream, RunOfNest, Step, TaskTime, ran
+from compiler.analysis.transfers import adapter_tokens, transfer_cycles
+from compiler.errors import UnsupportedError
+from compiler.graph.program import (
+    LoopNest,
+    Program,
+    Repeat,
+    single_runs,
+    streams,
+    tokens,
+    walked,
+)
+from compiler.graph.task_graph import LoadTask, StoreTask, Task, TaskGraph, TimingSpec
+from compiler.platforms.platform import Platform
+
+ROUNDS = 4  # that are walked first, and twice as many where they differ
+EVEN = 0.001  # by how much of their length two rounds that are called equal may differ
+_GRAIN = 64  # of a cycle: rounds of equal length are then equal numbers, and nests that ran alike are known again
+
+
+@dataclass
+class _Queue:
+    """Tokens of a stream that have been written and not yet read: how many, and when they came."""
+
+    pieces: deque[tuple[int, Arrival]] = field(default_factory=deque[tuple[int, Arrival]])
+    held: int = 0
+
+    def put(self, count: int, arrival: Arrival) -> None:
+        self.pieces.append((count, arrival))
+        self.held += count
+
+    def take(self, count: int) -> Arrival:
+        """When the next `count` tokens came."""
+        self.held -= count
+        parts: list[tuple[int, Arrival]] = []
+        while count:
+            there, arrival = self.pieces.popleft()
+            if there > count:
+                self.pieces.appendleft((there - count, _part(arrival, there, count, there)))
+                there, arrival = count, _part(arrival, there, 0, count)
+            parts.append((there, arrival))
+            count -= there
+        return parts[0][1] if len(parts) == 1 else _joined(parts)
+
+
+def _part(arrival: Arrival, held: int, begin: int, end: int) -> Arrival:
+    """Of tokens `begin` to `end` (from 0) of `held`."""
+    first, last, knee = arrival.at(begin + 1, held), arrival.at(end, held), arrival.knee
+    inside = knee is not None and begin < knee.number - 1 and knee.number < end
+    return Arrival(first, last, Knee(knee.number - begin, knee.cycle) if knee is not None and inside else None)
+
+
+def _joined(parts: list[tuple[int, Arrival]]) -> Arrival:
+    """Of all parts together, with the knee that is farthest from an even pace."""
+    count = sum(held for held, _ in parts)
+    even = Arrival(parts[0][1].first, parts[-1][1].last)
+    knees: list[Knee] = []
+    before = 0
+    for held, arrival in parts:
+        knees.append(Knee(before + 1, arrival.first))
+        knees += [Knee(before + arrival.knee.number, arrival.knee.cycle)] if arrival.knee is not None else []
+        before += held
+        knees.append(Knee(before, arrival.last))
+    inner = [knee for knee in knees if 1 < knee.number < count]
+    bent = max(inner, key=lambda knee: abs(knee.cycle - even.at(knee.number, count)), default=None)
+    return even._replace(knee=bent)
+
+
+@dataclass
+class _Source:
+    """A load: when it gave its last token so far, cycles from one to the next, tokens that its adapter holds."""
+
+    task: str
+    last: float
+    each: float
+    ahead: int
+
+
+class _Clock:
+    """A task between its nests. `left` has how many of them are to come when a round ends, `rounds` the ends so far."""
+
+    def __init__(self, task: Task, program: Program) -> None:
+        self.task = task
+        self.nests = deque(nest for nest in walked(program) if nest.iterations)
+        self.start: float | None = None
+        self.free = self.end = self.busy = 0.0
+        self.left, self.rounds = _round_ends(program), list[float]()
+
+    @property
+    def is_even(self) -> bool:
+        """Whether its last two rounds took equally long."""
+        if len(self.rounds) < 3:
+            return not self.rounds
+        before, middle, last = self.rounds[-3:]
+        return abs((last - middle) - (middle - before)) <= EVEN * (last - middle)
+
+
+def _round_ends(program: Program) -> set[int]:
+    """How many nests are left at each end of a round of the outermost repetitions."""
+    lengths = [
+        (sum(1 for nest in walked((part,)) if nest.iterations), part.times if isinstance(part, Repeat) else 1)
+        for part in program
+    ]
+    left, found = sum(length for length, _ in lengths), set[int]()
+    for length, times in lengths:
+        if times > 1:
+            found |= {left - length // times * (n + 1) for n in range(times)}
+        left -= length
+    return found
+
+
+class _Walk:
+    """One walk over all nests of all tasks."""
+
+    def __init__(self, tasks: TaskGraph, platform: Platform, programs: Mapping[str, Program]) -> None:
+        self.tasks, self.platform = tasks, platform
+        self.moves = transfer_cycles(tasks.tasks, platform)
+        self.queues = {stream.name: _Queue() for stream in tasks.streams}
+        for stream in tasks.streams:
+            if stream.initial:
+                self.queues[stream.name].put(stream.initial, Arrival(0.0, 0.0))
+        self.sources: dict[str, _Source] = {}
+        self.clocks: list[_Clock] = []
+        self.loads: dict[str, TaskTime] = {}
+        for task in tasks.tasks:
+            if isinstance(task, LoadTask):
+                self._begin_load(task)
+            else:
+                self.clocks.append(_Clock(task, programs[task.name]))
+
+    def _begin_load(self, task: LoadTask) -> None:
+        stream, first, busy = task.writes[0].stream, float(task.timing.depth), self.moves[task.name]
+        each = busy / max(1, tokens(task.program, "writes", stream))
+        self.sources[stream] = _Source(task.name, first, each, adapter_tokens(task, self.platform))
+        self.loads[task.name] = TaskTime(0.0, first, busy)
+
+    @property
+    def is_even(self) -> bool:
+        """Whether rounds took equally long, of all tasks."""
+        return all(clock.is_even for clock in self.clocks)
+
+    def times(self) -> dict[str, TaskTime]:
+        """When each task runs. Raises UnsupportedError where a task needs, within one nest, what it makes in it."""
+        waiting = [clock for clock in self.clocks if clock.nests]
+        while waiting:
+            moved = False
+            for clock in waiting:
+                while clock.nests and self._has_all(clock.nests[0]):
+                    self._run(clock, clock.nests.popleft())
+                    moved = True
+            waiting = [clock for clock in waiting if clock.nests]
+            if not moved:
+                raise UnsupportedError(self._why(waiting[0]))
+        found = {c.task.name: TaskTime(c.start or 0.0, c.end, c.busy) for c in self.clocks}
+        return self.loads | found
+
+    def extended(self, few: Mapping[str, TaskTime], left: int) -> dict[str, TaskTime]:
+        """The times of this walk with so many rounds more, all as long as the last one."""
+        period = {c.task.name: c.rounds[-1] - c.rounds[-2] for c in self.clocks if c.rounds}
+        longest = max(period.values())
+        late, found = set(period), dict[str, TaskTime]()
+        for task in self.tasks.tasks:
+            name, (start, end, busy) = task.name, few[task.name]
+            if not late.isdisjoint(self.tasks.stream[s].source for s in streams(task.program, "reads")):
+                late.add(name)
+            if isinstance(task, LoadTask):
+                found[name] = TaskTime(start, max(end + left * longest, busy), busy)
+            elif name in late:
+                start += 0 if name in period else left * longest
+                busy = self.moves.get(name, float(task.iterations * task.timing.ii))
+                found[name] = TaskTime(start, end + left * period.get(name, longest), busy)
+            else:
+                found[name] = few[name]
+        return found
+
+    def _has_all(self, nest: LoopNest) -> bool:
+        return all(
+            read.stream in self.sources or self.queues[read.stream].held >= tokens((nest,), "reads", read.stream)
+            for read in nest.reads
+        )
+
+    def _why(self, clock: _Clock) -> str:
+        missing = [r.stream for r in clock.nests[0].reads if r.stream not in self.sources]
+        short = [name for name in missing if self.queues[name].held < tokens((clock.nests[0],), "reads", name)]
+        return (
+            f"{clock.task.name} waits for tokens of {', '.join(short)} that are written only while it runs, or "
+            "never: an estimate takes loops whose rounds are nests of their own; simulate the design instead"
+        )
+
+    def _run(self, clock: _Clock, nest: LoopNest) -> None:
+        task, base = clock.task, clock.free
+        timing = TimingSpec(nest.trips, task.timing.ii, task.timing.depth, task.timing.style)
+        counts = [timing.tokens(read) for read in nest.reads]
+        arrivals: list[Arrival] = []
+        loaded: list[LoadedStream] = []
+        for number, (read, count) in enumerate(zip(nest.reads, counts, strict=True)):
+            source = self.sources.get(read.stream)
+            if source is None:
+                arrivals.append(_grained(self.queues[read.stream].take(count), base))
+                continue
+            loaded.append(LoadedStream(number, source.task, count * source.each, source.ahead))
+            even = Arrival(source.last + source.each, source.last + count * source.each)
+            arrivals.append(_grained(even, base))
+        stocks = tuple(self.tasks.stream[nest.reads[entry.number].stream].depth + entry.ahead for entry in loaded)
+        busy = float(timing.iterations * timing.ii)
+        step = Step(timing, nest.reads, nest.writes, busy, None, tuple(loaded))
+        self._note(clock, nest, ran(step, tuple(arrivals), stocks), arrivals, busy)
+
+    def _note(self, clock: _Clock, nest: LoopNest, run: RunOfNest, arrivals: list[Arrival], busy: float) -> None:
+        base, ends = clock.free, dict(run.ends)
+        for read, arrival in zip(nest.reads, arrivals, strict=True):
+            if (source := self.sources.get(read.stream)) is not None:
+                source.last = base + ends.get(source.task, arrival.last)
+                self.loads[source.task] = self.loads[source.task]._replace(end=source.last)
+        for write, arrival in zip(nest.writes, run.pushed, strict=True):
+            self.queues[write.stream].put(tokens((nest,), "writes", write.stream), _shifted(arrival, base))
+        clock.start = base + run.time.start if clock.start is None else clock.start
+        clock.end = base + run.time.end
+        clock.free = clock.end + clock.task.timing.gap
+        if len(clock.nests) in clock.left:
+            clock.rounds.append(clock.end)
+        clock.busy += busy
+        if isinstance(clock.task, StoreTask) and not clock.nests:
+            clock.busy = self.moves[clock.task.name]
+            clock.end = max(clock.end, clock.start + clock.busy) + self.platform.hbm.read_latency_cycles
+
+
+def _shifted(arrival: Arrival, by: float) -> Arrival:
+    knee = arrival.knee
+    return Arrival(arrival.first + by, arrival.last + by, None if knee is None else Knee(knee.number, knee.cycle + by))
+
+
+def _grained(arrival: Arrival, base: float) -> Arrival:
+    """In cycles since `base`."""
+
+    def since(cycle: float) -> float:
+        return round((cycle - base) * _GRAIN) / _GRAIN
+
+    knee = arrival.knee
+    bent = None if knee is None else Knee(knee.number, since(knee.cycle))
+    return Arrival(since(arrival.first), since(arrival.last), bent)
+
+
+def schedule_turns(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
+    """When each task runs, in cycles since its kernel started. Raises UnsupportedError, see `_Walk.times`."""
+    programs = {task.name: single_runs(task.program) for task in tasks.tasks}
+    rounds = ROUNDS
+    while left := _spare_rounds(tasks, programs, rounds):
+        walk = _Walk(tasks, platform, {name: _shortened(p, left) for name, p in programs.items()})
+        few = walk.times()
+        if walk.is_even:
+            return walk.extended(few, left)
+        rounds *= 2
+    return _Walk(tasks, platform, programs).times()
+
+
+def _spare_rounds(tasks: TaskGraph, programs: Mapping[str, Program], rounds: int) -> int:
+    """How many rounds all repetitions can be shorter by, so that `rounds` are left of the least; none where that would
+    save little, or streams would not be even.
+    """
+    times = [part.times for p in programs.values() for part in p if isinstance(part, Repeat) and part.times > 2]
+    by = min(times, default=0) - rounds
+    if by <= rounds:
+        return 0
+    shorter = {name: _shortened(program, by) for name, program in programs.items()}
+    even = all(
+        tokens(shorter[s.source], "writes", s.name) == tokens(shorter[s.target], "reads", s.name)
+        for s in tasks.streams
+        if not isinstance(tasks.task[s.source], LoadTask)
+    )
+    return by if even else 0
+
+
+def _shortened(program: Program, by: int) -> Program:
+    return tuple(
+        replace(part, times=part.times - by) if isinstance(part, Repeat) and part.times > 2 else part
+        for part in program
+    )
+
+
+def takes_turns(tasks: TaskGraph) -> bool:
+    """Whether some task is not one nest with tokens before it and behind it."""
+    return any(task.turns or task.timing.bounds or not task.timing.iterations for task in tasks.tasks) or any(
+        stream.feedback or stream.initial for stream in tasks.streams
+    )

@@ -1,0 +1,321 @@
+"""What a task runs in time: pipelined loop nests in turn, and where in them a token is moved.
+
+Trip counts are constants, or follow an argument of the launch (a position, rows of a prompt): then the constants are
+those of its largest value, and `at` gives the program of any other.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, product
+from math import prod
+from typing import Literal, NamedTuple
+
+from compiler.errors import InvalidInputError, VerificationError
+
+Side = Literal["reads", "writes"]
+SIDES: tuple[Side, Side] = ("reads", "writes")
+
+
+class Gate(NamedTuple):
+    """Restricts an access to the iterations where loop `loop` is in [low, high)."""
+
+    loop: int
+    low: int
+    high: int
+
+
+class Access(NamedTuple):
+    """Reads or writes of one stream: a token in every iteration that all gates admit."""
+
+    stream: str
+    gates: tuple[Gate, ...] = ()
+
+
+class Argument(NamedTuple):
+    """A number that a launch is given, 0 to `most`, and of which a loop makes an iteration for each begun `tile`."""
+
+    name: str
+    most: int
+    tile: int = 1
+
+    def trip(self, value: int) -> int:
+        """Iterations of the loop. Raises InvalidInputError for a value that it can not take."""
+        if not 0 <= value <= self.most:
+            raise InvalidInputError(f"{self.name} is {value}; it must be 0 to {self.most}")
+        return -(-value // self.tile)
+
+
+class BoundLoop(NamedTuple):
+    """Loop number `loop` makes as many iterations as `argument` says."""
+
+    loop: int
+    argument: Argument
+
+
+Values = Mapping[str, int]
+"""Of arguments, by name; one that is missing has its largest."""
+
+
+def telling_values(arguments: Iterable[Argument]) -> Iterator[dict[str, int]]:
+    """Values of the arguments by which programs differ: of each the least, the largest and those at the border of a
+    tile, while the others have their largest.
+    """
+    for argument in arguments:
+        tile, most = argument.tile, argument.most
+        near = {0, 1, tile - 1, tile, tile + 1, most - tile, most - 1}
+        yield from ({argument.name: value} for value in sorted(near) if 0 <= value < most)
+
+
+def all_launches(arguments: Sequence[Argument]) -> tuple[Values, ...]:
+    """Launches one after the other that make every number of iterations that each argument can, the others at their
+    largest and all at their least; long ones beside short ones.
+    """
+    found: list[Values] = [{}]
+    for argument in arguments:
+        values = [min(argument.most, trip * argument.tile) for trip in range(argument.trip(argument.most) + 1)]
+        mixed = [value for pair in zip(values, reversed(values), strict=True) for value in pair]
+        found += [{argument.name: value} for value in (*values, *mixed)]
+    return (*found, {argument.name: 0 for argument in arguments}) if len(arguments) > 1 else tuple(found)
+
+
+def trips_at(trips: Sequence[int], bounds: Sequence[BoundLoop], values: Values) -> tuple[int, ...]:
+    """Trip counts for these values."""
+    found = list(trips)
+    for loop, argument in bounds:
+        found[loop] = argument.trip(values.get(argument.name, argument.most))
+    return tuple(found)
+
+
+def access_at(access: Access, trips: Sequence[int], now: Sequence[int]) -> Access:
+    """The access where loops that have `trips` at most have `now`: what begins with the first iteration stays with the
+    first, what ends with the last stays with the last.
+    """
+    gates = (_gate_at(gate, trips[gate.loop], now[gate.loop]) for gate in access.gates)
+    return Access(access.stream, tuple(gate for gate in gates if gate is not None))
+
+
+def _gate_at(gate: Gate, most: int, now: int) -> Gate | None:
+    if now == most:
+        return gate
+    if gate.low > 0 and gate.high < most:
+        raise VerificationError(
+            f"iterations {gate.low} to {gate.high} of {most} are not the same where there are {now}"
+        )
+    length = min(now, gate.high - gate.low)
+    if length == now:
+        return None
+    return Gate(gate.loop, 0, length) if gate.low == 0 else Gate(gate.loop, now - length, now)
+
+
+@dataclass(frozen=True, slots=True)
+class LoopNest:
+    """One pipelined loop nest: `trips` outermost first, and its accesses, of each stream one on each side at most.
+
+    Its outer `restarts` loops lie outside the pipeline: each of their iterations is a run of the nest inside. A trip
+    count of 0 is an argument that is 0: an inner one makes runs of no iterations, an outer one no runs. `bounds` are
+    the loops that follow an argument.
+    """
+
+    trips: tuple[int, ...]
+    reads: tuple[Access, ...]
+    writes: tuple[Access, ...]
+    restarts: int = 0
+    bounds: tuple[BoundLoop, ...] = ()
+
+    @property
+    def iterations(self) -> int:
+        return prod(self.trips)
+
+    @property
+    def run(self) -> int:
+        """Iterations of one run."""
+        return prod(self.trips[self.restarts :])
+
+    @property
+    def runs(self) -> int:
+        return prod(self.trips[: self.restarts])
+
+    def access(self, side: Side, stream: str) -> Access | None:
+        """How it uses a stream."""
+        return next((a for a in (self.reads if side == "reads" else self.writes) if a.stream == stream), None)
+
+    def at(self, values: Values) -> "LoopNest":
+        """The nest without arguments, for these values."""
+        if not self.bounds:
+            return self
+        now = trips_at(self.trips, self.bounds, values)
+        reads, writes = (tuple(access_at(a, self.trips, now) for a in side) for side in (self.reads, self.writes))
+        return LoopNest(now, reads, writes, self.restarts)
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """`body` one after the other, `times` in all: layers, tokens."""
+
+    times: int
+    body: "Program"
+
+
+Program = tuple[LoopNest | Repeat, ...]
+
+
+def nests(program: Program) -> Iterator[LoopNest]:
+    """The nests as they are written, whatever is repeated."""
+    for part in program:
+        if isinstance(part, LoopNest):
+            yield part
+        else:
+            yield from nests(part.body)
+
+
+def walked(program: Program) -> Iterator[LoopNest]:
+    """The nests as they are run, as often as they are repeated."""
+    for part in program:
+        if isinstance(part, LoopNest):
+            yield part
+        else:
+            for _ in range(part.times):
+                yield from walked(part.body)
+
+
+def with_nests(program: Program, change: Callable[[LoopNest], LoopNest]) -> Program:
+    """The program with every nest changed."""
+    return tuple(
+        change(part) if isinstance(part, LoopNest) else Repeat(part.times, with_nests(part.body, change))
+        for part in program
+    )
+
+
+def program_at(program: Program, values: Values) -> Program:
+    """The program without arguments, for these values."""
+    return with_nests(program, lambda nest: nest.at(values))
+
+
+def iterations(program: Program) -> int:
+    """Of all nests together."""
+    return sum(map(_length, program))
+
+
+def runs(program: Program) -> int:
+    """How often the pipeline starts anew, those of no iterations left out."""
+    return sum(
+        (part.runs if part.run else 0) if isinstance(part, LoopNest) else part.times * runs(part.body)
+        for part in program
+    )
+
+
+def streams(program: Program, side: Side) -> tuple[str, ...]:
+    """Streams that are read, or written, in order of appearance."""
+    found = (a.stream for nest in nests(program) for a in (nest.reads if side == "reads" else nest.writes))
+    return tuple(dict.fromkeys(found))
+
+
+def tokens(program: Program, side: Side, stream: str) -> int:
+    """Tokens of a stream that are read, or written."""
+    counts = (
+        _tokens_of_nest(part, side, stream)
+        if isinstance(part, LoopNest)
+        else part.times * tokens(part.body, side, stream)
+        for part in program
+    )
+    return sum(counts)
+
+
+def single_runs(program: Program) -> Program:
+    """The program with nests that have no outer loops: each run of a pipeline is a nest of its own."""
+    parts: list[LoopNest | Repeat] = []
+    for part in program:
+        if isinstance(part, Repeat):
+            parts.append(Repeat(part.times, single_runs(part.body)))
+        elif part.restarts:
+            inside = (_run_of(part, indices) for indices in product(*map(range, part.trips[: part.restarts])))
+            groups = ((nest, len(list(group))) for nest, group in groupby(inside))
+            parts += [Repeat(times, (nest,)) if times > 1 else nest for nest, times in groups]
+        else:
+            parts.append(part)
+    return tuple(parts)
+
+
+def _run_of(nest: LoopNest, indices: Sequence[int]) -> LoopNest:
+    """The run where the outer loops have these indices."""
+    outer = len(indices)
+
+    def inside(accesses: tuple[Access, ...]) -> tuple[Access, ...]:
+        kept = (a for a in accesses if all(g.low <= indices[g.loop] < g.high for g in a.gates if g.loop < outer))
+        return tuple(
+            Access(a.stream, tuple(Gate(g.loop - outer, g.low, g.high) for g in a.gates if g.loop >= outer))
+            for a in kept
+        )
+
+    return LoopNest(nest.trips[outer:], inside(nest.reads), inside(nest.writes))
+
+
+def run_at(program: Program, iteration: int) -> tuple[int, int]:
+    """First iteration of the run that has iteration number `iteration` (from 0), and that behind its last."""
+    begin, part = _part_at(program, iteration)
+    while isinstance(part, Repeat):
+        once = iterations(part.body)
+        begin += (iteration - begin) // once * once
+        inside, part = _part_at(part.body, iteration - begin)
+        begin += inside
+    begin += (iteration - begin) // part.run * part.run
+    return begin, begin + part.run
+
+
+def iteration_of(program: Program, side: Side, stream: str, token: int) -> int | None:
+    """The iteration that moves token number `token` (from 0) of those that the program reads, or writes; None where it
+    moves fewer.
+    """
+    begin = 0
+    for part in program:
+        moved = tokens((part,), side, stream)
+        if token < moved:
+            return begin + _iteration_in(part, side, stream, token)
+        token -= moved
+        begin += _length(part)
+    return None
+
+
+def iteration_in_nest(trips: Sequence[int], access: Access, token: int) -> int:
+    """The iteration of a nest of `trips`, outermost first, in which the access moves token number `token` (from 0)."""
+    gates = {g.loop: (g.low, g.high) for g in access.gates}
+    iteration, stride = 0, 1
+    for k in range(len(trips) - 1, -1, -1):
+        low, high = gates.get(k, (0, trips[k]))
+        token, index = divmod(token, high - low)
+        iteration += (low + index) * stride
+        stride *= trips[k]
+    return iteration
+
+
+def _length(part: LoopNest | Repeat) -> int:
+    return part.iterations if isinstance(part, LoopNest) else part.times * iterations(part.body)
+
+
+def _part_at(program: Program, iteration: int) -> tuple[int, LoopNest | Repeat]:
+    begin = 0
+    for part in program:
+        if iteration < begin + _length(part):
+            return begin, part
+        begin += _length(part)
+    raise IndexError(f"a program of {begin} iterations has no iteration {iteration}")
+
+
+def _tokens_of_nest(nest: LoopNest, side: Side, stream: str) -> int:
+    access = nest.access(side, stream)
+    if access is None:
+        return 0
+    gates = {g.loop: (g.low, g.high) for g in access.gates}
+    ranges = (gates.get(k, (0, trip)) for k, trip in enumerate(nest.trips))
+    return prod(high - low for low, high in ranges)
+
+
+def _iteration_in(part: LoopNest | Repeat, side: Side, stream: str, token: int) -> int:
+    if isinstance(part, Repeat):
+        before, token = divmod(token, tokens(part.body, side, stream))
+        inside = iteration_of(part.body, side, stream, token)
+        assert inside is not None
+        return before * iterations(part.body) + inside
+    access = part.access(side, stream)
+    assert access is not None
+    return iteration_in_nest(part.trips, access, token)
