@@ -12,7 +12,8 @@ from sizable_graphs import BY_HAND, depth_three, first, last, loaded, residual, 
 from sizable_graphs import graph as made
 
 from compiler.errors import VerificationError
-from compiler.graph.task_graph import Access, PipelineStyle, TaskGraph
+from compiler.graph.program import Access
+from compiler.graph.task_graph import PipelineStyle, TaskGraph
 from compiler.simulator.timing.simulate import simulate
 from compiler.sizing import certify as module
 from compiler.sizing.certify import NOT_TRIED, WORK, Sizing, as_given, certify, size
