@@ -130,7 +130,8 @@ def route_of(method: str, path: str) -> str | None:
     return None if match is None or match.lastindex is None else _LISTED[method][match.lastindex - 1]
 
 
-def _is_stream(scope: Scope) -> bool:
+def is_stream(scope: Scope) -> bool:
+    """Whether a request asks for events as they come."""
     return route_of(scope["method"], scope["path"]) in _STREAMS
 
 
@@ -145,15 +146,15 @@ def least_of(scope: Scope) -> Least:
 class Access:
     """Lets a request pass whose key has the role that its route needs; answers 401, 403, 404 or 429 to the others."""
 
-    def __init__(self, app: ASGIApp, farm: Farm) -> None:
+    def __init__(self, app: ASGIApp, farm: Farm, limiter: Limiter) -> None:
         self._keys = Authenticator(farm.database)
         settings = farm.settings
-        streams = Streams(app, _is_stream, self._keys)
+        streams = Streams(app, is_stream, self._keys)
         self._app = Crowd(streams, most_connections(settings), settings.address_connections, settings.key_connections)
         self._farm = farm
         self._on = keys_wanted(farm.settings)
         self._here_only = not self._on and farm.settings.access == "auto"
-        self._limiter = Limiter(farm.settings)
+        self._limiter = limiter
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -190,17 +191,19 @@ class Access:
         if principal is None:
             raise UnauthorizedError(f"this service asks for an API key: {_HOW}")
         if principal.may(least):
-            return
+            return  # `Counted` counts it, once its body is there
+        await run_in_threadpool(self._limiter.hit, f"key {principal.name}", scope["method"] in CHANGING)
         if route_of(scope["method"], scope["path"]) is None:
             raise NotFoundError("route", f"{scope['method']} {scope['path']}")
         raise ForbiddenError(f"this needs the role {least}; the key {principal.name!r} has the role {principal.role}")
 
     async def _identify(self, scope: Scope) -> Principal | None:
         """Whose key the request carries, None where it carries none that is valid. Raises RateError."""
-        token, address, changes = token_of(scope), address_of(scope), scope["method"] in CHANGING
+        token, address = token_of(scope), address_of(scope)
         key = None if token is None else self._keys.remembered(token)
-        who = f"address {counted_as(address)}" if key is None else f"key {key.name}"
-        await run_in_threadpool(self._limiter.hit, who, changes)
+        if token is None or not self._keys.was_valid(token):
+            who = f"address {counted_as(address)}"
+            await run_in_threadpool(self._limiter.hit, who, scope["method"] in CHANGING)
         if key is None and token is not None:
             key = await run_in_threadpool(self._keys.find, token)
         return None if key is None else Principal(key.name, key.role, address, key.quotas)

@@ -7,8 +7,11 @@ from contextlib import asynccontextmanager, suppress
 from fastapi import APIRouter, FastAPI
 
 from api import dashboard, metrics, openapi, problems, reference, site
-from api.access import Access
+from api.access import Access, is_stream
+from api.beginning import Beginning
 from api.caller import is_loopback, keys_wanted
+from api.counted import Counted
+from api.limits import Limiter
 from api.middleware import LOOPBACK, BodyLimit, Hosts, SameSite, SecurityHeaders, Text
 from api.routes import access, builds, client, designs, explorations, health
 from api.routes import catalog as catalog_routes
@@ -87,14 +90,17 @@ def create_app(settings: Settings, send: Send | None = None) -> FastAPI:
 
 
 def _add_middleware(app: FastAPI, settings: Settings) -> None:
-    """The last one added is the first that a request passes."""
+    """The last one added is the first that a request passes: what the head tells is told before its body is there."""
+    limiter = Limiter(settings)
+    app.add_middleware(Counted, limiter=limiter)
+    app.add_middleware(Beginning, is_stream=is_stream)
     app.add_middleware(
         BodyLimit,
         limit=settings.max_body_bytes,
         upload_path="/v1/models",
         upload_limit=settings.max_upload_bytes,
     )
-    app.add_middleware(Access, farm=app.state.farm)
+    app.add_middleware(Access, farm=app.state.farm, limiter=limiter)
     app.add_middleware(SameSite, hosts=frozenset(settings.allowed_hosts), others=_other_hosts(settings))
     app.add_middleware(Text)
     app.add_middleware(metrics.Timing, metrics=app.state.metrics)
