@@ -13,11 +13,13 @@ from api.caller import is_loopback, keys_wanted
 from api.counted import Counted
 from api.limits import Limiter
 from api.middleware import LOOPBACK, BodyLimit, Hosts, SameSite, SecurityHeaders, Text
+from api.recently import Recently
 from api.routes import access, builds, client, designs, explorations, health
 from api.routes import catalog as catalog_routes
 from api.routes import farm as farm_routes
 from api.routes import sweeps as sweep_routes
 from api.services import catalog
+from api.services import health as health_checks
 from api.services.scatters import Scatters
 from api.services.uploads import Uploads
 from api.sse import WakeUps
@@ -80,6 +82,8 @@ def create_app(settings: Settings, send: Send | None = None) -> FastAPI:
     app.state.wake_ups = WakeUps(settings.redis)
     app.state.scatters = Scatters()
     app.state.uploads = Uploads()
+    app.state.health = Recently(lambda: health_checks.check(farm))
+    app.state.ready = Recently(lambda: health_checks.ready(farm))
     app.state.metrics = metrics.Metrics(farm)
     problems.install(app)
     openapi.document(app)
