@@ -4,19 +4,21 @@ A request that passes has its `Principal` in `request.state.principal`. What bel
 is checked further in, by `Principal.require_owner`.
 """
 
+import asyncio
 import re
+from contextlib import nullcontext
 
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.audit import record_refusal
-from api.authentication import Authenticator
+from api.authentication import Authenticator, Holder
 from api.caller import address_of, counted_as, keys_wanted, token_of, was_forwarded
 from api.crowd import Crowd
 from api.door import most_connections
 from api.errors import ApiError, ForbiddenError, UnauthorizedError
 from api.limits import Limiter
-from api.middleware import CHANGING, CLOSE
+from api.middleware import CHANGING, CLOSE, HEALTH
 from api.principal import Least, Principal
 from api.problems import problem_of
 from api.streams import Streams
@@ -106,6 +108,8 @@ ROUTES: dict[str, Least] = {
     "GET /client/{name}": "open",
 }
 _STREAMS = frozenset({"GET /v1/explorations/{exploration}/events", "GET /v1/builds/{build}/log/stream"})
+_LOOK_UP_AT_ONCE = 2
+"""Keys that are looked up at the same time: all of a building come at once, and health does not wait for them."""
 _GUARDED = ("/v1/", "/metrics", "/docs", "/openapi.json")  # all else is the dashboard's files, which hold no data
 
 
@@ -130,7 +134,8 @@ def route_of(method: str, path: str) -> str | None:
     return None if match is None or match.lastindex is None else _LISTED[method][match.lastindex - 1]
 
 
-def _is_stream(scope: Scope) -> bool:
+def is_stream(scope: Scope) -> bool:
+    """Whether a request asks for events as they come."""
     return route_of(scope["method"], scope["path"]) in _STREAMS
 
 
@@ -145,15 +150,16 @@ def least_of(scope: Scope) -> Least:
 class Access:
     """Lets a request pass whose key has the role that its route needs; answers 401, 403, 404 or 429 to the others."""
 
-    def __init__(self, app: ASGIApp, farm: Farm) -> None:
+    def __init__(self, app: ASGIApp, farm: Farm, limiter: Limiter) -> None:
         self._keys = Authenticator(farm.database)
         settings = farm.settings
-        streams = Streams(app, _is_stream, self._keys)
+        streams = Streams(app, is_stream, self._keys)
         self._app = Crowd(streams, most_connections(settings), settings.address_connections, settings.key_connections)
         self._farm = farm
         self._on = keys_wanted(farm.settings)
         self._here_only = not self._on and farm.settings.access == "auto"
-        self._limiter = Limiter(farm.settings)
+        self._limiter = limiter
+        self._turns = asyncio.Semaphore(_LOOK_UP_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -190,20 +196,27 @@ class Access:
         if principal is None:
             raise UnauthorizedError(f"this service asks for an API key: {_HOW}")
         if principal.may(least):
-            return
+            return  # `Counted` counts it, once its body is there
+        await run_in_threadpool(self._limiter.hit, f"key {principal.name}", scope["method"] in CHANGING)
         if route_of(scope["method"], scope["path"]) is None:
             raise NotFoundError("route", f"{scope['method']} {scope['path']}")
         raise ForbiddenError(f"this needs the role {least}; the key {principal.name!r} has the role {principal.role}")
 
     async def _identify(self, scope: Scope) -> Principal | None:
         """Whose key the request carries, None where it carries none that is valid. Raises RateError."""
-        token, address, changes = token_of(scope), address_of(scope), scope["method"] in CHANGING
+        token, address = token_of(scope), address_of(scope)
         key = None if token is None else self._keys.remembered(token)
-        who = f"address {counted_as(address)}" if key is None else f"key {key.name}"
-        await run_in_threadpool(self._limiter.hit, who, changes)
-        if key is None and token is not None:
-            key = await run_in_threadpool(self._keys.find, token)
+        if key is None:
+            async with nullcontext() if scope["path"].startswith(HEALTH) else self._turns:
+                key = await self._found(token, address, scope["method"] in CHANGING)
         return None if key is None else Principal(key.name, key.role, address, key.quotas)
+
+    async def _found(self, token: str | None, address: str, changes: bool) -> Holder | None:
+        if token is None or not self._keys.was_valid(token):
+            await run_in_threadpool(self._limiter.hit, f"address {counted_as(address)}", changes)
+        if token is None:
+            return None
+        return self._keys.remembered(token) or await run_in_threadpool(self._keys.find, token)
 
 
 class _Watched:

@@ -7,14 +7,19 @@ from contextlib import asynccontextmanager, suppress
 from fastapi import APIRouter, FastAPI
 
 from api import dashboard, metrics, openapi, problems, reference, site
-from api.access import Access
+from api.access import Access, is_stream
+from api.beginning import Beginning
 from api.caller import is_loopback, keys_wanted
+from api.counted import Counted
+from api.limits import Limiter
 from api.middleware import LOOPBACK, BodyLimit, Hosts, SameSite, SecurityHeaders, Text
+from api.recently import Recently
 from api.routes import access, builds, client, designs, explorations, health
 from api.routes import catalog as catalog_routes
 from api.routes import farm as farm_routes
 from api.routes import sweeps as sweep_routes
 from api.services import catalog
+from api.services import health as health_checks
 from api.services.scatters import Scatters
 from api.services.uploads import Uploads
 from api.sse import WakeUps
@@ -77,6 +82,8 @@ def create_app(settings: Settings, send: Send | None = None) -> FastAPI:
     app.state.wake_ups = WakeUps(settings.redis)
     app.state.scatters = Scatters()
     app.state.uploads = Uploads()
+    app.state.health = Recently(lambda: health_checks.check(farm))
+    app.state.ready = Recently(lambda: health_checks.ready(farm))
     app.state.metrics = metrics.Metrics(farm)
     problems.install(app)
     openapi.document(app)
@@ -87,14 +94,17 @@ def create_app(settings: Settings, send: Send | None = None) -> FastAPI:
 
 
 def _add_middleware(app: FastAPI, settings: Settings) -> None:
-    """The last one added is the first that a request passes."""
+    """The last one added is the first that a request passes: what the head tells is told before its body is there."""
+    limiter = Limiter(settings)
+    app.add_middleware(Counted, limiter=limiter)
+    app.add_middleware(Beginning, is_stream=is_stream)
     app.add_middleware(
         BodyLimit,
         limit=settings.max_body_bytes,
         upload_path="/v1/models",
         upload_limit=settings.max_upload_bytes,
     )
-    app.add_middleware(Access, farm=app.state.farm)
+    app.add_middleware(Access, farm=app.state.farm, limiter=limiter)
     app.add_middleware(SameSite, hosts=frozenset(settings.allowed_hosts), others=_other_hosts(settings))
     app.add_middleware(Text)
     app.add_middleware(metrics.Timing, metrics=app.state.metrics)

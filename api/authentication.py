@@ -42,10 +42,17 @@ class Authenticator:
         until, holder = self._known.get(token.digest, (0.0, None))
         return holder if until > time.monotonic() else None
 
+    def was_valid(self, text: str) -> bool:
+        """Whether the key was valid when it was looked up last, however long ago: nobody guesses with such a one."""
+        token = parse(text)
+        return token is not None and token.digest in self._known
+
     def find(self, text: str) -> Holder | None:
         """The holder of a valid key, from the database."""
         row, token = self._row(text), parse(text)
         if row is None or token is None:
+            with self._lock:
+                self._known.pop(token.digest if token else "", None)
             return None
         holder = Holder(row.name, row.role, row.quotas)
         with self._lock:

@@ -7,11 +7,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from api.caller import counted_as
 from api.door import KEPT
 from api.errors import BusyError, RateError
+from api.middleware import HEALTH
 from api.principal import Principal
 from api.problems import problem_of
 
 _RETRY_SECONDS = 2
-_HEALTH = "/v1/health"
 
 
 class Crowd:
@@ -33,7 +33,7 @@ class Crowd:
             return
         principal: Principal = scope["state"]["principal"]
         bounds = self._bounds(principal)
-        is_free = scope["path"].startswith(_HEALTH) or (principal.role == "admin" and principal.name is not None)
+        is_free = scope["path"].startswith(HEALTH) or (principal.role == "admin" and principal.name is not None)
         full = None if is_free else next((who for who, most in bounds.items() if self.open[who] >= most), None)
         if full is not None:
             await problem_of(_refusal(full, bounds[full]))(scope, receive, send)

@@ -1,14 +1,19 @@
-"""What routes ask for: the farm, a session, and once-only execution of a POST."""
+"""What routes ask for: the farm, a session, and once-only execution of a POST.
+
+What only looks something up is `async`: FastAPI would run it in a thread, which costs more than a small answer.
+"""
 
 from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import ExitStack
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Header, Request
 from pydantic import BaseModel
 from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
 
 from api import audit
-from api.principal import PrincipalDep
+from api.principal import Principal, PrincipalDep
 from db.repositories import idempotency
 from worker.farm import Farm
 from worker.ladder.versions import digest
@@ -18,7 +23,7 @@ Made = TypeVar("Made", bound=BaseModel)
 _KEY = "a text of your choice; the same request with the same text is done once and answered alike"
 
 
-def get_farm(request: Request) -> Farm:
+async def get_farm(request: Request) -> Farm:
     return request.app.state.farm
 
 
@@ -38,9 +43,13 @@ async def _turn(request: Request) -> AsyncGenerator[None]:
 _TurnDep = Annotated[None, Depends(_turn, scope="function")]
 
 
-def _read(farm: FarmDep, _turn: _TurnDep) -> Generator[Session]:
-    with farm.database.read() as session:
+async def _read(farm: FarmDep, _turn: _TurnDep) -> AsyncGenerator[Session]:
+    reading = ExitStack()
+    session = reading.enter_context(farm.database.read())  # has no connection yet
+    try:
         yield session
+    finally:
+        await run_in_threadpool(reading.close)
 
 
 def _write(farm: FarmDep, request: Request, who: PrincipalDep, _turn: _TurnDep) -> Generator[Session]:
@@ -61,17 +70,11 @@ class Once:
     conflict.
     """
 
-    def __init__(
-        self,
-        request: Request,
-        session: WriteSession,
-        who: PrincipalDep,
-        idempotency_key: Annotated[str | None, Header(max_length=200, min_length=1, description=_KEY)] = None,
-    ) -> None:
+    def __init__(self, request: Request, session: Session, who: Principal, key: str | None) -> None:
         self._request = request
         self._route = f"{request.method} {request.url.path}" + (f" {digest(who.name)[:16]}" if who.name else "")
         self._session = session
-        self._key = idempotency_key
+        self._key = key
 
     def __call__(self, body: BaseModel, reply: type[Made], make: Callable[[], Made]) -> Made:
         """`make()`, or the stored answer as a `reply`. Raises ConflictError."""
@@ -92,4 +95,13 @@ class Once:
         return made
 
 
-OnceDep = Annotated[Once, Depends(scope="function")]
+async def _once(
+    request: Request,
+    session: WriteSession,
+    who: PrincipalDep,
+    idempotency_key: Annotated[str | None, Header(max_length=200, min_length=1, description=_KEY)] = None,
+) -> Once:
+    return Once(request, session, who, idempotency_key)
+
+
+OnceDep = Annotated[Once, Depends(_once, scope="function")]

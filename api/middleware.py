@@ -14,6 +14,8 @@ from api.text import WHAT, head_flaw
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 Hosts = Literal["none", "addresses", "all"]
+HEALTH = "/v1/health"
+"""What this and its paths begin with is answered whatever else is going on."""
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _FORM_BYTES = 64 << 10  # of an upload beside its file
 CLOSE = {"Connection": "close"}
@@ -136,9 +138,9 @@ class BodyLimit:
             return
         limit = self._uploadable(scope) if self._is_upload(scope) else self._limit
         detail = f"the body is larger than the {limit >> 10} KiB that are accepted; send a smaller one"
+        refusal = problem(413, "content-too-large", "Content Too Large", detail, headers=CLOSE)
         if _declared(scope) > limit:
-            answer = problem(413, "content-too-large", "Content Too Large", detail, headers=CLOSE)
-            await answer(scope, receive, send)
+            await refusal(scope, receive, send)
             return
         seen = 0
 
@@ -151,7 +153,10 @@ class BodyLimit:
                 raise HTTPException(413, detail, CLOSE)
             return message
 
-        await self._app(scope, count, send)
+        try:
+            await self._app(scope, count, send)
+        except HTTPException:  # the application has not begun
+            await refusal(scope, receive, send)
 
     def _is_upload(self, scope: Scope) -> bool:
         kind = Headers(scope=scope).get("content-type", "")

@@ -48,7 +48,7 @@ class Principal:
         raise ForbiddenError(f"{what} {whose}; ask that person, or an admin")
 
 
-def get_principal(request: Request) -> Principal:
+async def get_principal(request: Request) -> Principal:  # not in a thread, see api.dependencies
     """Whom `api.access` has found out."""
     return request.state.principal
 

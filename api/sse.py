@@ -3,12 +3,13 @@
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Generator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Annotated, Any, cast
 
 import redis.asyncio
 from fastapi import Depends, Request
+from sqlalchemy.orm import Session
 from sse_starlette import ServerSentEvent
 from starlette.concurrency import run_in_threadpool
 
@@ -22,6 +23,8 @@ _CHANNELS = (bus.CHANNELS, livelog.CHANNELS)
 _POLL_SECONDS = 3
 _RETRY_SECONDS = 1
 _BATCH = 100
+_READ_AT_ONCE = 2
+"""Streams that read events at the same time: all wake up at once, and all else would wait for them."""
 
 _log = logging.getLogger(__name__)
 
@@ -42,6 +45,7 @@ class WakeUps:
     def __init__(self, url: str) -> None:
         self._url = url
         self._waiting: dict[str, set[asyncio.Event]] = {}
+        self.turns = asyncio.Semaphore(_READ_AT_ONCE)
 
     @contextmanager
     def of(self, channel: str) -> Generator[asyncio.Event]:
@@ -78,11 +82,21 @@ class WakeUps:
                 event.set()
 
 
-def get_wake_ups(request: Request) -> WakeUps:
+async def get_wake_ups(request: Request) -> WakeUps:  # not in a thread, see api.dependencies
     return request.app.state.wake_ups
 
 
 WakeUpsDep = Annotated[WakeUps, Depends(get_wake_ups)]
+
+
+async def require(farm: Farm, get: Callable[[Session, str], object], id_: str) -> None:
+    """Raise NotFoundError where there is no such row; in one thread, of which a route's session takes several."""
+
+    def look() -> None:
+        with farm.database.read() as session:
+            get(session, id_)
+
+    await run_in_threadpool(look)
 
 
 async def follow(farm: Farm, wake_ups: WakeUps, exploration_id: str, last_id: int) -> AsyncGenerator[ServerSentEvent]:
@@ -90,7 +104,8 @@ async def follow(farm: Farm, wake_ups: WakeUps, exploration_id: str, last_id: in
     with wake_ups.of(events_channel(exploration_id)) as wake:
         while True:
             wake.clear()
-            rows = await run_in_threadpool(_read, farm, exploration_id, last_id)
+            async with wake_ups.turns:
+                rows = await run_in_threadpool(_read, farm, exploration_id, last_id)
             for row in rows:
                 last_id = row.id
                 yield ServerSentEvent(data=json.dumps(row.data), event=row.kind, id=str(row.id))

@@ -15,7 +15,7 @@ from api.routes.designs import FILE_HEADERS
 from api.schemas.builds import Build, Clone
 from api.schemas.common import Page
 from api.services import builds
-from api.sse import HEARTBEAT_SECONDS, WakeUpsDep
+from api.sse import HEARTBEAT_SECONDS, WakeUpsDep, require
 from db.models import BuildState, Stage
 from db.repositories import builds as rows
 from db.repositories import naming
@@ -86,13 +86,12 @@ def get_log(
 
 
 @router.get("/{build}/log/stream", response_class=EventSourceResponse)
-def follow_build_log(
+async def follow_build_log(
     farm: FarmDep,
     wake_ups: WakeUpsDep,
-    session: ReadSession,
     build: BuildId,
     last_event_id: Annotated[int, Header(ge=0, lt=1 << 63, description="go on at this byte of the log")] = 0,
 ) -> EventSourceResponse:
     """The log as it grows: events `log` with text (JSON), then `end` with the build's state."""
-    rows.get(session, build)
+    await require(farm, rows.get, build)
     return EventSourceResponse(follow_log(farm, wake_ups, build, last_event_id), ping=HEARTBEAT_SECONDS)

@@ -23,7 +23,7 @@ from api.schemas.explorations import (
 from api.services import deletion, designs, explorations, tables
 from api.services.scatters import Scatters
 from api.services.tables import TableFormat
-from api.sse import HEARTBEAT_SECONDS, WakeUpsDep, follow
+from api.sse import HEARTBEAT_SECONDS, WakeUpsDep, follow, require
 from db.models import ExplorationState
 from db.repositories import explorations as rows
 from db.repositories import naming
@@ -165,15 +165,14 @@ def get_scatter(
 
 
 @router.get("/{exploration}/events", response_class=EventSourceResponse)
-def follow_events(
+async def follow_events(
     farm: FarmDep,
     wake_ups: WakeUpsDep,
-    session: ReadSession,
     exploration: ExplorationId,
     last_event_id: Annotated[int, Header(ge=0, lt=1 << 63, description="go on after this event")] = 0,
 ) -> EventSourceResponse:
     """What happens to it, from its first event on: `state`, `designs`, `front`, `promoted`, `simulated`, `build`,
     `archived` and `deleted` (designs). Of one that has ended long ago, what retention has left of it.
     """
-    rows.get(session, exploration)
+    await require(farm, rows.get, exploration)
     return EventSourceResponse(follow(farm, wake_ups, exploration, last_event_id), ping=HEARTBEAT_SECONDS)

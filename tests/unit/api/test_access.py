@@ -351,13 +351,12 @@ def hurried(few: Settings) -> Generator[TestClient]:
 def test_rate_limits_count_each_key(hurried: TestClient, farm: Farm) -> None:
     """Redis is away: this process counts."""
     one, other = (bearer(add_key(farm, name, "user")) for name in ("one", "other"))
-    assert {hurried.get("/v1/me", headers=one).status_code for _ in range(21)} == {
-        200
-    }  # the first one counted for its address
+    assert {hurried.get("/v1/me", headers=one).status_code for _ in range(20)} == {200}
     reply = hurried.get("/v1/me", headers=one)
     assert reply.status_code == 429
     assert 1 <= int(reply.headers["retry-after"]) <= 60
     assert "20 per 1 minute requests of key one" in reply.json()["detail"]
+    assert hurried.get("/v1/health", headers=one).status_code == 200
     assert hurried.get("/v1/me", headers=other).status_code == 200
 
 

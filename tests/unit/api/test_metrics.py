@@ -7,6 +7,7 @@ from farm_states import announce, take
 from fastapi.testclient import TestClient
 from prometheus_client.parser import text_string_to_metric_families
 
+from api import recently
 from db.repositories import builds
 from worker.farm import Farm
 
@@ -67,6 +68,8 @@ def test_probes_without_a_broker(client: TestClient, path: str, status: int) -> 
 
 
 def test_ready_says_what_is_missing(client: TestClient, farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recently, "GOOD_SECONDS", 0)
+    monkeypatch.setattr(recently, "FRESH_SECONDS", 0)
     assert "the broker does not answer" in client.get("/v1/health/ready").json()["detail"]
     monkeypatch.setattr(type(farm.bus), "ping", lambda _: None)
     assert client.get("/v1/health/ready").json() == {"status": "ready", "detail": None}
