@@ -119,6 +119,10 @@ def _is_address(host: str) -> bool:
     return True
 
 
+class _TooLargeError(HTTPException):
+    """As an HTTPException it passes FastAPI's reading of the body unchanged."""
+
+
 class BodyLimit:
     """Refuses bodies beyond `limit` bytes: by their declared size before they are read, else while they are.
 
@@ -149,13 +153,12 @@ class BodyLimit:
             message = await receive()
             seen += len(message.get("body", b""))
             if seen > limit:
-                # As an HTTPException it passes FastAPI's reading of the body unchanged.
-                raise HTTPException(413, detail, CLOSE)
+                raise _TooLargeError(413, detail, CLOSE)
             return message
 
         try:
             await self._app(scope, count, send)
-        except HTTPException:  # the application has not begun
+        except _TooLargeError:  # the application has not begun
             await refusal(scope, receive, send)
 
     def _is_upload(self, scope: Scope) -> bool:
