@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -25,7 +25,7 @@ from statistics import median
 
 from compiler.analysis.schedule import schedule
 from compiler.graph.program import Values, all_launches
-from compiler.graph.task_graph import LoadTask, TaskGraph
+from compiler.graph.task_graph import TaskGraph
 from compiler.platforms.platform import Platform, load_platform
 from compiler.simulator.timing.core import Plan
 from compiler.simulator.timing.simulate import simulate
@@ -36,7 +36,7 @@ from compiler.sizing.trial import SLACK
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "support"))
 
 from cycle_reference import run_reference
-from random_turns import turning_graph
+from random_turns import turning_graph, unbounded
 
 LONGEST = 3000  # cycles that the reference is given
 EFFORT = 1_000_000  # of the simulator for each design, see compiler.sizing.certify
@@ -57,7 +57,7 @@ class Seen:
 def look(seed: int) -> Seen:
     """Certify, simulate and estimate the design of `seed`."""
     seen, platform, graph = Seen(seed), _platform(), turning_graph(seed)
-    sized, deep = certify(graph, platform, EFFORT).tasks, _deep(graph)
+    sized, deep = certify(graph, platform, EFFORT).tasks, unbounded(graph)
     for values in all_launches(graph.arguments):
         found, most = (simulate(g, platform, launches=(values,), buckets=0) for g in (sized, deep))
         seen.values += 1
@@ -73,14 +73,6 @@ def look(seed: int) -> Seen:
     for values in {tuple(some.items()), ()}:
         _compare(deep, dict(values), seen, platform)
     return seen
-
-
-def _deep(graph: TaskGraph) -> TaskGraph:
-    """With FIFOs that hold all there is, but for those behind loads."""
-    streams = (
-        s if isinstance(graph.task[s.source], LoadTask) else s._replace(depth=max(2, s.tokens)) for s in graph.streams
-    )
-    return replace(graph, streams=tuple(streams))
 
 
 def _refer(graph: TaskGraph, launches: Sequence[Values], seen: Seen, platform: Platform) -> None:

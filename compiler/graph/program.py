@@ -191,6 +191,11 @@ def program_at(program: Program, values: Values) -> Program:
     return with_nests(program, lambda nest: nest.at(values))
 
 
+def arguments_of(programs: Iterable[Program]) -> tuple[Argument, ...]:
+    """That trip counts follow, in the order of their names."""
+    return tuple(sorted({bound.argument for program in programs for nest in nests(program) for bound in nest.bounds}))
+
+
 def iterations(program: Program) -> int:
     """Of all nests together."""
     return sum(map(_length, program))

@@ -30,8 +30,8 @@ from compiler.graph.program import (
     Side,
     Values,
     access_at,
+    arguments_of,
     iterations,
-    nests,
     program_at,
     streams,
     telling_values,
@@ -72,6 +72,10 @@ class TimingSpec:
     def at(self, values: Values) -> "TimingSpec":
         """The timing without arguments, for these values of them."""
         return replace(self, trips=trips_at(self.trips, self.bounds, values), bounds=()) if self.bounds else self
+
+    def nest(self, reads: tuple[Access, ...], writes: tuple[Access, ...]) -> LoopNest:
+        """The one nest of a task that takes no turns."""
+        return LoopNest(self.trips, reads, writes, self.restarts, self.bounds)
 
     @cached_property
     def iterations(self) -> int:
@@ -200,8 +204,7 @@ class Task:
     @property
     def program(self) -> Program:
         """What it runs, whichever way that is written."""
-        timing = self.timing
-        return self.turns or (LoopNest(timing.trips, self.reads, self.writes, timing.restarts, timing.bounds),)
+        return self.turns or (self.timing.nest(self.reads, self.writes),)
 
     @property
     def iterations(self) -> int:
@@ -375,8 +378,7 @@ class TaskGraph:
     @cached_property
     def arguments(self) -> tuple[Argument, ...]:
         """That trip counts follow, in the order of their names."""
-        found = {b.argument for t in self.tasks for nest in nests(t.program) for b in nest.bounds}
-        return tuple(sorted(found))
+        return arguments_of(task.program for task in self.tasks)
 
     def at(self, values: Values) -> "TaskGraph":
         """The graph without arguments, for these values of them: what one launch runs. Streams still carry the itensor

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from math import gcd, prod
 from random import Random
 
-from compiler.graph.program import Access, Gate, LoopNest, Program, Repeat
+from compiler.graph import program
+from compiler.graph.program import Access, Gate, LoopNest
 from compiler.graph.task_graph import TimingSpec
 from compiler.simulator.timing.network import Fifo, Network, Process
 
@@ -43,12 +44,7 @@ def repeated(network: Network, times: int) -> Network:
 
 def with_nests(process: Process, change: Callable[[LoopNest], LoopNest]) -> Process:
     """The process with its nests changed."""
-
-    def changed(program: Program) -> Program:
-        parts = (replace(p, body=changed(p.body)) if isinstance(p, Repeat) else change(p) for p in program)
-        return tuple(parts)
-
-    return replace(process, program=changed(process.program))
+    return replace(process, program=program.with_nests(process.program, change))
 
 
 def _only_nest(process: Process) -> LoopNest:

@@ -5,14 +5,14 @@ its own. `head` hands it what comes from outside in the first layer and what cam
 one pipeline, one after the other.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from tasks_by_hand import compute, load, route
 
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.program import Access, Argument, BoundLoop, Gate, LoopNest, Repeat
-from compiler.graph.task_graph import Dma, Stream, Task, TaskGraph, TimingSpec
+from compiler.graph.task_graph import Dma, LoadTask, Stream, Task, TaskGraph, TimingSpec
 
 LANES = 16  # of f32: a word of a port
 LAYERS = (1, 2, 3, 7, 24)
@@ -21,6 +21,14 @@ LAYERS = (1, 2, 3, 7, 24)
 def turning_graph(seed: int) -> TaskGraph:
     """The graph of `seed`; FIFOs hold two tokens, or all of them where no depth is to be found."""
     return _Growth(Random(f"turns {seed}")).graph()
+
+
+def unbounded(graph: TaskGraph) -> TaskGraph:
+    """With FIFOs that hold all there is, but for those behind loads."""
+    streams = (
+        s if isinstance(graph.task[s.source], LoadTask) else s._replace(depth=max(2, s.tokens)) for s in graph.streams
+    )
+    return replace(graph, streams=tuple(streams))
 
 
 @dataclass

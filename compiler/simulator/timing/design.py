@@ -11,18 +11,7 @@ from itertools import groupby
 from compiler.analysis.placement.channels import assign_channels
 from compiler.analysis.transfers import run_length
 from compiler.errors import InvalidInputError
-from compiler.graph.program import (
-    Access,
-    Argument,
-    LoopNest,
-    Program,
-    Repeat,
-    Values,
-    iterations,
-    nests,
-    program_at,
-    runs,
-)
+from compiler.graph.program import Access, Argument, Program, Repeat, Values, arguments_of, iterations, program_at, runs
 from compiler.graph.task_graph import DmaTask, Stream, Task, TaskGraph, TaskKind, TimingSpec
 from compiler.platforms.platform import Platform
 
@@ -59,8 +48,7 @@ class TimedTask:
     @property
     def program(self) -> Program:
         """What it runs, whichever way that is written."""
-        timing = self.timing
-        return self.turns or (LoopNest(timing.trips, self.reads, self.writes, timing.restarts, timing.bounds),)
+        return self.turns or (self.timing.nest(self.reads, self.writes),)
 
     @property
     def words(self) -> int:
@@ -110,8 +98,7 @@ class TimedDesign:
     @cached_property
     def arguments(self) -> dict[str, Argument]:
         """That trip counts follow, by name."""
-        bounds = (bound for task in self.tasks for nest in nests(task.program) for bound in nest.bounds)
-        return {bound.argument.name: bound.argument for bound in bounds}
+        return {argument.name: argument for argument in arguments_of(task.program for task in self.tasks)}
 
     def at(self, launches: Sequence[Values]) -> "TimedDesign":
         """The design for launches with these arguments, one after the other. Raises InvalidInputError for an argument

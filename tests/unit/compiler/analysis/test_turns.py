@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from random_turns import turning_graph
+from random_turns import turning_graph, unbounded
 from sizable_graphs import graph, stream
 from tasks_by_hand import compute, route
 
@@ -12,7 +12,7 @@ from compiler.analysis.nest_run import ran
 from compiler.analysis.schedule import schedule
 from compiler.errors import UnsupportedError, VerificationError
 from compiler.graph.program import Access, Argument, BoundLoop, Gate, LoopNest, Repeat
-from compiler.graph.task_graph import LoadTask, Task, TaskGraph, TimingSpec
+from compiler.graph.task_graph import Task, TaskGraph, TimingSpec
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.simulate import simulate
 
@@ -49,13 +49,7 @@ def layered(layers: int, depth: int = 30, ii: int = 1) -> TaskGraph:
 
 def error(tasks: TaskGraph) -> float:
     """Of the estimate, against the simulation of FIFOs of any depth."""
-    deep = replace(
-        tasks,
-        streams=tuple(
-            s if isinstance(tasks.task[s.source], LoadTask) else s._replace(depth=max(2, s.tokens))
-            for s in tasks.streams
-        ),
-    )
+    deep = unbounded(tasks)
     return sum(schedule(deep, U55C)[1]) / simulate(deep, U55C, buckets=0).cycles - 1
 
 
