@@ -10,7 +10,6 @@ from compiler.graph.nest import Nest
 from compiler.graph.program import Access
 from compiler.graph.task_graph import ComputeTask
 from compiler.targets.body import describe_body, emit_body
-from compiler.targets.interface import short_names
 from compiler.targets.nest_code import (
     NestNames,
     gate_condition,
@@ -20,6 +19,7 @@ from compiler.targets.nest_code import (
     subscript,
     unrolled,
 )
+from compiler.targets.parameters import short_names
 from compiler.targets.scalar_ops import C_TYPE, TREE, combine, is_neutral, literal, neutral
 from compiler.targets.tasks.frame import Frame, bind_storage, rate
 from compiler.targets.tasks.products import emit_products
