@@ -24,6 +24,7 @@ from compiler.options import Knobs
 from compiler.platforms.platform import Platform
 from compiler.platforms.stored import FILE, store_platform, stored_platform
 from compiler.simulator.timing.simulation import StallingRun
+from compiler.targets.functions import modules
 from compiler.toolchain.hls.csynth import CsynthReport
 from compiler.toolchain.reports import parse_report
 from compiler.toolchain.timing_spec import replace_timing
@@ -197,12 +198,12 @@ def reported_timing(directory: Path, reports: Sequence[Path]) -> dict[str, Timin
     Raises InvalidInputError for a file that is no csynth report, ReportError for one of another design.
     """
     planned = stored_tasks(directory, stored_platform(directory, read_design(directory)["platform"]))
-    tasks = planned
+    tasks, names = planned, modules(planned)
     for file in reports:
         report = parse_report(file)
         if not isinstance(report, CsynthReport):
             raise InvalidInputError(f"{file} is no csynth report; give the csynth.xml of a kernel of this design")
-        tasks = replace_timing(tasks, report)
+        tasks = replace_timing(tasks, report, names)
     return {t.name: t.timing for t in tasks.tasks if t.timing != planned.task[t.name].timing}
 
 

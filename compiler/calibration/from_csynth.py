@@ -24,6 +24,7 @@ ADAPTER, FIFO, FIFOS, MEMORY, DESIGN = "m_axi adapter", "FIFO", "FIFOs of a repo
 _PORT_XML = re.compile(r"<name>m_axi_(\w+)_WDATA</name>.{0,400}?<Bits>(\d+)</Bits>", re.DOTALL)
 _PORT_RPT = re.compile(r"\|m_axi_(\w+)_WDATA +\| +out\| +(\d+)\|")
 _PORT_TABLE = re.compile(r"^\| m_axi_\w+ +\| (?:READ|WRITE)\w* +\| \d+ -> (\d+) +\|", re.MULTILINE)
+_CALL = re.compile(r"_\d+$")  # of a function that is called before
 _MOVES = re.compile(r"read|load|store")
 _BURST = re.compile(r"^\| m_axi_\w+ +\| (?:read|write) +\| [\w ]+ \| (\d+) +\| (\S+) +\|", re.MULTILINE)
 
@@ -76,9 +77,10 @@ class Reading:
         """What the module moves in an iteration: known of a task of ours (HLS gives its loop a module of its own), else
         one token, as wide as the design's FIFOs are in the middle.
         """
-        task = module.split("_Pipeline_", maxsplit=1)[0]
-        if task in self.tokens:
-            return self.tokens[task]
+        function = module.split("_Pipeline_", maxsplit=1)[0]
+        for name in (function, _CALL.sub("", function)):
+            if name in self.tokens:
+                return self.tokens[name]
         widths = [f.width for f in self.report.fifos if f.width is not None and f.width > 1]
         return int(median(widths)) if widths else 0
 

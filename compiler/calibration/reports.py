@@ -111,7 +111,9 @@ def design_folder(report: Path) -> Path | None:
 
 
 def token_bits(report: Path) -> dict[str, int]:
-    """Bits of the tokens that each task moves in an iteration, where the report lies in a design's directory."""
+    """Bits of the tokens that each task, and its function, moves in an iteration, where the report lies in a design's
+    directory.
+    """
     folder = design_folder(report)
     if folder is None:
         return {}
@@ -121,7 +123,17 @@ def token_bits(report: Path) -> dict[str, int]:
         reads, writes = (_widths(streams, end) for end in ("target", "source"))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InvalidInputError(f"{file} is damaged: {error!r}; compile the design again") from error
-    return {task: max(reads.get(task, 0), writes.get(task, 0)) for task in {*reads, *writes}}
+    bits = {task: max(reads.get(task, 0), writes.get(task, 0)) for task in {*reads, *writes}}
+    return bits | {function: bits[task] for function, task in _functions(folder) if task in bits}
+
+
+def _functions(folder: Path) -> Iterator[tuple[str, str]]:
+    """Functions of the design, each with a task that is a call of it; none before the manifest named them."""
+    file = folder / "params" / "manifest.json"
+    if not file.is_file():
+        return
+    for kernel in json.loads(file.read_text())["kernels"]:
+        yield from ((task["function"], task["name"]) for task in kernel.get("tasks", ()))
 
 
 def _widths(streams: list[dict[str, Any]], end: str) -> dict[str, int]:

@@ -365,8 +365,8 @@ class TaskGraph:
 
     @property
     def port_bits(self) -> int:
-        """Bits of a memory port of the board."""
-        return self.transfers[0].dma.port_bits
+        """Bits of a memory port of the board; 0 where nothing is moved."""
+        return next((t.dma.port_bits for t in self.transfers), 0)
 
     @cached_property
     def padding_share(self) -> float:

@@ -101,6 +101,23 @@ class Accelerator:
             arguments = [*(buffers[key] for key in entry.channels), *(layer.scalars[s] for s in entry.scalars)]
             for position, argument in enumerate(arguments):
                 run.set_arg(position, argument)
+        self.give(layer, {})
+
+    def give(self, layer: Layer, values: Mapping[str, int]) -> None:
+        """Arguments of the layer's launches from now on; one that is missing has its largest value. Raises ValueError
+        for one that the design does not have, or a value that it can not take.
+        """
+        most = self.design.arguments
+        for name, value in values.items():
+            if not 0 <= value <= most.get(name, -1):
+                known = ", ".join(f"{known} 0 to {largest}" for known, largest in most.items()) or "none"
+                raise ValueError(f"{name}={value} is no argument of {self.design.name}; it takes {known}")
+        if not layer.runs:
+            self.prepare(layer)
+        for run, entry in zip(layer.runs, self.design.kernels, strict=True):
+            first = len(entry.channels) + len(entry.scalars)
+            for position, name in enumerate(entry.arguments, first):
+                run.set_arg(position, values.get(name, most[name]))
 
     def write_rows(self, layer: Layer, source: str, first: int, rows: Array) -> None:
         """Put `rows` [1, heads, count, features] at row `first` of the layer's cache `source`, where it lies packed.

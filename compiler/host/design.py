@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -34,11 +35,12 @@ class Image:
 
 @dataclass(frozen=True)
 class Kernel:
-    """Arguments of a kernel: channels of images, then scalars by the name of their value."""
+    """Arguments of a kernel: channels of images, scalars by the name of their value, arguments of the launch."""
 
     name: str
     channels: tuple[tuple[str, int], ...]
     scalars: tuple[str, ...]
+    arguments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Design:
-    """`kernels` run in order. `images` by name."""
+    """`kernels` run in order. `images` by name; `arguments` that every launch is given, with their largest values."""
 
     directory: Path
     name: str
@@ -70,6 +72,7 @@ class Design:
     kernels: tuple[Kernel, ...]
     scalars: tuple[Scalar, ...]
     results: tuple[Result, ...]
+    arguments: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 def load_design(directory: Path) -> Design:
@@ -81,11 +84,17 @@ def load_design(directory: Path) -> Design:
         manifest["name"],
         {image.name: image for image in images},
         tuple(
-            Kernel(k["name"], tuple((b["image"], b["channel"]) for b in k["buffers"]), tuple(k["scalars"]))
+            Kernel(
+                k["name"],
+                tuple((b["image"], b["channel"]) for b in k["buffers"]),
+                tuple(k["scalars"]),
+                tuple(k.get("arguments", ())),
+            )
             for k in manifest["kernels"]
         ),
         tuple(Scalar(s["value"], s["source"], s["dtype"]) for s in manifest["scalars"]),
         tuple(Result(r["name"], r["image"], tuple(r["permutation"]), tuple(r["shape"])) for r in manifest["results"]),
+        {a["name"]: a["most"] for a in manifest.get("arguments", ())},
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from .accelerator import Accelerator, Layer
@@ -20,22 +21,29 @@ def main() -> None:
     parser.add_argument("xclbin", type=Path)
     parser.add_argument("--device", type=int, default=0, help="number of the board (default 0)")
     parser.add_argument("--repeat", type=int, default=1, help="how often to run all kernels (default 1)")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="ARGUMENT=VALUE", help="of every run (default: the largest)"
+    )
     options = parser.parse_args()
     if not options.xclbin.is_file():
         parser.error(f"{options.xclbin} does not exist; build it with v++ -l, see README.md")
     try:
-        _run(load_design(DESIGN), options.xclbin, options.device, options.repeat)
+        values = {name: int(value) for name, _, value in (given.partition("=") for given in options.set)}
+        _run(load_design(DESIGN), options.xclbin, options.device, options.repeat, values)
     except MissingXrtError as error:
         sys.exit(str(error))
+    except ValueError as error:
+        parser.error(str(error))
     except RunError as error:
         sys.exit(f"{error}; nothing is written to out/")
 
 
-def _run(design: Design, xclbin: Path, device: int, repeat: int) -> None:
+def _run(design: Design, xclbin: Path, device: int, repeat: int, values: Mapping[str, int]) -> None:
     xrt = load_pyxrt()
     accelerator = Accelerator(xrt, xrt.device(device), design, xclbin)
     layer = accelerator.add_layer()
     accelerator.load_files(layer)
+    accelerator.give(layer, values)
     start = time.perf_counter()
     for _ in range(repeat):
         accelerator.start(layer)

@@ -146,7 +146,8 @@ def _checked(
             continue  # this kernel is the first to write it
         if launch.before[key] != (_digest(memory[key]) if image.role in _MADE else expected(image, key)):
             raise WrongLaunchError(f"{where}: {key[0]}, channel {key[1]}, is not what it should read")
-    if launch.numbers != tuple(numbers[value] for value in kernel.scalars):
+    largest = tuple(design.arguments[name] for name in kernel.arguments)
+    if launch.numbers != (*(numbers[value] for value in kernel.scalars), *largest):
         raise WrongLaunchError(f"{where}: the numbers passed are not those of the layer")
     return launch.after
 

@@ -1,7 +1,8 @@
 """`floorplan.tcl`: the die of every process of kernels that lie on several dies, for Vivado before it places.
 
 `slr=` in link.cfg is for a whole kernel (AMD UG1393); one that does not fit a die must not have it. Vitis HLS names the
-instance of a process `<function>_U0`, that of a stream `<variable>_U`, that of a port `<bundle>_m_axi_U`.
+instance of a process `<function>_U0`, those of further calls `<function>_1_U0` and so on, that of a stream
+`<variable>_U`, that of a port `<bundle>_m_axi_U`.
 """
 
 from compiler.analysis.placement.placement import Placement
@@ -46,10 +47,10 @@ def floorplan_tcl(interface: Interface, placement: Placement) -> str:
     lines = [f"# Dies of {interface.name}. Vivado runs it before place_design: link.cfg names it.", "", _PROCEDURES]
     for kernel in spread_kernels(interface, placement):
         instances: dict[str, list[str]] = {}
-        for task in kernel.tasks:
+        for task, instance in zip(kernel.tasks, kernel.instances, strict=True):
             own = (port for port in interface.task_ports.get(task.name, ()) if port.shares is None)
             ports = (f"{port.bundle}_m_axi_U" for port in own)
-            instances.setdefault(placement.slr[task.name], []).extend([f"{task.name}_U0", *ports])
+            instances.setdefault(placement.slr[task.name], []).extend([f"{instance}_U0", *ports])
         for stream in kernel.streams:
             instances[placement.slr[stream.target]].append(f"{stream.name}_U")
         for slr in sorted(instances):

@@ -36,13 +36,24 @@ def plan_functions(tasks: TaskGraph) -> tuple[TaskFunction, ...]:
     functions: list[TaskFunction] = []
     for members in same.values():
         functions.append(_function(members, tasks, taken))
-        taken |= set(instance_names(functions[-1]))
+        taken |= set(_call_names(functions[-1]))
     return tuple(functions)
 
 
-def instance_names(function: TaskFunction) -> tuple[str, ...]:
-    """Of its calls, in their order."""
-    return (function.name, *(f"{function.name}_{k}" for k in range(1, len(function.members))))
+def call_names(functions: Sequence[str]) -> Iterator[str]:
+    """What Vitis HLS calls the calls of these functions, in their order."""
+    calls: dict[str, int] = defaultdict(int)
+    for function in functions:
+        yield f"{function}_{calls[function]}" if calls[function] else function
+        calls[function] += 1
+
+
+def modules(tasks: TaskGraph) -> dict[str, tuple[str, str]]:
+    """By task: the module of its own that Vitis HLS may make of its call, and that of its function."""
+    function = {member: f.name for f in plan_functions(tasks) for member in f.members}
+    kernels = ([t.name for t in tasks.tasks if t.kernel == kernel] for kernel in range(tasks.kernels))
+    calls = (zip(k, call_names([function[task] for task in k]), strict=True) for k in kernels)
+    return {task: (name, function[task]) for called in calls for task, name in called}
 
 
 def _code(task: Task, tasks: TaskGraph) -> str:
@@ -56,7 +67,11 @@ def _function(members: Sequence[Task], tasks: TaskGraph, taken: set[str]) -> Tas
     if len(members) == 1:
         return TaskFunction(names[0], members[0], names)
     found = (TaskFunction(name, _nameless(members[0], name), names) for name in _names(members, tasks))
-    return next(f for f in found if not set(instance_names(f)) & (taken - set(names)))
+    return next(f for f in found if not set(_call_names(f)) & (taken - set(names)))
+
+
+def _call_names(function: TaskFunction) -> Iterator[str]:
+    return call_names([function.name] * len(function.members))
 
 
 def _names(members: Sequence[Task], tasks: TaskGraph) -> Iterator[str]:

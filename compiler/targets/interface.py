@@ -9,7 +9,7 @@ from compiler.analysis.tasks import c_name
 from compiler.errors import VerificationError
 from compiler.graph.linalg_graph import LinalgGraph, Value
 from compiler.graph.task_graph import Dma, DmaTask, StoreTask, Stream, Task, TaskGraph
-from compiler.targets.functions import TaskFunction, plan_functions
+from compiler.targets.functions import TaskFunction, call_names, plan_functions
 from compiler.targets.parameters import LaunchArgument, launch_arguments, pointer_type, scalars_of
 from compiler.targets.scalar_ops import C_TYPE
 from compiler.targets.writer import Namer, identifier
@@ -68,6 +68,11 @@ class Kernel:
     scalars: tuple[Value, ...]
     arguments: tuple[LaunchArgument, ...]
     functions: tuple[str, ...]
+
+    @cached_property
+    def instances(self) -> tuple[str, ...]:
+        """What Vitis HLS calls each call (`compiler.targets.functions`)."""
+        return tuple(call_names(self.functions))
 
     @cached_property
     def numbers(self) -> tuple[tuple[str, str], ...]:

@@ -3,12 +3,17 @@
 from compiler.targets.expected import expected_file, valid_file
 from compiler.targets.interface import Interface
 from compiler.targets.scalar_ops import C_TYPE
-from compiler.targets.writer import INDENT, CppWriter
+from compiler.targets.writer import INDENT, CppWriter, identifier
 
 SUMMARY = (
-    "Testbench: tb [design directory] [folder for the outputs]. Runs the kernels in sequence on params/ and tb/ and "
-    "compares the outputs with the expected ones in tb/. Ends with 0 where all are within their tolerance, 1 where "
-    "one is not, 2 where a file can not be used."
+    "Testbench: tb [design directory] [folder for the outputs] [ARGUMENT=VALUE]... Runs the kernels in sequence on "
+    "params/ and tb/ and compares the outputs with the expected ones in tb/. Arguments of the launch that are not "
+    "given have their largest values. Ends with 0 where all are within their tolerance, 1 where one is not, 2 where "
+    "a file or a value can not be used."
+)
+LOOPS = (
+    "Some tasks close loops. The C simulation of Vitis runs tasks one after the other, so the first of a loop reads an "
+    "empty stream: it can not simulate this design, nor can cosimulation, which begins with it."
 )
 
 
@@ -16,6 +21,8 @@ def tb_source(interface: Interface, tolerance: float) -> str:
     """The program; an output may be off by `tolerance` times the largest magnitude of its expected values."""
     out = CppWriter()
     out.comment(SUMMARY)
+    if any(stream.feedback for kernel in interface.kernels for stream in kernel.streams):
+        out.comment(LOOPS)
     out.line("#include <sys/stat.h>")
     out.line()
     out.line("#include <string>")
@@ -27,6 +34,9 @@ def tb_source(interface: Interface, tolerance: float) -> str:
     with out.block("int main(int argc, char** argv)"):
         out.line("const std::string design = argc > 1 ? argv[1] : find_design(__FILE__);")
         out.line('const std::string results = argc > 2 ? argv[2] : design + "/out";')
+        for argument in interface.arguments:
+            name = identifier(argument.name)
+            out.line(f'const int {name} = launch_argument(argc, argv, "{argument.name}", {argument.most});')
         _read_memory(out, interface)
         out.line()
         _run_kernels(out, interface)
@@ -53,7 +63,7 @@ def _run_kernels(out: CppWriter, interface: Interface) -> None:
     for kernel in interface.kernels:
         pointers = [f"{p.image.name}_{p.channel}.data()" for p in kernel.ports]
         values = [f"scalar<{C_TYPE[s.dtype]}>(scalars, {position[s.name]})" for s in kernel.scalars]
-        out.statement(kernel.name, [*pointers, *values], ";")
+        out.statement(kernel.name, [*pointers, *values, *(identifier(a.name) for a in kernel.arguments)], ";")
 
 
 def _write_and_compare(out: CppWriter, interface: Interface, tolerance: float) -> None:

@@ -44,7 +44,7 @@ def _word_bits(width: int, port_bits: int) -> int:
     """Bits of the words that a packed token is made of: all of them, or a power of two that divides them and that no
     port splits.
     """
-    return width if width <= MAX_AP_BITS else min(port_bits, width & -width)
+    return width if width <= MAX_AP_BITS else min(port_bits or width, width & -width)
 
 
 def recorded_elements(raw: bytes, itensor: ITensor, port_bits: int) -> bytes:

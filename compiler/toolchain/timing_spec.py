@@ -1,11 +1,13 @@
 """Timing of our tasks out of a csynth report, in place of the planned one (design section 3.4).
 
 We emit a perfect nest per task. Vitis HLS flattens it into one loop, named after its loops joined by `_`, with the
-product of their tripcounts; that loop stands in the module named like the task, or in `<task>_Pipeline_<loop>` below
-it. Loops that were not flattened stay outside: the pipeline drains in each of their iterations (`TimingSpec.restarts`).
+product of their tripcounts; that loop stands in the module of the task's function, or in `<module>_Pipeline_<loop>`
+below it. Loops that were not flattened stay outside: the pipeline drains in each of their iterations
+(`TimingSpec.restarts`).
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -17,12 +19,19 @@ _LEAST_DEPTH = 2  # a token is read in one cycle and written in another
 _GIVE = "give the csynth.xml of a kernel of this very design"
 
 
-def replace_timing(tasks: TaskGraph, report: CsynthReport) -> TaskGraph:
+Modules = Mapping[str, Sequence[str]]
+"""What HLS may call the module of a task, the likeliest first; one that is not in it is called like the task."""
+
+
+def replace_timing(tasks: TaskGraph, report: CsynthReport, names: Modules | None = None) -> TaskGraph:
     """`tasks` with the timing of those that `report` knows: usually those of one kernel, the others stay as planned.
+    `names` are those of their modules.
 
     Raises ReportError where the report knows none of them, lacks one of its own kernel, or has other loops.
     """
-    modules = {task.name: module for task in tasks.tasks if (module := _module(task, report)) is not None}
+    kernel = re.fullmatch(r".*_k(\d+)", report.top)
+    asked = [t for t in tasks.tasks if kernel is None or t.kernel == int(kernel[1])]
+    modules = {t.name: module for t in asked if (module := _module(t, report, names or {})) is not None}
     if not modules:
         raise ReportError(f"the report of {report.top} has no module of a task of {tasks.name}; {_GIVE}")
     kernels = {tasks.task[name].kernel for name in modules}
@@ -41,6 +50,8 @@ def replace_timing(tasks: TaskGraph, report: CsynthReport) -> TaskGraph:
 def timing_of(task: Task, module: Module, report: CsynthReport) -> TimingSpec:
     """Timing of `task` as `module` of `report` has it. Raises ReportError where the loops are not the task's."""
     paths = tuple(_paths(module, report))
+    if task.turns or task.timing.bounds:
+        return _of_turns(task, module, [path.leaf for path in paths])
     if not paths and _emitted(task, 0) == 1:
         return replace(task.timing, ii=1, depth=max(_LEAST_DEPTH, _function_depth(module)), restarts=0, gap=0)
     found = [spec for path in paths if (spec := _spec(task, path)) is not None]
@@ -51,6 +62,19 @@ def timing_of(task: Task, module: Module, report: CsynthReport) -> TimingSpec:
             f"and is pipelined; the report has: {loops}; {_GIVE}"
         )
     return found[0]
+
+
+def _of_turns(task: Task, module: Module, loops: Sequence[Loop]) -> TimingSpec:
+    """Of a task whose one pipelined loop makes other numbers of iterations from turn to turn: the longest, beside loops
+    that fill and drain FIFOs. What lies between two turns stays as planned.
+    """
+    pipelined = [loop for loop in loops if loop.pipelined and loop.ii is not None and loop.iteration.worst is not None]
+    if not pipelined:
+        raise ReportError(f"{module.name} has no pipelined loop, which task {task.name} runs its turns in; {_GIVE}")
+    longest = max(pipelined, key=lambda loop: loop.trips.worst or 0)
+    assert longest.ii is not None
+    assert longest.iteration.worst is not None
+    return replace(task.timing, ii=longest.ii, depth=max(_LEAST_DEPTH, longest.iteration.worst))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +90,10 @@ class _Path:
         return f"{' > '.join(loops)}, {pace}"
 
 
-def _module(task: Task, report: CsynthReport) -> Module | None:
+def _module(task: Task, report: CsynthReport, names: Modules) -> Module | None:
     """The module of the task's function; that of a template ends in `_s`."""
-    return report.module.get(task.name) or report.module.get(f"{task.name}_s")
+    called = [name for stem in (*names.get(task.name, ()), task.name) for name in (stem, f"{stem}_s")]
+    return next((report.module[name] for name in called if name in report.module), None)
 
 
 def _paths(module: Module, report: CsynthReport) -> Iterator[_Path]:

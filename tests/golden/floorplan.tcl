@@ -25,16 +25,16 @@ proc place {slr kernel instances} {
 }
 
 place SLR1 layer_norm_k2_1 {
-  load_beta_k2_U0
+  load_f32x4_x3_U0
   gmem_beta_k2_0_m_axi_U
-  load_c_k2_U0
+  load_f32x4_U0
   gmem_c_0_m_axi_U
-  load_gamma_k2_U0
+  load_f32x4_x3_1_U0
   gmem_gamma_k2_0_m_axi_U
-  load_squares_k2_U0
+  load_float_U0
   gmem_squares_0_m_axi_U
-  convert_squares_to_op_y_in1_U0
-  load_x_k2_U0
+  convert_float_U0
+  load_f32x4_1_U0
   gmem_x_k2_0_m_axi_U
   op_y_U0
   convert_squares_to_op_y_in1_in_U
@@ -45,6 +45,6 @@ place SLR1 layer_norm_k2_1 {
   op_y_in5_U
 }
 place SLR2 layer_norm_k2_1 {
-  store_y_U0
+  store_f32x4_U0
   store_y_in_U
 }

@@ -49,7 +49,7 @@ def test_every_task_fifo_and_port_of_a_spread_kernel_has_a_die() -> None:
     interface, placement = placed(spread=True)
     text = floorplan_tcl(interface, placement)
     kernel = interface.kernels[-1]
-    for name in (*(f"{t.name}_U0" for t in kernel.tasks), *(f"{s.name}_U" for s in kernel.streams)):
+    for name in (*(f"{name}_U0" for name in kernel.instances), *(f"{s.name}_U" for s in kernel.streams)):
         assert text.count(f"  {name}\n") == 1
     for bundle in {port.bundle for port in kernel.ports}:
         assert text.count(f"  {bundle}_m_axi_U\n") == 1

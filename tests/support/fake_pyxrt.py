@@ -180,7 +180,7 @@ class run:  # noqa: N801
 
     def start(self) -> None:
         loaded, entry = self.kernel.loaded, self.kernel.entry
-        assert len(self.arguments) == len(entry.channels) + len(entry.scalars)
+        assert len(self.arguments) == len(entry.channels) + len(entry.scalars) + len(entry.arguments)
         if Faults.crashes:
             raise SystemExit(3)
         for position, key in enumerate(entry.channels):

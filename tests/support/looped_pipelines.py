@@ -3,8 +3,9 @@ that serves several operations. In each of them FIFO `kept` holds what must wait
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from compiler.graph.program import Access, Gate, LoopNest, Program, Repeat
+from compiler.graph.program import Access, Argument, BoundLoop, Gate, LoopNest, Program, Repeat
 from compiler.graph.task_graph import PipelineStyle
 from compiler.simulator.timing.network import Fifo, Network, Process
 
@@ -67,7 +68,7 @@ def layers(kept: int, style: PipelineStyle = "flp", row: int = 4) -> Network:
 def begun(kept: int, initial: int = 1) -> Network:
     """A loop over four layers of three tokens that begins with a token of its own."""
     return network(
-        process("first", Repeat(4, (nest(3, "", "go kept", first="back"),))),
+        process("first", Repeat(4, (nest(3, "", "kept go", first="back"),))),
         process("second", Repeat(4, (nest(3, "go", "", last="all"),))),
         process("third", Repeat(4, (nest(3, "kept", "", first="all", last="back"),))),
         kept=kept,
@@ -88,6 +89,13 @@ def rows(kept: int, *lengths: int, style: PipelineStyle = "flp") -> Network:
     """Rows one after the other, each of its own length, none for 0."""
     programs = {name: tuple(_row(length)[name] for length in lengths) for name in ("score", "weigh", "sink")}
     return network(*(process(name, *program, style=style) for name, program in programs.items()), kept=kept)
+
+
+def following(kept: int) -> Network:
+    """One row, of as many iterations as the argument `length` says."""
+    most = max(ARGUMENTS)
+    bounds = (BoundLoop(0, Argument("length", most)),)
+    return network(*(process(name, replace(row, bounds=bounds)) for name, row in _row(most).items()), kept=kept)
 
 
 def engine(kept: int, slices: int, row: int = 3) -> Network:

@@ -33,6 +33,21 @@ inline std::string find_design(const std::string& source) {
   std::exit(2);
 }
 
+// The value of NAME=VALUE among the program's arguments, `most` where there is none; it must be 0 to `most`.
+inline int launch_argument(int argc, char** argv, const std::string& name, int most) {
+  const std::string begin = name + "=";
+  for (int i = 1; i < argc; ++i) {
+    const std::string given = argv[i];
+    if (given.compare(0, begin.size(), begin) != 0) continue;
+    char* end = 0;
+    const long value = std::strtol(given.c_str() + begin.size(), &end, 10);
+    if (given.size() > begin.size() && *end == 0 && value >= 0 && value <= most) return int(value);
+    std::fprintf(stderr, "%s can not be used; %s must be 0 to %d\n", argv[i], name.c_str(), most);
+    std::exit(2);
+  }
+  return most;
+}
+
 inline std::FILE* open_or_exit(const std::string& path, const char* mode) {
   std::FILE* file = std::fopen(path.c_str(), mode);
   if (!file) {

@@ -19,7 +19,8 @@ from compiler.toolchain.source import read_source
 
 _FUNCTION = re.compile(r"^void (\w+)\(.*?^\}", re.DOTALL | re.MULTILINE)
 _PRAGMA = re.compile(r"#pragma HLS pipeline\b[^\n]*\bstyle\s*=\s*(\w+)", re.IGNORECASE)
-_OWN_MODULE = re.compile(r"(_[rs])?(_Pipeline_\w+)?")  # HLS renames: a template's `_s`, a word of VHDL `_r`
+# HLS renames: a template's `_s`, a word of VHDL `_r`, a second call of a function `_1`.
+_OWN_MODULE = re.compile(r"(_[rs])?(_\d+)?(_Pipeline_\w+)?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,27 +28,36 @@ class _Row:
 
 
 def find_dataflow(top: str, folder: Path) -> list[dict[str, Any]] | None:
-    """The tasks of the kernel `top` ("<design>_k<number>") from the design above `folder`; None where there is none."""
+    """The tasks that the kernel `top` ("<design>_k<number>") of the design above `folder` calls, by the names of their
+    functions; None where there is no design.
+    """
     for up in (folder, *folder.parents):
         file = up / "dataflow.json"
         if file.is_file():
             number = top.rpartition("_k")[2]
             tasks = json.loads(file.read_text())["tasks"]
-            return [task for task in tasks if str(task["kernel"]) == number] or None
+            manifest = json.loads((up / "params" / "manifest.json").read_text())
+            function = {task["name"]: task["function"] for kernel in manifest["kernels"] for task in kernel["tasks"]}
+            called = [task | {"name": function[task["name"]]} for task in tasks if str(task["kernel"]) == number]
+            return called or None
     return None
 
 
 def design_report(
     top: str, tasks: list[dict[str, Any]], version: str, part: str, period: float, words: Mapping[str, str]
 ) -> tuple[str, int]:
-    """The report, and the kernel's cycles; `words` is what it says of the pipeline of each task."""
+    """The report, and the kernel's cycles; `words` is what it says of the pipeline of each function. One that is called
+    several times is one module.
+    """
     rows = [_row(task, words.get(task["name"], "yes")) for task in tasks]
     cycles = max(row.cycles for row in rows) + len(rows)
     total = {name: amount * len(rows) for name, amount in _AREA.items()}
-    modules = "".join(_module(r.name, r.cycles, _loop(r), period, _AREA, _whole(r)) for r in rows)
+    modules = "".join(_module(r.name, r.cycles, _loop(r), period, _AREA, _whole(r)) for r in dict.fromkeys(rows))
     modules += _module(top, cycles, "", period, total, "dataflow")
+    calls = ((r.name, sum(other.name == r.name for other in rows[:n])) for n, r in enumerate(rows))
     instances = "".join(
-        f"<Instance><InstName>{r.name}_U0</InstName><ModuleName>{r.name}</ModuleName></Instance>" for r in rows
+        f"<Instance><InstName>{name}{f'_{n}' if n else ''}_U0</InstName><ModuleName>{name}</ModuleName></Instance>"
+        for name, n in calls
     )
     return _profile(top, version, part, period, cycles, total, instances, modules), cycles
 
@@ -73,12 +82,17 @@ def _profile(
 
 def _row(task: dict[str, Any], pipeline: str) -> _Row:
     timing, dma = task["timing"], task["dma"]
-    trips, tokens = prod(timing["trips"]), 1
+    trips, tokens = _iterations(task["turns"]) if "turns" in task else prod(timing["trips"]), 1
     if dma is not None:  # the loop runs over words
         tokens = dma["tokens_per_word"]
         trips = -(-(trips // dma["words_per_token"]) // tokens) * dma["words_per_token"]
     ii = timing["ii"] * tokens
     return _Row(task["name"], trips, ii, timing["depth"] + _DEEPER + (tokens - 1) * timing["ii"], pipeline)
+
+
+def _iterations(turns: list[dict[str, Any]]) -> int:
+    """Of all nests together, as if they were one loop."""
+    return sum(p["times"] * _iterations(p["body"]) if "times" in p else prod(p["trips"]) for p in turns)
 
 
 def _loop(row: _Row) -> str:

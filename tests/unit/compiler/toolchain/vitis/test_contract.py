@@ -1,16 +1,21 @@
 """The adapter against the stand-in, for every version: what is called, and what comes of it."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fixtures import REAL
-from vitis_standin.bench import VERSIONS, Bench
+from looped_pipelines import nest, network, process
+from route_designs import emit_routes, routes
+from vitis_standin.bench import VERSIONS, Bench, make_bench
 from vitis_standin.designs import KERNELS
 from vitis_standin.install import U55C, calls
 
 from compiler.errors import InvalidInputError
 from compiler.metrics import Fidelity
+from compiler.platforms.platform import load_platform
+from compiler.targets.functions import modules
 from compiler.toolchain.hls.csynth import CsynthReport
 from compiler.toolchain.reports import parse_report
 from compiler.toolchain.timing_spec import replace_timing
@@ -73,10 +78,35 @@ def test_the_reports_replace_the_timing_of_every_task(bench: Bench) -> None:
     for file in (f for f in result.files if f.name == "csynth.xml"):
         report = parse_report(bench.out / "csynth" / file)
         assert isinstance(report, CsynthReport)
-        tasks = replace_timing(tasks, report)
+        tasks = replace_timing(tasks, report, modules(bench.tasks))
     pairs = list(zip(bench.tasks.tasks, tasks.tasks, strict=True))
     assert all(new.timing.depth > old.timing.depth for old, new in pairs)
     assert all(new.timing.ii == old.timing.ii for old, new in pairs)
+
+
+def test_equal_slices_are_one_function_of_the_tool(tmp_path: Path) -> None:
+    """It is asked once, has one module with many instances, and counts the area of each."""
+    slices = 24
+    chain = network(
+        process("source", nest(4, "", "s0")),
+        *(process(f"slice{n}", nest(4, f"s{n}", f"s{n + 1}")) for n in range(slices)),
+        process("sink", nest(4, f"s{slices}")),
+        kept=2,
+    )
+    tasks = routes({"chain": chain})
+    emit_routes(tasks, load_platform("u55c"), tmp_path / "design")
+    (tmp_path / "design" / "dataflow.json").write_text(json.dumps(tasks.to_json()))
+    bench = make_bench(tmp_path, tmp_path / "design", tasks)
+    result = bench.csynth("2024.2")
+    assert result.passed, result.failures
+    (file,) = (f for f in result.files if f.name == "csynth.xml")
+    report = parse_report(bench.out / "csynth" / file)
+    assert isinstance(report, CsynthReport)
+    assert len(report.modules) == 4  # of the slices, the source, the sink, the kernel
+    assert {m.name: m.value for m in result.metrics}["lut"] == 500 * (slices + 2)
+    assert len(result.verdict["pipelines"]) == 3
+    found = replace_timing(tasks, report, modules(tasks))
+    assert all(new.timing.depth > old.timing.depth for old, new in zip(tasks.tasks, found.tasks, strict=True))
 
 
 def test_csynth_of_one_kernel(bench: Bench) -> None:

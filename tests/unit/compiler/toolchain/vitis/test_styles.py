@@ -8,6 +8,7 @@ import pytest
 from vitis_standin.bench import VERSIONS, Bench
 from vitis_standin.designs import KERNELS
 
+from compiler.targets.functions import plan_functions
 from compiler.toolchain.hls.csynth import CsynthReport, style_of
 from compiler.toolchain.report import Failure
 from compiler.toolchain.reports import parse_report
@@ -36,7 +37,7 @@ def rows(result: ToolResult) -> set[tuple[str, str | None]]:
 
 def test_the_pragma_of_every_task_is_found(bench: Bench) -> None:
     named = named_styles(bench.design / "hls")
-    assert set(named) == {task.name for task in bench.tasks.tasks}
+    assert set(named) == {function.name for function in plan_functions(bench.tasks)}
     assert set(named.values()) == {"flp"}
 
 
@@ -44,13 +45,15 @@ def test_the_pragma_of_every_task_is_found(bench: Bench) -> None:
 def test_kept_where_the_tool_says_it_unknown_where_not(bench: Bench, version: str) -> None:
     result = bench.csynth(version)
     assert result.passed, result.failures
-    assert {row["task"] for row in result.verdict["pipelines"]} == {task.name for task in bench.tasks.tasks}
+    functions = plan_functions(bench.tasks)
+    named = [(bench.tasks.task[task].kernel, f.name) for f in functions for task in f.members]
+    assert {row["task"] for row in result.verdict["pipelines"]} == {name for _, name in named}
     if version in SAYS_STYLES:
         assert rows(result) == {("flp", "flp")}
         assert result.notes == ()
     else:
         assert rows(result) == {("flp", None)}
-        count = len(bench.tasks.tasks)
+        count = len(set(named))  # in each kernel
         text = f"HLS does not say which style {count} of {count} pipelines have; the design names flp"
         assert text in result.notes
 
@@ -73,7 +76,7 @@ def test_a_report_says_it_too(bench: Bench) -> None:
 
 
 def test_a_free_running_pipeline_with_a_memory_port_is_dropped(bench: Bench, tmp_path: Path) -> None:
-    load = next(task.name for task in bench.tasks.tasks if task.kind == "load")
+    load = next(function.name for function in plan_functions(bench.tasks) if function.task.kind == "load")
     result = renamed(bench, tmp_path, load, "frp").csynth()
     (failure,) = result.failures
     assert failure.kind == "pipeline"
@@ -85,7 +88,7 @@ def test_a_free_running_pipeline_with_a_memory_port_is_dropped(bench: Bench, tmp
 
 
 def test_a_free_running_pipeline_that_holds(bench: Bench, tmp_path: Path) -> None:
-    compute = next(task.name for task in bench.tasks.tasks if task.kind == "compute")
+    compute = next(function.name for function in plan_functions(bench.tasks) if function.task.kind == "compute")
     result = renamed(bench, tmp_path, compute, "frp").csynth()
     assert result.passed, result.failures
     assert TaskStyle(compute, "frp", "frp", "[HLS 200-1552]").to_json() in result.verdict["pipelines"]
