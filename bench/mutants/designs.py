@@ -15,6 +15,7 @@ from bench.mutants.wiring import Kernel
 from bench.workload import bundle_cache
 from compiler.errors import MillraceError, ToolError
 from compiler.frontend.bundle import import_model
+from compiler.graph.task_graph import TaskKind
 from compiler.options import Knobs, Workload
 from compiler.pipeline import compile_design
 from compiler.platforms.platform import load_platform
@@ -24,8 +25,8 @@ from compiler.proof.verdict import Verdict
 from compiler.simulator.csim.build import (
     FLAGS,
     INCLUDE_DIR,
-    SPAWN_HEADER,
     build,
+    calls_of,
     compile_command,
     kernel_flags,
     runtime_object,
@@ -83,9 +84,9 @@ class Read:
         return found[0]
 
     def emitted(self, name: str) -> Emitted:
-        tasks = self.design.tasks
-        functions = functions_of(self.tasks_file.read_text(), {t.name: t.kind for t in tasks.tasks})
-        written = {t.name: [access.stream for access in t.writes] for t in tasks.tasks}
+        kinds: dict[str, TaskKind] = {function.name: function.task.kind for function in self.interface.functions}
+        functions = functions_of(self.tasks_file.read_text(), kinds)
+        written = {t.name: [access.stream for access in t.writes] for t in self.design.tasks.tasks}
         files = [(k.name, (self.directory / "hls" / f"{k.name}.cpp").read_text()) for k in self.interface.kernels]
         return Emitted(name, functions, [Kernel(kernel, text, functions, written) for kernel, text in files])
 
@@ -94,6 +95,10 @@ class Read:
         tasks, graph = self.design.tasks, self.design.graph
         subject = Subject(program, self.directory, work, graph, tasks, self.interface, timeout_s)
         return prove(subject, self.design, trials)
+
+    def tasks_of(self, name: str) -> set[str]:
+        """That are calls of the function, or the one of that name."""
+        return next((set(f.members) for f in self.interface.functions if f.name == name), {name})
 
     def readers(self, task: str) -> set[str]:
         """The tasks behind it."""
@@ -140,8 +145,7 @@ def prepare(source: Source, work: Path) -> Built:
 def _build(found: Read, folder: Path) -> None:
     """The simulation, and the header that all mutants of its tasks include."""
     folder.mkdir(parents=True, exist_ok=True)
-    names = [kernel.name for kernel in found.interface.kernels]
-    program = build(found.directory / "hls", folder, names, [t.name for t in found.design.tasks.tasks], jobs=1)
+    program = build(found.directory / "hls", folder, calls_of(found.directory), jobs=1)
     shutil.copyfile(runtime_object(find_compiler("g++")), folder / "obj" / "runtime.o")
     includes = [line for line in found.tasks_file.read_text().splitlines() if line.startswith("#include")]
     (folder / _HEADER).write_text("\n".join(["#pragma once", *includes, ""]))
@@ -157,9 +161,9 @@ def task_command(directory: Path) -> list[str]:
     return compile_command(directory / "hls", find_compiler("g++"))
 
 
-def kernel_command(directory: Path, folder: Path) -> list[str]:
-    """How its kernels are compiled."""
-    return [*task_command(directory), *kernel_flags(directory / "hls", folder / SPAWN_HEADER)]
+def kernel_command(directory: Path, folder: Path, kernel: str) -> list[str]:
+    """How a kernel of it is compiled."""
+    return [*task_command(directory), *kernel_flags(directory / "hls", folder, kernel)]
 
 
 def _objects(folder: Path) -> tuple[str, ...]:

@@ -60,10 +60,11 @@ def judge(mutant: Mutant, built: Built, trials: Sequence[Trial]) -> Judged | Unr
             raise ToolError(f"a mutant of {built.name} does not link:\n{finished.stderr[-2000:]}")
         result = _proved(built, scratch, trials)
     fate, named = classify(result)
-    readers = read(built.directory).readers
-    behind = {reader for task in mutant.edited for reader in readers(task)}
+    design = read(built.directory)
+    edited_tasks = {task for name in mutant.edited for task in design.tasks_of(name)}
+    behind = {reader for task in edited_tasks for reader in design.readers(task)}
     message = result.message if isinstance(result, Verdict) else str(result)
-    return Judged(mutant, fate, named, named in {*mutant.edited, *behind}, message, time.monotonic() - started)
+    return Judged(mutant, fate, named, named in edited_tasks | behind, message, time.monotonic() - started)
 
 
 @contextmanager
@@ -78,7 +79,7 @@ def _scratch(folder: Path) -> Generator[Path]:
 def _compiled(mutant: Mutant, text: str, built: Built, scratch: Path) -> Path | None:
     """The object of an edited function, or of an edited kernel; None where the compiler refuses."""
     if mutant.kernel:
-        name, command = mutant.kernel, kernel_command(built.directory, built.folder)
+        name, command = mutant.kernel, kernel_command(built.directory, built.folder, mutant.kernel)
     else:
         name, command = "task", [*task_command(built.directory), "-include", str(built.header)]
     (scratch / f"{name}.cpp").write_text(text)

@@ -52,5 +52,7 @@ class Recording:
 
 
 def _plan(stream: Stream) -> str:
+    """Where it begins with tokens, which its writer puts in first, the number of all is what is known of them."""
     loops = (f"{loop.trip}{'r' if loop.dim is None else ''}" for loop in stream.itensor.loops)
-    return " ".join((stream.name, stream.source, stream.target, str(stream.depth), *loops))
+    carried = (str(stream.tokens + stream.initial),) if stream.initial else loops
+    return " ".join((stream.name, stream.source, stream.target, str(stream.depth), *carried))

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from looped_pipelines import begun, engine, following, layers
 from networks import NETWORKS
+from route_designs import routes
 
 from compiler.analysis.tasks import load_task, plan_packing, store_task
 from compiler.graph.design import Transfer
@@ -13,6 +15,7 @@ from compiler.graph.task_graph import Stream, Task, TaskGraph
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
+from compiler.simulator.timing.network import Network
 from compiler.targets import hls_code, hls_config, link_config
 from compiler.targets.interface import Interface, plan_interface
 from compiler.targets.tasks.emitter import TaskEmitter
@@ -79,6 +82,20 @@ def test_transfer_of_tokens_wider_than_a_word(golden: Golden) -> None:
     load, store = load_task("load_v", transfer, "s", U55C), store_task("store_v", transfer, "s", U55C)
     tasks = TaskGraph("wide", 1, (load, store), (Stream("s", "load_v", "store_v", layout),))
     golden("".join(task_text(t, tasks) for t in tasks.tasks), HERE / "wide_tokens.cpp")
+
+
+@pytest.mark.parametrize(
+    ("construct", "make", "task"),
+    [
+        ("route_layers", lambda: layers(4), "head"),
+        ("route_of_turns", lambda: engine(3, 1), "feed"),
+        ("route_of_an_argument", lambda: following(16), "score"),
+        ("route_that_fills", lambda: begun(3), "third"),
+    ],
+)
+def test_route(construct: str, make: Callable[[], Network], task: str, golden: Golden) -> None:
+    graph = routes({"n": make()})
+    golden(task_text(graph.task[f"n_{task}"], graph), HERE / f"{construct}.cpp")
 
 
 def test_kernels_and_testbench(golden: Golden) -> None:
