@@ -1,7 +1,7 @@
 // Testbench: tb [design directory] [folder for the outputs] [ARGUMENT=VALUE]... Runs the kernels in sequence on
-// params/ and tb/ and compares the outputs with the expected ones in tb/. An argument of the launch that is not given
-// has its largest value. Ends with 0 where all are within their tolerance, 1 where one is not, 2 where a file or a
-// value can not be used.
+// params/ and tb/ and compares the outputs with the expected ones in tb/. Arguments of the launch that are not given
+// have their largest values. Ends with 0 where all are within their tolerance, 1 where one is not, 2 where a file or
+// a value can not be used.
 #include <sys/stat.h>
 
 #include <string>
