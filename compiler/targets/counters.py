@@ -8,6 +8,19 @@ from compiler.graph.itensor import Loop
 from compiler.targets.writer import CppWriter, Namer
 
 
+def advance(out: CppWriter, names: Sequence[str], lasts: Sequence[str], carry: str = "") -> None:
+    """Counters, outermost first, to the next iteration; from their `lasts` they go back to zero. `carry` is the
+    statement that runs where all do.
+    """
+    with ExitStack() as stack:
+        for name, last in reversed(list(zip(names, lasts, strict=True))):
+            out.line(f"{name} = {name} == {last} ? 0 : {name} + 1;")
+            if name != names[0] or carry:
+                stack.enter_context(out.block(f"if ({name} == 0)"))
+        if carry:
+            out.line(carry)
+
+
 @dataclass(frozen=True)
 class Counters:
     """One counter per loop, outermost first; back at zero after the last."""
@@ -25,13 +38,7 @@ class Counters:
 
     def advance(self, out: CppWriter, carry: str = "") -> None:
         """To the next token; `carry` is the statement that runs behind the last one."""
-        with ExitStack() as stack:
-            for name, loop in reversed(list(zip(self.names, self.loops, strict=True))):
-                out.line(f"{name} = {name} == {loop.trip - 1} ? 0 : {name} + 1;")
-                if name != self.names[0] or carry:
-                    stack.enter_context(out.block(f"if ({name} == 0)"))
-            if carry:
-                out.line(carry)
+        advance(out, self.names, [str(loop.trip - 1) for loop in self.loops], carry)
 
     def offset(self, dim: int, bank: int | None = None) -> list[str]:
         """Terms of the running offset in data dimension `dim`; with `bank`, of what lies within its extent only."""

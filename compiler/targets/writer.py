@@ -78,14 +78,18 @@ class CppWriter:
 
     def statement(self, head: str, arguments: Iterable[str], end: str) -> None:
         """`head(arguments)end` on one line where it fits, else broken between arguments."""
-        items = list(arguments)
-        whole = f"{head}({', '.join(items)}){end}"
+        self.listed(f"{head}(", arguments, f"){end}")
+
+    def listed(self, head: str, items: Iterable[str], end: str) -> None:
+        """`head`, the items with commas between them, and `end`; broken between items where one line is too short."""
+        items = list(items)
+        whole = f"{head}{', '.join(items)}{end}"
         if len(whole) + len(INDENT) * self._depth <= WIDTH:
             self.line(whole)
             return
-        self.line(f"{head}(")
+        self.line(head)
         row = ""
-        for item in (*(f"{i}, " for i in items[:-1]), items[-1] + f"){end}"):
+        for item in (*(f"{i}, " for i in items[:-1]), items[-1] + end):
             if row and len(row) + len(item) + len(INDENT) * (self._depth + 2) > WIDTH:
                 self.line(INDENT * 2 + row.rstrip())
                 row = ""
