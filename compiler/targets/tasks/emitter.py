@@ -9,6 +9,7 @@ from compiler.graph.task_graph import (
     ComputeTask,
     ConcatTask,
     ConverterTask,
+    EngineTask,
     ForkTask,
     LoadTask,
     StoreTask,
@@ -18,6 +19,7 @@ from compiler.graph.task_graph import (
 from compiler.targets.interface import Interface, Parameter
 from compiler.targets.tasks.compute import emit_compute
 from compiler.targets.tasks.converter import emit_converter
+from compiler.targets.tasks.engine import emit_engine
 from compiler.targets.tasks.frame import Frame
 from compiler.targets.tasks.memory import emit_load, emit_store
 from compiler.targets.tasks.routing import emit_chunk, emit_concat, emit_fork
@@ -41,6 +43,8 @@ class TaskEmitter:
         match task:
             case ComputeTask():
                 emit_compute(self._frame, task)
+            case EngineTask():
+                emit_engine(self._frame, task)
             case ForkTask():
                 emit_fork(self._frame, task)
             case ChunkTask():
