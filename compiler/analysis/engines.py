@@ -62,9 +62,9 @@ def engine_parts(name: str, engine: Engine, design: Design) -> EngineParts:
 
 
 def _in_turn(itensors: Sequence[ITensor]) -> ITensor:
-    """What passes tokens of all of these: as many as all have, of elements that only their readers can place."""
-    first = itensors[0]
-    return ITensor((prod(first.element),), first.dtype, (Loop(sum(i.tokens for i in itensors), 1, None),))
+    """What passes tokens of all of these: as many as all have, their elements in a row."""
+    lanes = prod(itensors[0].element)
+    return ITensor((lanes,), itensors[0].dtype, (Loop(sum(i.tokens for i in itensors), lanes, 0),))
 
 
 def _nests(counts: Sequence[int], reads: Sequence[str], writes: Sequence[str]) -> tuple[LoopNest, ...]:

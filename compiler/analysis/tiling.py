@@ -185,7 +185,8 @@ class _Unroll:
 
     def __init__(self, parts: tuple[_Part, ...], platform: Platform):
         self._parts, self._at = parts, 0
-        self._growths = _joint_growth(parts, platform) if len(parts) > 1 else (_growth(*parts[0], platform),)
+        first, *others = parts
+        self._growths = _joint_growth(parts, platform) if others else (_growth(*first, platform),)
 
     @property
     def lanes(self) -> int:
