@@ -8,9 +8,13 @@ from compiler.graph.task_graph import Stream
 
 @lru_cache(maxsize=1024)
 def biconnected_components(edges: tuple[tuple[str, str], ...]) -> tuple[int, ...]:
-    """Component number of each edge of the undirected multigraph (Hopcroft and Tarjan), iterative. O(edges)."""
+    """Component number of each edge of the undirected multigraph (Hopcroft and Tarjan), iterative. O(edges). An edge
+    from a node to itself is in none: -1.
+    """
     neighbours: dict[str, list[tuple[str, int]]] = {}
     for k, (a, b) in enumerate(edges):
+        if a == b:
+            continue
         neighbours.setdefault(a, []).append((b, k))
         neighbours.setdefault(b, []).append((a, k))
     component = [-1] * len(edges)
@@ -58,7 +62,7 @@ def bridges(streams: Sequence[Stream]) -> set[str]:
     count: dict[int, int] = {}
     for number in component:
         count[number] = count.get(number, 0) + 1
-    return {s.name for s, number in zip(streams, component, strict=True) if count[number] == 1}
+    return {s.name for s, number in zip(streams, component, strict=True) if number >= 0 and count[number] == 1}
 
 
 def reconvergent_streams(streams: Sequence[Stream]) -> set[str]:

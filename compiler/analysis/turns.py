@@ -7,22 +7,15 @@ task, whichever holds up the others. Filling counts once, in the first round.
 """
 
 from collections import deque
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from compiler.analysis.nest_run import Arrival, Knee, LoadedStream, RunOfNest, Step, TaskTime, ran
+from compiler.analysis.rounds import shortened, spare_rounds
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
 from compiler.errors import UnsupportedError
-from compiler.graph.program import (
-    LoopNest,
-    Program,
-    Repeat,
-    single_runs,
-    streams,
-    tokens,
-    walked,
-)
-from compiler.graph.task_graph import LoadTask, StoreTask, Task, TaskGraph, TimingSpec
+from compiler.graph.program import LoopNest, Program, Repeat, single_runs, streams, tokens, walked
+from compiler.graph.task_graph import LoadTask, StoreTask, Stream, Task, TaskGraph, TimingSpec
 from compiler.platforms.platform import Platform
 
 ROUNDS = 4  # that are walked first, and twice as many where they differ
@@ -256,9 +249,10 @@ def _grained(arrival: Arrival, base: float) -> Arrival:
 def schedule_turns(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
     """When each task runs, in cycles since its kernel started. Raises UnsupportedError, see `_Walk.times`."""
     programs = {task.name: single_runs(task.program) for task in tasks.tasks}
+    passed = [stream for stream in tasks.streams if not isinstance(tasks.task[stream.source], LoadTask)]
     rounds = ROUNDS
-    while left := _spare_rounds(tasks, programs, rounds):
-        walk = _Walk(tasks, platform, {name: _shortened(p, left) for name, p in programs.items()})
+    while left := spare_rounds(programs, passed, rounds):
+        walk = _Walk(tasks, platform, {name: shortened(p, left) for name, p in programs.items()})
         few = walk.times()
         if walk.is_even:
             return walk.extended(few, left)
@@ -266,32 +260,8 @@ def schedule_turns(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
     return _Walk(tasks, platform, programs).times()
 
 
-def _spare_rounds(tasks: TaskGraph, programs: Mapping[str, Program], rounds: int) -> int:
-    """How many rounds all repetitions can be shorter by, so that `rounds` are left of the least; none where that would
-    save little, or streams would not be even.
-    """
-    times = [part.times for p in programs.values() for part in p if isinstance(part, Repeat) and part.times > 2]
-    by = min(times, default=0) - rounds
-    if by <= rounds:
-        return 0
-    shorter = {name: _shortened(program, by) for name, program in programs.items()}
-    even = all(
-        tokens(shorter[s.source], "writes", s.name) == tokens(shorter[s.target], "reads", s.name)
-        for s in tasks.streams
-        if not isinstance(tasks.task[s.source], LoadTask)
-    )
-    return by if even else 0
-
-
-def _shortened(program: Program, by: int) -> Program:
-    return tuple(
-        replace(part, times=part.times - by) if isinstance(part, Repeat) and part.times > 2 else part
-        for part in program
-    )
-
-
-def takes_turns(tasks: TaskGraph) -> bool:
+def takes_turns(tasks: Sequence[Task], streams: Sequence[Stream]) -> bool:
     """Whether some task is not one nest with tokens before it and behind it."""
-    return any(task.turns or task.timing.bounds or not task.timing.iterations for task in tasks.tasks) or any(
-        stream.feedback or stream.initial for stream in tasks.streams
+    return any(task.turns or task.timing.bounds or not task.timing.iterations for task in tasks) or any(
+        stream.feedback or stream.initial for stream in streams
     )
