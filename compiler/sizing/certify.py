@@ -97,7 +97,7 @@ def certify(tasks: TaskGraph, platform: Platform, effort: int = WORK["full"]) ->
     not tried by then says so.
     """
     planned: dict[Equalisation, dict[str, int]] = {}
-    if not takes_turns(tasks):
+    if not takes_turns(tasks.tasks, tasks.streams):
         planned = {e: lp_depths(tasks, e, platform.memories) for e in ("normal", "conservative")}
     sized: dict[str, Stream] = {}
     kernels: list[KernelSizing] = []
