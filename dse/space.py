@@ -261,7 +261,10 @@ class DesignSpace:
             knobs = knobs.with_override(self._effective(knobs, override))
         changed = {o.op: o for o in knobs.overrides if o != TaskOverride(o.op)}
         canonical = replace(knobs, overrides=tuple(changed[name] for name in sorted(changed)))
-        text = json.dumps(canonical.to_json(), sort_keys=True, separators=(",", ":"))
+        content = canonical.to_json()
+        if canonical.engines == Knobs().engines:  # designs that are stored from before it was a knob keep their digest
+            del content["engines"]
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def _effective(self, knobs: Knobs, override: TaskOverride) -> TaskOverride:

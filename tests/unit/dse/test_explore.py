@@ -190,6 +190,7 @@ DEFAULTS = {
     "fusion_plan": "fusion_plan",
     "fusion_budget": "fusion_budget",
     "converters": "converters",
+    "engines": "engines",
     "hbm_channels": "hbm_channels",
     "stream_width": "stream_width",
     "prefetch": "prefetch_kib",

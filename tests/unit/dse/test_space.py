@@ -144,6 +144,7 @@ def test_key_tells_designs_apart(space: DesignSpace):
     designs = [
         Knobs(),
         Knobs(fifo="whole"),
+        Knobs(engines="shared"),
         Knobs(overrides=(TaskOverride("fc1", tile=8),)),
         Knobs(overrides=(TaskOverride("fc2", tile=8),)),
         Knobs(overrides=(TaskOverride("fc1", order=(2, 1, 0)),)),
