@@ -8,6 +8,7 @@ many rounds: one that is too short lets no start keep all lags, and is made long
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from compiler.analysis.activities import Activity, Event, Events, Part, events_of
 from compiler.analysis.affine_schedule import Edge
@@ -92,7 +93,7 @@ class _Rounds:
                 shifted = tuple([(event, self._shift(event, periods)) for event in events])
                 out = tuple(_left_out(one, periods) for one in left)
                 return TurningSchedule(
-                    nodes, edges, phases, tuple(self.streams), links, shifted, self.paces, waiting, out
+                    nodes, edges, phases, tuple(self.streams), links, shifted, self.paces, waiting, out, {}
                 )
             periods = {repeat: period * LONGER for repeat, period in periods.items()}
         return None
@@ -107,12 +108,12 @@ class _Rounds:
             own, begin = event.activity.cycles, self._free(number, starts, paces)
             arriving = [(part, self._passed(part, starts, paces)) for part in self.entering[number]]
             for part, (first, _) in arriving:
-                moved = event.activity.reads[part.stream]
-                begin = max(begin, first - own * (part.read / moved.tokens - moved.deviation.early))
+                into = event.activity.reads[part.stream]
+                begin = max(begin, first - own * (into.begin + part.read * into.each - into.early))
             pace = own
             for part, (_, last) in arriving:
-                moved = event.activity.reads[part.stream]
-                share = (part.read + part.tokens - 1) / moved.tokens - moved.deviation.early
+                into = event.activity.reads[part.stream]
+                share = into.begin + (part.read + part.tokens - 1) * into.each - into.early
                 if share > 0 and begin + own * share < last:
                     pace = max(pace, min((last - begin) / share, own + last - begin))
             starts.append(begin)
@@ -143,11 +144,9 @@ class _Rounds:
     def _passed(self, part: Part, starts: Sequence[float], paces: Sequence[float]) -> tuple[float, float]:
         """When the first and the last token of a part come, at the latest."""
         activity = self.events.events[part.source].activity
-        moved = activity.writes[part.stream]
-        begin, pace = starts[part.source] + activity.depth, paces[part.source]
-        first, last = part.written, part.written + part.tokens - 1
-        late = moved.deviation.late
-        return begin + pace * (first / moved.tokens + late), begin + pace * (last / moved.tokens + late)
+        ramp = activity.writes[part.stream].ramp(paces[part.source], part.written)
+        latest = starts[part.source] + activity.depth + ramp.late
+        return latest + ramp.begin, latest + ramp.at(part.tokens - 1)
 
     def _periods(self, starts: Sequence[float]) -> dict[str, float]:
         """Cycles between rounds of each repetition, as far as the last two are apart."""
@@ -214,6 +213,7 @@ def _groups(events: Events) -> dict[str, str]:
 
 
 def _left_out(one: _Level, periods: Mapping[str, float]) -> LeftOut:
-    """Repetitions of a level are named by as many numbers as there are around them."""
-    period = min(period for repeat, period in periods.items() if repeat.count(".") == one.level)
-    return LeftOut(one.rounds, ROUNDS, period, one.tokens)
+    """Repetitions of a level are named by as many numbers as there are around them. The first round is none of them."""
+    found = [period for repeat, period in periods.items() if repeat.count(".") == one.level]
+    period = min(found, default=inf)  # none where an argument leaves nothing to do
+    return LeftOut(one.rounds, ROUNDS - 1, period, one.tokens)
