@@ -1,8 +1,9 @@
 """What tasks that take turns do one after the other, and which tokens pass between what.
 
 An `Activity` is a nest of a task as it is written, with all its repetitions but the first, which fills what the others
-find full; a converter that fills before it drains has one for each. An `Event` is one of its repetitions. Of each stream, a `Part` are tokens that one event writes and
-another one reads: the tokens of a stream are counted on both sides, so it is known which.
+find full; a converter that fills before it drains has one for each. An `Event` is one of its repetitions. Of each
+stream, a `Part` are tokens that one event writes and another one reads: the tokens of a stream are counted on both
+sides, so it is known which.
 """
 
 from collections import deque
@@ -32,7 +33,9 @@ class Activity:
 
 
 class Event(NamedTuple):
-    """An activity in a round of each repetition around it: its name, and the number from 0, the first round left out."""
+    """An activity in a round of each repetition around it: the name of that, and the number of the round, from 0, the
+    first left out.
+    """
 
     activity: Activity
     rounds: tuple[tuple[str, int], ...]
@@ -65,24 +68,23 @@ class Events:
 def events_of(
     tasks: Sequence[Task], programs: Mapping[str, Program], streams: Sequence[Stream], *, folded: bool = True
 ) -> Events:
-    """Events of all tasks; `streams` those whose tokens are followed. If not `folded`, each is an activity of its own.
+    """Events of all `tasks`, which run `programs`, with their `streams`; what comes from other tasks is in no part. If
+    not `folded`, each is an activity of its own.
 
     Raises UnsupportedError where an event needs tokens that it makes itself, or none are written.
     """
-    names = {stream.name for stream in streams}
+    names, inner = {stream.name for stream in streams}, {task.name for task in tasks}
     events: list[Event] = []
     after: dict[int, int] = {}
     for task in tasks:
         first = len(events)
         events += _Walk(task, names, folded).events(programs[task.name], f"{task.name}/", ())
         after |= {n: n + 1 for n in range(first, len(events) - 1)}
-    parts = [part for stream in streams for part in _parts(stream, events)]
+    parts = [part for stream in streams if stream.source in inner for part in _parts(stream, events)]
     place = _places(events, after, parts)
     moved = (p._replace(source=place[p.source], target=place[p.target]) for p in parts)
     ordered = sorted(range(len(events)), key=place.__getitem__)
-    return Events(
-        tuple(events[n] for n in ordered), {place[a]: place[b] for a, b in after.items()}, tuple(moved)
-    )
+    return Events(tuple(events[n] for n in ordered), {place[a]: place[b] for a, b in after.items()}, tuple(moved))
 
 
 class _Walk:

@@ -88,9 +88,7 @@ class Window(NamedTuple):
 
     def ramp(self, pace: float, first: int = 0) -> Ramp:
         """Of the tokens from number `first` on, where the nest takes `pace` cycles."""
-        return Ramp(
-            pace * (self.begin + first * self.each), pace * self.each, pace * self.late, pace * self.early
-        )
+        return Ramp(pace * (self.begin + first * self.each), pace * self.each, pace * self.late, pace * self.early)
 
 
 @lru_cache(maxsize=65536)
