@@ -1,8 +1,9 @@
 """What tasks that take turns do one after the other, and which tokens pass between what.
 
-An `Activity` is a nest of a task as it is written, with all its repetitions; a converter that fills before it drains
-has one for each. An `Event` is one of its repetitions. Of each stream, a `Part` are tokens that one event writes and
-another one reads: the tokens of a stream are counted on both sides, so it is known which.
+An `Activity` is a nest of a task as it is written, with all its repetitions but the first, which fills what the others
+find full; a converter that fills before it drains has one for each. An `Event` is one of its repetitions. Of each
+stream, a `Part` are tokens that one event writes and another one reads: the tokens of a stream are counted on both
+sides, so it is known which.
 """
 
 from collections import deque
@@ -10,17 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from compiler.analysis.affine_schedule import Deviation, clock, cycles_of, deviation, is_two_phase
+from compiler.analysis.affine_schedule import Window, clock, cycles_of, is_two_phase, window
 from compiler.errors import UnsupportedError
-from compiler.graph.program import SIDES, LoopNest, Program, Side, tokens
+from compiler.graph.program import SIDES, LoopNest, Program, Side
 from compiler.graph.task_graph import Stream, Task, TimingSpec
-
-
-class Moved(NamedTuple):
-    """Tokens that an activity moves on one side of a stream, and how far from an even pace."""
-
-    tokens: int
-    deviation: Deviation
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +28,14 @@ class Activity:
     cycles: float
     rest: float
     depth: int
-    reads: Mapping[str, Moved]
-    writes: Mapping[str, Moved]
+    reads: Mapping[str, Window]
+    writes: Mapping[str, Window]
 
 
 class Event(NamedTuple):
-    """Round number `rounds` (repetition, number from 0) of an activity."""
+    """An activity in a round of each repetition around it: the name of that, and the number of the round, from 0, the
+    first left out.
+    """
 
     activity: Activity
     rounds: tuple[tuple[str, int], ...]
@@ -72,24 +68,23 @@ class Events:
 def events_of(
     tasks: Sequence[Task], programs: Mapping[str, Program], streams: Sequence[Stream], *, folded: bool = True
 ) -> Events:
-    """Events of all tasks; `streams` those whose tokens are followed. Not `folded`, each is an activity of its own.
+    """Events of all `tasks`, which run `programs`, with their `streams`; what comes from other tasks is in no part. If
+    not `folded`, each is an activity of its own.
 
     Raises UnsupportedError where an event needs tokens that it makes itself, or none are written.
     """
-    names = {stream.name for stream in streams}
+    names, inner = {stream.name for stream in streams}, {task.name for task in tasks}
     events: list[Event] = []
     after: dict[int, int] = {}
     for task in tasks:
         first = len(events)
         events += _Walk(task, names, folded).events(programs[task.name], f"{task.name}/", ())
         after |= {n: n + 1 for n in range(first, len(events) - 1)}
-    parts = [part for stream in streams for part in _parts(stream, events)]
+    parts = [part for stream in streams if stream.source in inner for part in _parts(stream, events)]
     place = _places(events, after, parts)
     moved = (p._replace(source=place[p.source], target=place[p.target]) for p in parts)
     ordered = sorted(range(len(events)), key=place.__getitem__)
-    return Events(
-        tuple(events[n] for n in ordered), {place[a]: place[b] for a, b in after.items()}, tuple(moved)
-    )
+    return Events(tuple(events[n] for n in ordered), {place[a]: place[b] for a, b in after.items()}, tuple(moved))
 
 
 class _Walk:
@@ -108,15 +103,15 @@ class _Walk:
                 yield from (Event(activity, rounds) for activity in self.known[here])
                 continue
             for time in range(part.times):
-                if self.folded:
-                    yield from self.events(part.body, f"{here}.", (*rounds, (here, time)))
+                if time and self.folded:
+                    yield from self.events(part.body, f"{here}.", (*rounds, (here, time - 1)))
                 else:
                     yield from self.events(part.body, f"{here}#{time}.", rounds)
 
     def _activities(self, name: str, nest: LoopNest) -> Iterator[Activity]:
         task, timing = self.task, self.task.timing
         whole = TimingSpec(nest.trips, timing.ii, timing.depth, timing.style, nest.restarts, timing.gap)
-        reads, writes = (self._moved(nest, side) for side in SIDES)
+        reads, writes = (self._windows(nest, side) for side in SIDES)
         reading, writing = (clock(task, nest.iterations, reads=side)[1] for side in (True, False))
         rest = float(timing.depth - timing.ii + timing.gap)
         if is_two_phase(task):
@@ -127,13 +122,12 @@ class _Walk:
         rest += cycles_of(whole, nest.iterations) - cycles
         yield Activity(name, task.name, cycles, rest, timing.depth, reads, writes)
 
-    def _moved(self, nest: LoopNest, side: Side) -> dict[str, Moved]:
-        found: dict[str, Moved] = {}
+    def _windows(self, nest: LoopNest, side: Side) -> dict[str, Window]:
+        found: dict[str, Window] = {}
         for access in nest.reads if side == "reads" else nest.writes:
             if access.stream in self.names:
                 first, span = clock(self.task, nest.iterations, reads=side == "reads")
-                count = tokens((nest,), side, access.stream)
-                found[access.stream] = Moved(count, deviation(nest.trips, access.gates, first, span))
+                found[access.stream] = window(nest.trips, access.gates, first, span)
         return found
 
 

@@ -61,6 +61,57 @@ def deviation(trips: tuple[int, ...], gates: tuple[Gate, ...], first: int, span:
     return Deviation(late, -early)
 
 
+class Ramp(NamedTuple):
+    """How tokens pass one end of a stream, in cycles since its node started: the first at `begin`, every other one
+    `each` cycles after the one before, but for at most `late` cycles more and `early` less.
+    """
+
+    begin: float
+    each: float
+    late: float
+    early: float
+
+    def at(self, token: int) -> float:
+        return self.begin + self.each * token
+
+
+class Window(NamedTuple):
+    """When an access moves its tokens, in paces since its nest started: the first at `begin`, every other one `each`
+    later, but for at most `late` and `early`.
+    """
+
+    tokens: int
+    begin: float
+    each: float
+    late: float
+    early: float
+
+    def ramp(self, pace: float, first: int = 0) -> Ramp:
+        """Of the tokens from number `first` on, where the nest takes `pace` cycles."""
+        return Ramp(pace * (self.begin + first * self.each), pace * self.each, pace * self.late, pace * self.early)
+
+
+@lru_cache(maxsize=65536)
+def window(trips: tuple[int, ...], gates: tuple[Gate, ...], first: int, span: int) -> Window:
+    """Of an access in a nest of which `span` iterations, from `first` on, take a pace. What remains beside an even way
+    from the first token to the last is a sum over the loops, bounded term by term. O(loops).
+    """
+    bounds = {g.loop: (g.low, g.high) for g in gates}
+    iterations = tokens = 1
+    begin, end, terms = -first, -first, list[tuple[int, int, int]]()
+    for k in range(len(trips) - 1, -1, -1):
+        low, high = bounds.get(k, (0, trips[k]))
+        terms.append((high - low - 1, iterations, tokens))
+        begin += low * iterations
+        end += (high - 1) * iterations
+        iterations *= trips[k]
+        tokens *= high - low
+    each = (end - begin) / (tokens - 1) if tokens > 1 else span
+    apart = [steps * (stride - inside * each) for steps, stride, inside in terms]
+    late, early = sum(max(0.0, x) for x in apart), sum(max(0.0, -x) for x in apart)
+    return Window(tokens, begin / span, each / span, late / span, early / span)
+
+
 def is_two_phase(task: Task) -> bool:
     """Whether the task fills all of its buffer before it drains any."""
     return isinstance(task, ConverterTask) and task.converter.shared == 1
@@ -197,47 +248,31 @@ class AffineSchedule:
         return start
 
 
-class Ramp(NamedTuple):
-    """How tokens pass one end of a stream: token number n of the `tokens` that a node moves does so at
-    pace x n/tokens cycles after its start, but for the deviation. A part of them begins with number `first`.
-    """
-
-    pace: float
-    tokens: int
-    deviation: Deviation
-    first: int = 0
-
-    @property
-    def rate(self) -> float:
-        """Tokens in a cycle."""
-        return self.tokens / self.pace
-
-    def at(self, token: int) -> float:
-        """When token number `token` of the part passes, in cycles after the start."""
-        return self.pace * (self.first + token) / self.tokens
-
-
 def lag_of(written: Ramp, read: Ramp, tokens: int, depth: int) -> float:
     """How much later than its writer, a pipeline of `depth`, the reader of so many tokens starts at least."""
     behind = max(written.at(token) - read.at(token) for token in (0, tokens - 1))
-    return written.pace * written.deviation.late + read.pace * read.deviation.early + depth + behind
+    return written.late + read.early + depth + behind
 
 
 def in_flight_of(written: Ramp, read: Ramp, tokens: int) -> tuple[float, float]:
     """`Edge.base` and `Edge.rate` of so many tokens. Most are in flight when the first is read, or the last written
     where the reader is the slower one.
     """
-    rate = min(written.rate, read.rate)
-    apart = written.pace * written.deviation.early + read.pace * read.deviation.late
-    if written.rate <= read.rate:
-        return rate * (apart + read.at(0) - written.at(0)), rate
-    return tokens - 1 + rate * (apart + read.at(0) - written.at(tokens - 1)), rate
+    apart = written.early + read.late + read.begin
+    if written.each >= read.each:
+        return (apart - written.begin) / written.each, 1 / written.each
+    return tokens - 1 + (apart - written.at(tokens - 1)) / read.each, 1 / read.each
+
+
+def _even(pace: float, tokens: int, deviation: Deviation) -> Ramp:
+    """Of a node that moves so many tokens in `pace` cycles."""
+    return Ramp(0.0, pace / tokens, pace * deviation.late, pace * deviation.early)
 
 
 def _edge(stream: Stream, source: Task, write: Access, target: Task, read: Access, paces: Paces) -> Edge:
     node, tokens = _writing_node(source), stream.tokens
-    written = Ramp(paces[node], tokens, _access_deviation(source, write, reads=False))
-    taken = Ramp(paces[target.name], tokens, _access_deviation(target, read, reads=True))
+    written = _even(paces[node], tokens, _access_deviation(source, write, reads=False))
+    taken = _even(paces[target.name], tokens, _access_deviation(target, read, reads=True))
     lag = lag_of(written, taken, tokens, source.timing.depth)
     return Edge(
         stream.name, node, target.name, lag, *in_flight_of(written, taken, tokens), width=stream.width, tokens=tokens

@@ -11,12 +11,7 @@ def biconnected_components(edges: tuple[tuple[str, str], ...]) -> tuple[int, ...
     """Component number of each edge of the undirected multigraph (Hopcroft and Tarjan), iterative. O(edges). An edge
     from a node to itself is in none: -1.
     """
-    neighbours: dict[str, list[tuple[str, int]]] = {}
-    for k, (a, b) in enumerate(edges):
-        if a == b:
-            continue
-        neighbours.setdefault(a, []).append((b, k))
-        neighbours.setdefault(b, []).append((a, k))
+    neighbours = _neighbours(edges)
     component = [-1] * len(edges)
     order: dict[str, int] = {}
     low: dict[str, int] = {}
@@ -54,6 +49,16 @@ def biconnected_components(edges: tuple[tuple[str, str], ...]) -> tuple[int, ...
                 del stack[first:]
                 components += 1
     return tuple(component)
+
+
+def _neighbours(edges: Sequence[tuple[str, str]]) -> dict[str, list[tuple[str, int]]]:
+    """Other nodes by node, each with the number of the edge."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    for k, (a, b) in enumerate(edges):
+        if a != b:
+            found.setdefault(a, []).append((b, k))
+            found.setdefault(b, []).append((a, k))
+    return found
 
 
 def bridges(streams: Sequence[Stream]) -> set[str]:

@@ -14,12 +14,14 @@ asks for).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compiler.analysis.affine_schedule import MIN_DEPTH, AffineSchedule, affine_schedule, equal_paces, own_paces
 from compiler.analysis.cycles import bridges, reconvergent_streams
 from compiler.analysis.turning import turning_schedule
+from compiler.analysis.turning_schedule import TurningSchedule
 from compiler.analysis.turns import takes_turns
+from compiler.graph.program import arguments_of, few_iterations
 from compiler.graph.task_graph import ComputeTask, Stream, Task
 from compiler.options import Equalisation, FifoStrategy
 
@@ -53,9 +55,21 @@ def plan_schedule(part: KernelPart, equalisation: Equalisation) -> AffineSchedul
     Raises UnsupportedError where a task waits, within one nest, for what it makes in it.
     """
     if takes_turns(part.tasks, part.streams):
-        return turning_schedule(part.tasks, part.streams, equalisation)
+        return _of_all_values(part, equalisation)
     paces = equal_paces(part.tasks) if equalisation == "conservative" else own_paces(part.tasks, part.streams)
     return affine_schedule(part.tasks, part.streams, paces)
+
+
+def _of_all_values(part: KernelPart, equalisation: Equalisation) -> TurningSchedule:
+    """The schedule at the largest arguments, with what short launches need: where a loop makes no iteration, or one,
+    others around it hold tokens that they do not hold beside many.
+    """
+    floor: dict[str, int] = {}
+    for values in few_iterations(arguments_of(task.program for task in part.tasks)):
+        short = turning_schedule([task.at(values) for task in part.tasks], part.streams, equalisation)
+        for name, depth in short.depths(swept_starts(short)).items():
+            floor[name] = max(floor.get(name, 0), depth)
+    return replace(turning_schedule(part.tasks, part.streams, equalisation), floor=floor)
 
 
 def swept_starts(schedule: AffineSchedule) -> dict[str, float]:

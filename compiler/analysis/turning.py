@@ -8,6 +8,7 @@ many rounds: one that is too short lets no start keep all lags, and is made long
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from compiler.analysis.activities import Activity, Event, Events, Part, events_of
 from compiler.analysis.affine_schedule import Edge
@@ -27,11 +28,12 @@ TRIES = 60
 
 def turning_schedule(tasks: Sequence[Task], streams: Sequence[Stream], equalisation: Equalisation) -> TurningSchedule:
     """The schedule of one kernel, at the largest arguments. O(nests x streams). Raises UnsupportedError, see
-    `compiler.analysis.activities`. Loads go ahead of their readers: they and their streams are no part of it.
+    `compiler.analysis.activities`. Loads go ahead of their readers: all that is looked at is when they begin.
     """
-    working = [task for task in tasks if not isinstance(task, LoadTask)]
-    names = {task.name for task in working}
-    passed = [stream for stream in streams if stream.source in names]
+    loads = {task.name: task for task in tasks if isinstance(task, LoadTask)}
+    working = [task for task in tasks if task.name not in loads]
+    passed = [stream for stream in streams if stream.source not in loads]
+    loaded = {stream.name: loads[stream.source] for stream in streams if stream.source in loads}
     slack = {t.name for t in working if equalisation == "conservative" or not isinstance(t, ComputeTask)}
     programs = {task.name: task.program for task in working}
     short, left = programs, list[_Level]()
@@ -40,9 +42,9 @@ def turning_schedule(tasks: Sequence[Task], streams: Sequence[Stream], equalisat
             fewer = {name: shortened(program, by, level) for name, program in short.items()}
             left.append(_Level(level, by, _passed_in_one(short, fewer, passed, by)))
             short = fewer
-    found = _Rounds(events_of(working, short, passed), passed).schedule(slack, left)
+    found = _Rounds(events_of(working, short, streams), passed, loaded).schedule(slack, left)
     if found is None:  # rounds that are within others for one end of a stream only
-        found = _Rounds(events_of(working, programs, passed, folded=False), passed).schedule(slack, ())
+        found = _Rounds(events_of(working, programs, streams, folded=False), passed, loaded).schedule(slack, ())
     if found is None:
         raise UnsupportedError(f"no schedule of {working[0].name} and the tasks around it keeps all its lags")
     return found
@@ -68,14 +70,14 @@ def _passed_in_one(
 class _Rounds:
     """Events, their paces and periods."""
 
-    def __init__(self, events: Events, streams: Sequence[Stream]) -> None:
-        self.events, self.streams = events, streams
+    def __init__(self, events: Events, streams: Sequence[Stream], loaded: Mapping[str, LoadTask]) -> None:
+        self.events, self.streams, self.loaded = events, streams, loaded
         self.entering: list[list[Part]] = [[] for _ in events.events]
         for part in events.parts:
             self.entering[part.target].append(part)
         self.before = {target: source for source, target in events.next.items()}
         self.stream = {stream.name: stream for stream in streams}
-        self.paces: dict[str, float] = {}
+        self.paces = {load.name: 0.0 for load in loaded.values()}
         self.group = _groups(events)
 
     def schedule(self, slack: set[str], left: Sequence[_Level]) -> TurningSchedule | None:
@@ -83,7 +85,8 @@ class _Rounds:
         self._pace()
         periods = self._periods(self._starts())
         events = self.events.events
-        nodes = tuple(dict.fromkeys(event.activity.name for event in events))
+        names = dict.fromkeys(event.activity.name for event in events)
+        nodes = (*dict.fromkeys(load.name for load in self.loaded.values()), *names)
         waiting = frozenset(event.activity.name for event in events if event.activity.task in slack)
         for _ in range(TRIES):
             links, phases = tuple(self._links(periods)), tuple(self._phases(periods))
@@ -92,7 +95,7 @@ class _Rounds:
                 shifted = tuple([(event, self._shift(event, periods)) for event in events])
                 out = tuple(_left_out(one, periods) for one in left)
                 return TurningSchedule(
-                    nodes, edges, phases, tuple(self.streams), links, shifted, self.paces, waiting, out
+                    nodes, edges, phases, tuple(self.streams), links, shifted, self.paces, waiting, out, {}
                 )
             periods = {repeat: period * LONGER for repeat, period in periods.items()}
         return None
@@ -107,12 +110,12 @@ class _Rounds:
             own, begin = event.activity.cycles, self._free(number, starts, paces)
             arriving = [(part, self._passed(part, starts, paces)) for part in self.entering[number]]
             for part, (first, _) in arriving:
-                moved = event.activity.reads[part.stream]
-                begin = max(begin, first - own * (part.read / moved.tokens - moved.deviation.early))
+                into = event.activity.reads[part.stream]
+                begin = max(begin, first - own * (into.begin + part.read * into.each - into.early))
             pace = own
             for part, (_, last) in arriving:
-                moved = event.activity.reads[part.stream]
-                share = (part.read + part.tokens - 1) / moved.tokens - moved.deviation.early
+                into = event.activity.reads[part.stream]
+                share = into.begin + (part.read + part.tokens - 1) * into.each - into.early
                 if share > 0 and begin + own * share < last:
                     pace = max(pace, min((last - begin) / share, own + last - begin))
             starts.append(begin)
@@ -125,7 +128,7 @@ class _Rounds:
         lags: dict[tuple[str, str, str, int, int, int], float] = {}
         starts: list[float] = []
         for number in range(len(self.events.events)):
-            begin = self._free(number, starts, paces)
+            begin = max(0.0, self._free(number, starts, paces))
             for part in self.entering[number]:
                 link = self._link(part, 0.0)
                 key = (link.source.name, link.target.name, part.stream, part.written, part.read, part.tokens)
@@ -136,18 +139,25 @@ class _Rounds:
         return starts
 
     def _free(self, number: int, starts: Sequence[float], paces: Sequence[float]) -> float:
-        """When the task has ended what it does before."""
+        """When the task has ended what it does before, and what it loads has begun to come."""
         before = self.before.get(number)
-        return 0.0 if before is None else starts[before] + paces[before] + self.events.events[before].activity.rest
+        if before is not None:
+            return starts[before] + paces[before] + self.events.events[before].activity.rest
+        return max((lag for _, lag in self._loaded(self.events.events[number].activity)), default=0.0)
+
+    def _loaded(self, activity: Activity) -> Iterator[tuple[str, float]]:
+        """Loads that it reads from, and how much later than these it starts."""
+        for stream, into in activity.reads.items():
+            if stream in self.loaded:
+                load, pace = self.loaded[stream], self.paces.get(activity.name, activity.cycles)
+                yield load.name, load.timing.depth - pace * (into.begin - into.early)
 
     def _passed(self, part: Part, starts: Sequence[float], paces: Sequence[float]) -> tuple[float, float]:
         """When the first and the last token of a part come, at the latest."""
         activity = self.events.events[part.source].activity
-        moved = activity.writes[part.stream]
-        begin, pace = starts[part.source] + activity.depth, paces[part.source]
-        first, last = part.written, part.written + part.tokens - 1
-        late = moved.deviation.late
-        return begin + pace * (first / moved.tokens + late), begin + pace * (last / moved.tokens + late)
+        ramp = activity.writes[part.stream].ramp(paces[part.source], part.written)
+        latest = starts[part.source] + activity.depth + ramp.late
+        return latest + ramp.begin, latest + ramp.at(part.tokens - 1)
 
     def _periods(self, starts: Sequence[float]) -> dict[str, float]:
         """Cycles between rounds of each repetition, as far as the last two are apart."""
@@ -178,7 +188,15 @@ class _Rounds:
         seen = set[tuple[str, str, str, int, int, int, int]]()
         for part in self.events.parts:
             link = self._link(part, shifts[part.target] - shifts[part.source])
-            key = (link.source.name, link.target.name, *part[0:1], part.written, part.read, part.tokens, round(link.shift))
+            key = (
+                link.source.name,
+                link.target.name,
+                *part[0:1],
+                part.written,
+                part.read,
+                part.tokens,
+                round(link.shift),
+            )
             if key not in seen:
                 seen.add(key)
                 yield link
@@ -192,6 +210,8 @@ class _Rounds:
             lag = self.paces[source.name] + source.rest - (shifts[after] - shifts[before])
             key = (source.name, target.name)
             found[key] = max(found.get(key, lag), lag)
+        activities = {event.activity.name: event.activity for event in self.events.events}
+        found |= {(load, name): lag for name, activity in activities.items() for load, lag in self._loaded(activity)}
         for (source, target), lag in found.items():
             yield Edge("", source, target, lag, 0.0, 0.0, 0, 0)
 
@@ -214,6 +234,7 @@ def _groups(events: Events) -> dict[str, str]:
 
 
 def _left_out(one: _Level, periods: Mapping[str, float]) -> LeftOut:
-    """Repetitions of a level are named by as many numbers as there are around them."""
-    period = min(period for repeat, period in periods.items() if repeat.count(".") == one.level)
-    return LeftOut(one.rounds, ROUNDS, period, one.tokens)
+    """Repetitions of a level are named by as many numbers as there are around them. The first round is none of them."""
+    found = [period for repeat, period in periods.items() if repeat.count(".") == one.level]
+    period = min(found, default=inf)  # none where an argument leaves nothing to do
+    return LeftOut(one.rounds, ROUNDS - 1, period, one.tokens)

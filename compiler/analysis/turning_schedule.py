@@ -26,6 +26,7 @@ from compiler.analysis.affine_schedule import (
     AffineSchedule,
     Edge,
     Ramp,
+    Window,
     in_flight_of,
     lag_of,
 )
@@ -47,11 +48,13 @@ class Link(NamedTuple):
 
     def ramps(self, paces: Mapping[str, float]) -> tuple[Ramp, Ramp]:
         """Of writer and reader."""
-        out, into = self.source.writes[self.stream.name], self.target.reads[self.stream.name]
-        return (
-            Ramp(paces[self.source.name], out.tokens, out.deviation, self.written),
-            Ramp(paces[self.target.name], into.tokens, into.deviation, self.read),
-        )
+        out, into = self.windows
+        return out.ramp(paces[self.source.name], self.written), into.ramp(paces[self.target.name], self.read)
+
+    @property
+    def windows(self) -> tuple[Window, Window]:
+        """Of writer and reader."""
+        return self.source.writes[self.stream.name], self.target.reads[self.stream.name]
 
     def edge(self, paces: Mapping[str, float]) -> Edge:
         """Between the starts of the two activities."""
@@ -70,10 +73,10 @@ class Link(NamedTuple):
 
 
 class _Curve(NamedTuple):
-    """Tokens over time: number 0 at `begin`, `tokens` in all, evenly in `pace` cycles."""
+    """Tokens over time: number 0 at `begin`, `tokens` in all, one in `each` cycles."""
 
     begin: float
-    pace: float
+    each: float
     tokens: int
 
 
@@ -96,7 +99,8 @@ class LeftOut:
 @dataclass(frozen=True, slots=True)
 class TurningSchedule(AffineSchedule):
     """`edges` are parts of streams, several of each, which `links` tell in full. `events` have the cycles by which they
-    start later than their activity. `slack` names the activities that may wait for their readers.
+    start later than their activity. `slack` names the activities that may wait for their readers, `floor` the depths
+    that launches with other arguments need.
     """
 
     streams: tuple[Stream, ...]
@@ -105,6 +109,7 @@ class TurningSchedule(AffineSchedule):
     paces: Mapping[str, float]
     slack: frozenset[str]
     left: tuple[LeftOut, ...]
+    floor: Mapping[str, int]
 
     @override
     def earliest(self, wanted: Mapping[str, float]) -> dict[str, float]:
@@ -119,22 +124,23 @@ class TurningSchedule(AffineSchedule):
         for link in self.links:
             target = link.target.name
             ends = start[target] + link.shift
-            ends += paces[target] * (1 + link.target.reads[link.stream.name].deviation.late)
+            ends += paces[target] * (1 + link.windows[1].late)
             life[link.stream.name] = max(life[link.stream.name], ends - start[link.source.name])
         written: dict[str, list[_Curve]] = defaultdict(list)
         read: dict[str, list[_Curve]] = defaultdict(list)
         for event, shift in self.events:
             name = event.activity.name
             begin, pace = start[name] + shift, paces[name]
-            for stream, moved in event.activity.writes.items():
-                written[stream].append(_Curve(begin - pace * moved.deviation.early, pace, moved.tokens))
-            for stream, moved in event.activity.reads.items():
-                read[stream].append(_Curve(begin + pace * moved.deviation.late, pace, moved.tokens))
+            for stream, out in event.activity.writes.items():
+                written[stream].append(_Curve(begin + pace * (out.begin - out.early), pace * out.each, out.tokens))
+            for stream, into in event.activity.reads.items():
+                read[stream].append(_Curve(begin + pace * (into.begin + into.late), pace * into.each, into.tokens))
         return {s.name: self._depth(s, written[s.name], read[s.name], life[s.name]) for s in self.streams}
 
     def _depth(self, stream: Stream, written: Sequence[_Curve], read: Sequence[_Curve], life: float) -> int:
         most = stream.initial + most_in_flight(written, read) + sum(one.beyond(stream.name, life) for one in self.left)
-        return max(MIN_DEPTH, min(stream.tokens + stream.initial, 1 + floor(most + ROUNDING_TOKENS)))
+        held = min(stream.tokens + stream.initial, 1 + floor(most + ROUNDING_TOKENS))
+        return max(MIN_DEPTH, self.floor.get(stream.name, 0), held)
 
     def stretched(self, start: Mapping[str, float]) -> dict[str, float]:
         """Paces of the nodes when they start so: those that may wait are as slow as their readers, where that delays
@@ -162,34 +168,34 @@ class TurningSchedule(AffineSchedule):
 
 def _as_slow(link: Link, paces: Mapping[str, float]) -> float:
     """The pace of a writer that is as quick as its reader."""
-    written, read = link.ramps(paces)
-    return written.tokens / read.rate
+    out, into = link.windows
+    return paces[link.target.name] * into.each / out.each
 
 
 def _slowest_writer(link: Link, start: Mapping[str, float], paces: Mapping[str, float]) -> float:
     """The slowest pace with which the source of a link keeps its lag."""
-    written, read = link.ramps(paces)
-    room = start[link.target.name] - start[link.source.name] + link.shift - link.source.depth
-    room -= read.pace * read.deviation.early
-    least = inf
+    out, into = link.windows
+    read = into.ramp(paces[link.target.name], link.read)
+    room = start[link.target.name] - start[link.source.name] + link.shift - link.source.depth - read.early
+    found = inf
     for token in (0, link.tokens - 1):
-        weight = written.deviation.late + (written.first + token) / written.tokens
+        weight = out.late + out.begin + (link.written + token) * out.each
         if weight > 0:
-            least = min(least, (room + read.at(token)) / weight)
-    return least
+            found = min(found, (room + read.at(token)) / weight)
+    return found
 
 
 def _slowest_reader(link: Link, start: Mapping[str, float], paces: Mapping[str, float]) -> float:
     """The slowest pace with which the target of a link keeps its lag."""
-    written, read = link.ramps(paces)
-    room = start[link.target.name] - start[link.source.name] + link.shift - link.source.depth
-    room -= written.pace * written.deviation.late
-    least = inf
+    out, into = link.windows
+    written = out.ramp(paces[link.source.name], link.written)
+    room = start[link.target.name] - start[link.source.name] + link.shift - link.source.depth - written.late
+    found = inf
     for token in (0, link.tokens - 1):
-        weight = read.deviation.early - (read.first + token) / read.tokens
+        weight = into.early - into.begin - (link.read + token) * into.each
         if weight > 0:
-            least = min(least, (room - written.at(token)) / weight)
-    return least
+            found = min(found, (room - written.at(token)) / weight)
+    return found
 
 
 def most_in_flight(written: Sequence[_Curve], read: Sequence[_Curve]) -> float:
@@ -197,12 +203,12 @@ def most_in_flight(written: Sequence[_Curve], read: Sequence[_Curve]) -> float:
     O(curves x log curves).
     """
     changes: list[tuple[float, float, float]] = []  # cycle, tokens at once, tokens a cycle from then on
-    for begin, pace, count in written:
-        changes.append((begin, 1.0, count / pace))
-        changes.append((begin + pace * (count - 1) / count, 0.0, -count / pace))
-    for begin, pace, count in read:
-        changes.append((begin, 0.0, -count / pace))
-        changes.append((begin + pace, 0.0, count / pace))
+    for begin, each, count in written:
+        changes.append((begin, 1.0, 1 / each))
+        changes.append((begin + each * (count - 1), 0.0, -1 / each))
+    for begin, each, count in read:
+        changes.append((begin, 0.0, -1 / each))
+        changes.append((begin + each * count, 0.0, 1 / each))
     changes.sort()
     level = slope = most = now = 0.0
     for cycle, jump, bend in changes:

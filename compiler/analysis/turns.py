@@ -20,6 +20,7 @@ from compiler.platforms.platform import Platform
 
 ROUNDS = 4  # that are walked first, and twice as many where they differ
 EVEN = 0.001  # by how much of their length two rounds that are called equal may differ
+KNEES = 4  # of a stream: rounds add up what each is off by
 _GRAIN = 64  # of a cycle: rounds of equal length are then equal numbers, and nests that ran alike are known again
 
 
@@ -50,25 +51,21 @@ class _Queue:
 
 def _part(arrival: Arrival, held: int, begin: int, end: int) -> Arrival:
     """Of tokens `begin` to `end` (from 0) of `held`."""
-    first, last, knee = arrival.at(begin + 1, held), arrival.at(end, held), arrival.knee
-    inside = knee is not None and begin < knee.number - 1 and knee.number < end
-    return Arrival(first, last, Knee(knee.number - begin, knee.cycle) if knee is not None and inside else None)
+    first, last = arrival.at(begin + 1, held), arrival.at(end, held)
+    inside = (Knee(knee.number - begin, knee.cycle) for knee in arrival.knees if begin < knee.number - 1 < end - 1)
+    return Arrival(first, last, tuple(inside))
 
 
 def _joined(parts: list[tuple[int, Arrival]]) -> Arrival:
-    """Of all parts together, with the knee that is farthest from an even pace."""
-    count = sum(held for held, _ in parts)
-    even = Arrival(parts[0][1].first, parts[-1][1].last)
+    """Of all parts together, with the knees that are farthest from an even pace."""
     knees: list[Knee] = []
     before = 0
     for held, arrival in parts:
         knees.append(Knee(before + 1, arrival.first))
-        knees += [Knee(before + arrival.knee.number, arrival.knee.cycle)] if arrival.knee is not None else []
+        knees += [Knee(before + number, cycle) for number, cycle in arrival.knees]
         before += held
         knees.append(Knee(before, arrival.last))
-    inner = [knee for knee in knees if 1 < knee.number < count]
-    bent = max(inner, key=lambda knee: abs(knee.cycle - even.at(knee.number, count)), default=None)
-    return even._replace(knee=bent)
+    return Arrival(parts[0][1].first, parts[-1][1].last).bent(knees[1:], before, KNEES)
 
 
 @dataclass
@@ -208,7 +205,7 @@ class _Walk:
             arrivals.append(_grained(even, base))
         stocks = tuple(self.tasks.stream[nest.reads[entry.number].stream].depth + entry.ahead for entry in loaded)
         busy = float(timing.iterations * timing.ii)
-        step = Step(timing, nest.reads, nest.writes, busy, None, tuple(loaded))
+        step = Step(timing, nest.reads, nest.writes, busy, None, tuple(loaded), KNEES)
         self._note(clock, nest, ran(step, tuple(arrivals), stocks), arrivals, busy)
 
     def _note(self, clock: _Clock, nest: LoopNest, run: RunOfNest, arrivals: list[Arrival], busy: float) -> None:
@@ -231,8 +228,8 @@ class _Walk:
 
 
 def _shifted(arrival: Arrival, by: float) -> Arrival:
-    knee = arrival.knee
-    return Arrival(arrival.first + by, arrival.last + by, None if knee is None else Knee(knee.number, knee.cycle + by))
+    knees = (Knee(number, cycle + by) for number, cycle in arrival.knees)
+    return Arrival(arrival.first + by, arrival.last + by, tuple(knees))
 
 
 def _grained(arrival: Arrival, base: float) -> Arrival:
@@ -241,9 +238,8 @@ def _grained(arrival: Arrival, base: float) -> Arrival:
     def since(cycle: float) -> float:
         return round((cycle - base) * _GRAIN) / _GRAIN
 
-    knee = arrival.knee
-    bent = None if knee is None else Knee(knee.number, since(knee.cycle))
-    return Arrival(since(arrival.first), since(arrival.last), bent)
+    knees = (Knee(number, since(cycle)) for number, cycle in arrival.knees)
+    return Arrival(since(arrival.first), since(arrival.last), tuple(knees))
 
 
 def schedule_turns(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
