@@ -42,6 +42,7 @@ Layout = tuple[tuple[tuple[Role, int], ...], ...]
 """Of each operand, inputs first: roles of the lanes of a token and how many, outermost first."""
 
 
+@lru_cache(maxsize=4096)
 def roles(op: LinalgOp) -> tuple[Role, ...]:
     """Of each loop."""
     return tuple(
