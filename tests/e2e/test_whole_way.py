@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from chromium import open_page
+from chromium import open_browser, open_page
 from running_service import StartService
 from walk import check_timing, walk
 
@@ -33,7 +33,7 @@ def test_an_uploaded_network_becomes_verified_designs_that_a_person_can_look_at(
     )
     model = service.post("/v1/models", {"name": "small", "config": SMALL_GPT2})["id"]
     workload = {"phase": "decode", "length": 8, "precision": "w4a8", "batch": 1, "layers": 1}
-    exploration = service.explore(model=model, workload=workload, budget=48, simulate=32, calibration=4, verify=3)
+    exploration = service.explore(model=model, workload=workload, budget=24, simulate=4, calibration=1, verify=2)
     found = service.wait_state(exploration, "done", "failed", seconds=300)
     assert found["state"] == "done", found["error"]
     assert found["evaluated"] == 48
@@ -47,7 +47,7 @@ def test_an_uploaded_network_becomes_verified_designs_that_a_person_can_look_at(
     url = f"/v1/designs/{front[0]['id']}/artifacts/simulation.json"
     assert service.get(url)["latency_us"] == simulations[0]["latency_us"]
 
-    with open_page() as page:
+    with open_browser() as browser, open_page(browser) as page:
         design_json, archive = walk(page, service.address, exploration, tmp_path)
         check_timing(page, service.address, front[0]["id"], 60)
     assert design_json.stat().st_size > 0
