@@ -5,7 +5,7 @@ import json
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.resources import as_file, files
 from math import prod
 from pathlib import Path
@@ -122,6 +122,8 @@ def write_images(
                 "name": kernel.name,
                 "buffers": [{"port": p.name, "image": p.image.name, "channel": p.channel} for p in kernel.ports],
                 "scalars": [s.name for s in kernel.scalars],
+                "arguments": [a.name for a in kernel.arguments],
+                "tasks": [{"name": t.name, "function": f} for t, f in zip(kernel.tasks, kernel.functions, strict=True)],
             }
             for kernel in interface.kernels
         ],
@@ -130,6 +132,7 @@ def write_images(
             {"value": s.name, "source": s.source, "dtype": s.dtype, "content": a.item()}
             for s, a in zip(interface.scalars, scalars, strict=True)
         ],
+        "arguments": [asdict(argument) for argument in interface.arguments],
         "results": [
             {"name": r.name, "image": made[r.value], "permutation": list(r.permutation), "shape": list(r.shape)}
             for r in results

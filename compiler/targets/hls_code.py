@@ -9,17 +9,18 @@ from compiler.graph.task_graph import ComputeTask, EngineTask, Stream, TaskGraph
 from compiler.platforms.memories import Memories
 from compiler.platforms.platform import Platform
 from compiler.targets.interface import Interface, Kernel, Port
+from compiler.targets.parameters import task_parameters
 from compiler.targets.tasks.emitter import TaskEmitter
 from compiler.targets.tokens import is_packed, token_alias, token_type
-from compiler.targets.writer import CppWriter, identifier
+from compiler.targets.writer import CppWriter
 
 FIFO_IMPL = {"registers": "srl", "lutram": "lutram", "bram": "bram", "uram": "uram"}
 
 
 def tasks_header(tasks: TaskGraph, interface: Interface) -> str:
-    """`<name>_tasks.h`: token types and a declaration of every task."""
+    """`<name>_tasks.h`: token types and a declaration of every task's function."""
     out = CppWriter()
-    out.comment(f"Tasks of {tasks.name}: one function is one dataflow process.")
+    out.comment(f"Tasks of {tasks.name}: a call is a dataflow process.")
     out.line("#pragma once")
     out.line()
     for header in ("ap_int.h", "hls_stream.h", "hls_vector.h"):
@@ -29,14 +30,14 @@ def tasks_header(tasks: TaskGraph, interface: Interface) -> str:
     for alias in sorted(a for a in aliases if a is not None):
         out.line(alias)
     out.line()
-    emitter = TaskEmitter(tasks, interface, out)
-    for task in tasks.tasks:
-        out.statement(f"void {task.name}", [p.declaration for p in emitter.parameters(task)], ";")
+    for function in interface.functions:
+        parameters = task_parameters(function.task, tasks, function.name)
+        out.statement(f"void {function.name}", [p.declaration for p in parameters], ";")
     return out.text()
 
 
 def tasks_source(tasks: TaskGraph, interface: Interface) -> str:
-    """`<name>_tasks.cpp`: every task, in the order of the data."""
+    """`<name>_tasks.cpp`: the function of every task, in the order of the data."""
     out = CppWriter()
     out.line(f'#include "{interface.name}_tasks.h"')
     out.line()
@@ -56,9 +57,11 @@ def tasks_source(tasks: TaskGraph, interface: Interface) -> str:
     out.line('#include "reduce_tree.h"')
     out.line('#include "stream_pack.h"')
     out.line()
-    emitter = TaskEmitter(tasks, interface, out)
-    for task in tasks.tasks:
-        emitter.emit(task)
+    emitter = TaskEmitter(tasks, out)
+    for function in interface.functions:
+        if len(function.members) > 1:
+            out.comment(f"For {', '.join(function.members)}.")
+        emitter.emit(function.task, function.name)
     return out.text()
 
 
@@ -88,15 +91,15 @@ def kernel_source(kernel: Kernel, tasks: TaskGraph, interface: Interface, platfo
     with out.indented():
         for port in kernel.ports:
             _port_pragma(out, port, [p for p in kernel.ports if p.bundle == port.bundle], platform.hbm.burst_words)
-        for argument in (*(identifier(s.name) for s in kernel.scalars), "return"):
+        for argument in (*(name for _, name in kernel.numbers), "return"):
             out.pragma(f"interface mode=s_axilite port={argument}")
         out.pragma("dataflow")
         for stream in kernel.streams:
             _stream(out, stream, platform.memories)
         out.line()
-        emitter = TaskEmitter(tasks, interface, out)
-        for task in kernel.tasks:
-            out.statement(task.name, [p.argument for p in emitter.parameters(task)], ";")
+        for task, function in zip(kernel.tasks, kernel.functions, strict=True):
+            pointers = [port.name for port in interface.task_ports.get(task.name, ())]
+            out.statement(function, [p.argument for p in task_parameters(task, tasks, function, pointers)], ";")
     out.line("}")
     out.line("}")
     return out.text()

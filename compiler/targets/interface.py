@@ -7,10 +7,11 @@ from typing import Literal
 from compiler.analysis.ports import paired_stores
 from compiler.analysis.tasks import c_name
 from compiler.errors import VerificationError
-from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Value
-from compiler.graph.task_graph import ComputeTask, Dma, DmaTask, StoreTask, Stream, StructuredTask, Task, TaskGraph
+from compiler.graph.linalg_graph import LinalgGraph, Value
+from compiler.graph.task_graph import Dma, DmaTask, StoreTask, Stream, Task, TaskGraph
+from compiler.targets.functions import TaskFunction, plan_functions
+from compiler.targets.parameters import LaunchArgument, launch_arguments, pointer_type, scalars_of
 from compiler.targets.scalar_ops import C_TYPE
-from compiler.targets.tokens import token_type
 from compiler.targets.writer import Namer, identifier
 
 ImageRole = Literal["param", "input", "output", "intermediate"]
@@ -51,36 +52,33 @@ class Port:
 
     @property
     def type(self) -> str:
-        return f"{'' if self.writes else 'const '}ap_uint<{self.image.dma.port_bits}>*"
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter of a task's function, and what its kernel passes for it."""
-
-    type: str
-    name: str
-    argument: str
-
-    @property
-    def declaration(self) -> str:
-        return f"{self.type} {self.name}"
+        return pointer_type(self.image.dma.port_bits, writes=self.writes)
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel top: its function's parameters are the ports, then the scalars."""
+    """A kernel top: its function's parameters are the ports, then the scalars, then the launch's arguments. Task n is
+    a call of `functions[n]`.
+    """
 
     name: str
     tasks: tuple[Task, ...]
     streams: tuple[Stream, ...]
     ports: tuple[Port, ...]
     scalars: tuple[Value, ...]
+    arguments: tuple[LaunchArgument, ...]
+    functions: tuple[str, ...]
+
+    @cached_property
+    def numbers(self) -> tuple[tuple[str, str], ...]:
+        """C type and name of each parameter that is passed by value."""
+        scalars = ((C_TYPE[s.dtype], identifier(s.name)) for s in self.scalars)
+        return (*scalars, *(("int", identifier(a.name)) for a in self.arguments))
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
         pointers = (f"{p.type} {p.name}" for p in self.ports)
-        return (*pointers, *(f"{C_TYPE[s.dtype]} {identifier(s.name)}" for s in self.scalars))
+        return (*pointers, *(f"{kind} {name}" for kind, name in self.numbers))
 
 
 @dataclass(frozen=True)
@@ -92,10 +90,14 @@ class Interface:
     kernels: tuple[Kernel, ...]
     scalars: tuple[Value, ...]
     task_ports: dict[str, tuple[Port, ...]]
+    arguments: tuple[LaunchArgument, ...]
+    functions: tuple[TaskFunction, ...]
 
 
 def plan_interface(tasks: TaskGraph, graph: LinalgGraph) -> Interface:
-    """Names and roles of everything in the design. O(tasks)."""
+    """Names and roles of everything in the design. O(tasks). Raises UnsupportedError that names a task without C++."""
+    functions = plan_functions(tasks)
+    function = {member: f.name for f in functions for member in f.members}
     images: dict[str, Image] = {}
     task_ports: dict[str, tuple[Port, ...]] = {}
     kernels: list[Kernel] = []
@@ -105,7 +107,9 @@ def plan_interface(tasks: TaskGraph, graph: LinalgGraph) -> Interface:
         members = tuple(t for t in tasks.tasks if t.kernel == number)
         streams = tuple(s for s in tasks.streams if tasks.task[s.source].kernel == number)
         scalars = tuple(dict.fromkeys(s for t in members for s in scalars_of(t)))
-        namer = Namer([*(t.name for t in members), *(s.name for s in streams), *(identifier(s) for s in scalars)])
+        arguments = launch_arguments([t.program for t in members])
+        numbers = (identifier(name) for name in (*scalars, *(a.name for a in arguments)))
+        namer = Namer([*(t.name for t in members), *function.values(), *(s.name for s in streams), *numbers])
         for task in members:
             if isinstance(task, DmaTask):
                 image = _image(task, graph, results)
@@ -116,9 +120,12 @@ def plan_interface(tasks: TaskGraph, graph: LinalgGraph) -> Interface:
                 task_ports[task.name] = _ports(task, image, namer)
         task_ports |= _shared({t.name: task_ports[t.name] for t in members if t.name in task_ports})
         ports = tuple(p for t in members for p in task_ports.get(t.name, ()))
-        kernels.append(Kernel(f"{name}_k{number}", members, streams, ports, tuple(graph.value[s] for s in scalars)))
+        values = tuple(graph.value[s] for s in scalars)
+        calls = tuple(function[t.name] for t in members)
+        kernels.append(Kernel(f"{name}_k{number}", members, streams, ports, values, arguments, calls))
     used = dict.fromkeys(s for k in kernels for s in k.scalars)
-    return Interface(name, tuple(images.values()), tuple(kernels), tuple(used), task_ports)
+    arguments = launch_arguments([t.program for t in tasks.tasks])
+    return Interface(name, tuple(images.values()), tuple(kernels), tuple(used), task_ports, arguments, functions)
 
 
 def _image(task: DmaTask, graph: LinalgGraph, results: set[str]) -> Image:
@@ -155,48 +162,3 @@ def _shared(task_ports: dict[str, tuple[Port, ...]]) -> dict[str, tuple[Port, ..
         {p.name: p.traffic for p in ports if not p.writes}, {p.name: p.traffic for p in ports if p.writes}
     )
     return {t: tuple(replace(p, shares=hosts.get(p.name)) for p in ports) for t, ports in task_ports.items()}
-
-
-def task_parameters(task: Task, tasks: TaskGraph, ports: tuple[Port, ...]) -> tuple[Parameter, ...]:
-    """Parameters of the task's function: streams read, streams written, memory, scalars."""
-    namer = Namer([task.name])
-    parameters: list[Parameter] = []
-    for access, hint in zip((*task.reads, *task.writes), _stream_hints(task), strict=True):
-        stream = tasks.stream[access.stream]
-        if identifier(hint) == task.name:
-            hint = hint.rsplit(".", 1)[-1]
-        parameters.append(Parameter(f"hls::stream<{token_type(stream.itensor)}>&", namer.name(hint), stream.name))
-    parameters += [Parameter(port.type, namer.name(f"memory{port.channel}"), port.name) for port in ports]
-    if isinstance(task, ComputeTask):
-        short = short_names(task.op)
-        types = _argument_types(task)
-        parameters += [Parameter(types[s], namer.name(short[s]), identifier(s)) for s in task.scalars]
-    return tuple(parameters)
-
-
-def short_names(op: LinalgOp) -> dict[str, str]:
-    """The operation's values without the leading parts (h0.attn.) that all their names share."""
-    values = [o.value for o in (*op.inputs, *op.outputs)]
-    paths = [v.split(".") for v in values]
-    limit = min(len(path) for path in paths) - 1
-    shared = next((k for k in range(limit) if len({path[k] for path in paths}) > 1), limit)
-    return {v: ".".join(path[shared:]) for v, path in zip(values, paths, strict=True)}
-
-
-def scalars_of(task: Task) -> tuple[str, ...]:
-    """Values that the task's kernel passes to it."""
-    return task.scalars if isinstance(task, ComputeTask) else ()
-
-
-def _argument_types(task: ComputeTask) -> dict[str, str]:
-    assert task.op.body is not None
-    return {o.value: C_TYPE[d] for o, d in zip(task.op.inputs, task.op.body.arg_dtypes, strict=True)}
-
-
-def _stream_hints(task: Task) -> list[str]:
-    """What to call the streams inside the task: by the values of its operation, else by direction."""
-    if isinstance(task, StructuredTask):
-        short, scalars = short_names(task.op), scalars_of(task)
-        read = [short[o.value] for o in task.op.inputs if o.value not in scalars]
-        return [*read, *(short[o.value] for o in task.op.outputs)]
-    return [*("in" for _ in task.reads), *("out" for _ in task.writes)]

@@ -12,9 +12,9 @@ void layer_norm_k0(const ap_uint<512>* x_0, ap_uint<512>* total_0) {
   hls::stream<float, 5> store_total_in("store_total_in");
 #pragma HLS bind_storage variable=store_total_in type=fifo impl=srl
 
-  load_x(op_total_in0, x_0);
+  load_f32x4(op_total_in0, x_0);
   op_total(op_total_in0, store_total_in);
-  store_total(store_total_in, total_0);
+  store_float(store_total_in, total_0);
 }
 }
 #include "layer_norm_kernels.h"
@@ -44,14 +44,14 @@ void layer_norm_k1(
   hls::stream<f32x4, 3> store_c_in("store_c_in");
 #pragma HLS bind_storage variable=store_c_in type=fifo impl=srl
 
-  load_total_k1(convert_total_to_op_c_in1_in, total_0);
-  convert_total_to_op_c_in1(convert_total_to_op_c_in1_in, op_c_in1);
-  load_x_k1(op_c_in0, x_k1_0);
+  load_float(convert_total_to_op_c_in1_in, total_0);
+  convert_float(convert_total_to_op_c_in1_in, op_c_in1);
+  load_f32x4(op_c_in0, x_k1_0);
   op_c(op_c_in0, op_c_in1, fork_c_k1_in);
   fork_c_k1(fork_c_k1_in, op_squares_in0, store_c_in);
   op_squares(op_squares_in0, store_squares_in);
-  store_squares(store_squares_in, squares_0);
-  store_c(store_c_in, c_0);
+  store_float(store_squares_in, squares_0);
+  store_f32x4(store_c_in, c_0);
 }
 }
 #include "layer_norm_kernels.h"
@@ -85,13 +85,13 @@ void layer_norm_k2(
   hls::stream<f32x4, 15> store_y_in("store_y_in");
 #pragma HLS bind_storage variable=store_y_in type=fifo impl=lutram
 
-  load_beta_k2(op_y_in4, beta_k2_0);
-  load_c_k2(op_y_in0, c_0);
-  load_gamma_k2(op_y_in3, gamma_k2_0);
-  load_squares_k2(convert_squares_to_op_y_in1_in, squares_0);
-  convert_squares_to_op_y_in1(convert_squares_to_op_y_in1_in, op_y_in1);
-  load_x_k2(op_y_in5, x_k2_0);
+  load_f32x4_x3(op_y_in4, beta_k2_0);
+  load_f32x4(op_y_in0, c_0);
+  load_f32x4_x3(op_y_in3, gamma_k2_0);
+  load_float(convert_squares_to_op_y_in1_in, squares_0);
+  convert_float(convert_squares_to_op_y_in1_in, op_y_in1);
+  load_f32x4(op_y_in5, x_k2_0);
   op_y(op_y_in0, op_y_in1, op_y_in3, op_y_in4, op_y_in5, store_y_in, eps);
-  store_y(store_y_in, y_0);
+  store_f32x4(store_y_in, y_0);
 }
 }

@@ -9,13 +9,12 @@ from networks import NETWORKS
 from compiler.analysis.tasks import load_task, plan_packing, store_task
 from compiler.graph.design import Transfer
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.linalg_graph import Value
 from compiler.graph.task_graph import Stream, Task, TaskGraph
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.targets import hls_code, hls_config, link_config
-from compiler.targets.interface import Image, Interface, Port, plan_interface
+from compiler.targets.interface import Interface, plan_interface
 from compiler.targets.tasks.emitter import TaskEmitter
 from compiler.targets.testbench import tb_source
 from compiler.targets.writer import CppWriter
@@ -36,9 +35,9 @@ def design(network: str, knobs: Knobs) -> tuple[TaskGraph, Interface]:
     return tasks, plan_interface(tasks, graph)
 
 
-def task_text(task: Task, tasks: TaskGraph, interface: Interface) -> str:
+def task_text(task: Task, tasks: TaskGraph) -> str:
     out = CppWriter()
-    TaskEmitter(tasks, interface, out).emit(task)
+    TaskEmitter(tasks, out).emit(task, task.name)
     return out.text()
 
 
@@ -70,22 +69,16 @@ def task_text(task: Task, tasks: TaskGraph, interface: Interface) -> str:
     ],
 )
 def test_task(construct: str, network: str, knobs: Knobs, task: str, golden: Golden) -> None:
-    tasks, interface = design(network, knobs)
-    golden(task_text(tasks.task[task], tasks, interface), HERE / f"{construct}.cpp")
+    tasks, _ = design(network, knobs)
+    golden(task_text(tasks.task[task], tasks), HERE / f"{construct}.cpp")
 
 
 def test_transfer_of_tokens_wider_than_a_word(golden: Golden) -> None:
     layout = ITensor((8, 20), "f32", (Loop(3, 8, 0),))
     transfer = Transfer("v", 0, layout, plan_packing(layout, 2, U55C.hbm.port_bits))
     load, store = load_task("load_v", transfer, "s", U55C), store_task("store_v", transfer, "s", U55C)
-    image = Image("v", Value("v", layout.shape, "f32", "param"), load.dma, "param")
-    ports = {
-        name: tuple(Port(f"v_{c}", image, c, name == "store_v", load.dma.words) for c in range(2))
-        for name in ("load_v", "store_v")
-    }
     tasks = TaskGraph("wide", 1, (load, store), (Stream("s", "load_v", "store_v", layout),))
-    interface = Interface("wide", (image,), (), (), ports)
-    golden("".join(task_text(t, tasks, interface) for t in tasks.tasks), HERE / "wide_tokens.cpp")
+    golden("".join(task_text(t, tasks) for t in tasks.tasks), HERE / "wide_tokens.cpp")
 
 
 def test_kernels_and_testbench(golden: Golden) -> None:

@@ -6,7 +6,6 @@ from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.task_graph import Stream, Task, TaskGraph
 from compiler.options import ConverterRule
 from compiler.platforms.platform import load_platform
-from compiler.targets.interface import Interface
 from compiler.targets.tasks.emitter import TaskEmitter
 from compiler.targets.writer import CppWriter
 
@@ -60,5 +59,5 @@ def task_of(case: str) -> tuple[Task, TaskGraph]:
 def code_of(case: str) -> str:
     task, tasks = task_of(case)
     out = CppWriter()
-    TaskEmitter(tasks, Interface("converters", (), (), (), {}), out).emit(task)
+    TaskEmitter(tasks, out).emit(task, task.name)
     return out.text()

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from compiler.simulator.csim.build import build
+from compiler.simulator.csim.build import build, calls_of
 
 FOLDER = "board"
 EXECUTABLE = "csim"
@@ -21,11 +21,10 @@ def build_board(design: Path, jobs: int | None = None, timeout_s: float = 600) -
         return program
     work.mkdir(exist_ok=True)
     manifest = json.loads((design / "params" / "manifest.json").read_text())
-    kernels = [kernel["name"] for kernel in manifest["kernels"]]
-    tasks = [task["name"] for task in json.loads((design / "dataflow.json").read_text())["tasks"]]
+    calls = calls_of(design)
     main = work / "board_main.cpp"
-    main.write_text(_main(manifest["name"], kernels))
-    return build(design / "hls", work, kernels, tasks, jobs, timeout_s, main=main)
+    main.write_text(_main(manifest["name"], list(calls)))
+    return build(design / "hls", work, calls, jobs, timeout_s, main=main)
 
 
 def _main(name: str, kernels: Sequence[str]) -> str:

@@ -2,10 +2,14 @@
 
 Every `*.cpp` of the `hls` folder is a translation unit. The kernels' files are compiled with a generated header that
 turns each task call into the start of a fibre (include/millrace/fiber.h); the sources themselves stay free of it.
+Fibres run at once, so tasks may close loops. The C simulation of Vitis runs the calls of a region one after the other
+(AMD UG1399): there the first one of a loop reads an empty stream, and such a design can not be simulated with it.
 """
 
+import json
 import platform
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
@@ -34,16 +38,23 @@ FLAGS = (
 )
 
 TESTBENCH = "tb"
-SPAWN_HEADER = "csim_spawn.h"  # in the folder of the build
 _MESSAGE_LINES = 40
 _GXX_BYTES = 400 << 20  # of one compiler; the largest task of GPT-2 takes half
+
+Calls = Mapping[str, Sequence[tuple[str, str]]]
+"""What each kernel calls, in that order: a function, and the task that this call of it is."""
+
+
+def calls_of(design: Path) -> dict[str, list[tuple[str, str]]]:
+    """Of a design directory, as its manifest says; raises OSError or KeyError where it is none."""
+    manifest = json.loads((design / "params" / "manifest.json").read_text())
+    return {k["name"]: [(task["function"], task["name"]) for task in k["tasks"]] for k in manifest["kernels"]}
 
 
 def build(
     hls_dir: Path,
     build_dir: Path,
-    kernels: Sequence[str],
-    task_names: Iterable[str],
+    calls: Calls,
     jobs: int | None = None,
     timeout_s: float = 600,
     compiler: str = "g++",
@@ -51,26 +62,26 @@ def build(
 ) -> Path:
     """Compile `hls_dir`/*.cpp and link them; returns the executable `build_dir`/csim.
 
-    `kernels` are the top functions, each defined in `<kernel>.cpp`; `task_names` the functions that become fibres,
-    declared in `<design>_tasks.h`. `main` replaces the design's testbench. `jobs` compilers run at a time, one
+    Kernels are defined in `<kernel>.cpp`, the functions that they call, which become fibres, declared in
+    `<design>_tasks.h`. `main` replaces the design's testbench. `jobs` compilers run at a time, one
     per core by default, if there is memory for so many; `timeout_s` bounds each. Raises ToolError with the compiler's
     first errors.
     """
     gxx = find_compiler(compiler)
     sources = sorted(hls_dir.glob("*.cpp"), key=lambda path: path.stat().st_size, reverse=True)
-    if missing := {f"{kernel}.cpp" for kernel in kernels} - {source.name for source in sources}:
+    if missing := {f"{kernel}.cpp" for kernel in calls} - {source.name for source in sources}:
         raise ToolError(f"{hls_dir} lacks {', '.join(sorted(missing))}; compile the design again")
     if main is not None:
         sources = [*(source for source in sources if source.stem != TESTBENCH), main]
     (build_dir / "obj").mkdir(parents=True, exist_ok=True)
-    spawn_header = build_dir / SPAWN_HEADER
-    spawn_header.write_text(spawn_header_text(task_names))
+    for kernel, called in calls.items():
+        spawn_header(build_dir, kernel).write_text(spawn_header_text(called))
 
     base = compile_command(hls_dir, gxx)
-    as_kernel = kernel_flags(hls_dir, spawn_header)
+    tasks_header = _tasks_header(hls_dir)
     commands: dict[Path, list[str]] = {}
     for source in sources:
-        extra = as_kernel if source.stem in kernels else []
+        extra = _kernel_flags(tasks_header, build_dir, source.stem) if source.stem in calls else []
         commands[source] = [*base, *extra, "-c", str(source.resolve()), "-o", f"obj/{source.stem}.o"]
     runtime = runtime_object(gxx)
 
@@ -97,10 +108,20 @@ def _prelude(gxx: str) -> Path:
     return header
 
 
-def kernel_flags(hls_dir: Path, spawn_header: Path) -> list[str]:
+def kernel_flags(hls_dir: Path, build_dir: Path, kernel: str) -> list[str]:
     """What a kernel's source needs besides. Raises ToolError where the design does not declare its tasks."""
+    return _kernel_flags(_tasks_header(hls_dir), build_dir, kernel)
+
+
+def _kernel_flags(tasks_header: Path, build_dir: Path, kernel: str) -> list[str]:
     # A kernel only declares streams and starts tasks: optimising that takes longer than it gains.
-    return ["-O1", "-include", str(_tasks_header(hls_dir).resolve()), "-include", str(spawn_header.resolve())]
+    included = (tasks_header, spawn_header(build_dir, kernel))
+    return ["-O1", *(flag for header in included for flag in ("-include", str(header.resolve())))]
+
+
+def spawn_header(build_dir: Path, kernel: str) -> Path:
+    """Where the header of a kernel lies."""
+    return build_dir / f"csim_spawn_{kernel}.h"
 
 
 def runtime_object(gxx: str) -> Path:
@@ -108,12 +129,24 @@ def runtime_object(gxx: str) -> Path:
     return built(RUNTIME_SOURCE, "runtime.o", [*FLAGS, "-I", str(INCLUDE_DIR), *_runtime_flags(), "-c"], gxx)
 
 
-def spawn_header_text(task_names: Iterable[str]) -> str:
-    """The header that makes a fibre of each call of a task.
+def spawn_header_text(called: Sequence[tuple[str, str]]) -> str:
+    """The header that makes a fibre of each call of a kernel, which has the task's name. The calls of one function come
+    in order, whenever the kernel runs.
 
     A macro does not expand inside itself, so the name in parentheses is the function.
     """
-    lines = [f'#define {name}(...) ::millrace::task("{name}", ({name}))(__VA_ARGS__)' for name in task_names]
+    tasks: dict[str, list[str]] = defaultdict(list)
+    for function, task in called:
+        tasks[function].append(task)
+    lines: list[str] = []
+    for function, names in tasks.items():
+        quoted = [f'"{name}"' for name in names]
+        name = quoted[0]
+        if len(names) > 1:
+            lines.append(f"static const char* const {function}_names[] = {{{', '.join(quoted)}}};")
+            lines.append(f"static unsigned {function}_call = 0;")
+            name = f"{function}_names[{function}_call++ % {len(names)}]"
+        lines.append(f"#define {function}(...) ::millrace::task({name}, ({function}))(__VA_ARGS__)")
     return "\n".join(["#pragma once", '#include "millrace/fiber.h"', *lines, ""])
 
 

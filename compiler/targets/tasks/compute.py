@@ -4,8 +4,8 @@ from compiler.graph.linalg_graph import LinalgOp, Operand
 from compiler.graph.nest import Nest
 from compiler.graph.task_graph import ComputeTask
 from compiler.targets.body import describe_body
-from compiler.targets.interface import short_names
 from compiler.targets.nest_code import NestNames, gate_condition, pipelined_nest, subscript
+from compiler.targets.parameters import short_names
 from compiler.targets.tasks.frame import Frame, rate
 from compiler.targets.tasks.points import Accumulators, Points
 from compiler.targets.writer import Namer

@@ -1,4 +1,4 @@
-"""Tasks as C++ functions: each is one perfect pipelined nest over the task's timing spec.
+"""Tasks as C++ functions: each is one pipelined nest over the task's timing spec, or several in turn.
 
 Reads and writes happen under the conditions of the task's gates.
 """
@@ -12,53 +12,60 @@ from compiler.graph.task_graph import (
     EngineTask,
     ForkTask,
     LoadTask,
+    RouteTask,
     StoreTask,
     Task,
     TaskGraph,
 )
-from compiler.targets.interface import Interface, Parameter
 from compiler.targets.tasks.compute import emit_compute
 from compiler.targets.tasks.converter import emit_converter
 from compiler.targets.tasks.engine import emit_engine
 from compiler.targets.tasks.frame import Frame
 from compiler.targets.tasks.memory import emit_load, emit_store
-from compiler.targets.tasks.routing import emit_chunk, emit_concat, emit_fork
+from compiler.targets.tasks.routing import emit_chunk, emit_concat, emit_fork, emit_route
 from compiler.targets.writer import CppWriter
+
+TURNING = (EngineTask, RouteTask)
+FOLLOWING = (EngineTask, ForkTask, RouteTask)
 
 
 class TaskEmitter:
     """Writes the functions of a design's tasks."""
 
-    def __init__(self, tasks: TaskGraph, interface: Interface, out: CppWriter):
-        self._frame = Frame(tasks, interface, out)
+    def __init__(self, tasks: TaskGraph, out: CppWriter):
+        self._tasks = tasks
+        self._out = out
 
-    def emit(self, task: Task) -> None:
-        """Write `task`. Raises UnsupportedError that names the task and what has no C++."""
+    def emit(self, task: Task, name: str) -> None:
+        """Write `task` as the function `name`. Raises UnsupportedError that names the task and what has no C++."""
         try:
-            self._emit(task)
+            self._emit(Frame(self._tasks, self._out, name), task)
         except UnsupportedError as error:
             raise UnsupportedError(f"task {task.name}: {error}") from error
 
-    def _emit(self, task: Task) -> None:
+    def _emit(self, frame: Frame, task: Task) -> None:
+        if task.turns and not isinstance(task, TURNING):
+            raise UnsupportedError(f"there is no C++ for a {task.kind} that takes turns")
+        if task.timing.bounds and not isinstance(task, FOLLOWING):
+            raise UnsupportedError(f"there is no C++ for a {task.kind} whose trip counts follow an argument")
         match task:
             case ComputeTask():
-                emit_compute(self._frame, task)
+                emit_compute(frame, task)
             case EngineTask():
-                emit_engine(self._frame, task)
+                emit_engine(frame, task)
             case ForkTask():
-                emit_fork(self._frame, task)
+                emit_fork(frame, task)
+            case RouteTask():
+                emit_route(frame, task)
             case ChunkTask():
-                emit_chunk(self._frame, task)
+                emit_chunk(frame, task)
             case ConcatTask():
-                emit_concat(self._frame, task)
+                emit_concat(frame, task)
             case ConverterTask():
-                emit_converter(self._frame, task)
+                emit_converter(frame, task)
             case LoadTask():
-                emit_load(self._frame, task)
+                emit_load(frame, task)
             case StoreTask():
-                emit_store(self._frame, task)
+                emit_store(frame, task)
             case _:
                 raise UnsupportedError(f"there is no C++ for a {task.kind}")
-
-    def parameters(self, task: Task) -> tuple[Parameter, ...]:
-        return self._frame.parameters(task)

@@ -18,7 +18,7 @@ def emit_engine(frame: Frame, task: EngineTask) -> None:
     summary = f"Serves {names_of}, one after the other, {first.nest.lanes} points side by side."
     with frame.function(task, summary) as (params, namer):
         names = NestNames.of(*first, namer)
-        code = ProgramCode.of(frame.out, namer, task.turns, {}, counted=True)
+        code = frame.program(task, namer, params, counted=True)
         reads = [
             code.condition("reads", access.stream, param) for access, param in zip(task.reads, params, strict=False)
         ]

@@ -1,14 +1,15 @@
 """What the emitters of all kinds of task share: the design, the writer, the function around a task's code."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 
 from compiler.graph.itensor import ITensor
-from compiler.graph.program import Access
+from compiler.graph.program import Access, arguments_of
 from compiler.graph.task_graph import Buffer, Task, TaskGraph
-from compiler.targets.interface import Interface, Parameter, task_parameters
+from compiler.targets.parameters import launch_arguments, task_parameters
+from compiler.targets.program_code import ProgramCode
 from compiler.targets.scalar_ops import C_TYPE
 from compiler.targets.tokens import is_packed, token_type
 from compiler.targets.writer import CppWriter, Namer
@@ -16,14 +17,18 @@ from compiler.targets.writer import CppWriter, Namer
 
 @dataclass(frozen=True)
 class Frame:
-    """A design whose tasks are written to `out`."""
+    """The function `name` of a task of the design, which is written to `out`."""
 
     tasks: TaskGraph
-    interface: Interface
     out: CppWriter
+    name: str
 
-    def parameters(self, task: Task) -> tuple[Parameter, ...]:
-        return task_parameters(task, self.tasks, self.interface.task_ports.get(task.name, ()))
+    def program(self, task: Task, namer: Namer, params: Sequence[str], *, counted: bool = False) -> ProgramCode:
+        """The loops of `task`, which its function with these parameters runs. Raises UnsupportedError."""
+        arguments = launch_arguments([task.program])
+        given = params[len(params) - len(arguments) :]
+        names = {a.name: name for a, name in zip(arguments, given, strict=True)}
+        return ProgramCode.of(self.out, namer, task.program, names, counted=counted)
 
     def itensor(self, access: Access) -> ITensor:
         return self.tasks.stream[access.stream].itensor
@@ -58,17 +63,39 @@ class Frame:
     @contextmanager
     def function(self, task: Task, summary: str) -> Generator[tuple[list[str], Namer]]:
         """The function of `task` around what the caller writes; gives the parameters' names and a namer for others."""
-        parameters = self.parameters(task)
+        parameters = task_parameters(task, self.tasks, self.name)
         names = [p.name for p in parameters]
         self.out.comment(summary)
         for number, access in enumerate((*task.reads, *task.writes)):
             verb = "reads" if number < len(task.reads) else "writes"
             self.out.line(f"//   {verb} {names[number]}: {self.itensor(access)}")
-        self.out.statement(f"void {task.name}", [p.declaration for p in parameters], " {")
+        self.out.statement(f"void {self.name}", [p.declaration for p in parameters], " {")
         with self.out.indented():
-            yield names, Namer([task.name, *names])
+            namer = Namer([self.name, *names])
+            self._fill(task, names[len(task.reads) :], namer)
+            yield names, namer
+            self._drain(task, names, namer)
         self.out.line("}")
         self.out.line()
+
+    def _fill(self, task: Task, written: Sequence[str], namer: Namer) -> None:
+        """No FIFO of hardware begins with tokens, so who writes it puts them there before all else, as zeros; in a loop
+        of its own, since HLS may schedule a write and the read of its answer into one cycle (UCLA-VAST/tapa, 111).
+        """
+        for access, name in zip(task.writes, written, strict=False):
+            self._initially(access, f"{name}.write({self.token(access)}(0));", namer)
+
+    def _drain(self, task: Task, read: Sequence[str], namer: Namer) -> None:
+        """As many tokens are left at the end; the next launch puts in its own."""
+        for access, name in zip(task.reads, read, strict=False):
+            self._initially(access, f"{name}.read();", namer)
+
+    def _initially(self, access: Access, statement: str, namer: Namer) -> None:
+        if initial := self.tasks.stream[access.stream].initial:
+            index = namer.name("first")
+            with self.out.block(f"for (int {index} = 0; {index} < {initial}; ++{index})"):
+                self.out.pragma("pipeline II=1")
+                self.out.line(statement)
 
 
 def bind_storage(out: CppWriter, name: str, buffer: Buffer) -> None:
@@ -79,7 +106,8 @@ def bind_storage(out: CppWriter, name: str, buffer: Buffer) -> None:
 
 def rate(task: Task) -> str:
     """How many iterations the task runs and how often one starts, for its comment."""
-    if task.timing.iterations == 1:
+    if task.iterations == 1:
         return "One iteration"
     every = "every cycle" if task.timing.ii == 1 else f"every {task.timing.ii} cycles"
-    return f"{task.timing.iterations} iterations, one {every}"
+    most = " at most" if arguments_of([task.program]) else ""
+    return f"{task.iterations} iterations{most}, one {every}"

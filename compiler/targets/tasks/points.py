@@ -9,8 +9,8 @@ from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest
 from compiler.graph.task_graph import ComputeTask, EngineTask
 from compiler.targets.body import emit_body
-from compiler.targets.interface import scalars_of
 from compiler.targets.nest_code import NestNames, guarded, row_major, subscript, unrolled
+from compiler.targets.parameters import scalars_of
 from compiler.targets.scalar_ops import C_TYPE, TREE, combine, is_neutral, literal, neutral
 from compiler.targets.tasks.frame import Frame, bind_storage
 from compiler.targets.tasks.products import emit_products

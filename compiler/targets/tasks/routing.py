@@ -1,19 +1,46 @@
-"""C++ of the tasks that only route tokens: fork, chunk, concat."""
+"""C++ of the tasks that only route tokens: fork, route, chunk, concat."""
 
-from compiler.graph.task_graph import ChunkTask, ConcatTask, ForkTask
+from compiler.graph.program import Access, Side
+from compiler.graph.task_graph import ChunkTask, ConcatTask, ForkTask, RouteTask
 from compiler.targets.nest_code import NestNames, gate_condition, guarded, pipelined_nest
-from compiler.targets.tasks.frame import Frame
+from compiler.targets.tasks.frame import Frame, rate
 
 
 def emit_fork(frame: Frame, task: ForkTask) -> None:
     """Every token to every reader."""
     out = frame.out
     with frame.function(task, f"Copies every token to {len(task.writes)} readers.") as (params, namer):
-        token = frame.token(task.reads[0])
-        with pipelined_nest(out, [namer.name("t")], [task.timing.iterations], task.timing):
+        token, code = frame.token(task.reads[0]), frame.program(task, namer, params)
+        with code.pipelined(task.timing):
             out.line(f"const {token} token = {params[0]}.read();")
-            for stream in params[1:]:
+            for _, stream in zip(task.writes, params[1:], strict=False):
                 out.line(f"{stream}.write(token);")
+
+
+def emit_route(frame: Frame, task: RouteTask) -> None:
+    """What an iteration reads to all that it writes, each type of token for itself: the token of the first stream that
+    it reads, the others are but waited for, or what was read last where it reads none.
+    """
+    out = frame.out
+    with frame.function(task, f"Passes on tokens, turn by turn. {rate(task)}.") as (params, namer):
+        code = frame.program(task, namer, params)
+        passed = {kind: namer.name("passed") for kind in dict.fromkeys(map(frame.token, (*task.reads, *task.writes)))}
+        for kind, name in passed.items():
+            out.line(f"{kind} {name}(0);")
+
+        def port(side: Side, access: Access, stream: str) -> tuple[str, str, str]:
+            return passed[frame.token(access)], stream, code.condition(side, access.stream, stream)
+
+        reads = [port("reads", access, stream) for access, stream in zip(task.reads, params, strict=False)]
+        written = params[len(task.reads) :]
+        writes = [port("writes", access, stream) for access, stream in zip(task.writes, written, strict=False)]
+        with code.pipelined(task.timing):
+            for name, stream, condition in reversed(reads):  # the first one's token is to stay
+                with guarded(out, condition):
+                    out.line(f"{name} = {stream}.read();")
+            for name, stream, condition in writes:
+                with guarded(out, condition):
+                    out.line(f"{stream}.write({name});")
 
 
 def emit_chunk(frame: Frame, task: ChunkTask) -> None:

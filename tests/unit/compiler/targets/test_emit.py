@@ -13,7 +13,7 @@ from compiler.graph.task_graph import ComputeTask, TaskGraph
 from compiler.options import Knobs, TaskOverride
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
-from compiler.simulator.csim.build import build
+from compiler.simulator.csim.build import build, calls_of
 from compiler.simulator.csim.execute import run
 from compiler.targets.emit import NetworkData, emit_design
 from compiler.targets.images import unpack
@@ -66,8 +66,8 @@ def emitted(network: Network, knobs: Knobs, out: Path) -> tuple[TaskGraph, Inter
 )
 def test_emitted_code_computes_the_network(name: str, knobs: Knobs, tmp_path: Path) -> None:
     network = NETWORKS[name]()
-    tasks, interface = emitted(network, knobs, tmp_path)
-    program = build(tmp_path / "hls", tmp_path / "csim", [k.name for k in interface.kernels], list(tasks.task))
+    _, interface = emitted(network, knobs, tmp_path)
+    program = build(tmp_path / "hls", tmp_path / "csim", calls_of(tmp_path))
     run(program, tmp_path, arguments=[str(tmp_path)])
     outputs = {i.value.name: i for i in interface.images if i.role == "output"}
     assert set(outputs) == set(network.expected)

@@ -15,7 +15,7 @@ from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand, Output, 
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
-from compiler.simulator.csim.build import build
+from compiler.simulator.csim.build import build, calls_of
 from compiler.simulator.csim.execute import run
 from compiler.targets.emit import NetworkData, emit_design
 from compiler.targets.images import unpack
@@ -125,7 +125,7 @@ def test_the_code_skips_the_padding(make: Callable[[], LinalgGraph], knobs: Knob
     assert any(value.valid for value in padded.values)
     emit_design(tasks, padded, U55C, NetworkData(tensors, expected, 1e-4), tmp_path)
     interface = plan_interface(tasks, padded)
-    program = build(tmp_path / "hls", tmp_path / "csim", [k.name for k in interface.kernels], list(tasks.task))
+    program = build(tmp_path / "hls", tmp_path / "csim", calls_of(tmp_path))
     assert run(program, tmp_path, arguments=[str(tmp_path)]).stderr == ""  # the testbench agrees
     for image in (i for i in interface.images if i.role == "output"):
         content = [(tmp_path / image.file(c)).read_bytes() for c in range(image.dma.channels)]

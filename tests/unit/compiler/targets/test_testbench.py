@@ -10,9 +10,8 @@ from networks import NETWORKS
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
-from compiler.simulator.csim.build import build
+from compiler.simulator.csim.build import build, calls_of
 from compiler.targets.emit import NetworkData, emit_design
-from compiler.targets.interface import plan_interface
 
 pytestmark = pytest.mark.slow
 U55C = load_platform("u55c")
@@ -27,7 +26,7 @@ def design(tmp_path_factory: pytest.TempPathFactory) -> Path:
     graph = network.graph()
     tasks = planned_tasks(graph, Knobs(), U55C)
     emit_design(tasks, graph, U55C, NetworkData(network.tensors, network.expected, 1e-5), folder)
-    build(folder / "hls", folder / "csim", [k.name for k in plan_interface(tasks, graph).kernels], list(tasks.task))
+    build(folder / "hls", folder / "csim", calls_of(folder))
     return folder
 
 

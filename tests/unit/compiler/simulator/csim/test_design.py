@@ -16,6 +16,7 @@ pytestmark = pytest.mark.slow
 ROWS = 16
 KERNELS = ["sample_k0", "sample_k1"]
 TASKS = ["load_x", "load_w", "fork_x", "reduce_sum", "scale", "store_y"]
+CALLS = {kernel: [(task, task) for task in TASKS] for kernel in KERNELS}
 SAMPLE = Path(__file__).parent / "sample"
 
 # Arguments of the testbench: kernel, rows to store, number of runs.
@@ -40,7 +41,7 @@ def planned(folder: Path, **lines: str) -> Path:
 
 @pytest.fixture(scope="module")
 def executable(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(SAMPLE, tmp_path_factory.mktemp("sample"), KERNELS, TASKS)
+    return build(SAMPLE, tmp_path_factory.mktemp("sample"), CALLS)
 
 
 @pytest.fixture
@@ -204,7 +205,7 @@ def test_an_index_outside_a_token_or_an_array_ends_the_run(
     source = (hls / "sample_tasks.cpp").read_text()
     assert right in source
     (hls / "sample_tasks.cpp").write_text(source.replace(right, wrong))
-    built = build(hls, tmp_path / "build", KERNELS, TASKS)
+    built = build(hls, tmp_path / "build", CALLS)
     with pytest.raises(TaskFaultError, match=message) as caught:
         run(built, tmp_path, arguments=PLAIN)
     assert caught.value.task == "reduce_sum"
@@ -215,13 +216,13 @@ def test_a_compile_error_is_quoted(tmp_path: Path) -> None:
     shutil.copytree(SAMPLE, hls)
     (hls / "sample_k0.cpp").write_text('#include "sample_tasks.h"\nvoid sample_k0() { no_such_task(); }\n')
     with pytest.raises(ToolError, match=r"(?s)compiling sample_k0\.cpp failed.*no_such_task"):
-        build(hls, tmp_path / "build", KERNELS, TASKS)
+        build(hls, tmp_path / "build", CALLS)
 
 
 def test_missing_files_and_compilers_are_named(tmp_path: Path) -> None:
     with pytest.raises(ToolError, match=r"lacks sample_k2\.cpp"):
-        build(SAMPLE, tmp_path, ["sample_k2"], TASKS)
+        build(SAMPLE, tmp_path, {"sample_k2": []})
     with pytest.raises(ToolError, match="apt-get install g"):
-        build(SAMPLE, tmp_path, KERNELS, TASKS, compiler="no-such-g++")
+        build(SAMPLE, tmp_path, CALLS, compiler="no-such-g++")
     with pytest.raises(ToolError, match=r"holds 0 files \*_tasks\.h"):
-        build(tmp_path, tmp_path, [], TASKS)
+        build(tmp_path, tmp_path, {})

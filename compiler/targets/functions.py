@@ -1,0 +1,98 @@
+"""The functions of a design: tasks whose code is the same but for names are calls of one.
+
+So it is written, compiled and read once, however many slices an engine has. Vitis HLS names the instances of what a
+dataflow region calls, and modules of their own where it makes them, `f`, `f_1`, `f_2` in the order of the calls.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count, takewhile
+
+from compiler.graph.task_graph import ComputeTask, DmaTask, StructuredTask, Task, TaskGraph
+from compiler.targets.parameters import launch_arguments, scalars_of
+from compiler.targets.tasks.emitter import TaskEmitter
+from compiler.targets.tokens import token_type
+from compiler.targets.writer import RESERVED, CppWriter, identifier
+
+
+@dataclass(frozen=True)
+class TaskFunction:
+    """A function, the task as which it is written, and the tasks, by name, that are calls of it."""
+
+    name: str
+    task: Task
+    members: tuple[str, ...]
+
+
+def plan_functions(tasks: TaskGraph) -> tuple[TaskFunction, ...]:
+    """In the order of their first tasks. O(tasks). Raises UnsupportedError that names a task without C++."""
+    same: dict[str, list[Task]] = defaultdict(list)
+    for task in tasks.tasks:
+        same[_code(task, tasks)].append(task)
+    arguments = (a.name for a in launch_arguments([t.program for t in tasks.tasks]))
+    numbers = (identifier(name) for name in (*(s for t in tasks.tasks for s in scalars_of(t)), *arguments))
+    taken = {*RESERVED, *tasks.task, *tasks.stream, *numbers}
+    functions: list[TaskFunction] = []
+    for members in same.values():
+        functions.append(_function(members, tasks, taken))
+        taken |= set(instance_names(functions[-1]))
+    return tuple(functions)
+
+
+def instance_names(function: TaskFunction) -> tuple[str, ...]:
+    """Of its calls, in their order."""
+    return (function.name, *(f"{function.name}_{k}" for k in range(1, len(function.members))))
+
+
+def _code(task: Task, tasks: TaskGraph) -> str:
+    out = CppWriter()
+    TaskEmitter(tasks, out).emit(_nameless(task, "equal"), "equal")
+    return out.text()
+
+
+def _function(members: Sequence[Task], tasks: TaskGraph, taken: set[str]) -> TaskFunction:
+    names = tuple(member.name for member in members)
+    if len(members) == 1:
+        return TaskFunction(names[0], members[0], names)
+    found = (TaskFunction(name, _nameless(members[0], name), names) for name in _names(members, tasks))
+    return next(f for f in found if not set(instance_names(f)) & (taken - set(names)))
+
+
+def _names(members: Sequence[Task], tasks: TaskGraph) -> Iterator[str]:
+    """What to call them all: by what their names have in common, and the more of what they do, the more it takes."""
+    first = members[0]
+    access = next(iter((*first.reads, *first.writes)), None)
+    token = [] if access is None else [token_type(tasks.stream[access.stream].itensor)]
+    words = (_in_common([m.name for m in members]) or first.kind, *token, f"x{first.iterations}")
+    for length in range(2, len(words) + 1):  # one word alone may be one of Verilog, as fork is
+        yield identifier("_".join(words[:length]))
+    for number in count():
+        yield identifier("_".join((*words, f"n{number}")))
+
+
+def _in_common(names: Sequence[str]) -> str:
+    """The words that all begin with, or the letters."""
+    words = _beginning([name.split("_") for name in names])
+    return "_".join(words) or "".join(_beginning(names)).rstrip("0123456789")
+
+
+def _beginning(rows: Sequence[Sequence[str]]) -> list[str]:
+    return [column[0] for column in takewhile(lambda column: len(set(column)) == 1, zip(*rows, strict=False))]
+
+
+def _nameless(task: Task, function: str) -> Task:
+    """The task with names in its code that say nothing of which of its kind it is."""
+    match task:
+        case StructuredTask(op=op):
+            called = {o.value: f"in{n}" for n, o in reversed(list(enumerate(op.inputs)))}
+            called |= {o.value: f"out{n}" for n, o in enumerate(op.outputs)}
+            inputs, outputs = (tuple(replace(o, value=called[o.value]) for o in s) for s in (op.inputs, op.outputs))
+            alike = replace(task, op=replace(op, name=function, inputs=inputs, outputs=outputs))
+            if isinstance(alike, ComputeTask):
+                return replace(alike, scalars=tuple(called[s] for s in alike.scalars))
+            return alike
+        case DmaTask():
+            return replace(task, dma=replace(task.dma, value="a tensor"))
+        case _:
+            return task

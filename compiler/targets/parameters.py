@@ -1,0 +1,97 @@
+"""Parameters of a task's function, and what its kernel passes for them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from compiler.graph.linalg_graph import LinalgOp
+from compiler.graph.program import Program, arguments_of
+from compiler.graph.task_graph import ComputeTask, DmaTask, StoreTask, StructuredTask, Task, TaskGraph
+from compiler.targets.scalar_ops import C_TYPE
+from compiler.targets.tokens import token_type
+from compiler.targets.writer import Namer, identifier
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a task's function, and what its kernel passes for it."""
+
+    type: str
+    name: str
+    argument: str
+
+    @property
+    def declaration(self) -> str:
+        return f"{self.type} {self.name}"
+
+
+@dataclass(frozen=True)
+class LaunchArgument:
+    """A number from 0 to `most` that every launch is given, and that trip counts follow."""
+
+    name: str
+    most: int
+
+
+def launch_arguments(programs: Sequence[Program]) -> tuple[LaunchArgument, ...]:
+    """What trip counts follow, by name; what rounds one in several ways takes what all of them can."""
+    most: dict[str, int] = {}
+    for argument in arguments_of(programs):
+        most[argument.name] = min(argument.most, most.get(argument.name, argument.most))
+    return tuple(LaunchArgument(name, number) for name, number in sorted(most.items()))
+
+
+def pointer_type(port_bits: int, *, writes: bool) -> str:
+    """C++ type of a pointer into HBM."""
+    return f"{'' if writes else 'const '}ap_uint<{port_bits}>*"
+
+
+def task_parameters(task: Task, tasks: TaskGraph, function: str, pointers: Sequence[str] = ()) -> tuple[Parameter, ...]:
+    """Parameters of the task's function: streams read, streams written, memory, scalars, arguments of the launch.
+    `pointers` are what the kernel passes for memory, channel by channel.
+    """
+    namer = Namer([function])
+    parameters: list[Parameter] = []
+    for access, hint in zip((*task.reads, *task.writes), _stream_hints(task), strict=True):
+        stream = tasks.stream[access.stream]
+        if identifier(hint) == function:
+            hint = hint.rsplit(".", 1)[-1]
+        parameters.append(Parameter(f"hls::stream<{token_type(stream.itensor)}>&", namer.name(hint), stream.name))
+    if isinstance(task, DmaTask):
+        kind = pointer_type(task.dma.port_bits, writes=isinstance(task, StoreTask))
+        for channel, pointer in enumerate(pointers or ("",) * task.dma.channels):
+            parameters.append(Parameter(kind, namer.name(f"memory{channel}"), pointer))
+    if isinstance(task, ComputeTask):
+        short = short_names(task.op)
+        types = _argument_types(task)
+        parameters += [Parameter(types[s], namer.name(short[s]), identifier(s)) for s in task.scalars]
+    for argument in launch_arguments([task.program]):
+        parameters.append(Parameter("int", namer.name(argument.name), identifier(argument.name)))
+    return tuple(parameters)
+
+
+def short_names(op: LinalgOp) -> dict[str, str]:
+    """The operation's values without the leading parts (h0.attn.) that all their names share."""
+    values = [o.value for o in (*op.inputs, *op.outputs)]
+    paths = [v.split(".") for v in values]
+    limit = min(len(path) for path in paths) - 1
+    shared = next((k for k in range(limit) if len({path[k] for path in paths}) > 1), limit)
+    return {v: ".".join(path[shared:]) for v, path in zip(values, paths, strict=True)}
+
+
+def scalars_of(task: Task) -> tuple[str, ...]:
+    """Values that the task's kernel passes to it."""
+    return task.scalars if isinstance(task, ComputeTask) else ()
+
+
+def _argument_types(task: ComputeTask) -> dict[str, str]:
+    assert task.op.body is not None
+    return {o.value: C_TYPE[d] for o, d in zip(task.op.inputs, task.op.body.arg_dtypes, strict=True)}
+
+
+def _stream_hints(task: Task) -> list[str]:
+    """What to call the streams inside the task: by the values of its operation, else by direction."""
+    if isinstance(task, StructuredTask):
+        short, scalars = short_names(task.op), scalars_of(task)
+        read = [short[o.value] for o in task.op.inputs if o.value not in scalars]
+        return [*read, *(short[o.value] for o in task.op.outputs)]
+    return [*("in" for _ in task.reads), *("out" for _ in task.writes)]
