@@ -24,6 +24,7 @@ LEVELS = 3  # of repetitions inside each other that are shortened
 SWEEPS = 20  # of longest paths, until a period is taken to be too short
 LONGER = 1.05  # times as long it is tried then
 TRIES = 60
+LAUNCH = ""  # the node that starts with the kernel
 
 
 def turning_schedule(tasks: Sequence[Task], streams: Sequence[Stream], equalisation: Equalisation) -> TurningSchedule:
@@ -77,7 +78,7 @@ class _Rounds:
             self.entering[part.target].append(part)
         self.before = {target: source for source, target in events.next.items()}
         self.stream = {stream.name: stream for stream in streams}
-        self.paces = {load.name: 0.0 for load in loaded.values()}
+        self.paces = {LAUNCH: 0.0}
         self.group = _groups(events)
 
     def schedule(self, slack: set[str], left: Sequence[_Level]) -> TurningSchedule | None:
@@ -85,8 +86,7 @@ class _Rounds:
         self._pace()
         periods = self._periods(self._starts())
         events = self.events.events
-        names = dict.fromkeys(event.activity.name for event in events)
-        nodes = (*dict.fromkeys(load.name for load in self.loaded.values()), *names)
+        nodes = (LAUNCH, *dict.fromkeys(event.activity.name for event in events))
         waiting = frozenset(event.activity.name for event in events if event.activity.task in slack)
         for _ in range(TRIES):
             links, phases = tuple(self._links(periods)), tuple(self._phases(periods))
@@ -128,7 +128,7 @@ class _Rounds:
         lags: dict[tuple[str, str, str, int, int, int], float] = {}
         starts: list[float] = []
         for number in range(len(self.events.events)):
-            begin = max(0.0, self._free(number, starts, paces))
+            begin = self._free(number, starts, paces)
             for part in self.entering[number]:
                 link = self._link(part, 0.0)
                 key = (link.source.name, link.target.name, part.stream, part.written, part.read, part.tokens)
@@ -143,14 +143,17 @@ class _Rounds:
         before = self.before.get(number)
         if before is not None:
             return starts[before] + paces[before] + self.events.events[before].activity.rest
-        return max((lag for _, lag in self._loaded(self.events.events[number].activity)), default=0.0)
+        return self._launched(self.events.events[number].activity)
 
-    def _loaded(self, activity: Activity) -> Iterator[tuple[str, float]]:
-        """Loads that it reads from, and how much later than these it starts."""
-        for stream, into in activity.reads.items():
-            if stream in self.loaded:
-                load, pace = self.loaded[stream], self.paces.get(activity.name, activity.cycles)
-                yield load.name, load.timing.depth - pace * (into.begin - into.early)
+    def _launched(self, activity: Activity) -> float:
+        """How long after a launch it starts at least: what it loads has begun to come."""
+        pace = self.paces.get(activity.name, activity.cycles)
+        begun = (
+            self.loaded[stream].timing.depth - pace * (into.begin - into.early)
+            for stream, into in activity.reads.items()
+            if stream in self.loaded
+        )
+        return max((0.0, *begun))
 
     def _passed(self, part: Part, starts: Sequence[float], paces: Sequence[float]) -> tuple[float, float]:
         """When the first and the last token of a part come, at the latest."""
@@ -202,7 +205,7 @@ class _Rounds:
                 yield link
 
     def _phases(self, periods: Mapping[str, float]) -> Iterator[Edge]:
-        """From each activity to the next one of its task."""
+        """From each activity to the next one of its task, and from the launch to all."""
         shifts = [self._shift(event, periods) for event in self.events.events]
         found: dict[tuple[str, str], float] = {}
         for before, after in self.events.next.items():
@@ -211,7 +214,7 @@ class _Rounds:
             key = (source.name, target.name)
             found[key] = max(found.get(key, lag), lag)
         activities = {event.activity.name: event.activity for event in self.events.events}
-        found |= {(load, name): lag for name, activity in activities.items() for load, lag in self._loaded(activity)}
+        found |= {(LAUNCH, name): self._launched(activity) for name, activity in activities.items()}
         for (source, target), lag in found.items():
             yield Edge("", source, target, lag, 0.0, 0.0, 0, 0)
 
