@@ -44,13 +44,15 @@ class Slr:
 class Dies:
     """The dies from the bottom up; `sll[k]` wires are free between die k and die k+1.
 
-    `comfort` is the share of a die's LUTs, FFs, DSPs and memories up to which it still routes well; `port_wires` the
-    wires of one m_axi port: address, data and handshakes, both directions.
+    `comfort` is the share of a die's LUTs, FFs, DSPs and memories up to which it still routes well, `fill` the share of
+    each of them, and of the wires, that a design may use at most; `port_wires` the wires of one m_axi port: address,
+    data and handshakes, both directions.
     """
 
     slrs: tuple[Slr, ...]
     sll: tuple[int, ...]
     comfort: float
+    fill: float
     port_wires: int
 
 
@@ -159,6 +161,11 @@ class Platform:
     def __hash__(self) -> int:
         return hash((self.name, self.clock_mhz, self.calibration))
 
+    def limit(self, resource: str) -> float:
+        """What a design may use of a resource of the budget: `Dies.fill` of it, and every HBM port."""
+        share = 1.0 if resource == "hbm_ports" else self.dies.fill
+        return share * getattr(self.budget, resource)
+
     @property
     def on_chip_bytes(self) -> int:
         """What the block RAM and URAM of the budget hold, parity bits included."""
@@ -192,7 +199,10 @@ def _dies(data: dict[str, Any]) -> Dies:
     slrs = tuple(Slr(**entry) for entry in data["slr"])
     if len(data["sll"]) != len(slrs) - 1 or sum(slr.hbm for slr in slrs) != 1:
         raise ValueError("[dies] needs one die with hbm = true, and in sll the wires between each two neighbours")
-    return Dies(slrs, tuple(data["sll"]), data["comfort"], data["port_wires"])
+    fill = data.get("fill", data["comfort"])
+    if not 0 < data["comfort"] <= fill <= 1:
+        raise ValueError(f"[dies] needs 0 < comfort <= fill <= 1, not {data['comfort']} and {fill}")
+    return Dies(slrs, tuple(data["sll"]), data["comfort"], fill, data["port_wires"])
 
 
 def load_platform(board: str | Path, calibration: Path | None = None) -> Platform:
