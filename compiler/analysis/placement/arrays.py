@@ -32,6 +32,11 @@ class Board:
     dies: Dies
 
     @cached_property
+    def home(self) -> int:
+        """The die that has the HBM's ports."""
+        return hbm_die(self.dies)
+
+    @cached_property
     def area(self) -> Floats:
         """Of each node on each die: [node, die, resource]. A resource that a die lacks counts as one unit of it."""
         amounts = np.array(self.netlist.area, dtype=float).reshape(self.netlist.size, 1, len(RESOURCES))
@@ -69,13 +74,14 @@ class Board:
     def reach(self, die: Ints) -> Floats:
         """What the wires of each node take of each boundary if it lay on each die: [node, die, boundary]."""
         ends = self.links @ self.on_dies(die)
-        ends[:, hbm_die(self.dies)] += self.anchor
-        return np.tensordot(ends, self.crossed, axes=(1, 1))
+        ends[:, self.home] += self.anchor
+        dies, boundaries = len(self.dies.slrs), len(self.dies.sll)
+        return (ends @ self.crossed.reshape(dies, dies * boundaries)).reshape(len(die), dies, boundaries)
 
     def crossings(self, die: Ints) -> Floats:
         """[boundary]"""
         between = np.einsum("nm,nmb->b", self.links, self.crossed[die[:, None], die[None, :]]) / 2
-        return between + self.anchor @ self.crossed[die, hbm_die(self.dies)]
+        return between + self.anchor @ self.crossed[die, self.home]
 
 
 @dataclass(frozen=True)

@@ -3,27 +3,27 @@
 A node that has more wires to the HBM than to others stays with the HBM; the others are cut in their order. Dies are
 laid one around the other: the first takes a run, each further one what borders on the runs so far at one of their ends,
 the last one all that is left, at both. So each boundary has one run on its one side, and its wires follow from the ends
-of that run. Two orders are tried, from the lowest die up and from the highest down: data then flows out of the die with
-the HBM and, at most once for each die, back. O(dies x nodes^3), in arrays.
+of that run. Two orders are tried, from the highest die down and from the lowest up. O(dies x nodes^3), in arrays.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler.analysis.placement.arrays import Board, Costs, Floats, Ints, hbm_die
+from compiler.analysis.placement.arrays import Board, Costs, Floats, Ints
 
 
-def cheapest_cuts(board: Board, costs: Costs) -> list[list[int]]:
-    """Die of each node, for either order of the dies; the cheaper cut first."""
+def cheapest_cuts(board: Board, costs: Costs) -> Iterator[list[int]]:
+    """Die of each node, for dies laid from the highest down, then from the lowest up."""
     runs, dies = _Runs(board, costs), list(range(len(board.dies.slrs)))
     if len(dies) == 1:
-        return [[0] * board.netlist.size]
-    cuts = [_cut(runs, order) for order in (dies, dies[::-1])]
-    return sorted(cuts, key=lambda die: costs.of(board, die))
+        yield [0] * board.netlist.size
+        return
+    yield _cut(runs, dies[::-1])
+    yield _cut(runs, dies)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class _Runs:
         return np.maximum(0.0, _spans(self.board.area[self.free, die]))
 
     def _base(self, die: int) -> Floats:
-        share = float(die == hbm_die(self.board.dies))
+        share = float(die == self.board.home)
         return share * self.board.area[self.fixed, die].sum(axis=0)
 
     @cached_property
@@ -100,7 +100,7 @@ def _spans(amounts: Floats) -> Floats:
 
 
 def _cut(runs: _Runs, order: Sequence[int]) -> list[int]:
-    home, last = hbm_die(runs.board.dies), order[-1]
+    home, last = runs.board.home, order[-1]
     best, taken = runs.on_die(order[0]), list[Ints]()
     for place, die in enumerate(order[:-1]):
         if place:
@@ -130,6 +130,7 @@ def _grown(inner: Floats, alone: Floats) -> tuple[Floats, Ints]:
     """
     before = alone[:, :, None] + inner[None, :, :]  # [a, c, b]
     after = inner[:, :, None] + alone[None, :, :]
-    both = np.concatenate([before, after], axis=1)
-    choice = both.argmin(axis=1)
-    return np.take_along_axis(both, choice[:, None, :], axis=1)[:, 0, :], choice
+    at_start, at_end = before.argmin(axis=1), after.argmin(axis=1)
+    start = np.take_along_axis(before, at_start[:, None, :], axis=1)[:, 0, :]
+    end = np.take_along_axis(after, at_end[:, None, :], axis=1)[:, 0, :]
+    return np.minimum(start, end), np.where(start <= end, at_start, at_end + len(alone))

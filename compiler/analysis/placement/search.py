@@ -19,6 +19,7 @@ class _State:
         self.board, self.nodes = board, np.arange(board.netlist.size)
         self.die: Ints = np.array(die, dtype=np.intp)
         self.use, self.wires = board.use(self.die), board.crossings(self.die)
+        self.rewired = self._rewired()
 
     @property
     def excess(self) -> float:
@@ -30,7 +31,7 @@ class _State:
         area, now = self.board.area, costs.of_dies(self.use)
         there = costs.of_dies(self.use + area) - now
         left = costs.of_dies(self.use[self.die] - area[self.nodes, self.die], self.die) - now[self.die]
-        wires = costs.of_wires(self.wires + self._rewired()).sum(axis=-1) - costs.of_wires(self.wires).sum()
+        wires = costs.of_wires(self.wires + self.rewired).sum(axis=-1) - costs.of_wires(self.wires).sum()
         change = there + left[:, None] + wires
         change[self.nodes, self.die] = np.inf
         return change
@@ -40,7 +41,7 @@ class _State:
         area, die, now = self.board.area, self.die, costs.of_dies(self.use)
         comes, goes = area[:, die].swapaxes(0, 1), area[self.nodes, die]  # [one, other]: the other's area on one's die
         gets = costs.of_dies(self.use[die][:, None] + comes - goes[:, None], die[:, None]) - now[die][:, None]
-        to = self._rewired()[:, die]  # [one, other, boundary]
+        to = self.rewired[:, die]  # [one, other, boundary]
         between = self.board.links[:, :, None] * self.board.crossed[die[:, None], die[None, :]]
         wires = costs.of_wires(self.wires + to + to.swapaxes(0, 1) + 2 * between).sum(axis=-1)
         change = gets + gets.T + wires - costs.of_wires(self.wires).sum()
@@ -50,10 +51,11 @@ class _State:
     def place(self, node: int, die: int) -> None:
         """Move a node."""
         area, here = self.board.area[node], self.die[node]
-        self.wires = self.wires + self._rewired()[node, die]
+        self.wires = self.wires + self.rewired[node, die]
         self.use[here] -= area[here]
         self.use[die] += area[die]
         self.die[node] = die
+        self.rewired = self._rewired()
 
     def _rewired(self) -> Floats:
         """What a move changes at the boundaries: [node, die, boundary]."""

@@ -37,8 +37,8 @@ def test_no_cut_is_cheaper(drawn: Netlist) -> None:
     board = Board(netlist, DIES)
     for costs in (limit_costs(DIES), placement_costs(DIES)):
         found = [costs.of(board, die) for die in cheapest_cuts(board, costs)]
-        best = [min(costs.of(board, die) for die in cuts(netlist.size, order)) for order in ((0, 1, 2), (2, 1, 0))]
-        assert np.allclose(found, sorted(best))
+        best = [min(costs.of(board, die) for die in cuts(netlist.size, order)) for order in ((2, 1, 0), (0, 1, 2))]
+        assert np.allclose(found, best)
 
 
 def test_ports_stay_with_the_hbm_and_the_rest_is_cut_around_them() -> None:
@@ -47,12 +47,10 @@ def test_ports_stay_with_the_hbm_and_the_rest_is_cut_around_them() -> None:
     area = ((100.0, 0, 0, 0, 0), *(((large, 0.0, 0.0, 0.0, 0.0),) * 3))
     wires = {(0, 3): 514, (1, 2): 514, (2, 3): 514}
     board = Board(Netlist((("load",), ("a",), ("b",), ("c",)), area, (1250, 0, 0, 0), wires), DIES)
-    die = cheapest_cuts(board, placement_costs(DIES))[0]
-    assert die[0] == 0
-    assert die == [0, 2, 1, 0]
+    assert next(cheapest_cuts(board, placement_costs(DIES))) == [0, 2, 1, 0]
 
 
 def test_one_die_has_no_cuts() -> None:
     alone = replace(DIES, slrs=DIES.slrs[:1], sll=())
     board = Board(Netlist((("a",), ("b",)), ((1.0, 0, 0, 0, 0),) * 2, (0, 0), {(0, 1): 34}), alone)
-    assert cheapest_cuts(board, limit_costs(alone)) == [[0, 0]]
+    assert list(cheapest_cuts(board, limit_costs(alone))) == [[0, 0]]
