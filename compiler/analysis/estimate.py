@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from compiler.analysis.memory_kinds import fit_board
 from compiler.analysis.nest_run import TaskTime
 from compiler.analysis.placement.fit_dies import DieFit, fit_dies
-from compiler.analysis.ports import port_count
+from compiler.analysis.ports import kernel_ports
+from compiler.analysis.provenance import guessed_luts
 from compiler.analysis.resources import (
     Resources,
     kernel_resources,
@@ -28,7 +29,7 @@ from compiler.platforms.platform import Platform
 DIE_RESOURCES = ("lut", "ff", "dsp", "bram36", "uram")
 # Every bound that an estimate checks, by the name that its violation has; first those of `fit_dies`.
 DIE_BOUNDS = (*(f"slr_{resource}" for resource in DIE_RESOURCES), "sll")
-BOUNDS = (*DIE_RESOURCES, "hbm_ports", *DIE_BOUNDS, "hbm_channel_bytes")
+BOUNDS = (*DIE_RESOURCES, "hbm_ports", "kernel_hbm_ports", *DIE_BOUNDS, "hbm_channel_bytes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,7 @@ def violations_of(area: Resources, tasks: TaskGraph, dies: DieFit, platform: Pla
     wires between them as `dies` found, an HBM channel's by memory images.
     """
     demands = [(name, getattr(area, name), platform.limit(name)) for name in (*DIE_RESOURCES, "hbm_ports")]
+    demands.append(("kernel_hbm_ports", max(kernel_ports(tasks), default=0), platform.hbm.kernel_ports))
     image = max((t.dma.channel_bytes for t in tasks.transfers), default=0)
     demands.append(("hbm_channel_bytes", image, platform.hbm.channel_bytes))
     board = (Violation(name, float(demand), float(bound)) for name, demand, bound in demands if demand > bound)
@@ -111,7 +113,7 @@ def estimate(tasks: TaskGraph, platform: Platform) -> Estimate:
     if fitted is not tasks:
         areas, fifo_area = _areas(fitted, platform)
         area = total(areas.values()) + fifo_area + control
-    area = replace(area, hbm_ports=port_count(tasks))
+    area = replace(area, hbm_ports=sum(kernel_ports(tasks)))
     dies = fit_dies(fitted, area, platform)
     watts = _active_watts(times, areas, fifo_area, cycles, platform)
     watts += traffic * platform.power.hbm_pj_per_byte * 1e-12 / seconds
@@ -123,6 +125,7 @@ def estimate(tasks: TaskGraph, platform: Platform) -> Estimate:
         "energy_with_idle": (total_watts * seconds * 1e6, "uJ"),
         "power": (total_watts, "W"),
         "lut": (area.lut, "LUT"),
+        "lut_guessed": (guessed_luts(tasks, platform), "LUT"),
         "ff": (area.ff, "FF"),
         "dsp": (area.dsp, "DSP"),
         "bram36": (area.bram36, "BRAM36"),

@@ -59,7 +59,7 @@ class Dies:
 @dataclass(frozen=True, slots=True)
 class Hbm:
     """Pseudo-channels: `channel_gb_s` GB/s (1e9 bytes/s) each for sequential access through a `port_bits` port, in
-    bursts of `burst_bytes`.
+    bursts of `burst_bytes`. A kernel may have `kernel_ports` of these.
 
     Bursts at random addresses, as (bytes, GB/s): `random_gb_s` of a port with a channel of its own, `spread_gb_s` of
     one whose memory lies over several channels.
@@ -70,6 +70,7 @@ class Hbm:
     channel_gb_s: float
     read_latency_cycles: int
     port_bits: int
+    kernel_ports: int
     burst_bytes: int
     random_gb_s: tuple[tuple[int, float], ...]
     spread_gb_s: tuple[tuple[int, float], ...]
@@ -183,8 +184,8 @@ def platform_names() -> tuple[str, ...]:
     return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
 
 
-def _hbm(data: dict[str, Any]) -> Hbm:
-    plain = {name: value for name, value in data.items() if not isinstance(value, list)}
+def _hbm(data: dict[str, Any], ports: int) -> Hbm:
+    plain = {"kernel_ports": ports} | {k: value for k, value in data.items() if not isinstance(value, list)}
     bits, burst = data["port_bits"], data["burst_bytes"]
     if bits not in PORT_WIDTHS or burst % (bits // 8):
         raise ValueError(f"[hbm] ports have one of {PORT_WIDTHS} bits, and bursts whole words, not {bits} and {burst}")
@@ -245,7 +246,7 @@ def _platform(board: dict[str, Any], calibration: Path | None) -> Platform:
         **{k: data[k] for k in ("name", "title", "part", "shell", "clock_mhz")},
         budget=Budget(**data["budget"]),
         dies=_dies(data["dies"]),
-        hbm=_hbm(data["hbm"]),
+        hbm=_hbm(data["hbm"], data["budget"]["hbm_ports"]),
         memories=memories_from(data["memories"], data["limits"]["part"]),
         limits=Limits(**data["limits"]),
         power=PowerModel(**data["power"]),

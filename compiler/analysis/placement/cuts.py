@@ -133,4 +133,5 @@ def _grown(inner: Floats, alone: Floats) -> tuple[Floats, Ints]:
     at_start, at_end = before.argmin(axis=1), after.argmin(axis=1)
     start = np.take_along_axis(before, at_start[:, None, :], axis=1)[:, 0, :]
     end = np.take_along_axis(after, at_end[:, None, :], axis=1)[:, 0, :]
-    return np.minimum(start, end), np.where(start <= end, at_start, at_end + len(alone))
+    choice: Ints = np.where(start <= end, at_start, at_end + len(alone))
+    return np.minimum(start, end), choice
