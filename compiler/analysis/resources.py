@@ -145,10 +145,9 @@ def task_resources(task: Task, tasks: TaskGraph, platform: Platform) -> Resource
     return _task_area(task, max(map(sum, widths)), platform)
 
 
-def kernel_resources(tasks: TaskGraph, platform: Platform) -> Resources:
-    """Control registers of all kernels."""
-    control = platform.area.kernel
-    return Resources(control.lut * tasks.kernels, control.ff * tasks.kernels)
+def kernel_resources(platform: Platform) -> Resources:
+    """Control registers of one kernel."""
+    return Resources(*platform.area.kernel)
 
 
 def stream_resources(stream: Stream, platform: Platform) -> Resources:
