@@ -16,6 +16,7 @@ FifoEffort = Literal["quick", "full"]
 Multiplier = Literal["fabric", "dsp", "dsp_packed"]
 FusionPlan = Literal["greedy", "traffic"]
 ConverterRule = Literal["exact", "paper"]
+Engines = Literal["own", "shared"]
 
 MAX_LENGTH = 8192
 MAX_LAYERS = 128
@@ -116,7 +117,7 @@ class Knobs:
     move the fewest bytes. Resources: `fifo` strategy, `hbm_channels` ports for one weight tensor at most,
     `stream_width` bits of one token at most, `multiplier` realisation of integer products, `prefetch_kib` KiB on chip
     for weights that load before their task starts, `converters` the paper's buffer for each or the cheapest that keeps
-    the throughput.
+    the throughput, `engines` whether matrix products have lanes of their own or take turns.
     """
 
     default_tile_size: int = 16
@@ -132,6 +133,7 @@ class Knobs:
     prefetch_kib: int = 0
     max_padding: int = 12
     converters: ConverterRule = "exact"
+    engines: Engines = "own"
 
     def __post_init__(self) -> None:
         _require_range("default_tile_size", self.default_tile_size, 1, 4096)
@@ -146,6 +148,7 @@ class Knobs:
         _require_choice("fusion_plan", self.fusion_plan, get_args(FusionPlan))
         _require_range("prefetch_kib", self.prefetch_kib, 0, 1 << 16)
         _require_choice("converters", self.converters, get_args(ConverterRule))
+        _require_choice("engines", self.engines, get_args(Engines))
 
     def override(self, op: str) -> TaskOverride:
         """The override of operation `op`, an empty one if there is none."""

@@ -52,6 +52,10 @@ class ParetoArchive:
         entry = Entry(key, tuple(objectives))
         return self._add_2d(entry) if self._objectives == 2 else self._add_any(entry)
 
+    def admits(self, objectives: Sequence[float]) -> bool:
+        """Whether a design with these objectives would enter the front."""
+        return not any(e.objectives == tuple(objectives) or dominates(e.objectives, objectives) for e in self._front)
+
     def front(self) -> list[Entry]:
         """The front, sorted by the first objective."""
         return list(self._front)

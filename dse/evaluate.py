@@ -1,10 +1,11 @@
 """One rung of the fidelity ladder: the estimate of one design (design section 4)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from compiler.analysis.estimate import estimate
+from compiler.analysis.placement.board_plan import placed
 from compiler.errors import MillraceError, Violation
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.metrics import Metric
@@ -17,7 +18,8 @@ from compiler.platforms.platform import Platform
 class Evaluation:
     """What is known of a design. `latency_us` and `energy_uj` are None where it can not be built; `reason` says why.
 
-    A design over budget has both objectives and the violations. `seconds` is the time the evaluation took.
+    A design over budget has both objectives and the violations. `placed`: it is known to have a placement on the dies;
+    a feasible one that is not has to be `judged` before it enters a front. `seconds` is the time the evaluation took.
     """
 
     knobs: Knobs
@@ -26,6 +28,7 @@ class Evaluation:
     metrics: tuple[Metric, ...] = ()
     violations: tuple[Violation, ...] = ()
     reason: str | None = None
+    placed: bool = True
     seconds: float = field(default=0.0, compare=False)
 
     @property
@@ -56,4 +59,28 @@ def evaluate(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Evaluation
     except MillraceError as error:
         return Evaluation(knobs, None, None, reason=str(error), seconds=perf_counter() - start)
     seconds = perf_counter() - start
-    return Evaluation(knobs, result.latency_us, result.energy_uj, result.metrics, result.violations, seconds=seconds)
+    return Evaluation(
+        knobs,
+        result.latency_us,
+        result.energy_uj,
+        result.metrics,
+        result.violations,
+        placed=result.placed,
+        seconds=seconds,
+    )
+
+
+def judged(graph: LinalgGraph, found: Evaluation, platform: Platform) -> Evaluation:
+    """The evaluation of a feasible design once the exact placer has seen it (about a second): placed, or with what no
+    placement holds as violations.
+    """
+    start = perf_counter()
+    _, placement = placed(planned_tasks(graph, found.knobs, platform), platform)
+    worst: dict[str, Violation] = {}
+    for short in placement.shortfalls:
+        name = short.resource if short.resource == "sll" else f"slr_{short.resource}"
+        violation = Violation(name, short.demand, short.bound)
+        if name not in worst or violation.excess > worst[name].excess:
+            worst[name] = violation
+    seconds = found.seconds + perf_counter() - start
+    return replace(found, violations=tuple(worst.values()), placed=not worst, seconds=seconds)

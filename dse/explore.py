@@ -23,7 +23,7 @@ from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform
 from dse.archive import ParetoArchive, knee
-from dse.evaluate import Evaluation, Evaluator, evaluate
+from dse.evaluate import Evaluation, Evaluator, evaluate, judged
 from dse.pool import Pool, default_jobs, open_pool
 from dse.space import DesignSpace
 
@@ -269,6 +269,7 @@ class _Search:
     proposer: _Proposer
     pool: Pool
     sink: Sink
+    judge: Callable[[Evaluation], Evaluation]
     designs: list[EvaluatedDesign]
     archive: ParetoArchive = field(default_factory=ParetoArchive)
     by_key: dict[str, EvaluatedDesign] = field(default_factory=dict[str, EvaluatedDesign])
@@ -291,7 +292,7 @@ class _Search:
         proposals = self.proposer.ask(count, self._front())
         self.exhausted = len(proposals) < count
         asked = perf_counter()
-        evaluations = self.pool.map([p.knobs for p in proposals])
+        evaluations = [self._judged(found) for found in self.pool.map([p.knobs for p in proposals])]
         evaluated = perf_counter()
         first = 1 + max((d.number for d in self.designs), default=-1)
         batch = [
@@ -308,6 +309,13 @@ class _Search:
             self._archive(design)
         self.sampler_seconds += asked - start + perf_counter() - stored
         self.evaluation_seconds += evaluated - asked
+
+    def _judged(self, found: Evaluation) -> Evaluation:
+        """Placed exactly where it would enter the front and nothing else has placed it."""
+        objectives = found.objectives
+        if found.placed or not found.feasible or objectives is None or not self.archive.admits(objectives):
+            return found
+        return self.judge(found)
 
     def _front(self) -> list[Knobs]:
         """Knobs of the front's designs that this space holds: a history may bring others."""
@@ -354,6 +362,6 @@ def search(
     missing = options.budget - len(history)
     jobs = options.jobs if options.jobs is not None else min(default_jobs(), options.batch, max(1, missing))
     with open_pool(evaluator, graph, platform, jobs) as pool:
-        running = _Search(proposer, pool, sink, list(history))
+        running = _Search(proposer, pool, sink, lambda found: judged(graph, found, platform), list(history))
         running.run(options)
     return running.result()

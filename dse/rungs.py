@@ -58,17 +58,15 @@ def by_front(designs: Iterable[Synthesised]) -> list[str]:
 
 
 def to_link(designs: Iterable[Synthesised], platform: Platform) -> list[str]:
-    """Those that fit the board once routed, in the order of `by_front`."""
+    """Those that fit the board by csynth's amounts, in the order of `by_front`."""
     return by_front(design for design in designs if fits(design.amounts, platform))
 
 
 def fits(amounts: Mapping[str, float], platform: Platform) -> bool:
-    """Whether csynth's amounts, times what routing makes of them, are within the board's budget."""
-    return all(
-        amount * (platform.routed[name].factor if name in platform.routed else 1.0) <= bound
-        for name, amount in amounts.items()
-        if (bound := getattr(platform.budget, name, None)) is not None
-    )
+    """Whether csynth's amounts are within what a design may use of the board. They are taken as they are: what routing
+    makes of them differs by more between designs than the budget has to spare.
+    """
+    return all(amount <= platform.limit(name) for name, amount in amounts.items() if hasattr(platform.budget, name))
 
 
 def choose(ranked: Iterable[str], budget: int, taken: Collection[str], without: Collection[str] = ()) -> list[str]:

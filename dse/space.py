@@ -2,7 +2,7 @@
 
 Level 1: tile size, unroll target and loop order for the whole network, then tile, unroll and loop order of the
 heaviest operations, padding. Level 2: fusion plan and budget, converters. Level 3: FIFO strategy, HBM channels, stream
-width, weight prefetch, multiplier. Sizes are powers of two (the analysis rounds down to a divisor of the loop); None
+width, weight prefetch, multiplier, shared engines. Sizes are powers of two (the analysis rounds down to a divisor of the loop); None
 leaves an operation to the network's default.
 """
 
@@ -19,7 +19,7 @@ import optuna
 
 from compiler.analysis.loop_order import loop_orders
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
-from compiler.options import ConverterRule, FifoStrategy, FusionPlan, Knobs, LoopOrder, Multiplier, TaskOverride
+from compiler.options import ConverterRule, Engines, FifoStrategy, FusionPlan, Knobs, LoopOrder, Multiplier, TaskOverride
 from compiler.platforms.platform import Platform
 
 Choice = int | str | None
@@ -53,6 +53,7 @@ _FIELDS = {
     "stream_width": "stream_width",
     "prefetch": "prefetch_kib",
     "multiplier": "multiplier",
+    "engines": "engines",
 }
 _TRIED: Mapping[str, tuple[int | str, ...]] = {
     "default_tile_size": _TILES,
@@ -67,6 +68,7 @@ _TRIED: Mapping[str, tuple[int | str, ...]] = {
     "stream_width": _STREAM_WIDTHS,
     "prefetch_kib": _PREFETCHES,
     "multiplier": get_args(Multiplier),
+    "engines": get_args(Engines),
 }
 _TASK_FIELDS = ("tile", "unroll", "order")
 
@@ -85,6 +87,7 @@ _SEEDS = (
     Knobs(default_tile_size=64, overall_unroll=1024, hbm_channels=2, stream_width=1024, multiplier="dsp"),
     Knobs(overall_unroll=1024, order="reduction-outer", hbm_channels=2, stream_width=1024, fifo="whole"),
     Knobs(overall_unroll=512, stream_width=1024, fusion_budget=1 << 18),
+    Knobs(default_tile_size=128, overall_unroll=1024, hbm_channels=4, stream_width=2048, engines="shared"),
 )
 
 
@@ -258,7 +261,10 @@ class DesignSpace:
             knobs = knobs.with_override(self._effective(knobs, override))
         changed = {o.op: o for o in knobs.overrides if o != TaskOverride(o.op)}
         canonical = replace(knobs, overrides=tuple(changed[name] for name in sorted(changed)))
-        text = json.dumps(canonical.to_json(), sort_keys=True, separators=(",", ":"))
+        content = canonical.to_json()
+        if canonical.engines == Knobs().engines:  # designs that are stored from before it was a knob keep their digest
+            del content["engines"]
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def _effective(self, knobs: Knobs, override: TaskOverride) -> TaskOverride:

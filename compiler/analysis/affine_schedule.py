@@ -61,19 +61,70 @@ def deviation(trips: tuple[int, ...], gates: tuple[Gate, ...], first: int, span:
     return Deviation(late, -early)
 
 
+class Ramp(NamedTuple):
+    """How tokens pass one end of a stream, in cycles since its node started: the first at `begin`, every other one
+    `each` cycles after the one before, but for at most `late` cycles more and `early` less.
+    """
+
+    begin: float
+    each: float
+    late: float
+    early: float
+
+    def at(self, token: int) -> float:
+        return self.begin + self.each * token
+
+
+class Window(NamedTuple):
+    """When an access moves its tokens, in paces since its nest started: the first at `begin`, every other one `each`
+    later, but for at most `late` and `early`.
+    """
+
+    tokens: int
+    begin: float
+    each: float
+    late: float
+    early: float
+
+    def ramp(self, pace: float, first: int = 0) -> Ramp:
+        """Of the tokens from number `first` on, where the nest takes `pace` cycles."""
+        return Ramp(pace * (self.begin + first * self.each), pace * self.each, pace * self.late, pace * self.early)
+
+
+@lru_cache(maxsize=65536)
+def window(trips: tuple[int, ...], gates: tuple[Gate, ...], first: int, span: int) -> Window:
+    """Of an access in a nest of which `span` iterations, from `first` on, take a pace. What remains beside an even way
+    from the first token to the last is a sum over the loops, bounded term by term. O(loops).
+    """
+    bounds = {g.loop: (g.low, g.high) for g in gates}
+    iterations = tokens = 1
+    begin, end, terms = -first, -first, list[tuple[int, int, int]]()
+    for k in range(len(trips) - 1, -1, -1):
+        low, high = bounds.get(k, (0, trips[k]))
+        terms.append((high - low - 1, iterations, tokens))
+        begin += low * iterations
+        end += (high - 1) * iterations
+        iterations *= trips[k]
+        tokens *= high - low
+    each = (end - begin) / (tokens - 1) if tokens > 1 else span
+    apart = [steps * (stride - inside * each) for steps, stride, inside in terms]
+    late, early = sum(max(0.0, x) for x in apart), sum(max(0.0, -x) for x in apart)
+    return Window(tokens, begin / span, each / span, late / span, early / span)
+
+
 def is_two_phase(task: Task) -> bool:
     """Whether the task fills all of its buffer before it drains any."""
     return isinstance(task, ConverterTask) and task.converter.shared == 1
 
 
-def _clock(task: Task, *, reads: bool) -> tuple[int, int]:
-    """First iteration and number of iterations of the span in which the task reads or writes.
+def clock(task: Task, iterations: int, *, reads: bool) -> tuple[int, int]:
+    """First iteration and number of iterations of the span in which a nest of the task, of so many, reads or writes.
 
     A converter that fills, then drains, does each in a span of its own; one that drains a row behind its fill has one
     more row than it has contents.
     """
     if not isinstance(task, ConverterTask):
-        return 0, task.timing.iterations
+        return 0, iterations
     converter = task.converter
     if is_two_phase(task):
         return (0, converter.fill) if reads else (converter.fill, converter.drain)
@@ -81,7 +132,7 @@ def _clock(task: Task, *, reads: bool) -> tuple[int, int]:
 
 
 def _access_deviation(task: Task, access: Access, *, reads: bool) -> Deviation:
-    return deviation(task.timing.trips, access.gates, *_clock(task, reads=reads))
+    return deviation(task.timing.trips, access.gates, *clock(task, task.timing.iterations, reads=reads))
 
 
 def drain_node(name: str) -> str:
@@ -93,7 +144,7 @@ def _writing_node(task: Task) -> str:
     return drain_node(task.name) if is_two_phase(task) else task.name
 
 
-def _cycles(timing: TimingSpec, iterations: int) -> float:
+def cycles_of(timing: TimingSpec, iterations: int) -> float:
     """What so many iterations of the nest take when nothing blocks, without the depth of the pipeline."""
     return (timing.latency - timing.depth + timing.ii) * iterations / timing.iterations
 
@@ -103,7 +154,7 @@ Paces = Mapping[str, float]  # cycles, of each node of a schedule
 
 def equal_paces(tasks: Sequence[Task]) -> dict[str, float]:
     """All nodes as slow as the slowest task: `conservative` equalisation."""
-    slowest = max((_cycles(t.timing, t.timing.iterations) for t in tasks), default=1.0)
+    slowest = max((cycles_of(t.timing, t.timing.iterations) for t in tasks), default=1.0)
     return {node: slowest for task in tasks for node in (task.name, _writing_node(task))}
 
 
@@ -123,8 +174,8 @@ def own_paces(tasks: Sequence[Task], streams: Sequence[Stream]) -> dict[str, flo
     paces: dict[str, float] = {}
     for task in tasks:
         if is_two_phase(task):
-            paces[drain_node(task.name)] = _cycles(task.timing, _clock(task, reads=False)[1])
-        own = _cycles(task.timing, _clock(task, reads=True)[1])
+            paces[drain_node(task.name)] = cycles_of(task.timing, clock(task, task.timing.iterations, reads=False)[1])
+        own = cycles_of(task.timing, clock(task, task.timing.iterations, reads=True)[1])
         paces[task.name] = max((own, *(paces[source] for source in sources[task.name])))
     for task in reversed(tasks):
         node = writing[task.name]
@@ -134,10 +185,11 @@ def own_paces(tasks: Sequence[Task], streams: Sequence[Stream]) -> dict[str, flo
 
 
 class Edge(NamedTuple):
-    """A stream in a schedule, between nodes: the reader starts at least `lag` cycles after the writer; tokens in flight
-    are `base`, and `rate` more for every cycle between the two starts; `width` bits each.
+    """A stream in a schedule, or a part of it, between nodes: the reader starts at least `lag` cycles after the writer;
+    tokens in flight are `base`, and `rate` more for every cycle between the two starts; `width` bits each.
     """
 
+    stream: str
     source: str
     target: str
     lag: float
@@ -169,6 +221,10 @@ class AffineSchedule:
     edges: tuple[Edge, ...]
     phases: tuple[Edge, ...]
 
+    def depths(self, start: Mapping[str, float]) -> dict[str, int]:
+        """Of the FIFO of each stream, with which it runs by this schedule."""
+        return {edge.stream: edge.depth(start) for edge in self.edges}
+
     def entering(self) -> dict[str, list[Edge]]:
         """Edges and phases by the node that they enter."""
         entering: dict[str, list[Edge]] = {n: [] for n in self.nodes}
@@ -192,17 +248,35 @@ class AffineSchedule:
         return start
 
 
+def lag_of(written: Ramp, read: Ramp, tokens: int, depth: int) -> float:
+    """How much later than its writer, a pipeline of `depth`, the reader of so many tokens starts at least."""
+    behind = max(written.at(token) - read.at(token) for token in (0, tokens - 1))
+    return written.late + read.early + depth + behind
+
+
+def in_flight_of(written: Ramp, read: Ramp, tokens: int) -> tuple[float, float]:
+    """`Edge.base` and `Edge.rate` of so many tokens. Most are in flight when the first is read, or the last written
+    where the reader is the slower one.
+    """
+    apart = written.early + read.late + read.begin
+    if written.each >= read.each:
+        return (apart - written.begin) / written.each, 1 / written.each
+    return tokens - 1 + (apart - written.at(tokens - 1)) / read.each, 1 / read.each
+
+
+def _even(pace: float, tokens: int, deviation: Deviation) -> Ramp:
+    """Of a node that moves so many tokens in `pace` cycles."""
+    return Ramp(0.0, pace / tokens, pace * deviation.late, pace * deviation.early)
+
+
 def _edge(stream: Stream, source: Task, write: Access, target: Task, read: Access, paces: Paces) -> Edge:
-    node = _writing_node(source)
-    written = _access_deviation(source, write, reads=False)
-    taken = _access_deviation(target, read, reads=True)
-    source_pace, target_pace, tokens = paces[node], paces[target.name], stream.tokens
-    longest, behind = max(source_pace, target_pace), source_pace - target_pace
-    lag = source_pace * written.late + target_pace * taken.early + source.timing.depth
-    lag += max(0.0, behind) * (tokens - 1) / tokens
-    base = tokens * (source_pace * written.early + target_pace * taken.late) / longest
-    base += max(0.0, -behind) * (tokens - 1) / longest
-    return Edge(node, target.name, lag, base, tokens / longest, stream.width, tokens)
+    node, tokens = _writing_node(source), stream.tokens
+    written = _even(paces[node], tokens, _access_deviation(source, write, reads=False))
+    taken = _even(paces[target.name], tokens, _access_deviation(target, read, reads=True))
+    lag = lag_of(written, taken, tokens, source.timing.depth)
+    return Edge(
+        stream.name, node, target.name, lag, *in_flight_of(written, taken, tokens), width=stream.width, tokens=tokens
+    )
 
 
 def affine_schedule(tasks: Sequence[Task], streams: Sequence[Stream], paces: Paces) -> AffineSchedule:
@@ -212,5 +286,5 @@ def affine_schedule(tasks: Sequence[Task], streams: Sequence[Stream], paces: Pac
     reads = {a.stream: a for t in tasks for a in t.reads}
     nodes = tuple(n for t in tasks for n in ((t.name, drain_node(t.name)) if is_two_phase(t) else (t.name,)))
     edges = (_edge(s, task[s.source], writes[s.name], task[s.target], reads[s.name], paces) for s in streams)
-    phases = (Edge(n, drain_node(n), paces[n], 0.0, 0.0, 0, 0) for n in (t.name for t in tasks if is_two_phase(t)))
+    phases = (Edge("", n, drain_node(n), paces[n], 0.0, 0.0, 0, 0) for n in (t.name for t in tasks if is_two_phase(t)))
     return AffineSchedule(nodes, tuple(edges), tuple(phases))

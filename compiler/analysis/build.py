@@ -1,9 +1,11 @@
 """Design -> TaskGraph: what the estimator, the FIFO rules, the simulator and the emitter read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.boundary import carries_of
+from compiler.analysis.engines import engine_parts
+from compiler.analysis.feedback import with_feedback
 from compiler.analysis.names import c_name, input_stream, operand_stream
 from compiler.analysis.order import order_streams, order_tasks
 from compiler.analysis.tasks import converter_task, fork_task, load_task, store_task, structured_task
@@ -26,14 +28,34 @@ def task_graph(design: Design) -> TaskGraph:
         Stream(name, edge.source, edge.target, edge.itensor, depths.get(name, MIN_DEPTH), None, reasons.get(name, ""))
         for name, edge in edges.items()
     ]
-    tasks = order_tasks(list(_tasks(design)), streams)
+    unordered = list(_tasks(design))
+    if design.engines:
+        unordered, streams = _with_engines(design, unordered, streams)
+    tasks = order_tasks(unordered, streams)
     carries = carries_of(design.graph.outputs, design.graph.values, tasks)
     return TaskGraph(design.graph.name, design.kernels, tasks, order_streams(tasks, streams), carries)
 
 
+def _with_engines(design: Design, tasks: list[Task], streams: Sequence[Stream]) -> tuple[list[Task], Sequence[Stream]]:
+    """Beside the other tasks those of the engines, which stand for the operations that they serve."""
+    position = {c_name(op.name): n for n, op in enumerate(design.graph.ops)}
+    source, target, inner = dict[str, str](), dict[str, str](), list[Stream]()
+    for name, engine in design.engines.items():
+        parts = engine_parts(name, engine, design)
+        source |= {c_name(op): parts.source for op in engine.turns}
+        target |= parts.target
+        tasks += parts.tasks
+        inner += parts.streams
+        position |= dict.fromkeys((task.name for task in parts.tasks), position[c_name(engine.turns[0])])
+    outer = [s._replace(source=source.get(s.source, s.source), target=target.get(s.name, s.target)) for s in streams]
+    return tasks, with_feedback(outer, inner, position)
+
+
 def _tasks(design: Design) -> Iterator[Task]:
+    served = {op for engine in design.engines.values() for op in engine.turns}
     for op in design.graph.ops:
-        yield _structured(design, op)
+        if op.name not in served:
+            yield _structured(design, op)
     for name, load in design.loads.items():
         yield load_task(name, load, _write(design, name, load.value), design.platform)
     for name, store in design.stores.items():

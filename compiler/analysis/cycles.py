@@ -8,11 +8,10 @@ from compiler.graph.task_graph import Stream
 
 @lru_cache(maxsize=1024)
 def biconnected_components(edges: tuple[tuple[str, str], ...]) -> tuple[int, ...]:
-    """Component number of each edge of the undirected multigraph (Hopcroft and Tarjan), iterative. O(edges)."""
-    neighbours: dict[str, list[tuple[str, int]]] = {}
-    for k, (a, b) in enumerate(edges):
-        neighbours.setdefault(a, []).append((b, k))
-        neighbours.setdefault(b, []).append((a, k))
+    """Component number of each edge of the undirected multigraph (Hopcroft and Tarjan), iterative. O(edges). An edge
+    from a node to itself is in none: -1.
+    """
+    neighbours = _neighbours(edges)
     component = [-1] * len(edges)
     order: dict[str, int] = {}
     low: dict[str, int] = {}
@@ -52,13 +51,23 @@ def biconnected_components(edges: tuple[tuple[str, str], ...]) -> tuple[int, ...
     return tuple(component)
 
 
+def _neighbours(edges: Sequence[tuple[str, str]]) -> dict[str, list[tuple[str, int]]]:
+    """Other nodes by node, each with the number of the edge."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    for k, (a, b) in enumerate(edges):
+        if a != b:
+            found.setdefault(a, []).append((b, k))
+            found.setdefault(b, []).append((a, k))
+    return found
+
+
 def bridges(streams: Sequence[Stream]) -> set[str]:
     """Streams on no undirected cycle: no wait ever closes through them."""
     component = biconnected_components(tuple([(s.source, s.target) for s in streams]))
     count: dict[int, int] = {}
     for number in component:
         count[number] = count.get(number, 0) + 1
-    return {s.name for s, number in zip(streams, component, strict=True) if count[number] == 1}
+    return {s.name for s, number in zip(streams, component, strict=True) if number >= 0 and count[number] == 1}
 
 
 def reconvergent_streams(streams: Sequence[Stream]) -> set[str]:

@@ -3,12 +3,14 @@
 Latency is that of `compiler.analysis.schedule`, kernel after kernel; HBM bounds it from below.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from compiler.analysis.memory_kinds import fit_board
 from compiler.analysis.nest_run import TaskTime
-from compiler.analysis.ports import port_count
+from compiler.analysis.placement.fit_dies import DieFit, fit_dies
+from compiler.analysis.ports import kernel_ports
+from compiler.analysis.provenance import guessed_luts
 from compiler.analysis.resources import (
     Resources,
     kernel_resources,
@@ -25,18 +27,24 @@ from compiler.metrics import Fidelity, Metric
 from compiler.platforms.platform import Platform
 
 DIE_RESOURCES = ("lut", "ff", "dsp", "bram36", "uram")
-# Every bound that an estimate checks, by the name that its violation has.
-BOUNDS = (*DIE_RESOURCES, "hbm_ports", *(f"slr_{resource}" for resource in DIE_RESOURCES), "hbm_channel_bytes")
+# Every bound that an estimate checks, by the name that its violation has; first those of `fit_dies`.
+DIE_BOUNDS = (*(f"slr_{resource}" for resource in DIE_RESOURCES), "sll")
+BOUNDS = (*DIE_RESOURCES, "hbm_ports", "kernel_hbm_ports", *DIE_BOUNDS, "hbm_channel_bytes")
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Objectives of a design, its metrics and the budgets it exceeds."""
+    """Objectives of a design, its metrics and the budgets it exceeds. As `compiler.analysis.placement.fit_dies` found
+    them: `fullest_die`, the share of the fullest resource of a die; `placed`: it is known to have a placement. One
+    without violations that is not placed needs the exact placer.
+    """
 
     latency_us: float
     energy_uj: float
     metrics: tuple[Metric, ...]
     violations: tuple[Violation, ...]
+    fullest_die: float
+    placed: bool
 
     @property
     def feasible(self) -> bool:
@@ -69,21 +77,16 @@ def _active_watts(
     return watts
 
 
-def violations_of(
-    area: Resources, areas: Collection[Resources], tasks: TaskGraph, platform: Platform
-) -> tuple[Violation, ...]:
-    """Budgets that the design exceeds: the board's by `area`, a die's by single `areas` of tasks (a task is not divided
-    between dies), an HBM channel's by memory images. That all tasks together can be placed is for
-    `compiler.analysis.placement` to say.
+def violations_of(area: Resources, tasks: TaskGraph, dies: DieFit, platform: Platform) -> tuple[Violation, ...]:
+    """Budgets that the design exceeds, all of its kernels together: the board's by `area`, those of the dies and of the
+    wires between them as `dies` found, an HBM channel's by memory images.
     """
-    budget = platform.budget
-    demands = [(name, getattr(area, name), getattr(budget, name)) for name in (*DIE_RESOURCES, "hbm_ports")]
-    for name in DIE_RESOURCES:
-        largest = max(getattr(slr, name) for slr in platform.dies.slrs)
-        demands.append((f"slr_{name}", max((getattr(a, name) for a in areas), default=0), largest))
+    demands = [(name, getattr(area, name), platform.limit(name)) for name in (*DIE_RESOURCES, "hbm_ports")]
+    demands.append(("kernel_hbm_ports", max(kernel_ports(tasks), default=0), platform.hbm.kernel_ports))
     image = max((t.dma.channel_bytes for t in tasks.transfers), default=0)
     demands.append(("hbm_channel_bytes", image, platform.hbm.channel_bytes))
-    return tuple(Violation(name, float(demand), float(bound)) for name, demand, bound in demands if demand > bound)
+    board = (Violation(name, float(demand), float(bound)) for name, demand, bound in demands if demand > bound)
+    return (*board, *dies.violations)
 
 
 def _areas(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, Resources], Resources]:
@@ -104,13 +107,14 @@ def estimate(tasks: TaskGraph, platform: Platform) -> Estimate:
     cycles = sum(map(max, lengths, hbm_cycles(tasks, platform)))
     seconds = cycles / (platform.clock_mhz * 1e6)
     areas, fifo_area = _areas(tasks, platform)
-    control = kernel_resources(tasks, platform)
+    control = total([kernel_resources(platform)] * tasks.kernels)
     area = total(areas.values()) + fifo_area + control
     fitted = fit_board(tasks, area, platform)
     if fitted is not tasks:
         areas, fifo_area = _areas(fitted, platform)
         area = total(areas.values()) + fifo_area + control
-    area = replace(area, hbm_ports=port_count(tasks))
+    area = replace(area, hbm_ports=sum(kernel_ports(tasks)))
+    dies = fit_dies(fitted, area, platform)
     watts = _active_watts(times, areas, fifo_area, cycles, platform)
     watts += traffic * platform.power.hbm_pj_per_byte * 1e-12 / seconds
     total_watts = watts + platform.power.static_w
@@ -121,6 +125,7 @@ def estimate(tasks: TaskGraph, platform: Platform) -> Estimate:
         "energy_with_idle": (total_watts * seconds * 1e6, "uJ"),
         "power": (total_watts, "W"),
         "lut": (area.lut, "LUT"),
+        "lut_guessed": (guessed_luts(tasks, platform), "LUT"),
         "ff": (area.ff, "FF"),
         "dsp": (area.dsp, "DSP"),
         "bram36": (area.bram36, "BRAM36"),
@@ -136,4 +141,5 @@ def estimate(tasks: TaskGraph, platform: Platform) -> Estimate:
         "converters": (float(sum(isinstance(t, ConverterTask) for t in tasks.tasks)), "converters"),
     }
     metrics = tuple(Metric(name, float(value), unit, Fidelity.ESTIMATE) for name, (value, unit) in numbers.items())
-    return Estimate(seconds * 1e6, watts * seconds * 1e6, metrics, violations_of(area, areas.values(), tasks, platform))
+    violations = violations_of(area, tasks, dies, platform)
+    return Estimate(seconds * 1e6, watts * seconds * 1e6, metrics, violations, dies.fullest, dies.placed)

@@ -14,11 +14,14 @@ asks for).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compiler.analysis.affine_schedule import MIN_DEPTH, AffineSchedule, affine_schedule, equal_paces, own_paces
 from compiler.analysis.cycles import bridges, reconvergent_streams
-from compiler.errors import UnsupportedError
+from compiler.analysis.turning import turning_schedule
+from compiler.analysis.turning_schedule import TurningSchedule
+from compiler.analysis.turns import takes_turns
+from compiler.graph.program import arguments_of, few_iterations
 from compiler.graph.task_graph import ComputeTask, Stream, Task
 from compiler.options import Equalisation, FifoStrategy
 
@@ -49,12 +52,24 @@ def by_kernel(tasks: Sequence[Task], streams: Sequence[Stream]) -> list[KernelPa
 def plan_schedule(part: KernelPart, equalisation: Equalisation) -> AffineSchedule:
     """The schedule by which the FIFOs of a kernel are sized. O(tasks + streams x loops).
 
-    Raises UnsupportedError for tasks that take turns, and where a stream leads back: they start more than once.
+    Raises UnsupportedError where a task waits, within one nest, for what it makes in it.
     """
-    for name in (*(t.name for t in part.tasks if t.turns), *(s.name for s in part.streams if s.feedback)):
-        raise UnsupportedError(f"{name} goes round: its FIFOs have no depth by rule; certify the design")
+    if takes_turns(part.tasks, part.streams):
+        return _of_all_values(part, equalisation)
     paces = equal_paces(part.tasks) if equalisation == "conservative" else own_paces(part.tasks, part.streams)
     return affine_schedule(part.tasks, part.streams, paces)
+
+
+def _of_all_values(part: KernelPart, equalisation: Equalisation) -> TurningSchedule:
+    """The schedule at the largest arguments, with what short launches need: where a loop makes no iteration, or one,
+    others around it hold tokens that they do not hold beside many.
+    """
+    floor: dict[str, int] = {}
+    for values in few_iterations(arguments_of(task.program for task in part.tasks)):
+        short = turning_schedule([task.at(values) for task in part.tasks], part.streams, equalisation)
+        for name, depth in short.depths(swept_starts(short)).items():
+            floor[name] = max(floor.get(name, 0), depth)
+    return replace(turning_schedule(part.tasks, part.streams, equalisation), floor=floor)
 
 
 def swept_starts(schedule: AffineSchedule) -> dict[str, float]:
@@ -83,15 +98,24 @@ def schedule_depths(
     part: KernelPart, schedule: AffineSchedule, start: Mapping[str, float], equalisation: Equalisation
 ) -> list[int]:
     """Depths, stream by stream, with which a kernel runs by its schedule, nodes started so."""
-    free = undemanding(part, equalisation)
-    depths = ((s.name, edge.depth(start)) for s, edge in zip(part.streams, schedule.edges, strict=True))
+    free, planned = undemanding(part, equalisation), schedule.depths(start)
+    depths = ((s.name, planned.get(s.name, max(MIN_DEPTH, s.tokens))) for s in part.streams)
     return [min(depth, BRIDGE_DEPTH) if name in free else depth for name, depth in depths]
+
+
+def _held_whole(part: KernelPart) -> set[str]:
+    """Streams that are never full by `whole`. Where tasks take turns a circle of waits may close through any stream
+    that is on a cycle, since a task waits for one of its streams while others of it are passed later.
+    """
+    if takes_turns(part.tasks, part.streams):
+        return {s.name for s in part.streams} - bridges(part.streams)
+    return reconvergent_streams(part.streams)
 
 
 def _kernel_depths(part: KernelPart, strategy: FifoStrategy) -> list[int]:
     if strategy == "whole":
-        whole = reconvergent_streams(part.streams)
-        return [max(MIN_DEPTH, s.tokens) if s.name in whole else MIN_DEPTH for s in part.streams]
+        whole = _held_whole(part)
+        return [max(MIN_DEPTH, s.tokens + s.initial) if s.name in whole else MIN_DEPTH for s in part.streams]
     schedule = plan_schedule(part, strategy)
     return schedule_depths(part, schedule, swept_starts(schedule), strategy)
 

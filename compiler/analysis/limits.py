@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from compiler.graph.task_graph import StructuredTask, TaskGraph
+from compiler.graph.task_graph import TaskGraph
 from compiler.metrics import Fidelity, Metric
 from compiler.platforms.platform import Platform
 
@@ -45,7 +45,7 @@ class Flag:
 
 def work_of(tasks: TaskGraph, hbm_bytes: float) -> Work:
     """The products that the design computes in one run, without padding."""
-    contractions = [t.op for t in tasks.tasks if isinstance(t, StructuredTask) and t.op.is_contraction]
+    contractions = [op for task in tasks.tasks for op, _ in task.operations if op.is_contraction]
     return Work(hbm_bytes, float(sum(op.iterations - op.padded_iterations for op in contractions)))
 
 

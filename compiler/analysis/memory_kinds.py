@@ -150,11 +150,10 @@ def free_for(memories: Sequence[Memory], area: Resources, bound: Pool) -> dict[s
 
 def fit_board(tasks: TaskGraph, area: Resources, platform: Platform) -> TaskGraph:
     """`tasks`, of this area, with memories moved between kinds where block RAM or URAM of the board runs out."""
-    budget = platform.budget
-    if area.bram36 <= budget.bram36 and area.uram <= budget.uram:
+    bound = {pool: platform.limit(pool) for pool in POOLS}
+    if area.bram36 <= bound["bram36"] and area.uram <= bound["uram"]:
         return tasks
     memories = memories_of(tasks, platform.memories)
-    bound = {pool: float(getattr(budget, pool)) for pool in POOLS}
     return fit_memories(tasks, memories, free_for(memories, area, bound))
 
 

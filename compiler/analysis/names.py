@@ -53,3 +53,18 @@ def input_stream(task: str) -> str:
 def operand_stream(op: str, index: int) -> str:
     """The stream of input `index` of operation `op`."""
     return f"{c_name(op)}_in{index}"
+
+
+def route_in(engine: str, index: int) -> str:
+    """The task in front of input `index` of an engine."""
+    return f"{engine}_route{index}"
+
+
+def route_out(engine: str) -> str:
+    """The task behind an engine."""
+    return f"{engine}_results"
+
+
+def inner_streams(engine: str, inputs: int) -> tuple[str, ...]:
+    """Streams between an engine and its routes: of each input, then of its results."""
+    return (*(operand_stream(engine, index) for index in range(inputs)), input_stream(route_out(engine)))

@@ -1,17 +1,17 @@
 """One nest of a task in time, from what arrives to what it pushes, without simulating it.
 
 A nest is known by its *stalls*, pairs of an iteration and the cycle before which it can not run: those where each of
-its streams gives the first and the last token, and where the stream has its knee. From a stall on it runs at its own
+its streams gives the first and the last token, and where the stream has a knee. From a stall on it runs at its own
 initiation interval, and it can not run ahead of the tokens that it reads. Tokens of a stream arrive at an even pace
-from the first to the knee and from there to the last; the knee is where the task that writes them departs most from an
-even pace. So a converter that fills before it drains, or a cache that waits for its last row, holds up only what comes
-after.
+from the first to the first knee, from one to the next, and from there to the last; a knee is where the task that writes
+them departs most from an even pace. So a converter that fills before it drains, or a cache that waits for its last row,
+holds up only what comes after.
 
 FIFOs between tasks are taken as deep enough. Those behind loads are not: while its reader stalls, a load goes on until
 its FIFO and the adapter of its ports are full, and what is left then comes at its own rate.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -30,22 +30,34 @@ class Knee(NamedTuple):
 
 
 class Arrival(NamedTuple):
-    """Cycles at which the first and the last token of a stream are pushed, and one between where the pace changes."""
+    """Cycles at which the first and the last token of a stream are pushed, and those between where the pace changes."""
 
     first: float
     last: float
-    knee: Knee | None = None
+    knees: tuple[Knee, ...] = ()
 
     def at(self, count: int, tokens: int) -> float:
         """When token number `count` (from 1) of `tokens` arrives."""
         if count >= tokens:
             return self.last
         low, begin, high, end = 1, self.first, tokens, self.last
-        if self.knee is not None and count <= self.knee.number:
-            high, end = self.knee
-        elif self.knee is not None:
-            low, begin = self.knee
+        for number, cycle in self.knees:
+            if count <= number:
+                high, end = number, cycle
+                break
+            low, begin = number, cycle
         return begin + (end - begin) * (count - low) / (high - low) if count > low else begin
+
+    def bent(self, near: Iterable[Knee], tokens: int, most: int) -> "Arrival":
+        """With the knee of `near` that is farthest from how the tokens come, as long as one is, `most` in all."""
+        bent, least = self, KNEE_SHARE * (self.last - self.first)
+        inner = [knee for knee in near if 0 < knee.number < tokens]
+        while inner and len(bent.knees) < most:
+            bends = [abs(knee.cycle - bent.at(knee.number, tokens)) for knee in inner]
+            if (farthest := max(bends)) <= least:
+                break
+            bent = bent._replace(knees=tuple(sorted((*bent.knees, inner[bends.index(farthest)]))))
+        return bent
 
 
 class TaskTime(NamedTuple):
@@ -94,8 +106,7 @@ class _Run:
     def _add(self, number: int, arrival: Arrival) -> None:
         span = self.spans[number]
         self.stalls += ((span.first, arrival.first), (span.last, arrival.last))
-        if arrival.knee is not None:
-            count, cycle = arrival.knee
+        for count, cycle in arrival.knees:
             self.stalls.append((iteration_in_nest(self.timing.trips, self.reads[number], count - 1), cycle))
 
     def replace(self, number: int, arrival: Arrival) -> None:
@@ -122,34 +133,36 @@ class _Run:
                 ready = max(ready, arrived)
         return ready
 
-    def pushed(self, writes: tuple[Access, ...]) -> tuple[Arrival, ...]:
-        """When the tokens of the streams that the task writes come out."""
+    def pushed(self, writes: tuple[Access, ...], knees: int) -> tuple[Arrival, ...]:
+        """When the tokens of the streams that the task writes come out, with so many knees at most."""
         alike: dict[tuple[Gate, ...], Arrival] = {}  # all streams of a fork
         for write in writes:
             if write.gates not in alike:
-                alike[write.gates] = self._pushed(write, self.timing.span(write))
+                alike[write.gates] = self._pushed(write, self.timing.span(write), knees)
         return tuple([alike[write.gates] for write in writes])
 
-    def _pushed(self, write: Access, span: Span) -> Arrival:
+    def _pushed(self, write: Access, span: Span, knees: int) -> Arrival:
         low, high, depth = span.first, span.last, self.timing.depth
         first = self.ready(low) + depth
         last = max(first, self.ready(high) + depth)
         waits = last - first - (high - low) * self.timing.ii
-        least = KNEE_SHARE * (last - first)
-        if waits <= least:
+        if waits <= KNEE_SHARE * (last - first):
             return Arrival(first, last)
-        near = {at - before for at, _ in self.stalls for before in (0, 1)}
-        return self._bent(write, Arrival(first, last), least, [at for at in near if low < at < high])
+        inner = [self._knee(write, token) for token in self._beside_stalls(write, span) if 0 < token < span.tokens]
+        return Arrival(first, last).bent(inner, span.tokens, knees)
 
-    def _bent(self, write: Access, even: Arrival, least: float, near: list[int]) -> Arrival:
-        """`even` with a knee at that iteration of `near` whose tokens are farthest from it, by more than `least`."""
-        bent, tokens = even, self.timing.span(write).tokens
-        for at in near:
-            cycle = min(max(self.ready(at) + self.timing.depth, even.first), even.last)
-            count = self.timing.tokens_until(write, at)
-            if (bend := abs(cycle - even.at(count, tokens))) > least and 0 < count < tokens:
-                bent, least = even._replace(knee=Knee(count, cycle)), bend
-        return bent
+    def _beside_stalls(self, write: Access, span: Span) -> set[int]:
+        """Numbers, from 0, of the last token that is pushed before a stall and of the first one behind it."""
+        stalls = {at for at, _ in self.stalls if span.first < at <= span.last}
+        if not write.gates:
+            return {at - before for at in stalls for before in (0, 1)}
+        pushed = [self.timing.tokens_until(write, at - 1) for at in stalls]
+        return {count - before for count in pushed for before in (0, 1)}
+
+    def _knee(self, write: Access, token: int) -> Knee:
+        """When a token is pushed, by its number from 0."""
+        iteration = iteration_in_nest(self.timing.trips, write, token) if write.gates else token
+        return Knee(token + 1, self.ready(iteration) + self.timing.depth)
 
 
 def _throttled(run: _Run, number: int, busy: float, stock: int) -> Arrival:
@@ -157,18 +170,18 @@ def _throttled(run: _Run, number: int, busy: float, stock: int) -> Arrival:
     and the rest comes at its own rate.
     """
     arrival, (first, last, tokens) = run.arrivals[number], run.spans[number]
-    each, late, knee = busy / tokens, arrival.last, arrival.knee
+    each, late, knees = busy / tokens, arrival.last, arrival.knees
     for at, cycle in run.stalls:
         if first <= at <= last and cycle + (tokens - stock) * each > late:
             there = stock + (run.timing.tokens_until(run.reads[number], at - 1) if at > 0 else 0)
             if (end := cycle + max(0, tokens - there) * each) > late:
-                late, knee = end, Knee(there, cycle) if there < tokens else None
-    return Arrival(arrival.first, late, knee)
+                late, knees = end, (Knee(there, cycle),) if there < tokens else ()
+    return Arrival(arrival.first, late, knees)
 
 
 class Step(NamedTuple):
     """What of a task's run no other task and no FIFO changes. `drain`: cycles from the last word that a store moves
-    until it is in memory, None for any other task.
+    until it is in memory, None for any other task. `knees` that its outputs have at most.
     """
 
     timing: TimingSpec
@@ -177,6 +190,7 @@ class Step(NamedTuple):
     busy: float
     drain: int | None
     loaded: tuple[LoadedStream, ...]
+    knees: int = 1
 
 
 @lru_cache(maxsize=16384)  # with other FIFOs, or one other knob, most tasks run alike
@@ -188,7 +202,7 @@ def ran(step: Step, arrivals: tuple[Arrival, ...], stocks: tuple[int, ...]) -> R
     end = max(run.start + timing.latency, run.ready(timing.iterations - 1) + timing.depth)
     if step.drain is not None:
         end = max(end, run.start + step.busy) + step.drain
-    return RunOfNest(TaskTime(run.start, end, step.busy), run.pushed(step.writes), ends)
+    return RunOfNest(TaskTime(run.start, end, step.busy), run.pushed(step.writes, step.knees), ends)
 
 
 def _held_up(run: _Run, loaded: tuple[LoadedStream, ...], stocks: tuple[int, ...]) -> Iterator[tuple[str, float]]:

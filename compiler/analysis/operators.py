@@ -129,8 +129,10 @@ def count_operators(op: LinalgOp, nest: Nest, multiplier: Multiplier) -> tuple[t
     return tuple(sorted(counts.items()))
 
 
-def pipeline_depth(op: LinalgOp, nest: Nest, multiplier: Multiplier, platform: Platform) -> int:
-    """Cycles from reading a token to writing the result that depends on it: body, adder tree, accumulation."""
+def pipeline_depth(op: LinalgOp, nest: Nest, multiplier: Multiplier, platform: Platform, kept: int) -> int:
+    """Cycles from reading a token to writing the result that depends on it: body, adder tree, accumulation in one of
+    `kept` vectors of partial results.
+    """
     if op.body is None:
         return READ_WRITE_CYCLES
     operators = platform.operators
@@ -141,23 +143,25 @@ def pipeline_depth(op: LinalgOp, nest: Nest, multiplier: Multiplier, platform: P
     if op.reduction is not None:
         depth += operators["select"].latency if op.masked else 0  # the comparison needs only the loop indices
         levels = (reduction_lanes(op, nest) - 1).bit_length() + 1
-        depth += levels * operators[combiner_core(op)].latency + _update_cycles(op, nest)
+        depth += levels * operators[combiner_core(op)].latency + _update_cycles(kept)
     return depth
 
 
-def _update_cycles(op: LinalgOp, nest: Nest) -> int:
+def _update_cycles(kept: int) -> int:
     """Cycles that an accumulator's memory adds to each update; none where one vector of them is kept in registers."""
-    return MEMORY_UPDATE_CYCLES if nest.accumulators(op.iterators) > REGISTER_ACCUMULATORS else 0
+    return MEMORY_UPDATE_CYCLES if kept > REGISTER_ACCUMULATORS else 0
 
 
-def initiation_interval(op: LinalgOp, nest: Nest, platform: Platform) -> int:
-    """Cycles between iterations: an accumulator can not be updated again before its last update is done."""
+def initiation_interval(op: LinalgOp, nest: Nest, platform: Platform, kept: int) -> int:
+    """Cycles between iterations: an accumulator, of `kept` vectors, can not be updated again before its last update is
+    done.
+    """
     if op.reduction is None:
         return 1
-    latency = platform.operators[combiner_core(op)].latency + _update_cycles(op, nest)
+    latency = platform.operators[combiner_core(op)].latency + _update_cycles(kept)
     return -(-latency // nest.reuse_distance(op.iterators))
 
 
 def run_cycles(op: LinalgOp, nest: Nest, platform: Platform) -> int:
     """About how long a task of the operation runs: its iterations, slowed where an accumulator is updated too often."""
-    return nest.iterations * initiation_interval(op, nest, platform)
+    return nest.iterations * initiation_interval(op, nest, platform, nest.accumulators(op.iterators))

@@ -26,10 +26,10 @@ def paired_stores(loads: Mapping[Key, int], stores: Mapping[Key, int]) -> dict[K
     return dict(zip(heaviest, lightest, strict=False))
 
 
-def port_count(tasks: TaskGraph) -> int:
-    """Ports of all kernels together: they lie side by side, so none serves two."""
+def kernel_ports(tasks: TaskGraph) -> list[int]:
+    """Ports of each kernel. Kernels lie side by side, so none serves two."""
     counts: list[dict[str, int]] = [{"load": 0, "store": 0} for _ in range(tasks.kernels)]
     for task in tasks.tasks:
         if isinstance(task, DmaTask):
             counts[task.kernel][task.kind] += task.dma.channels
-    return sum(max(count["load"], count["store"]) for count in counts)
+    return [max(count["load"], count["store"]) for count in counts]

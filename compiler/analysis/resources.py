@@ -10,13 +10,17 @@ from compiler.analysis.area import Shape, counter_bits, fifo_logic, operator_log
 from compiler.analysis.banks import divider_bits
 from compiler.analysis.memory import bound_fifo, buffer_memory
 from compiler.analysis.ports import OUTSTANDING_BURSTS
+from compiler.graph.engine import Turn
 from compiler.graph.itensor import DTYPE_BITS
+from compiler.graph.program import nests
 from compiler.graph.task_graph import (
     Buffer,
     ComputeTask,
     ConverterTask,
     DmaTask,
+    EngineTask,
     MemoryKind,
+    RouteTask,
     Stream,
     Task,
     TaskGraph,
@@ -53,9 +57,9 @@ def total(parts: Iterable[Resources]) -> Resources:
     return Resources(*map(sum, zip(*amounts, strict=True)))
 
 
-def _register_bits(task: ComputeTask) -> int:
+def _register_bits(turn: Turn) -> int:
     """Registers of a computing task's running results: one vector of accumulators, or else the token that it makes."""
-    op, nest = task.op, task.nest
+    op, nest = turn
     assert op.body is not None
     lanes = prod(nest.unroll[d] for d in op.outputs[0].dims)
     return DTYPE_BITS[op.body.dtype_of(op.body.result)] * lanes
@@ -83,17 +87,36 @@ class _Process(NamedTuple):
     ports: int = 0
 
 
+def _route_operators(task: RouteTask, width: int) -> tuple[tuple[str, int], ...]:
+    """A multiplexer of all streams that it reads, in words of the core of 32 bits; writing to one of several is a bit
+    for each.
+    """
+    inputs = len(task.reads)
+    return (("select", (inputs - 1) * -(-width // 32)),) if inputs > 1 else ()
+
+
 def _process(task: Task, width: int) -> _Process:
     timing, buffers = task.timing, task.buffers
     match task:
-        case ComputeTask():
-            return _Process(timing, width, buffers, task.operators, 0 if buffers else _register_bits(task))
+        case ComputeTask() | EngineTask():
+            registers = 0 if buffers else _register_bits(task.operations[0])
+            return _Process(timing, width, buffers, task.operators, registers)
+        case RouteTask():
+            return _Process(timing, width, buffers, _route_operators(task, width))
         case ConverterTask():
             return _Process(timing, width, buffers, dividends=divider_bits(task.converter))
         case DmaTask():
             return _Process(timing, width, buffers, ports=task.dma.channels)
         case _:
             return _Process(timing, width, buffers)
+
+
+def _counter_bits(task: Task) -> int:
+    """Of the loops; several nests use the same ones, as many as the most demanding has, and one counts the nests."""
+    if not task.turns:
+        return counter_bits(task.timing.trips)
+    written = list(nests(task.turns))
+    return max(counter_bits(nest.trips) for nest in written) + counter_bits([len(written)])
 
 
 @lru_cache(maxsize=16384)
@@ -103,7 +126,7 @@ def _task_area(task: Task, width: int, platform: Platform) -> Resources:
     cores = ((platform.operators[core], count) for core, count in process.operators)
     lut, ff, dsp, bits = operator_logic(cores, timing.ii)
     shared = bits if timing.ii > 1 else 0
-    shape = Shape(counter_bits(timing.trips), timing.depth, max(process.width, bits), len(process.buffers), shared)
+    shape = Shape(_counter_bits(task), timing.depth, max(process.width, bits), len(process.buffers), shared)
     logic, adapter = task_logic(shape, area), _port_area(process.ports, platform)
     remainder, dividends = area.remainder, process.dividends
     lut = lut + logic.lut + area.process.lut + adapter.lut + remainder.lut * dividends
@@ -116,15 +139,15 @@ def _task_area(task: Task, width: int, platform: Platform) -> Resources:
 
 def task_resources(task: Task, tasks: TaskGraph, platform: Platform) -> Resources:
     """Operators, control, pipeline registers, buffers and m_axi adapters of one task."""
-    reads = sum([tasks.stream[a.stream].itensor.width for a in task.reads])
-    writes = sum([tasks.stream[a.stream].itensor.width for a in task.writes])
-    return _task_area(task, max(reads, writes), platform)
+    widths = [[tasks.stream[a.stream].itensor.width for a in side] for side in (task.reads, task.writes)]
+    if isinstance(task, RouteTask):  # of which one moves a token at a time
+        return _task_area(task, max(max(side) for side in widths), platform)
+    return _task_area(task, max(map(sum, widths)), platform)
 
 
-def kernel_resources(tasks: TaskGraph, platform: Platform) -> Resources:
-    """Control registers of all kernels."""
-    control = platform.area.kernel
-    return Resources(control.lut * tasks.kernels, control.ff * tasks.kernels)
+def kernel_resources(platform: Platform) -> Resources:
+    """Control registers of one kernel."""
+    return Resources(*platform.area.kernel)
 
 
 def stream_resources(stream: Stream, platform: Platform) -> Resources:

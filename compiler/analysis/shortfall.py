@@ -3,14 +3,15 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-# What lowers the demand for each resource.
+MORE = "a board file whose [dies] have a larger fill"  # of which 70 % are used unless it says so
+# What lowers the demand for each resource, or allows more of it.
 LEVERS: dict[str, tuple[str, ...]] = {
-    "lut": ("lower overall_unroll", "multiplier=dsp", "override the unroll of this operation"),
-    "ff": ("lower overall_unroll", "a smaller stream_width"),
-    "dsp": ("lower overall_unroll", "multiplier=fabric", "override the unroll of this operation"),
-    "bram36": ("a smaller default_tile_size", "fewer hbm_channels", "a smaller prefetch_kib"),
-    "uram": ("a smaller default_tile_size", "a smaller prefetch_kib"),
-    "sll": ("a smaller stream_width", "lower overall_unroll, so that more tasks share a die"),
+    "lut": ("lower overall_unroll", "multiplier=dsp", "override the unroll of this operation", MORE),
+    "ff": ("lower overall_unroll", "a smaller stream_width", MORE),
+    "dsp": ("lower overall_unroll", "multiplier=fabric", "override the unroll of this operation", MORE),
+    "bram36": ("a smaller default_tile_size", "fewer hbm_channels", "a smaller prefetch_kib", MORE),
+    "uram": ("a smaller default_tile_size", "a smaller prefetch_kib", MORE),
+    "sll": ("a smaller stream_width", "lower overall_unroll, so that more tasks share a die", MORE),
     "hbm_ports": ("fewer hbm_channels", "a larger fusion_budget, so that fewer values cross kernels"),
     "hbm_bytes": ("fewer layers in one design", "a lower precision", "more hbm_channels"),
     "converter_bytes": ("a larger fusion_budget", "a smaller default_tile_size"),

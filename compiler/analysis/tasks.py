@@ -67,7 +67,7 @@ def structured_task(
     return _concat_task(op, nest, kernel, shapes, streamed, writes[0])
 
 
-class _Pipeline(NamedTuple):
+class OperationPipeline(NamedTuple):
     """What the nest of an operation makes of it, wherever it stands."""
 
     timing: TimingSpec
@@ -77,26 +77,31 @@ class _Pipeline(NamedTuple):
     buffers: tuple[Buffer, ...]
 
 
-@lru_cache(maxsize=16384)
-def _pipeline(op: LinalgOp, nest: Nest, multiplier: Multiplier, platform: Platform) -> _Pipeline:
+def accumulator_buffers(op: LinalgOp, nest: Nest, kept: int, platform: Platform) -> tuple[Buffer, ...]:
+    """Memory of `kept` vectors of partial results; registers hold a few."""
+    if kept <= REGISTER_ACCUMULATORS:
+        return ()
     assert op.body is not None
-    accumulators = nest.accumulators(op.iterators)
-    buffers: tuple[Buffer, ...] = ()
-    if accumulators > REGISTER_ACCUMULATORS:
-        width = DTYPE_BITS[op.body.dtype_of(op.body.result)]
-        banks = prod(nest.unroll[d] for d in op.outputs[0].dims)
-        buffers = (
-            Buffer("acc", width, accumulators, banks, buffer_cost(width, accumulators, banks, platform.memories).kind),
-        )
-    interval, depth = initiation_interval(op, nest, platform), pipeline_depth(op, nest, multiplier, platform)
-    return _Pipeline(
+    width, banks = DTYPE_BITS[op.body.dtype_of(op.body.result)], prod(nest.unroll[d] for d in op.outputs[0].dims)
+    return (Buffer("acc", width, kept, banks, buffer_cost(width, kept, banks, platform.memories).kind),)
+
+
+@lru_cache(maxsize=16384)
+def operation_pipeline(
+    op: LinalgOp, nest: Nest, multiplier: Multiplier, platform: Platform, kept: int | None = None
+) -> OperationPipeline:
+    """The pipeline of an operation with a memory of `kept` vectors of partial results, or as many as it has alive."""
+    kept = nest.accumulators(op.iterators) if kept is None else kept
+    interval = initiation_interval(op, nest, platform, kept)
+    depth = pipeline_depth(op, nest, multiplier, platform, kept)
+    return OperationPipeline(
         TimingSpec(nest.trips, interval, depth),
         # A token is read in the first iteration of the loops that reuse it.
         tuple(tuple(Gate(k, 0, 1) for k in range(nest.read_level(o.dims), len(nest.loops))) for o in op.inputs),
         # A result leaves in the last iteration of the reduction loops.
         tuple(Gate(k, nest.trips[k] - 1, nest.trips[k]) for k in nest.reduction_loops(op.iterators)),
         count_operators(op, nest, multiplier),
-        buffers,
+        accumulator_buffers(op, nest, kept, platform),
     )
 
 
@@ -109,7 +114,7 @@ def _compute_task(
     multiplier: Multiplier,
     platform: Platform,
 ) -> ComputeTask:
-    pipeline = _pipeline(op, nest, multiplier, platform)
+    pipeline = operation_pipeline(op, nest, multiplier, platform)
     return ComputeTask(
         c_name(op.name),
         kernel,

@@ -18,6 +18,7 @@ from compiler.analysis.operators import run_cycles
 from compiler.analysis.padding import MAX_GRANULE
 from compiler.analysis.vectorise import vectorise
 from compiler.errors import InvalidInputError
+from compiler.graph.engine import Role, Service, layout, roles, service_of, unroll_by_role
 from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand
 from compiler.graph.nest import Nest, NestLoop
@@ -114,36 +115,98 @@ def _grow(op: LinalgOp, tile: tuple[int, ...], limits: Limits, order: Sequence[i
     return False
 
 
-class _Unroll:
-    """How far one operation has grown. Tokens never get wider than the knobs allow."""
-
-    def __init__(self, graph: LinalgGraph, op: LinalgOp, walk: _Walk, knobs: Knobs, platform: Platform):
-        limits = (
-            (
-                operand.dims,
-                _token_limit(graph, op, operand, knobs, platform) // DTYPE_BITS[graph.value[operand.value].dtype],
-            )
-            for operand in (*op.inputs, *op.outputs)
-            if operand.dims
+def _limits(graph: LinalgGraph, op: LinalgOp, knobs: Knobs, platform: Platform) -> Limits:
+    """Tokens never get wider than the knobs allow."""
+    return tuple(
+        (
+            operand.dims,
+            _token_limit(graph, op, operand, knobs, platform) // DTYPE_BITS[graph.value[operand.value].dtype],
         )
-        self._op, self._walk, self._at = op, walk, 0
-        self._growth = _growth(op, walk, tuple(limits), platform)
+        for operand in (*op.inputs, *op.outputs)
+        if operand.dims
+    )
+
+
+class _Part(NamedTuple):
+    """An operation that is to grow, with the way that it walks and the limits of its tokens."""
+
+    op: LinalgOp
+    walk: _Walk
+    limits: Limits
+
+
+@lru_cache(maxsize=4096)
+def _joint_growth(parts: tuple[_Part, ...], platform: Platform) -> tuple[_Growth, ...]:
+    """Steps of operations that take turns: all have as many lanes of each role, which count once. The role that has the
+    fewest grows first, as loops of a contraction do.
+    """
+    first = parts[0].op
+    of = roles(first)
+    order = list(dict.fromkeys(of[d] for d in _growth_order(first)))
+    lanes = dict.fromkeys(order, 1)
+    steps = [tuple(tuple(1 for _ in part.op.loops) for part in parts)]
+    while (step := _joint_step(parts, order, lanes)) is not None:
+        steps.append(step)
+    side_by_side = tuple(prod(step[0]) for step in steps)
+    return tuple(
+        _Growth(factors, side_by_side, tuple(_cycles(part.op, part.walk, factor, platform) for factor in factors))
+        for part, factors in zip(parts, zip(*steps, strict=True), strict=True)
+    )
+
+
+def _joint_step(
+    parts: Sequence[_Part], order: Sequence[Role], lanes: dict[Role, int]
+) -> tuple[tuple[int, ...], ...] | None:
+    """Raise the lanes of one role to the next number that every operation can have; None where there is none."""
+    first = parts[0]
+    of = roles(first.op)
+    for role in sorted(order, key=lambda role: lanes[role]):
+        old, most = lanes[role], prod(first.walk.tile[d] for d, r in enumerate(of) if r == role)
+        for new in range(2 * old, most + 1, old):
+            unrolls = [unroll_by_role(part.op, part.walk.tile, {**lanes, role: new}) for part in parts]
+            step = tuple(unroll for unroll in unrolls if unroll is not None)
+            if len(step) == len(parts) and _is_one_engine(parts, step):
+                lanes[role] = new
+                return step
+    return None
+
+
+def _is_one_engine(parts: Sequence[_Part], unrolls: Sequence[tuple[int, ...]]) -> bool:
+    """Whether tokens of all operations have one layout, and none is too wide."""
+    first = layout(parts[0].op, unrolls[0])
+    return all(
+        layout(part.op, unroll) == first and all(prod(unroll[d] for d in dims) <= most for dims, most in part.limits)
+        for part, unroll in zip(parts, unrolls, strict=True)
+    )
+
+
+class _Unroll:
+    """How far operations have grown that share their lanes: one, or those of an engine."""
+
+    def __init__(self, parts: tuple[_Part, ...], platform: Platform):
+        self._parts, self._at = parts, 0
+        first, *others = parts
+        self._growths = _joint_growth(parts, platform) if others else (_growth(*first, platform),)
 
     @property
     def lanes(self) -> int:
-        return self._growth.lanes[self._at]
+        return self._growths[0].lanes[self._at]
 
     @property
     def cycles(self) -> int:
-        return self._growth.cycles[self._at]
+        return sum([growth.cycles[self._at] for growth in self._growths])
 
     @property
-    def nest(self) -> Nest:
-        return _kept_nest(self._op.loops, self._walk, self._growth.factors[self._at])
+    def nests(self) -> dict[str, Nest]:
+        """Of each operation."""
+        return {
+            part.op.name: _kept_nest(part.op.loops, part.walk, growth.factors[self._at])
+            for part, growth in zip(self._parts, self._growths, strict=True)
+        }
 
     def grow(self) -> bool:
         """One step further; False at the end."""
-        if self._at + 1 == len(self._growth.lanes):
+        if self._at + 1 == len(self._growths[0].lanes):
             return False
         self._at += 1
         return True
@@ -186,22 +249,17 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str
         if override.op not in graph.op or graph.op[override.op].kind != "generic":
             known = ", ".join(op.name for op in graph.ops if op.kind == "generic")
             raise InvalidInputError(f"there is no operation {override.op!r} to override; known are {known}")
-    orders, inner = loop_orders(graph, knobs), inner_orders(graph)
-    unrolls: dict[str, _Unroll] = {}
     heap: list[tuple[float, str]] = []
+    unrolls: dict[str, _Unroll] = {}
     total = 0
-    for op in graph.ops:
-        if op.kind != "generic":
-            continue
-        override = knobs.override(op.name)
-        tile = tile_sizes(op, override.tile or knobs.default_tile_size, _chunked_dims(graph, op))
-        unroll = _Unroll(graph, op, _Walk(tile, orders[op.name], inner[op.name]), knobs, platform)
-        unrolls[op.name] = unroll
-        if override.unroll is not None:
-            while unroll.lanes < override.unroll and unroll.grow():
+    for parts in _sharing(graph, knobs, platform):
+        unrolls[parts[0].op.name] = unroll = _Unroll(parts, platform)
+        lanes = knobs.override(parts[0].op.name).unroll
+        if lanes is not None:
+            while unroll.lanes < lanes and unroll.grow():
                 pass
         else:
-            heapq.heappush(heap, (-unroll.cycles, op.name))
+            heapq.heappush(heap, (-unroll.cycles, parts[0].op.name))
         total += unroll.lanes
     while heap and total < knobs.overall_unroll:
         _, name = heap[0]
@@ -212,11 +270,25 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str
             heapq.heapreplace(heap, (-unroll.cycles, name))
         else:
             heapq.heappop(heap)
-    nests = {name: unroll.nest for name, unroll in unrolls.items()}
+    nests = {name: nest for unroll in unrolls.values() for name, nest in unroll.nests.items()}
     for op in graph.ops:
         if op.kind != "generic":
             nests[op.name] = _routing_nest(graph, op, nests)
     return vectorise(graph, nests, knobs, platform)
+
+
+def _sharing(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> list[tuple[_Part, ...]]:
+    """Operations that compute: those of one engine together, the one with most points first, the others alone."""
+    orders, inner = loop_orders(graph, knobs), inner_orders(graph)
+    groups: dict[Service | str, list[_Part]] = {}
+    for op in graph.ops:
+        if op.kind != "generic":
+            continue
+        tile = tile_sizes(op, knobs.override(op.name).tile or knobs.default_tile_size, _chunked_dims(graph, op))
+        part = _Part(op, _Walk(tile, orders[op.name], inner[op.name]), _limits(graph, op, knobs, platform))
+        service = service_of(op) if knobs.engines == "shared" else None
+        groups.setdefault(service or op.name, []).append(part)
+    return [tuple(sorted(group, key=lambda part: -part.op.iterations)) for group in groups.values()]
 
 
 def _routing_nest(graph: LinalgGraph, op: LinalgOp, nests: dict[str, Nest]) -> Nest:

@@ -7,26 +7,20 @@ task, whichever holds up the others. Filling counts once, in the first round.
 """
 
 from collections import deque
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from compiler.analysis.nest_run import Arrival, Knee, LoadedStream, RunOfNest, Step, TaskTime, ran
+from compiler.analysis.rounds import shortened, spare_rounds
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
 from compiler.errors import UnsupportedError
-from compiler.graph.program import (
-    LoopNest,
-    Program,
-    Repeat,
-    single_runs,
-    streams,
-    tokens,
-    walked,
-)
-from compiler.graph.task_graph import LoadTask, StoreTask, Task, TaskGraph, TimingSpec
+from compiler.graph.program import LoopNest, Program, Repeat, single_runs, streams, tokens, walked
+from compiler.graph.task_graph import LoadTask, StoreTask, Stream, Task, TaskGraph, TimingSpec
 from compiler.platforms.platform import Platform
 
 ROUNDS = 4  # that are walked first, and twice as many where they differ
 EVEN = 0.001  # by how much of their length two rounds that are called equal may differ
+KNEES = 4  # of a stream: rounds add up what each is off by
 _GRAIN = 64  # of a cycle: rounds of equal length are then equal numbers, and nests that ran alike are known again
 
 
@@ -57,25 +51,21 @@ class _Queue:
 
 def _part(arrival: Arrival, held: int, begin: int, end: int) -> Arrival:
     """Of tokens `begin` to `end` (from 0) of `held`."""
-    first, last, knee = arrival.at(begin + 1, held), arrival.at(end, held), arrival.knee
-    inside = knee is not None and begin < knee.number - 1 and knee.number < end
-    return Arrival(first, last, Knee(knee.number - begin, knee.cycle) if knee is not None and inside else None)
+    first, last = arrival.at(begin + 1, held), arrival.at(end, held)
+    inside = (Knee(knee.number - begin, knee.cycle) for knee in arrival.knees if begin < knee.number - 1 < end - 1)
+    return Arrival(first, last, tuple(inside))
 
 
 def _joined(parts: list[tuple[int, Arrival]]) -> Arrival:
-    """Of all parts together, with the knee that is farthest from an even pace."""
-    count = sum(held for held, _ in parts)
-    even = Arrival(parts[0][1].first, parts[-1][1].last)
+    """Of all parts together, with the knees that are farthest from an even pace."""
     knees: list[Knee] = []
     before = 0
     for held, arrival in parts:
         knees.append(Knee(before + 1, arrival.first))
-        knees += [Knee(before + arrival.knee.number, arrival.knee.cycle)] if arrival.knee is not None else []
+        knees += [Knee(before + number, cycle) for number, cycle in arrival.knees]
         before += held
         knees.append(Knee(before, arrival.last))
-    inner = [knee for knee in knees if 1 < knee.number < count]
-    bent = max(inner, key=lambda knee: abs(knee.cycle - even.at(knee.number, count)), default=None)
-    return even._replace(knee=bent)
+    return Arrival(parts[0][1].first, parts[-1][1].last).bent(knees[1:], before, KNEES)
 
 
 @dataclass
@@ -215,7 +205,7 @@ class _Walk:
             arrivals.append(_grained(even, base))
         stocks = tuple(self.tasks.stream[nest.reads[entry.number].stream].depth + entry.ahead for entry in loaded)
         busy = float(timing.iterations * timing.ii)
-        step = Step(timing, nest.reads, nest.writes, busy, None, tuple(loaded))
+        step = Step(timing, nest.reads, nest.writes, busy, None, tuple(loaded), KNEES)
         self._note(clock, nest, ran(step, tuple(arrivals), stocks), arrivals, busy)
 
     def _note(self, clock: _Clock, nest: LoopNest, run: RunOfNest, arrivals: list[Arrival], busy: float) -> None:
@@ -238,8 +228,8 @@ class _Walk:
 
 
 def _shifted(arrival: Arrival, by: float) -> Arrival:
-    knee = arrival.knee
-    return Arrival(arrival.first + by, arrival.last + by, None if knee is None else Knee(knee.number, knee.cycle + by))
+    knees = (Knee(number, cycle + by) for number, cycle in arrival.knees)
+    return Arrival(arrival.first + by, arrival.last + by, tuple(knees))
 
 
 def _grained(arrival: Arrival, base: float) -> Arrival:
@@ -248,17 +238,17 @@ def _grained(arrival: Arrival, base: float) -> Arrival:
     def since(cycle: float) -> float:
         return round((cycle - base) * _GRAIN) / _GRAIN
 
-    knee = arrival.knee
-    bent = None if knee is None else Knee(knee.number, since(knee.cycle))
-    return Arrival(since(arrival.first), since(arrival.last), bent)
+    knees = (Knee(number, since(cycle)) for number, cycle in arrival.knees)
+    return Arrival(since(arrival.first), since(arrival.last), tuple(knees))
 
 
 def schedule_turns(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
     """When each task runs, in cycles since its kernel started. Raises UnsupportedError, see `_Walk.times`."""
     programs = {task.name: single_runs(task.program) for task in tasks.tasks}
+    passed = [stream for stream in tasks.streams if not isinstance(tasks.task[stream.source], LoadTask)]
     rounds = ROUNDS
-    while left := _spare_rounds(tasks, programs, rounds):
-        walk = _Walk(tasks, platform, {name: _shortened(p, left) for name, p in programs.items()})
+    while left := spare_rounds(programs, passed, rounds):
+        walk = _Walk(tasks, platform, {name: shortened(p, left) for name, p in programs.items()})
         few = walk.times()
         if walk.is_even:
             return walk.extended(few, left)
@@ -266,32 +256,8 @@ def schedule_turns(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
     return _Walk(tasks, platform, programs).times()
 
 
-def _spare_rounds(tasks: TaskGraph, programs: Mapping[str, Program], rounds: int) -> int:
-    """How many rounds all repetitions can be shorter by, so that `rounds` are left of the least; none where that would
-    save little, or streams would not be even.
-    """
-    times = [part.times for p in programs.values() for part in p if isinstance(part, Repeat) and part.times > 2]
-    by = min(times, default=0) - rounds
-    if by <= rounds:
-        return 0
-    shorter = {name: _shortened(program, by) for name, program in programs.items()}
-    even = all(
-        tokens(shorter[s.source], "writes", s.name) == tokens(shorter[s.target], "reads", s.name)
-        for s in tasks.streams
-        if not isinstance(tasks.task[s.source], LoadTask)
-    )
-    return by if even else 0
-
-
-def _shortened(program: Program, by: int) -> Program:
-    return tuple(
-        replace(part, times=part.times - by) if isinstance(part, Repeat) and part.times > 2 else part
-        for part in program
-    )
-
-
-def takes_turns(tasks: TaskGraph) -> bool:
+def takes_turns(tasks: Sequence[Task], streams: Sequence[Stream]) -> bool:
     """Whether some task is not one nest with tokens before it and behind it."""
-    return any(task.turns or task.timing.bounds or not task.timing.iterations for task in tasks.tasks) or any(
-        stream.feedback or stream.initial for stream in tasks.streams
+    return any(task.turns or task.timing.bounds or not task.timing.iterations for task in tasks) or any(
+        stream.feedback or stream.initial for stream in streams
     )

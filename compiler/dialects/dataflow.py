@@ -5,7 +5,8 @@ a kernel reads tensors from HBM and writes tensors to HBM, and inside it every p
 kernel's block arguments and yielded values are itensors, an implicit DMA each; `materialize-dmas` makes them
 `dataflow.load` and `dataflow.store`. A `dataflow.task` is one pipelined perfect loop nest: in every iteration it
 pops the tokens that its ports need, computes the unrolled points of its scalar body side by side, combines them over
-the reduction loops and pushes what is done.
+the reduction loops and pushes what is done. Tasks that a `dataflow.engine` serves are one process, which runs their
+nests in turn.
 
 Stages of a task:
 
@@ -28,12 +29,13 @@ from compiler.dialects.dataflow_attributes import (
     ValueAttr,
 )
 from compiler.dialects.dataflow_dma import LoadOp, StoreOp
+from compiler.dialects.dataflow_engine import EngineOp
 from compiler.dialects.dataflow_expanded import ExpandedTaskOp
 from compiler.dialects.dataflow_kernel import KernelOp, YieldOp
 from compiler.dialects.dataflow_task import TaskOp
 
 DATAFLOW = Dialect(
     "dataflow",
-    [KernelOp, TaskOp, ExpandedTaskOp, LoadOp, StoreOp, YieldOp],
+    [KernelOp, TaskOp, EngineOp, ExpandedTaskOp, LoadOp, StoreOp, YieldOp],
     [SpaceAttr, ValidAttr, NestAttr, MapAttr, ValueAttr, OutputAttr, PackingAttr],
 )

@@ -68,6 +68,13 @@ class Edge(NamedTuple):
         return self.source, self.value
 
 
+class Engine(NamedTuple):
+    """Operations of a kernel that take turns at the same lanes, in this order."""
+
+    kernel: int
+    turns: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Design:
     """The accelerator of `graph` on `platform`.
@@ -75,8 +82,9 @@ class Design:
     `nests` by operation. `reads[op, i]` is what input i of an operation must stream as, None for a scalar that is
     passed by value; `writes[value]` what its operation makes. `kernel_of` operations, numbered as they run. `loads`,
     `stores`, `converters`, `forks` by the name of the node, `edges` by that of the stream: a name follows from the
-    reader alone (`compiler.analysis.names`). `multipliers` of operations with integer products. `depths` of streams, in
-    tokens, and `reasons` for them, as far as there are any.
+    reader alone (`compiler.analysis.names`). `multipliers` of operations with integer products. `engines` by name:
+    which operations take turns, all others have lanes of their own. `depths` of streams, in tokens, and `reasons` for
+    them, as far as there are any.
     """
 
     graph: LinalgGraph
@@ -91,6 +99,7 @@ class Design:
     forks: Mapping[str, Fork] = field(default_factory=dict[str, Fork])
     edges: Mapping[str, Edge] = field(default_factory=dict[str, Edge])
     multipliers: Mapping[str, Multiplier] = field(default_factory=dict[str, Multiplier])
+    engines: Mapping[str, Engine] = field(default_factory=dict[str, Engine])
     depths: Mapping[str, int] = field(default_factory=dict[str, int])
     reasons: Mapping[str, str] = field(default_factory=dict[str, str])
 

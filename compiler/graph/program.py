@@ -66,6 +66,12 @@ def telling_values(arguments: Iterable[Argument]) -> Iterator[dict[str, int]]:
         yield from ({argument.name: value} for value in sorted(near) if 0 <= value < most)
 
 
+def few_iterations(arguments: Iterable[Argument]) -> Iterator[dict[str, int]]:
+    """Values with which loops make no iteration, or one, of each argument while the others have their largest."""
+    for argument in arguments:
+        yield from ({argument.name: value} for value in (0, argument.tile) if value < argument.most)
+
+
 def all_launches(arguments: Sequence[Argument]) -> tuple[Values, ...]:
     """Launches one after the other that make every number of iterations that each argument can, the others at their
     largest and all at their least; long ones beside short ones.

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from compiler.errors import VerificationError
 from compiler.graph.boundary import Carry
 from compiler.graph.converter import Converter
+from compiler.graph.engine import Turn
 from compiler.graph.hashed_once import hashed_once
 from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import LinalgOp
@@ -39,7 +40,7 @@ from compiler.graph.program import (
     trips_at,
 )
 
-TaskKind = Literal["compute", "fork", "chunk", "concat", "route", "converter", "load", "store"]
+TaskKind = Literal["compute", "engine", "fork", "chunk", "concat", "route", "converter", "load", "store"]
 MemoryKind = Literal["registers", "lutram", "bram", "uram"]
 
 
@@ -207,6 +208,11 @@ class Task:
         return self.turns or (self.timing.nest(self.reads, self.writes),)
 
     @property
+    def operations(self) -> tuple[Turn, ...]:
+        """Those of the network that it runs: none, one, or several in turn."""
+        return ()
+
+    @property
     def iterations(self) -> int:
         """Of all that it runs."""
         return iterations(self.turns) if self.turns else self.timing.iterations
@@ -231,6 +237,10 @@ class StructuredTask(Task):
     op: LinalgOp
     nest: Nest
 
+    @property
+    def operations(self) -> tuple[Turn, ...]:
+        return (Turn(self.op, self.nest),)
+
 
 @hashed_once
 @dataclass(frozen=True)
@@ -243,6 +253,25 @@ class ComputeTask(StructuredTask):
 
     scalars: tuple[str, ...]
     operators: tuple[tuple[str, int], ...]
+
+
+@hashed_once
+@dataclass(frozen=True)
+class EngineTask(Task):
+    """Computes operations that take turns at the same lanes: one nest of `turns` each, in the order of `served`.
+
+    It reads a stream for each input of an operation, in their order, and writes one: those of all operations pass them
+    one after the other (`RouteTask` in front and behind). `operators` as of a `ComputeTask`.
+    """
+
+    kind = "engine"
+
+    served: tuple[Turn, ...]
+    operators: tuple[tuple[str, int], ...]
+
+    @property
+    def operations(self) -> tuple[Turn, ...]:
+        return self.served
 
 
 @hashed_once
@@ -371,7 +400,7 @@ class TaskGraph:
     @cached_property
     def padding_share(self) -> float:
         """Share of the points that contractions compute which are padding, in [0, 1)."""
-        contractions = [t.op for t in self.tasks if isinstance(t, StructuredTask) and t.op.is_contraction]
+        contractions = [op for task in self.tasks for op, _ in task.operations if op.is_contraction]
         computed = sum(op.iterations for op in contractions)
         return sum(op.padded_iterations for op in contractions) / computed if computed else 0.0
 
@@ -508,6 +537,9 @@ def _task_json(task: Task) -> dict[str, Any]:
             data |= (
                 {"scalars": task.scalars, "operators": dict(task.operators)} if isinstance(task, ComputeTask) else {}
             )
+        case EngineTask():
+            served = [{"op": op.name, "nest": _nest_json(nest)} for op, nest in task.served]
+            data |= {"served": served, "operators": dict(task.operators)}
         case ConverterTask(converter=converter):
             itensors = {"source": str(converter.source), "target": str(converter.target)}
             data["converter"] = asdict(converter) | itensors | _converter_bytes(converter)

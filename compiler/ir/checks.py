@@ -6,6 +6,7 @@ All raise VerificationError.
 
 from collections import Counter
 from collections.abc import Iterable
+from itertools import pairwise
 
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation
@@ -13,6 +14,7 @@ from xdsl.ir import Block, Operation
 from compiler.analysis.names import operand_stream
 from compiler.analysis.transfers import run_of
 from compiler.dialects.dataflow_dma import LoadOp, StoreOp
+from compiler.dialects.dataflow_engine import EngineOp
 from compiler.dialects.dataflow_kernel import KernelOp, YieldOp
 from compiler.dialects.dataflow_task import TaskOp
 from compiler.dialects.itensor_adapters import CastOp
@@ -20,10 +22,21 @@ from compiler.dialects.itensor_routing import ConverterOp, ForkOp
 from compiler.dialects.itensor_stream import StreamOp
 from compiler.errors import VerificationError
 from compiler.graph.design import Design, Transfer
+from compiler.graph.engine import Turn, fits
 
 OF_KERNELS: tuple[type[Operation], ...] = (KernelOp, ReturnOp)
 ON_TENSORS: tuple[type[Operation], ...] = (TaskOp, ReturnOp)
-IN_KERNELS: tuple[type[Operation], ...] = (TaskOp, LoadOp, StoreOp, ConverterOp, ForkOp, CastOp, StreamOp, YieldOp)
+IN_KERNELS: tuple[type[Operation], ...] = (
+    TaskOp,
+    EngineOp,
+    LoadOp,
+    StoreOp,
+    ConverterOp,
+    ForkOp,
+    CastOp,
+    StreamOp,
+    YieldOp,
+)
 
 
 def verify_operations(function: FuncOp) -> None:
@@ -71,8 +84,33 @@ def verify_design(design: Design) -> None:
             raise VerificationError(f"@{op} must take input {i} {'by value' if itensor is None else 'as a stream'}")
     if design.depths and (unsized := [name for name in design.edges if name not in design.depths]):
         raise VerificationError(f"stream @{unsized[0]} is no FIFO, where others are")
+    verify_engines(design)
     for name, transfer in (*design.loads.items(), *design.stores.items()):
         _verify_packing(name, transfer, design.platform.hbm.port_bits)
+
+
+def verify_engines(design: Design) -> None:
+    """Tasks of an engine stand in its kernel, do the same to tokens of one layout, have no other engine, and come after
+    those whose results they need.
+    """
+    graph, position = design.graph, {op.name: n for n, op in enumerate(design.graph.ops)}
+    at: dict[str, str] = {}
+    for name, (kernel, turns) in design.engines.items():
+        for op in turns:
+            if design.kernel_of.get(op) != kernel:
+                raise VerificationError(f"@{name} serves @{op}, which is no task of its kernel")
+            if op in at:
+                raise VerificationError(f"@{op} is served by @{at[op]} and by @{name}")
+            at[op] = name
+        first, *others = (Turn(graph.op[op], design.nests[op]) for op in turns)
+        for turn in others:
+            if not fits(first, turn) or design.multipliers.get(first.op.name) != design.multipliers.get(turn.op.name):
+                raise VerificationError(
+                    f"@{name} can not serve @{first.op.name} and @{turn.op.name}: an engine does the same to every "
+                    "point, and tokens have one layout"
+                )
+        if any(position[one] > position[other] for one, other in pairwise(turns)):
+            raise VerificationError(f"@{name} must serve its tasks in the order in which they stand")
 
 
 def _verify_packing(name: str, transfer: Transfer, port_bits: int) -> None:

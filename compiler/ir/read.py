@@ -10,10 +10,19 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from compiler.analysis.itensors import read_itensors, write_itensors
-from compiler.analysis.names import c_name, input_stream, load_name, operand_stream, own_load_name, store_name
+from compiler.analysis.names import (
+    c_name,
+    inner_streams,
+    input_stream,
+    load_name,
+    operand_stream,
+    own_load_name,
+    store_name,
+)
 from compiler.dialects.context import design_context
 from compiler.dialects.dataflow_attributes import OutputAttr, ValueAttr
 from compiler.dialects.dataflow_dma import LoadOp, StoreOp
+from compiler.dialects.dataflow_engine import EngineOp
 from compiler.dialects.dataflow_kernel import OUTPUT_ATTRIBUTE, VALUE_ATTRIBUTE, KernelOp
 from compiler.dialects.dataflow_task import TaskOp
 from compiler.dialects.itensor_adapters import CastOp
@@ -24,7 +33,7 @@ from compiler.dialects.process import ProcessOp
 from compiler.dialects.streamed import data_shape, element_name
 from compiler.errors import VerificationError
 from compiler.graph.converter import converter_of
-from compiler.graph.design import Conversion, Design, Edge, Fork, Transfer
+from compiler.graph.design import Conversion, Design, Edge, Engine, Fork, Transfer
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand, Output, Value
 from compiler.graph.nest import Nest
 from compiler.ir.checks import verify_design, verify_distinct, verify_moved, verify_operations, verify_strings
@@ -91,9 +100,24 @@ def _design(
         reader.forks,
         reader.edges,
         {task.process_name: m for _, task in in_kernels if (m := _multiplier(task)) is not None},
-        {name: fifo.type.depth.data for name, fifo in reader.fifos.items()},
+        reader.engines,
+        {name: fifo.type.depth.data for name, fifo in reader.fifos.items()} | _inner_depths(graph, reader),
         {name: fifo.reason.data for name, fifo in reader.fifos.items() if fifo.reason is not None},
     )
+
+
+def _inner_depths(graph: LinalgGraph, reader: "_Reader") -> dict[str, int]:
+    """Of the FIFOs between engines and their routes."""
+    found: dict[str, int] = {}
+    for name, depths in reader.engine_depths.items():
+        (first, *_), known = reader.engines[name].turns, graph.op
+        if first not in known:
+            raise VerificationError(f"@{name} serves @{first}, which is no task of its kernel")
+        streams = inner_streams(name, len(known[first].inputs))
+        if len(depths) != (len(streams) if reader.fifos else 0):
+            raise VerificationError(f"@{name} has {len(streams)} FIFOs where streams are FIFOs, else none")
+        found |= dict(zip(streams, depths, strict=False))
+    return found
 
 
 def design_function(module: ModuleOp) -> FuncOp:
@@ -160,6 +184,8 @@ class _Reader:
         self.forks: dict[str, Fork] = {}
         self.edges: dict[str, Edge] = {}
         self.fifos: dict[str, StreamOp] = {}
+        self.engines: dict[str, Engine] = {}
+        self.engine_depths: dict[str, tuple[int, ...]] = {}
 
     def read_tasks(self, tasks: Iterable[TaskOp]) -> None:
         """Name the values of tasks on tensors."""
@@ -190,6 +216,9 @@ class _Reader:
         for process in processes:
             self._verify_moves(process)
             self._add_node(process)
+        for engine in kernel.block.ops:
+            if isinstance(engine, EngineOp):
+                self._add_engine(engine)
         for left, result in zip(kernel.yielded.arguments, kernel.outputs, strict=True):
             self.tensors[result] = self._leave(left)
 
@@ -264,6 +293,11 @@ class _Reader:
                 self.forks[name] = Fork(self._value(process), number, itensor_of(process.inputs[0]))
             case _:
                 pass
+
+    def _add_engine(self, op: EngineOp) -> None:
+        self.nodes.append(op.engine_name)
+        self.engines[op.engine_name] = Engine(self.number, op.served)
+        self.engine_depths[op.engine_name] = op.fifo_depths
 
     def _value(self, process: ProcessOp) -> str:
         return self._origin(process.inputs[0])[1]

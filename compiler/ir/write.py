@@ -13,9 +13,10 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import DiagnosticException
 
-from compiler.analysis.names import c_name, input_stream, operand_stream
+from compiler.analysis.names import c_name, inner_streams, input_stream, operand_stream
 from compiler.dialects.dataflow_attributes import OutputAttr, ValueAttr, ValueInfo
 from compiler.dialects.dataflow_dma import LoadOp, StoreOp, dma_properties
+from compiler.dialects.dataflow_engine import EngineOp
 from compiler.dialects.dataflow_kernel import OUTPUT_ATTRIBUTE, VALUE_ATTRIBUTE, KernelOp, YieldOp
 from compiler.dialects.dataflow_task import TaskOp
 from compiler.dialects.element_types import tensor_type
@@ -125,12 +126,19 @@ class _KernelWriter:
             self._adapter(name)
         leaving = [self._leave(name) for name in self.stores]
         self._declare_fifos()
+        self.block.add_ops(self._engines())
         self.block.add_op(YieldOp(*leaving))
         values = [self.design.graph.value[store.value] for store in self.stores.values()]
         inputs = [self.tensors[load.value] for load in self.loads.values()] + [self.tensors[v] for v in scalars]
         kernel = KernelOp(f"kernel{self.number}", inputs, self.block, [tensor_type(v.shape, v.dtype) for v in values])
         self.tensors |= {v.name: result for v, result in zip(values, kernel.outputs, strict=True)}
         return kernel
+
+    def _engines(self) -> Iterator[EngineOp]:
+        for name, engine in self.design.engines.items():
+            if engine.kernel == self.number:
+                depths, inputs = self.design.depths, self.design.graph.op[engine.turns[0]].inputs
+                yield EngineOp(name, engine.turns, [depths[s] for s in inner_streams(name, len(inputs)) if s in depths])
 
     def _argument(self, type_: Attribute, name: str) -> SSAValue:
         argument = self.block.insert_arg(type_, len(self.block.args))

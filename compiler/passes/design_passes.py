@@ -13,6 +13,7 @@ from compiler.passes.materialize_dmas import MaterializeDmas
 from compiler.passes.pad_dimensions import PadDimensions
 from compiler.passes.plan_loads import PlanLoads
 from compiler.passes.share_converters import ShareConverters
+from compiler.passes.share_engines import ShareEngines
 from compiler.passes.size_fifos import SizeFifos
 from compiler.passes.tile_tasks import TileTasks
 from compiler.platforms.platform import Platform
@@ -26,6 +27,7 @@ DESIGN_PASSES: tuple[type[Pass], ...] = (
     ShareConverters,  # between the last pass that makes converters and the one that copies
     InsertForks,
     BindMultipliers,
+    ShareEngines,  # after bind-multipliers: products of an engine are made of the same
     MaterializeDmas,  # after fusion: what stays on chip needs no DMA
     SizeFifos,
 )

@@ -44,20 +44,22 @@ class Slr:
 class Dies:
     """The dies from the bottom up; `sll[k]` wires are free between die k and die k+1.
 
-    `comfort` is the share of a die's LUTs, FFs, DSPs and memories up to which it still routes well; `port_wires` the
-    wires of one m_axi port: address, data and handshakes, both directions.
+    `comfort` is the share of a die's LUTs, FFs, DSPs and memories up to which it still routes well, `fill` the share of
+    each of them, and of the wires, that a design may use at most; `port_wires` the wires of one m_axi port: address,
+    data and handshakes, both directions.
     """
 
     slrs: tuple[Slr, ...]
     sll: tuple[int, ...]
     comfort: float
+    fill: float
     port_wires: int
 
 
 @dataclass(frozen=True, slots=True)
 class Hbm:
     """Pseudo-channels: `channel_gb_s` GB/s (1e9 bytes/s) each for sequential access through a `port_bits` port, in
-    bursts of `burst_bytes`.
+    bursts of `burst_bytes`. A kernel may have `kernel_ports` of these.
 
     Bursts at random addresses, as (bytes, GB/s): `random_gb_s` of a port with a channel of its own, `spread_gb_s` of
     one whose memory lies over several channels.
@@ -68,6 +70,7 @@ class Hbm:
     channel_gb_s: float
     read_latency_cycles: int
     port_bits: int
+    kernel_ports: int
     burst_bytes: int
     random_gb_s: tuple[tuple[int, float], ...]
     spread_gb_s: tuple[tuple[int, float], ...]
@@ -159,6 +162,11 @@ class Platform:
     def __hash__(self) -> int:
         return hash((self.name, self.clock_mhz, self.calibration))
 
+    def limit(self, resource: str) -> float:
+        """What a design may use of a resource of the budget: `Dies.fill` of it, and every HBM port."""
+        share = 1.0 if resource == "hbm_ports" else self.dies.fill
+        return share * getattr(self.budget, resource)
+
     @property
     def on_chip_bytes(self) -> int:
         """What the block RAM and URAM of the budget hold, parity bits included."""
@@ -176,8 +184,8 @@ def platform_names() -> tuple[str, ...]:
     return tuple(sorted(f.name.removesuffix(".toml") for f in folder.iterdir() if f.name.endswith(".toml")))
 
 
-def _hbm(data: dict[str, Any]) -> Hbm:
-    plain = {name: value for name, value in data.items() if not isinstance(value, list)}
+def _hbm(data: dict[str, Any], ports: int) -> Hbm:
+    plain = {"kernel_ports": ports} | {k: value for k, value in data.items() if not isinstance(value, list)}
     bits, burst = data["port_bits"], data["burst_bytes"]
     if bits not in PORT_WIDTHS or burst % (bits // 8):
         raise ValueError(f"[hbm] ports have one of {PORT_WIDTHS} bits, and bursts whole words, not {bits} and {burst}")
@@ -192,7 +200,10 @@ def _dies(data: dict[str, Any]) -> Dies:
     slrs = tuple(Slr(**entry) for entry in data["slr"])
     if len(data["sll"]) != len(slrs) - 1 or sum(slr.hbm for slr in slrs) != 1:
         raise ValueError("[dies] needs one die with hbm = true, and in sll the wires between each two neighbours")
-    return Dies(slrs, tuple(data["sll"]), data["comfort"], data["port_wires"])
+    fill = data.get("fill", data["comfort"])
+    if not 0 < data["comfort"] <= fill <= 1:
+        raise ValueError(f"[dies] needs 0 < comfort <= fill <= 1, not {data['comfort']} and {fill}")
+    return Dies(slrs, tuple(data["sll"]), data["comfort"], fill, data["port_wires"])
 
 
 def load_platform(board: str | Path, calibration: Path | None = None) -> Platform:
@@ -235,7 +246,7 @@ def _platform(board: dict[str, Any], calibration: Path | None) -> Platform:
         **{k: data[k] for k in ("name", "title", "part", "shell", "clock_mhz")},
         budget=Budget(**data["budget"]),
         dies=_dies(data["dies"]),
-        hbm=_hbm(data["hbm"]),
+        hbm=_hbm(data["hbm"], data["budget"]["hbm_ports"]),
         memories=memories_from(data["memories"], data["limits"]["part"]),
         limits=Limits(**data["limits"]),
         power=PowerModel(**data["power"]),

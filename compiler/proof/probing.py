@@ -14,6 +14,7 @@ import numpy as np
 from compiler.frontend.interpret import NUMPY_DTYPE, Array
 from compiler.graph.linalg_graph import LinalgOp, Value
 from compiler.graph.task_graph import StructuredTask, TaskGraph
+from compiler.proof.ports import inner_streams, ports_of
 from compiler.proof.recording import Recording
 
 Probe = Literal["exact", "constants"]
@@ -25,12 +26,12 @@ _BEYOND = 250.0  # past every clamp to eight bits
 
 def give_tokens(recording: Recording, probe: Probe, seed: int) -> None:
     """Draw what each task reads."""
-    rng = np.random.default_rng([seed, PROBES.index(probe)])
-    for task in recording.tasks.tasks:
-        for access in task.reads:
-            itensor = recording.tasks.stream[access.stream].itensor
-            op = task.op if isinstance(task, StructuredTask) else None
-            recording.give(access.stream, _draw(rng, probe, itensor.shape, itensor.dtype, op))
+    rng, tasks = np.random.default_rng([seed, PROBES.index(probe)]), recording.tasks
+    readers = {s: ports.op for task in tasks.tasks for ports in ports_of(task, tasks) for s in ports.reads}
+    inner = inner_streams(tasks)
+    for access in (access for task in tasks.tasks for access in task.reads if access.stream not in inner):
+        itensor = tasks.stream[access.stream].itensor
+        recording.give(access.stream, _draw(rng, probe, itensor.shape, itensor.dtype, readers.get(access.stream)))
 
 
 def draw_scalar(rng: np.random.Generator, probe: Probe, seed: int, value: Value, tasks: TaskGraph) -> Array:

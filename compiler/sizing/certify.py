@@ -2,8 +2,8 @@
 
 It starts from the linear program's depths, for both equalisations, less what a run that grows FIFOs only where it
 deadlocks does without (`grow`), and from those that the design has. The cheapest start that keeps the pace is
-tightened; where none does, those FIFOs grow in front of which somebody waits. Where tasks take turns or stand in a
-loop, which the program does not know, it starts from what unbounded FIFOs hold.
+tightened; where none does, those FIFOs grow in front of which somebody waits. Where a loop closes within one nest, of
+which the program knows nothing, it starts from what unbounded FIFOs hold.
 
 Trip counts that follow an argument are certified for all of its values: the kernel is run with one after the other, in
 which a deadlock of any of them shows, since no task can be ahead of one that is stuck by more than its FIFOs hold; then
@@ -15,8 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
-from compiler.analysis.turns import takes_turns
-from compiler.errors import VerificationError
+from compiler.errors import UnsupportedError, VerificationError
 from compiler.graph.program import all_launches
 from compiler.graph.task_graph import Stream, TaskGraph
 from compiler.options import Equalisation, FifoEffort, FifoStrategy
@@ -96,9 +95,7 @@ def certify(tasks: TaskGraph, platform: Platform, effort: int = WORK["full"]) ->
     Deterministic: `effort` bounds the simulator's work, not its time, after which no FIFO is tried smaller; what was
     not tried by then says so.
     """
-    planned: dict[Equalisation, dict[str, int]] = {}
-    if not takes_turns(tasks):
-        planned = {e: lp_depths(tasks, e, platform.memories) for e in ("normal", "conservative")}
+    planned = _planned(tasks, platform)
     sized: dict[str, Stream] = {}
     kernels: list[KernelSizing] = []
     for number, trial in enumerate(trials_of(tasks, platform, planned.get("conservative"))):
@@ -110,6 +107,14 @@ def certify(tasks: TaskGraph, platform: Platform, effort: int = WORK["full"]) ->
             reason = ONE_VALUE if deeper[name] > depths[name] else kernel.reason(name, depths[name])
             sized[name] = stream._replace(depth=deeper[name], reason=reason)
     return Sizing(replace(tasks, streams=tuple(sized[s.name] for s in tasks.streams)), tuple(kernels))
+
+
+def _planned(tasks: TaskGraph, platform: Platform) -> dict[Equalisation, dict[str, int]]:
+    """Depths by the program; none where it has no schedule."""
+    try:
+        return {e: lp_depths(tasks, e, platform.memories) for e in ("normal", "conservative")}
+    except UnsupportedError:
+        return {}
 
 
 def _within(trial: Trial, depths: Mapping[str, int]) -> Depths:

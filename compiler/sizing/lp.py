@@ -4,7 +4,7 @@ One variable a node of the affine schedule, its start; one row a stream, its lag
 the paper's constraints over all paths: the delays along a path add up to the difference of two starts. The objective
 weighs the tokens in flight, linear in the starts, with what memory costs: those up to `free_depth` nothing (the LUTs of
 the shallowest FIFO hold them), every other one its bits. Streams that need no depth, or are short enough to be free,
-have next to no say.
+have next to no say. Where tasks take turns a stream has several edges, and costs what the fullest of them does.
 """
 
 from collections.abc import Mapping
@@ -53,11 +53,15 @@ class Plan:
         depths = zip(self.part.streams, self.depths(start), strict=True)
         return sum(price(stream.width, depth, self.memories) for stream, depth in depths)
 
-    def weighted(self) -> list[Edge]:
-        """Edges whose FIFO may take more memory or less, as the starts are."""
+    def weighted(self) -> list[list[Edge]]:
+        """Edges of each stream whose FIFO may take more memory or less, as the starts are."""
         free = undemanding(self.part, self.equalisation)
-        edges = zip(self.part.streams, self.schedule.edges, strict=True)
-        return [edge for s, edge in edges if s.name not in free and s.tokens > self.free_depth(s.width)]
+        chosen = {s.name for s in self.part.streams if s.name not in free and s.tokens > self.free_depth(s.width)}
+        found: dict[str, list[Edge]] = {}
+        for edge in self.schedule.edges:
+            if edge.stream in chosen:
+                found.setdefault(edge.stream, []).append(edge)
+        return list(found.values())
 
     def free_depth(self, width: int) -> int:
         """Of a FIFO of tokens of `width` bits without memory of its own."""
@@ -84,8 +88,8 @@ def _solved(plan: Plan) -> Starts | None:
 
 
 def _program(plan: Plan, unit: float) -> Milp:
-    """Variables: the start of each node, then for each weighted edge how much later than free its target starts, all in
-    `unit` cycles so that every coefficient is 1.
+    """Variables: the start of each node, then for each weighted stream how much later than free its target starts, all
+    in `unit` cycles so that every coefficient is 1, but for streams of several edges.
     """
     schedule = plan.schedule
     number = {node: k for k, node in enumerate(schedule.nodes)}
@@ -94,10 +98,12 @@ def _program(plan: Plan, unit: float) -> Milp:
     for edge in schedule.edges:
         cost[number[edge.target]] += FREE_TOKEN * edge.cost
         cost[number[edge.source]] -= FREE_TOKEN * edge.cost
-    for edge in plan.weighted():
-        free = (plan.free_depth(edge.width) - 2 - edge.base) / edge.rate
-        rows.append(_not_later(number, edge, free / unit, len(cost)))
-        cost.append(edge.cost)
+    for edges in plan.weighted():
+        fastest = max(edges, key=lambda edge: edge.rate)
+        for edge in edges:
+            free = (plan.free_depth(edge.width) - 2 - edge.base) / edge.rate
+            rows.append(_not_later(number, edge, free / unit, len(cost), fastest.rate / edge.rate))
+        cost.append(fastest.cost)
     heaviest = max(map(abs, cost), default=0.0) or 1.0
     return Milp([c / heaviest for c in cost], 0, rows)
 
@@ -107,6 +113,6 @@ def _later(number: Mapping[str, int], edge: Edge, lag: float) -> Row:
     return Row(((number[edge.source], 1.0), (number[edge.target], -1.0)), -lag)
 
 
-def _not_later(number: Mapping[str, int], edge: Edge, limit: float, excess: int) -> Row:
-    """Variable `excess` is at least what the target starts later than `limit` after the source."""
-    return Row(((number[edge.target], 1.0), (number[edge.source], -1.0), (excess, -1.0)), limit)
+def _not_later(number: Mapping[str, int], edge: Edge, limit: float, excess: int, share: float) -> Row:
+    """Variable `excess` is at least so large a share of what the target starts later than `limit` after the source."""
+    return Row(((number[edge.target], 1.0), (number[edge.source], -1.0), (excess, -share)), limit)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from compiler.analysis.memory import stream_memory
 from compiler.analysis.operators import PACKED
 from compiler.analysis.ports import OUTSTANDING_BURSTS
-from compiler.graph.task_graph import ComputeTask, Stream, TaskGraph
+from compiler.graph.task_graph import ComputeTask, EngineTask, Stream, TaskGraph
 from compiler.platforms.memories import Memories
 from compiler.platforms.platform import Platform
 from compiler.targets.interface import Interface, Kernel, Port
@@ -46,7 +46,10 @@ def tasks_source(tasks: TaskGraph, interface: Interface) -> str:
     out.line("#include <cmath>")
     out.line()
     if any(
-        core.endswith(PACKED) for task in tasks.tasks if isinstance(task, ComputeTask) for core, _ in task.operators
+        core.endswith(PACKED)
+        for task in tasks.tasks
+        if isinstance(task, ComputeTask | EngineTask)
+        for core, _ in task.operators
     ):
         out.line('#include "mul2.h"')
     if any(is_packed(s.itensor) for s in tasks.streams):

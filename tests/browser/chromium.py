@@ -5,7 +5,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Literal
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 # Root in a container has no sandbox; the rest keeps the browser from talking to anyone but the page.
@@ -25,18 +25,28 @@ def executable() -> str | None:
 
 
 @contextmanager
-def open_page(
-    width: int = 1280, height: int = 800, scheme: Literal["light", "dark"] = "light", scale: float = 1
-) -> Generator[Page]:
-    """A fresh page in a browser of its own."""
+def open_browser() -> Generator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable(), args=list(_ARGUMENTS))
-        viewport = {"width": width, "height": height}
-        context = browser.new_context(
-            viewport=viewport,  # pyright: ignore[reportArgumentType] # a TypedDict that can not be built from variables
-            color_scheme=scheme,
-            device_scale_factor=scale,
-            accept_downloads=True,
-        )
-        yield context.new_page()
+        yield browser
         browser.close()
+
+
+@contextmanager
+def open_page(
+    browser: Browser,
+    width: int = 1280,
+    height: int = 800,
+    scheme: Literal["light", "dark"] = "light",
+    scale: float = 1,
+) -> Generator[Page]:
+    """A fresh page, which shares no cookies, stores or caches with others of the browser."""
+    viewport = {"width": width, "height": height}
+    context = browser.new_context(
+        viewport=viewport,  # pyright: ignore[reportArgumentType] # a TypedDict that can not be built from variables
+        color_scheme=scheme,
+        device_scale_factor=scale,
+        accept_downloads=True,
+    )
+    yield context.new_page()
+    context.close()

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from http.server import ThreadingHTTPServer
 
 import pytest
-from chromium import executable, open_page
+from chromium import executable, open_browser, open_page
 from fake_api import World, sample_world, serve
-from playwright.sync_api import ConsoleMessage, Error, Page, expect
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect
 
 TIMEOUT_MS = 60_000
 
@@ -47,18 +47,25 @@ def service(serving: Serving) -> Service:
     return Service(serving(world), world)
 
 
-@pytest.fixture
-def page(serving: Serving) -> Generator[Page]:  # closed before the servers are
-    """A page that fails its test when the dashboard reports an error, or talks to anyone but its own service."""
-    expect.set_options(timeout=TIMEOUT_MS)
+@pytest.fixture(scope="module")
+def browser() -> Generator[Browser]:
+    """One for the tests of a file; not for longer, since Playwright holds the thread's event loop meanwhile."""
     with ExitStack() as stack:
         try:
-            page = stack.enter_context(open_page())
+            browser = stack.enter_context(open_browser())
         except Error as error:
             if executable() is not None:
                 raise
             pytest.skip(f"no Chromium: install the system's, or run `playwright install chromium` ({error})")
-        errors: list[str] = []
+        yield browser
+
+
+@pytest.fixture
+def page(browser: Browser, serving: Serving) -> Generator[Page]:  # closed before the servers are
+    """A page that fails its test when the dashboard reports an error, or talks to anyone but its own service."""
+    expect.set_options(timeout=TIMEOUT_MS)
+    errors: list[str] = []
+    with open_page(browser) as page:
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda message: errors.append(message.text) if _is_defect(message) else None)
         page.on("request", lambda request: errors.append(request.url) if _is_foreign(request.url) else None)

@@ -174,6 +174,7 @@ def make_design(exploration_id: str, number: int, chance: random.Random) -> Desi
         "prefetch_kib": chance.choice((0, 256)),
         "max_padding": 12,
         "converters": chance.choice(("exact", "paper")),
+        "engines": chance.choice(("own", "shared")),
     }
     design_id = f"dsg_{exploration_id[-2:]}{number:05d}"
     return Design(design_id, number, knobs, area, round(latency, 3), round(latency * power, 2))

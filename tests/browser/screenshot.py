@@ -6,7 +6,7 @@
 import argparse
 from pathlib import Path
 
-from chromium import open_page
+from chromium import open_browser, open_page
 from walk import click_front_point, front_pixels
 
 
@@ -24,7 +24,10 @@ def main() -> None:
     parser.add_argument("--press", action="append", default=[], help="a button to press before, by its name")
     arguments = parser.parse_args()
     scheme = "dark" if arguments.dark else "light"
-    with open_page(arguments.width, arguments.height, scheme, arguments.scale) as page:
+    with (
+        open_browser() as browser,
+        open_page(browser, arguments.width, arguments.height, scheme, arguments.scale) as page,
+    ):
         page.goto(arguments.url)
         page.wait_for_timeout(arguments.wait * 1000)
         for name in arguments.press:

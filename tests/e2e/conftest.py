@@ -7,14 +7,16 @@ is skipped.
 
 import os
 from collections.abc import Generator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 import redis as redis_client
+from migrated import migrated_on
 from running_service import RunningService, StartService, service_starter
-from servers import PostgresServer, RedisServer, free_port, postgres_binaries
+from servers import PostgresServer, RedisServer, free_port, new_database, postgres_binaries, run_as_admin
+from sqlalchemy import make_url
 
 
 def _missing(what: str) -> NoReturn:
@@ -69,16 +71,25 @@ def own_redis() -> Generator[RedisServer]:
 @pytest.fixture
 def postgres_url(postgres_server: str) -> Generator[str]:
     """URL of an empty database of its own."""
-    import sqlalchemy as sa
+    with _dropped(new_database(postgres_server, _new_name()), postgres_server) as url:
+        yield url
 
-    name = f"test_{os.urandom(6).hex()}"
-    admin = sa.create_engine(postgres_server, isolation_level="AUTOCOMMIT")
-    with admin.connect() as connection:
-        connection.execute(sa.text(f"CREATE DATABASE {name}"))
-    yield sa.make_url(postgres_server).set(database=name).render_as_string(hide_password=False)
-    with admin.connect() as connection:
-        connection.execute(sa.text(f"DROP DATABASE {name} WITH (FORCE)"))
-    admin.dispose()
+
+@pytest.fixture
+def migrated_postgres_url(postgres_server: str) -> Generator[str]:
+    """URL of a database of its own with all tables."""
+    with _dropped(migrated_on(postgres_server, _new_name()), postgres_server) as url:
+        yield url
+
+
+def _new_name() -> str:
+    return f"test_{os.urandom(6).hex()}"
+
+
+@contextmanager
+def _dropped(url: str, server: str) -> Generator[str]:
+    yield url
+    run_as_admin(server, f"DROP DATABASE {make_url(url).database} WITH (FORCE)")
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ from processes import wait_for
 from running_service import PATIENCE, StartService, service_environment
 
 from db.engine import Database
-from db.migrate import upgrade
 from worker.backup.make import back_up
 from worker.backup.restore import restore
 
@@ -25,9 +24,8 @@ def no_progress(_what: str, _done: int, _total: int) -> None:
 
 
 @pytest.fixture
-def database(postgres_url: str) -> Generator[Database]:
-    upgrade(postgres_url)
-    opened = Database(postgres_url)
+def database(migrated_postgres_url: str) -> Generator[Database]:
+    opened = Database(migrated_postgres_url)
     yield opened
     opened.close()
 

@@ -39,9 +39,8 @@ pytestmark = pytest.mark.e2e
 
 
 @pytest.fixture
-def database(postgres_url: str) -> Generator[Database]:
-    migrate.upgrade(postgres_url)
-    opened = Database(postgres_url)
+def database(migrated_postgres_url: str) -> Generator[Database]:
+    opened = Database(migrated_postgres_url)
     yield opened
     opened.close()
 
@@ -205,11 +204,11 @@ def test_a_deadlock_is_resolved(database: Database, exploration: Exploration) ->
             each.result(timeout=30)
 
 
-def test_no_statement_holds_up_the_farm_for_ever(database: Database, postgres_url: str) -> None:
+def test_no_statement_holds_up_the_farm_for_ever(database: Database, migrated_postgres_url: str) -> None:
     with database.read() as session:
         assert session.execute(sa.text("SHOW statement_timeout")).scalar_one() == "1min"
         assert session.execute(sa.text("SHOW lock_timeout")).scalar_one() == "30s"
-    engine = make_engine(postgres_url, limits=False)  # as migrations do
+    engine = make_engine(migrated_postgres_url, limits=False)  # as migrations do
     with engine.connect() as connection:
         assert connection.execute(sa.text("SHOW statement_timeout")).scalar_one() == "0"
     engine.dispose()
@@ -271,7 +270,7 @@ def test_same_idempotency_key_at_once_is_answered_once(database: Database) -> No
 
 
 @pytest.mark.slow
-def test_texts_that_postgres_takes_not_are_refused(database: Database, postgres_url: str, tmp_path: Path) -> None:
-    app = create_app(Settings(home=tmp_path / "home", database_url=postgres_url), lambda _: None)
+def test_texts_that_postgres_takes_not_are_refused(migrated_postgres_url: str, tmp_path: Path) -> None:
+    app = create_app(Settings(home=tmp_path / "home", database_url=migrated_postgres_url), lambda _: None)
     with TestClient(app, base_url="http://127.0.0.1:8642", raise_server_exceptions=False) as client:
         assert check_texts(client, app) > 150

@@ -11,10 +11,11 @@ from typing import Any
 import psutil
 import pytest
 import redis
+from migrated import migrated_on
 from processes import wait_for
 from running_farm import RunningFarm, farm_on, tools
 from running_service import PATIENCE
-from servers import PostgresServer, RedisServer, new_database
+from servers import PostgresServer, RedisServer
 
 from db.models import Build, NodeState
 from db.repositories import licences, nodes, queue
@@ -32,14 +33,14 @@ on_postgres = pytest.mark.parametrize("servers", ["postgres"], indirect=True, sc
 def servers(
     request: pytest.FixtureRequest,
 ) -> Generator[Callable[[], tuple[str | None, str]]]:
-    """Makes URLs: of an empty database (None: SQLite in the home) and of an empty Redis."""
+    """Makes URLs: of a database with all tables (None: SQLite in the home) and of an empty Redis."""
     admin = request.getfixturevalue("postgres_server") if request.param == "postgres" else None
     started: list[RedisServer] = []
 
     def urls() -> tuple[str | None, str]:
         started.append(server := RedisServer())
         server.start()
-        return admin and new_database(admin, f"farm_{os.getpid()}_{len(started)}"), server.url
+        return admin and migrated_on(admin, f"farm_{os.getpid()}_{len(started)}"), server.url
 
     yield urls
     for server in started:

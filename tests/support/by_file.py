@@ -35,8 +35,6 @@ PARTS = {
     "e2e/test_join.py": _EACH,
     "e2e/test_sweeps.py": _EACH,
     "property/compiler/test_timing_core.py": _EACH,
-    "property/compiler/test_timing_rtl.py": r"\[(.+)\]",
-    "unit/compiler/frontend/test_convert_families.py": r"\[([a-z0-9]+)-",
     "unit/compiler/targets/test_padding.py": _EACH,
     "unit/compiler/test_generation.py": r"\b(gpt2|gemma3)\b",
 }

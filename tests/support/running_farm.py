@@ -14,6 +14,7 @@ from typing import Any
 
 import psutil
 from gates import gate
+from migrated import migrated
 from processes import wait_for
 from running_service import PATIENCE, REPOSITORY
 
@@ -161,7 +162,10 @@ def farm_on(home: Path, database_url: str | None, redis_url: str, **values: Any)
         stages="farm_stages:STAGES",
         **{**DEFAULTS, **values},
     )
-    upgrade(settings.database)
+    if database_url is None:
+        migrated(settings.database)
+    else:
+        upgrade(settings.database)  # a query where it has its tables
     running = RunningFarm(open_farm(settings), home / "runs")
     try:
         yield running

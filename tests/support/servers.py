@@ -84,13 +84,18 @@ class RedisServer:
         self._folder.cleanup()
 
 
-def new_database(server_url: str, name: str) -> str:
-    """URL of a new, empty database of the server; it goes with the server."""
+def new_database(server_url: str, name: str, template: str = "template1") -> str:
+    """URL of a new database of the server, empty or a copy of another that nobody is connected to."""
+    run_as_admin(server_url, f"CREATE DATABASE {name} TEMPLATE {template}")
+    return sa.make_url(server_url).set(database=name).render_as_string(hide_password=False)
+
+
+def run_as_admin(server_url: str, statement: str) -> None:
+    """What is about databases is run outside a transaction."""
     admin = sa.create_engine(server_url, isolation_level="AUTOCOMMIT")
     with admin.connect() as connection:
-        connection.execute(sa.text(f"CREATE DATABASE {name}"))
+        connection.execute(sa.text(statement))
     admin.dispose()
-    return sa.make_url(server_url).set(database=name).render_as_string(hide_password=False)
 
 
 def postgres_binaries() -> Path | None:

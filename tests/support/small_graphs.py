@@ -56,6 +56,17 @@ def row_reduction(name: str, m: int, n: int, x: str, y: str, combiner: str = "ad
     )
 
 
+def chain(*widths: int) -> LinalgGraph:
+    """Products one behind the other, of 4 rows."""
+    steps = range(1, len(widths))
+    values = [Value("v0", (4, widths[0]), "f32", "input", "v0")]
+    values += [Value(f"w{n}", widths[n - 1 : n + 1], "f32", "param", f"w{n}") for n in steps]
+    values += [Value(f"v{n}", (4, widths[n]), "f32") for n in steps]
+    ops = tuple(matmul(f"m{n}", 4, widths[n - 1], widths[n], f"v{n - 1}", f"w{n}", f"v{n}") for n in steps)
+    last = f"v{len(widths) - 1}"
+    return LinalgGraph("chain", tuple(values), ops, (Output(last, last, (0, 1), (4, widths[-1])),))
+
+
 def mlp(rows: int = 8, hidden: int = 16, inner: int = 64) -> LinalgGraph:
     """x -> matmul -> tanh, scaled by a scalar -> matmul -> + x: a residual around two products."""
     tanh = Body(("f32", "f32"), (ScalarOp("math.tanh", (0,), "f32"), ScalarOp("arith.mulf", (2, 1), "f32")), 3)

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from compiler.analysis.estimate import Estimate
+from compiler.analysis.estimate import DIE_BOUNDS, Estimate
 from compiler.analysis.fusion_report import FusionReport, report_fusion
-from compiler.analysis.memory_kinds import POOLS, bind_fifos, fit_board, fit_memories, free_for, memories_of
+from compiler.analysis.memory_kinds import bind_fifos, fit_board
 from compiler.analysis.placement.channels import assign_channels
+from compiler.analysis.placement.die_memories import BLOCKS, fit_memories_of_dies
 from compiler.analysis.placement.netlist import task_areas
 from compiler.analysis.placement.place import describe, place
 from compiler.analysis.placement.placement import Placement
@@ -31,11 +32,10 @@ class BoardPlan:
     channels: Mapping[str, tuple[int, ...]]
 
     def judged(self, estimated: Estimate) -> Estimate:
-        """The estimate, infeasible too where the design fits the board but can not be placed on its dies."""
-        if estimated.violations:
-            return estimated
+        """The estimate with what the placement says of dies and wires instead of its own quick test."""
+        board = (v for v in estimated.violations if v.resource not in DIE_BOUNDS)
         found = (Violation(f"{s.resource} of {s.subject}", s.demand, s.bound) for s in self.placement.shortfalls)
-        return replace(estimated, violations=tuple(found))
+        return replace(estimated, violations=(*board, *found), placed=not self.placement.shortfalls)
 
     def to_json(self) -> dict[str, Any]:
         """Beside the tasks and streams in `dataflow.json`."""
@@ -49,29 +49,17 @@ class BoardPlan:
 def plan_board(tasks: TaskGraph, design: Design, knobs: Knobs) -> BoardPlan:
     """Everything about the board for a design and its `tasks`, as they are sized."""
     platform = design.platform
-    bound, placement = _placed(tasks, platform)
+    bound, placement = placed(tasks, platform)
     channels = assign_channels(bound.transfers, platform)
     return BoardPlan(bind_fifos(bound, platform.memories), placement, report_fusion(design, knobs), channels)
 
 
-def _placed(tasks: TaskGraph, platform: Platform) -> tuple[TaskGraph, Placement]:
+def placed(tasks: TaskGraph, platform: Platform) -> tuple[TaskGraph, Placement]:
     """Bind memories within the board, place the tasks, then move memories on dies where their kind runs out there."""
     tasks = fit_board(tasks, total(task_areas(tasks, platform).values()), platform)
     placement = place(tasks, platform)
-    if not any(shortfall.resource in POOLS for shortfall in placement.shortfalls):
+    if not any(shortfall.resource in BLOCKS for shortfall in placement.shortfalls):
         return tasks, placement
-    for slr in platform.dies.slrs:
-        tasks = _fit_die(tasks, placement, slr.name, platform)
+    tasks = fit_memories_of_dies(tasks, placement.slr, platform)
     fitted = describe(tasks, platform, placement.slr)
     return tasks, replace(fitted, bound=min(placement.bound, fitted.cost), method=placement.method)
-
-
-def _fit_die(tasks: TaskGraph, placement: Placement, die: str, platform: Platform) -> TaskGraph:
-    """Memories on one die, each with the task that it is a part of, or that reads it, within what the die has."""
-    slr = next(s for s in platform.dies.slrs if s.name == die)
-    area = total(area for name, area in task_areas(tasks, platform).items() if placement.slr[name] == die)
-    if area.bram36 <= slr.bram36 and area.uram <= slr.uram:
-        return tasks
-    memories = [memory for memory in memories_of(tasks, platform.memories) if placement.slr[memory.task] == die]
-    bound = {pool: float(getattr(slr, pool)) for pool in POOLS}
-    return fit_memories(tasks, memories, free_for(memories, area, bound))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from compiler.analysis.resources import Resources, stream_resources, task_resources
+from compiler.analysis.resources import Resources, kernel_resources, stream_resources, task_resources
 from compiler.graph.task_graph import TaskGraph
 from compiler.platforms.platform import Platform
 
@@ -33,8 +33,12 @@ def stream_wires(width: int) -> int:
 
 
 def task_areas(tasks: TaskGraph, platform: Platform) -> dict[str, Resources]:
-    """Area of each task with the FIFOs that it reads: they lie on its die."""
+    """Area of each task with the FIFOs that it reads: they lie on its die. The first task of a kernel has its control
+    registers. All together are what the design takes, over all of its kernels: they lie side by side in one xclbin.
+    """
     areas = {task.name: task_resources(task, tasks, platform) for task in tasks.tasks}
+    for task in {task.kernel: task.name for task in reversed(tasks.tasks)}.values():
+        areas[task] += kernel_resources(platform)
     for stream in tasks.streams:
         areas[stream.target] += stream_resources(stream, platform)
     return areas
@@ -107,11 +111,12 @@ def clustered(netlist: Netlist, platform: Platform) -> Netlist:
         if host is not None:
             clusters.merge(node, host)
             waiting += [host, *clusters.wires[host]]
-    kept = sorted(clusters.members)
+    position = {name: k for k, members in enumerate(netlist.members) for name in members}
+    kept = sorted(clusters.members, key=lambda node: max(position[name] for name in clusters.members[node]))
     number = {node: k for k, node in enumerate(kept)}
     return Netlist(
         tuple(tuple(clusters.members[k]) for k in kept),
         tuple(tuple(clusters.area[k]) for k in kept),
         tuple(clusters.anchor[k] for k in kept),
-        {(number[a], number[b]): w for a in kept for b, w in clusters.wires[a].items() if a < b},
+        {(number[a], number[b]): w for a in kept for b, w in clusters.wires[a].items() if number[a] < number[b]},
     )

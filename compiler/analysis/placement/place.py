@@ -11,6 +11,8 @@ from compiler.analysis.shortfall import Shortfall
 from compiler.graph.task_graph import TaskGraph
 from compiler.platforms.platform import Dies, Platform
 
+ROUNDING = 1 + 1e-9  # sums of areas in another order
+
 
 def place(tasks: TaskGraph, platform: Platform) -> Placement:
     """A die for each task: fewest wires between dies, no die too full; about a second for a few hundred tasks.
@@ -50,7 +52,7 @@ def describe(tasks: TaskGraph, platform: Platform, slr: Mapping[str, str]) -> Pl
         cost=cost_of(netlist, dies, chosen),
         bound=0.0,
         method="given",
-        shortfalls=(*_too_large(netlist, dies), *_overfull(dies, use), *_overcrossed(boundaries)),
+        shortfalls=(*_too_large(netlist, dies), *_overfull(dies, use), *_overcrossed(dies, boundaries)),
     )
 
 
@@ -71,27 +73,27 @@ def _crossings(tasks: TaskGraph, platform: Platform, slr: Mapping[str, str]) -> 
 
 def _too_large(netlist: Netlist, dies: Dies) -> list[Shortfall]:
     """Single tasks that no die holds: a task is not divided."""
-    largest = {r: max(float(getattr(slr, r)) for slr in dies.slrs) for r in RESOURCES}
+    largest = {r: dies.fill * max(getattr(slr, r) for slr in dies.slrs) for r in RESOURCES}
     return [
         Shortfall(f"task {members[0]}", resource, amount, largest[resource])
         for members, area in zip(netlist.members, netlist.area, strict=True)
         for resource, amount in zip(RESOURCES, area, strict=True)
-        if amount > largest[resource]
+        if amount > largest[resource] * ROUNDING
     ]
 
 
 def _overfull(dies: Dies, use: dict[str, dict[str, float]]) -> list[Shortfall]:
     return [
-        Shortfall(slr.name, resource, amount, float(getattr(slr, resource)))
+        Shortfall(slr.name, resource, amount, dies.fill * getattr(slr, resource))
         for slr in dies.slrs
         for resource, amount in use[slr.name].items()
-        if amount > getattr(slr, resource)
+        if amount > dies.fill * getattr(slr, resource) * ROUNDING
     ]
 
 
-def _overcrossed(boundaries: tuple[BoundaryUse, ...]) -> list[Shortfall]:
+def _overcrossed(dies: Dies, boundaries: tuple[BoundaryUse, ...]) -> list[Shortfall]:
     return [
-        Shortfall(f"{b.lower} to {b.upper}", "sll", float(b.wires), float(b.available))
+        Shortfall(f"{b.lower} to {b.upper}", "sll", float(b.wires), dies.fill * b.available)
         for b in boundaries
-        if b.wires > b.available
+        if b.wires > dies.fill * b.available * ROUNDING
     ]

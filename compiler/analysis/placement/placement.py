@@ -30,7 +30,8 @@ class BoundaryUse:
 @dataclass(frozen=True)
 class Placement:
     """`slr` of each task by its name. `cost` is that of `compiler.analysis.placement.assign`; no placement costs less
-    than `bound`. `method` says what found it: `one-die`, `milp` (optimal within its gap), `local` (a search), `given`.
+    than `bound`. `method` says what found it: `one-die`, `milp` (optimal within its gap), `local` (a search), `given`;
+    or `infeasible` where the solver proved that no placement holds the limits: then it is the nearest that was found.
     """
 
     slr: Mapping[str, str]

@@ -9,6 +9,7 @@ from compiler.graph.task_graph import (
     ComputeTask,
     ConcatTask,
     ConverterTask,
+    EngineTask,
     ForkTask,
     LoadTask,
     RouteTask,
@@ -18,13 +19,14 @@ from compiler.graph.task_graph import (
 )
 from compiler.targets.tasks.compute import emit_compute
 from compiler.targets.tasks.converter import emit_converter
+from compiler.targets.tasks.engine import emit_engine
 from compiler.targets.tasks.frame import Frame
 from compiler.targets.tasks.memory import emit_load, emit_store
 from compiler.targets.tasks.routing import emit_chunk, emit_concat, emit_fork, emit_route
 from compiler.targets.writer import CppWriter
 
-TURNING = (RouteTask,)
-FOLLOWING = (ForkTask, RouteTask)
+TURNING = (EngineTask, RouteTask)
+FOLLOWING = (EngineTask, ForkTask, RouteTask)
 
 
 class TaskEmitter:
@@ -49,6 +51,8 @@ class TaskEmitter:
         match task:
             case ComputeTask():
                 emit_compute(frame, task)
+            case EngineTask():
+                emit_engine(frame, task)
             case ForkTask():
                 emit_fork(frame, task)
             case RouteTask():

@@ -51,6 +51,7 @@ def knobs(draw: st.DrawFn, graph: LinalgGraph) -> Knobs:
         hbm_channels=draw(st.integers(1, 4)),
         stream_width=draw(st.sampled_from([32, 64, 256, 512, 1024])),
         multiplier=draw(st.sampled_from(["fabric", "dsp", "dsp_packed"])),
+        engines=draw(st.sampled_from(["own", "shared"])),
         max_padding=draw(st.sampled_from([0, 12, 50])),
     )
 

@@ -9,11 +9,11 @@ from random_timing import random_network
 from small_pipelines import PIPELINES
 
 from compiler.simulator.timing.core import run
-from compiler.simulator.timing.network import Network
+from compiler.simulator.timing.network import Network, Outcome
 
 RANDOM_SEEDS = (14, 17, 39, 60, 185, 276)  # both styles, rates, restarts, dead ones; few processes: quick to build
 PROGRAM_SEEDS = (26, 55, 73, 109, 209, 236)  # and cycles, initial tokens, runs of no iterations
-BUILDS: dict[str, dict[str, Network]] = {
+KINDS: dict[str, dict[str, Network]] = {
     "nests": {**PIPELINES, **{f"seed {seed}": random_network(seed) for seed in RANDOM_SEEDS}},
     "loops": {name: make(kept) for name, (make, kept) in LOOPS.items()},
     "loops with one token less": {f"{name}, one less": make(kept - 1) for name, (make, kept) in LOOPS.items()},
@@ -23,13 +23,18 @@ BUILDS: dict[str, dict[str, Network]] = {
 pytestmark = [pytest.mark.verilator, pytest.mark.slow]
 
 
-@pytest.mark.parametrize("build", BUILDS)
-def test_every_count_is_that_of_the_registers(build: str, tmp_path_factory: pytest.TempPathFactory):
-    """One build for all of the networks."""
-    networks = BUILDS[build]
-    registers = rtl.run_rtl(networks.values(), tmp_path_factory.mktemp("rtl"))
-    for (name, network), outcome in zip(networks.items(), registers, strict=True):
+@pytest.fixture(scope="module")
+def registers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
+    """What the registers of each network did; one build for all of them."""
+    networks = {name: network for kind in KINDS.values() for name, network in kind.items()}
+    return dict(zip(networks, rtl.run_rtl(networks.values(), tmp_path_factory.mktemp("rtl")), strict=True))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_count_is_that_of_the_registers(kind: str, registers: dict[str, Outcome]):
+    for name, network in KINDS[kind].items():
+        outcome = registers[name]
         assert run_reference(network) == outcome, name
         assert run(network) == outcome, name
-        if build.startswith("loops"):
-            assert outcome.deadlocked == (build != "loops"), name
+        if kind.startswith("loops"):
+            assert outcome.deadlocked == (kind != "loops"), name

@@ -23,6 +23,7 @@ CHOICES = {
     "multiplier": options.Multiplier,
     "fusion_plan": options.FusionPlan,
     "converters": options.ConverterRule,
+    "engines": options.Engines,
 }
 # What a search tries of each parameter; `docs/data/knobs.json` has its names.
 PARAMETERS = {field: name for name, field in space._FIELDS.items()}

@@ -33,6 +33,12 @@ def test_of_equals_the_first_stays(objectives: int):
     assert len(made) == 1
 
 
+@pytest.mark.parametrize("point", [(1.5, 2.5), (2, 2), (0.5, 9), (3, 1.5), (2.0, 2.1), (1, 3), (9, 0.5)])
+def test_it_says_what_it_would_take(point: tuple[float, float]):
+    made = archive((3, 1), (1, 3), (2, 2))
+    assert made.admits(point) == made.add("new", point)
+
+
 @pytest.mark.parametrize("bad", [(1.0,), (1.0, nan), (inf, 1.0)])
 def test_objectives_must_be_finite_numbers(bad: tuple[float, ...]):
     with pytest.raises(ValueError, match="key: expected 2 finite objectives"):

@@ -1,11 +1,15 @@
+from dataclasses import replace
+
 import pytest
 
+from compiler.analysis.estimate import DIE_BOUNDS
+from compiler.analysis.placement.netlist import RESOURCES
 from compiler.errors import Violation
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.metrics import Fidelity
 from compiler.options import Knobs, TaskOverride
 from compiler.platforms.platform import Platform
-from dse.evaluate import Evaluation, evaluate
+from dse.evaluate import Evaluation, evaluate, judged
 
 
 def test_a_design_has_objectives_and_metrics_with_fidelity(mlp: LinalgGraph, u55c: Platform):
@@ -32,6 +36,20 @@ def test_a_crash_passes_through(mlp: LinalgGraph, u55c: Platform, monkeypatch: p
     monkeypatch.setattr("dse.evaluate.planned_tasks", crash)
     with pytest.raises(ZeroDivisionError):
         evaluate(mlp, Knobs(), u55c)
+
+
+def test_the_exact_placer_judges_what_the_quick_test_leaves_open(mlp: LinalgGraph, u55c: Platform):
+    """One board has room, of the other no die holds the largest task."""
+    knobs = Knobs(default_tile_size=16, overall_unroll=64)
+    for share, fits in ((0.1, True), (0.03, False)):
+        slrs = tuple(replace(s, **{r: int(share * getattr(s, r)) for r in RESOURCES}) for s in u55c.dies.slrs)
+        board = replace(u55c, dies=replace(u55c.dies, slrs=slrs))
+        found = replace(evaluate(mlp, knobs, board), violations=(), placed=False)
+        verdict = judged(mlp, found, board)
+        assert verdict.placed == verdict.feasible == fits
+        assert {v.resource for v in verdict.violations} <= set(DIE_BOUNDS)
+        assert verdict.objectives == found.objectives
+        assert verdict.seconds > found.seconds
 
 
 def test_over_budget_is_infeasible_and_keeps_its_objectives():

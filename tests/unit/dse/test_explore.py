@@ -93,6 +93,31 @@ def test_the_front_is_what_no_feasible_design_dominates(mlp: LinalgGraph, u55c: 
     assert result.knee in result.front
 
 
+def test_what_would_enter_the_front_unplaced_is_judged_before(
+    mlp: LinalgGraph, u55c: Platform, monkeypatch: pytest.MonkeyPatch
+):
+    """Designs that nothing has placed: the judge refuses every wide one, and sees none that others beat."""
+    judgements: list[Evaluation] = []
+
+    def unplaced(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Evaluation:
+        return replace(toy(graph, knobs, platform), placed=False)
+
+    def judge(_: LinalgGraph, found: Evaluation, __: Platform) -> Evaluation:
+        judgements.append(found)
+        over = (Violation("sll", 2, 1),) if found.knobs.overall_unroll > 256 else ()
+        return replace(found, violations=over, placed=not over)
+
+    monkeypatch.setattr("dse.explore.judged", judge)
+    sink = MemorySink()
+    result = search(mlp, u55c, SearchOptions(120, jobs=1), sink, evaluator=unplaced)
+    assert {d.evaluation.placed for d in result.front} == {True}
+    assert max(d.knobs.overall_unroll for d in result.front) <= 256
+    refused = [d for d in sink.designs if any(v.resource == "sll" for v in d.evaluation.violations)]
+    assert refused, "what is stored is the verdict"
+    assert len(judgements) < sum(d.evaluation.objectives is not None for d in result.designs) / 2
+    assert {d.evaluation.placed for d in result.designs if d.evaluation.feasible} == {True, False}
+
+
 def test_the_first_designs_are_the_good_seeds(mlp: LinalgGraph, u55c: Platform):
     sink = MemorySink()
     search(mlp, u55c, SearchOptions(16, jobs=1), sink, evaluator=toy)
@@ -190,6 +215,7 @@ DEFAULTS = {
     "fusion_plan": "fusion_plan",
     "fusion_budget": "fusion_budget",
     "converters": "converters",
+    "engines": "engines",
     "hbm_channels": "hbm_channels",
     "stream_width": "stream_width",
     "prefetch": "prefetch_kib",

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 
 from compiler.platforms.platform import load_platform
@@ -33,17 +31,14 @@ def test_where_the_front_is_short_the_sample_takes_its_places() -> None:
     assert set(picks) == {"a", "o1", "o2", "o3"}
 
 
-def test_what_does_not_fit_once_it_is_routed_is_not_linked() -> None:
-    factor = PLATFORM.routed["lut"].factor
-    fitting = PLATFORM.budget.lut / factor
-    designs = [
-        Synthesised("fits", 2, 1, {"lut": 0.99 * fitting}),
-        Synthesised("too large", 1, 1, {"lut": 1.01 * fitting}),
-    ]
+def test_what_csynth_finds_too_large_is_not_linked() -> None:
+    most = PLATFORM.limit("lut")
+    designs = [Synthesised("fits", 2, 1, {"lut": 0.99 * most}), Synthesised("too large", 1, 1, {"lut": 1.01 * most})]
     assert to_link(designs, PLATFORM) == ["fits"]
-    assert fits({"uram": PLATFORM.budget.uram, "cycles": 1e12}, PLATFORM)
-    assert not fits({"uram": PLATFORM.budget.uram + 1}, PLATFORM)
-    assert not fits({"lut": 0.99 * fitting}, replace(PLATFORM, routed={})), "of which a router saves much"
+    assert fits({"uram": PLATFORM.limit("uram"), "cycles": 1e12}, PLATFORM)
+    assert not fits({"uram": PLATFORM.limit("uram") + 1}, PLATFORM)
+    assert fits({"hbm_ports": PLATFORM.budget.hbm_ports}, PLATFORM)
+    assert PLATFORM.routed["lut"].factor < 0.99, "what a router saves is no reason to link it"
 
 
 def test_the_best_are_linked_first() -> None:

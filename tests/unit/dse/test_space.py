@@ -28,7 +28,7 @@ def test_contractions_are_the_heaviest_whatever_their_iterations(mlp: LinalgGrap
 
 def test_all_three_levels_are_offered(space: DesignSpace):
     names = [p.name for p in space.parameters]
-    assert names[:12] == [
+    assert names[:13] == [
         "tile",
         "unroll",
         "order",
@@ -41,8 +41,9 @@ def test_all_three_levels_are_offered(space: DesignSpace):
         "stream_width",
         "prefetch",
         "multiplier",
+        "engines",
     ]
-    assert names[12:15] == ["fc1.tile", "fc1.unroll", "fc1.order"]
+    assert names[13:16] == ["fc1.tile", "fc1.unroll", "fc1.order"]
     choices = {p.name: p.choices for p in space.parameters}
     assert choices["tile"] == (4, 8, 16, 32, 64, 128, 256)
     assert choices["unroll"][0] == 32
@@ -143,6 +144,7 @@ def test_key_tells_designs_apart(space: DesignSpace):
     designs = [
         Knobs(),
         Knobs(fifo="whole"),
+        Knobs(engines="shared"),
         Knobs(overrides=(TaskOverride("fc1", tile=8),)),
         Knobs(overrides=(TaskOverride("fc2", tile=8),)),
         Knobs(overrides=(TaskOverride("fc1", order=(2, 1, 0)),)),

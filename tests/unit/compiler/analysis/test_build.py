@@ -30,6 +30,7 @@ def random_knobs(seed: int) -> Knobs:
         hbm_channels=pick((1, 2, 4)),
         stream_width=pick((32, 128, 512)),
         multiplier=pick(("fabric", "dsp")),
+        engines=pick(("own", "shared")),
     )
 
 

@@ -104,7 +104,7 @@ def test_an_image_that_no_channel_holds_and_a_task_that_no_die_holds_are_violati
     tasks = planned_tasks(mlp(), WIDE, small)
     found = {v.resource: v for v in estimate(tasks, small).violations}
     assert found["hbm_channel_bytes"].demand > 64
-    assert found["slr_dsp"].bound == 1
+    assert found["slr_dsp"].bound == small.dies.fill
     assert estimate(tasks, U55C).feasible
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from small_graphs import attention_front, mlp
 
 from compiler.analysis.estimate import estimate
-from compiler.analysis.ports import paired_stores, port_count
+from compiler.analysis.ports import kernel_ports, paired_stores
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
@@ -26,10 +26,19 @@ def test_ports_are_counted_as_they_are_emitted() -> None:
             tasks = planned_tasks(graph, knobs, U55C)
             interface = plan_interface(tasks, graph)
             bundles = [{p.bundle for p in kernel.ports} for kernel in interface.kernels]
-            assert sum(map(len, bundles)) == port_count(tasks)
+            assert list(map(len, bundles)) == kernel_ports(tasks)
             counted = next(m.value for m in estimate(tasks, U55C).metrics if m.name == "hbm_ports")
-            assert counted == port_count(tasks)
+            assert counted == sum(kernel_ports(tasks)), "all kernels of an xclbin together"
             for kernel in interface.kernels:
                 for bundle in {p.bundle for p in kernel.ports}:
                     sharing = [p.writes for p in kernel.ports if p.bundle == bundle]
                     assert sharing in ([False], [True], [False, True], [True, False]), "one reads, one writes"
+
+
+def test_a_kernel_may_have_fewer_ports_than_the_board() -> None:
+    tasks = planned_tasks(mlp(), replace(KNOBS, hbm_channels=4), U55C)
+    most = max(kernel_ports(tasks))
+    for allowed, over in ((most, set[str]()), (most - 1, {"kernel_hbm_ports"})):
+        board = replace(U55C, hbm=replace(U55C.hbm, kernel_ports=allowed))
+        assert {v.resource for v in estimate(tasks, board).violations} == over
+    assert U55C.hbm.kernel_ports < U55C.budget.hbm_ports, "one is the host's"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tasks_by_hand import compute
 
-from compiler.analysis.provenance import calibration_note, guessed_operators
+from compiler.analysis.provenance import calibration_note, guessed_luts, guessed_operators
 from compiler.graph.task_graph import TaskGraph, TimingSpec
 from compiler.platforms.platform import load_platform
 
@@ -23,7 +23,14 @@ def test_without_a_calibration_it_says_so():
 def test_guessed_operators_are_named():
     tasks = graph("fadd", "ftanh", "fdiv")
     assert guessed_operators(tasks, U55C) == ("fdiv", "ftanh")
-    assert calibration_note(tasks, U55C).endswith("guessed area of fdiv, ftanh")
+    luts = 2 * sum(U55C.operators[core].lut for core in ("fdiv", "ftanh"))
+    assert guessed_luts(tasks, U55C) == luts
+    assert calibration_note(tasks, U55C).endswith(f"; {luts:,.0f} LUTs rest on the guessed area of fdiv, ftanh")
+
+
+def test_guesses_that_lanes_share_count_once():
+    task = compute("t", TimingSpec((4,), 2, 3), operators=[("ftanh", 4), ("fadd", 4)])
+    assert guessed_luts(TaskGraph("g", 1, (task,), ()), U55C) == 2 * U55C.operators["ftanh"].lut
 
 
 def test_a_calibration_is_quoted():

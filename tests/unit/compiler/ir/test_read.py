@@ -17,6 +17,9 @@ from compiler.options import Knobs
 KNOBS = Knobs(default_tile_size=8, overall_unroll=16, fusion_budget=0)
 DESIGNS = plans(mlp(), KNOBS)
 TEXTS = {stage: design_text(design, f"after {stage}") for stage, design in DESIGNS.items()}
+SHARED = Knobs(default_tile_size=8, overall_unroll=64, engines="shared", fifo="whole")
+TEXTS |= {f"shared-{s}": design_text(d, f"after {s}") for s, d in plans(mlp(inner=32), SHARED).items()}
+ENGINE = r"@engine0 serves \[@up, @down\]"
 
 
 def read(text: str) -> Design:
@@ -101,6 +104,35 @@ REFUSED = {
         "@load_up_weight: 64 x 128 bits do not fit 1 x 512 bits",
     ),
     "what a task is made of": (expanded_text(DESIGNS["insert-forks"]), "kernel @kernel0 holds itensor.instance|empty"),
+    "an engine of what is no task": (
+        edited("shared-share-engines", ENGINE, "@engine0 serves [@up, @out]"),
+        "@engine0 serves @out, which is no task of its kernel",
+    ),
+    "an engine that begins with what is no task": (
+        edited("shared-size-fifos", ENGINE, "@engine0 serves [@out, @up]"),
+        "@engine0 serves @out, which is no task of its kernel",
+    ),
+    "an engine of one": (edited("shared-share-engines", ENGINE, "@engine0 serves [@up]"), "serves at least two tasks"),
+    "two engines for one": (
+        edited("shared-share-engines", "(dataflow.engine) (.*)", r"\1 \2\n\1 @other serves [@down, @up]"),
+        "@up is served by @engine0 and by @other|@down is served by @engine0 and by @other",
+    ),
+    "turns in another order": (
+        edited("shared-share-engines", ENGINE, "@engine0 serves [@down, @up]"),
+        "@engine0 must serve its tasks in the order in which they stand",
+    ),
+    "an engine of different things": (
+        edited("shared-share-engines", ENGINE, "@engine0 serves [@up, @act]"),
+        "@engine0 can not serve @up and @act",
+    ),
+    "an engine without its FIFOs": (
+        edited("shared-size-fifos", r" depths \[.*\]", ""),
+        "@engine0 has 3 FIFOs where streams are FIFOs, else none",
+    ),
+    "a FIFO that holds nothing": (
+        edited("shared-size-fifos", r" depths \[.*\]", " depths [2, 0, 2]"),
+        "a FIFO of engine @engine0 holds at least one token",
+    ),
     "an operation beside the kernels": (
         edited("insert-forks", r"func\.return", "%beside = arith.constant 1.0 : f32\n func.return"),
         r"@mlp holds arith.constant; expected dataflow.kernel, func.return",

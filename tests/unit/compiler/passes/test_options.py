@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 
 import pytest
 from plans import plans
-from small_graphs import ALL, mlp
+from small_graphs import ALL, chain, mlp
 
 from compiler.graph.design import Design
 from compiler.graph.linalg_graph import LinalgGraph
@@ -12,7 +12,7 @@ from compiler.options import Knobs, TaskOverride
 from compiler.passes.base import Pass
 from compiler.passes.design_passes import DESIGN_PASSES
 
-GRAPHS = {**{name: make() for name, make in ALL.items()}, "padded": mlp(19, 29, 256)}
+GRAPHS = {**{name: make() for name, make in ALL.items()}, "padded": mlp(19, 29, 256), "chain": chain(8, 8, 8)}
 POINT = Knobs(default_tile_size=8, overall_unroll=64, fusion_budget=512, stream_width=1024)
 OTHER = Knobs(
     default_tile_size=4,
@@ -28,6 +28,7 @@ OTHER = Knobs(
     prefetch_kib=64,
     max_padding=0,
     converters="paper",
+    engines="shared",
 )
 KNOBS = {field.name for field in fields(Knobs)}
 ELSEWHERE = {"fusion_plan", "prefetch_kib"}  # make no difference to networks as small as these

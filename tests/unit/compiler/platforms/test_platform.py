@@ -28,6 +28,16 @@ def test_one_die_has_the_hbm_and_every_boundary_its_wires(name: str | Path) -> N
     assert 0 < dies.comfort < 1
 
 
+def test_a_design_may_use_seventy_percent_unless_the_board_file_gives_more(tmp_path: Path) -> None:
+    u55c, invented = load_platform("u55c"), load_platform(INVENTED)
+    assert (u55c.dies.fill, invented.dies.fill) == (0.7, 0.9)
+    assert u55c.limit("lut") == 0.7 * u55c.budget.lut
+    assert u55c.limit("hbm_ports") == u55c.budget.hbm_ports, "a port is used or not"
+    silent = tmp_path / "silent.toml"
+    silent.write_text(INVENTED.read_text().replace("fill = 0.9\n", ""))
+    assert load_platform(silent).dies.fill == invented.dies.comfort
+
+
 def test_an_unknown_board_is_refused_with_the_known_ones() -> None:
     with pytest.raises(InvalidInputError, match="u55c"):
         load_platform("nope")
@@ -41,6 +51,7 @@ def test_an_unknown_board_is_refused_with_the_known_ones() -> None:
         ("port_bits = 256", "port_bits = 300", "describes no board: .*not 300"),
         ("sll = [9000]", "sll = []", "describes no board: .*sll"),
         ("comfort = 0.6", "comfort = ", "describes no board: .*line 20"),
+        ("fill = 0.9", "fill = 0.5", "describes no board: .*comfort <= fill"),
         ("channels = 12", "channels = 12\nlanes = 3", "describes no board: .*lanes"),
     ],
 )

@@ -58,6 +58,7 @@ const levels = (k: Knobs): [string, Row[]][] => [
       ["HBM channels", number(k.hbm_channels), "Ports that one weight tensor is spread over, at most"],
       ["Stream width", `${number(k.stream_width)} bit`, "Width of one token, at most"],
       ["Multiplier", word(k.multiplier), "What integer products are made of"],
+      ["Engines", unlessOld(k.engines, word), "Whether matrix products have lanes of their own or take turns"],
       ["Converters", unlessOld(k.converters, word), "Which buffer each layout converter gets"],
       ...(k.pipeline_style === undefined ? [] : [pipelineRow(k.pipeline_style)]),
       ["Prefetch", unlessOld(k.prefetch_kib, prefetch), "On-chip memory for weights that load before their task starts"],

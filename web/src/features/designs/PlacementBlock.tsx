@@ -8,6 +8,7 @@ const METHODS: Record<string, string> = {
   "one-die": "all on one die",
   milp: "found by integer programming",
   local: "found by local search",
+  infeasible: "nothing holds all limits, as integer programming proved",
 };
 
 /** On which die (SLR) how much of each resource lies, as one bar a resource. */

@@ -63,6 +63,7 @@ const LABELS: Record<string, string> = {
   bram36: "BRAM36",
   uram: "URAM",
   hbm_ports: "HBM ports",
+  lut_guessed: "LUT by guessed operators",
   hbm_traffic: "HBM traffic",
   hbm_bandwidth: "HBM, GB/s",
   memory_read: "Read from HBM",

@@ -195,6 +195,7 @@ export interface Knobs {
   prefetch_kib?: number;
   max_padding?: number;
   converters?: string;
+  engines?: string;
   pipeline_style?: string;
 }
 

@@ -11,7 +11,7 @@ from compiler.analysis.placement.board_plan import plan_board
 from compiler.analysis.placement.place import describe, place
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned, planned_tasks
-from compiler.platforms.platform import Dies, Platform, Slr, load_platform
+from compiler.platforms.platform import Platform, Slr, load_platform
 
 U55C = load_platform("u55c")
 
@@ -23,8 +23,7 @@ def small_dies(share: float, sll: int = 17690) -> Platform:
         names = ("lut", "ff", "dsp", "bram36", "uram")
         return replace(slr, **{r: int(getattr(slr, r) * share) for r in names})
 
-    dies = Dies(tuple(map(shrunk, U55C.dies.slrs)), (sll, sll), U55C.dies.comfort, U55C.dies.port_wires)
-    return replace(U55C, dies=dies)
+    return replace(U55C, dies=replace(U55C.dies, slrs=tuple(map(shrunk, U55C.dies.slrs)), sll=(sll, sll)))
 
 
 def test_a_small_design_lies_on_the_die_with_the_hbm() -> None:

@@ -1,0 +1,179 @@
+"""What tasks that take turns do one after the other, and which tokens pass between what.
+
+An `Activity` is a nest of a task as it is written, with all its repetitions but the first, which fills what the others
+find full; a converter that fills before it drains has one for each. An `Event` is one of its repetitions. Of each
+stream, a `Part` are tokens that one event writes and another one reads: the tokens of a stream are counted on both
+sides, so it is known which.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from compiler.analysis.affine_schedule import Window, clock, cycles_of, is_two_phase, window
+from compiler.errors import UnsupportedError
+from compiler.graph.program import SIDES, LoopNest, Program, Side
+from compiler.graph.task_graph import Stream, Task, TimingSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """`cycles` it takes when nothing blocks, `rest` until the task can begin with its next one; `depth` of its
+    pipeline; what it reads and writes, by stream.
+    """
+
+    name: str
+    task: str
+    cycles: float
+    rest: float
+    depth: int
+    reads: Mapping[str, Window]
+    writes: Mapping[str, Window]
+
+
+class Event(NamedTuple):
+    """An activity in a round of each repetition around it: the name of that, and the number of the round, from 0, the
+    first left out.
+    """
+
+    activity: Activity
+    rounds: tuple[tuple[str, int], ...]
+
+
+class Part(NamedTuple):
+    """Tokens of a stream that event number `source` writes, from its token number `written` on, and event `target`
+    reads, from its token number `read` on.
+    """
+
+    stream: str
+    source: int
+    written: int
+    target: int
+    read: int
+    tokens: int
+
+
+@dataclass(frozen=True)
+class Events:
+    """All events in an order in which they can be run one after the other, the next one of the same task for each that
+    has one, the parts of all streams.
+    """
+
+    events: tuple[Event, ...]
+    next: Mapping[int, int]
+    parts: tuple[Part, ...]
+
+
+def events_of(
+    tasks: Sequence[Task], programs: Mapping[str, Program], streams: Sequence[Stream], *, folded: bool = True
+) -> Events:
+    """Events of all `tasks`, which run `programs`, with their `streams`; what comes from other tasks is in no part. If
+    not `folded`, each is an activity of its own.
+
+    Raises UnsupportedError where an event needs tokens that it makes itself, or none are written.
+    """
+    names, inner = {stream.name for stream in streams}, {task.name for task in tasks}
+    events: list[Event] = []
+    after: dict[int, int] = {}
+    for task in tasks:
+        first = len(events)
+        events += _Walk(task, names, folded).events(programs[task.name], f"{task.name}/", ())
+        after |= {n: n + 1 for n in range(first, len(events) - 1)}
+    parts = [part for stream in streams if stream.source in inner for part in _parts(stream, events)]
+    place = _places(events, after, parts)
+    moved = (p._replace(source=place[p.source], target=place[p.target]) for p in parts)
+    ordered = sorted(range(len(events)), key=place.__getitem__)
+    return Events(tuple(events[n] for n in ordered), {place[a]: place[b] for a, b in after.items()}, tuple(moved))
+
+
+class _Walk:
+    """Over the program of one task."""
+
+    def __init__(self, task: Task, names: set[str], folded: bool) -> None:
+        self.task, self.names, self.folded = task, names, folded
+        self.known: dict[str, tuple[Activity, ...]] = {}
+
+    def events(self, program: Program, path: str, rounds: tuple[tuple[str, int], ...]) -> Iterator[Event]:
+        for number, part in enumerate(program):
+            here = f"{path}{number}"
+            if isinstance(part, LoopNest):
+                if here not in self.known:
+                    self.known[here] = tuple(self._activities(here, part)) if part.iterations else ()
+                yield from (Event(activity, rounds) for activity in self.known[here])
+                continue
+            for time in range(part.times):
+                if time and self.folded:
+                    yield from self.events(part.body, f"{here}.", (*rounds, (here, time - 1)))
+                else:
+                    yield from self.events(part.body, f"{here}#{time}.", rounds)
+
+    def _activities(self, name: str, nest: LoopNest) -> Iterator[Activity]:
+        task, timing = self.task, self.task.timing
+        whole = TimingSpec(nest.trips, timing.ii, timing.depth, timing.style, nest.restarts, timing.gap)
+        reads, writes = (self._windows(nest, side) for side in SIDES)
+        reading, writing = (clock(task, nest.iterations, reads=side)[1] for side in (True, False))
+        rest = float(timing.depth - timing.ii + timing.gap)
+        if is_two_phase(task):
+            yield Activity(f"{name}/fill", task.name, cycles_of(whole, reading), 0.0, timing.depth, reads, {})
+            yield Activity(f"{name}/drain", task.name, cycles_of(whole, writing), rest, timing.depth, {}, writes)
+            return
+        cycles = cycles_of(whole, reading)
+        rest += cycles_of(whole, nest.iterations) - cycles
+        yield Activity(name, task.name, cycles, rest, timing.depth, reads, writes)
+
+    def _windows(self, nest: LoopNest, side: Side) -> dict[str, Window]:
+        found: dict[str, Window] = {}
+        for access in nest.reads if side == "reads" else nest.writes:
+            if access.stream in self.names:
+                first, span = clock(self.task, nest.iterations, reads=side == "reads")
+                found[access.stream] = window(nest.trips, access.gates, first, span)
+        return found
+
+
+def _parts(stream: Stream, events: Sequence[Event]) -> Iterator[Part]:
+    """Of one stream. What it holds at first is read before anything that is written."""
+    name = stream.name
+    written = deque((n, e.activity.writes[name].tokens) for n, e in enumerate(events) if name in e.activity.writes)
+    begun, initial = 0, stream.initial  # tokens of the first writer that were read; tokens that nobody wrote
+    for target, event in enumerate(events):
+        if name not in event.activity.reads:
+            continue
+        count = event.activity.reads[name].tokens
+        read = min(initial, count)
+        initial -= read
+        while read < count:
+            if not written:
+                raise UnsupportedError(f"{event.activity.task} waits for tokens of {name} that nobody writes")
+            source, there = written[0]
+            some = min(count - read, there - begun)
+            yield Part(name, source, begun, target, read, some)
+            read, begun = read + some, begun + some
+            if begun == there:
+                written.popleft()
+                begun = 0
+
+
+def _places(events: Sequence[Event], after: Mapping[int, int], parts: Sequence[Part]) -> dict[int, int]:
+    """The place of each event in an order in which tokens are written by events before those that read them."""
+    leads: list[list[int]] = [[] for _ in events]
+    waits = [0] * len(events)
+    for source, target in (*after.items(), *((part.source, part.target) for part in parts)):
+        leads[source].append(target)
+        waits[target] += 1
+    ready = deque(n for n, count in enumerate(waits) if not count)
+    place: dict[int, int] = {}
+    while ready:
+        event = ready.popleft()
+        place[event] = len(place)
+        for target in leads[event]:
+            waits[target] -= 1
+            if not waits[target]:
+                ready.append(target)
+    if len(place) < len(events):
+        stuck = next(part for part in parts if part.source not in place and part.target not in place)
+        raise UnsupportedError(
+            f"{events[stuck.target].activity.task} waits for tokens of {stuck.stream} that are written only while it "
+            "runs: FIFOs by rule take loops whose rounds are nests of their own; certify the design instead"
+        )
+    return place

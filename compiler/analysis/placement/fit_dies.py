@@ -1,0 +1,106 @@
+"""Whether a design can be placed on the dies, quickly enough for every design of a search.
+
+It fits where one die or one of the cheapest cuts holds it, or a placement a few moves away: then that placement is the
+proof. It is refused where its area is above what all dies may hold together, where no die holds one of its tasks, or
+where the nearest placement that was found is far beyond the limits. What lies between is open: few of these have no
+placement, and the exact placer (`compiler.analysis.placement.place`) says which, before one of them enters a front.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from compiler.analysis.placement.arrays import Board, Floats, hbm_die, limit_costs
+from compiler.analysis.placement.cuts import cheapest_cuts
+from compiler.analysis.placement.die_memories import BLOCKS, fit_memories_of_dies
+from compiler.analysis.placement.netlist import RESOURCES, clustered, netlist_of
+from compiler.analysis.placement.search import repaired
+from compiler.analysis.resources import Resources
+from compiler.errors import Violation
+from compiler.graph.task_graph import TaskGraph
+from compiler.platforms.platform import Dies, Platform
+
+# Sum over dies, resources and boundaries of what exceeds a limit, relative to it. `bench.place` prints how many designs
+# on either side of it have a placement.
+HOPELESS = 0.125
+
+
+class DieFit(NamedTuple):
+    """`placed`: a placement was found that holds every limit. `fullest` is the share of its fullest die's fullest
+    resource, or that of the nearest placement. Without violations and not `placed`, the exact placer has to say.
+    """
+
+    placed: bool
+    fullest: float
+    violations: tuple[Violation, ...] = ()
+
+
+def fit_dies(tasks: TaskGraph, area: Resources, platform: Platform) -> DieFit:
+    """Fit a design of this area, all of its kernels together, on the dies of its board."""
+    dies = platform.dies
+    limits = dies.fill * np.array([[getattr(slr, r) for r in RESOURCES] for slr in dies.slrs], dtype=float)
+    amounts = np.array([getattr(area, r) for r in RESOURCES])
+    if (amounts <= limits[hbm_die(dies)]).all():
+        return DieFit(True, dies.fill * float(_share(amounts, limits[hbm_die(dies)]).max()))
+    if (amounts > limits.sum(axis=0)).any():
+        # Dies that are all as full as each other, and no wires: nothing is less.
+        return _refused(limits * _share(amounts, limits.sum(axis=0)), np.zeros(0), limits, dies)
+    found = _nearest(tasks, platform)
+    if found.excess > HOPELESS or found.too_large:
+        return _refused(found.use * limits, found.wires, limits, dies)
+    return DieFit(not found.excess, dies.fill * float(found.use.max()))
+
+
+class _Found(NamedTuple):
+    """A placement: shares of the limits that dies [die, resource] and boundaries hold, the sum of what is above 1,
+    whether there is a task that no die holds.
+    """
+
+    use: Floats
+    wires: Floats
+    excess: float
+    too_large: bool
+
+
+def _nearest(tasks: TaskGraph, platform: Platform) -> _Found:
+    """The placement nearest to the limits that was found; memories are moved where one kind of them runs out on it."""
+    dies, clusters = platform.dies, clustered(netlist_of(tasks, platform), platform)
+    board, best, least = Board(clusters, dies), list[int](), float("inf")
+    for cut in cheapest_cuts(board, limit_costs(dies)):
+        die, excess = repaired(board, cut)
+        if excess < least:
+            best, least = die, excess
+        if not least:
+            break
+    found = _found(board, best)
+    if not (found.use[:, [RESOURCES.index(block) for block in BLOCKS]] > 1.0).any():
+        return found
+    at = {name: die for members, die in zip(clusters.members, best, strict=True) for name in members}
+    moved = fit_memories_of_dies(tasks, {name: dies.slrs[die].name for name, die in at.items()}, platform)
+    return _found(Board(netlist_of(moved, platform), dies), [at[task.name] for task in moved.tasks])
+
+
+def _found(board: Board, die: Sequence[int]) -> _Found:
+    places = np.array(die, dtype=np.intp)
+    use, wires = board.use(places), board.crossings(places)
+    excess = float(np.maximum(0.0, use - 1.0).sum() + np.maximum(0.0, wires - 1.0).sum())
+    return _Found(use, wires, excess, bool((board.area.min(axis=1) > 1.0).any()))
+
+
+def _share(amounts: Floats, limits: Floats) -> Floats:
+    return amounts / np.maximum(limits, 1.0)
+
+
+def _refused(use: Floats, wires: Floats, limits: Floats, dies: Dies) -> DieFit:
+    """What is exceeded most: of each resource on one die, of wires (shares of the limits) at one boundary."""
+    shares, found = _share(use, limits), list[Violation]()
+    for r, resource in enumerate(RESOURCES):
+        die = int(shares[:, r].argmax())
+        if shares[die, r] > 1.0:
+            found.append(Violation(f"slr_{resource}", float(use[die, r]), float(limits[die, r])))
+    if wires.max(initial=0.0) > 1.0:
+        crossed = int(wires.argmax())
+        bound = dies.fill * dies.sll[crossed]
+        found.append(Violation("sll", float(wires[crossed]) * bound, bound))
+    return DieFit(False, dies.fill * float(shares.max()), tuple(found))

@@ -1,0 +1,243 @@
+"""The affine schedule of a kernel whose tasks take turns: its paces and its periods.
+
+All events of few rounds start as early as they can, first at the paces at which tokens come, then at those that each
+activity has in the last round. How far the last rounds are apart is the period, or a little less where filling takes
+many rounds: one that is too short lets no start keep all lags, and is made longer.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+
+from compiler.analysis.activities import Activity, Event, Events, Part, events_of
+from compiler.analysis.affine_schedule import Edge
+from compiler.analysis.rounds import shortened, spare_rounds
+from compiler.analysis.turning_schedule import LeftOut, Link, TurningSchedule, longest_paths
+from compiler.errors import UnsupportedError
+from compiler.graph.program import Program, tokens
+from compiler.graph.task_graph import ComputeTask, LoadTask, Stream, Task
+from compiler.options import Equalisation
+
+ROUNDS = 4  # that are looked at
+LEVELS = 3  # of repetitions inside each other that are shortened
+SWEEPS = 20  # of longest paths, until a period is taken to be too short
+LONGER = 1.05  # times as long it is tried then
+TRIES = 60
+LAUNCH = ""  # the node that starts with the kernel
+
+
+def turning_schedule(tasks: Sequence[Task], streams: Sequence[Stream], equalisation: Equalisation) -> TurningSchedule:
+    """The schedule of one kernel, at the largest arguments. O(nests x streams). Raises UnsupportedError, see
+    `compiler.analysis.activities`. Loads go ahead of their readers: all that is looked at is when they begin.
+    """
+    loads = {task.name: task for task in tasks if isinstance(task, LoadTask)}
+    working = [task for task in tasks if task.name not in loads]
+    passed = [stream for stream in streams if stream.source not in loads]
+    loaded = {stream.name: loads[stream.source] for stream in streams if stream.source in loads}
+    slack = {t.name for t in working if equalisation == "conservative" or not isinstance(t, ComputeTask)}
+    programs = {task.name: task.program for task in working}
+    short, left = programs, list[_Level]()
+    for level in range(LEVELS):
+        if by := spare_rounds(short, passed, ROUNDS, level):
+            fewer = {name: shortened(program, by, level) for name, program in short.items()}
+            left.append(_Level(level, by, _passed_in_one(short, fewer, passed, by)))
+            short = fewer
+    found = _Rounds(events_of(working, short, streams), passed, loaded).schedule(slack, left)
+    if found is None:  # rounds that are within others for one end of a stream only
+        found = _Rounds(events_of(working, programs, streams, folded=False), passed, loaded).schedule(slack, ())
+    if found is None:
+        raise UnsupportedError(f"no schedule of {working[0].name} and the tasks around it keeps all its lags")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """Rounds at a level that are left out: how many, and the tokens of each stream in one."""
+
+    level: int
+    rounds: int
+    tokens: Mapping[str, int]
+
+
+def _passed_in_one(
+    programs: Mapping[str, Program], fewer: Mapping[str, Program], streams: Sequence[Stream], by: int
+) -> dict[str, int]:
+    """Tokens of each stream in one of the rounds that are left out, wherever it is."""
+    counts = ((s.name, *(tokens(of[s.source], "writes", s.name) for of in (programs, fewer))) for s in streams)
+    return {name: -(-(many - few) // by) for name, many, few in counts}
+
+
+class _Rounds:
+    """Events, their paces and periods."""
+
+    def __init__(self, events: Events, streams: Sequence[Stream], loaded: Mapping[str, LoadTask]) -> None:
+        self.events, self.streams, self.loaded = events, streams, loaded
+        self.entering: list[list[Part]] = [[] for _ in events.events]
+        for part in events.parts:
+            self.entering[part.target].append(part)
+        self.before = {target: source for source, target in events.next.items()}
+        self.stream = {stream.name: stream for stream in streams}
+        self.paces = {LAUNCH: 0.0}
+        self.group = _groups(events)
+
+    def schedule(self, slack: set[str], left: Sequence[_Level]) -> TurningSchedule | None:
+        """None where no period does."""
+        self._pace()
+        periods = self._periods(self._starts())
+        events = self.events.events
+        nodes = (LAUNCH, *dict.fromkeys(event.activity.name for event in events))
+        waiting = frozenset(event.activity.name for event in events if event.activity.task in slack)
+        for _ in range(TRIES):
+            links, phases = tuple(self._links(periods)), tuple(self._phases(periods))
+            edges = tuple([link.edge(self.paces) for link in links])
+            if longest_paths(nodes, (*edges, *phases), {}, SWEEPS) is not None:
+                shifted = tuple([(event, self._shift(event, periods)) for event in events])
+                out = tuple(_left_out(one, periods) for one in left)
+                return TurningSchedule(
+                    nodes, edges, phases, tuple(self.streams), links, shifted, self.paces, waiting, out, {}
+                )
+            periods = {repeat: period * LONGER for repeat, period in periods.items()}
+        return None
+
+    def _pace(self) -> None:
+        """A pace for each activity: its own, or slower where tokens come slower while it runs. What it has in its last
+        round stays.
+        """
+        starts: list[float] = []
+        paces: list[float] = []
+        for number, event in enumerate(self.events.events):
+            own, begin = event.activity.cycles, self._free(number, starts, paces)
+            arriving = [(part, self._passed(part, starts, paces)) for part in self.entering[number]]
+            for part, (first, _) in arriving:
+                into = event.activity.reads[part.stream]
+                begin = max(begin, first - own * (into.begin + part.read * into.each - into.early))
+            pace = own
+            for part, (_, last) in arriving:
+                into = event.activity.reads[part.stream]
+                share = into.begin + (part.read + part.tokens - 1) * into.each - into.early
+                if share > 0 and begin + own * share < last:
+                    pace = max(pace, min((last - begin) / share, own + last - begin))
+            starts.append(begin)
+            paces.append(pace)
+            self.paces[event.activity.name] = pace
+
+    def _starts(self) -> list[float]:
+        """The earliest start of each event at its activity's pace."""
+        paces = [self.paces[event.activity.name] for event in self.events.events]
+        lags: dict[tuple[str, str, str, int, int, int], float] = {}
+        starts: list[float] = []
+        for number in range(len(self.events.events)):
+            begin = self._free(number, starts, paces)
+            for part in self.entering[number]:
+                link = self._link(part, 0.0)
+                key = (link.source.name, link.target.name, part.stream, part.written, part.read, part.tokens)
+                if key not in lags:
+                    lags[key] = link.edge(self.paces).lag
+                begin = max(begin, starts[part.source] + lags[key])
+            starts.append(begin)
+        return starts
+
+    def _free(self, number: int, starts: Sequence[float], paces: Sequence[float]) -> float:
+        """When the task has ended what it does before, and what it loads has begun to come."""
+        before = self.before.get(number)
+        if before is not None:
+            return starts[before] + paces[before] + self.events.events[before].activity.rest
+        return self._launched(self.events.events[number].activity)
+
+    def _launched(self, activity: Activity) -> float:
+        """How long after a launch it starts at least: what it loads has begun to come."""
+        pace = self.paces.get(activity.name, activity.cycles)
+        begun = (
+            self.loaded[stream].timing.depth - pace * (into.begin - into.early)
+            for stream, into in activity.reads.items()
+            if stream in self.loaded
+        )
+        return max((0.0, *begun))
+
+    def _passed(self, part: Part, starts: Sequence[float], paces: Sequence[float]) -> tuple[float, float]:
+        """When the first and the last token of a part come, at the latest."""
+        activity = self.events.events[part.source].activity
+        ramp = activity.writes[part.stream].ramp(paces[part.source], part.written)
+        latest = starts[part.source] + activity.depth + ramp.late
+        return latest + ramp.begin, latest + ramp.at(part.tokens - 1)
+
+    def _periods(self, starts: Sequence[float]) -> dict[str, float]:
+        """Cycles between rounds of each repetition, as far as the last two are apart."""
+        place = {(event.activity.name, event.rounds): number for number, event in enumerate(self.events.events)}
+        apart: dict[tuple[str, int], float] = {}
+        for number, (activity, rounds) in enumerate(self.events.events):
+            for level, (repeat, time) in enumerate(rounds):
+                if time:
+                    earlier = (*rounds[:level], (repeat, time - 1), *rounds[level + 1 :])
+                    apart[activity.name, level] = starts[number] - starts[place[activity.name, earlier]]
+        periods: dict[str, float] = defaultdict(float)
+        for activity, rounds in self.events.events:
+            for level, (repeat, _) in enumerate(rounds):
+                group = self.group[repeat]
+                periods[group] = max(periods[group], apart.get((activity.name, level), 0.0))
+        return {repeat: periods[group] for repeat, group in self.group.items()}
+
+    def _shift(self, event: Event, periods: Mapping[str, float]) -> float:
+        return sum(time * periods[repeat] for repeat, time in event.rounds)
+
+    def _link(self, part: Part, shift: float) -> Link:
+        source, target = self.events.events[part.source].activity, self.events.events[part.target].activity
+        return Link(self.stream[part.stream], source, target, part.written, part.read, part.tokens, shift)
+
+    def _links(self, periods: Mapping[str, float]) -> Iterator[Link]:
+        """Each once, however many rounds it is in."""
+        shifts = [self._shift(event, periods) for event in self.events.events]
+        seen = set[tuple[str, str, str, int, int, int, int]]()
+        for part in self.events.parts:
+            link = self._link(part, shifts[part.target] - shifts[part.source])
+            key = (
+                link.source.name,
+                link.target.name,
+                *part[0:1],
+                part.written,
+                part.read,
+                part.tokens,
+                round(link.shift),
+            )
+            if key not in seen:
+                seen.add(key)
+                yield link
+
+    def _phases(self, periods: Mapping[str, float]) -> Iterator[Edge]:
+        """From each activity to the next one of its task, and from the launch to all."""
+        shifts = [self._shift(event, periods) for event in self.events.events]
+        found: dict[tuple[str, str], float] = {}
+        for before, after in self.events.next.items():
+            source, target = self.events.events[before].activity, self.events.events[after].activity
+            lag = self.paces[source.name] + source.rest - (shifts[after] - shifts[before])
+            key = (source.name, target.name)
+            found[key] = max(found.get(key, lag), lag)
+        activities = {event.activity.name: event.activity for event in self.events.events}
+        found |= {(LAUNCH, name): self._launched(activity) for name, activity in activities.items()}
+        for (source, target), lag in found.items():
+            yield Edge("", source, target, lag, 0.0, 0.0, 0, 0)
+
+
+def _groups(events: Events) -> dict[str, str]:
+    """Repetitions that pass tokens to each other in rounds behind the first of both have one name."""
+    group = {repeat: repeat for event in events.events for repeat, _ in event.rounds}
+
+    def of(repeat: str) -> str:
+        while group[repeat] != repeat:
+            repeat = group[repeat]
+        return repeat
+
+    for part in events.parts:
+        source, target = events.events[part.source].rounds, events.events[part.target].rounds
+        for (one, time), (other, later) in zip(source, target, strict=False):
+            if time and later:
+                group[of(one)] = of(other)
+    return {repeat: of(repeat) for repeat in group}
+
+
+def _left_out(one: _Level, periods: Mapping[str, float]) -> LeftOut:
+    """Repetitions of a level are named by as many numbers as there are around them. The first round is none of them."""
+    found = [period for repeat, period in periods.items() if repeat.count(".") == one.level]
+    period = min(found, default=inf)  # none where an argument leaves nothing to do
+    return LeftOut(one.rounds, ROUNDS - 1, period, one.tokens)

@@ -1,0 +1,81 @@
+"""`dataflow.engine`: tasks of a kernel that take turns at the same lanes."""
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr, SymbolNameConstraint
+from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import SymbolOpInterface
+from xdsl.utils.exceptions import VerifyException
+
+
+@irdl_op_definition
+class EngineOp(IRDLOperation):
+    """The tasks that it names are one process, which runs one after the other as it names them.
+
+    ```
+    dataflow.engine @engine0 serves [@fc1, @fc2] depths [2, 2, 2]
+    ```
+
+    `depths` are of the FIFOs between the engine and what brings it the tokens of whose turn it is: one for each input
+    of a task, and that of the results. They are there when other streams are FIFOs.
+    """
+
+    name = "dataflow.engine"
+
+    sym_name = prop_def(SymbolNameConstraint())
+    turns = prop_def(ArrayAttr[StringAttr])
+    depths = opt_prop_def(ArrayAttr[IntAttr])
+
+    traits = traits_def(SymbolOpInterface())
+
+    def __init__(self, name: str, turns: Sequence[str], depths: Sequence[int]) -> None:
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "turns": ArrayAttr(map(StringAttr, turns)),
+                "depths": ArrayAttr(map(IntAttr, depths)) if depths else None,
+            }
+        )
+
+    @property
+    def engine_name(self) -> str:
+        return self.sym_name.data
+
+    @property
+    def served(self) -> tuple[str, ...]:
+        return tuple(turn.data for turn in self.turns)
+
+    @property
+    def fifo_depths(self) -> tuple[int, ...]:
+        return tuple(depth.data for depth in self.depths or ())
+
+    def verify_(self) -> None:
+        if len(self.turns) < 2 or len(set(self.served)) < len(self.turns):
+            raise VerifyException(f"engine @{self.engine_name} serves at least two tasks, each in one turn")
+        if any(depth < 1 for depth in self.fifo_depths):
+            raise VerifyException(f"a FIFO of engine @{self.engine_name} holds at least one token")
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.engine_name)
+        printer.print_string(" serves ")
+        with printer.in_square_brackets():
+            printer.print_list(self.served, printer.print_symbol_name)
+        if self.fifo_depths:
+            printer.print_string(" depths ")
+            with printer.in_square_brackets():
+                printer.print_list(self.fifo_depths, lambda depth: printer.print_string(str(depth)))
+
+    @classmethod
+    def parse(cls, parser: Parser) -> "EngineOp":
+        name = parser.parse_symbol_name().data
+        parser.parse_keyword("serves")
+        turns = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parser.parse_symbol_name().data)
+        depths: list[int] = []
+        if parser.parse_optional_keyword("depths"):
+            depths = parser.parse_comma_separated_list(
+                parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False, allow_negative=False)
+            )
+        return cls(name, turns, depths)

@@ -1,0 +1,95 @@
+"""The quick test of dies and wires: what it finds, what it refuses, and that it counts what the placer counts."""
+
+from dataclasses import replace
+
+import pytest
+from small_graphs import attention_front, mlp
+
+from compiler.analysis.estimate import Estimate, estimate
+from compiler.analysis.placement.fit_dies import fit_dies
+from compiler.analysis.placement.netlist import RESOURCES, task_areas
+from compiler.analysis.placement.place import place
+from compiler.analysis.resources import total
+from compiler.graph.task_graph import TaskGraph
+from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
+from compiler.platforms.platform import Platform, load_platform
+
+U55C = load_platform("u55c")
+KNOBS = Knobs(default_tile_size=16, overall_unroll=64)
+
+
+def board(share: float, sll: int = 17690) -> Platform:
+    """A board whose dies have only a share of the resources."""
+    slrs = tuple(replace(s, **{r: int(share * getattr(s, r)) for r in RESOURCES}) for s in U55C.dies.slrs)
+    return replace(U55C, dies=replace(U55C.dies, slrs=slrs, sll=(sll, sll)))
+
+
+def tasks_on(platform: Platform) -> TaskGraph:
+    return planned_tasks(mlp(16, 32, 64), KNOBS, platform)
+
+
+def amounts(found: Estimate) -> dict[str, float]:
+    return {m.name: m.value for m in found.metrics}
+
+
+@pytest.mark.parametrize("budget", [0, 16 << 20])
+def test_tasks_fifos_and_the_control_of_every_kernel_are_placed(budget: int) -> None:
+    """All kernels of an xclbin: their areas together are those of the estimate."""
+    tasks = planned_tasks(attention_front(), replace(KNOBS, fusion_budget=budget), U55C)
+    assert tasks.kernels > 1 or budget
+    placed, estimated = total(task_areas(tasks, U55C).values()), amounts(estimate(tasks, U55C))
+    assert {r: getattr(placed, r) for r in RESOURCES} == pytest.approx({r: estimated[r] for r in RESOURCES})
+
+
+def test_a_small_design_fits_the_die_with_the_hbm() -> None:
+    found = estimate(tasks_on(U55C), U55C)
+    shares = [amounts(found)[r] / getattr(U55C.dies.slrs[0], r) for r in RESOURCES]
+    assert (found.placed, found.fullest_die) == (True, pytest.approx(max(shares)))
+
+
+def test_one_that_needs_several_dies_is_placed_within_every_limit() -> None:
+    """So small that one die does not hold it: the exact placer spreads it too, and neither exceeds `fill`."""
+    platform = board(0.1)
+    tasks = tasks_on(platform)
+    found, placement = estimate(tasks, platform), place(tasks, platform)
+    assert len(set(placement.slr.values())) > 1
+    assert found.placed
+    assert found.feasible
+    assert not placement.shortfalls
+    assert found.fullest_die <= platform.dies.fill
+    for slr in platform.dies.slrs:
+        assert all(placement.use[slr.name][r] <= platform.dies.fill * getattr(slr, r) for r in RESOURCES)
+    assert all(b.wires <= platform.dies.fill * b.available for b in placement.boundaries)
+
+
+def test_more_than_all_dies_may_hold_is_refused_by_what_a_die_then_holds() -> None:
+    platform = board(0.02)
+    tasks = tasks_on(platform)
+    area = total(task_areas(tasks, platform).values())
+    found = {v.resource: v for v in fit_dies(tasks, area, platform).violations}
+    have = platform.dies.fill * sum(s.lut for s in platform.dies.slrs)
+    assert found["slr_lut"].excess == pytest.approx(area.lut / have - 1)
+    assert "sll" not in found
+
+
+def test_a_task_that_no_die_holds_is_refused_though_all_of_them_could() -> None:
+    lut = max(area.lut for area in task_areas(tasks_on(U55C), U55C).values())
+    slrs = tuple(replace(s, lut=int(0.99 * lut / U55C.dies.fill)) for s in U55C.dies.slrs)
+    many = replace(U55C.dies, slrs=(*slrs, *(replace(s, hbm=False) for s in slrs * 3)), sll=(17690,) * 11)
+    platform = replace(U55C, dies=many)
+    found = estimate(tasks_on(platform), platform)
+    assert "slr_lut" in {v.resource for v in found.violations}
+
+
+def test_too_few_wires_are_refused() -> None:
+    assert estimate(tasks_on(board(0.1)), board(0.1)).feasible
+    assert not estimate(tasks_on(board(0.1, sll=20)), board(0.1, sll=20)).feasible
+
+
+def test_a_board_that_may_be_filled_takes_more() -> None:
+    platform = board(0.06)
+    tasks = tasks_on(platform)
+    whole = replace(platform, dies=replace(platform.dies, fill=1.0))
+    assert not estimate(tasks, platform).feasible
+    assert estimate(tasks, whole).feasible

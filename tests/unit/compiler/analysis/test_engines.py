@@ -1,0 +1,112 @@
+"""Operations that take turns: their lanes, the tasks that stand for them, which streams lead back, what it costs."""
+
+from dataclasses import replace
+from math import prod
+
+import pytest
+from plans import U55C, plans
+from small_graphs import chain, mlp
+
+from compiler.analysis.build import task_graph
+from compiler.analysis.feedback import with_feedback
+from compiler.analysis.resources import task_resources
+from compiler.analysis.tiling import plan_nests
+from compiler.graph.engine import layout
+from compiler.graph.itensor import ITensor, Loop
+from compiler.graph.linalg_graph import LinalgGraph
+from compiler.graph.task_graph import EngineTask, RouteTask, Stream, TaskGraph
+from compiler.options import Knobs, TaskOverride
+
+KNOBS = Knobs(default_tile_size=8, overall_unroll=64, engines="shared", fifo="whole")
+
+
+def built(graph: LinalgGraph, knobs: Knobs = KNOBS) -> TaskGraph:
+    tasks = task_graph(plans(graph, knobs)["materialize-dmas"])
+    tasks.verify()
+    return tasks
+
+
+def test_an_engine_has_lanes_once_and_all_operations_the_same():
+    graph = chain(16, 32, 24, 16)
+    shared, own = (plan_nests(graph, replace(KNOBS, engines=e), U55C) for e in ("shared", "own"))
+    layouts = {layout(graph.op[name], nest.unroll) for name, nest in shared.items()}
+    assert len(layouts) == 1
+    assert len({layout(graph.op[name], nest.unroll) for name, nest in own.items()}) > 1
+    assert shared["m1"].lanes == 64  # of 64 that all operations may have together
+    assert sum(nest.lanes for nest in own.values()) < 2 * 64
+
+
+def test_an_override_of_the_largest_counts_for_the_engine():
+    nests = plan_nests(chain(16, 32, 24), replace(KNOBS, overrides=(TaskOverride("m2", unroll=8),)), U55C)
+    assert [nest.lanes for nest in nests.values()] == [8, 8]
+
+
+def test_tasks_of_an_engine():
+    tasks = built(chain(16, 32, 24, 16))
+    engine = tasks.task["engine0"]
+    assert isinstance(engine, EngineTask)
+    assert [op.name for op, _ in engine.served] == ["m1", "m2", "m3"]
+    assert len(engine.turns) == 3
+    routes = [task for task in tasks.tasks if isinstance(task, RouteTask)]
+    assert [(len(t.reads), len(t.writes)) for t in routes] == [(3, 1), (3, 1), (1, 3)]
+    assert not {"m1", "m2", "m3"} & tasks.task.keys()
+    assert [s.name for s in tasks.streams if s.feedback] == ["m2_in0", "m3_in0"]
+    order = [task.name for task in tasks.tasks]
+    assert order.index("engine0_route0") < order.index("engine0") < order.index("engine0_results")
+
+
+def test_an_engine_has_the_operators_of_one_operation_and_memory_for_the_largest():
+    graph = chain(16, 32, 24, 16)
+    tasks = built(graph)
+    engine = tasks.task["engine0"]
+    nests = plan_nests(graph, KNOBS, U55C)
+    assert isinstance(engine, EngineTask)
+    assert dict(engine.operators) == {"fmul": nests["m1"].lanes, "fadd": nests["m1"].lanes}
+    kept = max(nest.accumulators(graph.op[name].iterators) for name, nest in nests.items())
+    (buffer,) = engine.buffers
+    assert (buffer.depth, buffer.banks) == (kept, prod(nests["m1"].unroll[d] for d in (0, 1)))
+
+
+def test_an_engine_takes_the_area_of_one_operation():
+    graph, lanes = chain(16, 16, 16), (TaskOverride("m1", unroll=32), TaskOverride("m2", unroll=32))
+    alone, shared = (built(graph, replace(KNOBS, engines=e, overrides=lanes)) for e in ("own", "shared"))
+    one, both = task_resources(alone.task["m1"], alone, U55C), task_resources(shared.task["engine0"], shared, U55C)
+    assert (both.dsp, both.bram36, both.uram) == (one.dsp, one.bram36, one.uram)
+    assert one.lut < both.lut < 1.01 * one.lut  # a counter of turns
+
+
+def test_a_route_costs_a_multiplexer():
+    tasks = built(chain(16, 32, 24, 16))
+    two = built(chain(16, 32, 24))
+    luts = [task_resources(t.task["engine0_route1"], t, U55C).lut for t in (two, tasks)]
+    assert luts[1] > luts[0]
+    assert isinstance(tasks.task["engine0_results"], RouteTask)
+
+
+def test_other_operations_keep_tasks_of_their_own():
+    tasks = built(mlp(inner=32))
+    assert {"act", "add"} <= tasks.task.keys()
+    assert [s.name for s in tasks.streams if s.feedback] == ["down_in0"]
+
+
+def stream(source: str, target: str) -> Stream:
+    return Stream(f"{source}_{target}", source, target, ITensor((1,), "f32", (Loop(4, 1, 0),)))
+
+
+@pytest.mark.parametrize(
+    ("ends", "position", "back"),
+    [
+        (("load route", "results act", "act route"), {"act": 1}, ["act_route"]),
+        (("results convert", "convert route"), {}, ["convert_route"]),  # an adapter stands where its writer stands
+        (("results act", "act other", "other route"), {"act": 1, "other": 2}, ["other_route"]),
+        (("late route", "results act"), {"late": 5, "act": 6}, []),  # comes later, but closes no cycle
+        (("early route", "results early"), {"early": -2}, ["results_early"]),
+    ],
+)
+def test_what_leads_back_closes_a_cycle_and_comes_from_later(
+    ends: tuple[str, ...], position: dict[str, int], back: list[str]
+):
+    inner = [stream("route", "engine"), stream("engine", "results")]
+    place = {"route": 0, "engine": 0, "results": 0, **position}
+    marked = with_feedback([stream(*pair.split()) for pair in ends], inner, place)
+    assert [s.name for s in marked if s.feedback] == back

@@ -1,0 +1,77 @@
+"""Which operations fit one engine: what they do to a point, and how tokens lie, by role and not by shape."""
+
+from dataclasses import replace
+
+import pytest
+from small_graphs import INT_PRODUCT, matmul, row_reduction
+
+from compiler.graph.engine import Role, Turn, fits, layout, roles, service_of, unroll_by_role
+from compiler.graph.linalg_graph import LinalgOp, Operand, Reduction
+from compiler.graph.nest import Nest, NestLoop
+
+ROWS, COLUMNS, SUMMED = (
+    Role("parallel", (True, False)),
+    Role("parallel", (False, True)),
+    Role("reduction", (True, True)),
+)
+PLAIN = matmul("plain", 4, 8, 16, "x", "w", "y")
+CUT = LinalgOp(  # the same product, its columns in two dimensions and what it sums over in two
+    "cut",
+    "generic",
+    (4, 2, 8, 2, 4),
+    ("parallel", "parallel", "parallel", "reduction", "reduction"),
+    (0, 1, 1, 2, 2),
+    (Operand("x", (0, 3, 4)), Operand("w", (3, 4, 1, 2))),
+    (Operand("y", (0, 1, 2)),),
+    PLAIN.body,
+    PLAIN.reduction,
+)
+
+
+def turn(op: LinalgOp, *unroll: int) -> Turn:
+    loops = tuple(NestLoop(d, n // u, u) for d, (n, u) in enumerate(zip(op.loops, unroll, strict=True)) if n > u)
+    return Turn(op, Nest(loops, unroll))
+
+
+def test_roles_of_a_product():
+    assert roles(PLAIN) == (ROWS, COLUMNS, SUMMED)
+    assert roles(CUT) == (ROWS, COLUMNS, COLUMNS, SUMMED, SUMMED)
+    assert service_of(PLAIN) == service_of(CUT)
+
+
+def test_tokens_of_one_layout_fit():
+    assert layout(CUT, (2, 2, 8, 1, 4)) == (
+        ((ROWS, 2), (SUMMED, 4)),
+        ((SUMMED, 4), (COLUMNS, 16)),
+        ((ROWS, 2), (COLUMNS, 16)),
+    )
+    assert fits(turn(PLAIN, 2, 16, 4), turn(CUT, 2, 2, 8, 1, 4))
+    assert not fits(turn(PLAIN, 2, 16, 4), turn(CUT, 2, 2, 8, 2, 4))
+    assert not fits(turn(PLAIN, 1, 16, 4), turn(CUT, 2, 2, 8, 1, 4))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(PLAIN, inputs=(PLAIN.inputs[0], Operand("w", (1, 2)))),  # the columns of a token lie otherwise
+        replace(PLAIN, reduction=Reduction("add", 1.0)),
+        replace(PLAIN, body=INT_PRODUCT),
+    ],
+    ids=["another layout", "another start", "another product"],
+)
+def test_what_does_something_else_does_not_fit(other: LinalgOp):
+    assert fits(turn(PLAIN, 2, 2, 2), turn(PLAIN, 2, 2, 2))
+    assert not fits(turn(PLAIN, 2, 2, 2), turn(other, 2, 2, 2))
+
+
+def test_only_products_are_served_and_none_that_looks_where_it_is():
+    assert service_of(row_reduction("sum", 4, 8, "x", "y")) is None
+    assert service_of(replace(PLAIN, valid=(4, 16, 7), masked=(2,))) is None
+
+
+def test_lanes_go_to_the_innermost_dimensions_of_their_role():
+    lanes = {ROWS: 2, COLUMNS: 4, SUMMED: 8}
+    assert unroll_by_role(PLAIN, PLAIN.loops, lanes) == (2, 4, 8)
+    assert unroll_by_role(CUT, CUT.loops, lanes) == (2, 1, 4, 2, 4)
+    assert unroll_by_role(CUT, CUT.loops, {COLUMNS: 32}) is None
+    assert unroll_by_role(CUT, CUT.loops, {Role("parallel", (True, True)): 2}) is None

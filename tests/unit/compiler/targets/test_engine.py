@@ -1,0 +1,104 @@
+"""Engines in C++: several operations through the same lanes, each with its own loops; a wrong table is seen."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from networks import Network, body
+from small_graphs import chain
+
+from compiler.analysis.padding import pad
+from compiler.errors import MillraceError
+from compiler.frontend.interpret import NUMPY_DTYPE, interpret
+from compiler.graph.linalg_graph import LinalgGraph, Reduction
+from compiler.graph.task_graph import EngineTask, TaskGraph
+from compiler.options import Knobs, TaskOverride
+from compiler.passes.design_passes import planned_tasks
+from compiler.platforms.platform import load_platform
+from compiler.simulator.csim.build import build, calls_of
+from compiler.simulator.csim.execute import run
+from compiler.targets.emit import NetworkData, emit_design
+
+U55C = load_platform("u55c")
+SHARED = Knobs(default_tile_size=8, overall_unroll=16, engines="shared")
+PACKED = Knobs(
+    default_tile_size=8, overall_unroll=32, engines="shared", multiplier="dsp_packed", order="reduction-outer"
+)
+MISMATCH = 1
+
+
+def floats() -> LinalgGraph:
+    """Products of other shapes: another number of iterations, of partial results, of tokens."""
+    return chain(16, 32, 24, 8)
+
+
+def integers() -> LinalgGraph:
+    """Products of int8 and int4, in groups: one has two dimensions where the other has one."""
+    network = Network("integers")
+    network.tensor("x", np.zeros((4, 16), np.int8), "i8", "input")
+    network.tensor("w", np.zeros((16, 2, 8), np.int8), "i4")
+    network.tensor("v", np.zeros((2, 8, 24), np.int8), "i4")
+    product = body(
+        ["i8", "i4"], ("arith.extsi", (0,), "i32"), ("arith.extsi", (1,), "i32"), ("arith.muli", (2, 3), "i32")
+    )
+    narrow = body(["i32"], ("arith.trunci", (0,), "i8"))
+    network.generic("a", (4, 2, 8, 16), [("x", "ad"), ("w", "dbc")], "abc", product, Reduction("add", 0), "i32")
+    network.generic("b", (4, 2, 8), [("a", "abc")], "abc", narrow, dtype="i8")
+    network.generic("y", (4, 24, 2, 8), [("b", "acd"), ("v", "cdb")], "ab", product, Reduction("add", 0), "i32")
+    network.result("y", np.zeros((4, 24)))
+    return network.graph()
+
+
+def emitted(graph: LinalgGraph, knobs: Knobs, folder: Path) -> TaskGraph:
+    rng = np.random.default_rng(3)
+    tensors = {
+        v.source: (rng.integers(-8, 8, v.shape) if v.dtype != "f32" else rng.uniform(-1, 1, v.shape)).astype(
+            NUMPY_DTYPE[v.dtype]
+        )
+        for v in graph.values
+        if v.role != "intermediate"
+    }
+    values = interpret(graph, tensors)
+    tasks = planned_tasks(graph, knobs, U55C)
+    expected = {o.name: values[o.value].reshape(o.shape) for o in graph.outputs}
+    emit_design(tasks, pad(graph, knobs), U55C, NetworkData(tensors, expected, 1e-5), folder)
+    return tasks
+
+
+def objection(folder: Path) -> str:
+    """What the testbench of a design objects to."""
+    program = build(folder / "hls", folder / "csim", calls_of(folder))
+    return run(program, folder, arguments=[str(folder)], accepted=(0, MISMATCH)).stderr
+
+
+@pytest.mark.parametrize(("make", "knobs"), [(floats, SHARED), (integers, PACKED)], ids=["f32", "packed"])
+def test_every_operation_comes_out_right(make: Callable[[], LinalgGraph], knobs: Knobs, tmp_path: Path):
+    tasks = emitted(make(), knobs, tmp_path)
+    (engine,) = (task for task in tasks.tasks if isinstance(task, EngineTask))
+    assert len(engine.served) == len([op for op in make().ops if op.is_contraction])
+    assert objection(tmp_path) == ""
+
+
+MIXED = replace(SHARED, overrides=(TaskOverride("m2", tile=4, order=(0, 2, 1)), TaskOverride("m3", order=(2, 1, 0))))
+
+
+@pytest.mark.parametrize("table", ["trips", "writes_", "stride", "sums"])
+def test_a_wrong_table_is_seen(table: str, tmp_path: Path):
+    """An entry that differs from that of the first turn becomes equal to it."""
+    emitted(floats(), MIXED, tmp_path)
+    (source,) = (tmp_path / "hls").glob("*_tasks.cpp")
+    before, engine, behind = re.split(r"(?<=\n)(void engine0\(.*?\n}\n)", source.read_text(), flags=re.DOTALL)
+    found = re.search(rf"static const \w+ {table}\w*\[3\] = {{(.*)}};", engine)
+    assert found is not None
+    first, *others = found[1].split(", ")
+    changed = next(n for n, entry in enumerate(others) if entry != first)
+    entries = [first, *others[:changed], first, *others[changed + 1 :]]
+    engine = engine[: found.start(1)] + ", ".join(entries) + engine[found.end(1) :]
+    source.write_text(before + engine + behind)
+    try:
+        assert objection(tmp_path) != ""
+    except MillraceError as error:
+        assert "engine0" in str(error)  # noqa: PT017 # it asks for too many tokens, or for too few
