@@ -20,7 +20,6 @@ from compiler.platforms.platform import Platform
 
 ROUNDS = 4  # that are walked first, and twice as many where they differ
 EVEN = 0.001  # by how much of their length two rounds that are called equal may differ
-KNEES = 4  # of a stream: rounds add up what each is off by
 _GRAIN = 64  # of a cycle: rounds of equal length are then equal numbers, and nests that ran alike are known again
 
 
@@ -65,7 +64,7 @@ def _joined(parts: list[tuple[int, Arrival]]) -> Arrival:
         knees += [Knee(before + number, cycle) for number, cycle in arrival.knees]
         before += held
         knees.append(Knee(before, arrival.last))
-    return Arrival(parts[0][1].first, parts[-1][1].last).bent(knees[1:], before, KNEES)
+    return Arrival(parts[0][1].first, parts[-1][1].last).bent(knees[1:], before)
 
 
 @dataclass
@@ -205,7 +204,7 @@ class _Walk:
             arrivals.append(_grained(even, base))
         stocks = tuple(self.tasks.stream[nest.reads[entry.number].stream].depth + entry.ahead for entry in loaded)
         busy = float(timing.iterations * timing.ii)
-        step = Step(timing, nest.reads, nest.writes, busy, None, tuple(loaded), KNEES)
+        step = Step(timing, nest.reads, nest.writes, busy, None, tuple(loaded))
         self._note(clock, nest, ran(step, tuple(arrivals), stocks), arrivals, busy)
 
     def _note(self, clock: _Clock, nest: LoopNest, run: RunOfNest, arrivals: list[Arrival], busy: float) -> None:
