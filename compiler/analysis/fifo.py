@@ -7,7 +7,8 @@ as late as their readers allow. That is quick enough for a search; `compiler.siz
 A cycle of waits lies within one biconnected component of the undirected graph, so streams that lie on no cycle need no
 depth for progress; where their writer may wait they get what a few LUTs hold. `whole` keeps every token of a stream
 that enters a task together with another of its component: no such stream is ever full, and every cycle of waits would
-have to pass through one.
+have to pass through one. Where tasks take turns the schedule is of their nests (`compiler.analysis.turning_schedule`),
+and `whole` keeps every token of all streams that lie on a cycle.
 
 All of this holds for pipelines that finish what they hold when their input runs dry (`style=flp`, which the emitted C++
 asks for).

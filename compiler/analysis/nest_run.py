@@ -20,6 +20,7 @@ from compiler.graph.task_graph import Span, TimingSpec
 
 # A knee is worth keeping where an even pace would be off by this share of the time between first and last token.
 KNEE_SHARE = 0.02
+KNEES = 2  # of a stream: more of them change next to nothing, and take time
 
 
 class Knee(NamedTuple):
@@ -48,11 +49,11 @@ class Arrival(NamedTuple):
             low, begin = number, cycle
         return begin + (end - begin) * (count - low) / (high - low) if count > low else begin
 
-    def bent(self, near: Iterable[Knee], tokens: int, most: int) -> "Arrival":
-        """With the knee of `near` that is farthest from how the tokens come, as long as one is, `most` in all."""
+    def bent(self, near: Iterable[Knee], tokens: int) -> "Arrival":
+        """With the knee of `near` that is farthest from how the tokens come, and again, where it is worth keeping."""
         bent, least = self, KNEE_SHARE * (self.last - self.first)
         inner = [knee for knee in near if 0 < knee.number < tokens]
-        while inner and len(bent.knees) < most:
+        while inner and len(bent.knees) < KNEES:
             bends = [abs(knee.cycle - bent.at(knee.number, tokens)) for knee in inner]
             if (farthest := max(bends)) <= least:
                 break
@@ -133,15 +134,15 @@ class _Run:
                 ready = max(ready, arrived)
         return ready
 
-    def pushed(self, writes: tuple[Access, ...], knees: int) -> tuple[Arrival, ...]:
-        """When the tokens of the streams that the task writes come out, with so many knees at most."""
+    def pushed(self, writes: tuple[Access, ...]) -> tuple[Arrival, ...]:
+        """When the tokens of the streams that the task writes come out."""
         alike: dict[tuple[Gate, ...], Arrival] = {}  # all streams of a fork
         for write in writes:
             if write.gates not in alike:
-                alike[write.gates] = self._pushed(write, self.timing.span(write), knees)
+                alike[write.gates] = self._pushed(write, self.timing.span(write))
         return tuple([alike[write.gates] for write in writes])
 
-    def _pushed(self, write: Access, span: Span, knees: int) -> Arrival:
+    def _pushed(self, write: Access, span: Span) -> Arrival:
         low, high, depth = span.first, span.last, self.timing.depth
         first = self.ready(low) + depth
         last = max(first, self.ready(high) + depth)
@@ -149,7 +150,7 @@ class _Run:
         if waits <= KNEE_SHARE * (last - first):
             return Arrival(first, last)
         inner = [self._knee(write, token) for token in self._beside_stalls(write, span) if 0 < token < span.tokens]
-        return Arrival(first, last).bent(inner, span.tokens, knees)
+        return Arrival(first, last).bent(inner, span.tokens)
 
     def _beside_stalls(self, write: Access, span: Span) -> set[int]:
         """Numbers, from 0, of the last token that is pushed before a stall and of the first one behind it."""
@@ -181,7 +182,7 @@ def _throttled(run: _Run, number: int, busy: float, stock: int) -> Arrival:
 
 class Step(NamedTuple):
     """What of a task's run no other task and no FIFO changes. `drain`: cycles from the last word that a store moves
-    until it is in memory, None for any other task. `knees` that its outputs have at most.
+    until it is in memory, None for any other task.
     """
 
     timing: TimingSpec
@@ -190,7 +191,6 @@ class Step(NamedTuple):
     busy: float
     drain: int | None
     loaded: tuple[LoadedStream, ...]
-    knees: int = 1
 
 
 @lru_cache(maxsize=16384)  # with other FIFOs, or one other knob, most tasks run alike
@@ -202,7 +202,7 @@ def ran(step: Step, arrivals: tuple[Arrival, ...], stocks: tuple[int, ...]) -> R
     end = max(run.start + timing.latency, run.ready(timing.iterations - 1) + timing.depth)
     if step.drain is not None:
         end = max(end, run.start + step.busy) + step.drain
-    return RunOfNest(TaskTime(run.start, end, step.busy), run.pushed(step.writes, step.knees), ends)
+    return RunOfNest(TaskTime(run.start, end, step.busy), run.pushed(step.writes), ends)
 
 
 def _held_up(run: _Run, loaded: tuple[LoadedStream, ...], stocks: tuple[int, ...]) -> Iterator[tuple[str, float]]:

@@ -1,41 +1,53 @@
 """Fewer rounds of what repeats: programs with the same rounds less, so that few are looked at for many."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from compiler.graph.program import Program, Repeat, tokens
 from compiler.graph.task_graph import Stream
 
 FEW = 2  # rounds of which none are left out: they have a first and a last one only
+APART = 2  # rounds that one task may do beside its repetition, before the first or behind the last
 
 
-def spare_rounds(programs: Mapping[str, Program], streams: Iterable[Stream], rounds: int, level: int = 0) -> int:
-    """How many rounds all repetitions at `level`, from 0 outermost, can be shorter by, so that `rounds` are left of the
-    least; none where that would save little, or one of `streams` would not be even.
+def repeats_of(program: Program, path: str = "") -> Iterator[tuple[str, Repeat]]:
+    """All repetitions of a program, by the places of the parts in which they are."""
+    for number, part in enumerate(program):
+        if isinstance(part, Repeat):
+            yield f"{path}{number}", part
+            yield from repeats_of(part.body, f"{path}{number}.")
+
+
+def alike(programs: Iterable[Program]) -> list[range]:
+    """Ranges of numbers of rounds that belong together, the largest first."""
+    found: list[range] = []
+    for times in sorted({part.times for program in programs for _, part in repeats_of(program)}, reverse=True):
+        if not (found and times in found[-1]):
+            found.append(range(max(FEW + 1, times - APART) if times > FEW else 0, times + 1))
+    return found
+
+
+def spare_rounds(
+    programs: Mapping[str, Program], streams: Iterable[Stream], rounds: int, times: Container[int], *, inside: bool
+) -> int:
+    """How many rounds the repetitions of so many `times` can be shorter by, so that `rounds` are left of the least;
+    none where that would save little, or one of `streams` would not be even. `inside` of others, too, or none of them.
     """
-    times = [part.times for program in programs.values() for part in _repeats(program, level) if part.times > FEW]
-    by = min(times, default=0) - rounds
+    parts = (part for program in programs.values() for path, part in repeats_of(program) if inside or "." not in path)
+    by = min((part.times for part in parts if part.times in times), default=0) - rounds
     if by <= rounds:
         return 0
-    shorter = {name: shortened(program, by, level) for name, program in programs.items()}
+    shorter = {name: shortened(program, by, times, inside=inside) for name, program in programs.items()}
     even = all(
         tokens(shorter[s.source], "writes", s.name) == tokens(shorter[s.target], "reads", s.name) for s in streams
     )
     return by if even else 0
 
 
-def shortened(program: Program, by: int, level: int = 0) -> Program:
-    """The program with so many rounds less of each repetition at `level`."""
-    return tuple(_shorter(part, by, level) if isinstance(part, Repeat) else part for part in program)
+def shortened(program: Program, by: int, times: Container[int], *, inside: bool) -> Program:
+    """The program with so many rounds less of each repetition of so many `times`."""
+    return tuple(_shorter(part, by, times, inside) if isinstance(part, Repeat) else part for part in program)
 
 
-def _shorter(part: Repeat, by: int, level: int) -> Repeat:
-    if level:
-        return replace(part, body=shortened(part.body, by, level - 1))
-    return replace(part, times=part.times - by) if part.times > FEW else part
-
-
-def _repeats(program: Program, level: int) -> Iterable[Repeat]:
-    for part in program:
-        if isinstance(part, Repeat):
-            yield from _repeats(part.body, level - 1) if level else (part,)
+def _shorter(part: Repeat, by: int, times: Container[int], inside: bool) -> Repeat:
+    body = shortened(part.body, by, times, inside=True) if inside else part.body
+    return Repeat(part.times - by if part.times in times else part.times, body)

@@ -3,7 +3,7 @@
 Tasks are walked in topological order, each of them from what arrives to what it pushes (`compiler.analysis.nest_run`);
 those that take turns, repeat what they do or stand in a loop nest by nest (`compiler.analysis.turns`).
 
-`bench/estimate_error.py` compares with the simulator. What one knee can not tell, a task that stalls several times for
+`bench/estimate_error.py` compares with the simulator. What few knees can not tell, a task that stalls several times for
 long, is what remains of the error.
 """
 

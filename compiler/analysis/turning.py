@@ -8,19 +8,19 @@ many rounds: one that is too short lets no start keep all lags, and is made long
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import inf
 
 from compiler.analysis.activities import Activity, Event, Events, Part, events_of
 from compiler.analysis.affine_schedule import Edge
-from compiler.analysis.rounds import shortened, spare_rounds
+from compiler.analysis.rounds import alike, repeats_of, shortened, spare_rounds
 from compiler.analysis.turning_schedule import LeftOut, Link, TurningSchedule, longest_paths
 from compiler.errors import UnsupportedError
-from compiler.graph.program import Program, tokens
+from compiler.graph.program import Program, Repeat, tokens
 from compiler.graph.task_graph import ComputeTask, LoadTask, Stream, Task
 from compiler.options import Equalisation
 
 ROUNDS = 4  # that are looked at
-LEVELS = 3  # of repetitions inside each other that are shortened
 SWEEPS = 20  # of longest paths, until a period is taken to be too short
 LONGER = 1.05  # times as long it is tried then
 TRIES = 60
@@ -37,41 +37,51 @@ def turning_schedule(tasks: Sequence[Task], streams: Sequence[Stream], equalisat
     loaded = {stream.name: loads[stream.source] for stream in streams if stream.source in loads}
     slack = {t.name for t in working if equalisation == "conservative" or not isinstance(t, ComputeTask)}
     programs = {task.name: task.program for task in working}
-    short, left = programs, list[_Level]()
-    for level in range(LEVELS):
-        if by := spare_rounds(short, passed, ROUNDS, level):
-            fewer = {name: shortened(program, by, level) for name, program in short.items()}
-            left.append(_Level(level, by, _passed_in_one(short, fewer, passed, by)))
-            short = fewer
-    found = _Rounds(events_of(working, short, streams), passed, loaded).schedule(slack, left)
+    short, left, kinds = programs, list[_Left](), dict[str, int]()
+    for kind, times in enumerate(alike(programs.values())):
+        repeats = _repeats(programs, times)
+        kinds |= dict.fromkeys(repeats, kind)
+        if by := spare_rounds(short, passed, ROUNDS, times, inside=True):
+            left.append(_left(repeats, passed, by))
+            short = {name: shortened(program, by, times, inside=True) for name, program in short.items()}
+    found = _Rounds(events_of(working, short, streams), passed, loaded, kinds).schedule(slack, left)
     if found is None:  # rounds that are within others for one end of a stream only
-        found = _Rounds(events_of(working, programs, streams, folded=False), passed, loaded).schedule(slack, ())
+        found = _Rounds(events_of(working, programs, streams, folded=False), passed, loaded, kinds).schedule(slack, ())
     if found is None:
         raise UnsupportedError(f"no schedule of {working[0].name} and the tasks around it keeps all its lags")
     return found
 
 
 @dataclass(frozen=True, slots=True)
-class _Level:
-    """Rounds at a level that are left out: how many, and the tokens of each stream in one."""
+class _Left:
+    """Rounds that are left out: of which repetitions, how many of each, and the tokens of each stream in one."""
 
-    level: int
+    repeats: frozenset[str]
     rounds: int
     tokens: Mapping[str, int]
 
 
-def _passed_in_one(
-    programs: Mapping[str, Program], fewer: Mapping[str, Program], streams: Sequence[Stream], by: int
-) -> dict[str, int]:
-    """Tokens of each stream in one of the rounds that are left out, wherever it is."""
-    counts = ((s.name, *(tokens(of[s.source], "writes", s.name) for of in (programs, fewer))) for s in streams)
-    return {name: -(-(many - few) // by) for name, many, few in counts}
+def _repeats(programs: Mapping[str, Program], times: range) -> dict[str, Repeat]:
+    """Repetitions of so many rounds, by name."""
+    parts = ((f"{task}/{path}", part) for task, program in programs.items() for path, part in repeats_of(program))
+    return {name: part for name, part in parts if part.times in times}
+
+
+def _left(repeats: Mapping[str, Repeat], streams: Sequence[Stream], by: int) -> _Left:
+    held = {s.name: 0 for s in streams}
+    for name, part in repeats.items():
+        for stream in streams:
+            if name.startswith(f"{stream.source}/"):
+                held[stream.name] = max(held[stream.name], tokens(part.body, "writes", stream.name))
+    return _Left(frozenset(repeats), by, held)
 
 
 class _Rounds:
     """Events, their paces and periods."""
 
-    def __init__(self, events: Events, streams: Sequence[Stream], loaded: Mapping[str, LoadTask]) -> None:
+    def __init__(
+        self, events: Events, streams: Sequence[Stream], loaded: Mapping[str, LoadTask], kinds: Mapping[str, int]
+    ) -> None:
         self.events, self.streams, self.loaded = events, streams, loaded
         self.entering: list[list[Part]] = [[] for _ in events.events]
         for part in events.parts:
@@ -79,9 +89,9 @@ class _Rounds:
         self.before = {target: source for source, target in events.next.items()}
         self.stream = {stream.name: stream for stream in streams}
         self.paces = {LAUNCH: 0.0}
-        self.group = _groups(events)
+        self.group = _groups(events, kinds)
 
-    def schedule(self, slack: set[str], left: Sequence[_Level]) -> TurningSchedule | None:
+    def schedule(self, slack: set[str], left: Sequence[_Left]) -> TurningSchedule | None:
         """None where no period does."""
         self._pace()
         periods = self._periods(self._starts())
@@ -219,8 +229,8 @@ class _Rounds:
             yield Edge("", source, target, lag, 0.0, 0.0, 0, 0)
 
 
-def _groups(events: Events) -> dict[str, str]:
-    """Repetitions that pass tokens to each other in rounds behind the first of both have one name."""
+def _groups(events: Events, kinds: Mapping[str, int]) -> dict[str, str]:
+    """Repetitions of one kind that pass tokens to each other in rounds behind the first of both have one name."""
     group = {repeat: repeat for event in events.events for repeat, _ in event.rounds}
 
     def of(repeat: str) -> str:
@@ -230,14 +240,19 @@ def _groups(events: Events) -> dict[str, str]:
 
     for part in events.parts:
         source, target = events.events[part.source].rounds, events.events[part.target].rounds
-        for (one, time), (other, later) in zip(source, target, strict=False):
-            if time and later:
+        for (one, time), (other, later) in product(source, target):
+            if time and later and kinds[_plain(one)] == kinds[_plain(other)]:
                 group[of(one)] = of(other)
     return {repeat: of(repeat) for repeat in group}
 
 
-def _left_out(one: _Level, periods: Mapping[str, float]) -> LeftOut:
-    """Repetitions of a level are named by as many numbers as there are around them. The first round is none of them."""
-    found = [period for repeat, period in periods.items() if repeat.count(".") == one.level]
+def _plain(repeat: str) -> str:
+    """The name of a repetition without the first rounds in which it is."""
+    return repeat.replace("#0", "")
+
+
+def _left_out(one: _Left, periods: Mapping[str, float]) -> LeftOut:
+    """The first round of a repetition is none of those that are looked at."""
+    found = [period for repeat, period in periods.items() if _plain(repeat) in one.repeats]
     period = min(found, default=inf)  # none where an argument leaves nothing to do
     return LeftOut(one.rounds, ROUNDS - 1, period, one.tokens)

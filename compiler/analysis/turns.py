@@ -6,12 +6,13 @@ repeats evenly: once two rounds took equally long, so do all that are left, as l
 task, whichever holds up the others. Filling counts once, in the first round.
 """
 
+import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from compiler.analysis.nest_run import Arrival, Knee, LoadedStream, RunOfNest, Step, TaskTime, ran
-from compiler.analysis.rounds import shortened, spare_rounds
+from compiler.analysis.rounds import FEW, shortened, spare_rounds
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
 from compiler.errors import UnsupportedError
 from compiler.graph.program import LoopNest, Program, Repeat, single_runs, streams, tokens, walked
@@ -19,8 +20,8 @@ from compiler.graph.task_graph import LoadTask, StoreTask, Stream, Task, TaskGra
 from compiler.platforms.platform import Platform
 
 ROUNDS = 4  # that are walked first, and twice as many where they differ
+MANY = range(FEW + 1, sys.maxsize)  # of which some are left out
 EVEN = 0.001  # by how much of their length two rounds that are called equal may differ
-KNEES = 4  # of a stream: rounds add up what each is off by
 _GRAIN = 64  # of a cycle: rounds of equal length are then equal numbers, and nests that ran alike are known again
 
 
@@ -65,7 +66,7 @@ def _joined(parts: list[tuple[int, Arrival]]) -> Arrival:
         knees += [Knee(before + number, cycle) for number, cycle in arrival.knees]
         before += held
         knees.append(Knee(before, arrival.last))
-    return Arrival(parts[0][1].first, parts[-1][1].last).bent(knees[1:], before, KNEES)
+    return Arrival(parts[0][1].first, parts[-1][1].last).bent(knees[1:], before)
 
 
 @dataclass
@@ -205,7 +206,7 @@ class _Walk:
             arrivals.append(_grained(even, base))
         stocks = tuple(self.tasks.stream[nest.reads[entry.number].stream].depth + entry.ahead for entry in loaded)
         busy = float(timing.iterations * timing.ii)
-        step = Step(timing, nest.reads, nest.writes, busy, None, tuple(loaded), KNEES)
+        step = Step(timing, nest.reads, nest.writes, busy, None, tuple(loaded))
         self._note(clock, nest, ran(step, tuple(arrivals), stocks), arrivals, busy)
 
     def _note(self, clock: _Clock, nest: LoopNest, run: RunOfNest, arrivals: list[Arrival], busy: float) -> None:
@@ -247,8 +248,9 @@ def schedule_turns(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
     programs = {task.name: single_runs(task.program) for task in tasks.tasks}
     passed = [stream for stream in tasks.streams if not isinstance(tasks.task[stream.source], LoadTask)]
     rounds = ROUNDS
-    while left := spare_rounds(programs, passed, rounds):
-        walk = _Walk(tasks, platform, {name: shortened(p, left) for name, p in programs.items()})
+    while left := spare_rounds(programs, passed, rounds, MANY, inside=False):
+        few_rounds = {name: shortened(p, left, MANY, inside=False) for name, p in programs.items()}
+        walk = _Walk(tasks, platform, few_rounds)
         few = walk.times()
         if walk.is_even:
             return walk.extended(few, left)

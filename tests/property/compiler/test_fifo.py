@@ -10,12 +10,18 @@ from random_tasks import RandomTasks, multigraphs, runs_to_the_end
 from tasks_by_hand import compute
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
-from compiler.analysis.cycles import biconnected_components
+from compiler.analysis.cycles import biconnected_components, bridges
 from compiler.analysis.fifo import size_fifos
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.program import Access, Gate
 from compiler.graph.task_graph import ForkTask, Stream, TimingSpec
 from compiler.options import FifoStrategy
+
+
+def test_what_leads_back_to_its_own_task_is_on_a_cycle():
+    row = ITensor((1,), "f32", (Loop(4, 1, 0),))
+    streams = [Stream("on", "a", "b", row), Stream("own", "b", "b", row)]
+    assert bridges(streams) == {"on"}
 
 
 def _connected(edges: list[tuple[str, str]], start: str, goal: str, without: int) -> bool:

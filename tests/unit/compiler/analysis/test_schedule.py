@@ -46,7 +46,7 @@ def error(tasks: TaskGraph) -> float:
 
 
 def test_tokens_arrive_at_an_even_pace_to_the_knee_and_from_there():
-    arrival = Arrival(10.0, 100.0, Knee(5, 20.0))
+    arrival = Arrival(10.0, 100.0, (Knee(5, 20.0),))
     assert [arrival.at(n, 21) for n in (1, 3, 5, 13, 21)] == [10.0, 15.0, 20.0, 60.0, 100.0]
     assert Arrival(10.0, 30.0).at(2, 3) == 20.0
     assert Arrival(7.0, 7.0).at(1, 1) == 7.0

@@ -69,7 +69,14 @@ def test_many_rounds_take_no_more_walking_than_few(monkeypatch: pytest.MonkeyPat
 def test_of_random_designs_few_are_off():
     errors = sorted(abs(error(turning_graph(seed))) for seed in range(100))
     assert errors[50] < 0.002
-    assert errors[95] < 0.05
+    assert errors[95] < 0.02
+    assert errors[-1] < 0.08
+
+
+@pytest.mark.parametrize("seed", [427, 120])
+def test_a_stall_between_two_tokens_holds_up_the_second_one_only(seed: int):
+    """Tasks that write in few of their iterations: 30 % and 10 % off with a knee at the iteration of the stall."""
+    assert abs(error(turning_graph(seed))) < 0.002
 
 
 def test_a_loop_within_one_nest_is_refused_by_name():

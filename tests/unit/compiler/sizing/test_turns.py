@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from certificate import U55C
@@ -10,12 +11,16 @@ from sizable_graphs import graph, stream
 from tasks_by_hand import compute, route
 
 from compiler.analysis.fifo import size_fifos
+from compiler.analysis.turning import turning_schedule
 from compiler.errors import UnsupportedError, VerificationError
 from compiler.graph.program import Access, Argument, BoundLoop, Gate, LoopNest, Program, Repeat, Values, all_launches
 from compiler.graph.task_graph import Task, TaskGraph, TimingSpec
+from compiler.options import Equalisation, FifoStrategy
 from compiler.simulator.timing.simulate import simulate
 from compiler.sizing import certify as module
+from compiler.sizing import steps
 from compiler.sizing.certify import as_given, certify
+from compiler.sizing.lp import lp_depths
 from compiler.sizing.trial import SLACK
 
 ROW, LAYERS = 40, 4
@@ -36,22 +41,22 @@ def task(name: str, *turns: LoopNest | Repeat) -> Task:
     return compute(name, TimingSpec((), 1, 4), turns=turns)
 
 
-def layered() -> TaskGraph:
+def layered(layers: int = LAYERS) -> TaskGraph:
     """Layers, each of which hands back its row only when all of it is done: `back` must hold a whole row."""
-    head: Program = (row(reads="x", writes="a"), Repeat(LAYERS - 1, (row(reads="back", writes="a", first="all"),)))
-    tail: Program = (Repeat(LAYERS - 1, (row(reads="b", writes="back", last="all"),)), row(reads="b", writes="y"))
+    head: Program = (row(reads="x", writes="a"), Repeat(layers - 1, (row(reads="back", writes="a", first="all"),)))
+    tail: Program = (Repeat(layers - 1, (row(reads="b", writes="back", last="all"),)), row(reads="b", writes="y"))
     tasks = (
         task("source", row(writes="x")),
         route("head", head),
-        task("work", Repeat(LAYERS, (row(reads="a", writes="b"),))),
+        task("work", Repeat(layers, (row(reads="a", writes="b"),))),
         route("tail", tail),
         task("sink", row(reads="y")),
     )
-    again = LAYERS - 1
+    again = layers - 1
     streams = (
         stream("x", "source", "head", ROW),
-        stream("a", "head", "work", LAYERS * ROW),
-        stream("b", "work", "tail", LAYERS * ROW),
+        stream("a", "head", "work", layers * ROW),
+        stream("b", "work", "tail", layers * ROW),
         stream("back", "tail", "head", again * ROW)._replace(feedback=True),
         stream("all", "tail", "head", again)._replace(feedback=True),
         stream("y", "tail", "sink", ROW),
@@ -122,7 +127,87 @@ def test_what_is_little_of_a_long_row_is_not_lost_on_a_short_one(monkeypatch: py
     assert found.reason == module.ONE_VALUE
 
 
-def test_the_fifo_rule_says_that_it_does_not_know_loops():
-    design = layered()
-    with pytest.raises(UnsupportedError, match=r"source goes round.*certify"):
-        size_fifos(design.tasks, design.streams, "normal")
+@pytest.mark.parametrize("strategy", get_args(FifoStrategy))
+@pytest.mark.parametrize(("design", "fifo"), [(layered, "back"), (rows, "kept")])
+def test_by_rule_the_row_is_held_that_must_be(design: Callable[[], TaskGraph], fifo: str, strategy: FifoStrategy):
+    sized = by_rule(design(), strategy)
+    assert sized.stream[fifo].depth >= ROW
+    assert strategy == "whole" or sized.stream[fifo].depth <= ROW + 2
+    assert all(deadlock(sized, values) == "" for values in all_launches(sized.arguments))
+    most = simulate(unbounded(sized), U55C, buckets=0).cycles
+    assert simulate(sized, U55C, buckets=0).cycles <= most * (1 + SLACK)
+
+
+@pytest.mark.parametrize("strategy", get_args(Equalisation))
+def test_many_rounds_need_no_more_than_few_and_are_no_more_to_look_at(strategy: Equalisation):
+    few, many = layered(24), layered(2400)
+    schedules = [turning_schedule(each.tasks, each.streams, strategy) for each in (few, many)]
+    assert len(schedules[0].events) == len(schedules[1].events) < 50
+    assert [s.depth for s in by_rule(few, strategy).streams] == [s.depth for s in by_rule(many, strategy).streams]
+    assert deadlock(by_rule(many, strategy)) == ""
+
+
+def reply(tokens: int, layers: int) -> TaskGraph:
+    """Tokens one after the other, each through all layers: repetitions inside a repetition."""
+    head = (row(reads="x", writes="a"), Repeat(layers - 1, (row(reads="back", writes="a"),)))
+    tail = (Repeat(layers - 1, (row(reads="b", writes="back"),)), row(reads="b", writes="y", last="next"))
+    tasks = (
+        task("source", row(writes="x"), Repeat(tokens - 1, (row(writes="x", first="next"),))),
+        route("head", (Repeat(tokens, head),)),
+        task("work", Repeat(tokens, (Repeat(layers, (row(reads="a", writes="b"),)),))),
+        route("tail", (Repeat(tokens - 1, tail), *tail[:1], row(reads="b", writes="y"))),
+        task("sink", Repeat(tokens, (row(reads="y"),))),
+    )
+    streams = (
+        stream("x", "source", "head", tokens * ROW),
+        stream("a", "head", "work", tokens * layers * ROW),
+        stream("b", "work", "tail", tokens * layers * ROW),
+        stream("back", "tail", "head", tokens * (layers - 1) * ROW)._replace(feedback=True),
+        stream("next", "tail", "source", tokens - 1)._replace(feedback=True),
+        stream("y", "tail", "sink", tokens * ROW),
+    )
+    return graph(tasks, streams)
+
+
+@pytest.mark.parametrize("strategy", get_args(FifoStrategy))
+def test_repetitions_inside_a_repetition(strategy: FifoStrategy):
+    few, many = reply(3, 4), reply(40, 14)
+    assert deadlock(by_rule(few, strategy)) == deadlock(by_rule(many, strategy)) == ""
+    if strategy != "whole":
+        assert len(turning_schedule(many.tasks, many.streams, strategy).events) < 200
+        assert max(s.depth for s in by_rule(many, strategy).streams) <= ROW + 2
+
+
+def test_a_loop_within_one_nest_has_no_depth_by_rule_but_a_certificate():
+    tasks = (
+        compute("a", TimingSpec((ROW,), 1, 4), (Access("back"),), (Access("on"),)),
+        compute("b", TimingSpec((ROW,), 1, 4), (Access("on"),), (Access("back"),)),
+    )
+    streams = (stream("on", "a", "b", ROW), stream("back", "b", "a", ROW)._replace(feedback=True, initial=2, depth=4))
+    design = graph(tasks, streams)
+    with pytest.raises(
+        UnsupportedError, match=r"b waits for tokens of on that are written only while it runs.*certify"
+    ):
+        by_rule(design, "normal")
+    assert deadlock(certify(design, U55C).tasks) == ""
+
+
+def test_the_program_plans_what_goes_round_for_less_than_the_rule():
+    prices = [
+        (price(by_rule(turning_graph(seed), "normal")), price(planned(turning_graph(seed)))) for seed in range(12)
+    ]
+    assert all(program <= rule for rule, program in prices)
+    assert sum(program < 0.95 * rule for rule, program in prices) >= 2
+
+
+def by_rule(tasks: TaskGraph, strategy: FifoStrategy) -> TaskGraph:
+    return replace(tasks, streams=size_fifos(tasks.tasks, tasks.streams, strategy))
+
+
+def planned(tasks: TaskGraph) -> TaskGraph:
+    depths = lp_depths(tasks, "normal", U55C.memories)
+    return replace(tasks, streams=tuple(s._replace(depth=depths[s.name]) for s in tasks.streams))
+
+
+def price(tasks: TaskGraph) -> float:
+    return sum(steps.price(s.width, s.depth, U55C.memories) for s in tasks.streams)
