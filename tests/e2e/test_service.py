@@ -20,6 +20,15 @@ from running_service import PATIENCE, START, RunningService, StartService, lefto
 pytestmark = pytest.mark.e2e
 
 
+@pytest.fixture
+def telling(service: RunningService) -> Generator[RunningService]:
+    """The service that the tests of this module share. What a test tells its stages is forgotten afterwards; that it
+    explores a network of its own keeps it from the results of others.
+    """
+    yield service
+    service.tell()
+
+
 def _designs(service: RunningService, exploration: str) -> dict[str, list[Any]]:
     return service.get(f"/v1/explorations/{exploration}/scatter")
 
@@ -101,9 +110,10 @@ def test_course_of_an_exploration_on_postgres_and_redis(
     _assert_course(service)
 
 
-def test_designs_that_deadlock_leave_the_front(start_service: StartService) -> None:
-    service = start_service(DEADLOCK=4096)
-    exploration = service.explore(budget=16, simulate=2, calibration=0, verify=1)
+def test_designs_that_deadlock_leave_the_front(telling: RunningService) -> None:
+    service = telling
+    service.tell(DEADLOCK=4096)
+    exploration = service.explore(model="gpt2-medium", budget=16, simulate=2, calibration=0, verify=1)
     found = service.wait_state(exploration, "done", "failed", seconds=180)
     assert found["state"] == "done", found["error"]
     designs = service.get(f"/v1/explorations/{found['id']}/designs?limit=100")["items"]
@@ -115,9 +125,11 @@ def test_designs_that_deadlock_leave_the_front(start_service: StartService) -> N
     assert found["front_size"] == sum(d["on_front"] for d in designs) > 0
 
 
-def test_a_simulation_that_crashes_is_one_design_s_loss(start_service: StartService) -> None:
-    service = start_service(SIMULATE="crash")
-    found = service.wait_state(service.explore(simulate=2, calibration=0, verify=1), "done", "failed")
+def test_a_simulation_that_crashes_is_one_design_s_loss(telling: RunningService) -> None:
+    service = telling
+    service.tell(SIMULATE="crash")
+    exploration = service.explore(model="qwen2.5-0.5b", simulate=2, calibration=0, verify=1)
+    found = service.wait_state(exploration, "done", "failed")
     assert (found["state"], found["promoted"], found["simulated"]) == ("done", 2, 2)
     assert found["estimate_errors"] is None
     front = service.get(f"/v1/explorations/{found['id']}/designs?front=true")["items"]
@@ -200,9 +212,10 @@ def _second_up(home: Path, cwd: Path, **extra: Any) -> subprocess.CompletedProce
     )
 
 
-def test_cancel_kills_the_process_tree_and_resume_finishes(start_service: StartService) -> None:
-    service = start_service(TOOL_SECONDS=300)
-    exploration = service.explore(budget=16, verify=1)
+def test_cancel_kills_the_process_tree_and_resume_finishes(telling: RunningService) -> None:
+    service = telling
+    service.tell(TOOL_SECONDS=300)
+    exploration = service.explore(model="llama-1.1b", budget=16, verify=1)
     service.wait_state(exploration, "verifying")
     tools = wait_for(
         lambda: [p for p in service.tree() if p.name() == "sleep"], PATIENCE, "the tool to run its own child"
@@ -215,18 +228,21 @@ def test_cancel_kills_the_process_tree_and_resume_finishes(start_service: StartS
     assert resumed["state"] == "verifying"  # all before is stored
     service.wait_state(exploration, "verifying")
     assert _designs(service, exploration)["number"] == list(range(16))
+    service.post(f"/v1/explorations/{exploration}/cancel")
 
 
-def test_failed_import_fails_the_exploration_with_its_reason(start_service: StartService) -> None:
-    service = start_service(LOWER="fail")
-    failed = service.wait_state(service.explore(), "done", "failed")
+def test_failed_import_fails_the_exploration_with_its_reason(telling: RunningService) -> None:
+    service = telling
+    service.tell(LOWER="fail")
+    failed = service.wait_state(service.explore(model="gemma3-1b"), "done", "failed")
     assert failed["state"] == "failed"
     assert failed["error"] == "the importer did not like it; change something"
 
 
-def test_crashed_simulation_is_a_failed_build_with_its_log(start_service: StartService) -> None:
-    service = start_service(CSIM="crash")
-    exploration = service.explore(verify=1)
+def test_crashed_simulation_is_a_failed_build_with_its_log(telling: RunningService) -> None:
+    service = telling
+    service.tell(CSIM="crash")
+    exploration = service.explore(model="gemma3-1b", verify=1)
     assert service.wait_state(exploration, "done", "failed")["state"] == "done"
     [design] = [d for d in service.get(f"/v1/explorations/{exploration}/designs?limit=100")["items"] if d["csim"]]
     assert design["csim"] == {"state": "failed", "passed": None, "max_rel_error": None}

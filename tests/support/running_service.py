@@ -1,5 +1,6 @@
 """Driving a running service in tests: start `up` in a process of its own, ask it, look at its processes."""
 
+import json
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from typing import Any
 import httpx
 import psutil
 from processes import wait_for
+from service_stages import TOLD
 
 REPOSITORY = Path(__file__).parents[2]
 PATIENCE = 180.0
@@ -46,6 +48,12 @@ class RunningService:
         """Its id. Few designs are simulated: each takes the start of a process."""
         few = {"model": "gpt2", "budget": 40, "simulate": 3, "calibration": 1}
         return self.post("/v1/explorations", {**few, **values})["id"]
+
+    def tell(self, **values: object) -> None:
+        """Have the stand-in stages do otherwise from their next call on; see `service_stages`."""
+        new = self.home / f"{TOLD}.new"
+        new.write_text(json.dumps({name: str(value) for name, value in values.items()}))
+        new.replace(self.home / TOLD)
 
     def wait_state(self, exploration: str, *states: str, seconds: float = PATIENCE) -> dict[str, Any]:
         def reached() -> dict[str, Any] | None:

@@ -1,6 +1,7 @@
 """Stages for service tests: the real search over a small network; import, compilation and simulation are stand-ins.
 
-Chosen with MILLRACE_STAGES=service_stages:STAGES. Environment variables make it slow or have it fail:
+Chosen with MILLRACE_STAGES=service_stages:STAGES. Environment variables make it slow or have it fail, and so does the
+file TOLD of the state directory, in JSON, from the next call on, where tests share a service:
 SLOW_SECONDS a design, JOBS processes, TOOL_SECONDS of a subprocess tree in csim, CSIM=fail|crash, LOWER=fail,
 SIMULATE=crash, DEADLOCK=the unroll of the designs that deadlock, SLOWER=a factor of simulated latencies. FAIL and
 STAGE_SECONDS are those of `service_tools`; FAIL='{"csim": "wrong"}' is CSIM=fail.
@@ -31,7 +32,14 @@ if TYPE_CHECKING:
     from dse.evaluate import Evaluation
     from dse.explore import EvaluatedDesign, SearchOptions, SearchResult, Sink
 
+TOLD = "told.json"
 STALLING = {"ends": True, "cycles": 9, "fifo": None, "deadlock": None, "fidelity": "simulate"}
+
+
+def told(name: str) -> str | None:
+    """What the test says of that now."""
+    path = Path(os.environ.get("MILLRACE_HOME", "."), TOLD)
+    return (json.loads(path.read_text()) if path.exists() else {}).get(name, os.environ.get(name))
 
 
 @dataclass(frozen=True)
@@ -73,7 +81,7 @@ class ServiceStages(ToolStages):
         if not directory.is_dir():
             log("CALLS", f"lower {model}")
             on_progress("importing")
-            if os.environ.get("LOWER") == "fail":
+            if told("LOWER") == "fail":
                 raise ToolError("the importer did not like it; change something")
             directory.mkdir(parents=True)
         return SmallBundle(directory, mlp())
@@ -103,12 +111,12 @@ class ServiceStages(ToolStages):
         """Every design takes a quarter longer than was estimated."""
         if call("simulate") is not None:
             raise ToolError("the simulation failed; try again")
-        if os.environ.get("SIMULATE") == "crash":
+        if told("SIMULATE") == "crash":
             os._exit(42)
         knobs = Knobs.from_json(json.loads((design / "design.json").read_text()))
         lanes = knobs.overall_unroll * (1.5 if knobs.multiplier == "dsp" else 1.0)
         latency = 1.25 * float(os.environ.get("SLOWER", "1")) * (1e6 / lanes + knobs.default_tile_size)
-        deadlock = "task a waits for b for ever" if os.environ.get("DEADLOCK") == str(knobs.overall_unroll) else None
+        deadlock = "task a waits for b for ever" if told("DEADLOCK") == str(knobs.overall_unroll) else None
         metrics = (
             Metric("latency", latency, "us", Fidelity.SIMULATE),
             Metric("cycles", 1.0, "cycles", Fidelity.SIMULATE),
@@ -119,13 +127,13 @@ class ServiceStages(ToolStages):
     def csim(self, design: Path, say: Progress, whole: bool) -> FakeVerdict:
         wrong = call("csim") is not None
         say("g++ for the whole proof" if whole else "g++")
-        if os.environ.get("CSIM") == "crash":
+        if told("CSIM") == "crash":
             os._exit(42)
-        seconds = os.environ.get("TOOL_SECONDS")
+        seconds = told("TOOL_SECONDS")
         if seconds:  # a tool that opens its own session and has children, like a vendor's
             script = f"import subprocess,sys; subprocess.run(['sleep', '{seconds}'])"
             subprocess.run([sys.executable, "-c", script], start_new_session=True, check=False)
-        passed = os.environ.get("CSIM") != "fail" and not wrong
+        passed = told("CSIM") != "fail" and not wrong
         check = {"name": "y", "max_abs_error": 1e-6, "max_rel_error": 2e-6, "tolerance": 1e-3, "passed": passed}
         return FakeVerdict(passed, (check,), "all outputs agree" if passed else "output y differs")
 

@@ -2,6 +2,7 @@
 
 import re
 from contextlib import suppress
+from functools import cache
 
 from examples import examples
 from hypothesis import given, settings
@@ -18,18 +19,23 @@ from compiler.passes.design_passes import DESIGN_PASSES
 
 KNOBS = Knobs(default_tile_size=8, fusion_budget=64)
 PASSES = [pass_.name for pass_ in DESIGN_PASSES]
-TEXTS = [
-    (design_text(design, f"after {stage}"), PASSES.index(stage) + 1 if stage in PASSES else 0)
-    for make in ALL.values()
-    for stage, design in plans(make(), KNOBS).items()
-]
 WORDS = (r"\d+", r"%\w+", r"@\w+", r'"[\w.]+"', r"[a-z_]+", r'[][<>(){}",=x]')
+
+
+@cache
+def texts() -> list[tuple[str, int]]:
+    """Of each network after each stage, and how many passes have run."""
+    return [
+        (design_text(design, f"after {stage}"), PASSES.index(stage) + 1 if stage in PASSES else 0)
+        for make in ALL.values()
+        for stage, design in plans(make(), KNOBS).items()
+    ]
 
 
 @st.composite
 def edits(draw: st.DrawFn) -> tuple[str, int]:
     """The text of a stage with one line less, two lines swapped, or a word in place of another; passes that follow."""
-    text, following = draw(st.sampled_from(TEXTS))
+    text, following = draw(st.sampled_from(texts()))
     lines = text.splitlines(keepends=True)
     a, b = (draw(st.integers(0, len(lines) - 1)) for _ in range(2))
     match draw(st.sampled_from(("less", "swapped", *WORDS))):

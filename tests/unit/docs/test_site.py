@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -40,7 +41,7 @@ class Page(HTMLParser):
         self.inline += any(name.startswith("on") for name in values)
 
 
-PAGES = {path: Page(path) for path in HTML}
+page_of = cache(Page)
 
 
 def test_it_was_built_from_the_sources() -> None:
@@ -54,14 +55,14 @@ def test_it_stays_small() -> None:
 
 @pytest.mark.parametrize("path", HTML, ids=lambda path: path.relative_to(SITE).as_posix())
 def test_a_page_asks_for_what_lies_beside_it(path: Path) -> None:
-    page = PAGES[path]
+    page = page_of(path)
     assert [asked for asked in page.asked if not target(path, asked)[0].is_file()] == []
     assert page.inline == 0, "the service's pages run no script that stands in the page itself"
 
 
 @pytest.mark.parametrize("path", HTML, ids=lambda path: path.relative_to(SITE).as_posix())
 def test_its_links_lead_somewhere(path: Path) -> None:
-    assert [link for link in PAGES[path].links if not leads_somewhere(path, link)] == []
+    assert [link for link in page_of(path).links if not leads_somewhere(path, link)] == []
 
 
 def leads_somewhere(page: Path, link: str) -> bool:
@@ -74,7 +75,7 @@ def leads_somewhere(page: Path, link: str) -> bool:
     file, anchor = target(page, link)
     if not file.is_file():
         return False
-    return not anchor or file not in PAGES or anchor in PAGES[file].anchors
+    return not anchor or file not in HTML or anchor in page_of(file).anchors
 
 
 def test_links_to_pages_have_their_titles() -> None:
