@@ -11,9 +11,10 @@ from contextlib import nullcontext
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api.addresses import counted_as
 from api.audit import record_refusal
 from api.authentication import Authenticator, Holder
-from api.caller import address_of, counted_as, keys_wanted, token_of, was_forwarded
+from api.caller import address_of, keys_wanted, token_of, was_forwarded
 from api.crowd import Crowd
 from api.door import most_connections
 from api.errors import ApiError, ForbiddenError, UnauthorizedError
