@@ -136,7 +136,8 @@ class Caller(asyncio.BufferedProtocol):
         self.transport.close()
 
 
-async def _serve(listener: socket.socket, channel: socket.socket, plan: Plan) -> None:
+async def serve(listener: socket.socket, channel: socket.socket, plan: Plan) -> None:
+    """Wait for connections until the API closes the channel."""
     front, loop = Front(channel, plan), asyncio.get_running_loop()
     server = await loop.create_server(lambda: Caller(front), sock=listener, backlog=_TAKEN_AT_ONCE)
     listener.listen(_WAITING)
@@ -159,7 +160,7 @@ def main(parent: int, listener: int, channel: int) -> None:
     to_the_api.setblocking(False)
     logging.basicConfig(level=logging.WARNING, handlers=[ToTheApi(to_the_api)])
     gc.freeze()
-    asyncio.run(_serve(socket.socket(fileno=listener), to_the_api, plan))
+    asyncio.run(serve(socket.socket(fileno=listener), to_the_api, plan))
 
 
 if __name__ == "__main__":

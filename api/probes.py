@@ -16,7 +16,7 @@ STALE_SECONDS = 10.0
 """After so long without a word of the API it is said not to answer."""
 USED_SECONDS = 60.0
 """How often it is said of a key that it is used."""
-_FOR_THE_API = frozenset({*FORWARDED, "cookie", "origin", "expect", "content-length", "transfer-encoding"})
+_FOR_THE_API = frozenset({*FORWARDED, "cookie", "expect", "content-length", "transfer-encoding"})
 """A request with one of these is not as plain as a probe's."""
 _PLAIN = re.compile(r"[A-Za-z0-9-]+:[ -~]*")
 """A header of which no other reading is possible."""
