@@ -194,7 +194,9 @@ def arrive(scene: Scene) -> Seen:
 
 def measure(scene: Scene) -> tuple[Seen, int]:
     """What people see once the flood has begun, and how many connections it made."""
-    with ProcessPoolExecutor(3, mp_context=multiprocessing.get_context("spawn"), initializer=_many_files) as pool:
+    spawn = multiprocessing.get_context("spawn")
+    # A process each: who has flooded is at the lowest priority for good.
+    with ProcessPoolExecutor(3, spawn, initializer=_many_files, max_tasks_per_child=1) as pool:
         flooded = pool.submit(flood, scene)
         time.sleep(_WARM_UP_S)
         looked, arrived = pool.submit(look, scene), pool.submit(arrive, scene)

@@ -79,8 +79,12 @@ async def test_hundreds_wait_for_an_api_that_is_busy() -> None:
         for number, (_, writer) in enumerate(callers):
             writer.write(HEAD + b"%09d" % number + bytes(4000))
         await asyncio.sleep(0.2)
-        seen = {(await here.handed())[0][len(HEAD) : len(HEAD) + 9] for _ in callers}
-        assert seen == {b"%09d" % number for number in range(600)}
+        callers[-1][1].write(b"more")  # of one that waits: it is the API's to read
+        await asyncio.sleep(0.2)
+        found = [await here.handed() for _ in callers]
+        assert {data[len(HEAD) : len(HEAD) + 9] for data, _ in found} == {b"%09d" % number for number in range(600)}
+        assert found[-1][0] == HEAD + b"%09d" % 599 + bytes(4000)
+        assert found[-1][1].recv(100) == b"more"
         for _, writer in callers:
             writer.close()
 
