@@ -109,7 +109,7 @@ ROUTES: dict[str, Least] = {
     "GET /client/{name}": "open",
 }
 _STREAMS = frozenset({"GET /v1/explorations/{exploration}/events", "GET /v1/builds/{build}/log/stream"})
-_LOOK_UP_AT_ONCE = 2
+LOOK_UP_AT_ONCE = 2
 """Keys that are looked up at the same time: all of a building come at once, and health does not wait for them."""
 _GUARDED = ("/v1/", "/metrics", "/docs", "/openapi.json")  # all else is the dashboard's files, which hold no data
 
@@ -160,7 +160,7 @@ class Access:
         self._on = keys_wanted(farm.settings)
         self._here_only = not self._on and farm.settings.access == "auto"
         self._limiter = limiter
-        self._turns = asyncio.Semaphore(_LOOK_UP_AT_ONCE)
+        self._turns = asyncio.Semaphore(LOOK_UP_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
