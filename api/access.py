@@ -11,9 +11,10 @@ from contextlib import nullcontext
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api.addresses import counted_as
 from api.audit import record_refusal
 from api.authentication import Authenticator, Holder
-from api.caller import address_of, counted_as, keys_wanted, token_of, was_forwarded
+from api.caller import address_of, keys_wanted, token_of, was_forwarded
 from api.crowd import Crowd
 from api.door import most_connections
 from api.errors import ApiError, ForbiddenError, UnauthorizedError
@@ -108,7 +109,7 @@ ROUTES: dict[str, Least] = {
     "GET /client/{name}": "open",
 }
 _STREAMS = frozenset({"GET /v1/explorations/{exploration}/events", "GET /v1/builds/{build}/log/stream"})
-_LOOK_UP_AT_ONCE = 2
+LOOK_UP_AT_ONCE = 2
 """Keys that are looked up at the same time: all of a building come at once, and health does not wait for them."""
 _GUARDED = ("/v1/", "/metrics", "/docs", "/openapi.json")  # all else is the dashboard's files, which hold no data
 
@@ -159,7 +160,7 @@ class Access:
         self._on = keys_wanted(farm.settings)
         self._here_only = not self._on and farm.settings.access == "auto"
         self._limiter = limiter
-        self._turns = asyncio.Semaphore(_LOOK_UP_AT_ONCE)
+        self._turns = asyncio.Semaphore(LOOK_UP_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

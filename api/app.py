@@ -9,10 +9,10 @@ from fastapi import APIRouter, FastAPI
 from api import dashboard, metrics, openapi, problems, reference, site
 from api.access import Access, is_stream
 from api.beginning import Beginning
-from api.caller import is_loopback, keys_wanted
+from api.caller import names_of
 from api.counted import Counted
 from api.limits import Limiter
-from api.middleware import LOOPBACK, BodyLimit, Hosts, SameSite, SecurityHeaders, Text
+from api.middleware import BodyLimit, SameSite, SecurityHeaders, Text
 from api.recently import Recently
 from api.routes import access, builds, client, designs, explorations, health
 from api.routes import catalog as catalog_routes
@@ -105,14 +105,7 @@ def _add_middleware(app: FastAPI, settings: Settings) -> None:
         upload_limit=settings.max_upload_bytes,
     )
     app.add_middleware(Access, farm=app.state.farm, limiter=limiter)
-    app.add_middleware(SameSite, hosts=frozenset(settings.allowed_hosts), others=_other_hosts(settings))
+    app.add_middleware(SameSite, names=names_of(settings))
     app.add_middleware(Text)
     app.add_middleware(metrics.Timing, metrics=app.state.metrics)
     app.add_middleware(SecurityHeaders)
-
-
-def _other_hosts(settings: Settings) -> Hosts:
-    """What it may be called besides the names that the operator lists."""
-    if settings.allowed_hosts or settings.host in LOOPBACK:
-        return "none"
-    return "all" if keys_wanted(settings) and not is_loopback(settings.host) else "addresses"

@@ -5,12 +5,16 @@ from typing import Any, Literal, cast
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from api.caller import Proxies, counted_as
+from api.addresses import Proxies, counted_as
 from api.door import PIECE, PROXY, Door
 from api.problems import MEDIA_TYPE, problem
 
-_LATE = bytes(problem(408, "too-slow", "Request Timeout", "it came too slowly; send it again, whole and at once").body)
-_LATE_HEADERS = [("content-type", MEDIA_TYPE), ("content-length", str(len(_LATE))), ("connection", "close")]
+_LATE = problem(408, "too-slow", "Request Timeout", "it came too slowly; send it again, whole and at once")
+LATE = (
+    f"HTTP/1.1 408 Request Timeout\r\ncontent-type: {MEDIA_TYPE}\r\ncontent-length: {len(_LATE.body)}\r\n"
+    "connection: close\r\n\r\n"
+).encode() + bytes(_LATE.body)
+"""The whole answer to who is too slow."""
 
 Phase = Literal["head", "body", "served", "rest"]
 """What it brings, that its request is being served, or that there is none."""
@@ -21,6 +25,8 @@ class Connection(H11Protocol):
 
     door: Door
     proxies: Proxies
+    brought = b""
+    """What the process in front has read of it."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -34,6 +40,9 @@ class Connection(H11Protocol):
         if self.client is not None:
             self.host = PROXY if self.client[0] in self.proxies else counted_as(self.client[0])
         self.door.enter(self)
+        if self.brought:
+            self.data_received(self.brought)
+            self.brought = b""
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.door.leave(self)
@@ -95,12 +104,7 @@ class Connection(H11Protocol):
 
     def send_away(self, *, late: bool) -> None:
         if late and self._may_answer():
-            answer = (
-                h11.Response(status_code=408, headers=_LATE_HEADERS, reason=b"Request Timeout"),
-                h11.Data(data=_LATE),
-                h11.EndOfMessage(),
-            )
-            self.transport.write(b"".join(self.conn.send(part) or b"" for part in answer))
+            self.transport.write(LATE)
             self.transport.close()
         elif self.transport.get_write_buffer_size():
             self.transport.abort()

@@ -4,7 +4,7 @@ from collections import Counter
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.caller import counted_as
+from api.addresses import counted_as
 from api.door import KEPT
 from api.errors import BusyError, RateError
 from api.middleware import HEALTH

@@ -11,9 +11,10 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from worker.settings import Settings
+if TYPE_CHECKING:  # the process in front goes without
+    from worker.settings import Settings
 
 PROXY = "a trusted proxy"
 """The host of connections that bring the requests of others: bounded only by what all may have."""
@@ -199,7 +200,7 @@ class Door:
         visitor.send_away(late=late)
 
 
-def most_connections(settings: Settings) -> int:
+def most_connections(settings: "Settings") -> int:
     """Connections that this process may have: what the operator says, as far as it may open so many files."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return settings.connections if files == resource.RLIM_INFINITY else min(settings.connections, files - _OTHER_FILES)

@@ -1,40 +1,37 @@
 """What every request passes first: texts, host and origin check, body limit, security headers. Plain ASGI."""
 
-from ipaddress import ip_address
-from typing import Literal
-from urllib.parse import urlsplit
-
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api.addresses import Names
 from api.principal import Principal
 from api.problems import problem
 from api.text import WHAT, head_flaw
 
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-Hosts = Literal["none", "addresses", "all"]
 HEALTH = "/v1/health"
 """What this and its paths begin with is answered whatever else is going on."""
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 _FORM_BYTES = 64 << 10  # of an upload beside its file
 CLOSE = {"Connection": "close"}
-_HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "X-Frame-Options": "DENY",
-    "Cross-Origin-Opener-Policy": "same-origin",
-}
 # Charts and graph layouts set inline styles and run workers from blobs; scripts come from our bundle only.
 _POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "worker-src 'self' blob:; connect-src 'self'; object-src 'none'; base-uri 'self'; frame-ancestors 'none'; "
     "form-action 'self'"
 )
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Content-Security-Policy": _POLICY,
+}
+"""Of every answer: they keep a browser from running or framing what is not ours."""
 
 
 class SecurityHeaders:
-    """Adds headers that keep a browser from running or framing what is not ours."""
+    """Adds `HEADERS` to every answer."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -43,9 +40,8 @@ class SecurityHeaders:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
+                for name, value in HEADERS.items():
                     headers.setdefault(name, value)
-                headers.setdefault("Content-Security-Policy", _POLICY)
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
@@ -71,15 +67,12 @@ class SameSite:
     """Refuses requests that another web site makes through the user's browser.
 
     A service without a login trusts whoever reaches it; a page elsewhere must not reach it by naming this machine (DNS
-    rebinding: the `Host` is foreign) nor by posting a form (the `Origin` is foreign). `hosts` are names besides the
-    loopback's. `others`: which are accepted beside those; "addresses" are no names, which alone can be bound anew;
-    "all" is for a service that asks for keys, of which a foreign page has none.
+    rebinding: the `Host` is foreign) nor by posting a form (the `Origin` is foreign).
     """
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str], others: Hosts) -> None:
+    def __init__(self, app: ASGIApp, names: Names) -> None:
         self._app = app
-        self._hosts = hosts | LOOPBACK
-        self._others: Hosts = others
+        self._names = names
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         detail = self._objection(scope) if scope["type"] == "http" else None
@@ -91,32 +84,12 @@ class SameSite:
     def _objection(self, scope: Scope) -> str | None:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
-        if not self._is_ours(_hostname(f"//{host}")):
+        if host not in self._names:
             return f"this service does not answer to the name {host!r}; add it to MILLRACE_ALLOWED_HOSTS"
         origin = headers.get("origin")
         if scope["method"] in CHANGING and origin is not None and origin.partition("://")[2] != host:
             return f"a page of {origin!r} may not change anything here"
         return None
-
-    def _is_ours(self, host: str | None) -> bool:
-        if self._others == "all" or host in self._hosts:
-            return True
-        return self._others == "addresses" and host is not None and _is_address(host)
-
-
-def _hostname(url: str) -> str | None:
-    try:
-        return urlsplit(url).hostname
-    except ValueError:
-        return None
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
 
 
 class _TooLargeError(HTTPException):

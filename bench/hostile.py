@@ -13,6 +13,7 @@ a traceback or names a folder of this machine; health answers within 100 ms.
 import argparse
 import asyncio
 import json
+import multiprocessing
 import os
 import re
 import resource
@@ -22,9 +23,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -217,18 +219,19 @@ async def _flood(files: Mapping[str, Callable[[], bytes]]) -> dict[str, object]:
     with tempfile.TemporaryDirectory(prefix="millrace-flood-") as folder, service_starter(Path(folder)) as start:
         service = start(MILLRACE_ALLOW_PT2="true", MILLRACE_RATE_LIMIT="100000/minute")
         limits = httpx.Limits(max_connections=len(contents))
-        async with httpx.AsyncClient(base_url=service.address, timeout=300, limits=limits, trust_env=False) as client:
-            before = await _healths(service.address, asyncio.create_task(asyncio.sleep(5)))
-            begun = time.perf_counter()
-            uploads = asyncio.gather(*(_upload(client, name, content) for name, content in contents.items()))
-            during = await _healths(service.address, uploads)
-            seconds = time.perf_counter() - begun
+        sending = httpx.AsyncClient(base_url=service.address, timeout=300, limits=limits, trust_env=False)
+        with _asking(service.address) as healths:
+            await asyncio.sleep(5)
+            before, begun = healths(), time.perf_counter()
+            async with sending as client:
+                statuses = await asyncio.gather(*(_upload(client, name, content) for name, content in contents.items()))
+            during, seconds = healths(), time.perf_counter() - begun
         scanners = [p for p in service.tree() if "compiler.frontend.scan.process" in " ".join(p.cmdline())]
         return {
             "files": len(contents),
             "megabytes": sum(map(len, contents.values())) >> 20,
             "seconds": round(seconds, 1),
-            "statuses": Counter(await uploads),
+            "statuses": Counter(statuses),
             "processes that looked": len(scanners),
             "health_ms": {"before": _spread(before), "during": _spread(during)},
         }
@@ -240,16 +243,38 @@ async def _upload(client: httpx.AsyncClient, name: str, content: bytes) -> int:
     return reply.status_code
 
 
-async def _healths(address: str, until: "asyncio.Future[Any]") -> list[float]:
-    """Milliseconds of one question after the other, each 50 ms after the last, until the future is done."""
+@contextmanager
+def _asking(address: str) -> Generator[Callable[[], list[float]]]:
+    """Ask for health from a process of its own, which the uploads do not hold up; gives what says how long it took."""
+    ours, theirs = multiprocessing.Pipe()
+    asker = multiprocessing.get_context("spawn").Process(target=_ask_health, args=(address, theirs))
+    asker.start()
+    ours.recv()
+
+    def healths() -> list[float]:
+        ours.send(None)
+        return ours.recv()
+
+    try:
+        yield healths
+    finally:
+        asker.terminate()
+        asker.join()
+
+
+def _ask_health(address: str, asked: "Connection[Any, Any]") -> None:
+    """Ask again 50 ms after each answer; send the milliseconds since it was last asked how long that took."""
+    asked.send(None)
     found: list[float] = []
-    async with httpx.AsyncClient(base_url=address, timeout=60, trust_env=False) as client:
-        while not until.done():
+    with httpx.Client(base_url=address, timeout=60, trust_env=False, verify=False) as client:
+        while True:
             begun = time.perf_counter()
-            (await client.get("/v1/health")).raise_for_status()
+            client.get("/v1/health").raise_for_status()
             found.append((time.perf_counter() - begun) * 1e3)
-            await asyncio.sleep(0.05)
-    return found
+            if asked.poll(0.05):
+                asked.recv()
+                asked.send(found)
+                found = []
 
 
 def _spread(found: list[float]) -> dict[str, float]:

@@ -39,6 +39,13 @@ def with_prefix(session: Session, prefix: str) -> Sequence[ApiKey]:
     return session.scalars(select(ApiKey).where(ApiKey.prefix == prefix)).all()
 
 
+def valid_hashes(session: Session, limit: int) -> Sequence[str]:
+    """The hashes of keys that are neither revoked nor expired, of those that were used last."""
+    is_valid = ApiKey.revoked_at.is_(None) & or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > utcnow())
+    query = select(ApiKey.hash).where(is_valid).order_by(ApiKey.last_used_at.desc().nulls_last())
+    return session.scalars(query.limit(limit)).all()
+
+
 def find(session: Session, key: str) -> ApiKey:
     """The key with this id, or else this name. Raises NotFoundError."""
     query = select(ApiKey).where(or_(ApiKey.id == key, ApiKey.name == key))

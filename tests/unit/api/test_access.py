@@ -1,6 +1,8 @@
 """Keys, roles, the login of the dashboard, quotas, rate limits, the audit."""
 
+import asyncio
 import re
+import threading
 import time
 from collections.abc import Generator
 from datetime import timedelta
@@ -10,11 +12,14 @@ from typing import Any
 import pytest
 from api_keys import add_key, bearer
 from fastapi.testclient import TestClient
+from starlette.types import Message, Receive, Scope, Send
 
 from api import authentication, crowd
-from api.access import ROUTES, route_of
+from api.access import LOOK_UP_AT_ONCE, ROUTES, Access, route_of
 from api.app import create_app
+from api.authentication import Authenticator, Holder
 from api.caller import keys_wanted
+from api.limits import Limiter
 from api.openapi import operations
 from db.repositories import api_keys, designs, explorations
 from db.repositories.designs import NewDesign
@@ -488,3 +493,50 @@ def _middleware(client: TestClient) -> list[Any]:
         found.append(inner)
         inner = getattr(inner, "_app", None) or getattr(inner, "app", None)
     return found
+
+
+async def test_keys_are_looked_up_in_turns_for_which_health_does_not_wait(
+    farm: Farm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [add_key(farm, f"p{number}", "user") for number in range(6)]
+    go, begun = threading.Event(), list[str]()
+    answered: list[str] = []
+
+    async def app(scope: Scope, _receive: Receive, send: Send) -> None:
+        answered.append(scope["path"])
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    guard = Access(app, farm, Limiter(farm.settings.model_copy(update={"rate_limit": "100000/minute"})))
+    find = Authenticator.find
+
+    def slow(keys: Authenticator, text: str) -> Holder | None:
+        begun.append(text)
+        assert go.wait(10)
+        return find(keys, text)
+
+    monkeypatch.setattr(Authenticator, "find", slow)
+
+    async def ask(text: str, path: str) -> None:
+        headers = [(b"authorization", f"Bearer {text}".encode())]
+        await guard({"type": "http", "method": "GET", "path": path, "headers": headers}, _nothing, _drop)
+
+    people = [asyncio.create_task(ask(text, "/v1/models")) for text in texts for _ in range(3)]
+    async with asyncio.timeout(5):
+        while len(begun) < LOOK_UP_AT_ONCE:
+            await asyncio.sleep(0.01)
+        probe = asyncio.create_task(ask(texts[-1], "/v1/health"))
+        while texts[-1] not in begun:
+            await asyncio.sleep(0.01)
+    assert len(begun) == LOOK_UP_AT_ONCE + 1
+    go.set()
+    await asyncio.gather(probe, *people)
+    assert sorted(answered) == ["/v1/health"] + ["/v1/models"] * 18
+    assert len(begun) <= len(texts) + 3  # who waited for a turn finds the key known
+
+
+async def _nothing() -> Message:
+    return {"type": "http.disconnect"}
+
+
+async def _drop(_message: Message) -> None:
+    """A `send` of which nobody reads."""

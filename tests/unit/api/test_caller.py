@@ -2,7 +2,8 @@ import time
 
 import pytest
 
-from api.caller import address_of, counted_as, token_of
+from api.addresses import counted_as
+from api.caller import address_of, token_of
 
 
 def scope(**headers: bytes) -> dict[str, object]:

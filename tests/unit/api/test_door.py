@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from api.caller import Proxies
+from api.addresses import Proxies
 from api.connection import Connection, protocol_of
 from api.door import PIECE, PROXY, Bounds, Door
 
