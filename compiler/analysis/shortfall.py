@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-MORE = "a board file whose [dies] have a larger fill"  # of which 70 % are used unless it says so
+MORE = "a platform that may be filled more, as u55c@85"  # 70 % unless asked
 # What lowers the demand for each resource, or allows more of it.
 LEVERS: dict[str, tuple[str, ...]] = {
     "lut": ("lower overall_unroll", "multiplier=dsp", "override the unroll of this operation", MORE),

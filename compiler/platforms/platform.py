@@ -208,8 +208,8 @@ def _dies(data: dict[str, Any]) -> Dies:
 
 def load_platform(board: str | Path, calibration: Path | None = None) -> Platform:
     """The shipped platform of that name, or the one that a TOML file describes, with the tables of a calibration file
-    (`millrace calibrate --write`) laid over it. Raises InvalidInputError that lists the known platforms, or says what
-    is wrong with a file.
+    (`millrace calibrate --write`) laid over it. `u55c@85` is u55c of which a design may use 85 % (`Dies.fill`). Raises
+    InvalidInputError that lists the known platforms, or says what is wrong with a file.
     """
     return _read(board, calibration) if isinstance(board, Path) else _shipped(board, calibration)
 
@@ -221,10 +221,21 @@ def named_platform(board: str, calibration: Path | None = None) -> Platform:
 
 @cache
 def _shipped(name: str, calibration: Path | None) -> Platform:
-    if name not in platform_names():
-        raise InvalidInputError(f"unknown platform {name!r}; known are {', '.join(platform_names())}")
-    text = files("compiler.platforms").joinpath(f"{name}.toml").read_text()
-    return _platform(tomllib.loads(text), calibration)
+    board, asks, percent = name.partition("@")
+    if board not in platform_names():
+        raise InvalidInputError(f"unknown platform {board!r}; known are {', '.join(platform_names())}")
+    text = files("compiler.platforms").joinpath(f"{board}.toml").read_text()
+    platform = _platform(tomllib.loads(text), calibration)
+    return _filled(platform, name, percent) if asks else platform
+
+
+def _filled(platform: Platform, name: str, percent: str) -> Platform:
+    least = round(100 * platform.dies.comfort)
+    if not percent.isdecimal() or not least <= int(percent) <= 100:
+        raise InvalidInputError(
+            f"{name!r} asks for no share of {platform.name}; write {platform.name}@{least} to {platform.name}@100"
+        )
+    return replace(platform, name=name, dies=replace(platform.dies, fill=int(percent) / 100))
 
 
 def _read(file: Path, calibration: Path | None) -> Platform:

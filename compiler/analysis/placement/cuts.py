@@ -128,10 +128,14 @@ def _grown(inner: Floats, alone: Floats) -> tuple[Floats, Ints]:
     """The cheapest way to lay one more die at an end of the runs so far, and for each run [a, b) where that is: c where
     the die takes [a, c), c + ends where it takes [c, b).
     """
-    before = alone[:, :, None] + inner[None, :, :]  # [a, c, b]
-    after = inner[:, :, None] + alone[None, :, :]
-    at_start, at_end = before.argmin(axis=1), after.argmin(axis=1)
-    start = np.take_along_axis(before, at_start[:, None, :], axis=1)[:, 0, :]
-    end = np.take_along_axis(after, at_end[:, None, :], axis=1)[:, 0, :]
-    choice: Ints = np.where(start <= end, at_start, at_end + len(alone))
-    return np.minimum(start, end), choice
+    before: Floats = alone[:, :, None] + inner[None, :, :]  # [a, c, b]
+    after: Floats = inner[:, :, None] + alone[None, :, :]
+    start, at_start = _least(before)
+    end, at_end = _least(after)
+    return np.minimum(start, end), np.where(start <= end, at_start, at_end + len(alone))
+
+
+def _least(costs: Floats) -> tuple[Floats, Ints]:
+    """The least over c, and where it is: [a, c, b] to [a, b]."""
+    choice: Ints = costs.argmin(axis=1)
+    return np.take_along_axis(costs, choice[:, None, :], axis=1)[:, 0, :], choice

@@ -1,5 +1,6 @@
 """The board files say nothing that contradicts itself, and a file that describes no board says why."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,16 @@ def test_images_of_older_designs_are_of_512_bit_ports() -> None:
     entry = {"element": [4], "dtype": "f32", "loops": [], "channels": 2, "tokens_per_word": 8, "words_per_token": 1}
     assert layout_from_json({**entry, "shape": [4]}).channel_bytes == 64
     assert layout_from_json({**entry, "shape": [4], "port_bits": 256}).channel_bytes == 32
+
+
+def test_a_platform_may_be_asked_for_more(tmp_path: Path) -> None:
+    asked = named_platform("u55c@85")
+    assert asked == replace(load_platform("u55c"), name="u55c@85", dies=replace(load_platform("u55c").dies, fill=0.85))
+    store_platform(asked, tmp_path)
+    assert stored_platform(tmp_path, asked.name) is asked, "a design directory names it"
+
+
+@pytest.mark.parametrize("name", ["u55c@", "u55c@x", "u55c@69", "u55c@101", "u55c@-80", "u55c@8.5"])
+def test_a_share_that_can_not_be_is_refused(name: str) -> None:
+    with pytest.raises(InvalidInputError, match="u55c@70 to u55c@100"):
+        load_platform(name)

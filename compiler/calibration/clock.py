@@ -1,0 +1,138 @@
+"""Clock of a routed design from what is known before it is routed: a period of four parts, fitted to routed designs.
+
+    period = base + fill x share of the fullest die's LUTs + crossed (where streams cross between dies unregistered)
+             + dsp x share of the fullest die's DSPs                                                       [ns]
+
+Amounts are csynth's. A design that met its target may have been able to run faster: its row is a bound, which only
+counts where the model is slower than it. Coefficients are not negative; one that the rows leave at 0 is not determined
+by them. Widest fan-out and pipeline style, which matter too, are in none of the rows.
+"""
+
+import csv
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.resources import files
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from compiler.platforms.platform import Platform, Slr
+from compiler.solver.least_squares import Array, robust
+
+COEFFICIENTS = ("base", "fill", "crossed", "dsp")
+REACHED_MHZ = 1.0  # below its target by less than this a design has met it: reports round
+DAMPED_NS = 0.5  # residuals beyond are damped: one design that routed badly does not move the others
+MOST_MHZ = 250.0  # of any design, unless asked
+# No source has a larger design at more than FlightLLM's clock (574k LUT, 6.3k DSP).
+LARGE_MHZ, LARGE_LUT, LARGE_DSP = 225.0, 400_000, 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class ClockRow:
+    """A routed design: its clock, and shares of the fullest die by csynth."""
+
+    design: str
+    source: str
+    mhz: float
+    fill: float
+    dsp: float
+    crossed: bool
+    reached: bool
+
+    @property
+    def period(self) -> float:
+        """In ns."""
+        return 1e3 / self.mhz
+
+    @property
+    def parts(self) -> tuple[float, ...]:
+        """What each coefficient is multiplied by."""
+        return (1.0, self.fill, float(self.crossed), self.dsp)
+
+
+@dataclass(frozen=True, slots=True)
+class ClockModel:
+    """Coefficients in ns, by `COEFFICIENTS`. `determined` are those that the rows do not leave at 0."""
+
+    coefficients: tuple[float, ...]
+
+    @property
+    def determined(self) -> tuple[str, ...]:
+        return tuple(n for n, c in zip(COEFFICIENTS, self.coefficients, strict=True) if c > 1e-3)
+
+    def mhz(self, row: ClockRow) -> float:
+        """Without any cap: what the rows are compared with."""
+        return 1e3 / sum(c * part for c, part in zip(self.coefficients, row.parts, strict=True))
+
+    def design_mhz(self, row: ClockRow, lut: float, dsp: float, most: float = MOST_MHZ) -> float:
+        """Clock of a design of ours that takes so many LUTs and DSPs in all: no more than `most`, nor than any source
+        has shown of one as large.
+        """
+        large = lut > LARGE_LUT or dsp > LARGE_DSP
+        return min(self.mhz(row), most, LARGE_MHZ if large else most)
+
+
+def fitted(rows: Sequence[ClockRow]) -> ClockModel:
+    """All coefficients."""
+    return ClockModel(tuple(map(float, _fit(rows, np.array([row.parts for row in rows])))))
+
+
+def fitted_constant(rows: Sequence[ClockRow]) -> ClockModel:
+    """One clock for all, fitted alike: what a model has to be better than."""
+    (base,) = _fit(rows, np.ones((len(rows), 1)))
+    return ClockModel((float(base), 0.0, 0.0, 0.0))
+
+
+def _fit(rows: Sequence[ClockRow], parts: Array) -> Array:
+    periods, bounds = np.array([row.period for row in rows]), np.array([row.reached for row in rows])
+    seen = parts[~bounds].any(axis=0)  # what only bounds have, no row determines
+
+    def residuals(coefficients: Array) -> Array:
+        late = parts[:, seen] @ coefficients - periods
+        return np.where(bounds, np.maximum(0.0, late), late)
+
+    found = np.zeros(parts.shape[1])
+    found[seen] = robust(residuals, np.full(int(seen.sum()), 0.5), DAMPED_NS)
+    return found
+
+
+def left_out(rows: Sequence[ClockRow], fit: Callable[[Sequence[ClockRow]], ClockModel]) -> dict[str, float]:
+    """Error in MHz of each design that is no bound, by a model of all others; positive where the model is too fast."""
+    return {
+        row.design: fit([other for other in rows if other is not row]).mhz(row) - row.mhz
+        for row in rows
+        if not row.reached
+    }
+
+
+def published_rows() -> list[ClockRow]:
+    """Points that are published without reports."""
+    data = tomllib.loads(files("compiler.calibration").joinpath("clock.toml").read_text())
+    return [ClockRow(**point) for point in data["point"]]
+
+
+def table_rows(table: Path, platform: Platform) -> list[ClockRow]:
+    """Designs of a table like the fixtures' `derived/u55c_hls_vs_routed.csv`, which has a line a kernel. One that
+    the table calls `slrN` lies on that die, any other on the first.
+    """
+    with table.open(newline="") as file:
+        lines = sorted(csv.DictReader(file), key=lambda line: (line["src"], line["design"]))
+    by_design = groupby(lines, key=lambda line: (line["src"], line["design"]))
+    return [_row(source, design, list(kernels), platform) for (source, design), kernels in by_design]
+
+
+def _row(source: str, design: str, kernels: Sequence[dict[str, Any]], platform: Platform) -> ClockRow:
+    dies = {slr.name: slr for slr in platform.dies.slrs}
+    placed = [(kernel, dies.get(kernel["kernel"].upper(), platform.dies.slrs[0])) for kernel in kernels]
+    share = partial(_fullest, placed)
+    mhz, target = float(kernels[0]["board_MHz"]), 1e3 / float(kernels[0]["tgt_ns"])
+    reached = mhz >= target - REACHED_MHZ
+    return ClockRow(design, source, mhz, share("LUT_hls", "lut"), share("DSP_hls", "dsp"), len(kernels) > 1, reached)
+
+
+def _fullest(placed: Sequence[tuple[dict[str, Any], Slr]], column: str, resource: str) -> float:
+    return max(float(kernel[column]) / getattr(slr, resource) for kernel, slr in placed)

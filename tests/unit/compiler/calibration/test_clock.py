@@ -1,0 +1,82 @@
+"""The clock model finds what made the rows, takes bounds as bounds, and is no worse than one clock."""
+
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+from fixtures import vitis_fixture
+
+from compiler.calibration.clock import (
+    ClockModel,
+    ClockRow,
+    fitted,
+    fitted_constant,
+    left_out,
+    published_rows,
+    table_rows,
+)
+from compiler.platforms.platform import load_platform
+
+U55C = load_platform("u55c")
+TRUTH = ClockModel((3.0, 1.5, 1.0, 0.5))
+SHAPES = [(0.1, 0.6, False), (0.7, 0.1, True), (0.4, 0.3, False), (0.2, 0.2, True), (0.6, 0.7, True), (0.3, 0.1, False)]
+
+
+def made(fill: float, dsp: float, crossed: bool) -> ClockRow:
+    row = ClockRow(f"{fill} {dsp}", "made here", 1.0, fill, dsp, crossed, False)
+    return replace(row, mhz=TRUTH.mhz(row))
+
+
+ROWS = [made(*shape) for shape in SHAPES]
+
+
+def test_the_coefficients_that_made_the_rows_are_found() -> None:
+    found = fitted(ROWS)
+    assert found.coefficients == pytest.approx(TRUTH.coefficients, abs=1e-3)
+    assert found.determined == ("base", "fill", "crossed", "dsp")
+    assert max(map(abs, left_out(ROWS, fitted).values())) < 1
+
+
+def test_one_that_no_row_has_is_not_determined() -> None:
+    rows = [made(fill, dsp, False) for fill, dsp, _ in SHAPES]
+    assert fitted(rows).determined == ("base", "fill", "dsp")
+    bound = replace(rows[0], crossed=True, reached=True, mhz=2 * rows[0].mhz)
+    assert "crossed" not in fitted([*rows, bound]).determined
+
+
+def test_a_design_that_met_its_target_is_a_bound() -> None:
+    """Slower than the model it says nothing, and no error is counted for it; faster it pulls the model up."""
+    slow, fast = (replace(ROWS[0], design="met", mhz=factor * ROWS[0].mhz, reached=True) for factor in (0.5, 1.3))
+    assert fitted([*ROWS, slow]).coefficients == pytest.approx(TRUTH.coefficients, abs=1e-3)
+    assert fitted([*ROWS, fast]).mhz(fast) > TRUTH.mhz(fast) + 5
+    assert set(left_out([*ROWS, slow], fitted)) == {row.design for row in ROWS}
+
+
+def test_no_design_is_faster_than_asked_or_than_any_as_large_that_is_known() -> None:
+    quick, row = ClockModel((2.0, 0.0, 0.0, 0.0)), ROWS[0]
+    assert quick.design_mhz(row, 400_000, 4_000) == 250
+    assert quick.design_mhz(row, 400_001, 0) == quick.design_mhz(row, 0, 4_001) == 225
+    assert quick.design_mhz(row, 1_000, 0, most=300) == 300
+    assert ClockModel((5.0, 0.0, 0.0, 0.0)).design_mhz(row, 1_000, 0) == 200
+
+
+def test_kernels_of_a_design_lie_on_the_dies_that_they_are_named_after(tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text(
+        "src,design,kernel,tgt_ns,board_MHz,LUT_hls,DSP_hls\n"
+        "a,two,slr0,4.0,200,100000,0\na,two,slr1,4.0,200,200000,30\nb,one,top,5.0,200,50000,288\n"
+    )
+    two, one = table_rows(table, U55C)
+    slr0, slr1 = U55C.dies.slrs[:2]
+    assert (two.fill, two.dsp) == (pytest.approx(200000 / slr1.lut), pytest.approx(30 / slr1.dsp))
+    assert (one.fill, one.dsp) == (pytest.approx(50000 / slr0.lut), pytest.approx(288 / slr0.dsp))
+    assert (two.crossed, two.reached, one.crossed, one.reached) == (True, False, False, True)
+
+
+def test_on_routed_designs_it_errs_no_more_than_one_clock() -> None:
+    rows = [*table_rows(vitis_fixture("derived/u55c_hls_vs_routed.csv"), U55C), *published_rows()]
+    assert sum(row.reached for row in rows) == 4
+    for power in (1, 2):
+        errors = [fmean(abs(e) ** power for e in left_out(rows, fit).values()) for fit in (fitted, fitted_constant)]
+        assert errors[0] <= errors[1]
