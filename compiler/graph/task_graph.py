@@ -443,9 +443,12 @@ class TaskGraph:
                     f"at {at} {stream.source} writes {written} tokens to {stream.name}, {stream.target} reads {read}"
                 )
 
+    def passes_through_memory(self, task: Task) -> bool:
+        """Whether the load or store is one of a value that its kernel both writes and reads."""
+        return task.name in self._through_memory
+
     @cached_property
-    def through_memory(self) -> frozenset[str]:
-        """Loads and stores of values that one kernel writes and reads, by name."""
+    def _through_memory(self) -> frozenset[str]:
         found: dict[tuple[int, str], list[DmaTask]] = {}
         for task in self.transfers:
             found.setdefault((task.kernel, task.dma.value), []).append(task)
@@ -453,7 +456,7 @@ class TaskGraph:
 
     def _verify_memory(self, values: Values) -> None:
         """Credits are at the ends of runs, and no load asks before it has taken those that it needs."""
-        transfers = [task.at(values) for task in self.transfers if task.name in self.through_memory or task.credits]
+        transfers = [task.at(values) for task in self.transfers if self.passes_through_memory(task) or task.credits]
         if not transfers:
             return
         for task in transfers:

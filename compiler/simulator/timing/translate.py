@@ -4,8 +4,8 @@ A task becomes a process, a stream the FIFO of the same name. A load or store `t
 between them, `t@hbm` each: the memory, which serves words at its pace (`hbm`), and the task, which passes their tokens.
 The FIFO is the adapter of the m_axi port: what it asks for ahead of the task, what it holds until the memory takes it.
 
-A store that sends credits waits, behind each run of its pipeline that has one, for the memory's answer (`t@answer`), and
-then writes them. A load that takes credits reads them before each such run, and then asks for it (`t@request`): its
+A store that sends credits waits, behind each run of its pipeline that has one, for the memory's answer (`t@answer`),
+and then writes them. A load that takes credits reads them before each such run, and then asks for it (`t@request`): its
 memory serves nothing of the run earlier.
 """
 

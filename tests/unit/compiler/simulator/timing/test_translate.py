@@ -141,7 +141,7 @@ def test_a_store_waits_for_the_answer_before_it_sends_a_credit_and_a_load_asks_b
     assert found["store_k@hbm"].program == (Repeat(2, (LoopNest((4,), (Access("store_k@hbm"),), (answered,)),)),)
     assert found["store_k@hbm"].latency == U55C.hbm.write_response_cycles
     asks = LoopNest((1,), (Access("load_k_credit"),), (Access("load_k@request"),))
-    run_of_load = LoopNest((4,), (Access("load_k@hbm"),), (Access("op_y_in1"),))
+    run_of_load = LoopNest((4,), (Access("load_k@hbm"),), (Access("op_y_in0"),))
     assert found["load_k"].program == (Repeat(2, (asks, run_of_load)),)
     asked = Access("load_k@request", (Gate(0, 0, 1),))
     assert found["load_k@hbm"].program == (Repeat(2, (LoopNest((4,), (asked,), (Access("load_k@hbm"),)),)),)
