@@ -19,7 +19,16 @@ import optuna
 
 from compiler.analysis.loop_order import loop_orders
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
-from compiler.options import ConverterRule, Engines, FifoStrategy, FusionPlan, Knobs, LoopOrder, Multiplier, TaskOverride
+from compiler.options import (
+    ConverterRule,
+    Engines,
+    FifoStrategy,
+    FusionPlan,
+    Knobs,
+    LoopOrder,
+    Multiplier,
+    TaskOverride,
+)
 from compiler.platforms.platform import Platform
 
 Choice = int | str | None

@@ -4,13 +4,14 @@ A port has a read and a write channel of its own, and Vitis HLS lets one process
 and one write (UG1448, HLS 200-992). So every store of a kernel goes through the port of a load, the heaviest with the
 lightest: a store costs no port where there is a load for it. The adapter asks for a write when it holds all of its
 data, and for a read when it has room for it (`m_axi_conservative_mode`, the default of the tool), so neither channel
-ever waits for the other's stream.
+ever waits for the other's stream. Ports whose bursts are asked for by hand share one with each other only: UG1399 has
+no bundle of an `hls::burst_maxi` and a pointer (by recollection: verify).
 """
 
 from collections.abc import Mapping
 from typing import TypeVar
 
-from compiler.graph.task_graph import DmaTask, TaskGraph
+from compiler.graph.task_graph import TaskGraph
 
 Key = TypeVar("Key")
 
@@ -28,8 +29,7 @@ def paired_stores(loads: Mapping[Key, int], stores: Mapping[Key, int]) -> dict[K
 
 def kernel_ports(tasks: TaskGraph) -> list[int]:
     """Ports of each kernel. Kernels lie side by side, so none serves two."""
-    counts: list[dict[str, int]] = [{"load": 0, "store": 0} for _ in range(tasks.kernels)]
-    for task in tasks.tasks:
-        if isinstance(task, DmaTask):
-            counts[task.kernel][task.kind] += task.dma.channels
-    return [max(count["load"], count["store"]) for count in counts]
+    counts = [{(asks, kind): 0 for asks in (False, True) for kind in ("load", "store")} for _ in range(tasks.kernels)]
+    for task in tasks.transfers:
+        counts[task.kernel][tasks.passes_through_memory(task), task.kind] += task.dma.channels
+    return [sum(max(count[asks, "load"], count[asks, "store"]) for asks in (False, True)) for count in counts]

@@ -44,7 +44,7 @@ def _plan(same: Same[tuple[Task, ...]], platform: Platform) -> _Plan:
             continue
         inputs = tuple([LoadedStream(n, *loaded[r.stream]) for n, r in enumerate(task.reads) if r.stream in loaded])
         busy = moves.get(task.name, float(task.timing.iterations * task.timing.ii))
-        drain = platform.hbm.read_latency_cycles if isinstance(task, StoreTask) else None
+        drain = platform.hbm.write_response_cycles if isinstance(task, StoreTask) else None
         steps[task.name] = Step(task.timing, task.reads, task.writes, busy, drain, inputs)
     return _Plan(steps, times, arrivals)
 

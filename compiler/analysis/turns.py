@@ -16,7 +16,7 @@ from compiler.analysis.rounds import FEW, shortened, spare_rounds
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
 from compiler.errors import UnsupportedError
 from compiler.graph.program import LoopNest, Program, Repeat, single_runs, streams, tokens, walked
-from compiler.graph.task_graph import LoadTask, StoreTask, Stream, Task, TaskGraph, TimingSpec
+from compiler.graph.task_graph import DmaTask, LoadTask, StoreTask, Stream, Task, TaskGraph, TimingSpec
 from compiler.platforms.platform import Platform
 
 ROUNDS = 4  # that are walked first, and twice as many where they differ
@@ -126,7 +126,7 @@ class _Walk:
         self.clocks: list[_Clock] = []
         self.loads: dict[str, TaskTime] = {}
         for task in tasks.tasks:
-            if isinstance(task, LoadTask):
+            if isinstance(task, LoadTask) and not task.credits:
                 self._begin_load(task)
             else:
                 self.clocks.append(_Clock(task, programs[task.name]))
@@ -166,7 +166,7 @@ class _Walk:
             name, (start, end, busy) = task.name, few[task.name]
             if not late.isdisjoint(self.tasks.stream[s].source for s in streams(task.program, "reads")):
                 late.add(name)
-            if isinstance(task, LoadTask):
+            if name in self.loads:
                 found[name] = TaskTime(start, max(end + left * longest, busy), busy)
             elif name in late:
                 start += 0 if name in period else left * longest
@@ -207,7 +207,11 @@ class _Walk:
         stocks = tuple(self.tasks.stream[nest.reads[entry.number].stream].depth + entry.ahead for entry in loaded)
         busy = float(timing.iterations * timing.ii)
         step = Step(timing, nest.reads, nest.writes, busy, None, tuple(loaded))
-        self._note(clock, nest, ran(step, tuple(arrivals), stocks), arrivals, busy)
+        run = ran(step, tuple(arrivals), stocks)
+        if isinstance(task, DmaTask) and task.credits:
+            busy = self.moves[task.name] * timing.iterations / task.iterations
+            run = _paced(run, task, busy)
+        self._note(clock, nest, run, arrivals, busy)
 
     def _note(self, clock: _Clock, nest: LoopNest, run: RunOfNest, arrivals: list[Arrival], busy: float) -> None:
         base, ends = clock.free, dict(run.ends)
@@ -223,9 +227,17 @@ class _Walk:
         if len(clock.nests) in clock.left:
             clock.rounds.append(clock.end)
         clock.busy += busy
-        if isinstance(clock.task, StoreTask) and not clock.nests:
+        if isinstance(clock.task, StoreTask) and not clock.nests and not clock.task.credits:
             clock.busy = self.moves[clock.task.name]
-            clock.end = max(clock.end, clock.start + clock.busy) + self.platform.hbm.read_latency_cycles
+            clock.end = max(clock.end, clock.start + clock.busy) + self.platform.hbm.write_response_cycles
+
+
+def _paced(run: RunOfNest, task: DmaTask, busy: float) -> RunOfNest:
+    """The run of a load or store with credits at the pace of memory: nothing of it waits in an adapter for the next."""
+    late = max(0.0, run.time.start + busy + task.timing.depth - run.time.end)
+    first = 0.0 if isinstance(task, LoadTask) else late  # a credit comes behind the last word
+    pushed = tuple([Arrival(a.first + first, a.last + late) for a in run.pushed])
+    return RunOfNest(TaskTime(run.time.start, run.time.end + late, busy), pushed, run.ends)
 
 
 def _shifted(arrival: Arrival, by: float) -> Arrival:
@@ -246,7 +258,8 @@ def _grained(arrival: Arrival, base: float) -> Arrival:
 def schedule_turns(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
     """When each task runs, in cycles since its kernel started. Raises UnsupportedError, see `_Walk.times`."""
     programs = {task.name: single_runs(task.program) for task in tasks.tasks}
-    passed = [stream for stream in tasks.streams if not isinstance(tasks.task[stream.source], LoadTask)]
+    sources = ((stream, tasks.task[stream.source]) for stream in tasks.streams)
+    passed = [stream for stream, source in sources if not isinstance(source, LoadTask) or source.reads]
     rounds = ROUNDS
     while left := spare_rounds(programs, passed, rounds, MANY, inside=False):
         few_rounds = {name: shortened(p, left, MANY, inside=False) for name, p in programs.items()}
@@ -260,6 +273,10 @@ def schedule_turns(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
 
 def takes_turns(tasks: Sequence[Task], streams: Sequence[Stream]) -> bool:
     """Whether some task is not one nest with tokens before it and behind it."""
-    return any(task.turns or task.timing.bounds or not task.timing.iterations for task in tasks) or any(
-        stream.feedback or stream.initial for stream in streams
-    )
+    return any(
+        task.turns
+        or task.timing.bounds
+        or not task.timing.iterations
+        or (isinstance(task, DmaTask) and bool(task.credits))
+        for task in tasks
+    ) or any(stream.feedback or stream.initial for stream in streams)

@@ -18,6 +18,7 @@ from compiler.graph.engine import Turn
 from compiler.graph.hashed_once import hashed_once
 from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import LinalgOp
+from compiler.graph.memory_order import CreditStream, MemoryUse, hazards, misplaced_credit
 from compiler.graph.nest import Nest
 from compiler.graph.pipeline_style import PipelineStyle, style_flaw
 from compiler.graph.program import (
@@ -325,11 +326,25 @@ class DmaTask(Task):
     dma: Dma
     streamed: ITensor
 
+    @property
+    def credits(self) -> tuple[Access, ...]:
+        """Streams of credits that a store sends, or a load takes (`compiler.graph.memory_order`)."""
+        return self.writes if isinstance(self, StoreTask) else self.reads
+
+    @property
+    def memory_use(self) -> MemoryUse:
+        """What it does with its image."""
+        again = tuple(loop.dim is None for loop in self.streamed.loops)
+        words = (False,) if self.dma.words_per_token > 1 else ()
+        return MemoryUse(
+            self.name, self.kernel, self.dma.value, isinstance(self, StoreTask), self.program, (*again, *words)
+        )
+
 
 @hashed_once
 @dataclass(frozen=True)
 class LoadTask(DmaTask):
-    """Reads words from HBM and pushes tokens."""
+    """Reads words from HBM and pushes tokens; where it reads streams, it takes credits."""
 
     kind = "load"
 
@@ -337,7 +352,7 @@ class LoadTask(DmaTask):
 @hashed_once
 @dataclass(frozen=True)
 class StoreTask(DmaTask):
-    """Packs tokens into words and writes them to HBM."""
+    """Packs tokens into words and writes them to HBM; where it writes streams, it sends credits."""
 
     kind = "store"
 
@@ -435,6 +450,8 @@ class TaskGraph:
             raise VerificationError("a stream needs exactly one writer and one reader")
         for values in telling_values(self.arguments):
             self._verify_balance(values)
+        for values in ({}, *telling_values(self.arguments)):
+            self._verify_memory(values)
 
     def _verify_end(self, task: Task, side: Side, name: str) -> None:
         stream = self.stream[name]
@@ -454,6 +471,33 @@ class TaskGraph:
                 raise VerificationError(
                     f"at {at} {stream.source} writes {written} tokens to {stream.name}, {stream.target} reads {read}"
                 )
+
+    def passes_through_memory(self, task: Task) -> bool:
+        """Whether the load or store is one of a value that its kernel both writes and reads."""
+        return task.name in self._through_memory
+
+    @cached_property
+    def _through_memory(self) -> frozenset[str]:
+        found: dict[tuple[int, str], list[DmaTask]] = {}
+        for task in self.transfers:
+            found.setdefault((task.kernel, task.dma.value), []).append(task)
+        return frozenset(t.name for group in found.values() if len({u.kind for u in group}) > 1 for t in group)
+
+    def _verify_memory(self, values: Values) -> None:
+        """Credits are at the ends of runs, and no load asks before it has taken those that it needs."""
+        transfers = [task.at(values) for task in self.transfers if self.passes_through_memory(task) or task.credits]
+        if not transfers:
+            return
+        for task in transfers:
+            assert isinstance(task, DmaTask)
+            writes = isinstance(task, StoreTask)
+            if name := misplaced_credit(task.program, {a.stream for a in task.credits}, writes=writes):
+                where = "does not write {} in the last" if writes else "does not take {} in the first"
+                raise VerificationError(f"{task.name} {where.format(name)} iteration of a run, as credits ask for")
+        credit_streams = [CreditStream(s.name, s.source, s.target, s.initial) for s in self.streams]
+        uses = [task.memory_use for task in transfers if isinstance(task, DmaTask)]
+        for found in hazards(uses, credit_streams):
+            raise VerificationError(str(found))
 
     def to_json(self) -> dict[str, Any]:
         """The content of `dataflow.json`, see `compiler/dataflow.schema.json`."""

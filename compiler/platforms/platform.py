@@ -59,7 +59,8 @@ class Dies:
 @dataclass(frozen=True, slots=True)
 class Hbm:
     """Pseudo-channels: `channel_gb_s` GB/s (1e9 bytes/s) each for sequential access through a `port_bits` port, in
-    bursts of `burst_bytes`. A kernel may have `kernel_ports` of these.
+    bursts of `burst_bytes`. A kernel may have `kernel_ports` of these. Cycles from asking for a word until it is there,
+    and from the last word of a write until memory has answered (the same as of a read where a board does not say).
 
     Bursts at random addresses, as (bytes, GB/s): `random_gb_s` of a port with a channel of its own, `spread_gb_s` of
     one whose memory lies over several channels.
@@ -69,6 +70,7 @@ class Hbm:
     channel_bytes: int
     channel_gb_s: float
     read_latency_cycles: int
+    write_response_cycles: int
     port_bits: int
     kernel_ports: int
     burst_bytes: int
@@ -189,6 +191,7 @@ def _hbm(data: dict[str, Any], ports: int) -> Hbm:
     bits, burst = data["port_bits"], data["burst_bytes"]
     if bits not in PORT_WIDTHS or burst % (bits // 8):
         raise ValueError(f"[hbm] ports have one of {PORT_WIDTHS} bits, and bursts whole words, not {bits} and {burst}")
+    plain.setdefault("write_response_cycles", plain["read_latency_cycles"])
     return Hbm(**plain, random_gb_s=_curve(data["random_gb_s"]), spread_gb_s=_curve(data["spread_gb_s"]))
 
 

@@ -23,7 +23,7 @@ def tasks_header(tasks: TaskGraph, interface: Interface) -> str:
     out.comment(f"Tasks of {tasks.name}: a call is a dataflow process.")
     out.line("#pragma once")
     out.line()
-    for header in ("ap_int.h", "hls_stream.h", "hls_vector.h"):
+    for header in ("ap_int.h", *_burst_header(interface), "hls_stream.h", "hls_vector.h"):
         out.line(f"#include <{header}>")
     out.line()
     aliases = {token_alias(s.itensor, tasks.port_bits) for s in tasks.streams}
@@ -41,6 +41,8 @@ def tasks_source(tasks: TaskGraph, interface: Interface) -> str:
     out = CppWriter()
     out.line(f'#include "{interface.name}_tasks.h"')
     out.line()
+    if any(task.credits for task in tasks.transfers):
+        out.line("#include <ap_utils.h>")
     out.line("#include <hls_math.h>")
     out.line()
     out.line("#include <cmath>")
@@ -71,13 +73,19 @@ def kernels_header(interface: Interface) -> str:
     out.comment(f"Kernels of {interface.name}, in the order in which they run.")
     out.line("#pragma once")
     out.line()
-    out.line("#include <ap_int.h>")
+    for header in ("ap_int.h", *_burst_header(interface)):
+        out.line(f"#include <{header}>")
     out.line()
     out.line('extern "C" {')
     for kernel in interface.kernels:
         out.statement(f"void {kernel.name}", kernel.parameters, ";")
     out.line("}")
     return out.text()
+
+
+def _burst_header(interface: Interface) -> tuple[str, ...]:
+    """What declares ports whose bursts are asked for by hand, where there are any."""
+    return ("hls_burst_maxi.h",) if any(p.asks for ports in interface.task_ports.values() for p in ports) else ()
 
 
 def kernel_source(kernel: Kernel, tasks: TaskGraph, interface: Interface, platform: Platform) -> str:

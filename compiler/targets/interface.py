@@ -35,7 +35,8 @@ class Image:
 @dataclass(frozen=True)
 class Port:
     """A pointer of a kernel: one channel of an image. `traffic` is in words, re-reads included. `shares` is
-    the pointer whose m_axi port it goes through, if not one of its own (`compiler.analysis.ports`).
+    the pointer whose m_axi port it goes through, if not one of its own (`compiler.analysis.ports`). `asks`: its task
+    asks for bursts by hand.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Port:
     writes: bool
     traffic: int
     shares: str | None = None
+    asks: bool = False
 
     @property
     def bundle(self) -> str:
@@ -52,7 +54,7 @@ class Port:
 
     @property
     def type(self) -> str:
-        return pointer_type(self.image.dma.port_bits, writes=self.writes)
+        return pointer_type(self.image.dma.port_bits, writes=self.writes, asks=self.asks)
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ def plan_interface(tasks: TaskGraph, graph: LinalgGraph) -> Interface:
                     raise VerificationError(
                         f"{task.name} uses memory image {image.name} in another layout than its writer"
                     )
-                task_ports[task.name] = _ports(task, image, namer)
+                task_ports[task.name] = _ports(task, image, namer, asks=tasks.passes_through_memory(task))
         task_ports |= _shared({t.name: task_ports[t.name] for t in members if t.name in task_ports})
         ports = tuple(p for t in members for p in task_ports.get(t.name, ()))
         values = tuple(graph.value[s] for s in scalars)
@@ -152,10 +154,10 @@ def _same_content(a: Dma, b: Dma) -> bool:
     return a.layout.same_stream(b.layout) and packing == (b.channels, b.tokens_per_word, b.words_per_token)
 
 
-def _ports(task: Task, image: Image, namer: Namer) -> tuple[Port, ...]:
+def _ports(task: Task, image: Image, namer: Namer, *, asks: bool) -> tuple[Port, ...]:
     traffic = -(-task.timing.iterations // image.dma.tokens_per_word)
     return tuple(
-        Port(namer.name(f"{image.name}_{c}"), image, c, isinstance(task, StoreTask), traffic)
+        Port(namer.name(f"{image.name}_{c}"), image, c, isinstance(task, StoreTask), traffic, asks=asks)
         for c in range(image.dma.channels)
     )
 
@@ -163,7 +165,8 @@ def _ports(task: Task, image: Image, namer: Namer) -> tuple[Port, ...]:
 def _shared(task_ports: dict[str, tuple[Port, ...]]) -> dict[str, tuple[Port, ...]]:
     """The ports of one kernel, stores through those of loads."""
     ports = [port for ports in task_ports.values() for port in ports]
-    hosts = paired_stores(
-        {p.name: p.traffic for p in ports if not p.writes}, {p.name: p.traffic for p in ports if p.writes}
-    )
+    hosts: dict[str, str] = {}
+    for alike in ([p for p in ports if p.asks], [p for p in ports if not p.asks]):
+        loads, stores = ({p.name: p.traffic for p in alike if p.writes is writes} for writes in (False, True))
+        hosts |= paired_stores(loads, stores)
     return {t: tuple(replace(p, shares=hosts.get(p.name)) for p in ports) for t, ports in task_ports.items()}

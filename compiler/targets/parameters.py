@@ -40,9 +40,10 @@ def launch_arguments(programs: Sequence[Program]) -> tuple[LaunchArgument, ...]:
     return tuple(LaunchArgument(name, number) for name, number in sorted(most.items()))
 
 
-def pointer_type(port_bits: int, *, writes: bool) -> str:
-    """C++ type of a pointer into HBM."""
-    return f"{'' if writes else 'const '}ap_uint<{port_bits}>*"
+def pointer_type(port_bits: int, *, writes: bool, asks: bool) -> str:
+    """C++ type of a pointer into HBM; of one through which bursts are asked for by hand."""
+    word = f"ap_uint<{port_bits}>"
+    return f"hls::burst_maxi<{word} >" if asks else f"{'' if writes else 'const '}{word}*"
 
 
 def task_parameters(task: Task, tasks: TaskGraph, function: str, pointers: Sequence[str] = ()) -> tuple[Parameter, ...]:
@@ -57,7 +58,8 @@ def task_parameters(task: Task, tasks: TaskGraph, function: str, pointers: Seque
             hint = hint.rsplit(".", 1)[-1]
         parameters.append(Parameter(f"hls::stream<{token_type(stream.itensor)}>&", namer.name(hint), stream.name))
     if isinstance(task, DmaTask):
-        kind = pointer_type(task.dma.port_bits, writes=isinstance(task, StoreTask))
+        writes, asks = isinstance(task, StoreTask), tasks.passes_through_memory(task)
+        kind = pointer_type(task.dma.port_bits, writes=writes, asks=asks)
         for channel, pointer in enumerate(pointers or ("",) * task.dma.channels):
             parameters.append(Parameter(kind, namer.name(f"memory{channel}"), pointer))
     if isinstance(task, ComputeTask):
@@ -94,4 +96,8 @@ def _stream_hints(task: Task) -> list[str]:
         short, scalars = short_names(task.op), scalars_of(task)
         read = [short[o.value] for o in task.op.inputs if o.value not in scalars]
         return [*read, *(short[o.value] for o in task.op.outputs)]
-    return [*("in" for _ in task.reads), *("out" for _ in task.writes)]
+    reads, writes = ["in" for _ in task.reads], ["out" for _ in task.writes]
+    if isinstance(task, DmaTask):
+        credit = ["credit" for _ in task.credits]
+        reads, writes = (reads, credit) if isinstance(task, StoreTask) else (credit, writes)
+    return [*reads, *writes]

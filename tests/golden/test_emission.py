@@ -7,6 +7,7 @@ import pytest
 from looped_pipelines import begun, engine, following, layers
 from networks import NETWORKS
 from route_designs import routes
+from through_memory import credited, network
 
 from compiler.analysis.tasks import load_task, plan_packing, store_task
 from compiler.graph.design import Transfer
@@ -79,7 +80,8 @@ def test_task(construct: str, network: str, knobs: Knobs, task: str, golden: Gol
 def test_transfer_of_tokens_wider_than_a_word(golden: Golden) -> None:
     layout = ITensor((8, 20), "f32", (Loop(3, 8, 0),))
     transfer = Transfer("v", 0, layout, plan_packing(layout, 2, U55C.hbm.port_bits))
-    load, store = load_task("load_v", transfer, "s", U55C), store_task("store_v", transfer, "s", U55C)
+    load = load_task("load_v", transfer, "s", U55C)
+    store = store_task("store_v", transfer._replace(kernel=1), "s", U55C)
     tasks = TaskGraph("wide", 1, (load, store), (Stream("s", "load_v", "store_v", layout),))
     golden("".join(task_text(t, tasks) for t in tasks.tasks), HERE / "wide_tokens.cpp")
 
@@ -96,6 +98,13 @@ def test_transfer_of_tokens_wider_than_a_word(golden: Golden) -> None:
 def test_route(construct: str, make: Callable[[], Network], task: str, golden: Golden) -> None:
     graph = routes({"n": make()})
     golden(task_text(graph.task[f"n_{task}"], graph), HERE / f"{construct}.cpp")
+
+
+def test_memory_behind_credits(golden: Golden) -> None:
+    tasks = credited()
+    interface = plan_interface(tasks, network().graph())
+    texts = [task_text(tasks.task[name], tasks) for name in ("store_k", "load_k")]
+    golden("".join((*texts, hls_code.kernels_header(interface))), HERE / "credits.cpp")
 
 
 def test_kernels_and_testbench(golden: Golden) -> None:

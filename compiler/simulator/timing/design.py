@@ -11,6 +11,7 @@ from itertools import groupby
 from compiler.analysis.placement.channels import assign_channels
 from compiler.analysis.transfers import run_length
 from compiler.errors import InvalidInputError
+from compiler.graph.memory_order import CreditStream, Hazard, MemoryUse, hazards
 from compiler.graph.program import Access, Argument, Program, Repeat, Values, arguments_of, iterations, program_at, runs
 from compiler.graph.task_graph import DmaTask, Stream, Task, TaskGraph, TaskKind, TimingSpec
 from compiler.platforms.platform import Platform
@@ -22,7 +23,8 @@ class Transfer:
 
     `tokens_per_word` or `words_per_token` is 1. `run` counts the iterations of the task from one jump of the address to
     the next, None where it never jumps. `channels` are those of the ports; more than `ports` of them: the memory of a
-    port lies over several. None are known where it is empty: each port has one of its own.
+    port lies over several. None are known where it is empty: each port has one of its own. `value` is what lies in the
+    memory, `again` says of each loop of a nest whether it reads again (`compiler.graph.memory_order`).
     """
 
     ports: int
@@ -30,6 +32,8 @@ class Transfer:
     words_per_token: int
     run: int | None
     channels: tuple[int, ...] = ()
+    value: str = ""
+    again: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,11 @@ class TimedTask:
     def program(self) -> Program:
         """What it runs, whichever way that is written."""
         return self.turns or (self.timing.nest(self.reads, self.writes),)
+
+    @property
+    def credits(self) -> tuple[Access, ...]:
+        """Streams of credits that a store sends, or a load takes."""
+        return {"load": self.reads, "store": self.writes}.get(self.kind, ())
 
     @property
     def words(self) -> int:
@@ -95,6 +104,16 @@ class TimedDesign:
     def task(self) -> dict[str, TimedTask]:
         return {t.name: t for t in self.tasks}
 
+    @property
+    def hazards(self) -> tuple[Hazard, ...]:
+        """Loads that may read what a store has not written yet."""
+        uses = (
+            MemoryUse(t.name, t.kernel, t.transfer.value, t.kind == "store", t.program, t.transfer.again)
+            for t in self.tasks
+            if t.transfer is not None and t.transfer.value
+        )
+        return tuple(hazards(uses, [CreditStream(s.name, s.source, s.target, s.initial) for s in self.streams]))
+
     @cached_property
     def arguments(self) -> dict[str, Argument]:
         """That trip counts follow, by name."""
@@ -130,8 +149,9 @@ def timed_design(
 def _timed_task(task: Task, channels: tuple[int, ...]) -> TimedTask:
     transfer = None
     if isinstance(task, DmaTask):
-        dma = task.dma
-        transfer = Transfer(dma.channels, dma.tokens_per_word, dma.words_per_token, run_length(task), channels)
+        dma, use = task.dma, task.memory_use
+        packing = dma.channels, dma.tokens_per_word, dma.words_per_token
+        transfer = Transfer(*packing, run_length(task), channels, use.value, use.again)
     ports = task.reads, task.writes
     return TimedTask(task.name, task.kind, task.kernel, task.timing, *ports, transfer, task.turns)
 

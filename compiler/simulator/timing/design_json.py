@@ -12,6 +12,7 @@ from typing import Any, cast, get_args
 
 from compiler.analysis.transfers import run_of
 from compiler.errors import InvalidInputError, VerificationError
+from compiler.graph.memory_order import misplaced_credit
 from compiler.graph.program import (
     SIDES,
     Access,
@@ -167,18 +168,23 @@ def _transfer(fields: Fields, task: TimedTask, itensors: dict[str, str], top: Fi
     dma = fields.object("dma")
     ports, per_word = dma.integer("channels", 1, 1024), dma.integer("tokens_per_word", 1, MOST_TOKENS_PER_WORD)
     per_token = dma.integer("words_per_token", 1)
-    outside, inside = (task.reads, task.writes) if task.kind == "load" else (task.writes, task.reads)
-    if outside or len(inside) != 1:
+    inside = task.writes if task.kind == "load" else task.reads
+    if len(inside) != 1:
         raise InvalidInputError(f"{task.kind} {task.name} must {'write' if task.kind == 'load' else 'read'} one stream")
     if min(per_word, per_token) != 1 or (per_word > 1 and inside[0].gates):
         raise InvalidInputError(
             f"{dma.where} packs several tokens in a word: each iteration must then move one, and a token be one word"
         )
     channels = top.object("hbm_channels").integers(task.name, 0) if _assigned(top, task.name) else ()
-    run = run_of(_loops(itensors.get(inside[0].stream, "")), per_token)
+    loops = _loops(itensors.get(inside[0].stream, ""))
+    run = run_of(loops, per_token)
     if run is not None and iterations(task.program) % run:
         raise InvalidInputError(f"{dma.where} re-reads every {run} iterations, of which the task has no whole number")
-    return Transfer(ports, per_word, per_token, run, channels)
+    credit = misplaced_credit(task.program, {a.stream for a in task.credits}, writes=task.kind == "store")
+    if credit is not None:
+        raise InvalidInputError(f"{task.kind} {task.name} must move credits of {credit} at the ends of its runs")
+    again = (*(rereads for _, rereads in loops), *((False,) if per_token > 1 else ()))
+    return Transfer(ports, per_word, per_token, run, channels, dma.text("value", ""), again)
 
 
 def _assigned(top: Fields, task: str) -> bool:

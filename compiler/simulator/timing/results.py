@@ -112,7 +112,8 @@ def _hbm(task: TimedTask, done: _Done, platform: Platform) -> HbmResult:
     units = max(1, served.units)  # an argument may be 0
     bound = unit * units / served.pace.cycles(units, served.run)
     # From the first word to the last, without the latency that all have in common.
-    took = max(1, memory.end - memory.start - platform.hbm.read_latency_cycles + 1)
+    latency = platform.hbm.read_latency_cycles if task.kind == "load" else platform.hbm.write_response_cycles
+    took = max(1, memory.end - memory.start - latency + 1)
     moved = unit * memory.iterations
     scale = platform.clock_mhz * 1e-3
     ports = task.transfer.ports

@@ -73,7 +73,7 @@ def simulate_design(
             found = explain(network, outcome, again)
             break
     simulation = collect(design, runs, platform, min(buckets, MAX_BUCKETS))
-    return replace(simulation, deadlock=found)
+    return replace(simulation, deadlock=found, hazards=design.hazards)
 
 
 def simulate_stalling(design: TimedDesign, platform: Platform, seconds: float = SECONDS) -> StallingRun:

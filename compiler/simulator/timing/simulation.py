@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
+from compiler.graph.memory_order import Hazard
 from compiler.metrics import Fidelity, Metric
 from compiler.simulator.timing.deadlock import Deadlock
 
@@ -91,7 +92,8 @@ class StallingRun:
 @dataclass(frozen=True)
 class Simulation:
     """One run of a design, its kernels one after the other; `kernels` are their cycles, up to a deadlock if there is
-    one. `estimate_cycles` is what the estimator said, if that is known; `stalling` None where it was not tried.
+    one. `estimate_cycles` is what the estimator said, if that is known; `stalling` None where it was not tried. With
+    `hazards` a board may compute something else than the design says.
     """
 
     clock_mhz: float
@@ -103,6 +105,7 @@ class Simulation:
     deadlock: Deadlock | None = None
     estimate_cycles: float | None = None
     stalling: StallingRun | None = None
+    hazards: tuple[Hazard, ...] = ()
 
     @cached_property
     def cycles(self) -> int:
@@ -161,6 +164,7 @@ class Simulation:
             "estimate_cycles": self.estimate_cycles,
             "deadlock": None if self.deadlock is None else self.deadlock.to_json(),
             "stalling": None if self.stalling is None else self.stalling.to_json(),
+            **({"hazards": [asdict(h) | {"text": str(h)} for h in self.hazards]} if self.hazards else {}),
             "kernels": [{"cycles": cycles} for cycles in self.kernels],
             "tasks": [asdict(t) for t in self.tasks],
             "fifos": [asdict(f) for f in self.fifos],

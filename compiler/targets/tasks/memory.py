@@ -1,12 +1,20 @@
-"""C++ of the transfers between HBM and streams: nests over the words of a packed image."""
+"""C++ of the transfers between HBM and streams: nests over the words of a packed image.
+
+Where one launch writes and reads an image, both sides ask for the words of a run of their pipeline by hand
+(`hls::burst_maxi`), the load behind its credit and the store before it waits for memory's answer. HLS would move the
+request of a burst that it infers out of the loops, before the credit.
+"""
 
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from math import prod
 
+from compiler.errors import UnsupportedError
 from compiler.graph.itensor import ITensor, Loop
+from compiler.graph.program import Access
 from compiler.graph.task_graph import Dma, LoadTask, StoreTask
-from compiler.targets.nest_code import guarded, pipelined_nest, row_major, unrolled
+from compiler.targets.nest_code import gate_condition, guarded, pipelined_nest, row_major, unrolled
 from compiler.targets.tasks.frame import Frame
 from compiler.targets.tokens import is_packed
 from compiler.targets.writer import CppWriter, Namer
@@ -17,46 +25,87 @@ def emit_load(frame: Frame, task: LoadTask) -> None:
     dma, out = task.dma, frame.out
     streamed = frame.itensor(task.writes[0])
     with frame.function(task, f"Reads {dma.value} from HBM. {_image_summary(dma)}") as (params, namer):
-        stream, memory = params[0], params[1:]
-        walk = _MemoryWalk.of(streamed, dma, namer)
+        credits, (stream, *memory) = params[: len(task.reads)], params[len(task.reads) :]
+        asks = frame.tasks.passes_through_memory(task)
+        walk = _MemoryWalk.of(streamed, dma, namer, task.timing.restarts, asks=asks)
         # Bits are set some at a time, so packed ones start as zeros.
         declaration = f"{frame.token(task.writes[0])} token{'(0)' if is_packed(streamed) else ''};"
         parts = dma.words_per_token
         if parts > 1:
             out.line(declaration)
-        with pipelined_nest(out, walk.names, walk.trips, task.timing, dma.tokens_per_word):
-            words = ", ".join(f"{port}[{walk.address}]" for port in memory)
-            out.line(f"const ap_uint<{dma.port_bits}> word[{len(memory)}] = {{{words}}};")
-            out.pragma("array_partition variable=word type=complete")
-            with _slots(out, walk, dma):
-                if parts == 1:
-                    out.line(declaration)
-                out.line(f"unpack<{parts}>(word, {walk.slot}, {walk.part}, token);")
-                with guarded(out, f"{walk.part} == {parts - 1}" if parts > 1 else ""):
-                    out.line(f"{stream}.write(token);")
+        with _each_run(out, walk):
+            if asks:
+                _credits(out, walk, task.reads, [f"{credit}.read();" for credit in credits])
+                for port in memory:
+                    out.line(f"{port}.read_request({walk.begin}, {walk.words});")
+            with pipelined_nest(out, walk.names, walk.trips, task.timing, dma.tokens_per_word):
+                words = ", ".join(f"{port}.read()" if asks else f"{port}[{walk.address}]" for port in memory)
+                out.line(f"const ap_uint<{dma.port_bits}> word[{len(memory)}] = {{{words}}};")
+                out.pragma("array_partition variable=word type=complete")
+                with _slots(out, walk, dma):
+                    if parts == 1:
+                        out.line(declaration)
+                    out.line(f"unpack<{parts}>(word, {walk.slot}, {walk.part}, token);")
+                    with guarded(out, f"{walk.part} == {parts - 1}" if parts > 1 else ""):
+                        out.line(f"{stream}.write(token);")
 
 
 def emit_store(frame: Frame, task: StoreTask) -> None:
     """Tokens, packed into words of HBM."""
     dma, out = task.dma, frame.out
     with frame.function(task, f"Writes {dma.value} to HBM. {_image_summary(dma)}") as (params, namer):
-        stream, memory = params[0], params[1:]
-        walk = _MemoryWalk.of(frame.itensor(task.reads[0]), dma, namer)
+        stream, credits, memory = params[0], params[1 : 1 + len(task.writes)], params[1 + len(task.writes) :]
+        asks = frame.tasks.passes_through_memory(task)
+        walk = _MemoryWalk.of(frame.itensor(task.reads[0]), dma, namer, task.timing.restarts, asks=asks)
         token, parts = frame.token(task.reads[0]), dma.words_per_token
         if parts > 1:
             out.line(f"{token} token;")
-        with pipelined_nest(out, walk.names, walk.trips, task.timing, dma.tokens_per_word):
-            out.line(f"ap_uint<{dma.port_bits}> word[{len(memory)}] = {{{', '.join('0' for _ in memory)}}};")
-            out.pragma("array_partition variable=word type=complete")
-            with _slots(out, walk, dma):
-                if parts == 1:
-                    out.line(f"const {token} token = {stream}.read();")
-                else:
-                    with guarded(out, f"{walk.part} == 0"):
-                        out.line(f"token = {stream}.read();")
-                out.line(f"pack<{parts}>(token, {walk.slot}, {walk.part}, word);")
-            for channel, port in enumerate(memory):
-                out.line(f"{port}[{walk.address}] = word[{channel}];")
+        with _each_run(out, walk):
+            for port in memory if asks else ():
+                out.line(f"{port}.write_request({walk.begin}, {walk.words});")
+            with pipelined_nest(out, walk.names, walk.trips, task.timing, dma.tokens_per_word):
+                out.line(f"ap_uint<{dma.port_bits}> word[{len(memory)}] = {{{', '.join('0' for _ in memory)}}};")
+                out.pragma("array_partition variable=word type=complete")
+                with _slots(out, walk, dma):
+                    if parts == 1:
+                        out.line(f"const {token} token = {stream}.read();")
+                    else:
+                        with guarded(out, f"{walk.part} == 0"):
+                            out.line(f"token = {stream}.read();")
+                    out.line(f"pack<{parts}>(token, {walk.slot}, {walk.part}, word);")
+                for channel, port in enumerate(memory):
+                    word = f"word[{channel}]"
+                    out.line(f"{port}.write({word});" if asks else f"{port}[{walk.address}] = {word};")
+            for port in memory if asks else ():
+                out.line(f"{port}.write_response();")
+            _credits(out, walk, task.writes, [f"{credit}.write(0);" for credit in credits])
+
+
+@contextmanager
+def _each_run(out: CppWriter, walk: "_MemoryWalk") -> Generator[None]:
+    """Loops outside the pipeline: HLS must not flatten them into it, and does not, as they do more than it."""
+    with ExitStack() as stack:
+        for name, trip, _ in walk.outer:
+            if trip > 1:
+                stack.enter_context(out.block(f"for (int {name} = 0; {name} < {trip}; ++{name})"))
+        yield
+
+
+def _credits(out: CppWriter, walk: "_MemoryWalk", accesses: Sequence[Access], statements: Sequence[str]) -> None:
+    """Credits, in the runs that their gates admit. No data leads from them to the accesses of memory, so nothing but a
+    fixed protocol keeps HLS from scheduling them across each other (AMD UG1399, pragma HLS protocol).
+    """
+    outer = len(walk.outer)
+    names, trips = [name for name, _, _ in walk.outer], [trip for _, trip, _ in walk.outer]
+    for access, statement in zip(accesses, statements, strict=True):
+        gates = [gate for gate in access.gates if gate.loop < outer and trips[gate.loop] > 1]
+        out.line(f"if ({condition}) {{" if (condition := gate_condition(gates, names, trips)) else "{")
+        with out.indented():
+            out.pragma("protocol mode=fixed")
+            out.line("ap_wait();")
+            out.line(statement)
+            out.line("ap_wait();")
+        out.line("}")
 
 
 @contextmanager
@@ -74,21 +123,35 @@ class _MemoryWalk:
     """The nest in which a transfer walks the words of its image; loops that re-read leave the address alone.
 
     The nest advances by words: the tokens of a word pass in the `tokens_per_word` cycles of one iteration, so that
-    the memory access is unconditional and bursts.
+    the memory access is unconditional and bursts. `outer` loops, of (name, trip, re-reads), are outside of it: each
+    iteration of them walks `words` words in a row from `begin` on.
     """
 
+    outer: tuple[tuple[str, int, bool], ...]
     names: tuple[str, ...]
     trips: tuple[int, ...]
     address: str
     slot: str
     part: str
+    begin: str
+    words: int
 
     @staticmethod
-    def of(streamed: ITensor, dma: Dma, namer: Namer) -> "_MemoryWalk":
+    def of(streamed: ITensor, dma: Dma, namer: Namer, outer: int = 0, *, asks: bool = False) -> "_MemoryWalk":
+        """`asks` for all words of an iteration of the `outer` loops at once. Raises UnsupportedError where these are
+        not whole words in a row.
+        """
+        around = _around(streamed.loops[:outer], namer)
+        advancing = [(name, trip) for name, trip, repeats in around if not repeats and trip > 1]
+        inside = _runs(streamed.loops[outer:])
+        if asks and any(repeats for repeats, _ in inside):
+            raise UnsupportedError("it reads again within a run of its pipeline; let that loop be outside of it")
+        if advancing and prod(trip for repeats, trip in inside if not repeats) % dma.tokens_per_word:
+            raise UnsupportedError(f"a run of its pipeline ends within a word of {dma.tokens_per_word} tokens")
         loops: list[tuple[str, int]] = []
         addressed: list[tuple[str, int]] = []
-        for repeats, trip in _runs(streamed.loops):
-            last_run = not repeats and len(addressed) + 1 == sum(not r for r, _ in _runs(streamed.loops))
+        for repeats, trip in inside or ([(False, 1)] if asks else []):
+            last_run = not repeats and len(addressed) + 1 == sum(not r for r, _ in inside or [(False, 1)])
             words = -(-trip // dma.tokens_per_word) if last_run else trip
             loop = (namer.name("again" if repeats else "w" if last_run else "block"), words)
             loops.append(loop)
@@ -100,7 +163,14 @@ class _MemoryWalk:
             addressed.append(loops[-1])
         slot = "slot" if dma.tokens_per_word > 1 else "0"
         names, trips = tuple(n for n, _ in loops), tuple(t for _, t in loops)
-        return _MemoryWalk(names, trips, row_major(addressed) or "0", slot, part)
+        words = prod(trip for _, trip in addressed)
+        begin = row_major([*advancing, ("", words)]).removesuffix(" + ") if advancing else "0"
+        return _MemoryWalk(around, names, trips, row_major([*advancing, *addressed]) or "0", slot, part, begin, words)
+
+
+def _around(loops: Sequence[Loop], namer: Namer) -> tuple[tuple[str, int, bool], ...]:
+    """Names, trips and whether they re-read, of loops outside the pipeline."""
+    return tuple((namer.name("pass" if loop.dim is None else "run"), loop.trip, loop.dim is None) for loop in loops)
 
 
 def _runs(loops: Sequence[Loop]) -> list[tuple[bool, int]]:

@@ -7,6 +7,7 @@ from looped_pipelines import LOOPS
 from random_programs import program_network
 from random_timing import random_network
 from small_pipelines import PIPELINES
+from through_memory import NETWORKS as THROUGH_MEMORY
 
 from compiler.simulator.timing.core import run
 from compiler.simulator.timing.network import Network, Outcome
@@ -17,6 +18,10 @@ KINDS: dict[str, dict[str, Network]] = {
     "nests": {**PIPELINES, **{f"seed {seed}": random_network(seed) for seed in RANDOM_SEEDS}},
     "loops": {name: make(kept) for name, (make, kept) in LOOPS.items()},
     "loops with one token less": {f"{name}, one less": make(kept - 1) for name, (make, kept) in LOOPS.items()},
+    "memory": {name: make(kept) for name, (make, kept) in THROUGH_MEMORY.items()},
+    "memory with one token less": {
+        f"{name}, one less": make(kept - 1) for name, (make, kept) in THROUGH_MEMORY.items()
+    },
     "programs": {f"program {seed}": program_network(seed) for seed in PROGRAM_SEEDS},
 }
 
@@ -36,5 +41,5 @@ def test_every_count_is_that_of_the_registers(kind: str, registers: dict[str, Ou
         outcome = registers[name]
         assert run_reference(network) == outcome, name
         assert run(network) == outcome, name
-        if kind.startswith("loops"):
-            assert outcome.deadlocked == (kind != "loops"), name
+        if kind.startswith(("loops", "memory")):
+            assert outcome.deadlocked == kind.endswith("one token less"), name

@@ -30,6 +30,8 @@ template <class T>
 T as(const Argument& argument) {
   if constexpr (std::is_pointer_v<T>) {
     return reinterpret_cast<T>(argument.memory);
+  } else if constexpr (std::is_class_v<T>) {  // hls::burst_maxi
+    return T(reinterpret_cast<typename T::value_type*>(argument.memory));
   } else {
     static_assert(sizeof(T) == 4, "scalars of kernels have 32 bits");
     T value;

@@ -70,6 +70,8 @@ class Job {
   virtual void run() = 0;
 };
 
+/// Goes on when no other task can.
+void let_others_run();
 /// Whether the running fibre has streams open, so that task calls become fibres.
 bool in_region();
 /// `job` is deleted with the fibre.

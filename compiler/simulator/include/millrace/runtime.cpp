@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <string>
@@ -67,6 +68,7 @@ class Runtime {
   void block(Fiber::State state, StreamBase* stream);
   void wake(Fiber* fiber);
   void yield();
+  void let_others_run();
   static void attach(Fiber* fiber, StreamBase& stream);
 
   Fiber* current;
@@ -86,6 +88,7 @@ class Runtime {
   Fiber main_{"main", nullptr, nullptr};
   std::vector<std::unique_ptr<Fiber>> fibers_;  // of the regions that are open
   Fiber *ready_first_ = nullptr, *ready_last_ = nullptr;
+  std::deque<Fiber*> last_;  // go on when no other can
   std::vector<char*> free_stacks_;
   std::vector<StreamBase*> streams_;
   int unnamed_streams_ = 0;
@@ -266,6 +269,10 @@ void Runtime::wake(Fiber* fiber) {
 }
 
 void Runtime::resume_next() {
+  if (!ready_first_ && !last_.empty()) {
+    wake(last_.front());
+    last_.pop_front();
+  }
   Fiber* next = ready_first_;
   if (!next) report_deadlock();
   ready_first_ = next->next_ready;
@@ -285,6 +292,11 @@ void Runtime::block(Fiber::State state, StreamBase* stream) {
 void Runtime::yield() {
   if (!ready_first_) return;
   wake(current);
+  resume_next();
+}
+
+void Runtime::let_others_run() {
+  last_.push_back(current);
   resume_next();
 }
 
@@ -471,6 +483,8 @@ void StreamBase::pushed(void* token, std::size_t bytes) {
 }
 
 void StreamBase::yield() { runtime().yield(); }
+
+void let_others_run() { runtime().let_others_run(); }
 
 bool in_region() { return runtime().current->open_streams > 0; }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "ap_int.h"
+#include "hls_burst_maxi.h"
 #include "hls_math.h"
 #include "hls_stream.h"
 #include "hls_vector.h"
@@ -132,6 +133,34 @@ static void streams() {
   return large[step];
 }
 
+// Writes 1 2 to memory, says so before the answer or after it, and goes on.
+static void put(hls::burst_maxi<int> memory, Ints& said, int early) {
+  memory.write_request(0, 2);
+  memory.write(1);
+  memory.write(2);
+  if (early) said.write(0);
+  memory.write_response();
+  if (!early) said.write(0);
+}
+static void get(hls::burst_maxi<int> memory, Ints& said, int* sum) {
+  said.read();
+  memory.read_request(0, 1);
+  memory.read_request(1, 1);
+  *sum = memory.read();
+  *sum += memory.read();
+}
+static void memory() {
+  for (int early : {0, 1}) {
+    int words[2] = {10, 20}, sum = 0;
+    {
+      hls::stream<int, 1> said("said");
+      millrace::task("put", put)(words, said, early);
+      millrace::task("get", get)(words, said, &sum);
+    }
+    CHECK(sum == (early ? 30 : 3) && words[0] == 1 && words[1] == 2);
+  }
+}
+
 static void failing(Ints&, const char* how) {
   std::string name = how;
   ap_int<8> x = 1, zero = 0;
@@ -139,6 +168,17 @@ static void failing(Ints&, const char* how) {
   if (name == "divide") x = x / zero;
   if (name == "crash") *(volatile int*)nullptr = 1;
   if (name == "throw") throw std::runtime_error("no \"reason\"");
+  int words[2] = {};
+  hls::burst_maxi<int> port(words);
+  if (name == "no request to read") port.read();
+  if (name == "no request to write") port.write(1);
+  if (name == "no write") port.write_response();
+  if (name == "unread") hls::burst_maxi<int>(words).read_request(0, 2);
+  if (name == "unanswered") hls::burst_maxi<int>(words).write_request(0, 0);
+  if (name == "too early") {
+    port.write_request(0, 2);
+    port.write_response();
+  }
   if (name == "stack") std::printf("%d\n", use_large_array(1 << 20));
 }
 
@@ -159,6 +199,7 @@ int main(int argc, char** argv) {
   vectors();
   integers();
   math();
+  memory();
   streams();
   return 0;
 }

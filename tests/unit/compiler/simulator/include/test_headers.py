@@ -37,6 +37,12 @@ def test_semantics(program: Path, tmp_path: Path) -> None:
         ("crash", "an access outside an array or a memory"),
         ("throw", 'it throws: no "reason"'),
         ("stack", "exceed its stack"),
+        ("no request to read", "it reads a word that it has not asked memory for"),
+        ("no request to write", "it writes a word for which it has made no request"),
+        ("no write", "it waits for an answer without a write"),
+        ("too early", "it waits for the answer to 2 words and has written 0"),
+        ("unread", "it ends with 2 words unread"),
+        ("unanswered", "it ends before memory has answered"),
     ],
 )
 def test_a_fault_names_its_task(program: Path, tmp_path: Path, how: str, message: str) -> None:

@@ -39,7 +39,7 @@ def test_style_restarts_and_reasons_are_read() -> None:
 
 
 def test_re_reading_loops_come_from_the_itensor() -> None:
-    wanted = design_of((load("l", 64, "s", Transfer(1, 2, 1, 16, (3,))), task("t", (64,), ("s",))))
+    wanted = design_of((load("l", 64, "s", Transfer(1, 2, 1, 16, (3,), again=(True, False))), task("t", (64,), ("s",))))
     itensor = "itensor<4xf32, iter_space: [4,16]*[1,4], iter_map: (d0,d1)->(d1)>"
     assert task_timing_from_json(to_json(wanted, {"s": itensor})) == wanted
 

@@ -7,18 +7,21 @@ from typing import Any
 
 import pytest
 from small_graphs import mlp
+from through_memory import credited, through_memory
 from timed_designs import design, load, residual, store, task, to_json
 
 from compiler.analysis.estimate import estimate
+from compiler.analysis.placement.channels import assign_channels
 from compiler.design_dir import digests
 from compiler.errors import InvalidInputError, ToolError
-from compiler.graph.task_graph import TimingSpec
+from compiler.graph.task_graph import TaskGraph, TimingSpec
 from compiler.metrics import Fidelity
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing import simulate as module
 from compiler.simulator.timing.design import TimedDesign, Transfer
+from compiler.simulator.timing.design_json import task_timing_from_json
 from compiler.simulator.timing.simulate import (
     simulate,
     simulate_design,
@@ -265,3 +268,18 @@ def test_channels_of_a_transfer_can_be_given() -> None:
     crowded = simulate(tasks, slow, channels=dict.fromkeys(names, (0,)))
     apart = simulate(tasks, slow)
     assert crowded.cycles > 1.5 * apart.cycles
+
+
+def test_a_load_that_asks_before_its_credit_is_a_hazard_by_name() -> None:
+    """Also of a `dataflow.json`, which anybody may have changed."""
+    assert simulate(credited(), U55C).hazards == ()
+    for found in (simulate(through_memory(), U55C), simulate_design(_read_again(through_memory()), U55C)):
+        (hazard,) = found.hazards
+        assert (hazard.load, hazard.store, hazard.value, hazard.credited) == ("load_k", "store_k", "k", 0)
+        assert found.to_json()["hazards"][0]["text"] == str(hazard)
+    assert simulate_design(_read_again(credited()), U55C) == simulate(credited(), U55C)
+
+
+def _read_again(tasks: TaskGraph) -> TimedDesign:
+    data = tasks.to_json() | {"hbm_channels": assign_channels(tasks.transfers, U55C)}
+    return task_timing_from_json(json.loads(json.dumps(data)))

@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pytest
 from small_graphs import ALL
+from through_memory import credited, through_memory
 from timed_designs import design, load, store, task
 
+from compiler.analysis.credits import with_credits
 from compiler.analysis.transfers import run_of
-from compiler.graph.program import Access, Gate, LoopNest
+from compiler.graph.program import Access, Gate, LoopNest, Repeat
 from compiler.graph.task_graph import StoreTask
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
@@ -15,6 +17,7 @@ from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.core import run
 from compiler.simulator.timing.design import TimedDesign, TimedTask, Transfer
 from compiler.simulator.timing.network import Network, Process
+from compiler.simulator.timing.simulate import simulate
 from compiler.simulator.timing.translate import memory_name, networks_of, networks_of_design
 
 U55C = load_platform("u55c")
@@ -127,3 +130,24 @@ def test_a_wide_token_is_read_in_several_words() -> None:
     )
     outcome = run(one(design((wide, task("t", (5,), ("s",))))))
     assert {f.name: f.pushed for f in outcome.fifos} == {"l@hbm": 15, "s": 5}
+
+
+def test_a_store_waits_for_the_answer_before_it_sends_a_credit_and_a_load_asks_behind_one() -> None:
+    (network,) = networks_of(credited(), U55C)
+    found, run_of_store = processes(network), LoopNest((4,), (Access("store_k_in"),), (Access("store_k@hbm"),))
+    sends = LoopNest((1,), (Access("store_k@answer"),), (Access("load_k_credit"),))
+    assert found["store_k"].program == (Repeat(2, (run_of_store, sends)),)
+    answered = Access("store_k@answer", (Gate(0, 3, 4),))
+    assert found["store_k@hbm"].program == (Repeat(2, (LoopNest((4,), (Access("store_k@hbm"),), (answered,)),)),)
+    assert found["store_k@hbm"].latency == U55C.hbm.write_response_cycles
+    asks = LoopNest((1,), (Access("load_k_credit"),), (Access("load_k@request"),))
+    run_of_load = LoopNest((4,), (Access("load_k@hbm"),), (Access("op_y_in0"),))
+    assert found["load_k"].program == (Repeat(2, (asks, run_of_load)),)
+    asked = Access("load_k@request", (Gate(0, 0, 1),))
+    assert found["load_k@hbm"].program == (Repeat(2, (LoopNest((4,), (asked,), (Access("load_k@hbm"),)),)),)
+
+
+def test_a_response_that_takes_longer_holds_up_each_run() -> None:
+    slow = replace(U55C, hbm=replace(U55C.hbm, write_response_cycles=164))
+    late = simulate(with_credits(through_memory(), "k", slow, 1), slow).cycles - simulate(credited(), U55C).cycles
+    assert late == 2 * 100 + 100  # the last store's words are in memory later, too
