@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from through_memory import KEPT, TOKENS, U55C, credited, network, through_memory, with_depth
 
-from compiler.analysis.ports import port_count
+from compiler.analysis.ports import kernel_ports
 from compiler.analysis.tasks import load_task, plan_packing
 from compiler.errors import UnsupportedError
 from compiler.graph.design import Transfer
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.task_graph import TaskGraph
 from compiler.proof.recording import Recording
-from compiler.simulator.csim.build import build
+from compiler.simulator.csim.build import build, calls_of
 from compiler.simulator.csim.errors import DeadlockError
 from compiler.simulator.csim.execute import run
 from compiler.simulator.timing.simulate import simulate
@@ -22,7 +22,6 @@ from compiler.targets.interface import plan_interface
 from compiler.targets.tasks.emitter import TaskEmitter
 from compiler.targets.writer import CppWriter
 
-TASKS = [task.name for task in credited().tasks]
 PASSED, STALE = 0, 1
 slow = pytest.mark.slow
 
@@ -35,7 +34,7 @@ def emitted(tasks: TaskGraph, folder: Path) -> Path:
 
 def outcome(folder: Path, tasks: TaskGraph | None = None) -> int:
     """How the testbench ends; held to the streams of `tasks`."""
-    program = build(folder / "hls", folder / "csim", ["kept_k0"], TASKS)
+    program = build(folder / "hls", folder / "csim", calls_of(folder))
     taps = None
     if tasks is not None:
         recording = Recording(folder / "taps", tasks)
@@ -100,7 +99,7 @@ def test_pointers_and_bursts_by_hand_share_no_port() -> None:
     tasks = credited()
     (kernel,) = plan_interface(tasks, network().graph()).kernels
     bundles = {p.bundle for p in kernel.ports}
-    assert len(bundles) == port_count(tasks) == 2
+    assert len(bundles) == sum(kernel_ports(tasks)) == 2
     for bundle in bundles:
         assert len({p.type.startswith("hls::burst_maxi") for p in kernel.ports if p.bundle == bundle}) == 1
 
@@ -118,4 +117,4 @@ def test_a_run_is_whole_words_in_a_row(restarts: int, complaint: str) -> None:
     streams = tuple(s._replace(itensor=streamed) if s.name == "op_y_in0" else s for s in tasks.streams)
     changed = replace(tasks, tasks=tuple(load if t.name == "load_k" else t for t in tasks.tasks), streams=streams)
     with pytest.raises(UnsupportedError, match=complaint):
-        TaskEmitter(changed, plan_interface(tasks, network().graph()), CppWriter()).emit(load)
+        TaskEmitter(changed, CppWriter()).emit(load, "load")
