@@ -155,7 +155,7 @@ def _same_content(a: Dma, b: Dma) -> bool:
 
 
 def _ports(task: Task, image: Image, namer: Namer, *, asks: bool) -> tuple[Port, ...]:
-    traffic = -(-task.timing.iterations // image.dma.tokens_per_word)
+    traffic = -(-task.iterations // image.dma.tokens_per_word)
     return tuple(
         Port(namer.name(f"{image.name}_{c}"), image, c, isinstance(task, StoreTask), traffic, asks=asks)
         for c in range(image.dma.channels)

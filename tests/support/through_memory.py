@@ -66,14 +66,20 @@ def as_network(kept: int, outer: int = 1) -> Network:
         return with_nests(program, lambda nest: replace(nest, reads=renamed(nest.reads), writes=renamed(nest.writes)))
 
     def renamed(accesses: tuple[Access, ...]) -> tuple[Access, ...]:
-        return tuple(a._replace(stream=a.stream.replace("@", "_")) for a in accesses)
+        return tuple(a._replace(stream=_fifo(a.stream)) for a in accesses)
 
-    processes = (replace(p, name=p.name.replace("@", "_"), program=plain(p.program)) for p in found.processes)
-    fifos = (
-        replace(f, **{end: getattr(f, end).replace("@", "_") for end in ("name", "source", "target")})
-        for f in found.fifos
-    )
+    processes = (replace(p, name=_process(p.name), program=plain(p.program)) for p in found.processes)
+    fifos = (replace(f, name=_fifo(f.name), source=_process(f.source), target=_process(f.target)) for f in found.fifos)
     return Network(tuple(processes), tuple(fifos))
+
+
+def _process(name: str) -> str:
+    return name.replace("@", "_at_")
+
+
+def _fifo(name: str) -> str:
+    """The adapter of a port and its memory have one name, and what goes into a task is called as its side of it is."""
+    return f"fifo_{_process(name)}"
 
 
 TOKENS = (8, 4, 1)  # that `KEPT` must hold at least, by the outer loops that have credits: what one stands for

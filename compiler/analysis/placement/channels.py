@@ -32,7 +32,7 @@ def _stored(tasks: Sequence[DmaTask]) -> set[str]:
 def _demands(tasks: Sequence[DmaTask], stored: set[str]) -> dict[tuple[str, int], _Demand]:
     demands: dict[tuple[str, int], _Demand] = {}
     for task in tasks:
-        words = -(-task.timing.iterations // task.dma.tokens_per_word)
+        words = -(-task.iterations // task.dma.tokens_per_word)
         for channel in range(task.dma.channels):
             demand = demands.setdefault((_image_key(task, stored), channel), _Demand(task.dma.channel_bytes))
             demand.words[task.kernel] = demand.words.get(task.kernel, 0) + words

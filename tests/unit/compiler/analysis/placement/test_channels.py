@@ -7,6 +7,7 @@ from tasks_by_hand import load as load_by_hand
 
 from compiler.analysis.placement.channels import assign_channels
 from compiler.graph.itensor import ITensor, Loop
+from compiler.graph.program import Access, LoopNest, Repeat
 from compiler.graph.task_graph import Dma, LoadTask, StoreTask, TimingSpec
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
@@ -72,3 +73,16 @@ def test_images_go_where_there_is_space() -> None:
     for name, (channel,) in assign_channels(tasks.transfers, tight).items():
         held[channel] = held.get(channel, 0) + sizes[name]
     assert max(held.values()) <= tight.hbm.channel_bytes
+
+
+def test_what_takes_turns_moves_the_words_of_all_of_them() -> None:
+    """With two channels, the one that moves most in all has one to itself."""
+    two = replace(U55C, hbm=replace(U55C.hbm, channels=2))
+    layout = ITensor((16,), "f32", (Loop(8, 16, 0),))
+    dma = Dma("v", layout, 1, 1, 1, U55C.hbm.port_bits)
+    row = LoopNest((4,), (), (Access("s"),))
+    turning = load_by_hand("turning", TimingSpec((), 1, 66), "s", dma)
+    loads = [replace(turning, turns=(Repeat(8, (row, row)),))]
+    loads += [load_by_hand(name, TimingSpec((8,), 1, 66), "s", dma) for name in ("a", "b")]
+    channels = assign_channels(loads, two)
+    assert channels["a"] == channels["b"] != channels["turning"]
