@@ -42,10 +42,12 @@ def copies(columns: int, width: int) -> tuple[TaskGraph, LinalgGraph]:
     return TaskGraph("copy", 1, tasks, (Stream("s", "load_x", "store_y", layout),)), LinalgGraph("copy", values, (), ())
 
 
-@pytest.mark.parametrize("width", [16, 32])
-def test_the_rows_of_every_value_are_moved_and_no_others(width: int, tmp_path: Path):
-    tasks, graph = copies(2, width)
-    content = np.arange(2 * ROWS * 2 * width, dtype=np.float32).reshape(2, ROWS, 2 * width) + 1
+@pytest.mark.parametrize(
+    ("columns", "width", "ii"), [(2, 16, 1), (2, 32, 1), (8, 4, 4)], ids=["words", "parts of tokens", "parts of words"]
+)
+def test_the_rows_of_every_value_are_moved_and_no_others(columns: int, width: int, ii: int, tmp_path: Path):
+    tasks, graph = copies(columns, width)
+    content = np.arange(2 * ROWS * columns * width, dtype=np.float32).reshape(2, ROWS, columns * width) + 1
     emit_design(tasks, graph, U55C, NetworkData({"x": content}, {}, 0.0), tmp_path)
     name = plan_interface(tasks, graph).kernels[0].name
     main = tmp_path / "main.cpp"
@@ -56,6 +58,7 @@ def test_the_rows_of_every_value_are_moved_and_no_others(width: int, tmp_path: P
         f'  {name}(x.data(), y.data(), launch_argument(argc, argv, "length", {LENGTH.most}));\n'
         f'  write_image("{tmp_path}/y.bin", y);\n}}\n'
     )
+    assert (tmp_path / "hls" / "copy_tasks.cpp").read_text().count(f"pipeline II={ii} ") == 2
     program = build(tmp_path / "hls", tmp_path / "csim", calls_of(tmp_path), main=main)
     for value in range(LENGTH.most + 1):
         run(program, tmp_path, arguments=[f"length={value}"])
