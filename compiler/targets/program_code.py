@@ -61,10 +61,17 @@ class ProgramCode:
 
     @staticmethod
     def of(
-        out: CppWriter, namer: Namer, program: Program, arguments: Mapping[str, str], *, counted: bool = False
+        out: CppWriter,
+        namer: Namer,
+        program: Program,
+        arguments: Mapping[str, str],
+        *,
+        counted: bool = False,
+        counters: tuple[str, ...] = (),
     ) -> "ProgramCode":
-        """The code of `program`, whose arguments have the names `arguments` in C++; with `counted` every loop has a
-        counter, else those that gates need. Writes tables. Raises UnsupportedError for what has no C++.
+        """The code of `program`, whose arguments have the names `arguments` in C++. Loops that gates need have
+        counters, with `counted` all of them; `counters` are names that they have already. Writes tables. Raises
+        UnsupportedError for what has no C++.
         """
         if any(nest.bounds and nest.restarts for nest in nests(program)):
             raise UnsupportedError("a nest that follows an argument can not restart within; write its runs as turns")
@@ -75,7 +82,7 @@ class ProgramCode:
         turns = tuple(_with_loops(nest, loops) for nest in found)
         gated = {g.loop for nest in turns for a in (*nest.reads, *nest.writes) for g in a.gates}
         outermost = 0 if counted else min(gated, default=loops)
-        counters = tuple(namer.name(f"i{k}") if k >= outermost else "" for k in range(loops))
+        counters = counters or tuple(namer.name(f"i{k}") if k >= outermost else "" for k in range(loops))
         indices = _indices_of(levels, namer)
         code = ProgramCode(out, namer, turns, indices[-1], counters, levels, indices, (), (), arguments)
         entries = tuple(code.per_turn(f"trips{k}", [nest.trips[k] for nest in turns]) for k in range(loops))
@@ -148,8 +155,8 @@ class ProgramCode:
         return found
 
     @contextmanager
-    def pipelined(self, timing: TimingSpec) -> Generator[None]:
-        """The loops, around what one iteration does, pipelined as `timing` says."""
+    def pipelined(self, timing: TimingSpec, each: int = 1) -> Generator[None]:
+        """The loops, around what one iteration does, pipelined as `timing` says, `each` of whose iterations it is."""
         out, tables = self.out, [self._tables_of(level, index) for level, index in self._indexed()]
         with ExitStack() as stack:
             for (level, index), bounds, inner in zip(self._indexed(), tables, self._indices[1:], strict=True):
@@ -163,7 +170,7 @@ class ProgramCode:
             stack.enter_context(out.block(f"for (int {flat} = 0; {flat} < {iterations}; ++{flat})"))
             if not iterations.isdigit():
                 out.pragma(self._tripcount())
-            out.pragma(f"pipeline II={timing.ii} style={timing.style}")
+            out.pragma(f"pipeline II={timing.ii * each} style={timing.style}")
             yield
             if not single:
                 advance(out, [name for name, _ in counted], [_less(trip, "1") for _, trip in counted])

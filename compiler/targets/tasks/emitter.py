@@ -9,6 +9,7 @@ from compiler.graph.task_graph import (
     ComputeTask,
     ConcatTask,
     ConverterTask,
+    DmaTask,
     EngineTask,
     ForkTask,
     LoadTask,
@@ -26,7 +27,7 @@ from compiler.targets.tasks.routing import emit_chunk, emit_concat, emit_fork, e
 from compiler.targets.writer import CppWriter
 
 TURNING = (EngineTask, RouteTask)
-FOLLOWING = (EngineTask, ForkTask, RouteTask)
+FOLLOWING = (DmaTask, EngineTask, ForkTask, RouteTask)
 
 
 class TaskEmitter:

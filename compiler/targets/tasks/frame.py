@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 
 from compiler.graph.itensor import ITensor
-from compiler.graph.program import Access, arguments_of
+from compiler.graph.program import Access, Program, arguments_of
 from compiler.graph.task_graph import Buffer, Task, TaskGraph
 from compiler.targets.parameters import launch_arguments, task_parameters
 from compiler.targets.program_code import ProgramCode
@@ -23,12 +23,23 @@ class Frame:
     out: CppWriter
     name: str
 
-    def program(self, task: Task, namer: Namer, params: Sequence[str], *, counted: bool = False) -> ProgramCode:
-        """The loops of `task`, which its function with these parameters runs. Raises UnsupportedError."""
+    def program(
+        self,
+        task: Task,
+        namer: Namer,
+        params: Sequence[str],
+        program: Program = (),
+        *,
+        counted: bool = False,
+        counters: tuple[str, ...] = (),
+    ) -> ProgramCode:
+        """The loops that the function of `task`, with these parameters, runs: those of `program`, if it is not the
+        task's own. Raises UnsupportedError.
+        """
         arguments = launch_arguments([task.program])
         given = params[len(params) - len(arguments) :]
         names = {a.name: name for a, name in zip(arguments, given, strict=True)}
-        return ProgramCode.of(self.out, namer, task.program, names, counted=counted)
+        return ProgramCode.of(self.out, namer, program or task.program, names, counted=counted, counters=counters)
 
     def itensor(self, access: Access) -> ITensor:
         return self.tasks.stream[access.stream].itensor

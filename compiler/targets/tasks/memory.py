@@ -12,8 +12,8 @@ from math import prod
 
 from compiler.errors import UnsupportedError
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.program import Access
-from compiler.graph.task_graph import Dma, LoadTask, StoreTask
+from compiler.graph.program import Access, Argument, BoundLoop, LoopNest
+from compiler.graph.task_graph import Dma, DmaTask, LoadTask, StoreTask
 from compiler.targets.nest_code import gate_condition, guarded, pipelined_nest, row_major, unrolled
 from compiler.targets.tasks.frame import Frame
 from compiler.targets.tokens import is_packed
@@ -25,9 +25,9 @@ def emit_load(frame: Frame, task: LoadTask) -> None:
     dma, out = task.dma, frame.out
     streamed = frame.itensor(task.writes[0])
     with frame.function(task, f"Reads {dma.value} from HBM. {_image_summary(dma)}") as (params, namer):
-        credits, (stream, *memory) = params[: len(task.reads)], params[len(task.reads) :]
+        credits, stream, memory = params[: len(task.reads)], params[len(task.reads)], _memory(task, params)
         asks = frame.tasks.passes_through_memory(task)
-        walk = _MemoryWalk.of(streamed, dma, namer, task.timing.restarts, asks=asks)
+        walk = _MemoryWalk.of(streamed, task, namer, asks=asks)
         # Bits are set some at a time, so packed ones start as zeros.
         declaration = f"{frame.token(task.writes[0])} token{'(0)' if is_packed(streamed) else ''};"
         parts = dma.words_per_token
@@ -38,7 +38,7 @@ def emit_load(frame: Frame, task: LoadTask) -> None:
                 _credits(out, walk, task.reads, [f"{credit}.read();" for credit in credits])
                 for port in memory:
                     out.line(f"{port}.read_request({walk.begin}, {walk.words});")
-            with pipelined_nest(out, walk.names, walk.trips, task.timing, dma.tokens_per_word):
+            with _walking(frame, task, walk, params, namer):
                 words = ", ".join(f"{port}.read()" if asks else f"{port}[{walk.address}]" for port in memory)
                 out.line(f"const ap_uint<{dma.port_bits}> word[{len(memory)}] = {{{words}}};")
                 out.pragma("array_partition variable=word type=complete")
@@ -54,16 +54,16 @@ def emit_store(frame: Frame, task: StoreTask) -> None:
     """Tokens, packed into words of HBM."""
     dma, out = task.dma, frame.out
     with frame.function(task, f"Writes {dma.value} to HBM. {_image_summary(dma)}") as (params, namer):
-        stream, credits, memory = params[0], params[1 : 1 + len(task.writes)], params[1 + len(task.writes) :]
+        stream, credits, memory = params[0], params[1 : 1 + len(task.writes)], _memory(task, params)
         asks = frame.tasks.passes_through_memory(task)
-        walk = _MemoryWalk.of(frame.itensor(task.reads[0]), dma, namer, task.timing.restarts, asks=asks)
+        walk = _MemoryWalk.of(frame.itensor(task.reads[0]), task, namer, asks=asks)
         token, parts = frame.token(task.reads[0]), dma.words_per_token
         if parts > 1:
             out.line(f"{token} token;")
         with _each_run(out, walk):
             for port in memory if asks else ():
                 out.line(f"{port}.write_request({walk.begin}, {walk.words});")
-            with pipelined_nest(out, walk.names, walk.trips, task.timing, dma.tokens_per_word):
+            with _walking(frame, task, walk, params, namer):
                 out.line(f"ap_uint<{dma.port_bits}> word[{len(memory)}] = {{{', '.join('0' for _ in memory)}}};")
                 out.pragma("array_partition variable=word type=complete")
                 with _slots(out, walk, dma):
@@ -109,6 +109,20 @@ def _credits(out: CppWriter, walk: "_MemoryWalk", accesses: Sequence[Access], st
 
 
 @contextmanager
+def _walking(frame: Frame, task: DmaTask, walk: "_MemoryWalk", params: Sequence[str], namer: Namer) -> Generator[None]:
+    """The loops over words; where one follows an argument, HLS could not flatten them: they are written as one."""
+    each = task.dma.tokens_per_word
+    if not walk.bounds:
+        with pipelined_nest(frame.out, walk.names, walk.trips, task.timing, each):
+            yield
+        return
+    words = LoopNest(walk.trips, (), (), bounds=walk.bounds)
+    code = frame.program(task, namer, params, (words,), counters=walk.names)
+    with code.pipelined(task.timing, each):
+        yield
+
+
+@contextmanager
 def _slots(out: CppWriter, walk: "_MemoryWalk", dma: Dma) -> Generator[None]:
     """Around what is done for each token of a word; the last word may hold fewer."""
     partial = dma.layout.tokens % dma.tokens_per_word
@@ -135,24 +149,36 @@ class _MemoryWalk:
     part: str
     begin: str
     words: int
+    bounds: tuple[BoundLoop, ...]
 
     @staticmethod
-    def of(streamed: ITensor, dma: Dma, namer: Namer, outer: int = 0, *, asks: bool = False) -> "_MemoryWalk":
-        """`asks` for all words of an iteration of the `outer` loops at once. Raises UnsupportedError where these are
-        not whole words in a row.
+    def of(streamed: ITensor, task: DmaTask, namer: Namer, *, asks: bool) -> "_MemoryWalk":
+        """`asks` for all words of an iteration of the outer loops at once. Raises UnsupportedError where these are not
+        whole words in a row, or words would hold a part of what a loop says that follows an argument.
         """
+        dma, outer, bounds = task.dma, task.timing.restarts, task.timing.bounds
+        if bounds and (outer or asks):
+            raise UnsupportedError("what is asked for by hand, or in several runs, can not follow an argument")
         around = _around(streamed.loops[:outer], namer)
         advancing = [(name, trip) for name, trip, repeats in around if not repeats and trip > 1]
-        inside = _runs(streamed.loops[outer:])
-        if asks and any(repeats for repeats, _ in inside):
+        inside = _runs(streamed.loops[outer:], bounds)
+        if asks and any(repeats for repeats, _, _ in inside):
             raise UnsupportedError("it reads again within a run of its pipeline; let that loop be outside of it")
-        if advancing and prod(trip for repeats, trip in inside if not repeats) % dma.tokens_per_word:
+        if advancing and prod(trip for repeats, trip, _ in inside if not repeats) % dma.tokens_per_word:
             raise UnsupportedError(f"a run of its pipeline ends within a word of {dma.tokens_per_word} tokens")
         loops: list[tuple[str, int]] = []
         addressed: list[tuple[str, int]] = []
-        for repeats, trip in inside or ([(False, 1)] if asks else []):
-            last_run = not repeats and len(addressed) + 1 == sum(not r for r, _ in inside or [(False, 1)])
+        followed: list[BoundLoop] = []
+        inside = inside or ([(False, 1, None)] if asks else [])
+        for repeats, trip, argument in inside:
+            last_run = not repeats and len(addressed) + 1 == sum(not r for r, _, _ in inside)
             words = -(-trip // dma.tokens_per_word) if last_run else trip
+            if bounds and last_run and (trip % dma.tokens_per_word or (argument and dma.tokens_per_word > 1)):
+                raise UnsupportedError(
+                    f"a loop that follows an argument ends within a word of {dma.tokens_per_word} tokens"
+                )
+            if argument is not None:
+                followed.append(BoundLoop(len(loops), argument))
             loop = (namer.name("again" if repeats else "w" if last_run else "block"), words)
             loops.append(loop)
             addressed += [] if repeats else [loop]
@@ -165,7 +191,14 @@ class _MemoryWalk:
         names, trips = tuple(n for n, _ in loops), tuple(t for _, t in loops)
         words = prod(trip for _, trip in addressed)
         begin = row_major([*advancing, ("", words)]).removesuffix(" + ") if advancing else "0"
-        return _MemoryWalk(around, names, trips, row_major([*advancing, *addressed]) or "0", slot, part, begin, words)
+        address = row_major([*advancing, *addressed]) or "0"
+        return _MemoryWalk(around, names, trips, address, slot, part, begin, words, tuple(followed))
+
+
+def _memory(task: DmaTask, params: Sequence[str]) -> Sequence[str]:
+    """Its pointers, which stand behind its streams."""
+    first = len(task.reads) + len(task.writes)
+    return params[first : first + task.dma.channels]
 
 
 def _around(loops: Sequence[Loop], namer: Namer) -> tuple[tuple[str, int, bool], ...]:
@@ -173,17 +206,20 @@ def _around(loops: Sequence[Loop], namer: Namer) -> tuple[tuple[str, int, bool],
     return tuple((namer.name("pass" if loop.dim is None else "run"), loop.trip, loop.dim is None) for loop in loops)
 
 
-def _runs(loops: Sequence[Loop]) -> list[tuple[bool, int]]:
-    """Neighbouring loops that advance, and that re-read, as one trip each: (re-reads, trip)."""
-    runs: list[tuple[bool, int]] = []
-    for loop in loops:
-        if loop.trip == 1:
+def _runs(loops: Sequence[Loop], bounds: Sequence[BoundLoop]) -> list[tuple[bool, int, Argument | None]]:
+    """Neighbouring loops that advance, and that re-read, as one trip each: (re-reads, trip, argument). One that follows
+    an argument stands alone.
+    """
+    followed = {bound.loop: bound.argument for bound in bounds}
+    runs: list[tuple[bool, int, Argument | None]] = []
+    for number, loop in enumerate(loops):
+        if loop.trip == 1 and number not in followed:
             continue
-        repeats = loop.dim is None
-        if runs and runs[-1][0] == repeats:
-            runs[-1] = (repeats, runs[-1][1] * loop.trip)
+        repeats, argument = loop.dim is None, followed.get(number)
+        if runs and runs[-1][0] == repeats and argument is None and runs[-1][2] is None:
+            runs[-1] = (repeats, runs[-1][1] * loop.trip, None)
         else:
-            runs.append((repeats, loop.trip))
+            runs.append((repeats, loop.trip, argument))
     return runs
 
 

@@ -1,0 +1,74 @@
+"""Loads and stores of as many rows as an argument says, built and run."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from compiler.analysis.tasks import load_task, plan_packing, store_task
+from compiler.errors import UnsupportedError
+from compiler.graph.design import Transfer
+from compiler.graph.itensor import ITensor, Loop
+from compiler.graph.linalg_graph import LinalgGraph, Value
+from compiler.graph.program import Argument, BoundLoop
+from compiler.graph.task_graph import Stream, TaskGraph
+from compiler.platforms.platform import load_platform
+from compiler.simulator.csim.build import build, calls_of
+from compiler.simulator.csim.execute import run
+from compiler.targets import hls_code
+from compiler.targets.emit import NetworkData, emit_design
+from compiler.targets.interface import plan_interface
+
+U55C = load_platform("u55c")
+ROWS, TILE = 6, 4
+LENGTH = Argument("length", ROWS * TILE - 1, TILE)
+
+
+def copies(columns: int, width: int) -> tuple[TaskGraph, LinalgGraph]:
+    """`x` of two blocks of ROWS rows of tokens to `y`; of each block as many rows as LENGTH says."""
+    layout = ITensor((1, 1, width), "f32", (Loop(2, 1, 0), Loop(ROWS, 1, 1), Loop(columns, width, 2)))
+    packing = plan_packing(layout, 1, U55C.hbm.port_bits)
+    made = [
+        make(name, Transfer(value, 0, layout, packing), "s", U55C)
+        for make, name, value in ((load_task, "load_x", "x"), (store_task, "store_y", "y"))
+    ]
+    bounds = (BoundLoop(1, LENGTH),)
+    tasks = tuple(replace(task, timing=replace(task.timing, bounds=bounds)) for task in made)
+    values = (
+        Value("x", layout.shape, "f32", "input", "x"),
+        Value("y", layout.shape, "f32", "intermediate"),
+    )
+    return TaskGraph("copy", 1, tasks, (Stream("s", "load_x", "store_y", layout),)), LinalgGraph("copy", values, (), ())
+
+
+@pytest.mark.parametrize(
+    ("columns", "width", "ii"), [(2, 16, 1), (2, 32, 1), (8, 4, 4)], ids=["words", "parts of tokens", "parts of words"]
+)
+def test_the_rows_of_every_value_are_moved_and_no_others(columns: int, width: int, ii: int, tmp_path: Path):
+    tasks, graph = copies(columns, width)
+    content = np.arange(2 * ROWS * columns * width, dtype=np.float32).reshape(2, ROWS, columns * width) + 1
+    emit_design(tasks, graph, U55C, NetworkData({"x": content}, {}, 0.0), tmp_path)
+    name = plan_interface(tasks, graph).kernels[0].name
+    main = tmp_path / "main.cpp"
+    main.write_text(
+        f'#include "memory_image.h"\n#include "copy_kernels.h"\n'
+        f"int main(int argc, char** argv) {{\n"
+        f'  MemoryImage x = read_image("{tmp_path}/tb/x.0.bin", {content.nbytes // 64}), y(x.size());\n'
+        f'  {name}(x.data(), y.data(), launch_argument(argc, argv, "length", {LENGTH.most}));\n'
+        f'  write_image("{tmp_path}/y.bin", y);\n}}\n'
+    )
+    assert (tmp_path / "hls" / "copy_tasks.cpp").read_text().count(f"pipeline II={ii} ") == 2
+    program = build(tmp_path / "hls", tmp_path / "csim", calls_of(tmp_path), main=main)
+    for value in range(LENGTH.most + 1):
+        run(program, tmp_path, arguments=[f"length={value}"])
+        got = np.fromfile(tmp_path / "y.bin", np.float32).reshape(content.shape)
+        expected = content.copy()
+        expected[:, LENGTH.trip(value) :] = 0
+        assert np.array_equal(got, expected), value
+
+
+def test_rows_that_end_within_a_word_are_refused():
+    tasks, graph = copies(3, 4)
+    with pytest.raises(UnsupportedError, match="task load_x: a loop that follows an argument ends within a word of 4"):
+        hls_code.tasks_source(tasks, plan_interface(tasks, graph))
