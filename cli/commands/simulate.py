@@ -38,7 +38,7 @@ def simulate(
 
     Writes DIR/simulation.json, which the dashboard shows. DIR may hold nothing but a dataflow.json.
 
-    Exit code 1: the design deadlocks.
+    Exit code 1: the design deadlocks, or a load may ask for what a store has not written yet.
 
     Examples:
 
@@ -64,7 +64,7 @@ def simulate(
         show_simulation(found, every_task)
         if edited:
             console.print(f"not the design as it was compiled, edited since: {', '.join(edited)}", markup=False)
-    raise typer.Exit(DONE if found.deadlock is None else NO)
+    raise typer.Exit(DONE if found.deadlock is None and not found.hazards else NO)
 
 
 def show_simulation(found: "Simulation", every_task: bool = False) -> None:
@@ -77,6 +77,9 @@ def show_simulation(found: "Simulation", every_task: bool = False) -> None:
         if (stalling := found.stalling) is not None:
             console.print(stalling_text(stalling.ends, stalling.cycles, stalling.fifo), markup=False)
         _show_limits(found)
+    for hazard in found.hazards:
+        console.print("[red]HAZARD[/]", end=" ")
+        console.print(str(hazard), markup=False)
     show_timeline(found, every_task)
 
 

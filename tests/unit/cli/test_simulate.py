@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from small_graphs import mlp
+from through_memory import through_memory
 from timed_designs import residual, to_json
 from typer.testing import CliRunner
 
@@ -63,6 +64,13 @@ def test_a_deadlock_is_explained_and_is_a_no(tmp_path: Path) -> None:
     assert "DEADLOCK" in result.output
     assert "bypass at least 8 deep instead of 4" in result.output.replace("\n", " ")
     assert json.loads((tmp_path / "simulation.json").read_text())["deadlock"]["fifo"] == "bypass"
+
+
+def test_a_load_that_asks_too_early_is_named_and_is_a_no(tmp_path: Path) -> None:
+    (tmp_path / "dataflow.json").write_text(json.dumps(through_memory().to_json()))
+    result = RUNNER.invoke(app, ["simulate", str(tmp_path)])
+    assert result.exit_code == 1, result.output
+    assert "HAZARD load_k may read what k was before store_k writes it" in result.output.replace("\n", " ")
 
 
 def test_json_is_the_file(tmp_path: Path) -> None:
