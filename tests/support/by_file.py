@@ -21,7 +21,6 @@ LONGEST = (
     "e2e/test_chaos.py",
     "e2e/test_sweeps.py",
     "e2e/test_service.py",
-    "property/compiler/test_timing_rtl.py",
     "unit/compiler/frontend/test_convert_families.py",
     "unit/compiler/test_generation.py",
     "e2e/test_hostile_models.py",

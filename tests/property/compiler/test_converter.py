@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from math import prod
 from random import Random
@@ -68,6 +69,7 @@ def pairs(count: int, seed: int) -> Iterator[tuple[ITensor, ITensor]]:
             yield source, target
 
 
+@lru_cache(maxsize=2)  # of a pair
 def elements(itensor: ITensor) -> list[list[Point]]:
     """The elements of each token, in row-major order."""
     spans = [range(extent) for extent in itensor.element]
