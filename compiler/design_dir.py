@@ -197,10 +197,10 @@ def reported_timing(directory: Path, reports: Sequence[Path]) -> dict[str, Timin
 
     Raises InvalidInputError for a file that is no csynth report, ReportError for one of another design.
     """
+    read = {file: parse_report(file) for file in reports}
     planned = stored_tasks(directory, stored_platform(directory, read_design(directory)["platform"]))
     tasks, names = planned, modules(planned)
-    for file in reports:
-        report = parse_report(file)
+    for file, report in read.items():
         if not isinstance(report, CsynthReport):
             raise InvalidInputError(f"{file} is no csynth report; give the csynth.xml of a kernel of this design")
         tasks = replace_timing(tasks, report, names)

@@ -1,6 +1,7 @@
 """`millrace simulate`: what it prints and writes, and how it ends."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -123,7 +124,7 @@ def test_reported_timing_replaces_the_planned(tmp_path: Path, monkeypatch: pytes
 
     planned = planned_tasks(mlp(), Knobs(default_tile_size=4, overall_unroll=8), load_platform("u55c"))
 
-    def slower(tasks: TaskGraph, _report: CsynthReport) -> TaskGraph:
+    def slower(tasks: TaskGraph, _report: CsynthReport, _names: Mapping[str, tuple[str, str]]) -> TaskGraph:
         return replace(tasks, tasks=tuple(replace(t, timing=replace(t.timing, ii=9)) for t in tasks.tasks))
 
     monkeypatch.setattr(compiler.design_dir, "stored_tasks", lambda *_: planned)
