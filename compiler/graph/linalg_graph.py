@@ -10,10 +10,10 @@ ones. What lies behind a true extent is zero in what the network is given, and a
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from compiler.errors import VerificationError
 from compiler.graph.hashed_once import hashed_once
@@ -30,7 +30,8 @@ class Value:
     (passed by value, not streamed), `intermediate` the rest.
 
     `source` is the name of the tensor in the workload's bundle; `true_shape` is a row-major reshape of that tensor.
-    `valid` is empty where no dimension is padded.
+    `valid` is empty where no dimension is padded. `sources`, where layers are folded (`compiler.graph.layers`): that of
+    each layer, if they are not one and the same; then `source` is empty.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Value:
     role: ValueRole = "intermediate"
     source: str = ""
     valid: tuple[int, ...] = ()
+    sources: tuple[str, ...] = ()
 
     @property
     def true_shape(self) -> tuple[int, ...]:
@@ -48,6 +50,11 @@ class Value:
     @property
     def elements(self) -> int:
         return prod(self.shape)
+
+    @property
+    def tensors(self) -> tuple[str, ...]:
+        """Names in the bundle of the tensors that it holds."""
+        return self.sources or ((self.source,) if self.source else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,22 +167,41 @@ class LinalgOp:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A result of the network: `permutation` of the value's dimensions, then a row-major reshape to `shape`."""
+    """A result of the network: `permutation` of the value's dimensions, then a row-major reshape to `shape`. `layer`:
+    the one that makes it, where all make such a value.
+    """
 
     name: str
     value: str
     permutation: tuple[int, ...]
     shape: tuple[int, ...]
+    layer: int | None = None
+
+
+class Carried(NamedTuple):
+    """Value `made` of a layer is the input `read` of the next one."""
+
+    made: str
+    read: str
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """The operations of a network run `count` times in a launch, once for each layer."""
+
+    count: int
+    carried: tuple[Carried, ...]
 
 
 @dataclass(frozen=True)
 class LinalgGraph:
-    """A network: values by name, operations in topological order."""
+    """A network: values by name, operations in topological order; those of one layer, where `layers` are folded."""
 
     name: str
     values: tuple[Value, ...]
     ops: tuple[LinalgOp, ...]
     outputs: tuple[Output, ...]
+    layers: Layers | None = None
 
     @cached_property
     def value(self) -> dict[str, Value]:
@@ -205,7 +231,7 @@ class LinalgGraph:
         made = [self.value[out.value] for op in ops for out in op.outputs]
         values = (*(v for v in self.values if v.role != "intermediate"), *made)
         same = ops == self.ops and values == self.values
-        return self if same else LinalgGraph(self.name, values, ops, self.outputs)
+        return self if same else replace(self, values=values, ops=ops)
 
     @cached_property
     def in_order(self) -> "LinalgGraph":

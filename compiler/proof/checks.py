@@ -16,14 +16,17 @@ from typing import Any
 
 import numpy as np
 
+from compiler.analysis.names import enter_name
 from compiler.errors import VerificationError
 from compiler.frontend.interpret import Array
+from compiler.graph.layers import each_name
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.padded_array import crop_array
 from compiler.graph.task_graph import (
     ConverterTask,
     ForkTask,
     LoadTask,
+    RouteTask,
     StoreTask,
     Task,
     TaskGraph,
@@ -141,8 +144,22 @@ class Checks:
                 read = recording.read(task.reads[0].stream)
                 for access, array in zip(task.writes, written, strict=True):
                     yield self._moved(task, access.stream, array, read)
+            case RouteTask():
+                yield from self._between_layers(task, written)
             case _:
                 raise VerificationError(f"a task of kind {task.kind} has no check")
+
+    def _between_layers(self, task: RouteTask, written: Sequence[Array]) -> Iterator[Finding]:
+        """What closes the loop over layers: the first one's input, then what the others get, as one; or the reverse."""
+        read = [self.recording.read(a.stream) for a in task.reads]
+        if len(written) > 1:
+            expected = [read[0][:-1], read[0][-1]]
+        else:
+            expected = [np.concatenate([read[0][np.newaxis], read[1]])]
+            name = next(c.read for c in (self.graph.layers.carried if self.graph.layers else ()) if enter_name(c.read) == task.name)
+            self.network[each_name(name)] = exact(written[0])
+        for access, got, wanted in zip(task.writes, written, expected, strict=True):
+            yield self._moved(task, access.stream, got, wanted)
 
     @cached_property
     def _routes(self) -> set[str]:

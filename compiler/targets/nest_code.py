@@ -22,8 +22,10 @@ def pipelined_nest(
     simulation passes. Which styles HLS does not keep is in `compiler.graph.pipeline_style`.
     """
     with ExitStack() as stack:
-        for name, trip in zip(names, trips, strict=True):
+        for level, (name, trip) in enumerate(zip(names, trips, strict=True)):
             stack.enter_context(out.block(f"for (int {name} = 0; {name} < {trip}; ++{name})"))
+            if level < timing.restarts:  # outside the pipeline, which drains before the next
+                out.pragma("loop_flatten off")
         out.pragma(f"pipeline II={timing.ii * each} style={timing.style}")
         yield
 
