@@ -1,9 +1,9 @@
-"""A whole network on a board: export it, compile its two block designs, run all layers, compare with PyTorch."""
+"""A whole network on a board: export it, compile its two designs, run them, compare with PyTorch."""
 
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from hashlib import blake2b
 from math import inf, isfinite
@@ -19,12 +19,12 @@ from compiler.frontend.bundle import Bundle, import_model
 from compiler.frontend.cached import make_once
 from compiler.frontend.files import sources_digest
 from compiler.frontend.models.config import ModelSource, resolve_model
-from compiler.frontend.models.inputs import block_inputs
+from compiler.frontend.models.inputs import network_inputs
 from compiler.frontend.network import check_request, import_network
 from compiler.frontend.network_request import NetworkRequest
 from compiler.host.design import load_design
 from compiler.host.network import Network
-from compiler.host.session import OnLayer, Placed, generate
+from compiler.host.session import OnLaunch, Placed, generate
 from compiler.metrics import Fidelity, Metric
 from compiler.options import Knobs, Phase, Precision, Workload
 from compiler.pipeline import compile_design
@@ -58,7 +58,7 @@ class GenerateOptions:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A network with its two designs, built for the simulated board."""
+    """A network with its two designs, each of which runs all layers in a launch, built for the simulated board."""
 
     source: ModelSource
     request: NetworkRequest
@@ -155,7 +155,7 @@ def prepare(
     request = request_of(source, options)
 
     def bundle(phase: Phase, length: int) -> Bundle:
-        workload = Workload(source.name, phase, length, request.precision)
+        workload = Workload(source.name, phase, length, request.precision, layers=request.layers)
         return import_model(model, workload, cache, lambda text: say(f"{phase}: {text}"))
 
     def design(bundle: Bundle) -> Path:
@@ -164,6 +164,7 @@ def prepare(
     # First: it is what refuses networks whose layers differ, and takes seconds where designs take minutes.
     network = import_network(source, request, cache, lambda text: say(f"network: {text}"))
     bundles = bundle("prefill", request.rows), bundle("decode", request.length)
+    knobs = replace(knobs, layers="folded" if request.layers > 1 else "apart")
     if look is not None:
         for one in bundles:
             look(one)
@@ -171,7 +172,7 @@ def prepare(
     return Prepared(source, request, network, prefill, decode)
 
 
-def run(prepared: Prepared, on_layer: OnLayer, on_token: Callable[[int], None]) -> Generation:
+def run(prepared: Prepared, on_launch: OnLaunch, on_token: Callable[[int], None]) -> Generation:
     """Generate on the simulated board. Raises DeadlockError and the other errors of C simulation, RunError."""
     network = Network(prepared.network)
     prefill, decode = (Placed(load_design(d), d) for d in (prepared.prefill, prepared.decode))
@@ -180,14 +181,14 @@ def run(prepared: Prepared, on_layer: OnLayer, on_token: Callable[[int], None]) 
     tokens: list[int] = []
     states: list[Any] = []
     try:
-        for step in generate(board, device, network, prefill, decode, prepared.request.tokens, on_layer):
+        for step in generate(board, device, network, prefill, decode, prepared.request.tokens, on_launch):
             tokens.append(step.token)
             states.append(step.hidden)
             on_token(step.token)
     finally:
         device.close()
     reference = network.reference()
-    inputs = partial(block_inputs, prepared.source.config)
+    inputs = partial(network_inputs, prepared.source.config, prepared.request.layers)
     checks = GenerationChecks(network, prefill.design, decode.design, inputs, board.launches)
     wrong = checks.run(tokens)
     return Generation(
@@ -225,18 +226,15 @@ def copy_for_board(prepared: Prepared, out: Path) -> None:
 
 
 def simulated_times(prepared: Prepared) -> tuple[Metric, ...]:
-    """Time of the accelerator for the prompt and for one token: the design's simulated time, times the layers."""
-    return tuple(
-        _time(name, design, prepared.request.layers)
-        for name, design in (("prefill_time", prepared.prefill), ("time_per_token", prepared.decode))
-    )
+    """Time of the accelerator for the prompt and for one token, each one launch of a design."""
+    return _time("prefill_time", prepared.prefill), _time("time_per_token", prepared.decode)
 
 
-def _time(name: str, design: Path, layers: int) -> Metric:
+def _time(name: str, design: Path) -> Metric:
     simulation = simulate_directory(design)
     if simulation.deadlock is not None:
         raise VerificationError(f"{design.name}: {simulation.deadlock.text}")
-    return Metric(name, layers * simulation.latency_us, "us", Fidelity.SIMULATE)
+    return Metric(name, simulation.latency_us, "us", Fidelity.SIMULATE)
 
 
 def _design(bundle: Bundle, knobs: Knobs, platform: Platform, cache: Path, say: OnStage) -> Path:

@@ -1,8 +1,8 @@
 """A network as `millrace generate` exports it, and the parts of it that the host computes, in f32.
 
-The folder holds `network.json`, `embedding.npy`, `norm.npz`, `layer-NN.npz` (integers and scales of each layer, named
-as in the first), `inputs-KIND.npz` (masks and rotary tables of each kind of layer), `reference.npz`, and where the
-network has them `position.npy` and `head.npy`. The host does the embedding, the final normalisation and the head.
+The folder holds `network.json`, `embedding.npy`, `norm.npz`, `layer-NN.npz` (integers and scales of each layer),
+`inputs-KIND.npz` (masks and rotary tables of each kind of layer), `reference.npz`, and where the network has them
+`position.npy` and `head.npy`. The host does the embedding, the final normalisation and the head.
 """
 
 from __future__ import annotations
@@ -77,25 +77,31 @@ class Network:
         cap = self.description.logit_cap
         return scores if cap is None else np.tanh(scores / np.float32(cap)) * np.float32(cap)
 
-    def layer(self, number: int) -> Mapping[str, Array]:
-        """Parameters of a layer, by their names in the first layer."""
-        return _arrays(self._folder / f"layer-{number:02}.npz")
+    def parameters(self) -> Mapping[str, Array]:
+        """Of all layers, by their names: those of layer n begin with `hn.`."""
+        files = (_arrays(self._folder / f"layer-{number:02}.npz") for number in range(self.description.layers))
+        return {name: array for file in files for name, array in file.items()}
 
-    def prefill_inputs(self, layer: int) -> dict[str, Array]:
-        """What the prefill design reads besides the hidden states: the mask, rotary tables."""
-        return self._select(layer, "prefill.")
+    def prefill_inputs(self) -> dict[str, Array]:
+        """What the prefill design reads besides the hidden states: masks, rotary tables."""
+        return self._select("prefill.")
 
-    def decode_inputs(self, layer: int, position: int) -> dict[str, Array]:
+    def decode_inputs(self, position: int) -> dict[str, Array]:
         """The same of the decode design for the token at `position`."""
-        return {name: table[position] for name, table in self._select(layer, "decode.").items()}
+        return {name: table[position] for name, table in self._select("decode.").items()}
 
     def reference(self) -> Mapping[str, Array]:
         """What the quantised PyTorch network gives: `tokens`, `hidden` after the last layer, `margin` of the choice."""
         return _arrays(self._folder / "reference.npz")
 
-    def _select(self, layer: int, prefix: str) -> dict[str, Array]:
-        tables = self._inputs[self.description.kinds[layer]]
-        return {name.removeprefix(prefix): table for name, table in tables.items() if name.startswith(prefix)}
+    def _select(self, prefix: str) -> dict[str, Array]:
+        """Tables of each kind of layer, by the names of the design's inputs."""
+        return {
+            f"{name.removeprefix(prefix)}{'' if kind == 'full' else f'_{kind}'}": table
+            for kind, tables in self._inputs.items()
+            for name, table in tables.items()
+            if name.startswith(prefix)
+        }
 
     def _normalise(self, row: Array) -> Array:
         epsilon = np.float32(self.description.epsilon)
