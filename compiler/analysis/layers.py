@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.names import enter_name, input_stream, layer_streams, leave_name, load_name, store_name
 from compiler.analysis.operators import READ_WRITE_CYCLES
-from compiler.errors import UnsupportedError, VerificationError
+from compiler.errors import VerificationError
 from compiler.graph.design import Design, Transfer
 from compiler.graph.itensor import ITensor
 from compiler.graph.layers import is_long, last_name, launched, long_itensor, long_nest, repeated_itensor
@@ -22,15 +22,13 @@ from compiler.graph.task_graph import ConverterTask, DmaTask, RouteTask, Stream,
 
 
 def of_all_layers(design: Design) -> Design:
-    """The design with the nests and itensors of a launch; as it is, where no layers are folded. O(operations + streams).
+    """The design with the nests and itensors of a launch; as it is, where no layers are folded. O(operations + streams)."""
+    return design if design.graph.layers is None else _Lengthening(design, design.graph.layers).design()
 
-    Raises UnsupportedError where operations take turns at an engine besides.
-    """
-    if design.graph.layers is None:
-        return design
-    if design.engines:
-        raise UnsupportedError(f"@{next(iter(design.engines))} can not serve layers that are folded; leave them apart")
-    return _Lengthening(design, design.graph.layers).design()
+
+def launched_itensor(design: Design, itensor: ITensor) -> ITensor:
+    """What passes a stream within a layer, of all layers that a launch runs."""
+    return itensor if design.graph.layers is None else long_itensor(itensor, design.graph.layers.count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +89,8 @@ def _each_layer(task: Task, count: int) -> Task:
     """The task with its pipeline started anew in each layer."""
     if isinstance(task, DmaTask):
         return task
+    if task.turns:
+        return replace(task, turns=(Repeat(count, task.turns),))
     timing = task.timing
     if not isinstance(task, ConverterTask):  # its loops have that over layers
         return replace(task, timing=replace(timing, restarts=1))

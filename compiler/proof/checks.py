@@ -10,7 +10,7 @@ within `NEAR` of a rounding boundary.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +24,7 @@ from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.padded_array import crop_array
 from compiler.graph.task_graph import (
     ConverterTask,
+    EngineTask,
     ForkTask,
     LoadTask,
     RouteTask,
@@ -100,7 +101,7 @@ class Checks:
         """Compare all tasks; an operation of an engine as soon as the network has come to what it reads."""
         waiting: list[OperationPorts] = []
         for task in self.tasks.tasks:
-            waiting += ports_of(task, self.tasks)
+            waiting += map(self._of_launch, ports_of(task, self.tasks))
             if not task.operations:
                 yield from self._checked(task, self._moving(task))
             while (ready := next(filter(self._is_ready, waiting), None)) is not None:
@@ -108,6 +109,11 @@ class Checks:
                 yield from self._checked(ready.task, self._operation(ready))
         for ports in waiting:  # of what they read, something has been found wrong
             yield from self._checked(ports.task, self._operation(ports))
+
+    def _of_launch(self, ports: OperationPorts) -> OperationPorts:
+        """The operation in all layers: an engine is told those of one, and repeats its turns."""
+        turning = self.graph.layers is not None and isinstance(ports.task, EngineTask)
+        return replace(ports, op=self.graph.op[ports.op.name]) if turning else ports
 
     def _is_ready(self, ports: OperationPorts) -> bool:
         known = self.network, self.memory.scalars
