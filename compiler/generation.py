@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from hashlib import blake2b
 from math import inf, isfinite
@@ -164,7 +164,6 @@ def prepare(
     # First: it is what refuses networks whose layers differ, and takes seconds where designs take minutes.
     network = import_network(source, request, cache, lambda text: say(f"network: {text}"))
     bundles = bundle("prefill", request.rows), bundle("decode", request.length)
-    knobs = replace(knobs, layers="folded" if request.layers > 1 else "apart")
     if look is not None:
         for one in bundles:
             look(one)

@@ -17,7 +17,6 @@ Multiplier = Literal["fabric", "dsp", "dsp_packed"]
 FusionPlan = Literal["greedy", "traffic"]
 ConverterRule = Literal["exact", "paper"]
 Engines = Literal["own", "shared"]
-Layering = Literal["apart", "folded"]
 
 MAX_LENGTH = 8192
 MAX_LAYERS = 128
@@ -118,8 +117,7 @@ class Knobs:
     move the fewest bytes. Resources: `fifo` strategy, `hbm_channels` ports for one weight tensor at most,
     `stream_width` bits of one token at most, `multiplier` realisation of integer products, `prefetch_kib` KiB on chip
     for weights that load before their task starts, `converters` the paper's buffer for each or the cheapest that keeps
-    the throughput, `engines` whether matrix products have lanes of their own or take turns, `layers` whether each layer of the workload
-    has lanes of its own or all run on those of one, one after the other in a launch.
+    the throughput, `engines` whether matrix products have lanes of their own or take turns.
     """
 
     default_tile_size: int = 16
@@ -136,7 +134,6 @@ class Knobs:
     max_padding: int = 12
     converters: ConverterRule = "exact"
     engines: Engines = "own"
-    layers: Layering = "apart"
 
     def __post_init__(self) -> None:
         _require_range("default_tile_size", self.default_tile_size, 1, 4096)
@@ -152,7 +149,6 @@ class Knobs:
         _require_range("prefetch_kib", self.prefetch_kib, 0, 1 << 16)
         _require_choice("converters", self.converters, get_args(ConverterRule))
         _require_choice("engines", self.engines, get_args(Engines))
-        _require_choice("layers", self.layers, get_args(Layering))
 
     def override(self, op: str) -> TaskOverride:
         """The override of operation `op`, an empty one if there is none."""

@@ -6,7 +6,6 @@ from compiler.graph.task_graph import TaskGraph
 from compiler.options import Knobs
 from compiler.passes.base import Pass
 from compiler.passes.bind_multipliers import BindMultipliers
-from compiler.passes.fold_layers import FoldLayers
 from compiler.passes.fuse_kernels import FuseKernels
 from compiler.passes.insert_forks import InsertForks
 from compiler.passes.linalg_to_dataflow import LinalgToDataflow
@@ -20,7 +19,6 @@ from compiler.passes.tile_tasks import TileTasks
 from compiler.platforms.platform import Platform
 
 DESIGN_PASSES: tuple[type[Pass], ...] = (
-    FoldLayers,  # before all that plans
     PadDimensions,  # before anything that plans on the extents of loops
     TileTasks,
     LinalgToDataflow,

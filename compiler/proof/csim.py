@@ -66,18 +66,19 @@ def read_design_to_prove(directory: Path) -> Proven:
         file = directory / "tb" / "graph.json"
         graph = graph_from_json(json.loads(file.read_text()))
         file = stage
-        tasks = task_graph(parse_design(file.read_text(), platform))
+        planned = parse_design(file.read_text(), platform)
+        tasks, layers = task_graph(planned), planned.graph.layers
         reference = description.get("reference", DEFAULT_REFERENCE)
-        return Proven(_launched(graph, knobs), tasks, tolerance, reference)
+        return Proven(_launched(graph, knobs, folds=layers is not None), tasks, tolerance, reference)
     except (OSError, ValueError, KeyError, TypeError, VerificationError) as error:
         reason = str(error).strip().splitlines()[-1].strip() if str(error).strip() else type(error).__name__
         raise InvalidInputError(f"{file} is missing or damaged ({reason}); compile the design again") from error
 
 
-def _launched(graph: LinalgGraph, knobs: Knobs) -> LinalgGraph:
-    """The network as the accelerator runs it: its layers folded, its dimensions padded."""
-    layers = folded(graph) if knobs.layers == "folded" else None
-    return launched(pad((layers or graph).in_order, knobs))
+def _launched(graph: LinalgGraph, knobs: Knobs, *, folds: bool) -> LinalgGraph:
+    """The network as the accelerator runs it: dimensions padded, and layers folded, as in all but older designs."""
+    layers = folded(graph) if folds else None
+    return launched(pad(graph if layers is None else layers, knobs))
 
 
 def csim(
