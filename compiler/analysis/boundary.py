@@ -15,7 +15,7 @@ from compiler.graph.task_graph import ConcatTask, Dma, LoadTask, StoreTask, Task
 
 
 def next_input(output: str) -> str:
-    """The tensor that output `output` is in the next run: `hidden_out` is `hidden`, `h0.k` joins the cache `h0.k_past`."""
+    """The tensor that an output is in the next run: `hidden_out` is `hidden`, `h0.k` joins the cache `h0.k_past`."""
     return output.removesuffix("_out") if output.endswith("_out") else f"{output}_past"
 
 

@@ -18,11 +18,13 @@ from compiler.graph.itensor import ITensor
 from compiler.graph.layers import is_long, last_name, launched, long_itensor, long_nest, repeated_itensor
 from compiler.graph.linalg_graph import Carried, Layers
 from compiler.graph.program import Access, Gate, LoopNest, Repeat
-from compiler.graph.task_graph import ConverterTask, DmaTask, RouteTask, Stream, Task, TimingSpec
+from compiler.graph.task_graph import ConverterTask, EngineTask, ForkTask, RouteTask, Stream, Task, TimingSpec
 
 
 def of_all_layers(design: Design) -> Design:
-    """The design with the nests and itensors of a launch; as it is, where no layers are folded. O(operations + streams)."""
+    """The design with the nests and itensors of a launch; as it is, where no layers are folded.
+    O(operations + streams).
+    """
     return design if design.graph.layers is None else _Lengthening(design, design.graph.layers).design()
 
 
@@ -86,17 +88,19 @@ def with_loop(folded: Design, tasks: Sequence[Task], streams: Sequence[Stream]) 
 
 
 def _each_layer(task: Task, count: int) -> Task:
-    """The task with its pipeline started anew in each layer."""
-    if isinstance(task, DmaTask):
-        return task
-    if task.turns:
-        return replace(task, turns=(Repeat(count, task.turns),))
+    """The task with its pipeline started anew in each layer; loops of operations and forks have that over layers."""
     timing = task.timing
-    if not isinstance(task, ConverterTask):  # its loops have that over layers
-        return replace(task, timing=replace(timing, restarts=1))
-    reads, writes = (tuple(map(_inside, side)) for side in (task.reads, task.writes))
-    timing = replace(timing, trips=(count, *timing.trips), restarts=1)
-    return replace(task, timing=timing, reads=reads, writes=writes)
+    match task:
+        case EngineTask() | RouteTask():
+            return replace(task, turns=(Repeat(count, task.turns),))
+        case ForkTask():
+            return replace(task, timing=replace(timing, restarts=1))
+        case ConverterTask():
+            reads, writes = (tuple(map(_inside, side)) for side in (task.reads, task.writes))
+            timing = replace(timing, trips=(count, *timing.trips), restarts=1)
+            return replace(task, timing=timing, reads=reads, writes=writes)
+        case _:
+            return task
 
 
 def _inside(access: Access) -> Access:
@@ -147,9 +151,7 @@ class _Loop:
             self._route(leave_name(self.carried.made), (leaving,), (back, stored), (others, 1)),
         )
 
-    def _route(
-        self, name: str, reads: tuple[str, ...], writes: tuple[str, ...], rounds: tuple[int, int]
-    ) -> RouteTask:
+    def _route(self, name: str, reads: tuple[str, ...], writes: tuple[str, ...], rounds: tuple[int, int]) -> RouteTask:
         """First so many rounds of the first stream that differs, then so many of the second."""
         ends = zip((reads * 2)[:2], (writes * 2)[:2], rounds, strict=True)
         turns: list[LoopNest | Repeat] = []
@@ -157,7 +159,9 @@ class _Loop:
             nest = LoopNest((self.itensor.tokens,), (Access(read),), (Access(write),))
             turns.append(nest if times == 1 else Repeat(times, (nest,)))
         timing, program = TimingSpec((), 1, READ_WRITE_CYCLES), tuple(turns)
-        return RouteTask(name, self.kernel, timing, tuple(map(Access, reads)), tuple(map(Access, writes)), turns=program)
+        return RouteTask(
+            name, self.kernel, timing, tuple(map(Access, reads)), tuple(map(Access, writes)), turns=program
+        )
 
     def streams(self, known: dict[str, Stream], folded: Design) -> tuple[Stream, ...]:
         """Those that it adds, and those that have another end now."""

@@ -178,8 +178,10 @@ class ValueAttr(PlainData[ValueInfo]):
         role: ValueRole = next(r for r in get_args(ValueRole) if r == word)
         parser.parse_keyword("from")
         source = parser.parse_optional_str_literal()
-        sources = () if source is not None else parser.parse_comma_separated_list(
-            parser.Delimiter.SQUARE, parser.parse_str_literal
+        sources = (
+            ()
+            if source is not None
+            else parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_str_literal)
         )
         valid = parse_naturals(parser) if parser.parse_optional_keyword("valid") else ()
         return ValueInfo(name, role, source or "", valid, tuple(sources))

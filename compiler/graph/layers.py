@@ -66,7 +66,7 @@ def _layers_of(graph: LinalgGraph) -> list[dict[str, LinalgOp]] | None:
 
 
 class _Folding:
-    """What values of the first layer are in the others. Raises _DifferError where that is not one and the same thing."""
+    """What values of the first layer are in the others. Raises _DifferError where that is not one thing."""
 
     def __init__(self, graph: LinalgGraph, layers: Sequence[Mapping[str, LinalgOp]]) -> None:
         self.network, self.layers = graph, layers
@@ -204,7 +204,7 @@ def is_long(value: Value) -> bool:
 def long_nest(nest: Nest, count: int) -> Nest:
     """The nest of an operation in a launch: that of one layer, once for each."""
     inner = tuple(NestLoop(loop.dim + 1, loop.trip, loop.step) for loop in nest.loops)
-    return Nest((NestLoop(0, count, 1), *inner), (1, *nest.unroll))
+    return Nest((NestLoop(0, count, 1), *inner), (1, *nest.unroll), outer=1)
 
 
 def long_itensor(itensor: ITensor, count: int) -> ITensor:

@@ -249,6 +249,26 @@ class LinalgGraph:
         for out in self.outputs:
             if out.value not in made or sorted(out.permutation) != list(range(len(self.value[out.value].shape))):
                 raise VerificationError(f"output {out.name} does not name a value and a permutation of its dimensions")
+        _verify_layers(self)
+
+
+def _verify_layers(graph: LinalgGraph) -> None:
+    """Each layer has its tensors, what is carried is made and read, and the last layer alone gives that out."""
+    count = 1 if graph.layers is None else graph.layers.count
+    carried = () if graph.layers is None else graph.layers.carried
+    for value in graph.values:
+        if value.sources and (len(value.sources) != count or value.source or value.role in ("intermediate", "scalar")):
+            raise VerificationError(f"{value.name} must hold a tensor of each of {count} layers, or one of all")
+    for made, read in carried:
+        if made not in graph.producer or read not in graph.value or graph.value[read].role != "input":
+            raise VerificationError(f"{made} is carried to {read}: it must be made, and that be an input")
+        one, other = graph.value[made], graph.value[read]
+        if (one.shape, one.valid, one.dtype) != (other.shape, other.valid, other.dtype):
+            raise VerificationError(f"{made} is carried to {read}, which has another shape or type")
+    for out in graph.outputs:
+        last = graph.layers is None or any(out.value == made for made, _ in carried)
+        if (out.layer is None) != last or (out.layer is not None and out.layer >= count):
+            raise VerificationError(f"output {out.name} must be of one of {count} layers, or of the last")
 
 
 def _verify_op(graph: LinalgGraph, op: LinalgOp) -> None:

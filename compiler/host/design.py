@@ -38,7 +38,7 @@ class Image:
         return self.layout.channel_bytes
 
     def content(self, tensors: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
-        """What it holds of a network's tensors, in its shape and type. Raises KeyError that names one that is missing."""
+        """What it holds of a network's tensors, in its shape and type. Raises KeyError where one is missing."""
         parts = [np.asarray(tensors[source]) for source in self.sources]
         whole = np.stack(parts) if self.stacked else parts[0]
         return whole.reshape(self.shape).astype(NATIVE[self.layout.dtype], copy=False)

@@ -159,7 +159,15 @@ def arguments_of(function: FuncOp) -> tuple[Value, ...]:
         assert isinstance(info, ValueAttr)
         data = info.data
         values.append(
-            Value(data.name, data_shape(arg.type), element_name(arg.type), data.role, data.source, data.valid, data.sources)
+            Value(
+                data.name,
+                data_shape(arg.type),
+                element_name(arg.type),
+                data.role,
+                data.source,
+                data.valid,
+                data.sources,
+            )
         )
     return tuple(values)
 

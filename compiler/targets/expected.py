@@ -46,9 +46,7 @@ def _value_behind(
     return np.stack([_undone(results[n], value.true_shape[1:], value, expected) for n in range(value.true_shape[0])])
 
 
-def _undone(
-    output: Output, shape: tuple[int, ...], value: Value, expected: Mapping[str, NDArray[Any]]
-) -> NDArray[Any]:
+def _undone(output: Output, shape: tuple[int, ...], value: Value, expected: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
     if output.name not in expected:
         raise InvalidInputError(f"the expected result {output.name!r} is missing; import the model again")
     permuted = np.asarray(expected[output.name]).reshape([shape[d] for d in output.permutation])
