@@ -2,8 +2,9 @@
 
 `Witness` is the simulated board that keeps what the device's memory holds when a kernel starts and when it ends.
 `GenerationChecks` follows a whole generation: which kernel runs when, parameters of the layer whose turn it is, hidden
-states and caches as the launches before left them, masks and rotary tables of the position, and the token chosen. Files
-that the host reads are taken as they are; that they hold PyTorch's network is what the reference's tokens prove.
+states and caches as the launches before left them, masks and rotary tables of the position, and the token that the
+head gave. Files that the host reads are taken as they are; that they hold PyTorch's network is what the reference's
+tokens prove.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,6 +23,7 @@ from compiler.host.packing import NATIVE, pack, unpack
 from compiler.host.session import CACHES
 from compiler.simulator.board import pyxrt
 
+HEAD = -1  # what follows the last layer, where a layer is named
 Key = tuple[str, int]  # an image, and one of its channels
 # The masks and rotary tables of a layer for new rows at some positions, with so many cached, of so many slots.
 Inputs = Callable[[int, Sequence[int], int, int], Mapping[str, Array]]
@@ -44,6 +46,7 @@ class Witness:
     """The simulated board by the names of pyxrt; `launches` holds what ran on it."""
 
     device = pyxrt.Device
+    xclbin = pyxrt.Xclbin
     kernel = pyxrt.Kernel
     bo = pyxrt.Buffer
     xclBOSyncDirection = pyxrt.SyncDirection  # noqa: N815 # pyxrt's name
@@ -51,21 +54,16 @@ class Witness:
 
     def __init__(self) -> None:
         self.launches: list[Launch] = []
-        self._directory = Path()
-
-    def xclbin(self, path: str) -> pyxrt.Xclbin:
-        self._directory = Path(path)
-        return pyxrt.Xclbin(path)
 
     def run(self, kernel: pyxrt.Kernel) -> pyxrt.Run:
-        return _WitnessedRun(self.launches, self._directory, kernel)
+        return _WitnessedRun(self.launches, kernel)
 
 
 class _WitnessedRun(pyxrt.Run):
-    def __init__(self, launches: list[Launch], directory: Path, kernel: pyxrt.Kernel) -> None:
+    def __init__(self, launches: list[Launch], kernel: pyxrt.Kernel) -> None:
         super().__init__(kernel)
-        self._launches, self._directory, self._name = launches, directory, kernel.name
-        design = load_design(directory)
+        self._launches, self._directory, self._name = launches, kernel.loaded.design[kernel.name], kernel.name
+        design = load_design(self._directory)
         [entry] = [k for k in design.kernels if k.name == kernel.name]
         self._images = {key: design.images[key[0]] for key in entry.channels}
         self._arguments: dict[int, Any] = {}
@@ -167,6 +165,7 @@ class GenerationChecks:
     network: Network
     prefill: Design
     decode: Design
+    head: Design
     inputs: Inputs
     launches: Sequence[Launch]
     checked: int = 0
@@ -190,7 +189,7 @@ class GenerationChecks:
             results = self._step(coming, self.prefill, "prefill", layer, {"hidden": hidden, **inputs})
             hidden = results["hidden_out"]
             caches.append({name: _filled(results[new][:, :, :count], about.length - 1) for name, new in CACHES.items()})
-        self._chosen(tokens, 0, hidden[0, count - 1])
+        self._chosen(coming, tokens, 0, hidden[:, count - 1 : count])
         for number in range(1, len(tokens)):
             position = count + number - 1
             hidden = self.network.embed([tokens[number - 1]], position)
@@ -200,19 +199,19 @@ class GenerationChecks:
                 hidden = results["hidden_out"]
                 for name, new in CACHES.items():
                     caches[layer][name] = _with_row(caches[layer][name], position, results[new])
-            self._chosen(tokens, number, hidden[0, 0])
+            self._chosen(coming, tokens, number, hidden)
         if next(coming, None) is not None:
             raise WrongLaunchError(f"more is launched than {len(tokens)} tokens take")
 
-    def _chosen(self, tokens: Sequence[int], number: int, hidden: Array) -> None:
-        best = int(np.argmax(self.network.logits(hidden)))
-        if tokens[number] != best:
-            raise WrongLaunchError(f"token {number} is {tokens[number]}; the hidden state says {best}")
+    def _chosen(self, coming: Iterator[Launch], tokens: Sequence[int], number: int, hidden: Array) -> None:
+        results = self._step(coming, self.head, f"token {number}", HEAD, {"hidden": hidden})
+        if tokens[number] != (made := int(results["token"].reshape(()))):
+            raise WrongLaunchError(f"token {number} is {tokens[number]}; the head has given {made}")
 
     def _step(
         self, coming: Iterator[Launch], design: Design, phase: str, layer: int, inputs: Mapping[str, Array]
     ) -> dict[str, Array]:
-        """The results of one layer; its kernels read what they should."""
+        """The results of one layer, or of the head; its kernels read what they should."""
         memory, parameters = dict[Key, bytes](), self._parameters_of(design, layer)
 
         def expected(image: Image, key: Key) -> bytes:
@@ -222,7 +221,7 @@ class GenerationChecks:
             return _digest(_channels(image, inputs[image.source.removesuffix("_sliding")])[key[1]])
 
         for kernel in design.kernels:
-            where = f"{phase}, layer {layer}, kernel {kernel.name}"
+            where = f"{phase}, {'head' if layer == HEAD else f'layer {layer}'}, kernel {kernel.name}"
             memory |= _checked(next(coming, None), where, design, kernel, memory, expected, parameters.numbers)
             self.checked += 1
         return {r.name: _result(design, r.image, memory, r.permutation, r.shape) for r in design.results}
@@ -231,7 +230,7 @@ class GenerationChecks:
         """Read and packed once, however many tokens pass the layer."""
         known = self._parameters.get((design.directory, layer))
         if known is None:
-            tensors = self.network.layer(layer)
+            tensors = self.network.head() if layer == HEAD else self.network.layer(layer)
             images = {
                 (image.name, channel): _digest(content)
                 for image in design.images.values()
