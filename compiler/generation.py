@@ -1,13 +1,15 @@
-"""A whole network on a board: export it, compile its two designs, run them, compare with PyTorch."""
+"""A whole network on a board: export it, compile layers and head, run them, compare with PyTorch."""
 
 import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from hashlib import blake2b
 from math import inf, isfinite
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -31,7 +33,7 @@ from compiler.pipeline import compile_design
 from compiler.platforms.platform import Platform
 from compiler.proof.launches import GenerationChecks, Witness
 from compiler.simulator.board.build import FOLDER as BOARD_FOLDER
-from compiler.simulator.board.build import build_board
+from compiler.simulator.board.build import build_board, link_boards
 from compiler.simulator.timing.simulate import simulate_directory
 
 ROWS, SLOTS = 8, 16  # lengths of designs are rounded up to these: another prompt often finds its design in the cache
@@ -58,13 +60,18 @@ class GenerateOptions:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A network with its two designs, each of which runs all layers in a launch, built for the simulated board."""
+    """A network with its designs, built for the simulated board: all layers for the prompt, for a token, the head."""
 
     source: ModelSource
     request: NetworkRequest
     network: Path
     prefill: Path
     decode: Path
+    head: Path
+
+    @property
+    def designs(self) -> tuple[Path, Path, Path]:
+        return self.prefill, self.decode, self.head
 
 
 @dataclass(frozen=True)
@@ -155,7 +162,8 @@ def prepare(
     request = request_of(source, options)
 
     def bundle(phase: Phase, length: int) -> Bundle:
-        workload = Workload(source.name, phase, length, request.precision, layers=request.layers)
+        layers = 1 if phase == "head" else request.layers
+        workload = Workload(source.name, phase, length, request.precision, layers=layers)
         return import_model(model, workload, cache, lambda text: say(f"{phase}: {text}"))
 
     def design(bundle: Bundle) -> Path:
@@ -163,32 +171,30 @@ def prepare(
 
     # First: it is what refuses networks whose layers differ, and takes seconds where designs take minutes.
     network = import_network(source, request, cache, lambda text: say(f"network: {text}"))
-    bundles = bundle("prefill", request.rows), bundle("decode", request.length)
+    bundles = bundle("prefill", request.rows), bundle("decode", request.length), bundle("head", 1)
     if look is not None:
         for one in bundles:
             look(one)
-    prefill, decode = map(design, bundles)
-    return Prepared(source, request, network, prefill, decode)
+    prefill, decode, head = map(design, bundles)
+    return Prepared(source, request, network, prefill, decode, head)
 
 
 def run(prepared: Prepared, on_launch: OnLaunch, on_token: Callable[[int], None]) -> Generation:
     """Generate on the simulated board. Raises DeadlockError and the other errors of C simulation, RunError."""
     network = Network(prepared.network)
-    prefill, decode = (Placed(load_design(d), d) for d in (prepared.prefill, prepared.decode))
+    prefill, decode, head = (load_design(d) for d in prepared.designs)
     board = Witness()
     device = board.device(0)
     tokens: list[int] = []
     states: list[Any] = []
-    try:
-        for step in generate(board, device, network, prefill, decode, prepared.request.tokens, on_launch):
+    with placed(prepared) as on_board, closing(device):
+        for step in generate(board, device, network, *on_board, prepared.request.tokens, on_launch):
             tokens.append(step.token)
             states.append(step.hidden)
             on_token(step.token)
-    finally:
-        device.close()
     reference = network.reference()
     inputs = partial(network_inputs, prepared.source.config, prepared.request.layers)
-    checks = GenerationChecks(network, prefill.design, decode.design, inputs, board.launches)
+    checks = GenerationChecks(network, prefill, decode, head, inputs, board.launches)
     wrong = checks.run(tokens)
     return Generation(
         tuple(tokens),
@@ -200,6 +206,16 @@ def run(prepared: Prepared, on_launch: OnLaunch, on_token: Callable[[int], None]
         checks.checked,
         wrong,
     )
+
+
+@contextmanager
+def placed(prepared: Prepared) -> Generator[tuple[Placed, Placed, Placed]]:
+    """Prefill design, decode design and head, with what programs the simulated board: the last two at once."""
+    prefill, *others = prepared.designs
+    with TemporaryDirectory() as folder:
+        linked = link_boards(Path(folder) / "decode-and-head", others)
+        decode, head = (Placed(load_design(d), linked) for d in others)
+        yield Placed(load_design(prefill), prefill), decode, head
 
 
 def hidden_error(tokens: Sequence[int], states: NDArray[Any], reference: Mapping[str, NDArray[Any]]) -> float:
@@ -214,13 +230,14 @@ def hidden_error(tokens: Sequence[int], states: NDArray[Any], reference: Mapping
 
 
 def copy_for_board(prepared: Prepared, out: Path) -> None:
-    """Write network/, prefill/ and decode/ into `out`: all that `host/generate.py` needs on a machine with a board.
+    """Write network/, prefill/, decode/ and head/ into `out`: all that `host/generate.py` needs on a board's machine.
 
     Raises InvalidInputError where `out` holds something.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InvalidInputError(f"{out} exists and is not empty; name another directory")
-    for name, source in (("network", prepared.network), ("prefill", prepared.prefill), ("decode", prepared.decode)):
+    names = ("network", "prefill", "decode", "head")
+    for name, source in zip(names, (prepared.network, *prepared.designs), strict=True):
         shutil.copytree(source, out / name, ignore=shutil.ignore_patterns(BOARD_FOLDER))
 
 

@@ -31,12 +31,13 @@ from compiler.dialects.dataflow_attributes import (
 from compiler.dialects.dataflow_dma import LoadOp, StoreOp
 from compiler.dialects.dataflow_engine import EngineOp
 from compiler.dialects.dataflow_expanded import ExpandedTaskOp
+from compiler.dialects.dataflow_index import IndexOp
 from compiler.dialects.dataflow_kernel import KernelOp, YieldOp
 from compiler.dialects.dataflow_layers import LayersOp
 from compiler.dialects.dataflow_task import TaskOp
 
 DATAFLOW = Dialect(
     "dataflow",
-    [KernelOp, LayersOp, TaskOp, EngineOp, ExpandedTaskOp, LoadOp, StoreOp, YieldOp],
+    [KernelOp, LayersOp, TaskOp, EngineOp, ExpandedTaskOp, LoadOp, StoreOp, YieldOp, IndexOp],
     [SpaceAttr, ValidAttr, NestAttr, MapAttr, ValueAttr, OutputAttr, PackingAttr],
 )

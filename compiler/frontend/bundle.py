@@ -125,10 +125,13 @@ def _check_fits(source: ModelSource, workload: Workload) -> None:
         raise InvalidInputError(f"layers is {workload.layers}; {source.name} has {config.layers}")
     if workload.length > config.positions:
         raise InvalidInputError(f"length is {workload.length}; {source.name} has {config.positions} positions")
-    if (needed := 4 * config.layer_parameters * workload.layers) > MAX_PARAMETER_BYTES:
+    what, parameters = f"{workload.layers} layers", config.layer_parameters * workload.layers
+    if workload.phase == "head":
+        what, parameters = "the products with the vocabulary", config.vocab_size * config.hidden
+    if (needed := 4 * parameters) > MAX_PARAMETER_BYTES:
         raise InvalidInputError(
-            f"{workload.layers} layers of {source.name} have {needed >> 20} MiB of weights; "
-            f"at most {MAX_PARAMETER_BYTES >> 20} MiB can be imported: use fewer layers or a smaller model"
+            f"{what} of {source.name} have {needed >> 20} MiB of weights; at most {MAX_PARAMETER_BYTES >> 20} MiB can "
+            "be imported: use fewer layers or a smaller model"
         )
 
 

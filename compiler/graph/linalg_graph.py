@@ -22,6 +22,7 @@ ValueRole = Literal["input", "state", "param", "scalar", "intermediate"]
 OpKind = Literal["generic", "chunk", "concat"]
 Iterator = Literal["parallel", "reduction"]
 Combiner = Literal["add", "max", "min", "mul"]
+INDEX = "dataflow.index"  # the scalar operation whose result is where a loop is
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,8 @@ class Operand:
 @dataclass(frozen=True, slots=True)
 class ScalarOp:
     """One scalar operation of a body, by its MLIR name (`arith.addf`). `args` number the values before it: first the
-    body's arguments, then the operations. `const` is the value of an `arith.constant`, `predicate` that of a compare.
+    body's arguments, then the operations. `const` is the value of an `arith.constant`, or the loop of a
+    `dataflow.index`, whose result is where that loop is; `predicate` is that of a compare.
     """
 
     name: str

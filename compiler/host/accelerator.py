@@ -33,20 +33,24 @@ class Layer:
         self.runs: list[Run] = []
 
 
+def program(xrt: Xrt, device: Device, xclbin: Path) -> Any:
+    """Load `xclbin` onto the board, which ends all that was on it; what accelerators of its designs are made with."""
+    return device.load_xclbin(xrt.xclbin(str(xclbin)))
+
+
 class Accelerator:
-    """Kernels of the design that `xclbin` holds, on `device`. Loading another ends this one.
+    """Kernels of a design, one of those in the xclbin that is `loaded` on `device`.
 
     The byte `running` is 1 + the position of the kernel that was started last: whoever shares that memory can say which
     one hangs.
     """
 
-    def __init__(self, xrt: Xrt, device: Device, design: Design, xclbin: Path) -> None:
+    def __init__(self, xrt: Xrt, device: Device, design: Design, loaded: Any) -> None:
         self.design = design
         self.running: bytearray | mmap.mmap = bytearray(1)
         self._xrt = xrt
         self._device = device
-        uuid = device.load_xclbin(xrt.xclbin(str(xclbin)))
-        self._kernels: list[Kernel] = [xrt.kernel(device, uuid, k.name, xrt.kernel.exclusive) for k in design.kernels]
+        self._kernels: list[Kernel] = [xrt.kernel(device, loaded, k.name, xrt.kernel.exclusive) for k in design.kernels]
         self._groups = self._find_groups()
         self._shared: dict[tuple[str, int], Buffer] = {}
         self._places: dict[str, NDArray[np.int64]] = {}
@@ -198,7 +202,7 @@ class Accelerator:
 
 def is_own(image: Image) -> bool:
     """Whether each layer has this image for itself."""
-    return bool(image.sources) and image.sources[0].startswith(BLOCK)
+    return bool(image.sources) and (image.role == "param" or image.sources[0].startswith(BLOCK))
 
 
 def scalar_bits(number: Array, dtype: str) -> int:

@@ -1,8 +1,9 @@
 """Greedy generation: all layers of a network in one launch, prefill first, then token by token.
 
-A board holds one xclbin at a time: the prefill design runs once, then the decode design is loaded and keeps every
-layer's weights and KV cache in device memory. A decode step moves the hidden state, the layers' inputs and the new rows
-of the cache only.
+A board holds one xclbin at a time: the prefill design runs once, then the xclbin with the decode design and the head is
+loaded and keeps every layer's weights and KV cache in device memory. A decode step moves the hidden state, the layers'
+inputs and the new rows of the cache only; the head takes the last layer's hidden state and gives the token. The host
+looks up the embedding's row, and no more.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .accelerator import Accelerator, Layer
+from .accelerator import Accelerator, Layer, program
 from .design import Design
 from .network import Network
 from .xrt import Device, Xrt
@@ -26,7 +27,7 @@ OnLaunch = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Placed:
-    """A design and what programs a board with it."""
+    """A design and what programs a board with it, alone or beside another."""
 
     design: Design
     xclbin: Path
@@ -57,27 +58,47 @@ def generate(
     network: Network,
     prefill: Placed,
     decode: Placed,
+    head: Placed,
     count: int,
     on_launch: OnLaunch = silent,
 ) -> Generator[Step]:
     """`count` tokens after the network's prompt, as they are chosen. `on_launch` hears of each launch that starts.
 
-    The decode design's context must hold prompt and tokens but the last. Raises RunError, and what the board raises.
+    The decode design's context must hold prompt and tokens but the last, and its xclbin the head too, or ValueError is
+    raised: no token may wait for the board to be programmed. Raises RunError, and what the board raises.
     """
     filled = len(network.description.prompt)
-    hidden, held = _prefill(Accelerator(xrt, device, prefill.design, prefill.xclbin), network, on_launch)
-    step = _choose(network, hidden)
+    if decode.xclbin != head.xclbin:
+        raise ValueError(f"decode design and head must be in one xclbin, not in {decode.xclbin} and {head.xclbin}")
+    loaded = program(xrt, device, prefill.xclbin)
+    hidden, held = _prefill(Accelerator(xrt, device, prefill.design, loaded), network, on_launch)
+    loaded = program(xrt, device, decode.xclbin)
+    chooser = Chooser(Accelerator(xrt, device, head.design, loaded), network)
+    step = chooser.choose(hidden)
     yield step
     if count == 1:
         return
-    accelerator = Accelerator(xrt, device, decode.design, decode.xclbin)
+    accelerator = Accelerator(xrt, device, decode.design, loaded)
     layers = accelerator.add_layer()
     accelerator.load(layers, {**network.parameters(), **held})
     for position in range(filled, filled + count - 1):
         on_launch("decode")
-        hidden = _decode(accelerator, layers, network, step.token, position)
-        step = _choose(network, hidden)
+        step = chooser.choose(_decode(accelerator, layers, network, step.token, position))
         yield step
+
+
+class Chooser:
+    """The head on its accelerator, with its weights."""
+
+    def __init__(self, accelerator: Accelerator, network: Network) -> None:
+        self._accelerator = accelerator
+        self._layer = accelerator.add_layer()
+        accelerator.load(self._layer, network.head())
+
+    def choose(self, hidden: Array) -> Step:
+        """The token that follows the hidden state [hidden] after the last layer."""
+        results = self._accelerator.run(self._layer, {"hidden": hidden[np.newaxis, np.newaxis]})
+        return Step(int(results["token"].reshape(())), hidden)
 
 
 def _prefill(accelerator: Accelerator, network: Network, on_launch: OnLaunch) -> tuple[Array, dict[str, Array]]:
@@ -113,7 +134,3 @@ def filled_cache(rows: Array, slots: int) -> Array:
     kept = min(rows.shape[2], slots)
     cache[:, :, :kept] = rows[:, :, :kept]
     return cache
-
-
-def _choose(network: Network, hidden: Array) -> Step:
-    return Step(int(np.argmax(network.logits(hidden))), hidden)

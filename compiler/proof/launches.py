@@ -2,8 +2,9 @@
 
 `Witness` is the simulated board that keeps what the device's memory holds when a kernel starts and when it ends.
 `GenerationChecks` follows a whole generation: which kernel runs when, parameters of the layer whose turn it is, hidden
-states and caches as the launches before left them, masks and rotary tables of the position, and the token chosen. Files
-that the host reads are taken as they are; that they hold PyTorch's network is what the reference's tokens prove.
+states and caches as the launches before left them, masks and rotary tables of the position, and the token that the
+head gave. Files that the host reads are taken as they are; that they hold PyTorch's network is what the reference's
+tokens prove.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,6 +45,7 @@ class Witness:
     """The simulated board by the names of pyxrt; `launches` holds what ran on it."""
 
     device = pyxrt.Device
+    xclbin = pyxrt.Xclbin
     kernel = pyxrt.Kernel
     bo = pyxrt.Buffer
     xclBOSyncDirection = pyxrt.SyncDirection  # noqa: N815 # pyxrt's name
@@ -51,21 +53,16 @@ class Witness:
 
     def __init__(self) -> None:
         self.launches: list[Launch] = []
-        self._directory = Path()
-
-    def xclbin(self, path: str) -> pyxrt.Xclbin:
-        self._directory = Path(path)
-        return pyxrt.Xclbin(path)
 
     def run(self, kernel: pyxrt.Kernel) -> pyxrt.Run:
-        return _WitnessedRun(self.launches, self._directory, kernel)
+        return _WitnessedRun(self.launches, kernel)
 
 
 class _WitnessedRun(pyxrt.Run):
-    def __init__(self, launches: list[Launch], directory: Path, kernel: pyxrt.Kernel) -> None:
+    def __init__(self, launches: list[Launch], kernel: pyxrt.Kernel) -> None:
         super().__init__(kernel)
-        self._launches, self._directory, self._name = launches, directory, kernel.name
-        design = load_design(directory)
+        self._launches, self._directory, self._name = launches, kernel.loaded.design[kernel.name], kernel.name
+        design = load_design(self._directory)
         [entry] = [k for k in design.kernels if k.name == kernel.name]
         self._images = {key: design.images[key[0]] for key in entry.channels}
         self._arguments: dict[int, Any] = {}
@@ -167,6 +164,7 @@ class GenerationChecks:
     network: Network
     prefill: Design
     decode: Design
+    head: Design
     inputs: Inputs
     launches: Sequence[Launch]
     checked: int = 0
@@ -187,26 +185,26 @@ class GenerationChecks:
         inputs = self.inputs(range(about.rows), 0, about.rows)
         results = self._step(coming, self.prefill, "prefill", {"hidden": hidden, **inputs})
         held = {p: _filled(results[new][:, :, :count], about.length - 1) for p, new in caches(about.layers)}
-        self._chosen(tokens, 0, results["hidden_out"][0, count - 1])
+        self._chosen(coming, tokens, 0, results["hidden_out"][:, count - 1 : count])
         for number in range(1, len(tokens)):
             position = count + number - 1
             hidden = self.network.embed([tokens[number - 1]], position)
             inputs = {"hidden": hidden, **held, **self.inputs([position], position, about.length)}
             results = self._step(coming, self.decode, f"token {number}", inputs)
             held = {p: _with_row(held[p], position, results[new]) for p, new in caches(about.layers)}
-            self._chosen(tokens, number, results["hidden_out"][0, 0])
+            self._chosen(coming, tokens, number, results["hidden_out"])
         if next(coming, None) is not None:
             raise WrongLaunchError(f"more is launched than {len(tokens)} tokens take")
 
-    def _chosen(self, tokens: Sequence[int], number: int, hidden: Array) -> None:
-        best = int(np.argmax(self.network.logits(hidden)))
-        if tokens[number] != best:
-            raise WrongLaunchError(f"token {number} is {tokens[number]}; the hidden state says {best}")
+    def _chosen(self, coming: Iterator[Launch], tokens: Sequence[int], number: int, hidden: Array) -> None:
+        results = self._step(coming, self.head, f"token {number}, head", {"hidden": hidden})
+        if tokens[number] != (made := int(results["token"].reshape(()))):
+            raise WrongLaunchError(f"token {number} is {tokens[number]}; the head has given {made}")
 
     def _step(
         self, coming: Iterator[Launch], design: Design, phase: str, inputs: Mapping[str, Array]
     ) -> dict[str, Array]:
-        """The results of all layers; the kernels of the design read what they should."""
+        """The results of all layers, or of the head; the kernels of the design read what they should."""
         memory, parameters = dict[Key, bytes](), self._parameters_of(design)
 
         def expected(image: Image, key: Key) -> bytes:
@@ -224,7 +222,7 @@ class GenerationChecks:
         """Read and packed once, however many tokens pass them."""
         known = self._parameters.get(design.directory)
         if known is None:
-            tensors = self.network.parameters()
+            tensors = self.network.head() if design is self.head else self.network.parameters()
             images = {
                 (image.name, channel): _digest(content)
                 for image in design.images.values()

@@ -43,7 +43,7 @@ def _accumulators(op: LinalgOp, nest: Nest, names: NestNames) -> Accumulators | 
 def _summary(op: LinalgOp, nest: Nest, task: ComputeTask) -> str:
     names = NestNames.of(op, nest, Namer())
     assert op.body is not None
-    what = describe_body(op.body, [_indexed(o, op, names) for o in op.inputs])
+    what = describe_body(op.body, [_indexed(o, op, names) for o in op.inputs], names.dims)
     if op.reduction is not None:
         over = ", ".join(n for n, it in zip(names.dims, op.iterators, strict=True) if it == "reduction")
         what = f"{COMBINED[op.reduction.combiner]} over {over} of {what}"

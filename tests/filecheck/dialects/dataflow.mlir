@@ -76,3 +76,15 @@ func.func @memory(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 // CHECK: map = #dataflow.map<"w"[d1, d0]>, nest = #dataflow.nest<[d0 2 x 4], unroll: [4]>, space = #dataflow.space<parallel 8 : 0>
 func.func private @attributes() attributes {map = #dataflow.map<"w"[d1, d0]>, nest = #dataflow.nest<[d0 2 x 4], unroll: [4]>, space = #dataflow.space<parallel 8 : 0>}
+
+// CHECK: func.func @place
+func.func @place(%x: tensor<8xi32>) {
+  // CHECK: %{{.*}} = dataflow.index d0 : i32
+  %y = dataflow.task @t space<parallel 8 : 0> ins("x"[d0] = %x : tensor<8xi32>) -> ("y"[d0] : tensor<8xi32>) {
+  ^bb0(%a: i32):
+    %at = dataflow.index d0 : i32
+    %sum = arith.addi %a, %at : i32
+    dataflow.yield %sum : i32
+  }
+  func.return
+}
