@@ -35,7 +35,7 @@ def generated(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
             look(bundle)
         request = NetworkRequest(options.precision, options.layers, options.prompt, options.tokens, 8, 16)
         source: Any = SimpleNamespace(name="gpt2")
-        return Prepared(source, request, Path("n"), Path("p"), Path("d"))
+        return Prepared(source, request, Path("n"), Path("p"), Path("d"), Path("h"))
 
     def generate(_prepared: Prepared, on_launch: Any, on_token: Any) -> Generation:
         for token in state["tokens"]:

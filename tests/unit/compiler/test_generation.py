@@ -191,8 +191,8 @@ def test_a_host_program_that_is_wrong_is_found_at_its_first_wrong_launch(
         patch.setattr(owner, name, wrong)
         steps = list(generate(board, board.device(0), Network(prepared.network), *on_board, count=4))
     inputs = partial(network_inputs, prepared.source.config, 2)
-    designs = (load_design(d) for d in prepared.designs)
-    checks = GenerationChecks(Network(prepared.network), *designs, inputs, board.launches)
+    prefill, decode, head = (load_design(d) for d in prepared.designs)
+    checks = GenerationChecks(Network(prepared.network), prefill, decode, head, inputs, board.launches)
     assert re.match(message, checks.run([step.token for step in steps]) or "none")
 
 
@@ -207,15 +207,17 @@ def fake(folder: Path, *designs: Path) -> Path:
 def test_the_host_program_is_right_with_exact_kernels(prepared: Prepared, tmp_path: Path) -> None:
     network = Network(prepared.network)
     one, both = fake(tmp_path / "one", prepared.prefill), fake(tmp_path / "both", prepared.decode, prepared.head)
-    on_board = [Placed(load_design(d), x) for d, x in zip(prepared.designs, (one, both, both), strict=True)]
-    steps = list(generate(fake_pyxrt, fake_pyxrt.device(0), network, *on_board, count=9))
+    prefill, decode, head = (
+        Placed(load_design(d), x) for d, x in zip(prepared.designs, (one, both, both), strict=True)
+    )
+    steps = list(generate(fake_pyxrt, fake_pyxrt.device(0), network, prefill, decode, head, count=9))
     reference = network.reference()
     assert [s.token for s in steps] == reference["tokens"].tolist()
     error = np.abs(np.stack([s.hidden for s in steps]) - reference["hidden"]).max()
     assert error <= 5e-3 * np.abs(reference["hidden"]).max()
-    apart = (*on_board[:2], replace(on_board[2], xclbin=one))
+    apart = replace(head, xclbin=one)
     with pytest.raises(ValueError, match="must be in one xclbin"):
-        next(generate(fake_pyxrt, fake_pyxrt.device(0), network, *apart, count=1))
+        next(generate(fake_pyxrt, fake_pyxrt.device(0), network, prefill, decode, apart, count=1))
 
 
 @pytest.mark.slow
