@@ -1233,7 +1233,7 @@ class NewWorkload:
     """Number formats of weights and activations."""
 
     layers: int | Unset = UNSET
-    """Transformer blocks in one design: 1 to 128, and no more than the model has."""
+    """Layers that a launch runs, one after the other: 1 to 128, and no more than the model has."""
 
     model: str
     """Id or name of the model."""
@@ -1260,7 +1260,7 @@ class NewWorkloadShape:
     """Number formats of weights and activations."""
 
     layers: int | Unset = UNSET
-    """Transformer blocks in one design: 1 to 128, and no more than the model has."""
+    """Layers that a launch runs, one after the other: 1 to 128, and no more than the model has."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1790,7 +1790,7 @@ class SweepMatrix:
     """Number formats of weights and activations."""
 
     layers: list[int] | Unset = UNSET
-    """Transformer blocks in one design."""
+    """Layers that a launch runs, one after the other."""
 
     platforms: list[str] | Unset = UNSET
     """Names of boards."""
@@ -1992,7 +1992,7 @@ class SweepWorkload:
     """Number formats of weights and activations: f32, w8a8, w4a8."""
 
     layers: int
-    """Transformer blocks in one design."""
+    """Layers that a launch runs, one after the other."""
 
     id: str
     """Identifier of the workload."""
@@ -2080,7 +2080,7 @@ class Workload:
     """Number formats of weights and activations: f32, w8a8, w4a8."""
 
     layers: int
-    """Transformer blocks in one design."""
+    """Layers that a launch runs, one after the other."""
 
     id: str
     """Identifier of the workload."""
@@ -2109,7 +2109,7 @@ class WorkloadShape:
     """Number formats of weights and activations: f32, w8a8, w4a8."""
 
     layers: int
-    """Transformer blocks in one design."""
+    """Layers that a launch runs, one after the other."""
 
 
 @dataclass(frozen=True, kw_only=True)
