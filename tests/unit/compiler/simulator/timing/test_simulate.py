@@ -291,7 +291,7 @@ def test_each_launch_of_several_has_its_own_hazards() -> None:
 
 def test_hazards_that_can_not_be_looked_for_are_said_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "networks_of_design", None)
-    with pytest.raises(VerificationError, match="get makes more than .* runs"):
+    with pytest.raises(VerificationError, match=r"get makes more than .* runs"):
         simulate_design(_twice(runs=MOST_RUNS), U55C)
 
 
