@@ -271,8 +271,9 @@ class DesignSpace:
         changed = {o.op: o for o in knobs.overrides if o != TaskOverride(o.op)}
         canonical = replace(knobs, overrides=tuple(changed[name] for name in sorted(changed)))
         content = canonical.to_json()
-        if canonical.engines == Knobs().engines:  # designs that are stored from before it was a knob keep their digest
-            del content["engines"]
+        for later in ("engines", "slices"):  # designs that are stored from before they were knobs keep their digest
+            if content[later] == getattr(Knobs(), later):
+                del content[later]
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
