@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from compiler.options import Knobs
+
 DATA = Path(__file__).resolve().parents[1] / "data"
 MILLRACE = Path(sys.executable).with_name("millrace")
 
@@ -48,5 +50,8 @@ def test_designs_are_listed_exported_and_proven(left: Path) -> None:
     shown = json.loads(millrace(left, "design", "show", best["id"], "--json"))
     assert shown["simulation"]["state"] == "done"
     millrace(left, "design", "export", best["id"], "--out", "exported")
-    assert json.loads((left / "exported" / "design.json").read_text())["knobs"] == shown["knobs"]
+    assert json.loads((left / "exported" / "design.json").read_text())["knobs"] == {
+        **Knobs().to_json(),
+        **shown["knobs"],
+    }
     assert json.loads(millrace(left, "csim", "exported", "--json"))["passed"]

@@ -47,8 +47,12 @@ Calls = Mapping[str, Sequence[tuple[str, str]]]
 
 def calls_of(design: Path) -> dict[str, list[tuple[str, str]]]:
     """Of a design directory, as its manifest says; raises OSError or KeyError where it is none."""
-    manifest = json.loads((design / "params" / "manifest.json").read_text())
-    return {k["name"]: [(task["function"], task["name"]) for task in k["tasks"]] for k in manifest["kernels"]}
+    kernels = json.loads((design / "params" / "manifest.json").read_text())["kernels"]
+    if all("tasks" in kernel for kernel in kernels):
+        return {k["name"]: [(task["function"], task["name"]) for task in k["tasks"]] for k in kernels}
+    # Before equal tasks shared a function, each was one of its name.
+    tasks = json.loads((design / "dataflow.json").read_text())["tasks"]
+    return {k["name"]: [(t["name"], t["name"]) for t in tasks if t["kernel"] == n] for n, k in enumerate(kernels)}
 
 
 def build(
