@@ -175,6 +175,7 @@ def make_design(exploration_id: str, number: int, chance: random.Random) -> Desi
         "max_padding": 12,
         "converters": chance.choice(("exact", "paper")),
         "engines": chance.choice(("own", "shared")),
+        "slices": chance.choice((1, 4)),
     }
     design_id = f"dsg_{exploration_id[-2:]}{number:05d}"
     return Design(design_id, number, knobs, area, round(latency, 3), round(latency * power, 2))
