@@ -4,9 +4,10 @@
     python -m bench.estimate_error --designs 200 --seed 7 --plot docs/estimate_error.svg
 
 GPT-2, GPT-2 medium and Qwen2.5 0.5B decode a token with a context of 64, Llama 1.1B and Gemma 3 1B prefill 16: both
-phases, four families, and a simulation that takes well under a second. A third of the designs is drawn evenly from the space; there one slow
-task mostly decides. The others are those of a search: variants of good designs, then neighbours of the front, where
-many tasks are about as fast as each other and heads, tails and waits count.
+phases, four families, and a simulation that takes well under a second. A third of the designs is drawn evenly from the
+space; there one slow task mostly decides. The others are those of a search: variants of good designs, then neighbours
+of the front, where many tasks are about as fast as each other and heads, tails and waits count. In half of those that
+are drawn evenly, and in some of a search, products take turns at engines; they have a line of their own.
 
 FIFOs between tasks hold any number of tokens, since certified depths (`compiler.sizing`) cost at most 0.5 % of that;
 `--sized` certifies each design instead. FIFOs behind loads have their depth. Designs that can not be built are drawn

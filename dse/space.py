@@ -2,8 +2,8 @@
 
 Level 1: tile size, unroll target and loop order for the whole network, then tile, unroll and loop order of the
 heaviest operations, padding. Level 2: fusion plan and budget, converters. Level 3: FIFO strategy, HBM channels, stream
-width, weight prefetch, multiplier, shared engines and their slices. Sizes are powers of two (the analysis rounds down to a divisor of
-the loop); None leaves an operation to the network's default.
+width, weight prefetch, multiplier, shared engines and their slices. Sizes are powers of two (the analysis rounds down
+to a divisor of the loop); None leaves an operation to the network's default.
 """
 
 import hashlib
