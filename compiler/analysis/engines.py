@@ -6,7 +6,7 @@ register drives them all; tokens of which each has a part are dealt out, and res
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import prod
 from typing import NamedTuple
@@ -166,10 +166,10 @@ class _Inside:
             write = input_stream(join) if lanes.cut is None else operand_stream(join, number)
             self._connect(write, name, join, results.part(len(names)))
             self.tasks.append(_engine(name, self.kernel, lanes, reads, write, number))
-        if lanes.cut is not None:
+        if (blocks := lanes.blocks(-1)) is not None:  # slices have a part of every token of results
             write, parts = input_stream(route_out(self.name)), [operand_stream(join, n) for n in range(len(names))]
             self._connect(write, join, route_out(self.name), results.itensor)
-            self._pass(LanesTask, join, results, parts, [write], lanes.blocks(-1))
+            self._add_lanes(join, results, parts, [write], blocks)
 
     def _bring(self, index: int, turns: _Turns, lanes: _Lanes, names: Sequence[str]) -> None:
         """Tokens of an input, from its route to all that read them."""
@@ -184,7 +184,7 @@ class _Inside:
         deal, parts = deal_name(self.name, index), [operand_stream(name, index) for name in names]
         for stream, reader in zip(parts, names, strict=True):
             self._connect(stream, deal, reader, turns.part(len(names)))
-        self._pass(LanesTask, deal, turns, [first], parts, blocks)
+        self._add_lanes(deal, turns, [first], parts, blocks)
 
     def _hand_on(self, index: int, turns: _Turns, slices: Sequence[str]) -> None:
         """Whole tokens, from one slice to the next."""
@@ -195,23 +195,18 @@ class _Inside:
             on = operand_stream(behind, index) if behind == slices[-1] else input_stream(behind)
             self._connect(mine, fork, reader, turns.itensor)
             self._connect(on, fork, behind, turns.itensor)
-            self._pass(ForkTask, fork, turns, [read], [mine, on])
+            ends = (Access(read),), (Access(mine), Access(on))
+            self._add(ForkTask(fork, self.kernel, PASSING, *ends), turns)
             read = on
 
-    def _pass(
-        self,
-        kind: type[ForkTask] | type[LanesTask],
-        name: str,
-        turns: _Turns,
-        reads: Sequence[str],
-        writes: Sequence[str],
-        *blocks: int | None,
-    ) -> None:
-        """A task that moves a token in every iteration; a nest a turn, as those before and behind it have."""
-        ends = (tuple(map(Access, side)) for side in (reads, writes))
-        read, write = ends
-        nests = tuple(LoopNest((count,), read, write) for count in turns.counts)
-        self.tasks.append(kind(name, self.kernel, PASSING, read, write, *blocks, turns=nests))
+    def _add_lanes(self, name: str, turns: _Turns, reads: Sequence[str], writes: Sequence[str], blocks: int) -> None:
+        read, write = tuple(map(Access, reads)), tuple(map(Access, writes))
+        self._add(LanesTask(name, self.kernel, PASSING, read, write, blocks), turns)
+
+    def _add(self, task: ForkTask | LanesTask, turns: _Turns) -> None:
+        """A task that moves a token in every iteration: with a nest a turn, as those before and behind it have."""
+        nests = tuple(LoopNest((count,), task.reads, task.writes) for count in turns.counts)
+        self.tasks.append(replace(task, turns=nests))
 
     def _connect(self, stream: str, source: str, target: str, itensor: ITensor) -> None:
         self.streams.append(Stream(stream, source, target, itensor, self.depths.get(stream, INNER_DEPTH)))

@@ -37,7 +37,7 @@ class EngineOp(IRDLOperation):
             properties={
                 "sym_name": StringAttr(name),
                 "turns": ArrayAttr(map(StringAttr, turns)),
-                "slices": IntAttr(slices) if slices > 1 else None,
+                "slices": IntAttr(slices) if slices != 1 else None,
                 "depths": ArrayAttr(map(IntAttr, depths)) if depths else None,
             }
         )

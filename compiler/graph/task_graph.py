@@ -273,7 +273,7 @@ class EngineTask(Task):
     cut: Slicing | None = None
     number: int = 0
 
-    @cached_property
+    @property
     def operations(self) -> tuple[Turn, ...]:
         """Its part of those that the engine serves."""
         return self.served if self.cut is None else tuple(slice_of(turn, self.cut) for turn in self.served)

@@ -22,7 +22,7 @@ from compiler.dialects.itensor_routing import ConverterOp, ForkOp
 from compiler.dialects.itensor_stream import StreamOp
 from compiler.errors import VerificationError
 from compiler.graph.design import Design, Transfer
-from compiler.graph.engine import Turn, fits, slicing
+from compiler.graph.engine import Turn, fits
 
 OF_KERNELS: tuple[type[Operation], ...] = (KernelOp, ReturnOp)
 ON_TENSORS: tuple[type[Operation], ...] = (TaskOp, ReturnOp)
@@ -95,7 +95,7 @@ def verify_engines(design: Design) -> None:
     """
     graph, position = design.graph, {op.name: n for n, op in enumerate(design.graph.ops)}
     at: dict[str, str] = {}
-    for name, (kernel, turns, slices) in design.engines.items():
+    for name, (kernel, turns, _) in design.engines.items():
         for op in turns:
             if design.kernel_of.get(op) != kernel:
                 raise VerificationError(f"@{name} serves @{op}, which is no task of its kernel")
@@ -109,9 +109,6 @@ def verify_engines(design: Design) -> None:
                     f"@{name} can not serve @{first.op.name} and @{turn.op.name}: an engine does the same to every "
                     "point, and tokens have one layout"
                 )
-        cut = slicing(first, slices)
-        if slices != (1 if cut is None else cut.slices):
-            raise VerificationError(f"@{name} can not be cut into {slices} slices: its lanes do not divide so")
         if any(position[one] > position[other] for one, other in pairwise(turns)):
             raise VerificationError(f"@{name} must serve its tasks in the order in which they stand")
 
