@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, takewhile
 
-from compiler.graph.task_graph import ComputeTask, DmaTask, EngineTask, StructuredTask, Task, TaskGraph
+from compiler.graph.task_graph import ComputeTask, DmaTask, StructuredTask, Task, TaskGraph
 from compiler.targets.parameters import launch_arguments, scalars_of
 from compiler.targets.tasks.emitter import TaskEmitter
 from compiler.targets.tokens import token_type
@@ -107,8 +107,6 @@ def _nameless(task: Task, function: str) -> Task:
             if isinstance(alike, ComputeTask):
                 return replace(alike, scalars=tuple(called[s] for s in alike.scalars))
             return alike
-        case EngineTask():
-            return replace(task, number=0)
         case DmaTask():
             return replace(task, dma=replace(task.dma, value="a tensor"))
         case _:
