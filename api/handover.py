@@ -14,8 +14,8 @@ from starlette.concurrency import run_in_threadpool
 
 from api.authentication import REMEMBERED_SECONDS, Authenticator
 from api.caller import keys_wanted, names_of
-from api.channel import MOST_MESSAGE, Keys, Logged, Message, Plan, Told, Used, decode, encode, new_channel
-from api.connection import LATE, Connection
+from api.channel import Brought, DescriptorError, Keys, Logged, Message, Plan, Told, Used, encode, new_channel, receive
+from api.connection import BUSY, LATE, Connection
 from api.door import Bounds
 from api.middleware import HEADERS
 from api.routes.health import PROBED
@@ -82,25 +82,25 @@ class Handover:
     def _take(self) -> None:
         for _ in range(_AT_ONCE):
             try:
-                data, descriptors, _, _ = socket.recv_fds(self._channel, MOST_MESSAGE, 1)
+                message = receive(self._channel)
             except BlockingIOError:
                 return
-            except ConnectionError:
-                data, descriptors = b"", list[int]()
-            if descriptors:
-                self._keep(self._connect(socket.socket(fileno=descriptors[0]), data))
-            elif data:
-                self._hear(decode(data))
-            else:
+            except DescriptorError as error:
+                _log.warning("%s", error)
+                continue
+            if message is None:
                 self._loop.remove_reader(self._channel)
                 self._lost()
                 return
+            self._hear(message)
 
-    def _hear(self, message: Message) -> None:
-        if isinstance(message, Used):
+    def _hear(self, message: Message | Brought) -> None:
+        if isinstance(message, Brought):
+            self._keep(self._connect(message.connection, message.data))
+        elif isinstance(message, Used):
             self._keep(run_in_threadpool(self._authenticator.find, message.key))
         elif isinstance(message, Logged):
-            _log.warning("%s", message.line)
+            _log.warning("in front: %s", message.line)
 
     async def _connect(self, connection: socket.socket, brought: bytes) -> None:
         try:
@@ -123,6 +123,7 @@ def _plan(settings: Settings, bounds: Bounds) -> Plan:
         others=names.others,
         needs_key=keys_wanted(settings),
         late=LATE.decode(),
+        busy=BUSY.decode(),
         headers=HEADERS,
     )
 
