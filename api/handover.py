@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
 
 from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
@@ -72,12 +71,19 @@ class Handover:
     async def _repeat(self, seconds: float, find: Callable[[], Awaitable[Message]]) -> None:
         while True:
             try:
-                message = encode(await find())
-                with suppress(OSError):  # it is behind, or has ended
-                    self._channel.send(message)
+                self._say(await find())
             except Exception:  # noqa: BLE001 - whatever it is, it is tried again
                 _log.exception("what the process in front is told could not be found out")
             await asyncio.sleep(seconds)
+
+    def _say(self, message: Message) -> None:
+        try:
+            self._channel.send(encode(message))
+        except BlockingIOError:  # all that the channel holds is unread: half a minute of it
+            _log.error("the process in front of the API stands still")
+            self._lost()
+        except OSError:  # it has ended, as `_take` is told
+            return
 
     def _take(self) -> None:
         for _ in range(_AT_ONCE):
