@@ -18,7 +18,7 @@ from compiler.graph.itensor import ITensor
 from compiler.graph.layers import is_long, last_name, launched, long_itensor, long_nest, repeated_itensor
 from compiler.graph.linalg_graph import Carried, Layers
 from compiler.graph.program import Access, Gate, LoopNest, Repeat
-from compiler.graph.task_graph import ConverterTask, EngineTask, ForkTask, RouteTask, Stream, Task, TimingSpec
+from compiler.graph.task_graph import ConverterTask, ForkTask, RouteTask, Stream, Task, TimingSpec
 
 
 def of_all_layers(design: Design) -> Design:
@@ -90,9 +90,9 @@ def with_loop(folded: Design, tasks: Sequence[Task], streams: Sequence[Stream]) 
 def _each_layer(task: Task, count: int) -> Task:
     """The task with its pipeline started anew in each layer; loops of operations and forks have that over layers."""
     timing = task.timing
+    if task.turns:
+        return replace(task, turns=(Repeat(count, task.turns),))
     match task:
-        case EngineTask() | RouteTask():
-            return replace(task, turns=(Repeat(count, task.turns),))
         case ForkTask():
             return replace(task, timing=replace(timing, restarts=1))
         case ConverterTask():

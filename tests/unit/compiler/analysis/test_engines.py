@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from networks import Network, body
 from plans import U55C, plans
+from sliced_engines import sliced
 from small_graphs import chain, mlp
 
 from compiler.analysis import tiling
@@ -18,8 +19,9 @@ from compiler.analysis.tiling import plan_nests
 from compiler.graph.engine import Role, layout, unroll_by_role
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Reduction
-from compiler.graph.task_graph import EngineTask, RouteTask, Stream, TaskGraph
+from compiler.graph.task_graph import EngineTask, ForkTask, LanesTask, RouteTask, Stream, TaskGraph
 from compiler.options import Knobs, TaskOverride
+from compiler.simulator.timing.simulate import simulate
 
 KNOBS = Knobs(default_tile_size=8, overall_unroll=64, engines="shared", fifo="whole")
 
@@ -99,6 +101,21 @@ def test_an_engine_takes_the_area_of_one_operation():
     one, both = task_resources(alone.task["m1"], alone, U55C), task_resources(shared.task["engine0"], shared, U55C)
     assert (both.dsp, both.bram36, both.uram) == (one.dsp, one.bram36, one.uram)
     assert one.lut < both.lut < 1.01 * one.lut  # a counter of turns
+
+
+@pytest.mark.parametrize("slices", [2, 3, 24])
+def test_slices_are_equal_and_each_input_reaches_all_of_them(slices: int):
+    _, tasks = sliced(slices)
+    engines = [task for task in tasks.tasks if isinstance(task, EngineTask)]
+    assert sorted(task.number for task in engines) == list(range(slices))
+    assert len({replace(e, name="", number=0, reads=(), writes=(), turns=()) for e in engines}) == 1
+    assert {task_resources(task, tasks, U55C) for task in engines} == {task_resources(engines[0], tasks, U55C)}
+    chain_of = [task for task in tasks.tasks if isinstance(task, ForkTask)]
+    assert [len(task.writes) for task in chain_of] == [2] * (slices - 1)  # never one register for all
+    dealt = [(len(t.reads), len(t.writes)) for t in tasks.tasks if isinstance(t, LanesTask)]
+    assert dealt == [(1, slices), (slices, 1)]
+    found = simulate(tasks, U55C, buckets=0)
+    assert found.deadlock is None
 
 
 def test_a_route_costs_a_multiplexer():
