@@ -32,16 +32,20 @@ class Made(NamedTuple):
     design: Proven
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    folder, platform = tmp_path_factory.mktemp("layers"), load_platform("u55c")
+def make(folder: Path, knobs: Knobs) -> Made:
+    platform = load_platform("u55c")
     network, graph = layered(LAYERS), folded_layers(LAYERS)
     tensors = tensors_of(network)
     expected = outputs_of(network, interpret(network, tensors))
-    tasks = planned_tasks(graph, Knobs(overall_unroll=32), platform)
+    tasks = planned_tasks(graph, knobs, platform)
     emit_design(tasks, launched(graph), platform, NetworkData(tensors, expected, TOLERANCE), folder)
     np.savez(folder / "tb" / "expected.npz", allow_pickle=False, **expected)
     return Made(folder, Proven(launched(graph), tasks, TOLERANCE, "numpy"))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    return make(tmp_path_factory.mktemp("layers"), Knobs(overall_unroll=32))
 
 
 def verdict(made: Made, folder: Path, trials: tuple[Trial, ...], edit: Callable[[str], str] = str) -> Verdict:
@@ -63,6 +67,14 @@ def test_a_launch_computes_all_layers_and_every_task_is_checked(made: Made, tmp_
     assert found.passed, found.message
     assert (found.unchecked, found.tasks_checked) == ((), len(made.design.tasks.tasks))
     assert [out.name for out in found.outputs] == [*(f"h{n}.a" for n in range(LAYERS)), "x_out"]
+
+
+def test_an_engine_in_slices_serves_every_layer(tmp_path: Path) -> None:
+    knobs = Knobs(default_tile_size=8, overall_unroll=64, engines="shared", slices=2)
+    shared = make(tmp_path / "made", knobs)
+    assert sum(task.kind == "engine" for task in shared.design.tasks.tasks) == 2
+    found = verdict(shared, tmp_path, QUICK)
+    assert (found.passed, found.unchecked) == (True, ()), found.message
 
 
 def _in(function: str, old: str, new: str) -> Callable[[str], str]:
