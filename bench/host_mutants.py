@@ -220,9 +220,9 @@ def _generation(prepared: Prepared, program: dict[str, types.ModuleType], count:
         steps = list(session.generate(board, device, made, *own, count))
     tokens = [step.token for step in steps]
     reference = {name: array[:count] for name, array in network.reference().items()}
-    designs = (load_design(d) for d in prepared.designs)
+    prefill, decode, head = (load_design(d) for d in prepared.designs)
     inputs = partial(block_inputs, prepared.source.config)
-    wrong = GenerationChecks(network, *designs, inputs, board.launches).run(tokens)
+    wrong = GenerationChecks(network, prefill, decode, head, inputs, board.launches).run(tokens)
     if wrong is None and tokens != reference["tokens"].tolist():
         wrong = "the tokens are not the reference's"
     if wrong is None and hidden_error(tokens, np.stack([step.hidden for step in steps]), reference) > 0.02:

@@ -35,15 +35,15 @@ def main() -> None:
     room = network.description.length - len(network.description.prompt) + 1
     if not 1 <= count <= room:
         parser.error(f"--tokens is {count}; the decode design has room for 1 to {room}")
-    *designs, xclbin = options.decode
-    placed = [(options.prefill[0], options.prefill[1]), *((design, xclbin) for design in designs)]
+    prefill = Placed(load_design(options.prefill[0]), options.prefill[1])
+    decode, head = (Placed(load_design(design), options.decode[2]) for design in options.decode[:2])
     try:
-        _run(network, [Placed(load_design(d), x) for d, x in placed], count, expected, options.device)
+        _run(network, (prefill, decode, head), count, expected, options.device)
     except (MissingXrtError, RunError) as error:
         sys.exit(str(error))
 
 
-def _run(network: Network, placed: list[Placed], count: int, expected: list[int], number: int) -> None:
+def _run(network: Network, placed: tuple[Placed, Placed, Placed], count: int, expected: list[int], number: int) -> None:
     """`placed` are the prefill design, the decode design and the head."""
     xrt = load_pyxrt()
     ends: list[float] = []

@@ -38,6 +38,7 @@ from compiler.options import Knobs
 from compiler.platforms.platform import load_platform
 from compiler.proof.launches import GenerationChecks, Witness
 from compiler.simulator.csim.build import RUNTIME_SOURCE
+from compiler.simulator.timing.simulate import simulate_directory
 
 SOURCE = ModelSource("tiny", config_from_fields(TINY_MODELS["llama"]))
 U55C = load_platform("u55c")
@@ -122,10 +123,12 @@ def test_the_simulated_board_generates_the_tokens_of_pytorch(prepared: Prepared)
     assert generation.launches == 2 * prefill + 2 * 8 * decode + 9 * head
     assert generation.tolerance == pytest.approx(0.02 * 2**0.5)
     assert layers == [("prefill", 0), ("prefill", 1), *[("decode", 0), ("decode", 1)] * 8]
-    assert [(m.name, m.fidelity) for m in generation.metrics] == [
-        ("prefill_time", "simulate"),
-        ("time_per_token", "simulate"),
-    ]
+    found = {m.name: m.value for m in generation.metrics}
+    starts = generation.launches - 2 * prefill - head
+    simulated = [simulate_directory(d).latency_us for d in prepared.designs]
+    assert found["reply_time"] - found["first_token_time"] == pytest.approx(8 * found["time_per_token"])
+    assert 8 * found["time_per_token"] == pytest.approx((8 * (2 * simulated[1] + simulated[2]) + 270 * starts) / 1e3)
+    assert f"{starts // 8} kernel starts a token" in generation.assumed
 
 
 def _one_row_further(accelerator: Accelerator, layer: Layer, source: str, first: int, rows: Any) -> None:
@@ -191,8 +194,8 @@ def test_a_host_program_that_is_wrong_is_found_at_its_first_wrong_launch(
         patch.setattr(owner, name, wrong)
         steps = list(generate(board, board.device(0), Network(prepared.network), *on_board, count=4))
     inputs = partial(block_inputs, prepared.source.config)
-    designs = (load_design(d) for d in prepared.designs)
-    checks = GenerationChecks(Network(prepared.network), *designs, inputs, board.launches)
+    prefill, decode, head = (load_design(d) for d in prepared.designs)
+    checks = GenerationChecks(Network(prepared.network), prefill, decode, head, inputs, board.launches)
     assert re.match(message, checks.run([step.token for step in steps]) or "none")
 
 
@@ -207,15 +210,15 @@ def fake(folder: Path, *designs: Path) -> Path:
 def test_the_host_program_is_right_with_exact_kernels(prepared: Prepared, tmp_path: Path) -> None:
     network = Network(prepared.network)
     one, both = fake(tmp_path / "one", prepared.prefill), fake(tmp_path / "both", prepared.decode, prepared.head)
-    on_board = [Placed(load_design(d), x) for d, x in zip(prepared.designs, (one, both, both), strict=True)]
+    prefill, decode, head = map(load_design, prepared.designs)
+    on_board = Placed(prefill, one), Placed(decode, both), Placed(head, both)
     steps = list(generate(fake_pyxrt, fake_pyxrt.device(0), network, *on_board, count=9))
     reference = network.reference()
     assert [s.token for s in steps] == reference["tokens"].tolist()
     error = np.abs(np.stack([s.hidden for s in steps]) - reference["hidden"]).max()
     assert error <= 5e-3 * np.abs(reference["hidden"]).max()
-    apart = (*on_board[:2], replace(on_board[2], xclbin=one))
     with pytest.raises(ValueError, match="must be in one xclbin"):
-        next(generate(fake_pyxrt, fake_pyxrt.device(0), network, *apart, count=1))
+        next(generate(fake_pyxrt, fake_pyxrt.device(0), network, *on_board[:2], Placed(head, one), count=1))
 
 
 @pytest.mark.slow
