@@ -257,10 +257,10 @@ def whole_reply(designs: tuple[Path, Path, Path], layers: int, positions: Sequen
 
     Raises VerificationError where one deadlocks.
     """
-    parts = [_part(design) for design in designs]
-    block, head = (graph_from_json(json.loads((d / "tb" / "graph.json").read_text())) for d in designs[1:])
-    least = least_bytes(block, head, layers, positions)
-    return Reply(*parts, layers, len(positions), least, _idle_w(designs[1]))
+    prefill, decode, head = map(_part, designs)
+    graphs = (graph_from_json(json.loads((d / "tb" / "graph.json").read_text())) for d in designs[1:])
+    least = least_bytes(*graphs, layers=layers, positions=positions)
+    return Reply(prefill, decode, head, layers, len(positions), least, _idle_w(designs[1]))
 
 
 def _part(design: Path) -> Part:
