@@ -141,7 +141,7 @@ class Network:
             raise InvalidInputError(f"--context belongs to --phase decode; a {phase.value} has {_LENGTH[phase]}")
         if phase is not PhaseName.PREFILL and self.seq is not None:
             raise InvalidInputError(f"--seq belongs to --phase prefill; a {phase.value} has {_LENGTH[phase]}")
-        given = self.seq or self.context
+        given = self.seq if phase is PhaseName.PREFILL else self.context
         length = _USUAL[phase] if given is None else given
         return Workload(model, phase.value, length, precision.value, layers=self.layers)
 

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler.design_dir import OnStage
+from compiler.design_dir import OnStage, read_design
 from compiler.errors import InvalidInputError, VerificationError
 from compiler.frontend.bundle import Bundle, import_model
 from compiler.frontend.cached import make_once
 from compiler.frontend.files import sources_digest
+from compiler.frontend.graph_json import graph_from_json
 from compiler.frontend.models.config import ModelSource, resolve_model
 from compiler.frontend.models.inputs import network_inputs
 from compiler.frontend.network import check_request, import_network
@@ -27,7 +28,7 @@ from compiler.frontend.network_request import NetworkRequest
 from compiler.host.design import load_design
 from compiler.host.network import Network
 from compiler.host.session import OnLaunch, Placed, generate
-from compiler.metrics import Fidelity, Metric
+from compiler.metrics import Metric
 from compiler.options import Knobs, Phase, Precision, Workload
 from compiler.pipeline import compile_design
 from compiler.platforms.platform import Platform
@@ -35,6 +36,7 @@ from compiler.proof.launches import GenerationChecks, Witness
 from compiler.simulator.board.build import FOLDER as BOARD_FOLDER
 from compiler.simulator.board.build import build_board, link_boards
 from compiler.simulator.timing.simulate import simulate_directory
+from compiler.whole_token import Part, Reply, least_bytes
 
 ROWS, SLOTS = 8, 16  # lengths of designs are rounded up to these: another prompt often finds its design in the cache
 # How far hidden states may be off after one layer, of their largest magnitude: more adds up like a random walk. Sums in
@@ -80,8 +82,9 @@ class Generation:
 
     `hidden_error` is the largest difference of the hidden states that the tokens were chosen from, relative to their
     largest magnitude, up to the first token that differs: behind it both go on with another text. `margins` is by how
-    much each of the reference's tokens was ahead of its next, in standard deviations of the logits. `metrics` hold the
-    simulated time of the accelerator, without the host's part. `launches` of kernels read what they should, up to the
+    much each of the reference's tokens was ahead of its next, in standard deviations of the logits. `metrics` are of
+    the whole reply (`compiler.whole_token`), without the host's copies, and rest on what is `assumed`. `launches` of
+    kernels read what they should, up to the
     `wrong_launch`, if there is one.
     """
 
@@ -93,6 +96,7 @@ class Generation:
     tolerance: float
     launches: int = 0
     wrong_launch: str | None = None
+    assumed: str = ""
 
     @property
     def first_difference(self) -> int | None:
@@ -195,16 +199,17 @@ def run(prepared: Prepared, on_launch: OnLaunch, on_token: Callable[[int], None]
     reference = network.reference()
     inputs = partial(network_inputs, prepared.source.config, prepared.request.layers)
     checks = GenerationChecks(network, prefill, decode, head, inputs, board.launches)
-    wrong = checks.run(tokens)
+    wrong, reply = checks.run(tokens), reply_of(prepared)
     return Generation(
         tuple(tokens),
         tuple(int(token) for token in reference["tokens"]),
         hidden_error(tokens, np.stack(states), reference),
         tuple(float(margin) for margin in reference["margin"]),
-        simulated_times(prepared),
+        reply.metrics,
         TOLERANCE[prepared.request.precision] * prepared.request.layers**0.5,
         checks.checked,
         wrong,
+        reply.assumed,
     )
 
 
@@ -241,16 +246,40 @@ def copy_for_board(prepared: Prepared, out: Path) -> None:
         shutil.copytree(source, out / name, ignore=shutil.ignore_patterns(BOARD_FOLDER))
 
 
-def simulated_times(prepared: Prepared) -> tuple[Metric, ...]:
-    """Time of the accelerator for the prompt and for one token, each one launch of a design."""
-    return _time("prefill_time", prepared.prefill), _time("time_per_token", prepared.decode)
+def reply_of(prepared: Prepared) -> Reply:
+    """What the tokens that were asked for take on the accelerator."""
+    request = prepared.request
+    positions = range(len(request.prompt), len(request.prompt) + max(1, request.tokens - 1))
+    return whole_reply(prepared.designs, positions)
 
 
-def _time(name: str, design: Path) -> Metric:
+def whole_reply(designs: tuple[Path, Path, Path], positions: Sequence[int]) -> Reply:
+    """A reply by these designs, for the prompt, a token and the head: a token at each of `positions` after the first.
+
+    Raises VerificationError where one deadlocks.
+    """
+    prefill, decode, head = map(_part, designs)
+    graphs = (graph_from_json(json.loads((d / "tb" / "graph.json").read_text())) for d in designs[1:])
+    least = least_bytes(*graphs, positions)
+    return Reply(prefill, decode, head, len(positions), least, _idle_w(designs[1]))
+
+
+def _part(design: Path) -> Part:
+    """One run: its simulated time, and the estimate of its energy."""
     simulation = simulate_directory(design)
     if simulation.deadlock is not None:
         raise VerificationError(f"{design.name}: {simulation.deadlock.text}")
-    return Metric(name, simulation.latency_us, "us", Fidelity.SIMULATE)
+    return Part(len(simulation.kernels), simulation.latency_us, _estimated(design)["energy"])
+
+
+def _idle_w(design: Path) -> float:
+    """Of the board, as the estimate has it."""
+    found = _estimated(design)
+    return (found["energy_with_idle"] - found["energy"]) / found["latency"]
+
+
+def _estimated(design: Path) -> dict[str, float]:
+    return {metric["name"]: metric["value"] for metric in read_design(design)["metrics"]}
 
 
 def _design(bundle: Bundle, knobs: Knobs, platform: Platform, cache: Path, say: OnStage) -> Path:

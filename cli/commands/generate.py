@@ -83,7 +83,7 @@ def generate(
     url: options.Url = None,
     as_json: options.Json = False,
 ) -> None:
-    """Generate tokens with MODEL: all layers in one launch a token, embedding and head on the host.
+    """Generate tokens with MODEL: all layers in one launch a token, then the head; the host looks up the embedding.
 
     The simulated board computes what the emitted C++ does, through the host program that a real board runs. Its tokens
     are compared with those of the quantised PyTorch network. Times are simulated cycles, never seconds of this machine.
@@ -180,7 +180,8 @@ def _show(generation: "Generation", prepared: "Prepared", tokenizer: Tokenizer |
         console.print(line)
     for metric in generation.metrics:
         name = metric.name.replace("_", " ")
-        console.print(f"{name}: {number(metric.value)} {metric.unit} [dim]{metric.fidelity}, accelerator only[/]")
+        console.print(f"{name}: {number(metric.value)} {metric.unit} [dim]{metric.fidelity}[/]")
+    console.print(f"[dim]assumed: {generation.assumed}; the host's copies are not in it[/]")
     if out is not None:
         console.print(f"written to {out}; on the machine with the board: python3 {out}/decode/host/generate.py --help")
 

@@ -35,9 +35,8 @@ def main() -> None:
     room = network.description.length - len(network.description.prompt) + 1
     if not 1 <= count <= room:
         parser.error(f"--tokens is {count}; the decode design has room for 1 to {room}")
-    decode, head, xclbin = options.decode
-    placed = (options.prefill, (decode, xclbin), (head, xclbin))
-    prefill, decode, head = (Placed(load_design(design), file) for design, file in placed)
+    prefill = Placed(load_design(options.prefill[0]), options.prefill[1])
+    decode, head = (Placed(load_design(design), options.decode[2]) for design in options.decode[:2])
     try:
         _run(network, (prefill, decode, head), count, expected, options.device)
     except (MissingXrtError, RunError) as error:
