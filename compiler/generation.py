@@ -4,7 +4,7 @@ import json
 import shutil
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from hashlib import blake2b
 from math import inf, isfinite
@@ -249,8 +249,8 @@ def copy_for_board(prepared: Prepared, out: Path) -> None:
 def reply_of(prepared: Prepared) -> Reply:
     """What the tokens that were asked for take on the accelerator."""
     request = prepared.request
-    positions = range(len(request.prompt), len(request.prompt) + max(1, request.tokens - 1))
-    return whole_reply(prepared.designs, positions)
+    steps, first = request.tokens - 1, len(request.prompt)
+    return replace(whole_reply(prepared.designs, range(first, first + max(1, steps))), steps=steps)
 
 
 def whole_reply(designs: tuple[Path, Path, Path], positions: Sequence[int]) -> Reply:
