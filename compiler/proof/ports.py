@@ -72,6 +72,8 @@ def _inner(tasks: TaskGraph) -> Iterator[Stream]:
 
 
 def routes(tasks: TaskGraph) -> set[str]:
-    """Tasks that bring tokens to engines, deal them out, and take them."""
-    ends = {end for stream in _inner(tasks) for end in (stream.source, stream.target)}
-    return {name for name in ends if not isinstance(tasks.task[name], EngineTask)}
+    """Tasks that bring tokens to engines, deal them out, and take them; and slices of an engine but the first, as which
+    all of them are told.
+    """
+    ends = {tasks.task[end] for stream in _inner(tasks) for end in (stream.source, stream.target)}
+    return {task.name for task in ends if not isinstance(task, EngineTask) or task.number}
