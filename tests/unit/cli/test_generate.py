@@ -41,7 +41,9 @@ def generated(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         for token in state["tokens"]:
             on_layer("decode", 0)
             on_token(token)
-        return Generation(state["tokens"], (5, 6), state["error"], (0.5, 0.25), METRICS, 0.02, assumed="0.27 ms a start")
+        return Generation(
+            state["tokens"], (5, 6), state["error"], (0.5, 0.25), METRICS, 0.02, assumed="0.27 ms a start"
+        )
 
     monkeypatch.setattr("compiler.generation.prepare", prepare)
     monkeypatch.setattr("compiler.generation.run", generate)
