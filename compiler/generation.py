@@ -259,8 +259,8 @@ def whole_reply(designs: tuple[Path, Path, Path], positions: Sequence[int]) -> R
     Raises VerificationError where one deadlocks.
     """
     prefill, decode, head = map(_part, designs)
-    graphs = (graph_from_json(json.loads((d / "tb" / "graph.json").read_text())) for d in designs[1:])
-    least = least_bytes(*graphs, positions)
+    of_token, of_head = (graph_from_json(json.loads((d / "tb" / "graph.json").read_text())) for d in designs[1:])
+    least = least_bytes(of_token, of_head, positions)
     return Reply(prefill, decode, head, len(positions), least, _idle_w(designs[1]))
 
 
