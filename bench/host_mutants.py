@@ -36,7 +36,7 @@ from rich.table import Table
 
 from compiler.design_dir import silent
 from compiler.errors import VerificationError
-from compiler.frontend.models.inputs import block_inputs
+from compiler.frontend.models.inputs import network_inputs
 from compiler.generation import GenerateOptions, Prepared, copy_for_board, hidden_error, placed, prepare
 from compiler.graph.task_graph import LoadTask
 from compiler.host.design import Image, load_design
@@ -170,7 +170,7 @@ ARGUED = {
     ("packing.tensor_to_tokens", "reshape("): "what follows lays the tokens one after the other, whatever the rows",
     ("design.load_design", "Scalar("): "a scalar and its source have the same name in these networks",
 }
-_TOLD = ("on_layer", "self.running")  # progress, and who hangs: no result depends on them
+_TOLD = ("on_launch", "self.running")  # progress, and who hangs: no result depends on them
 KINDS = ("order", "position", "layer", "channel", "size", "call left out")
 
 
@@ -221,7 +221,7 @@ def _generation(prepared: Prepared, program: dict[str, types.ModuleType], count:
     tokens = [step.token for step in steps]
     reference = {name: array[:count] for name, array in network.reference().items()}
     prefill, decode, head = (load_design(d) for d in prepared.designs)
-    inputs = partial(block_inputs, prepared.source.config)
+    inputs = partial(network_inputs, prepared.source.config, prepared.request.layers)
     wrong = GenerationChecks(network, prefill, decode, head, inputs, board.launches).run(tokens)
     if wrong is None and tokens != reference["tokens"].tolist():
         wrong = "the tokens are not the reference's"
@@ -369,8 +369,8 @@ def _fill_padding(rng: np.random.Generator, right: bytes, image: Image, _network
 
 
 def _other_layer(_rng: np.random.Generator, _right: bytes, image: Image, network: Network) -> bytes | None:
-    tensor = np.asarray(network.layer(1)[image.source or ""]).reshape(image.shape)
-    return pack(tensor.astype(NATIVE[image.layout.dtype]), image.layout)[0]
+    """Layers exchanged."""
+    return pack(image.content(network.parameters())[::-1], image.layout)[0] if image.stacked else None
 
 
 _REPACKED: dict[str, Callable[[np.random.Generator, bytes, Image, Network], bytes | None]] = {

@@ -5,8 +5,8 @@
     .venv/bin/python -m bench.whole_token gpt2 --prompt 16 --steps 16 --layers 2
 
 A prompt of 128 tokens, then a token at each of the positions 128 to 255, by one prefill design, one decode design that
-has room for all of them, and the head: compiled, certified and simulated, nothing is built or run. Each layer and each
-head is a launch of its own (`compiler/whole_token.py` has the definitions and what is assumed).
+has room for all of them, and the head: compiled, certified and simulated, nothing is built or run. All layers are
+one launch, the head another (`compiler/whole_token.py` has the definitions and what is assumed).
 """
 
 import argparse
@@ -18,7 +18,7 @@ from compiler.design_dir import silent
 from compiler.frontend.bundle import import_model
 from compiler.frontend.models.config import resolve_model
 from compiler.generation import whole_reply
-from compiler.options import Knobs, Phase, Workload
+from compiler.options import Knobs, Phase, Precision, Workload
 from compiler.pipeline import compile_design
 from compiler.platforms.platform import load_platform
 
@@ -38,17 +38,21 @@ def main() -> None:
         layers = options.layers or resolve_model(model).config.layers
         with tempfile.TemporaryDirectory() as folder:
             prefill, decode, head = (
-                _design(Workload(model, phase, length, options.precision), knobs, Path(folder))
+                _design(_workload(model, phase, length, options.precision, layers), knobs, Path(folder))
                 for phase, length in lengths.items()
             )
             positions = range(options.prompt, options.prompt + options.steps)
-            reply = whole_reply((prefill, decode, head), layers, positions)
+            reply = whole_reply((prefill, decode, head), positions)
         print(f"{model}, {options.precision}, {layers} layers, prompt {options.prompt}, {options.steps} steps")
         for name, part in (("prefill", reply.prefill), ("decode", reply.decode), ("head", reply.head)):
             print(f"  {name}: {part.time_us:,.1f} us a run (simulate), {part.kernels} kernel(s)")
         for metric in reply.metrics:
             print(f"  {metric.name}: {metric.value:,.4g} {metric.unit} ({metric.fidelity})")
         print(f"  assumed: {reply.assumed}; {reply.least_bytes / 1e6:,.1f} MB at least a token", flush=True)
+
+
+def _workload(model: str, phase: Phase, length: int, precision: Precision, layers: int) -> Workload:
+    return Workload(model, phase, length, precision, layers=1 if phase == "head" else layers)
 
 
 def _design(workload: Workload, knobs: Knobs, folder: Path) -> Path:

@@ -127,7 +127,7 @@ class Network:
             help="Number formats of weights and activations.", show_default="w4a8; f32 for a network from a file"
         ),
     ] = None
-    layers: Annotated[int, typer.Option(help="Transformer blocks in one design.")] = 1
+    layers: Annotated[int, typer.Option(help="Layers that a launch runs, one after the other.")] = 1
 
     @property
     def is_chosen(self) -> bool:

@@ -1,4 +1,4 @@
-"""A whole network on a board: export it, compile blocks and head, run all layers, compare with PyTorch."""
+"""A whole network on a board: export it, compile layers and head, run them, compare with PyTorch."""
 
 import json
 import shutil
@@ -22,12 +22,12 @@ from compiler.frontend.cached import make_once
 from compiler.frontend.files import sources_digest
 from compiler.frontend.graph_json import graph_from_json
 from compiler.frontend.models.config import ModelSource, resolve_model
-from compiler.frontend.models.inputs import block_inputs
+from compiler.frontend.models.inputs import network_inputs
 from compiler.frontend.network import check_request, import_network
 from compiler.frontend.network_request import NetworkRequest
 from compiler.host.design import load_design
 from compiler.host.network import Network
-from compiler.host.session import OnLayer, Placed, generate
+from compiler.host.session import OnLaunch, Placed, generate
 from compiler.metrics import Metric
 from compiler.options import Knobs, Phase, Precision, Workload
 from compiler.pipeline import compile_design
@@ -62,7 +62,7 @@ class GenerateOptions:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A network with its designs, built for the simulated board: a block for the prompt, one for a token, the head."""
+    """A network with its designs, built for the simulated board: all layers for the prompt, for a token, the head."""
 
     source: ModelSource
     request: NetworkRequest
@@ -166,7 +166,8 @@ def prepare(
     request = request_of(source, options)
 
     def bundle(phase: Phase, length: int) -> Bundle:
-        workload = Workload(source.name, phase, length, request.precision)
+        layers = 1 if phase == "head" else request.layers
+        workload = Workload(source.name, phase, length, request.precision, layers=layers)
         return import_model(model, workload, cache, lambda text: say(f"{phase}: {text}"))
 
     def design(bundle: Bundle) -> Path:
@@ -182,7 +183,7 @@ def prepare(
     return Prepared(source, request, network, prefill, decode, head)
 
 
-def run(prepared: Prepared, on_layer: OnLayer, on_token: Callable[[int], None]) -> Generation:
+def run(prepared: Prepared, on_launch: OnLaunch, on_token: Callable[[int], None]) -> Generation:
     """Generate on the simulated board. Raises DeadlockError and the other errors of C simulation, RunError."""
     network = Network(prepared.network)
     prefill, decode, head = (load_design(d) for d in prepared.designs)
@@ -191,12 +192,12 @@ def run(prepared: Prepared, on_layer: OnLayer, on_token: Callable[[int], None]) 
     tokens: list[int] = []
     states: list[Any] = []
     with placed(prepared) as on_board, closing(device):
-        for step in generate(board, device, network, *on_board, prepared.request.tokens, on_layer):
+        for step in generate(board, device, network, *on_board, prepared.request.tokens, on_launch):
             tokens.append(step.token)
             states.append(step.hidden)
             on_token(step.token)
     reference = network.reference()
-    inputs = partial(block_inputs, prepared.source.config)
+    inputs = partial(network_inputs, prepared.source.config, prepared.request.layers)
     checks = GenerationChecks(network, prefill, decode, head, inputs, board.launches)
     wrong, reply = checks.run(tokens), reply_of(prepared)
     return Generation(
@@ -249,19 +250,18 @@ def reply_of(prepared: Prepared) -> Reply:
     """What the tokens that were asked for take on the accelerator."""
     request = prepared.request
     steps, first = request.tokens - 1, len(request.prompt)
-    reply = whole_reply(prepared.designs, request.layers, range(first, first + max(1, steps)))
-    return replace(reply, steps=steps)
+    return replace(whole_reply(prepared.designs, range(first, first + max(1, steps))), steps=steps)
 
 
-def whole_reply(designs: tuple[Path, Path, Path], layers: int, positions: Sequence[int]) -> Reply:
+def whole_reply(designs: tuple[Path, Path, Path], positions: Sequence[int]) -> Reply:
     """A reply by these designs, for the prompt, a token and the head: a token at each of `positions` after the first.
 
     Raises VerificationError where one deadlocks.
     """
     prefill, decode, head = map(_part, designs)
     graphs = (graph_from_json(json.loads((d / "tb" / "graph.json").read_text())) for d in designs[1:])
-    least = least_bytes(*graphs, layers=layers, positions=positions)
-    return Reply(prefill, decode, head, layers, len(positions), least, _idle_w(designs[1]))
+    least = least_bytes(*graphs, positions)
+    return Reply(prefill, decode, head, len(positions), least, _idle_w(designs[1]))
 
 
 def _part(design: Path) -> Part:

@@ -1,6 +1,6 @@
 """What a whole reply takes, from what its designs take: the prompt, then a token at a time.
 
-Each layer is a run of a block design, each token ends with a run of the head. A run starts its kernels one after the
+All layers are a run of a design, each token ends with a run of the head. A run starts its kernels one after the
 other, and every start costs the host `KERNEL_START_US`, which is assumed, not simulated. Definitions:
 
 - first token: all layers of the prompt, the head, and their starts;
@@ -43,7 +43,6 @@ class Reply:
     prefill: Part
     decode: Part
     head: Part
-    layers: int
     steps: int
     least_bytes: float
     idle_w: float
@@ -64,20 +63,19 @@ class Reply:
 
     @property
     def starts_of_a_token(self) -> int:
-        return self.layers * self.decode.kernels + self.head.kernels
+        return self.decode.kernels + self.head.kernels
 
     @property
     def energy_uj(self) -> float:
         """Of a token after the first."""
-        return self.layers * self.decode.energy_uj + self.head.energy_uj + self.idle_w * self.token_us
+        return self.decode.energy_uj + self.head.energy_uj + self.idle_w * self.token_us
 
     @property
     def hbm_share(self) -> float:
         return self.least_bytes / (HBM_GB_S * 1e3) / self.token_us
 
-    def _through(self, block: Part) -> float:
-        starts = self.layers * block.kernels + self.head.kernels
-        return self.layers * block.time_us + self.head.time_us + starts * self.start_us
+    def _through(self, layers: Part) -> float:
+        return layers.time_us + self.head.time_us + (layers.kernels + self.head.kernels) * self.start_us
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -101,11 +99,11 @@ class Reply:
         )
 
 
-def least_bytes(block: LinalgGraph, head: LinalgGraph, layers: int, positions: Sequence[int]) -> float:
-    """Bytes of a token at each of `positions`, on average. `block` is a decode step of one layer with a cache."""
-    weights = layers * _parameter_bytes(block) + _parameter_bytes(head)
-    slot = sum(_bytes(block, output.value) for output in block.outputs if output.name.endswith((".k", ".v")))
-    return weights + layers * slot * (1 + sum(positions) / len(positions))  # those before are read, its own written
+def least_bytes(layers: LinalgGraph, head: LinalgGraph, positions: Sequence[int]) -> float:
+    """Bytes of a token at each of `positions`, on average. `layers` is a decode step of all with their caches."""
+    weights = _parameter_bytes(layers) + _parameter_bytes(head)
+    slot = sum(_bytes(layers, output.value) for output in layers.outputs if output.name.endswith((".k", ".v")))
+    return weights + slot * (1 + sum(positions) / len(positions))  # those before are read, its own written
 
 
 def _parameter_bytes(graph: LinalgGraph) -> float:

@@ -108,7 +108,7 @@ class WorkloadShape(Reply):
     precision: str
     """Number formats of weights and activations: f32, w8a8, w4a8."""
     layers: int
-    """Transformer blocks in one design."""
+    """Layers that a launch runs, one after the other."""
 
 
 class Workload(WorkloadShape):
@@ -142,7 +142,7 @@ class NewWorkloadShape(Request):
     precision: Literal["f32", "w8a8", "w4a8"] = "w4a8"
     """Number formats of weights and activations."""
     layers: int = 1
-    """Transformer blocks in one design: 1 to 128, and no more than the model has."""
+    """Layers that a launch runs, one after the other: 1 to 128, and no more than the model has."""
 
 
 class NewWorkload(NewWorkloadShape):

@@ -34,7 +34,7 @@ class SweepMatrix(Request):
     precisions: list[Precision] = Field(default=["w4a8"], min_length=1, max_length=3)
     """Number formats of weights and activations."""
     layers: list[int] = Field(default=[1], min_length=1, max_length=MAX_EXPLORATIONS)
-    """Transformer blocks in one design; does not apply to heads."""
+    """Layers that a launch runs, one after the other; does not apply to heads."""
     platforms: list[Platform] = Field(default=["u55c"], min_length=1, max_length=MAX_EXPLORATIONS)
     """Names of boards."""
     seeds: list[Annotated[int, Field(ge=0, lt=1 << 31)]] = Field(default=[0], min_length=1, max_length=MAX_EXPLORATIONS)

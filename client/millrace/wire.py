@@ -1235,7 +1235,7 @@ class NewWorkload:
     """Number formats of weights and activations."""
 
     layers: int | Unset = UNSET
-    """Transformer blocks in one design: 1 to 128, and no more than the model has."""
+    """Layers that a launch runs, one after the other: 1 to 128, and no more than the model has."""
 
     model: str
     """Id or name of the model."""
@@ -1264,7 +1264,7 @@ class NewWorkloadShape:
     """Number formats of weights and activations."""
 
     layers: int | Unset = UNSET
-    """Transformer blocks in one design: 1 to 128, and no more than the model has."""
+    """Layers that a launch runs, one after the other: 1 to 128, and no more than the model has."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1794,7 +1794,7 @@ class SweepMatrix:
     """Number formats of weights and activations."""
 
     layers: list[int] | Unset = UNSET
-    """Transformer blocks in one design; does not apply to heads."""
+    """Layers that a launch runs, one after the other; does not apply to heads."""
 
     platforms: list[str] | Unset = UNSET
     """Names of boards."""
@@ -1998,7 +1998,7 @@ class SweepWorkload:
     """Number formats of weights and activations: f32, w8a8, w4a8."""
 
     layers: int
-    """Transformer blocks in one design."""
+    """Layers that a launch runs, one after the other."""
 
     id: str
     """Identifier of the workload."""
@@ -2088,7 +2088,7 @@ class Workload:
     """Number formats of weights and activations: f32, w8a8, w4a8."""
 
     layers: int
-    """Transformer blocks in one design."""
+    """Layers that a launch runs, one after the other."""
 
     id: str
     """Identifier of the workload."""
@@ -2119,7 +2119,7 @@ class WorkloadShape:
     """Number formats of weights and activations: f32, w8a8, w4a8."""
 
     layers: int
-    """Transformer blocks in one design."""
+    """Layers that a launch runs, one after the other."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -140,8 +140,8 @@ def _write_outside(model: LanguageModel, folder: Path) -> None:
 
 
 def _layer(model: LanguageModel, layer: int) -> dict[str, NDArray[Any]]:
-    """A layer's parameters by the names of the first layer, which the block design is made from."""
-    return {f"h0.{name}": array for name, array in _state(model.block(layer)).items()}
+    """A layer's parameters by the names of the design."""
+    return {f"h{layer}.{name}": array for name, array in _state(model.block(layer)).items()}
 
 
 def _state(module: torch.nn.Module) -> dict[str, NDArray[Any]]:

@@ -1,8 +1,8 @@
 """A network as `millrace generate` exports it, and the part of it that the host computes: the row of the embedding.
 
-The folder holds `network.json`, `embedding.npy`, `layer-NN.npz` (integers and scales of each layer, named as in the
-first), `head.npz` (those of what follows the last layer), `inputs-KIND.npz` (masks and rotary tables of each kind of
-layer), `reference.npz`, and where the network has it `position.npy`.
+The folder holds `network.json`, `embedding.npy`, `layer-NN.npz` (integers and scales of each layer), `head.npz` (those
+of what follows the last layer), `inputs-KIND.npz` (masks and rotary tables of each kind of layer), `reference.npz`, and
+where the network has it `position.npy`.
 """
 
 from __future__ import annotations
@@ -61,29 +61,35 @@ class Network:
             hidden = hidden + self._position[first : first + len(tokens)]
         return hidden[np.newaxis]
 
-    def layer(self, number: int) -> Mapping[str, Array]:
-        """Parameters of a layer, by their names in the first layer."""
-        return _arrays(self._folder / f"layer-{number:02}.npz")
+    def parameters(self) -> Mapping[str, Array]:
+        """Of all layers, by their names: those of layer n begin with `hn.`."""
+        files = (_arrays(self._folder / f"layer-{number:02}.npz") for number in range(self.description.layers))
+        return {name: array for file in files for name, array in file.items()}
 
     def head(self) -> Mapping[str, Array]:
         """Parameters of the head design: the final norm and the products with the vocabulary."""
         return _arrays(self._folder / "head.npz")
 
-    def prefill_inputs(self, layer: int) -> dict[str, Array]:
-        """What the prefill design reads besides the hidden states: the mask, rotary tables."""
-        return self._select(layer, "prefill.")
+    def prefill_inputs(self) -> dict[str, Array]:
+        """What the prefill design reads besides the hidden states: masks, rotary tables."""
+        return self._select("prefill.")
 
-    def decode_inputs(self, layer: int, position: int) -> dict[str, Array]:
+    def decode_inputs(self, position: int) -> dict[str, Array]:
         """The same of the decode design for the token at `position`."""
-        return {name: table[position] for name, table in self._select(layer, "decode.").items()}
+        return {name: table[position] for name, table in self._select("decode.").items()}
 
     def reference(self) -> Mapping[str, Array]:
         """What the quantised PyTorch network gives: `tokens`, `hidden` after the last layer, `margin` of the choice."""
         return _arrays(self._folder / "reference.npz")
 
-    def _select(self, layer: int, prefix: str) -> dict[str, Array]:
-        tables = self._inputs[self.description.kinds[layer]]
-        return {name.removeprefix(prefix): table for name, table in tables.items() if name.startswith(prefix)}
+    def _select(self, prefix: str) -> dict[str, Array]:
+        """Tables of each kind of layer, by the names of the design's inputs."""
+        return {
+            f"{name.removeprefix(prefix)}{'' if kind == 'full' else f'_{kind}'}": table
+            for kind, tables in self._inputs.items()
+            for name, table in tables.items()
+            if name.startswith(prefix)
+        }
 
 
 def _optional(path: Path) -> Array | None:

@@ -94,16 +94,18 @@ class LoadedDesign:
         for image in images:
             if image.role in ("param", "input"):
                 channels = [bytes(self.memory[image.name, c]) for c in range(image.layout.channels)]
-                tensors[str(image.source)] = unpack(channels, image.layout)
+                held = unpack(channels, image.layout)
+                tensors |= zip(image.sources, held if image.stacked else [held], strict=True)
         for scalar in self.design.scalars:
             dtype = NUMPY_DTYPE[scalar.dtype]
             tensors[scalar.source] = np.frombuffer(struct.pack("<i", self.scalars[scalar.value]), dtype).reshape(())
-        values = interpret(self.graph, tensors)
+        values, value_of = interpret(self.graph, tensors), {out.name: out.value for out in self.graph.outputs}
         self.runs += 1
         off = 1.0 if Faults.wrong_from is not None and self.runs >= Faults.wrong_from else 0.0
         for image in images:
             if image.role == "output":
-                result = (values[image.value] + off).astype(values[image.value].dtype)
+                made = [values[value_of[r.name]] for r in self.design.results if r.image == image.name]
+                result = (np.stack(made) + off).astype(made[0].dtype)
                 for c, content in enumerate(pack(result.reshape(image.shape), image.layout)):
                     self.memory[image.name, c][:] = content
 

@@ -22,7 +22,7 @@ def emit_compute(frame: Frame, task: ComputeTask) -> None:
         reads = [gate_condition(access.gates, names.loops, nest.trips) for access in task.reads]
         accumulators = _accumulators(op, nest, names)
         points = Points(frame, task, (op, nest), names, namer, params, reads, accumulators)
-        with pipelined_nest(frame.out, names.loops, nest.trips, task.timing):
+        with pipelined_nest(frame.out, names.loops, nest.trips, task.timing, outer=task.timing.restarts):
             points.emit(gate_condition(task.writes[0].gates, names.loops, nest.trips))
 
 

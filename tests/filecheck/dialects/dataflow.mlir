@@ -88,3 +88,15 @@ func.func @place(%x: tensor<8xi32>) {
   }
   func.return
 }
+
+// CHECK: func.func @layers
+func.func @layers() {
+  // CHECK-NEXT: dataflow.layers 24 carries ["h0.y" to "x"]
+  dataflow.layers 24 carries ["h0.y" to "x"]
+  // CHECK-NEXT: dataflow.layers 2 carries ["y" to "x", "b" to "a"] depths [2, 64, 2, 2, 8, 2]
+  dataflow.layers 2 carries ["y" to "x", "b" to "a"] depths [2, 64, 2, 2, 8, 2]
+  func.return
+}
+
+// CHECK: out = #dataflow.output<"h1.k" = "h0.k"[d0] as [8] of layer 1>, w = #dataflow.value<"w", param from ["h0.w", "h1.w"]>
+func.func private @of_layers() attributes {out = #dataflow.output<"h1.k" = "h0.k"[d0] as [8] of layer 1>, w = #dataflow.value<"w", param from ["h0.w", "h1.w"]>}

@@ -220,3 +220,27 @@ func.func @no_loop(%x: tensor<8xf32>) {
   }
   func.return
 }
+
+// -----
+
+func.func @one_layer() {
+  // CHECK: layers are at least two, and something is carried from one to the next
+  dataflow.layers 1 carries ["y" to "x"]
+  func.return
+}
+
+// -----
+
+func.func @nothing_carried() {
+  // CHECK: layers are at least two, and something is carried from one to the next
+  dataflow.layers 2 carries []
+  func.return
+}
+
+// -----
+
+func.func @no_room() {
+  // CHECK: a FIFO between layers holds at least one token
+  dataflow.layers 2 carries ["y" to "x"] depths [2, 0, 2]
+  func.return
+}

@@ -37,9 +37,9 @@ def generated(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         source: Any = SimpleNamespace(name="gpt2")
         return Prepared(source, request, Path("n"), Path("p"), Path("d"), Path("h"))
 
-    def generate(_prepared: Prepared, on_layer: Any, on_token: Any) -> Generation:
+    def generate(_prepared: Prepared, on_launch: Any, on_token: Any) -> Generation:
         for token in state["tokens"]:
-            on_layer("decode", 0)
+            on_launch("decode")
             on_token(token)
         return Generation(
             state["tokens"], (5, 6), state["error"], (0.5, 0.25), METRICS, 0.02, assumed="0.27 ms a start"

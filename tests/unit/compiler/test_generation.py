@@ -17,7 +17,7 @@ from tiny_models import TINY_MODELS, tiny_model
 from compiler.design_dir import silent
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.models.config import ModelSource, config_from_fields
-from compiler.frontend.models.inputs import block_inputs
+from compiler.frontend.models.inputs import network_inputs
 from compiler.generation import (
     GenerateOptions,
     Generation,
@@ -113,30 +113,30 @@ def prepared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 @pytest.mark.slow
 def test_the_simulated_board_generates_the_tokens_of_pytorch(prepared: Prepared) -> None:
     seen: list[int] = []
-    layers: list[tuple[str, int]] = []
-    generation = run(prepared, lambda phase, layer: layers.append((phase, layer)), seen.append)
+    launches: list[str] = []
+    generation = run(prepared, launches.append, seen.append)
     assert generation.tokens == generation.reference == tuple(seen)
     assert len(set(seen)) > 2  # a constant would prove little
     assert generation.hidden_error < 5e-3
     assert generation.passed, generation.wrong_launch
-    prefill, decode, head = (len(load_design(d).kernels) for d in prepared.designs)
-    assert generation.launches == 2 * prefill + 2 * 8 * decode + 9 * head
+    assert generation.launches == 9 + 9 * len(load_design(prepared.head).kernels)
     assert generation.tolerance == pytest.approx(0.02 * 2**0.5)
-    assert layers == [("prefill", 0), ("prefill", 1), *[("decode", 0), ("decode", 1)] * 8]
+    assert launches == ["prefill", *["decode"] * 8]
     found = {m.name: m.value for m in generation.metrics}
-    starts = generation.launches - 2 * prefill - head
+    starts = 1 + len(load_design(prepared.head).kernels)
     simulated = [simulate_directory(d).latency_us for d in prepared.designs]
     assert found["reply_time"] - found["first_token_time"] == pytest.approx(8 * found["time_per_token"])
-    assert 8 * found["time_per_token"] == pytest.approx((8 * (2 * simulated[1] + simulated[2]) + 270 * starts) / 1e3)
-    assert f"{starts // 8} kernel starts a token" in generation.assumed
+    assert found["time_per_token"] == pytest.approx((simulated[1] + simulated[2] + 270 * starts) / 1e3)
+    assert f"{starts} kernel starts a token" in generation.assumed
 
 
 def _one_row_further(accelerator: Accelerator, layer: Layer, source: str, first: int, rows: Any) -> None:
     WRITE_ROWS(accelerator, layer, source, first + 1, rows)
 
 
-def _only_the_first_layer(network: Network, number: int) -> Any:
-    return LAYER(network, 0)
+def _layers_exchanged(network: Network) -> Any:
+    exchange = {"h0": "h1", "h1": "h0"}
+    return {f"{exchange[name[:2]]}{name[2:]}": array for name, array in PARAMETERS(network).items()}
 
 
 def _not_sent(_accelerator: Accelerator, _buffer: object, _slots: object, _values: object) -> None: ...
@@ -163,7 +163,7 @@ def _one_position_on(network: Network, tokens: list[int], first: int) -> Any:
     return EMBED(network, tokens, first + (len(tokens) == 1))
 
 
-WRITE_ROWS, LAYER, EMBED = Accelerator.write_rows, Network.layer, Network.embed
+WRITE_ROWS, PARAMETERS, EMBED = Accelerator.write_rows, Network.parameters, Network.embed
 HEAD, CHOOSE = Network.head, Chooser.choose
 
 
@@ -176,11 +176,11 @@ HEAD, CHOOSE = Network.head, Chooser.choose
             Accelerator,
             "write_rows",
             _one_row_further,
-            r"token 2, layer 0, kernel .*: h0_[kv]_past.* is not what it should",
+            r"token 2, kernel .*: h0_[kv]_past.* is not what it should",
         ),
-        (Accelerator, "_patch", _not_sent, r"token 2, layer 0, kernel .*: h0_[kv]_past.* is not what it should read"),
-        (Network, "layer", _only_the_first_layer, r"prefill, layer 1, kernel .* is not what it should read"),
-        (Network, "embed", _one_position_on, r"token 1, layer 0, kernel .*: hidden, channel 0, is not what it should"),
+        (Accelerator, "_patch", _not_sent, r"token 2, kernel .*: h0_[kv]_past.* is not what it should read"),
+        (Network, "parameters", _layers_exchanged, r"prefill, kernel .* is not what it should read"),
+        (Network, "embed", _one_position_on, r"token 1, kernel .*: hidden, channel 0, is not what it should"),
         (Network, "head", _another_token, r"token 0, head, kernel .*: head_weight, channel 0, is not what it should"),
         (Chooser, "choose", _the_row_before, r"token 0, head, kernel .*: hidden, channel 0, is not what it should"),
         (Chooser, "choose", _one_more, r"token 0 is \d+; the head has given \d+"),
@@ -193,7 +193,7 @@ def test_a_host_program_that_is_wrong_is_found_at_its_first_wrong_launch(
     with placed(prepared) as on_board, monkeypatch.context() as patch:
         patch.setattr(owner, name, wrong)
         steps = list(generate(board, board.device(0), Network(prepared.network), *on_board, count=4))
-    inputs = partial(block_inputs, prepared.source.config)
+    inputs = partial(network_inputs, prepared.source.config, 2)
     prefill, decode, head = (load_design(d) for d in prepared.designs)
     checks = GenerationChecks(Network(prepared.network), prefill, decode, head, inputs, board.launches)
     assert re.match(message, checks.run([step.token for step in steps]) or "none")
