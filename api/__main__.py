@@ -84,6 +84,7 @@ def _config(app: FastAPI, settings: Settings, bounds: Bounds) -> uvicorn.Config:
         http=protocol_of(door, Proxies(settings.trusted_proxies)),
         callback_notify=door.sweep,
         timeout_notify=0,
+        ws="none",  # such a connection would leave the door
         host=settings.host,
         port=settings.port,
         log_config=None,

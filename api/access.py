@@ -214,7 +214,9 @@ class Access:
 
     async def _found(self, token: str | None, address: str, changes: bool) -> Holder | None:
         if token is None or not self._keys.was_valid(token):
-            await run_in_threadpool(self._limiter.hit, f"address {counted_as(address)}", changes)
+            # Apart: who asks without a key keeps nobody of the same address from the first use of a good one.
+            who = f"address {counted_as(address)}" if token is None else f"new keys from address {counted_as(address)}"
+            await run_in_threadpool(self._limiter.hit, who, changes)
         if token is None:
             return None
         return self._keys.remembered(token) or await run_in_threadpool(self._keys.find, token)

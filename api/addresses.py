@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from ipaddress import IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -39,27 +39,41 @@ class Proxies:
 
     def __contains__(self, host: str) -> bool:
         try:
-            address = ip_address(host)
+            address = _read(host)
         except ValueError:
             return self._all
         return self._all or any(address in network for network in self._networks)
 
 
+def plain(address: str) -> str:
+    """The address; an IPv4 one as such where a socket for both kinds says `::ffff:10.0.0.1`."""
+    try:
+        return str(_read(address))
+    except ValueError:
+        return address
+
+
 def counted_as(address: str) -> str:
     """What requests without a key are counted by: of an IPv6 address its /64, all of which one machine has."""
     try:
-        found = ip_address(address)
+        found = _read(address)
     except ValueError:
         return address
-    return address if found.version == 4 else str(IPv6Network((int(found) >> 64 << 64, 64)))
+    return str(found) if found.version == 4 else str(IPv6Network((int(found) >> 64 << 64, 64)))
 
 
 def is_loopback(host: str) -> bool:
     """Whether a name or address is this machine's own."""
     try:
-        return ip_address(host).is_loopback
+        return _read(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def _read(address: str) -> IPv4Address | IPv6Address:
+    found = ip_address(address)
+    mapped = found.ipv4_mapped if isinstance(found, IPv6Address) else None
+    return found if mapped is None else mapped
 
 
 def _hostname(url: str) -> str | None:

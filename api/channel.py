@@ -7,6 +7,7 @@ a connection has brought, which comes with the connection's descriptor; a messag
 import json
 import logging
 import socket
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 
 from api.addresses import Hosts
@@ -20,7 +21,8 @@ MOST_MESSAGE = 128 << 10
 class Plan:
     """Bounds, whom to trust, what the service is called and answers.
 
-    `needs_key`: to ask for health in detail. `late` is the whole answer to who is too slow, `headers` are of all.
+    `needs_key`: to ask for health in detail. `late` and `busy` are the whole answers to who is too slow, and to who
+    comes while too many wait; `headers` are of all.
     """
 
     bounds: Bounds
@@ -29,6 +31,7 @@ class Plan:
     others: Hosts
     needs_key: bool
     late: str
+    busy: str
     headers: dict[str, str]
 
 
@@ -62,6 +65,18 @@ class Logged:
     line: str
 
 
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """A connection that is handed over, and what it has brought."""
+
+    data: bytes
+    connection: socket.socket
+
+
+class DescriptorError(Exception):
+    """A message has lost its connection."""
+
+
 Message = Plan | Told | Keys | Used | Logged
 _KINDS: dict[str, type[Message]] = {kind.__name__: kind for kind in (Plan, Told, Keys, Used, Logged)}
 
@@ -74,6 +89,22 @@ def decode(data: bytes) -> Message:
     found = json.loads(data)
     kind = _KINDS[found.pop("kind")]
     return kind(**found | {"bounds": Bounds(**found["bounds"])}) if kind is Plan else kind(**found)
+
+
+def receive(channel: socket.socket) -> Message | Brought | None:
+    """What the other end says; None where it has ended. Raises BlockingIOError where there is nothing yet.
+
+    Raises DescriptorError where the connection that came with it is lost.
+    """
+    try:
+        data, descriptors, flags, _ = socket.recv_fds(channel, MOST_MESSAGE, 1)
+    except ConnectionError:
+        return None
+    if flags & socket.MSG_CTRUNC:  # what a caller has brought must not be taken for a message
+        raise DescriptorError("a connection is lost: this process has as many files open as it may")
+    if descriptors:
+        return Brought(data, socket.socket(fileno=descriptors[0]))
+    return decode(data) if data else None
 
 
 def new_channel() -> tuple[socket.socket, socket.socket]:
@@ -93,7 +124,5 @@ class ToTheApi(logging.Handler):
         self._channel = channel
 
     def emit(self, record: logging.LogRecord) -> None:
-        try:
+        with suppress(OSError):  # it is full, or gone
             self._channel.send(encode(Logged(self.format(record))))
-        except OSError:  # it is full, or gone
-            self.handleError(record)

@@ -1,20 +1,29 @@
 """One connection of the API: uvicorn's, which tells the door what it waits for, and ends when the door says so."""
 
+from http import HTTPStatus
 from typing import Any, Literal, cast
 
 import h11
+from starlette.responses import Response
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from api.addresses import Proxies, counted_as
+from api.addresses import Proxies, counted_as, plain
 from api.door import PIECE, PROXY, Door
-from api.problems import MEDIA_TYPE, problem
+from api.errors import BusyError
+from api.problems import problem, problem_of
 
-_LATE = problem(408, "too-slow", "Request Timeout", "it came too slowly; send it again, whole and at once")
-LATE = (
-    f"HTTP/1.1 408 Request Timeout\r\ncontent-type: {MEDIA_TYPE}\r\ncontent-length: {len(_LATE.body)}\r\n"
-    "connection: close\r\n\r\n"
-).encode() + bytes(_LATE.body)
-"""The whole answer to who is too slow."""
+
+def _whole(answer: Response) -> bytes:
+    """The answer as it is sent, the last of its connection."""
+    status = f"{answer.status_code} {HTTPStatus(answer.status_code).phrase}".encode()
+    headers = b"".join(b"%s: %s\r\n" % header for header in answer.raw_headers)
+    return b"HTTP/1.1 %s\r\n%sconnection: close\r\n\r\n%s" % (status, headers, bytes(answer.body))
+
+
+LATE = _whole(problem(408, "too-slow", "Request Timeout", "it came too slowly; send it again, whole and at once"))
+"""To who is too slow."""
+BUSY = _whole(problem_of(BusyError("as many requests wait for the service as may; come again soon", 2)))
+"""To who comes while too many wait."""
 
 Phase = Literal["head", "body", "served", "rest"]
 """What it brings, that its request is being served, or that there is none."""
@@ -38,6 +47,7 @@ class Connection(H11Protocol):
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         if self.client is not None:
+            self.client = plain(self.client[0]), self.client[1]
             self.host = PROXY if self.client[0] in self.proxies else counted_as(self.client[0])
         self.door.enter(self)
         if self.brought:

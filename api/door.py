@@ -34,13 +34,15 @@ class Bounds:
     """`most` connections in all, `of_host` of one host that is no proxy.
 
     `patience` is for how many seconds the head of a request, the next `PIECE` of its body, or a reader of its answer is
-    waited for; `idle` for how many a connection may stay between two requests.
+    waited for; `idle` for how many a connection may stay between two requests. Of `expected` of the connections
+    something may be expected for all of that time, of half of them in their first second.
     """
 
     most: int = 4000
     of_host: int = 2000
     patience: float = 10.0
     idle: float = 15.0
+    expected: float = 1 / 8
 
 
 class Visitor(Protocol):
@@ -181,8 +183,9 @@ class Door:
                 self._end(front[0], why, late=line is self._expected)
 
     def _thin(self, host: str | None, bound: int) -> None:
-        """Of one host, or of all, expect something of an eighth of what it may have; of half in their first second."""
-        while (count := self._expected.count(host)) > bound // 8:
+        """Of one host, or of all, expect something of no more than may be."""
+        lasting = int(bound * self._bounds.expected)
+        while (count := self._expected.count(host)) > lasting:
             visitor, since = self._expected.first(host) or (None, 0.0)
             if visitor is None or (count <= bound // 2 and self._clock() - since < _GRACE_SECONDS):
                 return

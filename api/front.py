@@ -13,51 +13,63 @@ It imports little: it is up in a tenth of a second and holds 20 MB.
 import asyncio
 import gc
 import logging
+import re
 import signal
 import socket
 import sys
 from collections import deque
 from contextlib import suppress
+from dataclasses import replace
 from typing import cast
 
 from api.addresses import Proxies, counted_as
 from api.channel import MOST_MESSAGE, Plan, ToTheApi, Used, decode, encode
-from api.door import PROXY, Door
+from api.door import KEPT, PROXY, Door
 from api.probes import Probes
 from worker.processes import die_with
 
 _HEAD_BYTES = MOST_MESSAGE // 2
 """Of a longer head this much is handed over, and the API refuses it. No more is read at once."""
+_HEAD_ENDS = re.compile(rb"\n\r?\n")
+"""As the API reads it: lines may end without a carriage return."""
 _TAKEN_AT_ONCE = 64
 """Connections that are taken before those that are there have their turn."""
 _WAITING = 4096
 """Connections that the kernel keeps until they are taken."""
 
 
+_log = logging.getLogger(__name__)
+
+
 class Front:
     """What connections come to: their door, and the way to the API. For one event loop."""
 
     def __init__(self, channel: socket.socket, plan: Plan) -> None:
-        self.door = Door(plan.bounds)
+        self.door = Door(replace(plan.bounds, expected=1.0))  # here one that brings nothing costs little
         self.proxies = Proxies(plan.proxies)
-        self.late = plan.late.encode()
+        self.late, self._busy = plan.late.encode(), plan.busy.encode()
         self.room = bytearray(_HEAD_BYTES)
         self.ended = asyncio.Event()
         """Set when the API has closed the channel."""
         self._probes = Probes(plan, self._say_used)
         self._channel = channel
         self._waiting: deque[Caller] = deque()
+        self._most_waiting = plan.bounds.of_host - KEPT
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(channel, self._hear)
 
     def take(self, caller: "Caller") -> None:
         """Answer the connection, or hand it over."""
         answer = self._probes.answer(bytes(caller.brought))
+        if answer is None and len(self._waiting) >= self._most_waiting:
+            answer = self._busy
         if answer is None:
+            self.door.serve(caller)
             caller.transport.pause_reading()
             self._waiting.append(caller)
             self._hand_over()
         else:
+            self.door.leave(caller)
             caller.transport.write(answer)
             caller.transport.close()
 
@@ -70,8 +82,11 @@ class Front:
             except BlockingIOError:
                 self._loop.add_writer(self._channel, self._hand_over)
                 return
-            except OSError:  # the API has ended, as `_hear` is told
+            except ConnectionError:  # the API has ended, as `_hear` is told
                 return
+            except OSError as error:
+                _log.warning("a connection could not be handed over: %s", error)
+            self.door.leave(caller)
             self._waiting.popleft().transport.abort()  # our end of it: the connection is the API's
         self._loop.remove_writer(self._channel)
 
@@ -115,11 +130,15 @@ class Caller(asyncio.BufferedProtocol):
         return self._front.room  # one for all: it is emptied before another one reads
 
     def buffer_updated(self, nbytes: int) -> None:
-        seen = max(0, len(self.brought) - 3)
+        seen = max(0, len(self.brought) - 2)
         self.brought += memoryview(self._front.room)[:nbytes]
-        if self.brought.find(b"\r\n\r\n", seen) >= 0 or len(self.brought) >= _HEAD_BYTES:
-            self._front.door.leave(self)
+        if self._is_enough(seen):
             self._front.take(self)
+
+    def _is_enough(self, seen: int) -> bool:
+        """Whether the head is whole; or too long, or none, which the API says. Its end is not before `seen`."""
+        is_none = self.brought[0] <= ord(" ")  # TLS, for one, begins so
+        return is_none or len(self.brought) >= _HEAD_BYTES or _HEAD_ENDS.search(self.brought, seen) is not None
 
     def descriptor(self) -> int:
         return self.transport.get_extra_info("socket").fileno()
@@ -158,7 +177,7 @@ def main(parent: int, listener: int, channel: int) -> None:
     plan = decode(to_the_api.recv(MOST_MESSAGE))
     assert isinstance(plan, Plan)
     to_the_api.setblocking(False)
-    logging.basicConfig(level=logging.WARNING, handlers=[ToTheApi(to_the_api)])
+    logging.basicConfig(level=logging.WARNING, format="%(message)s", handlers=[ToTheApi(to_the_api)])
     gc.freeze()
     asyncio.run(serve(socket.socket(fileno=listener), to_the_api, plan))
 

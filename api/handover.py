@@ -7,15 +7,14 @@ import socket
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
 
 from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
 
 from api.authentication import REMEMBERED_SECONDS, Authenticator
 from api.caller import keys_wanted, names_of
-from api.channel import MOST_MESSAGE, Keys, Logged, Message, Plan, Told, Used, decode, encode, new_channel
-from api.connection import LATE, Connection
+from api.channel import Brought, DescriptorError, Keys, Logged, Message, Plan, Told, Used, encode, new_channel, receive
+from api.connection import BUSY, LATE, Connection
 from api.door import Bounds
 from api.middleware import HEADERS
 from api.routes.health import PROBED
@@ -72,35 +71,42 @@ class Handover:
     async def _repeat(self, seconds: float, find: Callable[[], Awaitable[Message]]) -> None:
         while True:
             try:
-                message = encode(await find())
-                with suppress(OSError):  # it is behind, or has ended
-                    self._channel.send(message)
+                self._say(await find())
             except Exception:  # noqa: BLE001 - whatever it is, it is tried again
                 _log.exception("what the process in front is told could not be found out")
             await asyncio.sleep(seconds)
 
+    def _say(self, message: Message) -> None:
+        try:
+            self._channel.send(encode(message))
+        except BlockingIOError:  # all that the channel holds is unread: half a minute of it
+            _log.error("the process in front of the API stands still")
+            self._lost()
+        except OSError:  # it has ended, as `_take` is told
+            return
+
     def _take(self) -> None:
         for _ in range(_AT_ONCE):
             try:
-                data, descriptors, _, _ = socket.recv_fds(self._channel, MOST_MESSAGE, 1)
+                message = receive(self._channel)
             except BlockingIOError:
                 return
-            except ConnectionError:
-                data, descriptors = b"", list[int]()
-            if descriptors:
-                self._keep(self._connect(socket.socket(fileno=descriptors[0]), data))
-            elif data:
-                self._hear(decode(data))
-            else:
+            except DescriptorError as error:
+                _log.warning("%s", error)
+                continue
+            if message is None:
                 self._loop.remove_reader(self._channel)
                 self._lost()
                 return
+            self._hear(message)
 
-    def _hear(self, message: Message) -> None:
-        if isinstance(message, Used):
+    def _hear(self, message: Message | Brought) -> None:
+        if isinstance(message, Brought):
+            self._keep(self._connect(message.connection, message.data))
+        elif isinstance(message, Used):
             self._keep(run_in_threadpool(self._authenticator.find, message.key))
         elif isinstance(message, Logged):
-            _log.warning("%s", message.line)
+            _log.warning("in front: %s", message.line)
 
     async def _connect(self, connection: socket.socket, brought: bytes) -> None:
         try:
@@ -123,6 +129,7 @@ def _plan(settings: Settings, bounds: Bounds) -> Plan:
         others=names.others,
         needs_key=keys_wanted(settings),
         late=LATE.decode(),
+        busy=BUSY.decode(),
         headers=HEADERS,
     )
 

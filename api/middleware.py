@@ -92,6 +92,11 @@ class SameSite:
         return None
 
 
+_AMBIGUOUS = problem(
+    400, "bad-request", "Bad request", "it has both Content-Length and Transfer-Encoding; send one", headers=CLOSE
+)
+
+
 class _TooLargeError(HTTPException):
     """As an HTTPException it passes FastAPI's reading of the body unchanged."""
 
@@ -100,7 +105,8 @@ class BodyLimit:
     """Refuses bodies beyond `limit` bytes: by their declared size before they are read, else while they are.
 
     Uploads, which are multipart and POSTed to `upload_path`, may have `upload_limit` bytes, or as many as the quota of
-    the key says: what is beyond it is not received before it is refused.
+    the key says: what is beyond it is not received before it is refused. A body that has a declared size and comes in
+    chunks besides ends at two places, and a proxy may take the other one: it is refused, and its connection ended.
     """
 
     def __init__(self, app: ASGIApp, limit: int, upload_path: str, upload_limit: int) -> None:
@@ -112,6 +118,9 @@ class BodyLimit:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
+            return
+        if _has_two_ends(scope):
+            await _AMBIGUOUS(scope, receive, send)
             return
         limit = self._uploadable(scope) if self._is_upload(scope) else self._limit
         detail = f"the body is larger than the {limit >> 10} KiB that are accepted; send a smaller one"
@@ -142,6 +151,11 @@ class BodyLimit:
         principal: Principal = scope["state"]["principal"]
         most = principal.quotas.get("upload_bytes")
         return self._upload_limit if most is None else min(self._upload_limit, most + _FORM_BYTES)
+
+
+def _has_two_ends(scope: Scope) -> bool:
+    headers = Headers(scope=scope)
+    return "content-length" in headers and "transfer-encoding" in headers
 
 
 def _declared(scope: Scope) -> int:

@@ -1,12 +1,13 @@
-"""How far estimates are off: random designs of three models, estimated and simulated. Error: estimate / simulated - 1.
+"""How far estimates are off: random designs of five models, estimated and simulated. Error: estimate / simulated - 1.
 
     python -m bench.estimate_error
     python -m bench.estimate_error --designs 200 --seed 7 --plot docs/estimate_error.svg
 
-GPT-2 medium and Qwen2.5 0.5B decode a token with a context of 64, Llama 1.1B prefills 16: both phases, three families,
-and a simulation that takes well under a second. A third of the designs is drawn evenly from the space; there one slow
-task mostly decides. The others are those of a search: variants of good designs, then neighbours of the front, where
-many tasks are about as fast as each other and heads, tails and waits count.
+GPT-2, GPT-2 medium and Qwen2.5 0.5B decode a token with a context of 64, Llama 1.1B and Gemma 3 1B prefill 16: both
+phases, four families, and a simulation that takes well under a second. A third of the designs is drawn evenly from the
+space; there one slow task mostly decides. The others are those of a search: variants of good designs, then neighbours
+of the front, where many tasks are about as fast as each other and heads, tails and waits count. In half of those that
+are drawn evenly, and in some of a search, products take turns at engines; they have a line of their own.
 
 FIFOs between tasks hold any number of tokens, since certified depths (`compiler.sizing`) cost at most 0.5 % of that;
 `--sized` certifies each design instead. FIFOs behind loads have their depth. Designs that can not be built are drawn
@@ -25,6 +26,7 @@ from statistics import mean, median
 from bench.error_plot import error_plot
 from bench.workload import NoSink, bundle_cache
 from compiler.analysis.estimate import estimate
+from compiler.analysis.turns import takes_turns
 from compiler.errors import MillraceError, ToolError, VerificationError
 from compiler.frontend.bundle import import_model
 from compiler.graph.linalg_graph import LinalgGraph
@@ -38,9 +40,11 @@ from dse.explore import SearchOptions, search
 from dse.space import DesignSpace
 
 WORKLOADS = (
+    Workload("gpt2", "decode", 64, "w4a8"),
     Workload("gpt2-medium", "decode", 64, "w4a8"),
     Workload("qwen2.5-0.5b", "decode", 64, "w4a8"),
     Workload("llama-1.1b", "prefill", 16, "w4a8"),
+    Workload("gemma3-1b", "prefill", 16, "w4a8"),
 )
 SECONDS = 20.0  # of one simulation at most; what takes longer is left out and counted
 EVEN_SHARE = 1 / 3
@@ -58,10 +62,11 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Cycles of one design; `feasible` where it holds the board's budgets."""
+    """Cycles of one design; `feasible` where it holds the board's budgets, `shared` where products take turns."""
 
     model: str
     space: str
+    shared: bool
     feasible: bool
     estimated: float
     simulated: int
@@ -120,7 +125,8 @@ class Comparison:
             return None
         if run.deadlock is not None:
             raise VerificationError(f"{drawn.workload.model}, {drawn.knobs}: {run.deadlock.text}")
-        return Compared(drawn.workload.model, drawn.space, found.feasible, cycles, run.cycles)
+        shared = takes_turns(tasks.tasks, tasks.streams)
+        return Compared(drawn.workload.model, drawn.space, shared, found.feasible, cycles, run.cycles)
 
     def _with_depths(self, tasks: TaskGraph) -> TaskGraph:
         if not self.sized:
@@ -149,6 +155,7 @@ def table(compared: Sequence[Compared]) -> list[dict[str, str | int | float]]:
         **{w.model: [c for c in compared if c.model == w.model] for w in WORKLOADS},
         "drawn evenly": [c for c in compared if c.space == "even"],
         "of a search": [c for c in compared if c.space == "search"],
+        "with engines": [c for c in compared if c.shared],
         "feasible": [c for c in compared if c.feasible],
         "all": list(compared),
     }

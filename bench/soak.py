@@ -13,6 +13,7 @@ second third of the periods to the last, by their medians.
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 import threading
@@ -75,6 +76,8 @@ def main() -> None:
         for look in _periods(service, arguments.minutes, arguments.period):
             looks.append(look)
             print(json.dumps(asdict(look)), flush=True)
+    if len(looks) < 3:
+        sys.exit("the farm took too long to rest: too few periods to compare")
     print(json.dumps({"grew_by": growth(looks), "aim": AIM_GROWTH}, indent=2))
 
 
@@ -173,7 +176,14 @@ def _rest(service: RunningService) -> None:
     with _farm(service) as farm:
         retain(farm, dry_run=False, now=later)
         tidy(farm.settings, (), later)
-        collect(farm.database, farm.store, delete=True, age=timedelta(0))  # nobody writes now
+        _make_old(farm.settings.store_dir)  # contents of the last day are never deleted, and nobody writes now
+        collect(farm.database, farm.store, delete=True)
+
+
+def _make_old(folder: Path) -> None:
+    long_ago = time.time() - 2 * 86400
+    for path in folder.rglob("*"):
+        os.utime(path, (long_ago, long_ago))
 
 
 @contextmanager

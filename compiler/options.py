@@ -23,6 +23,7 @@ MAX_LAYERS = 128
 MAX_BATCH = 1
 MAX_UNROLL = 1 << 16
 MAX_GROUP = 63
+MAX_SLICES = 64
 
 
 def _require_range(name: str, value: int, low: int, high: int) -> None:
@@ -117,7 +118,8 @@ class Knobs:
     move the fewest bytes. Resources: `fifo` strategy, `hbm_channels` ports for one weight tensor at most,
     `stream_width` bits of one token at most, `multiplier` realisation of integer products, `prefetch_kib` KiB on chip
     for weights that load before their task starts, `converters` the paper's buffer for each or the cheapest that keeps
-    the throughput, `engines` whether matrix products have lanes of their own or take turns.
+    the throughput, `engines` whether matrix products have lanes of their own or take turns, `slices` equal tasks
+    that the lanes of an engine are dealt out to at most.
     """
 
     default_tile_size: int = 16
@@ -134,6 +136,7 @@ class Knobs:
     max_padding: int = 12
     converters: ConverterRule = "exact"
     engines: Engines = "own"
+    slices: int = 1
 
     def __post_init__(self) -> None:
         _require_range("default_tile_size", self.default_tile_size, 1, 4096)
@@ -149,6 +152,7 @@ class Knobs:
         _require_range("prefetch_kib", self.prefetch_kib, 0, 1 << 16)
         _require_choice("converters", self.converters, get_args(ConverterRule))
         _require_choice("engines", self.engines, get_args(Engines))
+        _require_range("slices", self.slices, 1, MAX_SLICES)
 
     def override(self, op: str) -> TaskOverride:
         """The override of operation `op`, an empty one if there is none."""

@@ -2,8 +2,8 @@
 
 Level 1: tile size, unroll target and loop order for the whole network, then tile, unroll and loop order of the
 heaviest operations, padding. Level 2: fusion plan and budget, converters. Level 3: FIFO strategy, HBM channels, stream
-width, weight prefetch, multiplier, shared engines. Sizes are powers of two (the analysis rounds down to a divisor of
-the loop); None leaves an operation to the network's default.
+width, weight prefetch, multiplier, shared engines and their slices. Sizes are powers of two (the analysis rounds down
+to a divisor of the loop); None leaves an operation to the network's default.
 """
 
 import hashlib
@@ -44,6 +44,7 @@ _FUSION_BUDGETS = tuple(1 << k for k in range(16, 26))  # 64 KiB to 32 MiB
 _STREAM_WIDTHS = tuple(1 << k for k in range(7, 12))
 _HBM_CHANNELS = (1, 2, 4, 8)
 _PADDINGS = (0, 12, 25)  # percent
+_SLICES = (1, 2, 4, 8)
 _PREFETCHES = (0, 256, 512, 1024, 2048, 4096, 8192)  # KiB
 # Not `normal`: an estimate, which takes FIFOs as deep enough, sees what that costs and not what it gains.
 _FIFOS: tuple[FifoStrategy, ...] = ("conservative", "whole")
@@ -63,6 +64,7 @@ _FIELDS = {
     "prefetch": "prefetch_kib",
     "multiplier": "multiplier",
     "engines": "engines",
+    "slices": "slices",
 }
 _TRIED: Mapping[str, tuple[int | str, ...]] = {
     "default_tile_size": _TILES,
@@ -78,6 +80,7 @@ _TRIED: Mapping[str, tuple[int | str, ...]] = {
     "prefetch_kib": _PREFETCHES,
     "multiplier": get_args(Multiplier),
     "engines": get_args(Engines),
+    "slices": _SLICES,
 }
 _TASK_FIELDS = ("tile", "unroll", "order")
 
@@ -270,9 +273,12 @@ class DesignSpace:
             knobs = knobs.with_override(self._effective(knobs, override))
         changed = {o.op: o for o in knobs.overrides if o != TaskOverride(o.op)}
         canonical = replace(knobs, overrides=tuple(changed[name] for name in sorted(changed)))
+        if canonical.engines == "own":
+            canonical = replace(canonical, slices=Knobs().slices)
         content = canonical.to_json()
-        if canonical.engines == Knobs().engines:  # designs that are stored from before it was a knob keep their digest
-            del content["engines"]
+        for later in ("engines", "slices"):  # designs that are stored from before they were knobs keep their digest
+            if content[later] == getattr(Knobs(), later):
+                del content[later]
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 

@@ -19,23 +19,22 @@ from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Knobs, Workload
 from compiler.platforms.platform import Platform, load_platform
 from dse.evaluate import Evaluation, evaluate
-from dse.space import DesignSpace
+from dse.space import Choice, DesignSpace
 from millrace.numbers import number
 
 WORKLOADS = (Workload("gpt2-medium", "decode", 64, "w4a8"), Workload("qwen2.5-0.5b", "prefill", 16, "w4a8"))
 BASE = Knobs(overall_unroll=1024, hbm_channels=2, stream_width=1024)
 METRICS = {"latency": "latency, us", "energy": "energy, uJ", "lut": "LUT", "bram36": "block RAM"}
+WITH = {"slices": {"engines": "shared"}}  # without which a knob changes nothing
 HEAVIEST = "heaviest"  # stands for the operation's name, which is another one in each network
 
 
 def of_design(workload: Workload, graph: LinalgGraph, platform: Platform) -> dict[str, Any]:
     """The base design, and a list of choices for each parameter of the search."""
     space = DesignSpace(graph, platform, heaviest=1)
-    params = space.params_of(BASE)
-    assert params is not None, "the base is a design of the space"
     moved = {
         parameter.name: [
-            {"choice": choice, **measured(evaluate(graph, space.knobs_of(params | {parameter.name: choice}), platform))}
+            {"choice": choice, **measured(evaluate(graph, _moved(space, parameter.name, choice), platform))}
             for choice in parameter.choices
         ]
         for parameter in space.parameters
@@ -47,6 +46,13 @@ def of_design(workload: Workload, graph: LinalgGraph, platform: Platform) -> dic
         "base": measured(evaluate(graph, BASE, platform)),
         "knobs": {name.replace(f"{op}.", f"{HEAVIEST}."): choices for name, choices in moved.items()},
     }
+
+
+def _moved(space: DesignSpace, name: str, choice: Choice) -> Knobs:
+    """The base with another choice of one parameter, and with what that needs."""
+    params = space.params_of(BASE)
+    assert params is not None, "the base is a design of the space"
+    return space.knobs_of(params | WITH.get(name, {}) | {name: choice})
 
 
 def measured(found: Evaluation) -> dict[str, Any]:

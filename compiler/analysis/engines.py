@@ -1,24 +1,41 @@
 """Tasks of an engine: one for each input in front that passes on the tokens of the operation whose turn it is, the
 engine, and one behind it that gives every operation's readers what is theirs.
+
+An engine that is cut is several equal tasks. What all of them read is handed on along a chain of forks, so that no
+register drives them all; tokens of which each has a part are dealt out, and results put together.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import prod
+from typing import NamedTuple
 
-from compiler.analysis.names import c_name, inner_streams, operand_stream, route_in, route_out
+from compiler.analysis.names import (
+    c_name,
+    deal_name,
+    input_stream,
+    join_name,
+    operand_stream,
+    route_in,
+    route_out,
+    slice_name,
+)
 from compiler.analysis.operators import READ_WRITE_CYCLES
 from compiler.analysis.tasks import KEPT_TASKS, accumulator_buffers, operation_pipeline
+from compiler.errors import VerificationError
 from compiler.graph.design import Design, Engine
-from compiler.graph.engine import Turn
+from compiler.graph.engine import Slicing, Turn, layout, slice_of, slicing
 from compiler.graph.itensor import ITensor, Loop
+from compiler.graph.linalg_graph import LinalgGraph
+from compiler.graph.nest import Nest
 from compiler.graph.program import Access, LoopNest
-from compiler.graph.task_graph import EngineTask, RouteTask, Stream, Task, TimingSpec
+from compiler.graph.task_graph import EngineTask, ForkTask, LanesTask, RouteTask, Stream, Task, TimingSpec
 from compiler.options import Multiplier
 from compiler.platforms.platform import Platform
 
 INNER_DEPTH = 2  # of the streams between an engine and its routes, which wait for one another only while they fill
+PASSING = TimingSpec((), 1, READ_WRITE_CYCLES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,65 +52,173 @@ class EngineParts:
 
 def engine_parts(name: str, engine: Engine, design: Design) -> EngineParts:
     """The tasks of an engine and the streams between them."""
-    turns = tuple(Turn(design.graph.op[op], design.nests[op]) for op in engine.turns)
-    first, edges = turns[0].op, design.edges
-    made = tuple(design.leaving[c_name(turn.op.name), turn.op.outputs[0].value][0] for turn in turns)
-    *inputs, results = inner_streams(name, len(first.inputs))
-    tasks: list[Task] = []
-    streams: list[Stream] = []
+    turns, edges = _turns(engine, design.graph, design.nests), design.edges
+    made = [design.leaving[c_name(turn.op.name), turn.op.outputs[0].value][0] for turn in turns]
+    inside = _Inside(name, engine.kernel, design.depths)
     target: dict[str, str] = {}
-
-    def pass_on(route: str, ends: tuple[str, str], inner: str, outer: Sequence[str]) -> None:
-        """A task that joins the streams `outer` to `inner`, or parts it; `ends` are those of the latter."""
-        itensors = [edges[stream].itensor for stream in outer]
-        streams.append(Stream(inner, *ends, _in_turn(itensors), design.depths.get(inner, INNER_DEPTH)))
-        same = [inner] * len(outer)
-        reads, writes = (outer, same) if ends[0] == route else (same, outer)
-        tasks.append(_route(route, engine.kernel, _nests([i.tokens for i in itensors], reads, writes)))
-
-    for index, inner in enumerate(inputs):
+    inputs: list[_Turns] = []
+    for index in range(len(turns[0].op.inputs)):
         route, ports = route_in(name, index), [operand_stream(op, index) for op in engine.turns]
-        pass_on(route, (route, name), inner, ports)
+        inputs.append(_Turns.of([edges[port].itensor for port in ports]))
+        inside.route(route, inputs[-1], ports, [operand_stream(name, index)] * len(ports))
         target |= dict.fromkeys(ports, route)
-    pass_on(route_out(name), (name, route_out(name)), results, made)
-    multiplier = design.multipliers.get(first.name, "fabric")
-    tasks.append(_engine(name, engine.kernel, turns, tuple(inputs), results, multiplier, design.platform))
-    return EngineParts(tuple(tasks), tuple(streams), route_out(name), target)
+    results = _Turns.of([edges[stream].itensor for stream in made])
+    inside.route(route_out(name), results, [input_stream(route_out(name))] * len(made), made)
+    multiplier = design.multipliers.get(turns[0].op.name, "fabric")
+    lanes = _Lanes(turns, multiplier, design.platform, _cut(name, engine, turns[0]))
+    inside.fill(lanes, inputs, results)
+    return EngineParts(tuple(inside.tasks), tuple(inside.streams), route_out(name), target)
 
 
-def _in_turn(itensors: Sequence[ITensor]) -> ITensor:
-    """What passes tokens of all of these: as many as all have, their elements in a row."""
-    lanes = prod(itensors[0].element)
-    return ITensor((lanes,), itensors[0].dtype, (Loop(sum(i.tokens for i in itensors), lanes, 0),))
+def engine_streams(name: str, engine: Engine, graph: LinalgGraph, nests: Mapping[str, Nest]) -> Iterator[str]:
+    """Streams between an engine's routes, whose depths its line of the IR has: those of each input, then of results."""
+    first = _turns(engine, graph, nests)[0]
+    cut, slices = _cut(name, engine, first), range(engine.slices)
+    *inputs, _ = layout(first.op, first.nest.unroll)
+    for index, lanes in enumerate(inputs):
+        yield operand_stream(name, index)
+        if cut is not None:
+            yield from (operand_stream(slice_name(name, n), index) for n in slices)
+            yield from () if cut.blocks(lanes) else map(input_stream, _chain(name, index, engine.slices)[1:])
+    if cut is not None:
+        yield from (operand_stream(join_name(name), n) for n in slices)
+    yield input_stream(route_out(name))
 
 
-def _nests(counts: Sequence[int], reads: Sequence[str], writes: Sequence[str]) -> tuple[LoopNest, ...]:
-    return tuple(
-        LoopNest((count,), (Access(read),), (Access(write),))
-        for count, read, write in zip(counts, reads, writes, strict=True)
-    )
+def _turns(engine: Engine, graph: LinalgGraph, nests: Mapping[str, Nest]) -> tuple[Turn, ...]:
+    return tuple(Turn(graph.op[op], nests[op]) for op in engine.turns)
 
 
-def _route(name: str, kernel: int, turns: tuple[LoopNest, ...]) -> RouteTask:
-    reads = dict.fromkeys(access.stream for turn in turns for access in turn.reads)
-    writes = dict.fromkeys(access.stream for turn in turns for access in turn.writes)
-    timing = TimingSpec((), 1, READ_WRITE_CYCLES)
-    return RouteTask(name, kernel, timing, tuple(map(Access, reads)), tuple(map(Access, writes)), turns=turns)
+def _cut(name: str, engine: Engine, first: Turn) -> Slicing | None:
+    if engine.slices == 1:
+        return None
+    cut = slicing(first, engine.slices)
+    if cut is None or cut.slices != engine.slices:
+        possible = 1 if cut is None else cut.slices
+        raise VerificationError(f"@{name} can not be cut into {engine.slices} slices, but into {possible}")
+    return cut
+
+
+def _chain(name: str, index: int, slices: int) -> list[str]:
+    """Forks that hand an input on: each slice but the last has one."""
+    first = deal_name(name, index)
+    return [first, *(f"{first}_{n}" for n in range(1, slices - 1))]
+
+
+class _Turns(NamedTuple):
+    """What passes tokens of all turns, their elements in a row, and how many in each."""
+
+    itensor: ITensor
+    counts: tuple[int, ...]
+
+    @staticmethod
+    def of(itensors: Sequence[ITensor]) -> "_Turns":
+        counts, lanes = tuple(i.tokens for i in itensors), prod(itensors[0].element)
+        return _Turns(ITensor((lanes,), itensors[0].dtype, (Loop(sum(counts), lanes, 0),)), counts)
+
+    def part(self, slices: int) -> ITensor:
+        """What one of the slices has of it."""
+        (loop,), lanes = self.itensor.loops, self.itensor.element[0] // slices
+        return ITensor((lanes,), self.itensor.dtype, (loop._replace(step=lanes),))
+
+
+class _Lanes(NamedTuple):
+    """What an engine computes, with what, and in how many parts."""
+
+    turns: tuple[Turn, ...]
+    multiplier: Multiplier
+    platform: Platform
+    cut: Slicing | None
+
+    def blocks(self, operand: int) -> int | None:
+        """How tokens of an operand, inputs first, are dealt out (`Slicing.blocks`)."""
+        (op, nest), *_ = self.turns
+        return None if self.cut is None else self.cut.blocks(layout(op, nest.unroll)[operand])
+
+
+@dataclass
+class _Inside:
+    """Tasks of the engine `name`, and the streams between them."""
+
+    name: str
+    kernel: int
+    depths: Mapping[str, int]
+    tasks: list[Task] = field(default_factory=list[Task])
+    streams: list[Stream] = field(default_factory=list[Stream])
+
+    def route(self, name: str, turns: _Turns, reads: Sequence[str], writes: Sequence[str]) -> None:
+        """A task that joins the streams of the turns to one, or parts it."""
+        nests = tuple(
+            LoopNest((count,), (Access(read),), (Access(write),))
+            for count, read, write in zip(turns.counts, reads, writes, strict=True)
+        )
+        ends = (tuple(map(Access, dict.fromkeys(side))) for side in (reads, writes))
+        self.tasks.append(RouteTask(name, self.kernel, PASSING, *ends, turns=nests))
+
+    def fill(self, lanes: _Lanes, inputs: Sequence[_Turns], results: _Turns) -> None:
+        """What stands between the routes."""
+        join = route_out(self.name) if lanes.cut is None else join_name(self.name)
+        names = [self.name] if lanes.cut is None else [slice_name(self.name, n) for n in range(lanes.cut.slices)]
+        for index, turns in enumerate(inputs):
+            self._bring(index, turns, lanes, names)
+        for number, name in enumerate(names):
+            reads = tuple(operand_stream(name, index) for index in range(len(inputs)))
+            write = input_stream(join) if lanes.cut is None else operand_stream(join, number)
+            self._connect(write, name, join, results.part(len(names)))
+            self.tasks.append(_engine(name, self.kernel, lanes, reads, write, number))
+        if (blocks := lanes.blocks(-1)) is not None:  # slices have a part of every token of results
+            write, parts = input_stream(route_out(self.name)), [operand_stream(join, n) for n in range(len(names))]
+            self._connect(write, join, route_out(self.name), results.itensor)
+            self._add_lanes(join, results, parts, [write], blocks)
+
+    def _bring(self, index: int, turns: _Turns, lanes: _Lanes, names: Sequence[str]) -> None:
+        """Tokens of an input, from its route to all that read them."""
+        first, route = operand_stream(self.name, index), route_in(self.name, index)
+        if lanes.cut is None:
+            self._connect(first, route, self.name, turns.itensor)
+            return
+        self._connect(first, route, deal_name(self.name, index), turns.itensor)
+        if (blocks := lanes.blocks(index)) is None:
+            self._hand_on(index, turns, names)
+            return
+        deal, parts = deal_name(self.name, index), [operand_stream(name, index) for name in names]
+        for stream, reader in zip(parts, names, strict=True):
+            self._connect(stream, deal, reader, turns.part(len(names)))
+        self._add_lanes(deal, turns, [first], parts, blocks)
+
+    def _hand_on(self, index: int, turns: _Turns, slices: Sequence[str]) -> None:
+        """Whole tokens, from one slice to the next."""
+        forks = _chain(self.name, index, len(slices))
+        read = operand_stream(self.name, index)
+        for fork, reader, behind in zip(forks, slices, [*forks[1:], slices[-1]], strict=False):
+            mine = operand_stream(reader, index)
+            on = operand_stream(behind, index) if behind == slices[-1] else input_stream(behind)
+            self._connect(mine, fork, reader, turns.itensor)
+            self._connect(on, fork, behind, turns.itensor)
+            ends = (Access(read),), (Access(mine), Access(on))
+            self._add(ForkTask(fork, self.kernel, PASSING, *ends), turns)
+            read = on
+
+    def _add_lanes(self, name: str, turns: _Turns, reads: Sequence[str], writes: Sequence[str], blocks: int) -> None:
+        read, write = tuple(map(Access, reads)), tuple(map(Access, writes))
+        self._add(LanesTask(name, self.kernel, PASSING, read, write, blocks), turns)
+
+    def _add(self, task: ForkTask | LanesTask, turns: _Turns) -> None:
+        """A task that moves a token in every iteration: with a nest a turn, as those before and behind it have."""
+        nests = tuple(LoopNest((count,), task.reads, task.writes) for count in turns.counts)
+        self.tasks.append(replace(task, turns=nests))
+
+    def _connect(self, stream: str, source: str, target: str, itensor: ITensor) -> None:
+        self.streams.append(Stream(stream, source, target, itensor, self.depths.get(stream, INNER_DEPTH)))
 
 
 @lru_cache(KEPT_TASKS)
-def _engine(
-    name: str,
-    kernel: int,
-    served: tuple[Turn, ...],
-    reads: tuple[str, ...],
-    write: str,
-    multiplier: Multiplier,
-    platform: Platform,
-) -> EngineTask:
+def _engine(name: str, kernel: int, lanes: _Lanes, reads: tuple[str, ...], write: str, number: int) -> EngineTask:
     """One nest an operation. The pipeline is as long, and starts as seldom, as the most demanding of them needs."""
-    kept = max(nest.accumulators(op.iterators) for op, nest in served)
-    pipelines = [operation_pipeline(op, nest, multiplier, platform, kept) for op, nest in served]
+    served, multiplier, platform, cut = lanes
+    own = served if cut is None else tuple(slice_of(turn, cut) for turn in served)
+    kept = max(nest.accumulators(op.iterators) for op, nest in own)
+    pipelines = [operation_pipeline(op, nest, multiplier, platform, kept) for op, nest in own]
     turns = tuple(
         LoopNest(
             pipeline.timing.trips,
@@ -111,6 +236,8 @@ def _engine(
         (Access(write),),
         served,
         pipelines[0].operators,
-        buffers=accumulator_buffers(*served[0], kept, platform),
+        cut,
+        number,
+        buffers=accumulator_buffers(*own[0], kept, platform),
         turns=turns,
     )

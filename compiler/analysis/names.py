@@ -65,6 +65,16 @@ def route_out(engine: str) -> str:
     return f"{engine}_results"
 
 
-def inner_streams(engine: str, inputs: int) -> tuple[str, ...]:
-    """Streams between an engine and its routes: of each input, then of its results."""
-    return (*(operand_stream(engine, index) for index in range(inputs)), input_stream(route_out(engine)))
+def slice_name(engine: str, number: int) -> str:
+    """A slice of an engine that is cut."""
+    return f"{engine}_slice{number}"
+
+
+def deal_name(engine: str, index: int) -> str:
+    """The task that gives each slice its part of input `index`, or the whole one; then one of a chain."""
+    return f"{engine}_deal{index}"
+
+
+def join_name(engine: str) -> str:
+    """The task that puts together what slices make."""
+    return f"{engine}_join"

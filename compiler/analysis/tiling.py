@@ -9,7 +9,7 @@ replace each.
 import heapq
 from collections.abc import Sequence
 from functools import lru_cache
-from math import prod
+from math import isqrt, prod
 from typing import NamedTuple
 
 from compiler.analysis.inner_order import inner_orders
@@ -31,8 +31,15 @@ def tile_extent(extent: int, limit: int) -> int:
     """The divisor of `extent`, at most `limit`, that tiles it best: long, and with many powers of two for the lanes to
     grow by (8 rather than 13 of 104). O(limit).
     """
-    divisors = [d for d in range(1, min(extent, max(limit, 1)) + 1) if extent % d == 0]
-    return max(divisors, key=lambda d: (d * min(d & -d, MAX_GRANULE), d))
+    fitting = [d for d in range(1, min(extent, max(limit, 1)) + 1) if extent % d == 0]
+    return max(fitting, key=lambda d: (d * min(d & -d, MAX_GRANULE), d))
+
+
+@lru_cache(maxsize=4096)
+def divisors(number: int) -> tuple[int, ...]:
+    """In ascending order. O(square root)."""
+    low = [d for d in range(1, isqrt(number) + 1) if number % d == 0]
+    return tuple(sorted({*low, *(number // d for d in low)}))
 
 
 def _chunked_dims(graph: LinalgGraph, op: LinalgOp) -> frozenset[int]:
@@ -162,7 +169,7 @@ def _joint_step(
     of = roles(first.op)
     for role in sorted(order, key=lambda role: lanes[role]):
         old, most = lanes[role], prod(first.walk.tile[d] for d, r in enumerate(of) if r == role)
-        for new in range(2 * old, most + 1, old):
+        for new in (old * factor for factor in divisors(most // old)[1:]):  # what does not divide the tiles is refused
             unrolls = [unroll_by_role(part.op, part.walk.tile, {**lanes, role: new}) for part in parts]
             step = tuple(unroll for unroll in unrolls if unroll is not None)
             if len(step) == len(parts) and _is_one_engine(parts, step):

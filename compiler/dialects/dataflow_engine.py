@@ -15,26 +15,29 @@ class EngineOp(IRDLOperation):
     """The tasks that it names are one process, which runs one after the other as it names them.
 
     ```
-    dataflow.engine @engine0 serves [@fc1, @fc2] depths [2, 2, 2]
+    dataflow.engine @engine0 serves [@fc1, @fc2] slices 4 depths [2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2]
     ```
 
-    `depths` are of the FIFOs between the engine and what brings it the tokens of whose turn it is: one for each input
-    of a task, and that of the results. They are there when other streams are FIFOs.
+    With `slices` its lanes are dealt out to so many equal processes. `depths` are of the FIFOs between what brings it
+    the tokens of whose turn it is and what takes them: those of each input of a task, and those of the results
+    (`compiler.analysis.engines`). They are there when other streams are FIFOs.
     """
 
     name = "dataflow.engine"
 
     sym_name = prop_def(SymbolNameConstraint())
     turns = prop_def(ArrayAttr[StringAttr])
+    slices = opt_prop_def(IntAttr)
     depths = opt_prop_def(ArrayAttr[IntAttr])
 
     traits = traits_def(SymbolOpInterface())
 
-    def __init__(self, name: str, turns: Sequence[str], depths: Sequence[int]) -> None:
+    def __init__(self, name: str, turns: Sequence[str], slices: int, depths: Sequence[int]) -> None:
         super().__init__(
             properties={
                 "sym_name": StringAttr(name),
                 "turns": ArrayAttr(map(StringAttr, turns)),
+                "slices": IntAttr(slices) if slices != 1 else None,
                 "depths": ArrayAttr(map(IntAttr, depths)) if depths else None,
             }
         )
@@ -48,12 +51,19 @@ class EngineOp(IRDLOperation):
         return tuple(turn.data for turn in self.turns)
 
     @property
+    def cut_into(self) -> int:
+        """Equal processes."""
+        return self.slices.data if self.slices is not None else 1
+
+    @property
     def fifo_depths(self) -> tuple[int, ...]:
         return tuple(depth.data for depth in self.depths or ())
 
     def verify_(self) -> None:
         if len(self.turns) < 2 or len(set(self.served)) < len(self.turns):
             raise VerifyException(f"engine @{self.engine_name} serves at least two tasks, each in one turn")
+        if self.slices is not None and self.cut_into < 2:
+            raise VerifyException(f"engine @{self.engine_name} is cut into at least two slices, or not at all")
         if any(depth < 1 for depth in self.fifo_depths):
             raise VerifyException(f"a FIFO of engine @{self.engine_name} holds at least one token")
 
@@ -63,6 +73,8 @@ class EngineOp(IRDLOperation):
         printer.print_string(" serves ")
         with printer.in_square_brackets():
             printer.print_list(self.served, printer.print_symbol_name)
+        if self.slices is not None:
+            printer.print_string(f" slices {self.cut_into}")
         if self.fifo_depths:
             printer.print_string(" depths ")
             with printer.in_square_brackets():
@@ -73,9 +85,12 @@ class EngineOp(IRDLOperation):
         name = parser.parse_symbol_name().data
         parser.parse_keyword("serves")
         turns = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parser.parse_symbol_name().data)
+        slices = 1
+        if parser.parse_optional_keyword("slices"):
+            slices = parser.parse_integer(allow_boolean=False, allow_negative=False)
         depths: list[int] = []
         if parser.parse_optional_keyword("depths"):
             depths = parser.parse_comma_separated_list(
                 parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False, allow_negative=False)
             )
-        return cls(name, turns, depths)
+        return cls(name, turns, slices, depths)

@@ -69,10 +69,11 @@ class Edge(NamedTuple):
 
 
 class Engine(NamedTuple):
-    """Operations of a kernel that take turns at the same lanes, in this order."""
+    """Operations of a kernel that take turns at the same lanes, in this order; as many tasks have those lanes."""
 
     kernel: int
     turns: tuple[str, ...]
+    slices: int = 1
 
 
 @dataclass(frozen=True)

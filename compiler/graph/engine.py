@@ -4,12 +4,16 @@ Loops are told apart by their *role*: parallel or reduced, and which inputs have
 in the first input), columns (only in the second), and the dimension that it sums over, whatever shapes they are cut
 into. Two operations fit one engine where they do the same to every point and lay the points of a token out alike by
 role; how many iterations they make, and in which order, is a line of the engine's table.
+
+An engine can be *cut* into equal slices along a parallel role: each has so many of its lanes, neighbours. An input that
+lacks the role comes to all of them, of the others and of the results each slice has a part of every token.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
-from math import gcd
+from math import gcd, prod
 from typing import NamedTuple
 
 from compiler.graph.linalg_graph import Body, Iterator, LinalgOp, Reduction
@@ -61,18 +65,22 @@ def service_of(op: LinalgOp) -> Service | None:
 
 
 def layout(op: LinalgOp, unroll: Sequence[int]) -> Layout:
-    """How the points that are computed side by side lie in tokens."""
+    """How the points that are computed side by side lie in tokens. Neighbours of one role are one, in the order of the
+    loops: in another, they would be other lanes there than in the other operands.
+    """
     role = roles(op)
     found: list[tuple[tuple[Role, int], ...]] = []
     for operand in (*op.inputs, *op.outputs):
         lanes: list[tuple[Role, int]] = []
+        last = -1
         for dim in operand.dims:
             if unroll[dim] == 1:
                 continue
-            if lanes and lanes[-1][0] == role[dim]:
+            if lanes and lanes[-1][0] == role[dim] and last < dim:
                 lanes[-1] = role[dim], lanes[-1][1] * unroll[dim]
             else:
                 lanes.append((role[dim], unroll[dim]))
+            last = dim
         found.append(tuple(lanes))
     return tuple(found)
 
@@ -96,3 +104,59 @@ def fits(first: Turn, other: Turn) -> bool:
     if service is None or service != service_of(other.op):
         return False
     return layout(first.op, first.nest.unroll) == layout(other.op, other.nest.unroll)
+
+
+class Slicing(NamedTuple):
+    """An engine as `slices` tasks, which have its lanes of `role` between them; one is the engine itself."""
+
+    role: Role
+    slices: int
+
+    def blocks(self, lanes: Sequence[tuple[Role, int]]) -> int | None:
+        """Runs of neighbours that a token of these lanes has in each part: a part is so many, a part apart, the first
+        slice's in front. None where all slices get the whole token.
+        """
+        place = next((k for k, (role, _) in enumerate(lanes) if role == self.role), None)
+        return None if place is None else prod(count for _, count in lanes[:place])
+
+
+def slicing(first: Turn, most: int) -> Slicing | None:
+    """How an engine whose first turn this is can be cut into as many slices as divide its lanes, `most` at most; None
+    where it can not be cut. Columns before rows, where both divide alike.
+    """
+    operands = layout(first.op, first.nest.unroll)
+    *_, results = operands
+    found = [Slicing(role, _most_parts(lanes, most)) for role, lanes in reversed(results) if _once(role, operands)]
+    best = max(found, key=lambda cut: cut.slices, default=None)
+    return best if best is not None and best.slices > 1 else None
+
+
+def _most_parts(lanes: int, most: int) -> int:
+    return max(n for n in range(1, min(lanes, most) + 1) if lanes % n == 0)
+
+
+def _once(role: Role, operands: Layout) -> bool:
+    """Whether a token has its lanes of the role in one place."""
+    return all(sum(other == role for other, _ in lanes) <= 1 for lanes in operands)
+
+
+@lru_cache(maxsize=4096)
+def slice_of(turn: Turn, cut: Slicing) -> Turn:
+    """What each of the slices computes of an operation: as many iterations, with its part of the lanes."""
+    op, nest = turn
+    unroll, loops, valid = list(nest.unroll), list(op.loops), list(op.valid)
+    left = cut.slices
+    for dim, role in enumerate(roles(op)):
+        if role != cut.role:
+            continue
+        parts = gcd(left, unroll[dim])
+        unroll[dim], loops[dim], left = unroll[dim] // parts, loops[dim] // parts, left // parts
+        if valid:
+            valid[dim] = -(-valid[dim] // parts)
+    steps = [loop._replace(step=_step(loop.step, nest.unroll[loop.dim], unroll[loop.dim])) for loop in nest.loops]
+    one = replace(op, loops=tuple(loops), valid=tuple(valid) if valid != loops else ())
+    return Turn(one, Nest(tuple(steps), tuple(unroll)))
+
+
+def _step(step: int, before: int, now: int) -> int:
+    return step // before * now

@@ -11,12 +11,23 @@ or slow everything is. `hazards` counts them.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import NamedTuple
 
 from compiler.errors import VerificationError
-from compiler.graph.program import Access, LoopNest, Program, iterations, nests, runs, single_runs, tokens, walked
+from compiler.graph.program import (
+    Access,
+    LoopNest,
+    Program,
+    Repeat,
+    iterations,
+    nests,
+    runs,
+    single_runs,
+    tokens,
+    walked,
+)
 
 MOST_RUNS = 1 << 20  # of a pipeline, as they are looked at one by one
 
@@ -89,8 +100,8 @@ def _first_hazard(store: MemoryUse, load: MemoryUse, streams: Sequence[CreditStr
     for use in (store, load):
         if runs(use.program) > MOST_RUNS:
             raise VerificationError(f"{use.task} makes more than {MOST_RUNS} runs: too many to follow its credits")
-    there = {stream.name: _credited(store.program, stream) for stream in streams}
-    taken = dict.fromkeys(there, 0)
+    there = {stream.name: _credited(store.program, stream.name) for stream in streams}
+    taken = {stream.name: -stream.initial for stream in streams}  # those stand for nothing
     for number, (run, asked) in enumerate(_asks(load, iterations(store.program))):
         for name in taken:
             taken[name] += tokens((run,), "reads", name)
@@ -100,22 +111,32 @@ def _first_hazard(store: MemoryUse, load: MemoryUse, streams: Sequence[CreditStr
     return None
 
 
-def _credited(program: Program, stream: CreditStream) -> list[int]:
-    """Positions that are there after each credit of the stream."""
-    found, written = [0] * stream.initial, 0
-    for run in walked(single_runs(program)):
+def _credited(program: Program, stream: str) -> list[int]:
+    """Positions that are there after each credit that the store writes to the stream."""
+    found, written = list[int](), 0
+    for run in _busy_runs(program):
         written += run.iterations
-        found += [written] * tokens((run,), "writes", stream.name)
+        found += [written] * tokens((run,), "writes", stream)
     return found
 
 
 def _behind(credited: Sequence[int], taken: int) -> int:
-    return credited[min(taken, len(credited)) - 1] if taken and credited else 0
+    return credited[min(taken, len(credited)) - 1] if taken > 0 and credited else 0
+
+
+def _busy_runs(program: Program) -> Iterator[LoopNest]:
+    """Each run with iterations: a program may repeat empty ones as often as it likes."""
+    return walked(_busy(single_runs(program)))
+
+
+def _busy(program: Program) -> Program:
+    busy = (part for part in program if iterations((part,)))
+    return tuple(replace(part, body=_busy(part.body)) if isinstance(part, Repeat) else part for part in busy)
 
 
 def _asks(load: MemoryUse, positions: int) -> Iterator[tuple[LoopNest, int]]:
     """Each run with iterations, and how many positions of the image it and those before it need to be there."""
-    found = [run for run in walked(single_runs(load.program)) if run.iterations]
+    found = list(_busy_runs(load.program))
     match load.program:
         case (LoopNest() as nest,) if len(nest.trips) == len(load.again):
             ends = _ends(nest, load.again)

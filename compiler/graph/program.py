@@ -6,7 +6,7 @@ those of its largest value, and `at` gives the program of any other.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, product
+from itertools import groupby, pairwise
 from math import prod
 from typing import Literal, NamedTuple
 
@@ -233,32 +233,49 @@ def tokens(program: Program, side: Side, stream: str) -> int:
 
 
 def single_runs(program: Program) -> Program:
-    """The program with nests that have no outer loops: each run of a pipeline is a nest of its own."""
+    """The program with nests that have no outer loops: each run of a pipeline is a nest of its own, and runs that are
+    alike are repeated. O(gates), however many runs there are.
+    """
     parts: list[LoopNest | Repeat] = []
     for part in program:
-        if isinstance(part, Repeat):
-            parts.append(Repeat(part.times, single_runs(part.body)))
-        elif part.restarts:
-            inside = (_run_of(part, indices) for indices in product(*map(range, part.trips[: part.restarts])))
-            groups = ((nest, len(list(group))) for nest, group in groupby(inside))
-            parts += [Repeat(times, (nest,)) if times > 1 else nest for nest, times in groups]
-        else:
-            parts.append(part)
+        parts += (Repeat(part.times, single_runs(part.body)),) if isinstance(part, Repeat) else _runs_of(part)
     return tuple(parts)
 
 
-def _run_of(nest: LoopNest, indices: Sequence[int]) -> LoopNest:
-    """The run where the outer loops have these indices."""
-    outer = len(indices)
+def _runs_of(nest: LoopNest) -> Program:
+    """Between two ends of gates on the outermost loop all its iterations are alike."""
+    if not nest.restarts:
+        return (nest,)
+    gates = [gate for access in (*nest.reads, *nest.writes) for gate in access.gates if gate.loop == 0]
+    ends = sorted({0, nest.trips[0], *(gate.low for gate in gates), *(gate.high for gate in gates)})
+    parts: list[LoopNest | Repeat] = []
+    for low, high in pairwise(ends):
+        body = _runs_of(_inside(nest, low))
+        parts += body if high - low == 1 else (Repeat(high - low, body),)
+    repeats = [_flat(part) for part in parts]
+    groups = [(body, sum(times for _, times in group)) for body, group in groupby(repeats, lambda repeat: repeat[0])]
+    return tuple(Repeat(times, body) if times > 1 else body[0] for body, times in groups if body)
+
+
+def _flat(part: LoopNest | Repeat) -> tuple[Program, int]:
+    """What is repeated, and how often, where repetitions of one repetition are those of its body."""
+    if isinstance(part, LoopNest):
+        return (part,), 1
+    match part.body:
+        case (Repeat(times, body),):
+            return body, part.times * times
+        case body:
+            return body, part.times
+
+
+def _inside(nest: LoopNest, index: int) -> LoopNest:
+    """An iteration of the outermost loop."""
 
     def inside(accesses: tuple[Access, ...]) -> tuple[Access, ...]:
-        kept = (a for a in accesses if all(g.low <= indices[g.loop] < g.high for g in a.gates if g.loop < outer))
-        return tuple(
-            Access(a.stream, tuple(Gate(g.loop - outer, g.low, g.high) for g in a.gates if g.loop >= outer))
-            for a in kept
-        )
+        kept = (a for a in accesses if all(g.low <= index < g.high for g in a.gates if g.loop == 0))
+        return tuple(Access(a.stream, tuple(g._replace(loop=g.loop - 1) for g in a.gates if g.loop)) for a in kept)
 
-    return LoopNest(nest.trips[outer:], inside(nest.reads), inside(nest.writes))
+    return LoopNest(nest.trips[1:], inside(nest.reads), inside(nest.writes), nest.restarts - 1)
 
 
 def run_at(program: Program, iteration: int) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from compiler.errors import VerificationError
 from compiler.graph.boundary import Carry
 from compiler.graph.converter import Converter
-from compiler.graph.engine import Turn
+from compiler.graph.engine import Slicing, Turn, slice_of
 from compiler.graph.hashed_once import hashed_once
 from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import LinalgOp
@@ -41,7 +41,7 @@ from compiler.graph.program import (
     trips_at,
 )
 
-TaskKind = Literal["compute", "engine", "fork", "chunk", "concat", "route", "converter", "load", "store"]
+TaskKind = Literal["compute", "engine", "fork", "lanes", "chunk", "concat", "route", "converter", "load", "store"]
 MemoryKind = Literal["registers", "lutram", "bram", "uram"]
 
 
@@ -262,17 +262,21 @@ class EngineTask(Task):
     """Computes operations that take turns at the same lanes: one nest of `turns` each, in the order of `served`.
 
     It reads a stream for each input of an operation, in their order, and writes one: those of all operations pass them
-    one after the other (`RouteTask` in front and behind). `operators` as of a `ComputeTask`.
+    one after the other (`RouteTask` in front and behind). `operators` as of a `ComputeTask`. Where the engine is `cut`,
+    this is slice number `number` of it.
     """
 
     kind = "engine"
 
     served: tuple[Turn, ...]
     operators: tuple[tuple[str, int], ...]
+    cut: Slicing | None = None
+    number: int = 0
 
     @property
     def operations(self) -> tuple[Turn, ...]:
-        return self.served
+        """Its part of those that the engine serves."""
+        return self.served if self.cut is None else tuple(slice_of(turn, self.cut) for turn in self.served)
 
 
 @hashed_once
@@ -297,6 +301,18 @@ class ForkTask(Task):
     """Copies every token to each of several streams."""
 
     kind = "fork"
+
+
+@hashed_once
+@dataclass(frozen=True)
+class LanesTask(Task):
+    """Deals the elements of each token out to all streams that it writes, or puts together the tokens of all that it
+    reads: of `blocks` runs of neighbours the first stream has the first part, the last one the last.
+    """
+
+    kind = "lanes"
+
+    blocks: int
 
 
 @hashed_once
@@ -584,6 +600,9 @@ def _task_json(task: Task) -> dict[str, Any]:
         case EngineTask():
             served = [{"op": op.name, "nest": _nest_json(nest)} for op, nest in task.served]
             data |= {"served": served, "operators": dict(task.operators)}
+            data |= {} if task.cut is None else {"slice": {"number": task.number, "of": task.cut.slices}}
+        case LanesTask():
+            data["blocks"] = task.blocks
         case ConverterTask(converter=converter):
             itensors = {"source": str(converter.source), "target": str(converter.target)}
             data["converter"] = asdict(converter) | itensors | _converter_bytes(converter)

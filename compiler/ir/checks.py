@@ -95,7 +95,7 @@ def verify_engines(design: Design) -> None:
     """
     graph, position = design.graph, {op.name: n for n, op in enumerate(design.graph.ops)}
     at: dict[str, str] = {}
-    for name, (kernel, turns) in design.engines.items():
+    for name, (kernel, turns, _) in design.engines.items():
         for op in turns:
             if design.kernel_of.get(op) != kernel:
                 raise VerificationError(f"@{name} serves @{op}, which is no task of its kernel")

@@ -9,10 +9,10 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from compiler.analysis.engines import engine_streams
 from compiler.analysis.itensors import read_itensors, write_itensors
 from compiler.analysis.names import (
     c_name,
-    inner_streams,
     input_stream,
     load_name,
     operand_stream,
@@ -101,19 +101,19 @@ def _design(
         reader.edges,
         {task.process_name: m for _, task in in_kernels if (m := _multiplier(task)) is not None},
         reader.engines,
-        {name: fifo.type.depth.data for name, fifo in reader.fifos.items()} | _inner_depths(graph, reader),
+        {name: fifo.type.depth.data for name, fifo in reader.fifos.items()} | _inner_depths(graph, nests, reader),
         {name: fifo.reason.data for name, fifo in reader.fifos.items() if fifo.reason is not None},
     )
 
 
-def _inner_depths(graph: LinalgGraph, reader: "_Reader") -> dict[str, int]:
+def _inner_depths(graph: LinalgGraph, nests: dict[str, Nest], reader: "_Reader") -> dict[str, int]:
     """Of the FIFOs between engines and their routes."""
     found: dict[str, int] = {}
     for name, depths in reader.engine_depths.items():
-        (first, *_), known = reader.engines[name].turns, graph.op
-        if first not in known:
-            raise VerificationError(f"@{name} serves @{first}, which is no task of its kernel")
-        streams = inner_streams(name, len(known[first].inputs))
+        engine = reader.engines[name]
+        if unknown := [op for op in engine.turns if op not in graph.op]:
+            raise VerificationError(f"@{name} serves @{unknown[0]}, which is no task of its kernel")
+        streams = list(engine_streams(name, engine, graph, nests))
         if len(depths) != (len(streams) if reader.fifos else 0):
             raise VerificationError(f"@{name} has {len(streams)} FIFOs where streams are FIFOs, else none")
         found |= dict(zip(streams, depths, strict=False))
@@ -296,7 +296,7 @@ class _Reader:
 
     def _add_engine(self, op: EngineOp) -> None:
         self.nodes.append(op.engine_name)
-        self.engines[op.engine_name] = Engine(self.number, op.served)
+        self.engines[op.engine_name] = Engine(self.number, op.served, op.cut_into)
         self.engine_depths[op.engine_name] = op.fifo_depths
 
     def _value(self, process: ProcessOp) -> str:

@@ -13,7 +13,8 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import DiagnosticException
 
-from compiler.analysis.names import c_name, inner_streams, input_stream, operand_stream
+from compiler.analysis.engines import engine_streams
+from compiler.analysis.names import c_name, input_stream, operand_stream
 from compiler.dialects.dataflow_attributes import OutputAttr, ValueAttr, ValueInfo
 from compiler.dialects.dataflow_dma import LoadOp, StoreOp, dma_properties
 from compiler.dialects.dataflow_engine import EngineOp
@@ -137,8 +138,8 @@ class _KernelWriter:
     def _engines(self) -> Iterator[EngineOp]:
         for name, engine in self.design.engines.items():
             if engine.kernel == self.number:
-                depths, inputs = self.design.depths, self.design.graph.op[engine.turns[0]].inputs
-                yield EngineOp(name, engine.turns, [depths[s] for s in inner_streams(name, len(inputs)) if s in depths])
+                depths, streams = self.design.depths, engine_streams(name, engine, self.design.graph, self.design.nests)
+                yield EngineOp(name, engine.turns, engine.slices, [depths[s] for s in streams if s in depths])
 
     def _argument(self, type_: Attribute, name: str) -> SSAValue:
         argument = self.block.insert_arg(type_, len(self.block.args))

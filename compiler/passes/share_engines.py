@@ -9,19 +9,20 @@ from dataclasses import replace
 from typing_extensions import override
 
 from compiler.graph.design import Design, Engine
-from compiler.graph.engine import Turn, fits
+from compiler.graph.engine import Turn, fits, slicing
 from compiler.passes.base import Pass
 
 
 class ShareEngines(Pass):
     """Put operations of a kernel that fit one another at one engine, in the order in which they stand; one that fits no
-    other keeps its own lanes, and all do unless `engines` is `shared`.
+    other keeps its own lanes, and all do unless `engines` is `shared`. An engine is cut into as many equal slices as
+    its lanes allow, `slices` at most.
 
     Assumes nests by which operations fit (`tile-tasks`) and bound multipliers.
     """
 
     name = "share-engines"
-    options = ("engines",)
+    options = ("engines", "slices")
 
     @override
     def run(self, design: Design) -> Design:
@@ -36,12 +37,16 @@ class ShareEngines(Pass):
             else:
                 group.append(op.name)
         shared = [group for group in groups if len(group) > 1]
-        return replace(
-            design,
-            engines={f"engine{n}": Engine(design.kernel_of[g[0]], tuple(g)) for n, g in enumerate(shared)},
-        )
+        return replace(design, engines={f"engine{n}": self._engine(design, g) for n, g in enumerate(shared)})
+
+    def _engine(self, design: Design, group: list[str]) -> Engine:
+        cut = slicing(self._turn(design, group[0]), self.knobs.slices)
+        return Engine(design.kernel_of[group[0]], tuple(group), 1 if cut is None else cut.slices)
+
+    def _turn(self, design: Design, op: str) -> Turn:
+        return Turn(design.graph.op[op], design.nests[op])
 
     def _can_join(self, design: Design, first: str, other: str) -> bool:
-        one, two = (Turn(design.graph.op[name], design.nests[name]) for name in (first, other))
+        one, two = self._turn(design, first), self._turn(design, other)
         same_kernel = design.kernel_of[first] == design.kernel_of[other]
         return same_kernel and design.multipliers.get(first) == design.multipliers.get(other) and fits(one, two)

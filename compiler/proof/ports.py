@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from compiler.graph.linalg_graph import LinalgOp
-from compiler.graph.program import LoopNest, Side
-from compiler.graph.task_graph import EngineTask, StructuredTask, Task, TaskGraph
+from compiler.graph.program import SIDES, LoopNest, Side
+from compiler.graph.task_graph import EngineTask, RouteTask, Stream, StructuredTask, Task, TaskGraph
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,14 +19,16 @@ class OperationPorts:
 
 
 def ports_of(task: Task, tasks: TaskGraph) -> Iterator[OperationPorts]:
-    """Of each operation that the task runs; of an engine, beyond the routes that bring and take its tokens."""
+    """Of each operation that the task runs; of an engine, beyond the routes that bring and take its tokens. All slices
+    of one are told as the first of them.
+    """
     match task:
         case StructuredTask():
             reads, writes = (tuple(a.stream for a in side) for side in (task.reads, task.writes))
             yield OperationPorts(task, task.op, reads, writes)
-        case EngineTask():
-            before = [tasks.task[tasks.stream[a.stream].source] for a in task.reads]
-            behind = [tasks.task[tasks.stream[a.stream].target] for a in task.writes]
+        case EngineTask(number=0):
+            before = [_route(tasks, access.stream, "reads") for access in task.reads]
+            behind = [_route(tasks, access.stream, "writes") for access in task.writes]
             for number, (op, _) in enumerate(task.served):
                 reads = tuple(_stream_of_turn(route, number, "reads") for route in before)
                 writes = tuple(_stream_of_turn(route, number, "writes") for route in behind)
@@ -41,14 +43,37 @@ def _stream_of_turn(route: Task, number: int, side: Side) -> str:
     return (nest.reads if side == "reads" else nest.writes)[0].stream
 
 
+def _route(tasks: TaskGraph, stream: str, side: Side) -> Task:
+    """The route before the stream that an engine, or a slice of one, reads, or behind the one that it writes."""
+    *_, last = _to_route(tasks, stream, side)
+    return tasks.task[last.source if side == "reads" else last.target]
+
+
+def _to_route(tasks: TaskGraph, name: str, side: Side) -> Iterator[Stream]:
+    """Streams from an engine up to its route, or down to it."""
+    stream = tasks.stream[name]
+    yield stream
+    task = tasks.task[stream.source if side == "reads" else stream.target]
+    if not isinstance(task, RouteTask):
+        (access,) = task.reads if side == "reads" else task.writes
+        yield from _to_route(tasks, access.stream, side)
+
+
 def inner_streams(tasks: TaskGraph) -> set[str]:
     """Streams between engines and their routes, on which tokens of one operation follow those of another."""
-    engines = [task for task in tasks.tasks if isinstance(task, EngineTask)]
-    return {access.stream for engine in engines for access in (*engine.reads, *engine.writes)}
+    return {stream.name for stream in _inner(tasks)}
+
+
+def _inner(tasks: TaskGraph) -> Iterator[Stream]:
+    for engine in (task for task in tasks.tasks if isinstance(task, EngineTask)):
+        for side in SIDES:
+            for access in engine.reads if side == "reads" else engine.writes:
+                yield from _to_route(tasks, access.stream, side)
 
 
 def routes(tasks: TaskGraph) -> set[str]:
-    """Tasks that bring tokens to engines, and take them."""
-    inner = (tasks.stream[name] for name in inner_streams(tasks))
-    ends = {end for stream in inner for end in (stream.source, stream.target)}
-    return {name for name in ends if not isinstance(tasks.task[name], EngineTask)}
+    """Tasks that bring tokens to engines, deal them out, and take them; and slices of an engine but the first, as which
+    all of them are told.
+    """
+    ends = {tasks.task[end] for stream in _inner(tasks) for end in (stream.source, stream.target)}
+    return {task.name for task in ends if not isinstance(task, EngineTask) or task.number}

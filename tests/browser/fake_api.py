@@ -175,6 +175,7 @@ def make_design(exploration_id: str, number: int, chance: random.Random) -> Desi
         "max_padding": 12,
         "converters": chance.choice(("exact", "paper")),
         "engines": chance.choice(("own", "shared")),
+        "slices": chance.choice((1, 4)),
     }
     design_id = f"dsg_{exploration_id[-2:]}{number:05d}"
     return Design(design_id, number, knobs, area, round(latency, 3), round(latency * power, 2))
@@ -226,7 +227,7 @@ def _task_check(scope: str, kind: str, tasks: int, wrong: int, used: float) -> J
 
 
 def make_dataflow(design: Design) -> Json:
-    """Two kernels on three dies, with converters of every kind."""
+    """Two kernels on three dies, with converters of every kind and an engine of four slices."""
     bound = design.knobs["fusion_budget"]
     reason = {"subject": "a kernel of kernels 0 to 1", "resource": "converter_bytes", "demand": 3 * bound}
     cut = {
@@ -245,12 +246,21 @@ def make_dataflow(design: Design) -> Json:
         {"name": f"task_{i}", "kind": "compute", "kernel": i % 2, "converter": converters[i] if i < 4 else None}
         for i in range(41)
     ]
+    engine = {
+        "kind": "engine",
+        "kernel": 0,
+        "converter": None,
+        "served": [{"op": "qkv"}, {"op": "proj"}],
+        "turns": [{"trips": [4, 512]}, {"trips": [3, 256]}],
+    }
+    tasks += [{**engine, "name": f"engine0_slice{n}", "slice": {"number": n, "of": 4}} for n in range(4)]
+    back = {"name": "proj_in0", "source": "attention", "target": "engine0_route0", "width": 512, "kind": "bram"}
     shares = {"SLR0": 0.5, "SLR1": 0.3, "SLR2": 0.2}
     area = {name: value for name, value in design.area.items() if name != "hbm_ports"}
     return {
         "kernels": 2,
         "tasks": tasks,
-        "streams": streams(4),
+        "streams": [*streams(4), {**back, "depth": 192, "feedback": True, "initial": 0}],
         "fusion": {
             "plan": design.knobs["fusion_plan"],
             "kernels": 2,

@@ -85,12 +85,15 @@ def test_a_compiled_design_shows_how_it_is_built(page: Page, service: Service) -
     bound = compiled.knobs["fusion_budget"]
     expect(fusion).to_contain_text(f"needs {3 * bound:,} of {bound:,} converter bytes")
     placement = page.get_by_test_id("placement")
-    expect(placement).to_contain_text("SLR0: 14 tasks")
+    expect(placement).to_contain_text("SLR0: 15 tasks")
     expect(placement.get_by_role("meter", name="SLR0 to SLR1, wires, share of the budget")).to_be_visible()
     expect(placement.get_by_role("img")).to_have_count(5)
     rows = page.get_by_test_id("converters").get_by_role("row")
     expect(rows.nth(1)).to_contain_text("two boxes in turn")
     expect(rows.last).to_contain_text("41 KiB")
+    turns = page.get_by_test_id("turns")
+    expect(turns.get_by_role("row", name="engine0 4 equal slices qkv 2,048")).to_be_visible()
+    expect(turns.get_by_role("row", name="proj_in0 attention back to engine0_route0 192 0 512 bit")).to_be_visible()
     verdict = page.get_by_test_id("verdict")
     expect(verdict).to_contain_text("The emitted C++ agrees with PyTorch")
 

@@ -156,23 +156,28 @@ def test_killed_worker_is_started_again_and_the_exploration_resumes(telling: Run
     assert len(evaluations.read_text().splitlines()) <= 96 + 16
 
 
-def test_killed_and_interrupted_up_leave_nothing_and_the_next_one_resumes(start_service: StartService) -> None:
-    killed = start_service(SLOW_SECONDS=0.05)
-    exploration = killed.explore(budget=96, verify=0)
-    wait_for(lambda: len(_designs(killed, exploration)["id"]) >= 16, PATIENCE, "a batch")
-    killed.process.send_signal(signal.SIGKILL)
-    killed.process.wait()
-    wait_for(lambda: not leftovers(killed.home), PATIENCE, f"all processes to end: {leftovers(killed.home)}")
+def test_killed_supervisor_leaves_nothing_and_the_next_one_resumes(start_service: StartService) -> None:
+    service = start_service(SLOW_SECONDS=0.05)
+    exploration = service.explore(budget=96, verify=0)
+    wait_for(lambda: len(_designs(service, exploration)["id"]) >= 16, PATIENCE, "a batch")
+    service.process.send_signal(signal.SIGKILL)
+    service.process.wait()
+    wait_for(lambda: not leftovers(service.home), PATIENCE, f"all processes to end: {leftovers(service.home)}")
+    second = start_service(SLOW_SECONDS=0)
+    assert second.wait_state(exploration, "done", "failed")["state"] == "done"
+    _assert_each_once(second, exploration, 96)
 
-    interrupted = start_service(SLOW_SECONDS=0.05)
-    wait_for(lambda: len(_designs(interrupted, exploration)["id"]) >= 48, PATIENCE, "two more batches")
-    interrupted.process.send_signal(signal.SIGINT)
-    assert interrupted.process.wait(PATIENCE) == 0
-    assert leftovers(interrupted.home) == []
 
-    last = start_service(SLOW_SECONDS=0)
-    assert last.wait_state(exploration, "done", "failed")["state"] == "done"
-    _assert_each_once(last, exploration, 96)
+def test_interrupted_up_stops_everything_and_loses_nothing(start_service: StartService) -> None:
+    service = start_service(SLOW_SECONDS=0.05)
+    exploration = service.explore(budget=64, verify=0)
+    wait_for(lambda: len(_designs(service, exploration)["id"]) >= 16, PATIENCE, "a batch")
+    service.process.send_signal(signal.SIGINT)
+    assert service.process.wait(PATIENCE) == 0
+    assert leftovers(service.home) == []
+    second = start_service(SLOW_SECONDS=0)
+    assert second.wait_state(exploration, "done", "failed")["state"] == "done"
+    _assert_each_once(second, exploration, 64)
 
 
 def test_second_up_on_the_same_home_says_who_holds_it(service: RunningService, tmp_path: Path) -> None:

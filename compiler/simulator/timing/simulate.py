@@ -58,8 +58,9 @@ def simulate_design(
 
     `launches`: values of the design's arguments, once for each of several that follow each other without a gap; an
     argument that is not named has its largest. Raises ToolError where it takes longer than `seconds`, InvalidInputError
-    for values that the arguments can not take.
+    for values that the arguments can not take, VerificationError where hazards can not be looked for.
     """
+    hazards = dict.fromkeys(hazard for values in launches for hazard in design.at((values,)).hazards)
     design = design.at(launches)
     deadline = time.monotonic() + seconds
     runs: list[KernelRun] = []
@@ -73,7 +74,7 @@ def simulate_design(
             found = explain(network, outcome, again)
             break
     simulation = collect(design, runs, platform, min(buckets, MAX_BUCKETS))
-    return replace(simulation, deadlock=found, hazards=design.hazards)
+    return replace(simulation, deadlock=found, hazards=tuple(hazards))
 
 
 def simulate_stalling(design: TimedDesign, platform: Platform, seconds: float = SECONDS) -> StallingRun:

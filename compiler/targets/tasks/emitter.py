@@ -12,6 +12,7 @@ from compiler.graph.task_graph import (
     DmaTask,
     EngineTask,
     ForkTask,
+    LanesTask,
     LoadTask,
     RouteTask,
     StoreTask,
@@ -23,11 +24,11 @@ from compiler.targets.tasks.converter import emit_converter
 from compiler.targets.tasks.engine import emit_engine
 from compiler.targets.tasks.frame import Frame
 from compiler.targets.tasks.memory import emit_load, emit_store
-from compiler.targets.tasks.routing import emit_chunk, emit_concat, emit_fork, emit_route
+from compiler.targets.tasks.routing import emit_routing
 from compiler.targets.writer import CppWriter
 
-TURNING = (EngineTask, RouteTask)
-FOLLOWING = (DmaTask, EngineTask, ForkTask, RouteTask)
+TURNING = (EngineTask, ForkTask, LanesTask, RouteTask)
+FOLLOWING = (DmaTask, *TURNING)
 
 
 class TaskEmitter:
@@ -54,14 +55,8 @@ class TaskEmitter:
                 emit_compute(frame, task)
             case EngineTask():
                 emit_engine(frame, task)
-            case ForkTask():
-                emit_fork(frame, task)
-            case RouteTask():
-                emit_route(frame, task)
-            case ChunkTask():
-                emit_chunk(frame, task)
-            case ConcatTask():
-                emit_concat(frame, task)
+            case ForkTask() | LanesTask() | RouteTask() | ChunkTask() | ConcatTask():
+                emit_routing(frame, task)
             case ConverterTask():
                 emit_converter(frame, task)
             case LoadTask():

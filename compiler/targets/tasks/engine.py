@@ -13,9 +13,10 @@ from compiler.targets.tasks.points import Accumulators, Points
 
 def emit_engine(frame: Frame, task: EngineTask) -> None:
     """A turn an operation, one after the other; one flat pipelined loop inside."""
-    first, *_ = task.served
+    first, *_ = task.operations
     names_of = ", ".join(op.name for op, _ in task.served)
-    summary = f"Serves {names_of}, one after the other, {first.nest.lanes} points side by side."
+    part = "" if task.cut is None else f"A slice of {task.cut.slices}. "
+    summary = f"{part}Serves {names_of}, one after the other, {first.nest.lanes} points side by side."
     with frame.function(task, summary) as (params, namer):
         names = NestNames.of(*first, namer)
         code = frame.program(task, namer, params, counted=True)
@@ -23,7 +24,7 @@ def emit_engine(frame: Frame, task: EngineTask) -> None:
             code.condition("reads", access.stream, param) for access, param in zip(task.reads, params, strict=False)
         ]
         write = code.condition("writes", task.writes[0].stream, params[len(task.reads)])
-        points = Points(frame, task, first, names, namer, params, reads, _accumulators(task.served, code))
+        points = Points(frame, task, first, names, namer, params, reads, _accumulators(task.operations, code))
         with code.pipelined(task.timing):
             points.emit(write)
 

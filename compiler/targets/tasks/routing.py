@@ -1,12 +1,39 @@
-"""C++ of the tasks that only route tokens: fork, route, chunk, concat."""
+"""C++ of the tasks that only route tokens: fork, lanes, route, chunk, concat."""
+
+from collections.abc import Mapping
+from math import prod
 
 from compiler.graph.program import Access, Side
-from compiler.graph.task_graph import ChunkTask, ConcatTask, ForkTask, RouteTask
-from compiler.targets.nest_code import NestNames, gate_condition, guarded, pipelined_nest
+from compiler.graph.task_graph import ChunkTask, ConcatTask, ForkTask, LanesTask, RouteTask
+from compiler.targets.nest_code import (
+    NestNames,
+    gate_condition,
+    guarded,
+    pipelined_nest,
+    row_major,
+    subscript,
+    unrolled,
+)
 from compiler.targets.tasks.frame import Frame, rate
+from compiler.targets.writer import Namer
 
 
-def emit_fork(frame: Frame, task: ForkTask) -> None:
+def emit_routing(frame: Frame, task: ForkTask | LanesTask | RouteTask | ChunkTask | ConcatTask) -> None:
+    """Whichever it is."""
+    match task:
+        case ForkTask():
+            _emit_fork(frame, task)
+        case LanesTask():
+            _emit_lanes(frame, task)
+        case RouteTask():
+            _emit_route(frame, task)
+        case ChunkTask():
+            _emit_chunk(frame, task)
+        case ConcatTask():
+            _emit_concat(frame, task)
+
+
+def _emit_fork(frame: Frame, task: ForkTask) -> None:
     """Every token to every reader."""
     out = frame.out
     with frame.function(task, f"Copies every token to {len(task.writes)} readers.") as (params, namer):
@@ -17,7 +44,42 @@ def emit_fork(frame: Frame, task: ForkTask) -> None:
                 out.line(f"{stream}.write(token);")
 
 
-def emit_route(frame: Frame, task: RouteTask) -> None:
+def _emit_lanes(frame: Frame, task: LanesTask) -> None:
+    """Elements from the tokens of one iteration to others, by wires alone."""
+    deals = len(task.reads) == 1
+    summary = f"Deals out each token to {len(task.writes)}" if deals else f"Joins tokens of {len(task.reads)}"
+    with frame.function(task, f"{summary}. {rate(task)}.") as (params, namer):
+        accesses = (*task.reads, *task.writes)
+        tokens = {
+            access.stream: namer.name(f"{stream}_token") for access, stream in zip(accesses, params, strict=False)
+        }
+        with frame.program(task, namer, params).pipelined(task.timing):
+            for access, stream in zip(task.reads, params, strict=False):
+                frame.read(access, stream, tokens[access.stream], declare=True)
+            for access in task.writes:
+                frame.declare(access, tokens[access.stream])
+            _move_lanes(frame, task, tokens, namer)
+            for access, stream in zip(task.writes, params[len(task.reads) :], strict=False):
+                frame.write(access, stream, tokens[access.stream])
+
+
+def _move_lanes(frame: Frame, task: LanesTask, tokens: Mapping[str, str], namer: Namer) -> None:
+    """Between the whole token and its parts."""
+    deals = len(task.reads) == 1
+    whole, parts = (task.reads, task.writes) if deals else (task.writes, task.reads)
+    run = prod(frame.itensor(parts[0]).element) // task.blocks  # neighbours that a part has of each block
+    loops = [(namer.name("block"), task.blocks), (namer.name("element"), run)]
+    moving = [loop for loop in loops if loop[1] > 1]
+    with unrolled(frame.out, loops):
+        for number, part in enumerate(parts):
+            inside = [(str(number), len(parts))]
+            block, element = ([loop] if loop in moving else [] for loop in loops)
+            one = subscript(tokens[part.stream], row_major(moving))
+            of_all = f"{tokens[whole[0].stream]}[{row_major([*block, *inside, *element])}]"
+            frame.out.line(f"{of_all if not deals else one} = {one if not deals else of_all};")
+
+
+def _emit_route(frame: Frame, task: RouteTask) -> None:
     """What an iteration reads to all that it writes, each type of token for itself: the token of the first stream that
     it reads, the others are but waited for, or what was read last where it reads none.
     """
@@ -43,7 +105,7 @@ def emit_route(frame: Frame, task: RouteTask) -> None:
                     out.line(f"{stream}.write({name});")
 
 
-def emit_chunk(frame: Frame, task: ChunkTask) -> None:
+def _emit_chunk(frame: Frame, task: ChunkTask) -> None:
     """Each token to the output of its chunk."""
     op, nest, out = task.op, task.nest, frame.out
     summary = f"{op.name}: each token goes to the output of the chunk that it is in."
@@ -56,7 +118,7 @@ def emit_chunk(frame: Frame, task: ChunkTask) -> None:
                     out.line(f"{stream}.write(token);")
 
 
-def emit_concat(frame: Frame, task: ConcatTask) -> None:
+def _emit_concat(frame: Frame, task: ConcatTask) -> None:
     """The inputs one after the other."""
     op, nest, out = task.op, task.nest, frame.out
     assert op.axis is not None

@@ -378,6 +378,12 @@ def test_guessing_keys_is_limited_by_address(hurried: TestClient) -> None:
     assert answers == [401, 401, 429, 429]
 
 
+def test_who_asks_without_a_key_keeps_no_good_one_from_its_first_use(hurried: TestClient, farm: Farm) -> None:
+    answers = [hurried.get("/v1/me").status_code for _ in range(21)]
+    assert (answers[-2], answers[-1]) == (401, 429)
+    assert hurried.get("/v1/me", headers=bearer(add_key(farm, "x", "user"))).status_code == 200
+
+
 def test_a_network_of_ipv6_counts_as_one_address(few: Settings) -> None:
     app = create_app(few, lambda _: None)
     clients = [TestClient(app, base_url=PHONE, client=(f"2001:db8::{n}", 1)) for n in range(3)]

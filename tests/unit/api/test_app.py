@@ -38,6 +38,13 @@ def test_undeclared_size_is_counted(client: TestClient, kind: str) -> None:
     assert reply.status_code == 413
 
 
+def test_a_body_that_ends_at_two_places_ends_its_connection(client: TestClient) -> None:
+    two = {"Content-Length": "4", "Transfer-Encoding": "chunked"}
+    reply = client.post("/v1/workloads", content=b"{}", headers=two)
+    assert (reply.status_code, reply.headers["connection"]) == (400, "close")
+    assert "both Content-Length and Transfer-Encoding" in reply.json()["detail"]
+
+
 @pytest.mark.parametrize("path", ["/v1/explorations", "/v1/workloads"])
 def test_limit_holds_everywhere(client: TestClient, path: str) -> None:
     assert client.post(path, content=b" " * (LIMIT + 1)).status_code == 413

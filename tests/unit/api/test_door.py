@@ -142,6 +142,11 @@ async def test_an_answer_has_to_be_taken(hall: Hall) -> None:
     assert slowly[1].sent.endswith(b"ok")
 
 
+async def test_ipv4_at_a_socket_for_both(hall: Hall) -> None:
+    connection, _ = hall.come("::ffff:10.0.0.1")
+    assert (connection.host, connection.client) == ("10.0.0.1", ("10.0.0.1", 1))
+
+
 async def test_a_flood_makes_room_for_others(hall: Hall) -> None:
     flood = [hall.come("10.6.6.6") for _ in range(300)]
     assert sum(wire.is_open for _, wire in flood) <= BOUNDS.of_host // 2
@@ -220,6 +225,7 @@ async def test_it_is_said_once_in_a_while(hall: Hall, caplog: pytest.LogCaptureF
         (("10.0.0.0/8",), "11.2.3.4", False),
         (("::1", "nginx"), "::1", True),
         (("nginx",), "nginx", False),
+        (("10.0.0.0/8",), "::ffff:10.2.3.4", True),
         (("*",), "1.2.3.4", True),
         ((), "127.0.0.1", False),
     ],

@@ -74,7 +74,7 @@ def service(settings: Settings) -> Generator[tuple[TestClient, str, str, Keys]]:
 
 def probes_of(settings: Settings, used: list[str] | None = None, clock: Clock | None = None) -> Probes:
     names = names_of(settings)
-    plan = Plan(Bounds(), (), tuple(names.hosts), names.others, keys_wanted(settings), "", HEADERS)
+    plan = Plan(Bounds(), (), tuple(names.hosts), names.others, keys_wanted(settings), "", "", HEADERS)
     return Probes(plan, ([] if used is None else used).append, clock or Clock())
 
 

@@ -216,6 +216,7 @@ DEFAULTS = {
     "fusion_budget": "fusion_budget",
     "converters": "converters",
     "engines": "engines",
+    "slices": "slices",
     "hbm_channels": "hbm_channels",
     "stream_width": "stream_width",
     "prefetch": "prefetch_kib",

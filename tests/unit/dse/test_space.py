@@ -28,7 +28,7 @@ def test_contractions_are_the_heaviest_whatever_their_iterations(mlp: LinalgGrap
 
 def test_all_three_levels_are_offered(space: DesignSpace):
     names = [p.name for p in space.parameters]
-    assert names[:13] == [
+    assert names[:14] == [
         "tile",
         "unroll",
         "order",
@@ -42,8 +42,9 @@ def test_all_three_levels_are_offered(space: DesignSpace):
         "prefetch",
         "multiplier",
         "engines",
+        "slices",
     ]
-    assert names[13:16] == ["fc1.tile", "fc1.unroll", "fc1.order"]
+    assert names[14:17] == ["fc1.tile", "fc1.unroll", "fc1.order"]
     choices = {p.name: p.choices for p in space.parameters}
     assert choices["tile"] == (4, 8, 16, 32, 64, 128, 256)
     assert choices["unroll"][0] == 32
@@ -135,6 +136,7 @@ def test_key_ignores_what_changes_nothing(space: DesignSpace):
     base = Knobs(overrides=(TaskOverride("fc1", unroll=4), TaskOverride("fc2", tile=8)))
     assert space.key(base) == space.key(replace(base, overrides=base.overrides[::-1]))
     assert space.key(Knobs()) == space.key(Knobs(overrides=(TaskOverride("fc1"),)))
+    assert space.key(Knobs()) == space.key(Knobs(slices=4))  # of no engine
     assert space.key(Knobs(default_tile_size=8)) == space.key(
         Knobs(default_tile_size=8, overrides=(TaskOverride("fc1", tile=8, order=(0, 1, 2)),))
     )
@@ -145,6 +147,7 @@ def test_key_tells_designs_apart(space: DesignSpace):
         Knobs(),
         Knobs(fifo="whole"),
         Knobs(engines="shared"),
+        Knobs(engines="shared", slices=4),
         Knobs(overrides=(TaskOverride("fc1", tile=8),)),
         Knobs(overrides=(TaskOverride("fc2", tile=8),)),
         Knobs(overrides=(TaskOverride("fc1", order=(2, 1, 0)),)),

@@ -31,6 +31,7 @@ def random_knobs(seed: int) -> Knobs:
         stream_width=pick((32, 128, 512)),
         multiplier=pick(("fabric", "dsp")),
         engines=pick(("own", "shared")),
+        slices=pick((1, 3, 4)),
     )
 
 

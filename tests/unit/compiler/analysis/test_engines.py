@@ -1,21 +1,27 @@
 """Operations that take turns: their lanes, the tasks that stand for them, which streams lead back, what it costs."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
+import numpy as np
 import pytest
+from networks import Network, body
 from plans import U55C, plans
+from sliced_engines import sliced
 from small_graphs import chain, mlp
 
+from compiler.analysis import tiling
 from compiler.analysis.build import task_graph
 from compiler.analysis.feedback import with_feedback
 from compiler.analysis.resources import task_resources
 from compiler.analysis.tiling import plan_nests
-from compiler.graph.engine import layout
+from compiler.graph.engine import Role, layout, unroll_by_role
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.linalg_graph import LinalgGraph
-from compiler.graph.task_graph import EngineTask, RouteTask, Stream, TaskGraph
+from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Reduction
+from compiler.graph.task_graph import EngineTask, ForkTask, LanesTask, RouteTask, Stream, TaskGraph
 from compiler.options import Knobs, TaskOverride
+from compiler.simulator.timing.simulate import simulate
 
 KNOBS = Knobs(default_tile_size=8, overall_unroll=64, engines="shared", fifo="whole")
 
@@ -39,6 +45,28 @@ def test_an_engine_has_lanes_once_and_all_operations_the_same():
 def test_an_override_of_the_largest_counts_for_the_engine():
     nests = plan_nests(chain(16, 32, 24), replace(KNOBS, overrides=(TaskOverride("m2", unroll=8),)), U55C)
     assert [nest.lanes for nest in nests.values()] == [8, 8]
+
+
+def test_steps_that_no_tile_divides_into_are_not_tried(monkeypatch: pytest.MonkeyPatch):
+    """Rows of many dimensions have tiles of millions of points together: they grow by what divides these."""
+    tried: list[int] = []
+
+    def counted(op: LinalgOp, tile: Sequence[int], lanes: dict[Role, int]) -> tuple[int, ...] | None:
+        tried.append(max(lanes.values()))
+        return unroll_by_role(op, tile, lanes)
+
+    monkeypatch.setattr(tiling, "unroll_by_role", counted)
+    rows, product = (256, 256, 256), body(["f32", "f32"], ("arith.mulf", (0, 1)))
+    network = Network("rows")
+    network.tensor("x", np.broadcast_to(np.float32(0), (*rows, 32)), role="input")
+    for name, columns in (("p", 8), ("q", 16)):
+        network.tensor(f"w{name}", np.zeros((32, columns), np.float32))
+        network.generic(
+            name, (*rows, columns, 32), [("x", "abce"), (f"w{name}", "ed")], "abcd", product, Reduction("add", 0.0)
+        )
+    nests = plan_nests(network.graph(), replace(KNOBS, default_tile_size=256), U55C)
+    assert nests["op_p"].unroll == nests["op_q"].unroll
+    assert len(tried) < 200
 
 
 def test_tasks_of_an_engine():
@@ -73,6 +101,21 @@ def test_an_engine_takes_the_area_of_one_operation():
     one, both = task_resources(alone.task["m1"], alone, U55C), task_resources(shared.task["engine0"], shared, U55C)
     assert (both.dsp, both.bram36, both.uram) == (one.dsp, one.bram36, one.uram)
     assert one.lut < both.lut < 1.01 * one.lut  # a counter of turns
+
+
+@pytest.mark.parametrize("slices", [2, 3, 24])
+def test_slices_are_equal_and_each_input_reaches_all_of_them(slices: int):
+    _, tasks = sliced(slices)
+    engines = [task for task in tasks.tasks if isinstance(task, EngineTask)]
+    assert sorted(task.number for task in engines) == list(range(slices))
+    assert len({replace(e, name="", number=0, reads=(), writes=(), turns=()) for e in engines}) == 1
+    assert {task_resources(task, tasks, U55C) for task in engines} == {task_resources(engines[0], tasks, U55C)}
+    chain_of = [task for task in tasks.tasks if isinstance(task, ForkTask)]
+    assert [len(task.writes) for task in chain_of] == [2] * (slices - 1)  # never one register for all
+    dealt = [(len(t.reads), len(t.writes)) for t in tasks.tasks if isinstance(t, LanesTask)]
+    assert dealt == [(1, slices), (slices, 1)]
+    found = simulate(tasks, U55C, buckets=0)
+    assert found.deadlock is None
 
 
 def test_a_route_costs_a_multiplexer():

@@ -5,7 +5,18 @@ from dataclasses import replace
 import pytest
 from small_graphs import INT_PRODUCT, matmul, row_reduction
 
-from compiler.graph.engine import Role, Turn, fits, layout, roles, service_of, unroll_by_role
+from compiler.graph.engine import (
+    Role,
+    Slicing,
+    Turn,
+    fits,
+    layout,
+    roles,
+    service_of,
+    slice_of,
+    slicing,
+    unroll_by_role,
+)
 from compiler.graph.linalg_graph import LinalgOp, Operand, Reduction
 from compiler.graph.nest import Nest, NestLoop
 
@@ -75,3 +86,44 @@ def test_lanes_go_to_the_innermost_dimensions_of_their_role():
     assert unroll_by_role(CUT, CUT.loops, lanes) == (2, 1, 4, 2, 4)
     assert unroll_by_role(CUT, CUT.loops, {COLUMNS: 32}) is None
     assert unroll_by_role(CUT, CUT.loops, {Role("parallel", (True, True)): 2}) is None
+
+
+def test_lanes_of_one_role_in_another_order_lie_otherwise():
+    turned = replace(CUT, inputs=(CUT.inputs[0], Operand("w", (3, 4, 2, 1))))
+    assert layout(turned, (1, 2, 8, 1, 1))[1] == ((COLUMNS, 8), (COLUMNS, 2))
+    assert slicing(turn(turned, 1, 2, 8, 1, 1), 4) is None
+
+
+@pytest.mark.parametrize(
+    ("op", "unroll", "most", "cut"),
+    [
+        (PLAIN, (2, 8, 2), 4, Slicing(COLUMNS, 4)),
+        (PLAIN, (2, 8, 2), 7, Slicing(COLUMNS, 4)),
+        (PLAIN, (4, 2, 1), 4, Slicing(ROWS, 4)),
+        (PLAIN, (2, 2, 2), 4, Slicing(COLUMNS, 2)),  # the columns, where both divide alike
+        (PLAIN, (1, 1, 4), 4, None),  # what it sums over stays in one task
+        (PLAIN, (2, 8, 2), 1, None),
+        (CUT, (2, 2, 8, 1, 4), 16, Slicing(COLUMNS, 16)),
+    ],
+)
+def test_how_an_engine_is_cut(op: LinalgOp, unroll: tuple[int, ...], most: int, cut: Slicing | None):
+    assert slicing(turn(op, *unroll), most) == cut
+
+
+@pytest.mark.parametrize("slices", [2, 4, 16])
+def test_a_slice_makes_as_many_iterations_with_its_part_of_the_lanes(slices: int):
+    whole, cut = turn(CUT, 2, 2, 8, 1, 4), Slicing(COLUMNS, slices)
+    part = slice_of(whole, cut)
+    assert part.nest.trips == whole.nest.trips
+    assert part.nest.lanes * slices == whole.nest.lanes
+    assert part.op.iterations * slices == whole.op.iterations
+    for lanes, mine in zip(layout(CUT, whole.nest.unroll), layout(part.op, part.nest.unroll), strict=True):
+        others = {role: count for role, count in lanes if role != COLUMNS}
+        assert others == {role: count for role, count in mine if role != COLUMNS}
+        assert dict(lanes).get(COLUMNS, slices) == slices * dict(mine).get(COLUMNS, 1)
+
+
+def test_which_elements_of_a_token_are_whose():
+    cut = Slicing(COLUMNS, 4)
+    x, w, y = layout(CUT, (2, 2, 8, 1, 4))
+    assert (cut.blocks(x), cut.blocks(w), cut.blocks(y)) == (None, 4, 2)

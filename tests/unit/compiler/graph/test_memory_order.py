@@ -84,6 +84,15 @@ def test_runs_that_are_too_many_are_not_followed() -> None:
         found(rows(), many)
 
 
+def test_runs_of_nothing_and_credits_that_were_there_are_not_followed_one_by_one() -> None:
+    often = 10**12
+    nothing = Repeat(often, (LoopNest((0,), (), ()),))
+    store = replace(rows(), program=(nothing, *rows().program))
+    load = reads((nest(3, 4), nothing))
+    assert found(store, load) == []
+    assert [h.credited for h in found(store, load, initial=often)] == [0]
+
+
 def test_credits_stand_at_the_ends_of_runs() -> None:
     assert misplaced_credit(rows().program, {"credit"}, writes=True) is None
     assert misplaced_credit(rows(restarts=0).program, {"credit"}, writes=True) == "credit"

@@ -172,6 +172,20 @@ def test_runs_as_nests_of_their_own_move_the_same(seed: int):
         assert [moved for _, moved in nests_in_time(alone)] == [moved for _, moved in nests_in_time(process.program)]
 
 
+def test_runs_that_are_alike_are_one_part_however_many_there_are():
+    first, last = Access("first", (Gate(0, 0, 1), Gate(1, 0, 1))), Access("last", (Gate(1, 10**9 - 1, 10**9),))
+    nest = LoopNest((10**9, 10**9, 4), (first,), (last,), 2)
+    plain, end = LoopNest((4,), (), ()), LoopNest((4,), (), (Access("last"),))
+    row = (Repeat(10**9 - 1, (plain,)), end)
+    assert single_runs((nest,)) == (
+        LoopNest((4,), (Access("first"),), ()),
+        Repeat(10**9 - 2, (plain,)),
+        end,
+        Repeat(10**9 - 1, row),
+    )
+    assert single_runs((LoopNest((3, 0, 4), (), (), 2),)) == ()
+
+
 COLUMNS = Argument("position", 30, 8)
 
 

@@ -125,6 +125,18 @@ REFUSED = {
         edited("shared-share-engines", ENGINE, "@engine0 serves [@up, @act]"),
         "@engine0 can not serve @up and @act",
     ),
+    "more slices than lanes divide into": (
+        edited("shared-share-engines", ENGINE, "@engine0 serves [@up, @down] slices 3"),
+        "@engine0 can not be cut into 3 slices, but into 2",
+    ),
+    "an engine of no slice": (
+        edited("shared-share-engines", ENGINE, "@engine0 serves [@up, @down] slices 0"),
+        "@engine0 is cut into at least two slices, or not at all",
+    ),
+    "slices without their FIFOs": (
+        edited("shared-size-fifos", r"serves (.*) depths", r"serves \1 slices 2 depths"),
+        "@engine0 has 9 FIFOs where streams are FIFOs, else none",
+    ),
     "an engine without its FIFOs": (
         edited("shared-size-fifos", r" depths \[.*\]", ""),
         "@engine0 has 3 FIFOs where streams are FIFOs, else none",

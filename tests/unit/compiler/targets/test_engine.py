@@ -74,12 +74,28 @@ def objection(folder: Path) -> str:
     return run(program, folder, arguments=[str(folder)], accepted=(0, MISMATCH)).stderr
 
 
+@pytest.mark.parametrize("slices", [1, 2, 4])
 @pytest.mark.parametrize(("make", "knobs"), [(floats, SHARED), (integers, PACKED)], ids=["f32", "packed"])
-def test_every_operation_comes_out_right(make: Callable[[], LinalgGraph], knobs: Knobs, tmp_path: Path):
-    tasks = emitted(make(), knobs, tmp_path)
-    (engine,) = (task for task in tasks.tasks if isinstance(task, EngineTask))
-    assert len(engine.served) == len([op for op in make().ops if op.is_contraction])
+def test_every_operation_comes_out_right(make: Callable[[], LinalgGraph], knobs: Knobs, slices: int, tmp_path: Path):
+    tasks = emitted(make(), replace(knobs, slices=slices, overall_unroll=4 * knobs.overall_unroll), tmp_path)
+    engines = [task for task in tasks.tasks if isinstance(task, EngineTask)]
+    assert len(engines) == slices
+    assert all(len(e.served) == len([op for op in make().ops if op.is_contraction]) for e in engines)
+    source = next((tmp_path / "hls").glob("*_tasks.cpp")).read_text()
+    assert source.count("Serves ") == 1  # slices are calls of one function
     assert objection(tmp_path) == ""
+
+
+def test_slices_in_another_order_are_seen(tmp_path: Path):
+    """The first two parts of each token of results change places."""
+    emitted(integers(), replace(PACKED, slices=4), tmp_path)
+    (source,) = (tmp_path / "hls").glob("*_tasks.cpp")
+    before, join, behind = re.split(r"(?<=\n)(void engine0_join\(.*?\n}\n)", source.read_text(), flags=re.DOTALL)
+    first, second, *_ = re.findall(r"= (\w+_token\[\w+\];)", join)
+    assert first != second
+    swapped = join.replace(first, "@").replace(second, first).replace("@", second)
+    source.write_text(before + swapped + behind)
+    assert objection(tmp_path) != ""
 
 
 MIXED = replace(SHARED, overrides=(TaskOverride("m2", tile=4, order=(0, 2, 1)), TaskOverride("m3", order=(2, 1, 0))))

@@ -2,8 +2,9 @@ import { ErrorNote } from "@/components/ErrorNote";
 import { ConverterTable } from "@/features/designs/ConverterTable";
 import { FusionBlock } from "@/features/designs/FusionBlock";
 import { PlacementBlock } from "@/features/designs/PlacementBlock";
+import { TurnsBlock } from "@/features/designs/TurnsBlock";
 import { useDataflow } from "@/features/designs/api/getDataflow";
-import { convertersOf } from "@/features/designs/dataflow";
+import { convertersOf, enginesOf, loopsOf } from "@/features/designs/dataflow";
 import type { Design, Platform } from "@/lib/api/types";
 
 /** How a compiled design is cut, placed and joined; nothing before it was compiled. */
@@ -13,6 +14,8 @@ export function Structure({ design, platform }: { design: Design; platform: Plat
   if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;
   if (!data) return null;
   const converters = convertersOf(data);
+  const engines = enginesOf(data);
+  const loops = loopsOf(data);
   return (
     <>
       {data.fusion && (
@@ -23,6 +26,11 @@ export function Structure({ design, platform }: { design: Design; platform: Plat
       {data.placement && (
         <div className="card panel">
           <PlacementBlock placement={data.placement} platform={platform} />
+        </div>
+      )}
+      {engines.length + loops.length > 0 && (
+        <div className="card panel">
+          <TurnsBlock engines={engines} loops={loops} />
         </div>
       )}
       {converters.length > 0 && (

@@ -2,7 +2,10 @@ import { expect, test } from "vitest";
 import {
   type Dataflow,
   type Placement,
+  type Task,
   convertersOf,
+  enginesOf,
+  loopsOf,
   shortfallText,
   stackedUse,
   tasksByDie,
@@ -57,4 +60,25 @@ test("tasks are counted by die", () => {
 test("a shortfall says who needs what of what there is", () => {
   const text = shortfallText({ subject: "a kernel", resource: "converter_bytes", demand: 5000, bound: 4096, levers: [] });
   expect(text).toBe("a kernel needs 5,000 of 4,096 converter bytes");
+});
+
+test("an engine is told once, with the iterations of each of its turns, and what leads back or begins with tokens", () => {
+  const served = [{ op: "qkv" }, { op: "proj" }];
+  const turns = [{ trips: [4, 8] }, { times: 3, body: [{ trips: [2] }, { trips: [] }] }];
+  const alone: Task = { name: "alone", kind: "engine", kernel: 0, converter: null, turns, served };
+  const slice = (n: number): Task => ({ ...alone, name: `engine0_slice${n}`, slice: { number: n, of: 2 } });
+  const stream = { source: "a", target: "b", depth: 2, width: 32, kind: null };
+  const back = { ...stream, name: "back", feedback: true, initial: 0 };
+  const begun = { ...stream, name: "begun", feedback: false, initial: 1 };
+  const dataflow: Dataflow = {
+    kernels: 1,
+    tasks: [alone, slice(0), slice(1)],
+    streams: [{ ...stream, name: "plain" }, back, begun],
+  };
+  const iterations = [{ op: "qkv", iterations: 32 }, { op: "proj", iterations: 9 }];
+  expect(enginesOf(dataflow)).toEqual([
+    { name: "alone", slices: 1, turns: iterations },
+    { name: "engine0", slices: 2, turns: iterations },
+  ]);
+  expect(loopsOf(dataflow)).toEqual([back, begun]);
 });

@@ -53,10 +53,36 @@ export interface Placement {
   shortfalls: Shortfall[];
 }
 
+/** One nest of a task, or what it repeats. */
+export type Part = { trips: number[] } | { times: number; body: Part[] };
+
+export interface Task {
+  name: string;
+  kind: string;
+  kernel: number;
+  converter: Converter | null;
+  /** Only of tasks that have more than one nest; `served` and `slice` only of engines. */
+  turns?: Part[];
+  served?: { op: string }[];
+  slice?: { number: number; of: number };
+}
+
+export interface DataflowStream {
+  name: string;
+  source: string;
+  target: string;
+  depth: number;
+  width: number;
+  kind: string | null;
+  /** Only of streams that lead back, or that hold tokens when a launch begins. */
+  initial?: number;
+  feedback?: boolean;
+}
+
 export interface Dataflow {
   kernels: number;
-  tasks: { name: string; kind: string; kernel: number; converter: Converter | null }[];
-  streams: { name: string; width: number; kind: string | null }[];
+  tasks: Task[];
+  streams: DataflowStream[];
   /** Designs that were compiled by an earlier release have neither. */
   fusion?: Fusion;
   placement?: Placement;
@@ -72,6 +98,33 @@ export function convertersOf({ tasks }: Dataflow): ConverterRow[] {
     .flatMap(({ name, converter }) => (converter ? [{ ...converter, name: name.replace(/^convert_/, "") }] : []))
     .sort((a, b) => b.bytes - a.bytes || a.name.localeCompare(b.name));
 }
+
+export interface EngineRow {
+  name: string;
+  slices: number;
+  /** Operations in the order of their turns, and in how many iterations each is done. */
+  turns: { op: string; iterations: number }[];
+}
+
+/** Engines, each once however many slices it has. */
+export function enginesOf({ tasks }: Dataflow): EngineRow[] {
+  return tasks
+    .filter(({ served, slice }) => served && (slice?.number ?? 0) === 0)
+    .map(({ name, served = [], turns = [], slice }) => ({
+      name: name.replace(/_slice0$/, ""),
+      slices: slice?.of ?? 1,
+      turns: served.map(({ op }, n) => ({ op, iterations: iterationsOf(turns[n]) })),
+    }));
+}
+
+function iterationsOf(part: Part | undefined): number {
+  if (part === undefined) return 0;
+  if ("trips" in part) return part.trips.reduce((product, trip) => product * trip, 1);
+  return part.times * part.body.reduce((sum, inner) => sum + iterationsOf(inner), 0);
+}
+
+/** Streams that close a loop, or hold tokens when a launch begins. */
+export const loopsOf = ({ streams }: Dataflow): DataflowStream[] => streams.filter((s) => s.feedback || s.initial);
 
 export type ByteColumn = "bytes" | "paper_bytes" | "exact_bytes";
 

@@ -196,6 +196,7 @@ export interface Knobs {
   max_padding?: number;
   converters?: string;
   engines?: string;
+  slices?: number;
   pipeline_style?: string;
 }
 

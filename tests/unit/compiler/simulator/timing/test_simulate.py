@@ -13,14 +13,16 @@ from timed_designs import design, load, residual, store, task, to_json
 from compiler.analysis.estimate import estimate
 from compiler.analysis.placement.channels import assign_channels
 from compiler.design_dir import digests
-from compiler.errors import InvalidInputError, ToolError
+from compiler.errors import InvalidInputError, ToolError, VerificationError
+from compiler.graph.memory_order import MOST_RUNS
+from compiler.graph.program import Access, Gate
 from compiler.graph.task_graph import TaskGraph, TimingSpec
 from compiler.metrics import Fidelity
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing import simulate as module
-from compiler.simulator.timing.design import TimedDesign, Transfer
+from compiler.simulator.timing.design import TimedDesign, TimedStream, TimedTask, Transfer
 from compiler.simulator.timing.design_json import task_timing_from_json
 from compiler.simulator.timing.simulate import (
     simulate,
@@ -278,6 +280,35 @@ def test_a_load_that_asks_before_its_credit_is_a_hazard_by_name() -> None:
         assert (hazard.load, hazard.store, hazard.value, hazard.credited) == ("load_k", "store_k", "k", 0)
         assert found.to_json()["hazards"][0]["text"] == str(hazard)
     assert simulate_design(_read_again(credited()), U55C) == simulate(credited(), U55C)
+
+
+def test_each_launch_of_several_has_its_own_hazards() -> None:
+    """A load that reads all rows twice asks for no more of them in a second launch than in the first."""
+    many = _twice(runs=3)
+    assert simulate_design(many, U55C).hazards == ()
+    assert simulate_design(many, U55C, launches=({}, {})).hazards == ()
+
+
+def test_hazards_that_can_not_be_looked_for_are_said_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "networks_of_design", None)
+    with pytest.raises(VerificationError, match=r"get makes more than .* runs"):
+        simulate_design(_twice(runs=MOST_RUNS), U55C)
+
+
+def _twice(runs: int) -> TimedDesign:
+    """So many rows of four are stored, with a credit for each, and all of them read twice."""
+    memory, depth = Transfer(1, 1, 1, None, value="k"), 2 + U55C.hbm.write_response_cycles
+    last, first = Access("credit", (Gate(1, 3, 4),)), Access("credit", (Gate(0, 0, 1), Gate(2, 0, 1)))
+    store, load = TimingSpec((runs, 4), 1, depth, restarts=1), TimingSpec((2, runs, 4), 1, 90, restarts=2)
+    make, use = TimingSpec((runs, 4), 1, 2), TimingSpec((2, runs, 4), 1, 2)
+    tasks = (
+        TimedTask("make", "compute", 0, make, (), (Access("x"),)),
+        TimedTask("put", "store", 0, store, (Access("x"),), (last,), memory),
+        TimedTask("get", "load", 0, load, (first,), (Access("y"),), replace(memory, again=(True, False, False))),
+        TimedTask("use", "compute", 0, use, (Access("y"),), ()),
+    )
+    streams = (("x", "make", "put"), ("credit", "put", "get"), ("y", "get", "use"))
+    return TimedDesign("twice", 1, tasks, tuple(TimedStream(*names, 2) for names in streams))
 
 
 def _read_again(tasks: TaskGraph) -> TimedDesign:

@@ -6,15 +6,14 @@ from typing import Any
 
 import pytest
 from fixtures import REAL
-from looped_pipelines import nest, network, process
-from route_designs import emit_routes, routes
+from sliced_engines import emit_sliced
 from vitis_standin.bench import VERSIONS, Bench, make_bench
 from vitis_standin.designs import KERNELS
 from vitis_standin.install import U55C, calls
 
 from compiler.errors import InvalidInputError
+from compiler.graph.task_graph import EngineTask, ForkTask
 from compiler.metrics import Fidelity
-from compiler.platforms.platform import load_platform
 from compiler.targets.functions import modules
 from compiler.toolchain.hls.csynth import CsynthReport
 from compiler.toolchain.reports import parse_report
@@ -86,25 +85,26 @@ def test_the_reports_replace_the_timing_of_every_task(bench: Bench) -> None:
 
 def test_equal_slices_are_one_function_of_the_tool(tmp_path: Path) -> None:
     """It is asked once, has one module with many instances, and counts the area of each."""
-    slices = 24
-    chain = network(
-        process("source", nest(4, "", "s0")),
-        *(process(f"slice{n}", nest(4, f"s{n}", f"s{n + 1}")) for n in range(slices)),
-        process("sink", nest(4, f"s{slices}")),
-        kept=2,
-    )
-    tasks = routes({"chain": chain})
-    emit_routes(tasks, load_platform("u55c"), tmp_path / "design")
+    tasks = emit_sliced(24, tmp_path / "design")
     (tmp_path / "design" / "dataflow.json").write_text(json.dumps(tasks.to_json()))
     bench = make_bench(tmp_path, tmp_path / "design", tasks)
+    bench.tell(CALLS=str(bench.root / "calls.jsonl"))
     result = bench.csynth("2024.2")
     assert result.passed, result.failures
+    assert len(recorded(bench)) == 1
     (file,) = (f for f in result.files if f.name == "csynth.xml")
     report = parse_report(bench.out / "csynth" / file)
     assert isinstance(report, CsynthReport)
-    assert len(report.modules) == 4  # of the slices, the source, the sink, the kernel
-    assert {m.name: m.value for m in result.metrics}["lut"] == 500 * (slices + 2)
-    assert len(result.verdict["pipelines"]) == 3
+    made = {name: function for name, (_, function) in modules(tasks).items()}
+    slices = [task.name for task in tasks.tasks if isinstance(task, EngineTask)]
+    assert len(slices) == 24
+    assert len({made[name] for name in slices}) == 1
+    handed_on = [task.name for task in tasks.tasks if isinstance(task, ForkTask) and "deal" in task.name]
+    assert len(handed_on) == 23
+    assert len({made[name] for name in handed_on}) == 1
+    assert len(report.modules) == len(set(made.values())) + 1  # the kernel
+    assert {m.name: m.value for m in result.metrics}["lut"] == 500 * len(tasks.tasks)
+    assert len(result.verdict["pipelines"]) == len(set(made.values()))
     found = replace_timing(tasks, report, modules(tasks))
     assert all(new.timing.depth > old.timing.depth for old, new in zip(tasks.tasks, found.tasks, strict=True))
 
