@@ -75,7 +75,9 @@ class Page(BaseModel, Generic[Item]):
     model_config = ConfigDict(json_schema_extra={"description": "One page of a list."})  # else lost with the type
 
     items: list[Item] = Field(description="What is on this page.")
-    next_cursor: str | None = Field(None, description="What to send as `cursor` for the next page; null on the last.")
+    next_cursor: str | None = Field(
+        default=None, description="What to send as `cursor` for the next page; null on the last."
+    )
 
 
 class FieldProblem(Reply):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from compiler.graph.linalg_graph import LinalgOp
-from compiler.graph.program import SIDES, LoopNest, Side
+from compiler.graph.program import SIDES, LoopNest, Repeat, Side
 from compiler.graph.task_graph import EngineTask, RouteTask, Stream, StructuredTask, Task, TaskGraph
 
 
@@ -38,7 +38,8 @@ def ports_of(task: Task, tasks: TaskGraph) -> Iterator[OperationPorts]:
 
 
 def _stream_of_turn(route: Task, number: int, side: Side) -> str:
-    nest = route.turns[number]
+    first, *others = route.turns
+    nest = first.body[number] if isinstance(first, Repeat) and not others else route.turns[number]  # of each layer
     assert isinstance(nest, LoopNest)
     return (nest.reads if side == "reads" else nest.writes)[0].stream
 
