@@ -4,13 +4,23 @@ Lanes are what most of a design's area is. A product that waits for the one befo
 the same ones, all of them work in every turn, at the price of a drained pipeline between two turns.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 
 from typing_extensions import override
 
+from compiler.analysis.names import c_name
 from compiler.graph.design import Design, Engine
 from compiler.graph.engine import Turn, fits, slicing
 from compiler.passes.base import Pass
+
+
+def _names(design: Design) -> Iterator[str]:
+    """Of engines: none that an operation has, or begins with, since tasks around an engine are called after it."""
+    taken = [f"{c_name(op.name)}_" for op in design.graph.ops]
+    names = (f"engine{n}" for n in count())
+    return (name for name in names if not any(other.startswith(f"{name}_") for other in taken))
 
 
 class ShareEngines(Pass):
@@ -37,7 +47,8 @@ class ShareEngines(Pass):
             else:
                 group.append(op.name)
         shared = [group for group in groups if len(group) > 1]
-        return replace(design, engines={f"engine{n}": self._engine(design, g) for n, g in enumerate(shared)})
+        named = zip(_names(design), shared, strict=False)
+        return replace(design, engines={name: self._engine(design, group) for name, group in named})
 
     def _engine(self, design: Design, group: list[str]) -> Engine:
         cut = slicing(self._turn(design, group[0]), self.knobs.slices)

@@ -136,6 +136,17 @@ def stream(source: str, target: str) -> Stream:
     return Stream(f"{source}_{target}", source, target, ITensor((1,), "f32", (Loop(4, 1, 0),)))
 
 
+@pytest.mark.parametrize("called", ["engine0", "engine0.route0", "engine0_results"])
+def test_an_operation_that_is_called_as_an_engine_would_be_keeps_its_name(called: str):
+    graph = mlp()
+    ops = tuple(replace(op, name=called) if op.name == "act" else op for op in graph.ops)
+    design = plans(replace(graph, ops=ops), KNOBS)["share-engines"]
+    assert list(design.engines) == ["engine1"]
+    tasks = task_graph(plans(replace(graph, ops=ops), KNOBS)["size-fifos"])
+    tasks.verify()
+    assert simulate(tasks, U55C).deadlock is None
+
+
 @pytest.mark.parametrize(
     ("ends", "position", "back"),
     [
