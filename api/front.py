@@ -54,7 +54,7 @@ class Front:
         self._probes = Probes(plan, self._say_used)
         self._channel = channel
         self._waiting: deque[Caller] = deque()
-        self._most_waiting = plan.bounds.of_host - KEPT
+        self._most_waiting = min(plan.bounds.most, plan.bounds.of_host) - KEPT
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(channel, self._hear)
 

@@ -20,15 +20,16 @@ from compiler.platforms.platform import load_platform
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", nargs="?", default="gpt2")
-    parser.add_argument("--phase", default="decode", choices=("prefill", "decode"))
-    parser.add_argument("--length", type=int, default=64)
+    parser.add_argument("--phase", default="decode", choices=("prefill", "decode", "head"))
+    parser.add_argument("--length", type=int, help="of a prefill or a decode step (default: 64)")
     parser.add_argument("--precision", default="w4a8", choices=("f32", "w8a8", "w4a8"))
     parser.add_argument("--fifo-effort", default="quick", choices=("quick", "full"))
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
 
-    workload = Workload(arguments.model, arguments.phase, arguments.length, arguments.precision)
+    length = arguments.length or (1 if arguments.phase == "head" else 64)
+    workload = Workload(arguments.model, arguments.phase, length, arguments.precision)
     bundle = import_model(arguments.model, workload, bundle_cache())
     seconds: list[float] = []
     processor_seconds: list[float] = []
@@ -60,7 +61,7 @@ def main() -> None:
     if arguments.json:
         print(json.dumps(result))
         return
-    print(f"{arguments.model} {arguments.phase} {arguments.length} {arguments.precision}, {arguments.repeat} runs")
+    print(f"{arguments.model} {arguments.phase} {length} {arguments.precision}, {arguments.repeat} runs")
     print(f"compile: median {result['median_s']:.2f} s, {min(seconds):.2f} to {max(seconds):.2f} s")
     print(f"processor: median {result['processor_median_s']:.2f} s")
     for name, took in stages.items():

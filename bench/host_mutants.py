@@ -22,6 +22,7 @@ import tempfile
 import types
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, product
@@ -35,8 +36,8 @@ from rich.table import Table
 
 from compiler.design_dir import silent
 from compiler.errors import VerificationError
-from compiler.frontend.models.inputs import block_inputs
-from compiler.generation import GenerateOptions, Prepared, copy_for_board, hidden_error, prepare
+from compiler.frontend.models.inputs import network_inputs
+from compiler.generation import GenerateOptions, Prepared, copy_for_board, hidden_error, placed, prepare
 from compiler.graph.task_graph import LoadTask
 from compiler.host.design import Image, load_design
 from compiler.host.network import Network
@@ -169,7 +170,7 @@ ARGUED = {
     ("packing.tensor_to_tokens", "reshape("): "what follows lays the tokens one after the other, whatever the rows",
     ("design.load_design", "Scalar("): "a scalar and its source have the same name in these networks",
 }
-_TOLD = ("on_layer", "self.running")  # progress, and who hangs: no result depends on them
+_TOLD = ("on_launch", "self.running")  # progress, and who hangs: no result depends on them
 KINDS = ("order", "position", "layer", "channel", "size", "call left out")
 
 
@@ -189,7 +190,7 @@ def host_program(folder: Path, name: str) -> dict[str, types.ModuleType]:
 def generation(networks: Sequence[Prepared], program: dict[str, types.ModuleType]) -> str | None:
     """Why the proof objects to what the host program had the board do; None where it does not."""
     objections = (_generation(prepared, program, count) for prepared, count in product(networks, COUNTS))
-    on_files = (_run_on_files(d, program) for prepared in networks for d in (prepared.prefill, prepared.decode))
+    on_files = (_run_on_files(d, program) for prepared in networks for d in prepared.designs)
     return next(filter(None, chain(objections, on_files)), None)
 
 
@@ -199,7 +200,8 @@ def _run_on_files(directory: Path, program: dict[str, types.ModuleType]) -> str 
     device, design = board.device(0), program["design"].load_design(directory)
     shutil.rmtree(directory / "out", ignore_errors=True)
     try:
-        accelerator = program["accelerator"].Accelerator(board, device, design, directory)
+        loaded = program["accelerator"].program(board, device, directory)
+        accelerator = program["accelerator"].Accelerator(board, device, design, loaded)
         layer = accelerator.add_layer()
         accelerator.load_files(layer)
         accelerator.start(layer)
@@ -212,18 +214,15 @@ def _run_on_files(directory: Path, program: dict[str, types.ModuleType]) -> str 
 def _generation(prepared: Prepared, program: dict[str, types.ModuleType], count: int) -> str | None:
     board, network = Witness(), Network(prepared.network)
     device, session = board.device(0), program["session"]
-    directories = (prepared.prefill, prepared.decode)
-    placed = [session.Placed(program["design"].load_design(d), d) for d in directories]
     made = program["network"].Network(prepared.network)
-    try:
-        steps = list(session.generate(board, device, made, *placed, count))
-    finally:
-        device.close()
+    with placed(prepared) as on_board, closing(device):
+        own = [session.Placed(program["design"].load_design(p.design.directory), p.xclbin) for p in on_board]
+        steps = list(session.generate(board, device, made, *own, count))
     tokens = [step.token for step in steps]
     reference = {name: array[:count] for name, array in network.reference().items()}
-    prefill, decode = (load_design(d) for d in directories)
-    inputs = partial(block_inputs, prepared.source.config)
-    wrong = GenerationChecks(network, prefill, decode, inputs, board.launches).run(tokens)
+    prefill, decode, head = (load_design(d) for d in prepared.designs)
+    inputs = partial(network_inputs, prepared.source.config, prepared.request.layers)
+    wrong = GenerationChecks(network, prefill, decode, head, inputs, board.launches).run(tokens)
     if wrong is None and tokens != reference["tokens"].tolist():
         wrong = "the tokens are not the reference's"
     if wrong is None and hidden_error(tokens, np.stack([step.hidden for step in steps]), reference) > 0.02:
@@ -370,8 +369,8 @@ def _fill_padding(rng: np.random.Generator, right: bytes, image: Image, _network
 
 
 def _other_layer(_rng: np.random.Generator, _right: bytes, image: Image, network: Network) -> bytes | None:
-    tensor = np.asarray(network.layer(1)[image.source or ""]).reshape(image.shape)
-    return pack(tensor.astype(NATIVE[image.layout.dtype]), image.layout)[0]
+    """Layers exchanged."""
+    return pack(image.content(network.parameters())[::-1], image.layout)[0] if image.stacked else None
 
 
 _REPACKED: dict[str, Callable[[np.random.Generator, bytes, Image, Network], bytes | None]] = {
@@ -471,9 +470,10 @@ def tiny_network(name: str, work: Path) -> Prepared:
     made = prepare(config.parent, options, KNOBS, load_platform("u55c"), work / "cache", silent)
     shutil.rmtree(copied, ignore_errors=True)
     copy_for_board(made, copied)
-    for phase in ("prefill", "decode"):
+    phases = ("prefill", "decode", "head")
+    for phase in phases:
         build_board(copied / phase)
-    return Prepared(made.source, made.request, copied / "network", copied / "prefill", copied / "decode")
+    return Prepared(made.source, made.request, copied / "network", *(copied / phase for phase in phases))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ class PhaseName(StrEnum):
 
     PREFILL = "prefill"
     DECODE = "decode"
+    HEAD = "head"
 
 
 class PrecisionName(StrEnum):
@@ -97,12 +98,24 @@ Priority = Annotated[Literal["low", "normal", "high"], typer.Option(help="Agains
 Output = Annotated[Path, typer.Option("--out", "-o", help="Directory to write.", metavar="DIR")]
 
 
+_USUAL = {PhaseName.PREFILL: 32, PhaseName.DECODE: 64, PhaseName.HEAD: 1}  # lengths
+_LENGTH = {
+    PhaseName.PREFILL: "its length from --seq",
+    PhaseName.DECODE: "its length from --context",
+    PhaseName.HEAD: "one row",
+}
+
+
 @dataclass(frozen=True)
 class Network:
     """What to make of MODEL. Nothing is chosen by default: a network from a file has its own shapes and precision."""
 
     phase: Annotated[
-        PhaseName | None, typer.Option(help="Whole sequence, or one token against a KV cache.", show_default="decode")
+        PhaseName | None,
+        typer.Option(
+            help="Whole sequence, one token against a KV cache, or what chooses the token: final norm and head.",
+            show_default="decode",
+        ),
     ] = None
     seq: Annotated[int | None, typer.Option(help="Sequence length of a prefill.", show_default="32")] = None
     context: Annotated[
@@ -114,7 +127,7 @@ class Network:
             help="Number formats of weights and activations.", show_default="w4a8; f32 for a network from a file"
         ),
     ] = None
-    layers: Annotated[int, typer.Option(help="Transformer blocks in one design.")] = 1
+    layers: Annotated[int, typer.Option(help="Layers that a launch runs, one after the other.")] = 1
 
     @property
     def is_chosen(self) -> bool:
@@ -124,13 +137,13 @@ class Network:
     def workload(self, model: str) -> Workload:
         """The workload of a model that has any length. Raises InvalidInputError where options contradict each other."""
         phase, precision = self.phase or PhaseName.DECODE, self.precision or PrecisionName.W4A8
-        prefill = phase is PhaseName.PREFILL
-        if prefill and self.context is not None:
-            raise InvalidInputError("--context belongs to --phase decode; give a prefill its length with --seq")
-        if not prefill and self.seq is not None:
-            raise InvalidInputError("--seq belongs to --phase prefill; give a decode step its length with --context")
-        length, usual = (self.seq, 32) if prefill else (self.context, 64)
-        return Workload(model, phase.value, usual if length is None else length, precision.value, layers=self.layers)
+        if phase is not PhaseName.DECODE and self.context is not None:
+            raise InvalidInputError(f"--context belongs to --phase decode; a {phase.value} has {_LENGTH[phase]}")
+        if phase is not PhaseName.PREFILL and self.seq is not None:
+            raise InvalidInputError(f"--seq belongs to --phase prefill; a {phase.value} has {_LENGTH[phase]}")
+        given = self.seq if phase is PhaseName.PREFILL else self.context
+        length = _USUAL[phase] if given is None else given
+        return Workload(model, phase.value, length, precision.value, layers=self.layers)
 
     def workload_of_file(self, source: FileSource) -> Workload:
         """The workload of a network from a file. Raises InvalidInputError for an option that does not apply to it."""

@@ -1,38 +1,42 @@
-"""A whole network on a board: export it, compile its two block designs, run all layers, compare with PyTorch."""
+"""A whole network on a board: export it, compile layers and head, run them, compare with PyTorch."""
 
 import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from hashlib import blake2b
 from math import inf, isfinite
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler.design_dir import OnStage
+from compiler.design_dir import OnStage, read_design
 from compiler.errors import InvalidInputError, VerificationError
 from compiler.frontend.bundle import Bundle, import_model
 from compiler.frontend.cached import make_once
 from compiler.frontend.files import sources_digest
+from compiler.frontend.graph_json import graph_from_json
 from compiler.frontend.models.config import ModelSource, resolve_model
-from compiler.frontend.models.inputs import block_inputs
+from compiler.frontend.models.inputs import network_inputs
 from compiler.frontend.network import check_request, import_network
 from compiler.frontend.network_request import NetworkRequest
 from compiler.host.design import load_design
 from compiler.host.network import Network
-from compiler.host.session import OnLayer, Placed, generate
-from compiler.metrics import Fidelity, Metric
+from compiler.host.session import OnLaunch, Placed, generate
+from compiler.metrics import Metric
 from compiler.options import Knobs, Phase, Precision, Workload
 from compiler.pipeline import compile_design
 from compiler.platforms.platform import Platform
 from compiler.proof.launches import GenerationChecks, Witness
 from compiler.simulator.board.build import FOLDER as BOARD_FOLDER
-from compiler.simulator.board.build import build_board
+from compiler.simulator.board.build import build_board, link_boards
 from compiler.simulator.timing.simulate import simulate_directory
+from compiler.whole_token import Part, Reply, least_bytes
 
 ROWS, SLOTS = 8, 16  # lengths of designs are rounded up to these: another prompt often finds its design in the cache
 # How far hidden states may be off after one layer, of their largest magnitude: more adds up like a random walk. Sums in
@@ -58,13 +62,18 @@ class GenerateOptions:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A network with its two designs, built for the simulated board."""
+    """A network with its designs, built for the simulated board: all layers for the prompt, for a token, the head."""
 
     source: ModelSource
     request: NetworkRequest
     network: Path
     prefill: Path
     decode: Path
+    head: Path
+
+    @property
+    def designs(self) -> tuple[Path, Path, Path]:
+        return self.prefill, self.decode, self.head
 
 
 @dataclass(frozen=True)
@@ -73,8 +82,9 @@ class Generation:
 
     `hidden_error` is the largest difference of the hidden states that the tokens were chosen from, relative to their
     largest magnitude, up to the first token that differs: behind it both go on with another text. `margins` is by how
-    much each of the reference's tokens was ahead of its next, in standard deviations of the logits. `metrics` hold the
-    simulated time of the accelerator, without the host's part. `launches` of kernels read what they should, up to the
+    much each of the reference's tokens was ahead of its next, in standard deviations of the logits. `metrics` are of
+    the whole reply (`compiler.whole_token`), without the host's copies, and rest on what is `assumed`. `launches` of
+    kernels read what they should, up to the
     `wrong_launch`, if there is one.
     """
 
@@ -86,6 +96,7 @@ class Generation:
     tolerance: float
     launches: int = 0
     wrong_launch: str | None = None
+    assumed: str = ""
 
     @property
     def first_difference(self) -> int | None:
@@ -155,7 +166,8 @@ def prepare(
     request = request_of(source, options)
 
     def bundle(phase: Phase, length: int) -> Bundle:
-        workload = Workload(source.name, phase, length, request.precision)
+        layers = 1 if phase == "head" else request.layers
+        workload = Workload(source.name, phase, length, request.precision, layers=layers)
         return import_model(model, workload, cache, lambda text: say(f"{phase}: {text}"))
 
     def design(bundle: Bundle) -> Path:
@@ -163,43 +175,52 @@ def prepare(
 
     # First: it is what refuses networks whose layers differ, and takes seconds where designs take minutes.
     network = import_network(source, request, cache, lambda text: say(f"network: {text}"))
-    bundles = bundle("prefill", request.rows), bundle("decode", request.length)
+    bundles = bundle("prefill", request.rows), bundle("decode", request.length), bundle("head", 1)
     if look is not None:
         for one in bundles:
             look(one)
-    prefill, decode = map(design, bundles)
-    return Prepared(source, request, network, prefill, decode)
+    prefill, decode, head = map(design, bundles)
+    return Prepared(source, request, network, prefill, decode, head)
 
 
-def run(prepared: Prepared, on_layer: OnLayer, on_token: Callable[[int], None]) -> Generation:
+def run(prepared: Prepared, on_launch: OnLaunch, on_token: Callable[[int], None]) -> Generation:
     """Generate on the simulated board. Raises DeadlockError and the other errors of C simulation, RunError."""
     network = Network(prepared.network)
-    prefill, decode = (Placed(load_design(d), d) for d in (prepared.prefill, prepared.decode))
+    prefill, decode, head = (load_design(d) for d in prepared.designs)
     board = Witness()
     device = board.device(0)
     tokens: list[int] = []
     states: list[Any] = []
-    try:
-        for step in generate(board, device, network, prefill, decode, prepared.request.tokens, on_layer):
+    with placed(prepared) as on_board, closing(device):
+        for step in generate(board, device, network, *on_board, prepared.request.tokens, on_launch):
             tokens.append(step.token)
             states.append(step.hidden)
             on_token(step.token)
-    finally:
-        device.close()
     reference = network.reference()
-    inputs = partial(block_inputs, prepared.source.config)
-    checks = GenerationChecks(network, prefill.design, decode.design, inputs, board.launches)
-    wrong = checks.run(tokens)
+    inputs = partial(network_inputs, prepared.source.config, prepared.request.layers)
+    checks = GenerationChecks(network, prefill, decode, head, inputs, board.launches)
+    wrong, reply = checks.run(tokens), reply_of(prepared)
     return Generation(
         tuple(tokens),
         tuple(int(token) for token in reference["tokens"]),
         hidden_error(tokens, np.stack(states), reference),
         tuple(float(margin) for margin in reference["margin"]),
-        simulated_times(prepared),
+        reply.metrics,
         TOLERANCE[prepared.request.precision] * prepared.request.layers**0.5,
         checks.checked,
         wrong,
+        reply.assumed,
     )
+
+
+@contextmanager
+def placed(prepared: Prepared) -> Generator[tuple[Placed, Placed, Placed]]:
+    """Prefill design, decode design and head, with what programs the simulated board: the last two at once."""
+    prefill, *others = prepared.designs
+    with TemporaryDirectory() as folder:
+        linked = link_boards(Path(folder) / "decode-and-head", others)
+        decode, head = (Placed(load_design(d), linked) for d in others)
+        yield Placed(load_design(prefill), prefill), decode, head
 
 
 def hidden_error(tokens: Sequence[int], states: NDArray[Any], reference: Mapping[str, NDArray[Any]]) -> float:
@@ -214,29 +235,51 @@ def hidden_error(tokens: Sequence[int], states: NDArray[Any], reference: Mapping
 
 
 def copy_for_board(prepared: Prepared, out: Path) -> None:
-    """Write network/, prefill/ and decode/ into `out`: all that `host/generate.py` needs on a machine with a board.
+    """Write network/, prefill/, decode/ and head/ into `out`: all that `host/generate.py` needs on a board's machine.
 
     Raises InvalidInputError where `out` holds something.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InvalidInputError(f"{out} exists and is not empty; name another directory")
-    for name, source in (("network", prepared.network), ("prefill", prepared.prefill), ("decode", prepared.decode)):
+    names = ("network", "prefill", "decode", "head")
+    for name, source in zip(names, (prepared.network, *prepared.designs), strict=True):
         shutil.copytree(source, out / name, ignore=shutil.ignore_patterns(BOARD_FOLDER))
 
 
-def simulated_times(prepared: Prepared) -> tuple[Metric, ...]:
-    """Time of the accelerator for the prompt and for one token: the design's simulated time, times the layers."""
-    return tuple(
-        _time(name, design, prepared.request.layers)
-        for name, design in (("prefill_time", prepared.prefill), ("time_per_token", prepared.decode))
-    )
+def reply_of(prepared: Prepared) -> Reply:
+    """What the tokens that were asked for take on the accelerator."""
+    request = prepared.request
+    steps, first = request.tokens - 1, len(request.prompt)
+    return replace(whole_reply(prepared.designs, range(first, first + max(1, steps))), steps=steps)
 
 
-def _time(name: str, design: Path, layers: int) -> Metric:
+def whole_reply(designs: tuple[Path, Path, Path], positions: Sequence[int]) -> Reply:
+    """A reply by these designs, for the prompt, a token and the head: a token at each of `positions` after the first.
+
+    Raises VerificationError where one deadlocks.
+    """
+    prefill, decode, head = map(_part, designs)
+    of_token, of_head = (graph_from_json(json.loads((d / "tb" / "graph.json").read_text())) for d in designs[1:])
+    least = least_bytes(of_token, of_head, positions)
+    return Reply(prefill, decode, head, len(positions), least, _idle_w(designs[1]))
+
+
+def _part(design: Path) -> Part:
+    """One run: its simulated time, and the estimate of its energy."""
     simulation = simulate_directory(design)
     if simulation.deadlock is not None:
         raise VerificationError(f"{design.name}: {simulation.deadlock.text}")
-    return Metric(name, layers * simulation.latency_us, "us", Fidelity.SIMULATE)
+    return Part(len(simulation.kernels), simulation.latency_us, _estimated(design)["energy"])
+
+
+def _idle_w(design: Path) -> float:
+    """Of the board, as the estimate has it."""
+    found = _estimated(design)
+    return (found["energy_with_idle"] - found["energy"]) / found["latency"]
+
+
+def _estimated(design: Path) -> dict[str, float]:
+    return {metric["name"]: metric["value"] for metric in read_design(design)["metrics"]}
 
 
 def _design(bundle: Bundle, knobs: Knobs, platform: Platform, cache: Path, say: OnStage) -> Path:

@@ -7,7 +7,7 @@ from typing import Any, Literal, cast, get_args
 
 from compiler.errors import InvalidInputError
 
-Phase = Literal["prefill", "decode"]
+Phase = Literal["prefill", "decode", "head"]
 Precision = Literal["f32", "w8a8", "w4a8"]
 LoopOrder = Literal["reduction-inner", "reduction-outer"]
 Equalisation = Literal["conservative", "normal"]
@@ -40,7 +40,8 @@ def _require_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
 class Workload:
     """model x phase x length x batch x precision.
 
-    `length` is the sequence length of a prefill, or the context length of a decode step, the new token included.
+    `length` is the sequence length of a prefill, or the context length of a decode step, the new token included. What
+    follows the last layer, the `head`, takes one row and has neither length nor layers: both are 1.
     """
 
     model: str
@@ -56,10 +57,14 @@ class Workload:
         _require_range("length", self.length, 2 if self.phase == "decode" else 1, MAX_LENGTH)
         _require_range("batch", self.batch, 1, MAX_BATCH)
         _require_range("layers", self.layers, 1, MAX_LAYERS)
+        if self.phase == "head" and (self.length, self.layers) != (1, 1):
+            raise InvalidInputError(
+                f"length is {self.length}, layers are {self.layers}; a head has one row and no layers: leave both out"
+            )
 
     @property
     def rows(self) -> int:
-        """Positions computed by one run: the whole sequence in prefill, one in decode."""
+        """Positions computed by one run: the whole sequence in prefill, else one."""
         return self.length if self.phase == "prefill" else 1
 
     def to_json(self) -> dict[str, Any]:

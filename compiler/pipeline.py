@@ -19,6 +19,7 @@ from compiler.design_dir import OnStage, silent, write_description, write_testbe
 from compiler.errors import InvalidInputError, MillraceError, VerificationError
 from compiler.frontend.bundle import Bundle
 from compiler.graph.design import Design
+from compiler.graph.layers import launched
 from compiler.ir.expand_tasks import expanded_text
 from compiler.ir.read import parse_design
 from compiler.ir.write import design_text
@@ -71,7 +72,7 @@ def compile_design(
         estimated = board.judged(estimate(board.tasks, platform))
         say("emit HLS C++")
         data = NetworkData(bundle.tensors(), bundle.expected(), TOLERANCE[bundle.workload.precision])
-        emit_design(board.tasks, design.graph, platform, data, folder, board.placement)
+        emit_design(board.tasks, launched(design.graph), platform, data, folder, board.placement)
         say("write test data")
         write_testbench_data(bundle, folder)
         stalling = simulate_stalling(timed_design(board.tasks, platform), platform)
@@ -95,7 +96,7 @@ def _begin(bundle: Bundle, platform: Platform, ir: Path, start: Path | None) -> 
         raise InvalidInputError(f"{start} can not be gone on from: {error}") from error
     if stage in (SizeFifos.name, CERTIFIED) and not design.depths:
         raise InvalidInputError(f"{start} has no FIFOs, which a design has after {SizeFifos.name}")
-    given = [{(v.source, v.dtype, v.true_shape) for v in g.values if v.source} for g in (design.graph, bundle.graph)]
+    given = [{(s, v.dtype, v.true_shape) for v in g.values for s in v.tensors} for g in (design.graph, bundle.graph)]
     if given[0] != given[1]:
         raise InvalidInputError(
             f"{start} is of another network than {bundle.workload.model}; name the model it is of, its phase and length"

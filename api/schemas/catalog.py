@@ -98,15 +98,17 @@ class WorkloadShape(Reply):
     """What of a model is run."""
 
     phase: str
-    """"prefill": a whole sequence; "decode": one token against a KV cache."""
+    """"prefill": a whole sequence; "decode": one token against a KV cache; "head": final norm, products with the
+    vocabulary and the token of the largest.
+    """
     length: int
-    """Tokens of a prefill, or context of a decode step, the new token included."""
+    """Tokens of a prefill, or context of a decode step, the new token included; 1 of a head."""
     batch: int
     """Sequences side by side."""
     precision: str
     """Number formats of weights and activations: f32, w8a8, w4a8."""
     layers: int
-    """Transformer blocks in one design."""
+    """Layers that a launch runs, one after the other."""
 
 
 class Workload(WorkloadShape):
@@ -127,18 +129,20 @@ class NewWorkloadShape(Request):
     refused.
     """
 
-    phase: Literal["prefill", "decode"] = "decode"
-    """"prefill": a whole sequence; "decode": one token against a KV cache."""
+    phase: Literal["prefill", "decode", "head"] = "decode"
+    """"prefill": a whole sequence; "decode": one token against a KV cache; "head": final norm, products with the
+    vocabulary and the token of the largest.
+    """
     length: int = 64
     """Tokens of a prefill, or context of a decode step, the new token included: 1 or 2 to 8192, and no more than the
-    model has positions.
+    model has positions. A head has none.
     """
     batch: int = 1
     """Sequences side by side: 1."""
     precision: Literal["f32", "w8a8", "w4a8"] = "w4a8"
     """Number formats of weights and activations."""
     layers: int = 1
-    """Transformer blocks in one design: 1 to 128, and no more than the model has."""
+    """Layers that a launch runs, one after the other: 1 to 128, and no more than the model has."""
 
 
 class NewWorkload(NewWorkloadShape):

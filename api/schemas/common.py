@@ -67,15 +67,17 @@ class Request(BaseModel):
         return values
 
 
-class Page(Reply, Generic[Item]):
+class Page(BaseModel, Generic[Item]):
     """One page of a list."""
 
+    # No Reply: for each kind of item, pydantic would look in vain for a text below its fields, in the module of
+    # everything that is being imported just then.
     model_config = ConfigDict(json_schema_extra={"description": "One page of a list."})  # else lost with the type
 
-    items: list[Item]
-    """What is on this page."""
-    next_cursor: str | None = None
-    """What to send as `cursor` for the next page; null on the last."""
+    items: list[Item] = Field(description="What is on this page.")
+    next_cursor: str | None = Field(
+        default=None, description="What to send as `cursor` for the next page; null on the last."
+    )
 
 
 class FieldProblem(Reply):

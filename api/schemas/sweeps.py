@@ -27,14 +27,14 @@ class SweepMatrix(Request):
 
     models: list[ModelKey] = Field(min_length=1, max_length=MAX_EXPLORATIONS)
     """Ids or names of models."""
-    phases: list[Phase] = Field(default=["decode"], min_length=1, max_length=2)
+    phases: list[Phase] = Field(default=["decode"], min_length=1, max_length=3)
     """What one run computes; does not apply to networks from a file."""
     lengths: list[int] = Field(default=[64], min_length=1, max_length=MAX_EXPLORATIONS)
-    """Tokens of a prefill, context of a decode step; does not apply to networks from a file."""
+    """Tokens of a prefill, context of a decode step; does not apply to heads and networks from a file."""
     precisions: list[Precision] = Field(default=["w4a8"], min_length=1, max_length=3)
     """Number formats of weights and activations."""
     layers: list[int] = Field(default=[1], min_length=1, max_length=MAX_EXPLORATIONS)
-    """Transformer blocks in one design."""
+    """Layers that a launch runs, one after the other; does not apply to heads."""
     platforms: list[Platform] = Field(default=["u55c"], min_length=1, max_length=MAX_EXPLORATIONS)
     """Names of boards."""
     seeds: list[Annotated[int, Field(ge=0, lt=1 << 31)]] = Field(default=[0], min_length=1, max_length=MAX_EXPLORATIONS)

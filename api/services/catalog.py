@@ -93,8 +93,9 @@ def _workload(model: models.Model, shape: schemas.NewWorkloadShape) -> Workload:
     chosen = shape.model_dump(include=shape.model_fields_set)
     if is_format(model.kind):
         return networks.file_workload(model.name, model.kind, chosen)
+    length = 1 if shape.phase == "head" and "length" not in chosen else shape.length
     workload = Workload(
-        model.name, shape.phase, shape.length, precision=shape.precision, batch=shape.batch, layers=shape.layers
+        model.name, shape.phase, length, precision=shape.precision, batch=shape.batch, layers=shape.layers
     )
     networks.check_workload(model.name, model.config, workload)
     return workload

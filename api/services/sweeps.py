@@ -34,6 +34,9 @@ _SHAPE = {"phase": "phases", "length": "lengths", "precision": "precisions", "la
 _NOT_OF_FILES = {"phase", "length"}
 """Fields that do not apply to a network from a file; the matrix may have other models for them."""
 
+_NOT_OF_HEADS = {"length", "layers"}
+"""The same for the head of a network."""
+
 
 def add(session: Session, settings: Settings, who: Principal, body: replies.NewSweep) -> replies.Sweep:
     """Store a sweep. Raises InvalidInputError, NotFoundError (a model), ConflictError (its name), QuotaError."""
@@ -163,6 +166,8 @@ def _matrix(session: Session, matrix: replies.SweepMatrix) -> dict[str, list[Any
     ids: list[str] = []
     for model, *values in product(models_asked, *shapes_asked):
         chosen = {name: value for name, value in zip(_SHAPE, values, strict=True) if name in taken[model]}
+        if chosen.get("phase") == "head":
+            chosen = {name: value for name, value in chosen.items() if name not in _NOT_OF_HEADS}
         ids.append(catalog.put_workload(session, model, NewWorkloadShape.model_validate(chosen)).id)
     return {"workload": _different(ids), **others}
 

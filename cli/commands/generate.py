@@ -83,7 +83,7 @@ def generate(
     url: options.Url = None,
     as_json: options.Json = False,
 ) -> None:
-    """Generate tokens with MODEL: every layer through one block design, embedding and head on the host.
+    """Generate tokens with MODEL: all layers in one launch a token, then the head; the host looks up the embedding.
 
     The simulated board computes what the emitted C++ does, through the host program that a real board runs. Its tokens
     are compared with those of the quantised PyTorch network. Times are simulated cycles, never seconds of this machine.
@@ -154,25 +154,23 @@ def _asked(design: str | None, url: str | None, knobs_file: Path | None) -> _Ask
 
 
 def _run(prepared: "Prepared", board: BoardName, quiet: bool) -> "Generation":
-    """Generate with a progress bar of layers; tokens are printed as they come."""
+    """Generate with a progress bar of tokens, which are printed as they come."""
     from compiler.generation import run
 
-    layers, count = prepared.request.layers, prepared.request.tokens
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total} layer runs"))
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total} tokens"))
     with Progress(*columns, TimeElapsedColumn(), console=errors, disable=quiet, transient=True) as progress:
-        task = progress.add_task(f"{board.value} board", total=layers * count)
+        task = progress.add_task(f"{board.value} board", total=prepared.request.tokens)
         made: list[int] = []
 
-        def on_layer(phase: str, layer: int) -> None:
-            done = layers * len(made) + layer
-            progress.update(task, completed=done, description=f"{phase}, token {len(made) + 1}, layer {layer + 1}")
+        def on_launch(phase: str) -> None:
+            progress.update(task, completed=len(made), description=f"{phase}, token {len(made) + 1}")
 
         def on_token(token: int) -> None:
             made.append(token)
             if not quiet:
                 console.print(f"token {len(made):>3}  {token}")
 
-        return run(prepared, on_layer, on_token)
+        return run(prepared, on_launch, on_token)
 
 
 def _show(generation: "Generation", prepared: "Prepared", tokenizer: Tokenizer | None, out: Path | None) -> None:
@@ -182,7 +180,8 @@ def _show(generation: "Generation", prepared: "Prepared", tokenizer: Tokenizer |
         console.print(line)
     for metric in generation.metrics:
         name = metric.name.replace("_", " ")
-        console.print(f"{name}: {number(metric.value)} {metric.unit} [dim]{metric.fidelity}, accelerator only[/]")
+        console.print(f"{name}: {number(metric.value)} {metric.unit} [dim]{metric.fidelity}[/]")
+    console.print(f"[dim]assumed: {generation.assumed}; the host's copies are not in it[/]")
     if out is not None:
         console.print(f"written to {out}; on the machine with the board: python3 {out}/decode/host/generate.py --help")
 
@@ -204,7 +203,7 @@ def _verdict(generation: "Generation") -> list[str]:
         f"{generation.tolerance:g} allowed"
     )
     if generation.wrong_launch is None:
-        lines.append(f"all {generation.launches} launches of kernels read what they should: layer, position, cache")
+        lines.append(f"all {generation.launches} launches of kernels read what they should: weights, position, cache")
     else:
         lines.append(f"[red]the host program is wrong[/]: {escape(generation.wrong_launch)}")
     if not generation.within_rounding:

@@ -54,7 +54,9 @@ class Matrix:
     precision: Annotated[
         list[options.PrecisionName] | None, typer.Option(help="Number formats.", show_default="w4a8")
     ] = None
-    layers: Annotated[list[int] | None, typer.Option(help="Blocks in one design.", show_default="1")] = None
+    layers: Annotated[
+        list[int] | None, typer.Option(help="Layers that a launch runs, one after the other.", show_default="1")
+    ] = None
     platform: Annotated[list[str] | None, typer.Option(help="Boards.", show_default="u55c")] = None
     seed: Annotated[list[int] | None, typer.Option(help="Seeds of the sampler.", show_default="0")] = None
     sampler: Annotated[list[str] | None, typer.Option(help="nsga2, tpe, qmc or random.", show_default="nsga2")] = None

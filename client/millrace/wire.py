@@ -1218,12 +1218,14 @@ class NewSweep:
 class NewWorkload:
     """What of which model is to be run."""
 
-    phase: Literal["prefill", "decode"] | Unset = UNSET
-    """"prefill": a whole sequence; "decode": one token against a KV cache."""
+    phase: Literal["prefill", "decode", "head"] | Unset = UNSET
+    """"prefill": a whole sequence; "decode": one token against a KV cache; "head": final norm, products with the
+    vocabulary and the token of the largest.
+    """
 
     length: int | Unset = UNSET
     """Tokens of a prefill, or context of a decode step, the new token included: 1 or 2 to 8192, and no more than the
-    model has positions.
+    model has positions. A head has none.
     """
 
     batch: int | Unset = UNSET
@@ -1233,7 +1235,7 @@ class NewWorkload:
     """Number formats of weights and activations."""
 
     layers: int | Unset = UNSET
-    """Transformer blocks in one design: 1 to 128, and no more than the model has."""
+    """Layers that a launch runs, one after the other: 1 to 128, and no more than the model has."""
 
     model: str
     """Id or name of the model."""
@@ -1245,12 +1247,14 @@ class NewWorkloadShape:
     precision f32 and layers 1 are refused.
     """
 
-    phase: Literal["prefill", "decode"] | Unset = UNSET
-    """"prefill": a whole sequence; "decode": one token against a KV cache."""
+    phase: Literal["prefill", "decode", "head"] | Unset = UNSET
+    """"prefill": a whole sequence; "decode": one token against a KV cache; "head": final norm, products with the
+    vocabulary and the token of the largest.
+    """
 
     length: int | Unset = UNSET
     """Tokens of a prefill, or context of a decode step, the new token included: 1 or 2 to 8192, and no more than the
-    model has positions.
+    model has positions. A head has none.
     """
 
     batch: int | Unset = UNSET
@@ -1260,7 +1264,7 @@ class NewWorkloadShape:
     """Number formats of weights and activations."""
 
     layers: int | Unset = UNSET
-    """Transformer blocks in one design: 1 to 128, and no more than the model has."""
+    """Layers that a launch runs, one after the other: 1 to 128, and no more than the model has."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1780,17 +1784,17 @@ class SweepMatrix:
     models: list[str]
     """Ids or names of models."""
 
-    phases: list[Literal["prefill", "decode"]] | Unset = UNSET
+    phases: list[Literal["prefill", "decode", "head"]] | Unset = UNSET
     """What one run computes; does not apply to networks from a file."""
 
     lengths: list[int] | Unset = UNSET
-    """Tokens of a prefill, context of a decode step; does not apply to networks from a file."""
+    """Tokens of a prefill, context of a decode step; does not apply to heads and networks from a file."""
 
     precisions: list[Literal["f32", "w8a8", "w4a8"]] | Unset = UNSET
     """Number formats of weights and activations."""
 
     layers: list[int] | Unset = UNSET
-    """Transformer blocks in one design."""
+    """Layers that a launch runs, one after the other; does not apply to heads."""
 
     platforms: list[str] | Unset = UNSET
     """Names of boards."""
@@ -1980,10 +1984,12 @@ class SweepWorkload:
     """A workload of the matrix."""
 
     phase: str
-    """"prefill": a whole sequence; "decode": one token against a KV cache."""
+    """"prefill": a whole sequence; "decode": one token against a KV cache; "head": final norm, products with the
+    vocabulary and the token of the largest.
+    """
 
     length: int
-    """Tokens of a prefill, or context of a decode step, the new token included."""
+    """Tokens of a prefill, or context of a decode step, the new token included; 1 of a head."""
 
     batch: int
     """Sequences side by side."""
@@ -1992,7 +1998,7 @@ class SweepWorkload:
     """Number formats of weights and activations: f32, w8a8, w4a8."""
 
     layers: int
-    """Transformer blocks in one design."""
+    """Layers that a launch runs, one after the other."""
 
     id: str
     """Identifier of the workload."""
@@ -2068,10 +2074,12 @@ class Workload:
     """A stored workload."""
 
     phase: str
-    """"prefill": a whole sequence; "decode": one token against a KV cache."""
+    """"prefill": a whole sequence; "decode": one token against a KV cache; "head": final norm, products with the
+    vocabulary and the token of the largest.
+    """
 
     length: int
-    """Tokens of a prefill, or context of a decode step, the new token included."""
+    """Tokens of a prefill, or context of a decode step, the new token included; 1 of a head."""
 
     batch: int
     """Sequences side by side."""
@@ -2080,7 +2088,7 @@ class Workload:
     """Number formats of weights and activations: f32, w8a8, w4a8."""
 
     layers: int
-    """Transformer blocks in one design."""
+    """Layers that a launch runs, one after the other."""
 
     id: str
     """Identifier of the workload."""
@@ -2097,10 +2105,12 @@ class WorkloadShape:
     """What of a model is run."""
 
     phase: str
-    """"prefill": a whole sequence; "decode": one token against a KV cache."""
+    """"prefill": a whole sequence; "decode": one token against a KV cache; "head": final norm, products with the
+    vocabulary and the token of the largest.
+    """
 
     length: int
-    """Tokens of a prefill, or context of a decode step, the new token included."""
+    """Tokens of a prefill, or context of a decode step, the new token included; 1 of a head."""
 
     batch: int
     """Sequences side by side."""
@@ -2109,7 +2119,7 @@ class WorkloadShape:
     """Number formats of weights and activations: f32, w8a8, w4a8."""
 
     layers: int
-    """Transformer blocks in one design."""
+    """Layers that a launch runs, one after the other."""
 
 
 @dataclass(frozen=True, kw_only=True)

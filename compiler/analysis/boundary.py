@@ -14,17 +14,15 @@ from compiler.graph.linalg_graph import LinalgGraph, Output, Value
 from compiler.graph.task_graph import ConcatTask, Dma, LoadTask, StoreTask, Task
 
 
-def next_input(output: str, inputs: Mapping[str, Value]) -> Value | None:
-    """What output `output` is in the next run: `hidden_out` is `hidden`, `h0.k` joins the cache `h0.k_past`. `inputs`
-    are by source.
-    """
-    return inputs.get(output.removesuffix("_out")) if output.endswith("_out") else inputs.get(f"{output}_past")
+def next_input(output: str) -> str:
+    """The tensor that an output is in the next run: `hidden_out` is `hidden`, `h0.k` joins the cache `h0.k_past`."""
+    return output.removesuffix("_out") if output.endswith("_out") else f"{output}_past"
 
 
 def carried(outputs: Sequence[Output], values: Iterable[Value]) -> tuple[tuple[Output, Value], ...]:
     """Outputs that are inputs of the next run, with those."""
-    inputs = {v.source: v for v in values if v.role in {"input", "state"}}
-    pairs = ((out, next_input(out.name, inputs)) for out in outputs)
+    inputs = {source: v for v in values if v.role in {"input", "state"} for source in v.tensors}
+    pairs = ((out, inputs.get(next_input(out.name))) for out in outputs)
     return tuple((out, value) for out, value in pairs if value is not None)
 
 
@@ -101,7 +99,7 @@ def carries_of(outputs: Sequence[Output], values: Iterable[Value], tasks: Iterab
     return tuple(
         Carry(
             out.name,
-            value.source,
+            next_input(out.name),
             relayout=not all(
                 _fits(out, value, stores[out.value], load, axes.get(value.name)) for load in loads[value.name]
             ),

@@ -6,6 +6,7 @@ from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.boundary import carries_of
 from compiler.analysis.engines import engine_parts
 from compiler.analysis.feedback import with_feedback
+from compiler.analysis.layers import launched_itensor, of_all_layers, with_loop
 from compiler.analysis.names import c_name, input_stream, operand_stream
 from compiler.analysis.order import order_streams, order_tasks
 from compiler.analysis.tasks import converter_task, fork_task, load_task, store_task, structured_task
@@ -23,6 +24,7 @@ def task_graph(design: Design) -> TaskGraph:
     """
     if outside := [op.name for op in design.graph.ops if op.name not in design.kernel_of]:
         raise VerificationError(f"{outside[0]} is in no kernel; run linalg-to-dataflow")
+    folded, design = design, of_all_layers(design)
     depths, reasons, edges = design.depths, design.reasons, design.edges
     streams = [
         Stream(name, edge.source, edge.target, edge.itensor, depths.get(name, MIN_DEPTH), None, reasons.get(name, ""))
@@ -30,14 +32,18 @@ def task_graph(design: Design) -> TaskGraph:
     ]
     unordered = list(_tasks(design))
     if design.engines:
-        unordered, streams = _with_engines(design, unordered, streams)
+        unordered, streams = _with_engines(folded, unordered, streams)
+    if folded is not design:
+        unordered, streams = with_loop(folded, unordered, streams)
     tasks = order_tasks(unordered, streams)
     carries = carries_of(design.graph.outputs, design.graph.values, tasks)
     return TaskGraph(design.graph.name, design.kernels, tasks, order_streams(tasks, streams), carries)
 
 
 def _with_engines(design: Design, tasks: list[Task], streams: Sequence[Stream]) -> tuple[list[Task], Sequence[Stream]]:
-    """Beside the other tasks those of the engines, which stand for the operations that they serve."""
+    """Beside the other tasks those of the engines, which stand for the operations that they serve; in each layer, where
+    layers are folded.
+    """
     position = {c_name(op.name): n for n, op in enumerate(design.graph.ops)}
     source, target, inner = dict[str, str](), dict[str, str](), list[Stream]()
     for name, engine in design.engines.items():
@@ -45,7 +51,7 @@ def _with_engines(design: Design, tasks: list[Task], streams: Sequence[Stream]) 
         source |= {c_name(op): parts.source for op in engine.turns}
         target |= parts.target
         tasks += parts.tasks
-        inner += parts.streams
+        inner += [stream._replace(itensor=launched_itensor(design, stream.itensor)) for stream in parts.streams]
         position |= dict.fromkeys((task.name for task in parts.tasks), position[c_name(engine.turns[0])])
     outer = [s._replace(source=source.get(s.source, s.source), target=target.get(s.name, s.target)) for s in streams]
     return tasks, with_feedback(outer, inner, position)

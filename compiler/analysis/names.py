@@ -55,6 +55,22 @@ def operand_stream(op: str, index: int) -> str:
     return f"{c_name(op)}_in{index}"
 
 
+def enter_name(value: str) -> str:
+    """The task that gives layers the input `value`: the first what is loaded, the others what the one before made."""
+    return f"enter_{c_name(value)}"
+
+
+def leave_name(value: str) -> str:
+    """The task that hands on what layers make of `value`, to the next one or out of the kernel."""
+    return f"leave_{c_name(value)}"
+
+
+def layer_streams(made: str, read: str) -> tuple[str, str, str]:
+    """Streams of a carried value: what is loaded, what leads back, what the layers make."""
+    enter = enter_name(read)
+    return input_stream(enter), f"{enter}_back", input_stream(leave_name(made))
+
+
 def route_in(engine: str, index: int) -> str:
     """The task in front of input `index` of an engine."""
     return f"{engine}_route{index}"

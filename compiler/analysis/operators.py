@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from compiler.graph.itensor import DTYPE_BITS
-from compiler.graph.linalg_graph import Body, LinalgOp
+from compiler.graph.linalg_graph import INDEX, Body, LinalgOp, ScalarOp
 from compiler.graph.nest import Nest
 from compiler.options import Multiplier
 from compiler.platforms.platform import Platform
@@ -25,6 +25,11 @@ CORE_OF = {
     "arith.subi": "iadd",
     "arith.maxsi": "iadd",
     "arith.minsi": "iadd",
+    "arith.shli": "wire",  # by a constant
+    "arith.andi": "wire",  # with a constant
+    "arith.ori": "wire",  # of halves that have no bit in common
+    "arith.bitcast": "wire",
+    INDEX: "iadd",
     "arith.extsi": "wire",
     "arith.trunci": "wire",
     "arith.extf": "wire",
@@ -44,6 +49,7 @@ CORE_OF = {
     "math.sin": "ferf",
     "math.cos": "ferf",
 }
+WIDE = {"iadd": "iadd_64", "select": "select_64"}  # of 64 bits instead of 32
 COMBINER_CORE = {"add": "fadd", "mul": "fmul", "max": "fcmp", "min": "fcmp"}
 
 READ_WRITE_CYCLES = 2  # a FIFO read and a FIFO write are one pipeline stage each
@@ -70,9 +76,14 @@ def _multiplier_core(body: Body, args: tuple[int, ...], multiplier: Multiplier) 
 @lru_cache(maxsize=4096)
 def body_cores(body: Body, multiplier: Multiplier) -> tuple[str, ...]:
     """The operator core of each operation of `body`, in order. Unknown operations raise KeyError by name."""
-    return tuple(
-        _multiplier_core(body, op.args, multiplier) if op.name == "arith.muli" else CORE_OF[op.name] for op in body.ops
-    )
+    return tuple(_core(body, op, multiplier) for op in body.ops)
+
+
+def _core(body: Body, op: ScalarOp, multiplier: Multiplier) -> str:
+    if op.name == "arith.muli":
+        return _multiplier_core(body, op.args, multiplier)
+    core = CORE_OF[op.name]
+    return WIDE.get(core, core) if any(body.dtype_of(a) == "i64" for a in op.args) else core
 
 
 def pair_dim(op: LinalgOp, nest: Nest) -> int | None:
@@ -98,8 +109,15 @@ def combiner_core(op: LinalgOp) -> str:
     """Core that combines two partial results of a reduction."""
     assert op.reduction is not None
     assert op.body is not None
-    is_float = op.body.dtype_of(op.body.result) == "f32"
-    return COMBINER_CORE[op.reduction.combiner] if is_float else "iadd"
+    match op.body.dtype_of(op.body.result), op.reduction.combiner:
+        case "f32", combiner:
+            return COMBINER_CORE[combiner]
+        case "i64", "max" | "min":
+            return "imax_64"
+        case "i64", _:
+            return WIDE["iadd"]
+        case _:
+            return "iadd"
 
 
 def reduction_lanes(op: LinalgOp, nest: Nest) -> int:

@@ -103,6 +103,9 @@ def _pad(same: Same[LinalgGraph], tile: int, max_padding: int) -> LinalgGraph:
 
 def _classes(graph: LinalgGraph) -> _Classes:
     classes = _Classes()
+    for made, read in graph.layers.carried if graph.layers is not None else ():
+        for i in range(len(graph.value[made].shape)):
+            classes.unite(("dim", made, i), ("dim", read, i))
     for op in graph.ops:
         for operand in (*op.inputs, *op.outputs):
             for i, dim in enumerate(operand.dims):

@@ -95,7 +95,7 @@ def operation_pipeline(
     interval = initiation_interval(op, nest, platform, kept)
     depth = pipeline_depth(op, nest, multiplier, platform, kept)
     return OperationPipeline(
-        TimingSpec(nest.trips, interval, depth),
+        TimingSpec(nest.trips, interval, depth, restarts=nest.outer),
         # A token is read in the first iteration of the loops that reuse it.
         tuple(tuple(Gate(k, 0, 1) for k in range(nest.read_level(o.dims), len(nest.loops))) for o in op.inputs),
         # A result leaves in the last iteration of the reduction loops.
@@ -144,7 +144,7 @@ def _chunk_task(op: LinalgOp, nest: Nest, kernel: int, read: str, writes: tuple[
     """Routes the tokens of chunk i, loop `axis` = i, to stream i."""
     (loop,) = (k for k, nest_loop in enumerate(nest.loops) if nest_loop.dim == op.axis)
     outputs = tuple(Access(w, (Gate(loop, i, i + 1),)) for i, w in enumerate(writes))
-    timing = TimingSpec(nest.trips, 1, READ_WRITE_CYCLES)
+    timing = TimingSpec(nest.trips, 1, READ_WRITE_CYCLES, restarts=nest.outer)
     return ChunkTask(c_name(op.name), kernel, timing, (Access(read),), outputs, op, nest)
 
 
@@ -159,7 +159,7 @@ def _concat_task(
         extent = shape[operand.dims.index(op.axis)] if op.axis in operand.dims else 1
         inputs.append(Access(stream, (Gate(loop, start, start + extent),)))
         start += extent
-    timing = TimingSpec(nest.trips, 1, READ_WRITE_CYCLES)
+    timing = TimingSpec(nest.trips, 1, READ_WRITE_CYCLES, restarts=nest.outer)
     return ConcatTask(c_name(op.name), kernel, timing, tuple(inputs), (Access(write),), op, nest)
 
 

@@ -6,7 +6,7 @@ kernel's block arguments and yielded values are itensors, an implicit DMA each; 
 `dataflow.load` and `dataflow.store`. A `dataflow.task` is one pipelined perfect loop nest: in every iteration it
 pops the tokens that its ports need, computes the unrolled points of its scalar body side by side, combines them over
 the reduction loops and pushes what is done. Tasks that a `dataflow.engine` serves are one process, which runs their
-nests in turn.
+nests in turn. With a `dataflow.layers` all of this is of one layer of a network, and a launch runs it once for each.
 
 Stages of a task:
 
@@ -31,11 +31,13 @@ from compiler.dialects.dataflow_attributes import (
 from compiler.dialects.dataflow_dma import LoadOp, StoreOp
 from compiler.dialects.dataflow_engine import EngineOp
 from compiler.dialects.dataflow_expanded import ExpandedTaskOp
+from compiler.dialects.dataflow_index import IndexOp
 from compiler.dialects.dataflow_kernel import KernelOp, YieldOp
+from compiler.dialects.dataflow_layers import LayersOp
 from compiler.dialects.dataflow_task import TaskOp
 
 DATAFLOW = Dialect(
     "dataflow",
-    [KernelOp, TaskOp, EngineOp, ExpandedTaskOp, LoadOp, StoreOp, YieldOp],
+    [KernelOp, LayersOp, TaskOp, EngineOp, ExpandedTaskOp, LoadOp, StoreOp, YieldOp, IndexOp],
     [SpaceAttr, ValidAttr, NestAttr, MapAttr, ValueAttr, OutputAttr, PackingAttr],
 )

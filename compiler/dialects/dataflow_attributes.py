@@ -45,6 +45,7 @@ class ValueInfo:
     role: ValueRole
     source: str
     valid: tuple[int, ...] = ()
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ class MapAttr(PlainData[Operand]):
 @irdl_attr_definition
 class ValueAttr(PlainData[ValueInfo]):
     """`#dataflow.value<"w", param from "mlp.weight" valid [97, 193]>`: name, role, the tensor of the workload's bundle,
-    and its true shape where that is padded.
+    and its true shape where that is padded; `from ["h0.w", "h1.w"]`, where each layer has one of its own.
     """
 
     name = "dataflow.value"
@@ -161,7 +162,11 @@ class ValueAttr(PlainData[ValueInfo]):
     def print_plain(self, printer: Printer) -> None:
         printer.print_string_literal(self.data.name)
         printer.print_string(f", {self.data.role} from ")
-        printer.print_string_literal(self.data.source)
+        if self.data.sources:
+            with printer.in_square_brackets():
+                printer.print_list(self.data.sources, printer.print_string_literal)
+        else:
+            printer.print_string_literal(self.data.source)
         if self.data.valid:
             printer.print_string(f" valid {list(self.data.valid)}")
 
@@ -172,13 +177,21 @@ class ValueAttr(PlainData[ValueInfo]):
         word = parser.parse_keyword_in(get_args(ValueRole))
         role: ValueRole = next(r for r in get_args(ValueRole) if r == word)
         parser.parse_keyword("from")
-        source = parser.parse_str_literal()
-        return ValueInfo(name, role, source, parse_naturals(parser) if parser.parse_optional_keyword("valid") else ())
+        source = parser.parse_optional_str_literal()
+        sources = (
+            ()
+            if source is not None
+            else parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_str_literal)
+        )
+        valid = parse_naturals(parser) if parser.parse_optional_keyword("valid") else ()
+        return ValueInfo(name, role, source or "", valid, tuple(sources))
 
 
 @irdl_attr_definition
 class OutputAttr(PlainData[Output]):
-    """`#dataflow.output<"y" = "h4"[d1, d0] as [8, 768]>`: a result of the network, a value permuted and reshaped."""
+    """`#dataflow.output<"y" = "h4"[d1, d0] as [8, 768]>`: a result of the network, a value permuted and reshaped; with
+    `of layer 1` behind it, what that layer makes.
+    """
 
     name = "dataflow.output"
 
@@ -187,6 +200,8 @@ class OutputAttr(PlainData[Output]):
         printer.print_string(" = ")
         printer.print_string_literal(self.data.value)
         printer.print_string(f"{_dims(self.data.permutation)} as {list(self.data.shape)}")
+        if self.data.layer is not None:
+            printer.print_string(f" of layer {self.data.layer}")
 
     @classmethod
     def parse_plain(cls, parser: AttrParser) -> Output:
@@ -194,7 +209,11 @@ class OutputAttr(PlainData[Output]):
         parser.parse_punctuation("=")
         value, permutation = parser.parse_str_literal(), parse_dims(parser)
         parser.parse_keyword("as")
-        return Output(name, value, permutation, parse_naturals(parser))
+        shape, layer = parse_naturals(parser), None
+        if parser.parse_optional_keyword("of"):
+            parser.parse_keyword("layer")
+            layer = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        return Output(name, value, permutation, shape, layer)
 
 
 @irdl_attr_definition

@@ -20,7 +20,7 @@ from compiler.dialects.plain_data import PlainData, parse_dim
 from compiler.dialects.process import ProcessOp
 from compiler.dialects.scalar_ops import body_region, region_body
 from compiler.dialects.streamed import data_shape, element_name
-from compiler.graph.linalg_graph import Combiner, LinalgOp, Operand, OpKind, Reduction
+from compiler.graph.linalg_graph import INDEX, Combiner, LinalgOp, Operand, OpKind, Reduction
 from compiler.graph.nest import Nest
 from compiler.options import Multiplier
 
@@ -256,6 +256,10 @@ class TaskOp(ProcessOp):
         if len(self.output_maps) != 1 or len(self.body.block.args) != len(self.inputs):
             raise VerifyException(f"{where}: a body has an argument for each input and makes one output")
         body = region_body(self.body)
+        loops = len(self.space.data.loops)
+        for scalar in body.ops:
+            if scalar.name == INDEX and not 0 <= int(scalar.const or 0) < loops:
+                raise VerifyException(f"{where}: the body asks for loop d{scalar.const}; there are {loops}")
         for value, dtype in zip(self.inputs, body.arg_dtypes, strict=True):
             if _element(value) != dtype:
                 raise VerifyException(f"{where}: the body reads {dtype} from a port of {_element(value)}")

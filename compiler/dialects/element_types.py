@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import (
     f32,
     i1,
     i32,
+    i64,
 )
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
@@ -20,7 +21,14 @@ from xdsl.utils.exceptions import VerifyException
 from compiler.errors import VerificationError
 from compiler.graph.itensor import DTYPE_BITS
 
-ELEMENT_TYPES: dict[str, Attribute] = {"f32": f32, "i32": i32, "i8": IntegerType(8), "i4": IntegerType(4), "i1": i1}
+ELEMENT_TYPES: dict[str, Attribute] = {
+    "f32": f32,
+    "i64": i64,
+    "i32": i32,
+    "i8": IntegerType(8),
+    "i4": IntegerType(4),
+    "i1": i1,
+}
 _NAMES = {type_: name for name, type_ in ELEMENT_TYPES.items()}
 
 

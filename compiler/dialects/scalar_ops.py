@@ -3,14 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import IntegerAttr
+from xdsl.dialects.builtin import IntAttr, IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 
+from compiler.dialects.dataflow_index import IndexOp
 from compiler.dialects.element_types import ELEMENT_TYPES, dtype_name, literal, literal_value
 from compiler.errors import UnsupportedError
-from compiler.graph.linalg_graph import Body, ScalarOp
+from compiler.graph.linalg_graph import INDEX, Body, ScalarOp
 
 SCALAR_OPS: dict[str, type[IRDLOperation]] = {
     op.name: op
@@ -18,8 +19,9 @@ SCALAR_OPS: dict[str, type[IRDLOperation]] = {
         arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.DivfOp, arith.NegfOp, arith.MaximumfOp, arith.MinimumfOp,
         arith.MaxnumfOp, arith.MinnumfOp, arith.CmpfOp, arith.CmpiOp, arith.SelectOp, arith.AddiOp, arith.SubiOp,
         arith.MuliOp, arith.MaxSIOp, arith.MinSIOp, arith.ExtSIOp, arith.TruncIOp, arith.ExtFOp, arith.TruncFOp,
-        arith.SIToFPOp, arith.FPToSIOp, arith.ConstantOp, math.ExpOp, math.LogOp, math.TanhOp, math.ErfOp, math.SqrtOp,
-        math.RsqrtOp, math.RoundEvenOp, math.AbsFOp, math.FloorOp, math.SinOp, math.CosOp,
+        arith.SIToFPOp, arith.FPToSIOp, arith.ShLIOp, arith.AndIOp, arith.OrIOp, arith.BitcastOp,
+        arith.ConstantOp, math.ExpOp, math.LogOp, math.TanhOp, math.ErfOp, math.SqrtOp,
+        math.RsqrtOp, math.RoundEvenOp, math.AbsFOp, math.FloorOp, math.SinOp, math.CosOp, IndexOp,
     )
 }  # fmt: skip
 PREDICATES = {
@@ -32,7 +34,9 @@ def _build(scalar: ScalarOp, operands: Sequence[SSAValue]) -> Operation:
     if scalar.name not in SCALAR_OPS:
         raise UnsupportedError(f"a body uses {scalar.name}, which has no operation in SCALAR_OPS; add it there")
     properties: dict[str, Attribute] = {}
-    if scalar.const is not None:
+    if scalar.name == INDEX:
+        properties["loop"] = IntAttr(int(scalar.const or 0))
+    elif scalar.const is not None:
         properties["value"] = literal(scalar.const, scalar.dtype)
     if scalar.predicate is not None:
         properties["predicate"] = IntegerAttr(PREDICATES[scalar.name].index(scalar.predicate), 64)
@@ -57,6 +61,8 @@ def read_scalar(op: Operation, args: tuple[int, ...]) -> ScalarOp:
     """One operation of a body, as a value; `args` number its operands."""
     if op.name not in SCALAR_OPS:
         raise VerifyException(f"{op.name} in the body of a task; a body holds operations of SCALAR_OPS only")
+    if isinstance(op, IndexOp):
+        return ScalarOp(INDEX, args, dtype_name(op.result.type), const=op.loop.data)
     value, predicate = op.properties.get("value"), op.properties.get("predicate")
     return ScalarOp(
         name=op.name,

@@ -26,6 +26,7 @@ from compiler.frontend.graph_json import graph_from_json
 from compiler.frontend.inputs.source import FileSource, Source, resolve_source, workload_of
 from compiler.frontend.models.config import ModelSource
 from compiler.frontend.process import run_worker
+from compiler.graph.layers import folded
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Workload
 
@@ -36,7 +37,9 @@ _SOURCES = ("frontend/**/*.py", "graph/linalg_graph.py", "options.py")
 
 @dataclass(frozen=True)
 class Bundle:
-    """A workload that is ready to compile. Tensors are read from disk when asked for."""
+    """A workload that is ready to compile: layers that are alike are one in `graph` (`compiler.graph.layers`). Tensors
+    are read from disk when asked for.
+    """
 
     directory: Path
     graph: LinalgGraph
@@ -86,11 +89,11 @@ def load_bundle(directory: Path) -> Bundle:
     """Read a bundle. Raises InvalidInputError where `directory` is none."""
     try:
         meta = json.loads((directory / META).read_text())
-        graph = graph_from_json(json.loads((directory / GRAPH).read_text()))
+        network = graph_from_json(json.loads((directory / GRAPH).read_text()))
         workload = Workload(**meta["workload"])
     except (OSError, ValueError, KeyError, TypeError, VerificationError) as error:
         raise InvalidInputError(f"{directory} is not a bundle: {error}; import the model again") from error
-    return Bundle(directory, graph, workload, meta)
+    return Bundle(directory, folded(network) or network, workload, meta)
 
 
 def bundle_key(source: Source, workload: Workload) -> str:
@@ -122,10 +125,13 @@ def _check_fits(source: ModelSource, workload: Workload) -> None:
         raise InvalidInputError(f"layers is {workload.layers}; {source.name} has {config.layers}")
     if workload.length > config.positions:
         raise InvalidInputError(f"length is {workload.length}; {source.name} has {config.positions} positions")
-    if (needed := 4 * config.layer_parameters * workload.layers) > MAX_PARAMETER_BYTES:
+    what, parameters = f"{workload.layers} layers", config.layer_parameters * workload.layers
+    if workload.phase == "head":
+        what, parameters = "the products with the vocabulary", config.vocab_size * config.hidden
+    if (needed := 4 * parameters) > MAX_PARAMETER_BYTES:
         raise InvalidInputError(
-            f"{workload.layers} layers of {source.name} have {needed >> 20} MiB of weights; "
-            f"at most {MAX_PARAMETER_BYTES >> 20} MiB can be imported: use fewer layers or a smaller model"
+            f"{what} of {source.name} have {needed >> 20} MiB of weights; at most {MAX_PARAMETER_BYTES >> 20} MiB can "
+            "be imported: use fewer layers or a smaller model"
         )
 
 

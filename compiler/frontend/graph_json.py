@@ -11,13 +11,13 @@ FORMAT = 1
 
 
 def graph_to_json(graph: LinalgGraph) -> dict[str, Any]:
-    """Plain dicts, lists, strings and finite numbers."""
+    """Plain dicts, lists, strings and finite numbers. What only a folded network has is left out: it is none yet."""
     return {
         "format": FORMAT,
         "name": graph.name,
-        "values": [asdict(v) for v in graph.values],
+        "values": [_without(asdict(v), "sources") for v in graph.values],
         "ops": [_op_to_json(op) for op in graph.ops],
-        "outputs": [asdict(o) for o in graph.outputs],
+        "outputs": [_without(asdict(o), "layer") for o in graph.outputs],
     }
 
 
@@ -36,6 +36,10 @@ def graph_from_json(data: dict[str, Any]) -> LinalgGraph:
         raise VerificationError(f"graph.json is damaged: {type(error).__name__} {error}") from error
     graph.verify()
     return graph
+
+
+def _without(data: dict[str, Any], key: str) -> dict[str, Any]:
+    return {name: value for name, value in data.items() if name != key}
 
 
 def _value_from_json(data: dict[str, Any]) -> Value:

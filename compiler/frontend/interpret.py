@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.scalar_ops import PREDICATES
-from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, ScalarOp
+from compiler.graph.linalg_graph import INDEX, Body, LinalgGraph, LinalgOp, Operand, ScalarOp
 from compiler.graph.padded_array import crop_array, pad_array
 
 Array = NDArray[Any]
@@ -22,6 +22,7 @@ _einsum = cast(Callable[..., Array], np.einsum)  # its stub knows only the form 
 
 NUMPY_DTYPE: dict[str, type[np.generic]] = {
     "f32": np.float32,
+    "i64": np.int64,
     "i32": np.int32,
     "i8": np.int8,
     "i4": np.int8,
@@ -75,7 +76,7 @@ def evaluate_op(op: LinalgOp, graph: LinalgGraph, inputs: Sequence[Array]) -> tu
     if op.reduction is not None and op.reduction.combiner == "add" and op.body.is_product:
         return (_contract(op, op.body, inputs),)
     arguments = [spread(a, o, len(op.loops)) for a, o in zip(inputs, op.inputs, strict=True)]
-    points = np.broadcast_to(evaluate_body(op.body, arguments), loops)
+    points = np.broadcast_to(evaluate_body(op.body, arguments, loops), loops)
     if op.reduction is not None:
         axes = tuple(d for d, kind in enumerate(op.iterators) if kind == "reduction")
         start = points.dtype.type(op.reduction.init)
@@ -90,13 +91,25 @@ def evaluated_loops(op: LinalgOp) -> tuple[int, ...]:
     return tuple(op.true_loops[d] if d in op.masked else extent for d, extent in enumerate(op.loops))
 
 
-def evaluate_body(body: Body, arguments: Sequence[Array]) -> Array:
-    """The body on arrays: one argument and one result per point."""
+def evaluate_body(body: Body, arguments: Sequence[Array], loops: Sequence[int] = ()) -> Array:
+    """The body on arrays: one argument and one result per point of `loops`, which a body without indices needs not."""
     values = [np.asarray(a) for a in arguments]
     with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
         for op in body.ops:
-            values.append(_scalar(op, [values[a] for a in op.args]))
+            values.append(index_of(op, loops) if op.name == INDEX else _scalar(op, [values[a] for a in op.args]))
     return values[body.result]
+
+
+def index_of(op: ScalarOp, loops: Sequence[int]) -> Array:
+    """Where the loop of an index is, spread over the loops."""
+    assert op.const is not None
+    shape = [extent if dim == op.const else 1 for dim, extent in enumerate(loops)]
+    return np.arange(loops[int(op.const)], dtype=NUMPY_DTYPE[op.dtype]).reshape(shape)
+
+
+def bits_of(x: Array) -> Array:
+    """The bits of numbers in single precision, as integers."""
+    return np.asarray(x, np.float32).view(np.int32)
 
 
 def _scalar(op: ScalarOp, args: list[Array]) -> Array:
@@ -214,6 +227,12 @@ _NUMPY: dict[str, Callable[..., Array]] = {
     "arith.addi": np.add,
     "arith.subi": np.subtract,
     "arith.muli": np.multiply,
+    "arith.maxsi": np.maximum,
+    "arith.minsi": np.minimum,
+    "arith.shli": np.left_shift,
+    "arith.andi": np.bitwise_and,
+    "arith.ori": np.bitwise_or,
+    "arith.bitcast": bits_of,
     "arith.extsi": _identity,
     "arith.trunci": _identity,
     "arith.sitofp": _identity,

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,7 +21,7 @@ from compiler.frontend.models.gpt2_config import Gpt2Config
 from compiler.frontend.models.inputs import block_inputs, layer_kind
 from compiler.frontend.models.language_model import LanguageModel
 from compiler.frontend.network_request import NetworkRequest
-from compiler.frontend.quantise import WEIGHT_BITS, calibrate, quantised
+from compiler.frontend.quantise import calibrate, quantised
 from compiler.frontend.torch_types import tensor_of
 from compiler.frontend.weights import fill_from_checkpoint, fill_seeded
 from compiler.host.network import DESCRIPTION, Description
@@ -33,9 +33,10 @@ Cache = list[tuple[Tensor, Tensor]]
 class Prefill(LanguageModel):
     """A language model as a function of a prompt."""
 
-    def forward(self, tokens: Tensor) -> tuple[Tensor, Cache]:
-        """Hidden states [1, tokens, hidden] after the last layer, and each layer's K and V."""
-        return run_layers(self, tokens, None)
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Scores [1, tokens, vocabulary] of what follows each token."""
+        hidden, _ = run_layers(self, tokens, None)
+        return self.logits(hidden)
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def build_model(source: ModelSource, request: NetworkRequest) -> Prefill:
         fill_from_checkpoint(model, source.config, source.weights)
     if request.precision != "f32":
         scales = calibrate(model, (torch.tensor(request.prompt),))
-        quantised(model, scales, WEIGHT_BITS[request.precision])
+        quantised(model, scales, request.precision)
     return model.eval()
 
 
@@ -131,16 +132,16 @@ def _write_inputs(config: ModelConfig, request: NetworkRequest, folder: Path) ->
 
 
 def _write_outside(model: LanguageModel, folder: Path) -> None:
-    """Embedding, final norm and head, which the host computes with."""
-    for name, tensor in (("embedding", model.embedding), ("position", model.positions), ("head", model.head)):
+    """The embedding, which the host looks up, and what the head design is loaded with."""
+    for name, tensor in (("embedding", model.embedding), ("position", model.positions)):
         if tensor is not None:
             np.save(folder / f"{name}.npy", tensor.detach().numpy())
-    np.savez(folder / "norm.npz", allow_pickle=False, **_state(model.norm))
+    np.savez(folder / "head.npz", allow_pickle=False, **_state(model.last))
 
 
 def _layer(model: LanguageModel, layer: int) -> dict[str, NDArray[Any]]:
-    """A layer's parameters by the names of the first layer, which the block design is made from."""
-    return {f"h0.{name}": array for name, array in _state(model.block(layer)).items()}
+    """A layer's parameters by the names of the design."""
+    return {f"h{layer}.{name}": array for name, array in _state(model.block(layer)).items()}
 
 
 def _state(module: torch.nn.Module) -> dict[str, NDArray[Any]]:
@@ -148,18 +149,13 @@ def _state(module: torch.nn.Module) -> dict[str, NDArray[Any]]:
 
 
 def _describe(source: ModelSource, model: LanguageModel, request: NetworkRequest) -> Description:
-    config = source.config
-    norm: Literal["layer", "rms"] = "layer" if isinstance(config, Gpt2Config) else "rms"
     return Description(
         model=source.name,
         precision=request.precision,
-        hidden=config.hidden,
+        hidden=source.config.hidden,
         rows=request.rows,
         length=request.length,
         prompt=request.prompt,
-        kinds=tuple(layer_kind(config, layer) for layer in range(request.layers)),
-        norm=norm,
-        epsilon=config.layer_norm_epsilon if isinstance(config, Gpt2Config) else config.rms_norm_eps,
+        kinds=tuple(layer_kind(source.config, layer) for layer in range(request.layers)),
         embedding_scale=model.scale,
-        logit_cap=model.cap,
     )

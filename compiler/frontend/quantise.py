@@ -12,12 +12,13 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from compiler.frontend.models.parts import Linear, Linears
+from compiler.frontend.models.parts import HeadLinear, Linear, Linears
 from compiler.frontend.torch_types import modules_of
 
 GROUP_SIZE = 128
 ACTIVATION_MAX = 127.0
 WEIGHT_BITS = {"w8a8": 8, "w4a8": 4}
+HEAD_BITS = {"w8a8": 8, "w4a8": 8}
 
 
 def group_size(inputs: int, granules: tuple[int, ...] = (), target: int = GROUP_SIZE) -> int:
@@ -31,10 +32,11 @@ def group_size(inputs: int, granules: tuple[int, ...] = (), target: int = GROUP_
 
 @dataclass(frozen=True)
 class QuantisedWeight:
-    """Integers [groups, size, outputs] and their scales [groups, outputs]: weight = integer * scale."""
+    """Integers [groups, size, outputs] of `bits`, and their scales [groups, outputs]: weight = integer * scale."""
 
     integers: Tensor
     scales: Tensor
+    bits: int
 
 
 def quantise_weight(weight: Tensor, size: int, bits: int) -> QuantisedWeight:
@@ -44,7 +46,7 @@ def quantise_weight(weight: Tensor, size: int, bits: int) -> QuantisedWeight:
     peak = groups.abs().amax(1)
     scales = torch.where(peak > 0, peak / top, torch.ones_like(peak))
     integers = torch.clamp(torch.round(groups / scales.unsqueeze(1)), -top, top).to(torch.int8)
-    return QuantisedWeight(integers, scales)
+    return QuantisedWeight(integers, scales, bits)
 
 
 class Quantise(nn.Module):
@@ -76,6 +78,7 @@ class IntegerProduct(nn.Module):
         super().__init__()
         self.register_buffer("weight", weight.integers)
         self.register_buffer("weight_scale", weight.scales * torch.tensor(activation_scale, dtype=torch.float32))
+        self.bits = weight.bits
         self.bias = bias
         self.dequantise = Dequantise()
         self.weight: Tensor
@@ -135,12 +138,14 @@ def calibrate(network: nn.Module, inputs: Sequence[object]) -> dict[str, float]:
     return scales
 
 
-def quantised(network: nn.Module, scales: dict[str, float], bits: int) -> nn.Module:
+def quantised(network: nn.Module, scales: dict[str, float], precision: str) -> nn.Module:
     """`network` with every Linear and Linears replaced in place by its quantised form; `scales` as of `calibrate`."""
+    bits = WEIGHT_BITS[precision]
     for name, reader in _readers(network).items():
         scale = scales[name]
         if isinstance(reader, Linear):
-            made: nn.Module = QuantisedLinear(_weight(reader, bits), scale, reader.bias)
+            own = HEAD_BITS[precision] if isinstance(reader, HeadLinear) else bits
+            made: nn.Module = QuantisedLinear(_weight(reader, own), scale, reader.bias)
         else:
             layers = {part: cast(Linear, reader.get_submodule(part)) for part in reader.parts}
             products = {part: IntegerProduct(_weight(layer, bits), scale, layer.bias) for part, layer in layers.items()}
@@ -150,9 +155,9 @@ def quantised(network: nn.Module, scales: dict[str, float], bits: int) -> nn.Mod
     return network
 
 
-def integer_weights(network: nn.Module) -> tuple[str, ...]:
-    """Names of the integer weights of a quantised network."""
-    return tuple(f"{name}.weight" for name in modules_of(network, IntegerProduct))
+def int4_weights(network: nn.Module) -> tuple[str, ...]:
+    """Names of the weights of a quantised network that fit four bits."""
+    return tuple(f"{name}.weight" for name, product in modules_of(network, IntegerProduct).items() if product.bits == 4)
 
 
 def _readers(network: nn.Module) -> dict[str, Linear | Linears]:

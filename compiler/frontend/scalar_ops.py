@@ -1,14 +1,16 @@
 """The scalar operations that a body may hold. The emitters, the estimator and the interpreter handle exactly these.
 
 Floating point is f32; integers are two's complement. `arith.fptosi` truncates toward zero, `math.roundeven` rounds half
-to even; `arith.extsi` and `arith.trunci` keep the value where it fits.
+to even; `arith.extsi` and `arith.trunci` keep the value where it fits. `arith.bitcast` has the bits of an f32 as an
+i32. `dataflow.index` is where a loop of the operation is.
 """
 
-from compiler.graph.linalg_graph import Body
+from compiler.graph.linalg_graph import INDEX, Body
 
 SCALAR_OPS: dict[str, int] = {
     # name: number of arguments
     "arith.constant": 0,
+    INDEX: 0,
     "arith.addf": 2,
     "arith.subf": 2,
     "arith.mulf": 2,
@@ -19,6 +21,10 @@ SCALAR_OPS: dict[str, int] = {
     "arith.addi": 2,
     "arith.subi": 2,
     "arith.muli": 2,
+    "arith.shli": 2,
+    "arith.andi": 2,
+    "arith.ori": 2,
+    "arith.bitcast": 1,
     "arith.extsi": 1,
     "arith.trunci": 1,
     "arith.sitofp": 1,
@@ -44,7 +50,7 @@ PREDICATES: dict[str | None, str] = {
     "eq": "eq",
     "ne": "ne",
 }
-BODY_DTYPES = ("f32", "i32", "i8", "i4", "i1")
+BODY_DTYPES = ("f32", "i64", "i32", "i8", "i4", "i1")
 WIDENING = frozenset({"arith.extsi", "arith.sitofp"})
 
 

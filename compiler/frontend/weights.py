@@ -44,6 +44,8 @@ def seeded(name: str, shape: tuple[int, ...], spread: float = 1.0, mean: float =
 def make_inputs(config: ModelConfig, workload: Workload) -> Inputs:
     """Hidden states of unit variance; a cache with the spread that seeded keys and values have, partly filled."""
     hidden = seeded("hidden", (1, workload.rows, config.hidden))
+    if workload.phase == "head":
+        return Inputs(hidden, {}, {})
     slots = workload.length - workload.rows
     cached = slots - slots // EMPTY_SHARE
     positions = range(cached, cached + workload.rows)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from compiler.errors import VerificationError
 from compiler.graph.hashed_once import hashed_once
 
-DTYPE_BITS = {"f32": 32, "i32": 32, "i8": 8, "i4": 4, "i1": 1}
+DTYPE_BITS = {"f32": 32, "i64": 64, "i32": 32, "i8": 8, "i4": 4, "i1": 1}
 
 
 class Loop(NamedTuple):

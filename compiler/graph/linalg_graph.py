@@ -10,10 +10,10 @@ ones. What lies behind a true extent is zero in what the network is given, and a
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from compiler.errors import VerificationError
 from compiler.graph.hashed_once import hashed_once
@@ -22,6 +22,7 @@ ValueRole = Literal["input", "state", "param", "scalar", "intermediate"]
 OpKind = Literal["generic", "chunk", "concat"]
 Iterator = Literal["parallel", "reduction"]
 Combiner = Literal["add", "max", "min", "mul"]
+INDEX = "dataflow.index"  # the scalar operation whose result is where a loop is
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,8 @@ class Value:
     (passed by value, not streamed), `intermediate` the rest.
 
     `source` is the name of the tensor in the workload's bundle; `true_shape` is a row-major reshape of that tensor.
-    `valid` is empty where no dimension is padded.
+    `valid` is empty where no dimension is padded. `sources`, where layers are folded (`compiler.graph.layers`): that of
+    each layer, if they are not one and the same; then `source` is empty.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Value:
     role: ValueRole = "intermediate"
     source: str = ""
     valid: tuple[int, ...] = ()
+    sources: tuple[str, ...] = ()
 
     @property
     def true_shape(self) -> tuple[int, ...]:
@@ -48,6 +51,11 @@ class Value:
     @property
     def elements(self) -> int:
         return prod(self.shape)
+
+    @property
+    def tensors(self) -> tuple[str, ...]:
+        """Names in the bundle of the tensors that it holds."""
+        return self.sources or ((self.source,) if self.source else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +69,8 @@ class Operand:
 @dataclass(frozen=True, slots=True)
 class ScalarOp:
     """One scalar operation of a body, by its MLIR name (`arith.addf`). `args` number the values before it: first the
-    body's arguments, then the operations. `const` is the value of an `arith.constant`, `predicate` that of a compare.
+    body's arguments, then the operations. `const` is the value of an `arith.constant`, or the loop of a
+    `dataflow.index`, whose result is where that loop is; `predicate` is that of a compare.
     """
 
     name: str
@@ -160,22 +169,41 @@ class LinalgOp:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A result of the network: `permutation` of the value's dimensions, then a row-major reshape to `shape`."""
+    """A result of the network: `permutation` of the value's dimensions, then a row-major reshape to `shape`. `layer`:
+    the one that makes it, where all make such a value.
+    """
 
     name: str
     value: str
     permutation: tuple[int, ...]
     shape: tuple[int, ...]
+    layer: int | None = None
+
+
+class Carried(NamedTuple):
+    """Value `made` of a layer is the input `read` of the next one."""
+
+    made: str
+    read: str
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """The operations of a network run `count` times in a launch, once for each layer."""
+
+    count: int
+    carried: tuple[Carried, ...]
 
 
 @dataclass(frozen=True)
 class LinalgGraph:
-    """A network: values by name, operations in topological order."""
+    """A network: values by name, operations in topological order; those of one layer, where `layers` are folded."""
 
     name: str
     values: tuple[Value, ...]
     ops: tuple[LinalgOp, ...]
     outputs: tuple[Output, ...]
+    layers: Layers | None = None
 
     @cached_property
     def value(self) -> dict[str, Value]:
@@ -205,7 +233,7 @@ class LinalgGraph:
         made = [self.value[out.value] for op in ops for out in op.outputs]
         values = (*(v for v in self.values if v.role != "intermediate"), *made)
         same = ops == self.ops and values == self.values
-        return self if same else LinalgGraph(self.name, values, ops, self.outputs)
+        return self if same else replace(self, values=values, ops=ops)
 
     @cached_property
     def in_order(self) -> "LinalgGraph":
@@ -223,6 +251,26 @@ class LinalgGraph:
         for out in self.outputs:
             if out.value not in made or sorted(out.permutation) != list(range(len(self.value[out.value].shape))):
                 raise VerificationError(f"output {out.name} does not name a value and a permutation of its dimensions")
+        _verify_layers(self)
+
+
+def _verify_layers(graph: LinalgGraph) -> None:
+    """Each layer has its tensors, what is carried is made and read, and the last layer alone gives that out."""
+    count = 1 if graph.layers is None else graph.layers.count
+    carried = () if graph.layers is None else graph.layers.carried
+    for value in graph.values:
+        if value.sources and (len(value.sources) != count or value.source or value.role in ("intermediate", "scalar")):
+            raise VerificationError(f"{value.name} must hold a tensor of each of {count} layers, or one of all")
+    for made, read in carried:
+        if made not in graph.producer or read not in graph.value or graph.value[read].role != "input":
+            raise VerificationError(f"{made} is carried to {read}: it must be made, and that be an input")
+        one, other = graph.value[made], graph.value[read]
+        if (one.shape, one.valid, one.dtype) != (other.shape, other.valid, other.dtype):
+            raise VerificationError(f"{made} is carried to {read}, which has another shape or type")
+    for out in graph.outputs:
+        last = graph.layers is None or any(out.value == made for made, _ in carried)
+        if (out.layer is None) != last or (out.layer is not None and out.layer >= count):
+            raise VerificationError(f"output {out.name} must be of one of {count} layers, or of the last")
 
 
 def _verify_op(graph: LinalgGraph, op: LinalgOp) -> None:

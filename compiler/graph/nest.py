@@ -27,10 +27,13 @@ class NestLoop(NamedTuple):
 @hashed_once
 @dataclass(frozen=True)
 class Nest:
-    """Loops in time, outermost first (none with a tripcount of 1), and the points of each dimension in space."""
+    """Loops in time, outermost first (none with a tripcount of 1), and the points of each dimension in space. The first
+    `outer` loops lie outside of the pipeline, and nothing is kept from one of their iterations to the next.
+    """
 
     loops: tuple[NestLoop, ...]
     unroll: tuple[int, ...]
+    outer: int = 0
 
     @cached_property
     def trips(self) -> tuple[int, ...]:
@@ -47,7 +50,7 @@ class Nest:
 
     def read_level(self, dims: Sequence[int]) -> int:
         """How many loops, from the outermost, enclose the read of an operand: inner loops reuse the token."""
-        return max((k + 1 for k, loop in enumerate(self.loops) if loop.dim in dims), default=0)
+        return max((k + 1 for k, loop in enumerate(self.loops) if loop.dim in dims or k < self.outer), default=0)
 
     @lru_cache(maxsize=65536)  # noqa: B019 # nests are few, and what they stream as is known again with all that follows
     def read_itensor(self, dims: tuple[int, ...], dtype: str) -> ITensor:

@@ -1,8 +1,4 @@
-"""A design on a device: its kernels, its buffers, and one run of it.
-
-Parameters and caches have one set of buffers a layer, everything else one set in all. A tensor belongs to a layer where
-its name begins with the layer (`h0.`): one block design serves every layer of a network.
-"""
+"""A design on a device: its kernels, its buffers, and one run of it."""
 
 from __future__ import annotations
 
@@ -37,20 +33,24 @@ class Layer:
         self.runs: list[Run] = []
 
 
+def program(xrt: Xrt, device: Device, xclbin: Path) -> Any:
+    """Load `xclbin` onto the board, which ends all that was on it; what accelerators of its designs are made with."""
+    return device.load_xclbin(xrt.xclbin(str(xclbin)))
+
+
 class Accelerator:
-    """Kernels of the design that `xclbin` holds, on `device`. Loading another ends this one.
+    """Kernels of a design, one of those in the xclbin that is `loaded` on `device`.
 
     The byte `running` is 1 + the position of the kernel that was started last: whoever shares that memory can say which
     one hangs.
     """
 
-    def __init__(self, xrt: Xrt, device: Device, design: Design, xclbin: Path) -> None:
+    def __init__(self, xrt: Xrt, device: Device, design: Design, loaded: Any) -> None:
         self.design = design
         self.running: bytearray | mmap.mmap = bytearray(1)
         self._xrt = xrt
         self._device = device
-        uuid = device.load_xclbin(xrt.xclbin(str(xclbin)))
-        self._kernels: list[Kernel] = [xrt.kernel(device, uuid, k.name, xrt.kernel.exclusive) for k in design.kernels]
+        self._kernels: list[Kernel] = [xrt.kernel(device, loaded, k.name, xrt.kernel.exclusive) for k in design.kernels]
         self._groups = self._find_groups()
         self._shared: dict[tuple[str, int], Buffer] = {}
         self._places: dict[str, NDArray[np.int64]] = {}
@@ -68,15 +68,13 @@ class Accelerator:
         layer.runs = []
         for image in self.design.images.values():
             if is_own(image):
-                assert image.source is not None
-                self._fill(layer.buffers, image, tensors[image.source])
+                self._fill(layer.buffers, image, tensors)
 
     def run(self, layer: Layer, inputs: Tensors) -> dict[str, Array]:
         """The results by name. `inputs` holds each tensor that belongs to no layer. Raises RunError."""
         for image in self.design.images.values():
             if image.role == "input" and not is_own(image):
-                assert image.source is not None
-                self._fill(self._shared, image, inputs[image.source])
+                self._fill(self._shared, image, inputs)
         self.start(layer)
         return {result.name: self.read(layer, result) for result in self.design.results}
 
@@ -120,15 +118,16 @@ class Accelerator:
                 run.set_arg(position, values.get(name, most[name]))
 
     def write_rows(self, layer: Layer, source: str, first: int, rows: Array) -> None:
-        """Put `rows` [1, heads, count, features] at row `first` of the layer's cache `source`, where it lies packed.
+        """Put `rows` [1, heads, count, features] at row `first` of the cache `source`, where it lies packed.
 
         Only the bytes from the first to the last changed one of each channel are sent.
         """
         for image in self.design.images.values():
-            if image.source != source:
+            if source not in image.sources:
                 continue
             _, heads, count, features = rows.shape
-            slots = self._slots(image).reshape(heads, -1, features)[:, first : first + count].reshape(-1)
+            places = self._slots(image).reshape(len(image.sources), heads, -1, features)[image.sources.index(source)]
+            slots = places[:, first : first + count].reshape(-1)
             values = rows.reshape(-1).astype(np.float32)
             each = image.channel_bytes // 4
             for channel in range(image.layout.channels):
@@ -139,8 +138,7 @@ class Accelerator:
     def read(self, layer: Layer, result: Result) -> Array:
         """What the device holds of a result of the network, in the network's shape."""
         image = self.design.images[result.image]
-        array = unpack(self.content(layer, image), image.layout)
-        return array.reshape(image.shape).transpose(result.permutation).reshape(result.shape)
+        return result.of(unpack(self.content(layer, image), image.layout).reshape(image.shape))
 
     def content(self, layer: Layer, image: Image) -> list[bytes]:
         """What the device holds of `image`, channel by channel."""
@@ -177,9 +175,8 @@ class Accelerator:
                 bo = self._xrt.bo
                 buffers[key] = bo(self._device, image.channel_bytes, bo.normal, self._groups[key])
 
-    def _fill(self, buffers: Mapping[tuple[str, int], Buffer], image: Image, array: Array) -> None:
-        content = np.asarray(array).reshape(image.shape).astype(NATIVE[image.layout.dtype], copy=False)
-        for channel, packed in enumerate(pack(content, image.layout)):
+    def _fill(self, buffers: Mapping[tuple[str, int], Buffer], image: Image, tensors: Tensors) -> None:
+        for channel, packed in enumerate(pack(image.content(tensors), image.layout)):
             self._upload(buffers[image.name, channel], packed)
 
     def _upload(self, buffer: Buffer, content: bytes) -> None:
@@ -205,7 +202,7 @@ class Accelerator:
 
 def is_own(image: Image) -> bool:
     """Whether each layer has this image for itself."""
-    return image.source is not None and image.source.startswith(BLOCK)
+    return bool(image.sources) and (image.role == "param" or image.sources[0].startswith(BLOCK))
 
 
 def scalar_bits(number: Array, dtype: str) -> int:

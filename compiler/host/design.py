@@ -8,14 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from .packing import Layout, layout_from_json
+import numpy as np
+from numpy.typing import NDArray
+
+from .packing import NATIVE, Layout, layout_from_json
 
 Role = Literal["param", "input", "output", "intermediate"]
 
 
 @dataclass(frozen=True)
 class Image:
-    """A tensor in the device's memory; `source` is the tensor's name in the network, None for what kernels make.
+    """A tensor in the device's memory; `sources` is its name in the network, or where `stacked` one a layer, of tensors
+    that lie one behind the other. There is none for what kernels make.
 
     `files` holds the content of each channel, relative to the design directory; empty for intermediates.
     """
@@ -23,7 +27,8 @@ class Image:
     name: str
     role: Role
     value: str
-    source: str | None
+    sources: tuple[str, ...]
+    stacked: bool
     shape: tuple[int, ...]
     layout: Layout
     files: tuple[str, ...]
@@ -31,6 +36,12 @@ class Image:
     @property
     def channel_bytes(self) -> int:
         return self.layout.channel_bytes
+
+    def content(self, tensors: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+        """What it holds of a network's tensors, in its shape and type. Raises KeyError where one is missing."""
+        parts = [np.asarray(tensors[source]) for source in self.sources]
+        whole = np.stack(parts) if self.stacked else parts[0]
+        return whole.reshape(self.shape).astype(NATIVE[self.layout.dtype], copy=False)
 
 
 @dataclass(frozen=True)
@@ -54,12 +65,18 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Result:
-    """A result of the network: image `image` transposed by `permutation` to `shape`."""
+    """A result of the network: image `image`, or its part of a `layer`, transposed by `permutation` to `shape`."""
 
     name: str
     image: str
     permutation: tuple[int, ...]
     shape: tuple[int, ...]
+    layer: int | None = None
+
+    def of(self, tensor: NDArray[Any]) -> NDArray[Any]:
+        """The result, from what the image holds."""
+        part = tensor if self.layer is None else tensor[self.layer]
+        return part.transpose(self.permutation).reshape(self.shape)
 
 
 @dataclass(frozen=True)
@@ -93,7 +110,10 @@ def load_design(directory: Path) -> Design:
             for k in manifest["kernels"]
         ),
         tuple(Scalar(s["value"], s["source"], s["dtype"]) for s in manifest["scalars"]),
-        tuple(Result(r["name"], r["image"], tuple(r["permutation"]), tuple(r["shape"])) for r in manifest["results"]),
+        tuple(
+            Result(r["name"], r["image"], tuple(r["permutation"]), tuple(r["shape"]), r.get("layer"))
+            for r in manifest["results"]
+        ),
         {a["name"]: a["most"] for a in manifest.get("arguments", ())},
     )
 
@@ -101,4 +121,7 @@ def load_design(directory: Path) -> Design:
 def _image(entry: dict[str, Any]) -> Image:
     files = tuple(channel["file"] for channel in entry["channel_images"] if "file" in channel)
     layout = layout_from_json(entry)
-    return Image(entry["name"], entry["role"], entry["value"], entry["source"], tuple(entry["shape"]), layout, files)
+    one = (entry["source"],) if entry["source"] else ()
+    sources = tuple(entry.get("sources", one))
+    shape = tuple(entry["shape"])
+    return Image(entry["name"], entry["role"], entry["value"], sources, "sources" in entry, shape, layout, files)

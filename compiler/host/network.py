@@ -1,8 +1,8 @@
-"""A network as `millrace generate` exports it, and the parts of it that the host computes, in f32.
+"""A network as `millrace generate` exports it, and the part of it that the host computes: the row of the embedding.
 
-The folder holds `network.json`, `embedding.npy`, `norm.npz`, `layer-NN.npz` (integers and scales of each layer, named
-as in the first), `inputs-KIND.npz` (masks and rotary tables of each kind of layer), `reference.npz`, and where the
-network has them `position.npy` and `head.npy`. The host does the embedding, the final normalisation and the head.
+The folder holds `network.json`, `embedding.npy`, `layer-NN.npz` (integers and scales of each layer), `head.npz` (those
+of what follows the last layer), `inputs-KIND.npz` (masks and rotary tables of each kind of layer), `reference.npz`, and
+where the network has it `position.npy`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +19,13 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 DESCRIPTION = "network.json"
-_HEAD_ROWS = 8192  # logits of so many words at a time: the head of a network with 262k words is over 1 GB
 
 
 @dataclass(frozen=True)
 class Description:
     """`rows` is what the prefill design takes, `length` the context of the decode design, its own row included.
 
-    `kinds` names the inputs of each layer; `norm` and `epsilon` are the final normalisation's. `logit_cap` bounds the
-    scores softly; None does not.
+    `kinds` names the inputs of each layer.
     """
 
     model: str
@@ -37,10 +35,7 @@ class Description:
     length: int
     prompt: tuple[int, ...]
     kinds: tuple[str, ...]
-    norm: Literal["layer", "rms"]
-    epsilon: float
     embedding_scale: float = 1.0
-    logit_cap: float | None = None
 
     @property
     def layers(self) -> int:
@@ -57,9 +52,6 @@ class Network:
         self._folder = folder
         self._embedding = np.load(folder / "embedding.npy", mmap_mode="r")
         self._position = _optional(folder / "position.npy")
-        head = _optional(folder / "head.npy")
-        self._head = self._embedding if head is None else head
-        self._norm = _arrays(folder / "norm.npz")
         self._inputs = {kind: _arrays(folder / f"inputs-{kind}.npz") for kind in set(self.description.kinds)}
 
     def embed(self, tokens: list[int], first: int) -> Array:
@@ -69,40 +61,35 @@ class Network:
             hidden = hidden + self._position[first : first + len(tokens)]
         return hidden[np.newaxis]
 
-    def logits(self, hidden: Array) -> Array:
-        """Scores [vocabulary] of the next token, from the hidden state [hidden] after the last layer."""
-        row = self._normalise(hidden.astype(np.float32))
-        chunks = range(0, len(self._head), _HEAD_ROWS)
-        scores: Array = np.concatenate([self._head[start : start + _HEAD_ROWS] @ row for start in chunks])
-        cap = self.description.logit_cap
-        return scores if cap is None else np.tanh(scores / np.float32(cap)) * np.float32(cap)
+    def parameters(self) -> Mapping[str, Array]:
+        """Of all layers, by their names: those of layer n begin with `hn.`."""
+        files = (_arrays(self._folder / f"layer-{number:02}.npz") for number in range(self.description.layers))
+        return {name: array for file in files for name, array in file.items()}
 
-    def layer(self, number: int) -> Mapping[str, Array]:
-        """Parameters of a layer, by their names in the first layer."""
-        return _arrays(self._folder / f"layer-{number:02}.npz")
+    def head(self) -> Mapping[str, Array]:
+        """Parameters of the head design: the final norm and the products with the vocabulary."""
+        return _arrays(self._folder / "head.npz")
 
-    def prefill_inputs(self, layer: int) -> dict[str, Array]:
-        """What the prefill design reads besides the hidden states: the mask, rotary tables."""
-        return self._select(layer, "prefill.")
+    def prefill_inputs(self) -> dict[str, Array]:
+        """What the prefill design reads besides the hidden states: masks, rotary tables."""
+        return self._select("prefill.")
 
-    def decode_inputs(self, layer: int, position: int) -> dict[str, Array]:
+    def decode_inputs(self, position: int) -> dict[str, Array]:
         """The same of the decode design for the token at `position`."""
-        return {name: table[position] for name, table in self._select(layer, "decode.").items()}
+        return {name: table[position] for name, table in self._select("decode.").items()}
 
     def reference(self) -> Mapping[str, Array]:
         """What the quantised PyTorch network gives: `tokens`, `hidden` after the last layer, `margin` of the choice."""
         return _arrays(self._folder / "reference.npz")
 
-    def _select(self, layer: int, prefix: str) -> dict[str, Array]:
-        tables = self._inputs[self.description.kinds[layer]]
-        return {name.removeprefix(prefix): table for name, table in tables.items() if name.startswith(prefix)}
-
-    def _normalise(self, row: Array) -> Array:
-        epsilon = np.float32(self.description.epsilon)
-        if self.description.norm == "rms":
-            return row / np.sqrt(np.mean(row * row) + epsilon) * self._norm["weight"]
-        centred: Array = row - row.mean()
-        return centred / np.sqrt(np.mean(centred * centred) + epsilon) * self._norm["weight"] + self._norm["bias"]
+    def _select(self, prefix: str) -> dict[str, Array]:
+        """Tables of each kind of layer, by the names of the design's inputs."""
+        return {
+            f"{name.removeprefix(prefix)}{'' if kind == 'full' else f'_{kind}'}": table
+            for kind, tables in self._inputs.items()
+            for name, table in tables.items()
+            if name.startswith(prefix)
+        }
 
 
 def _optional(path: Path) -> Array | None:

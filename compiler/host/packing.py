@@ -19,12 +19,13 @@ Array = NDArray[Any]
 # What one element is in memory of the host and of C simulation; i4 is sign-extended to a byte.
 NATIVE = {
     "f32": np.dtype("<f4"),
+    "i64": np.dtype("<i8"),
     "i32": np.dtype("<i4"),
     "i8": np.dtype("i1"),
     "i4": np.dtype("i1"),
     "i1": np.dtype("?"),
 }
-BITS = {"f32": 32, "i32": 32, "i8": 8, "i4": 4, "i1": 1}
+BITS = {"f32": 32, "i64": 64, "i32": 32, "i8": 8, "i4": 4, "i1": 1}
 OLDER_PORT_BITS = 512  # in manifests that do not say it: all designs were for one board
 
 

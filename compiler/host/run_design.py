@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from .accelerator import Accelerator, Layer
+from .accelerator import Accelerator, Layer, program
 from .design import Design, load_design
 from .xrt import MissingXrtError, RunError, load_pyxrt
 
@@ -40,7 +40,8 @@ def main() -> None:
 
 def _run(design: Design, xclbin: Path, device: int, repeat: int, values: Mapping[str, int]) -> None:
     xrt = load_pyxrt()
-    accelerator = Accelerator(xrt, xrt.device(device), design, xclbin)
+    board = xrt.device(device)
+    accelerator = Accelerator(xrt, board, design, program(xrt, board, xclbin))
     layer = accelerator.add_layer()
     accelerator.load_files(layer)
     accelerator.give(layer, values)

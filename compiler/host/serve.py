@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .accelerator import Accelerator, Layer
+from .accelerator import Accelerator, Layer, program
 from .design import load_design
 from .xrt import RunError, Xrt, load_pyxrt
 
@@ -43,7 +43,8 @@ class Served:
 
     def load(self, design: str, xclbin: str) -> None:
         """Program the board, allocate all buffers and fill them with what the design directory has."""
-        self._accelerator = Accelerator(self._xrt, self._device, load_design(Path(design)), Path(xclbin))
+        loaded = program(self._xrt, self._device, Path(xclbin))
+        self._accelerator = Accelerator(self._xrt, self._device, load_design(Path(design)), loaded)
         self._accelerator.running = self._running
         self._layer = self._accelerator.add_layer()
         self._accelerator.load_files(self._layer)

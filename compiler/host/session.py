@@ -1,13 +1,14 @@
-"""Greedy generation: every layer of a network through one block design, prefill first, then token by token.
+"""Greedy generation: all layers of a network in one launch, prefill first, then token by token.
 
-A board holds one xclbin at a time, so the prefill design runs all layers, then the decode design is loaded and keeps
-every layer's weights and KV cache in device memory. A decode step moves the hidden state, the layer's inputs and the
-cache's new row only.
+A board holds one xclbin at a time: the prefill design runs once, then the xclbin with the decode design and the head is
+loaded and keeps every layer's weights and KV cache in device memory. A decode step moves the hidden state, the layers'
+inputs and the new rows of the cache only; the head takes the last layer's hidden state and gives the token. The host
+looks up the embedding's row, and no more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,20 +16,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .accelerator import Accelerator, Layer, Tensors
+from .accelerator import Accelerator, Layer, program
 from .design import Design
 from .network import Network
 from .xrt import Device, Xrt
 
 Array = NDArray[Any]
-OnLayer = Callable[[str, int], None]
-CACHES = {"h0.k_past": "h0.k", "h0.v_past": "h0.v"}
-_SLIDING = "_sliding"
+OnLaunch = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A design and what programs a board with it."""
+    """A design and what programs a board with it, alone or beside another."""
 
     design: Design
     xclbin: Path
@@ -42,8 +41,15 @@ class Step:
     hidden: Array
 
 
-def silent(_phase: str, _layer: int) -> None:
+def silent(_phase: str) -> None:
     """Progress that nobody watches."""
+
+
+def caches(layers: int) -> Iterator[tuple[str, str]]:
+    """Inputs that hold the cache of each layer, and the results that join them."""
+    for layer in range(layers):
+        for kind in ("k", "v"):
+            yield f"h{layer}.{kind}_past", f"h{layer}.{kind}"
 
 
 def generate(
@@ -52,76 +58,72 @@ def generate(
     network: Network,
     prefill: Placed,
     decode: Placed,
+    head: Placed,
     count: int,
-    on_layer: OnLayer = silent,
+    on_launch: OnLaunch = silent,
 ) -> Generator[Step]:
-    """`count` tokens after the network's prompt, as they are chosen. `on_layer` hears of each layer that starts.
+    """`count` tokens after the network's prompt, as they are chosen. `on_launch` hears of each launch that starts.
 
-    The decode design's context must hold prompt and tokens but the last. Raises RunError, and what the board raises.
+    The decode design's context must hold prompt and tokens but the last, and its xclbin the head too, or ValueError is
+    raised: no token may wait for the board to be programmed. Raises RunError, and what the board raises.
     """
-    prompt = list(network.description.prompt)
-    filled = len(prompt)
-    hidden, caches = _prefill(Accelerator(xrt, device, prefill.design, prefill.xclbin), network, on_layer)
-    step = _choose(network, hidden)
+    filled = len(network.description.prompt)
+    if decode.xclbin != head.xclbin:
+        raise ValueError(f"decode design and head must be in one xclbin, not in {decode.xclbin} and {head.xclbin}")
+    loaded = program(xrt, device, prefill.xclbin)
+    hidden, held = _prefill(Accelerator(xrt, device, prefill.design, loaded), network, on_launch)
+    loaded = program(xrt, device, decode.xclbin)
+    chooser = Chooser(Accelerator(xrt, device, head.design, loaded), network)
+    step = chooser.choose(hidden)
     yield step
     if count == 1:
         return
-    accelerator = Accelerator(xrt, device, decode.design, decode.xclbin)
-    layers = [_loaded(accelerator, network, number, cache) for number, cache in enumerate(caches)]
+    accelerator = Accelerator(xrt, device, decode.design, loaded)
+    layers = accelerator.add_layer()
+    accelerator.load(layers, {**network.parameters(), **held})
     for position in range(filled, filled + count - 1):
-        hidden = _decode(accelerator, layers, network, step.token, position, on_layer)
-        step = _choose(network, hidden)
+        on_launch("decode")
+        step = chooser.choose(_decode(accelerator, layers, network, step.token, position))
         yield step
 
 
-def _prefill(accelerator: Accelerator, network: Network, on_layer: OnLayer) -> tuple[Array, list[dict[str, Array]]]:
-    """The last row's hidden state after all layers, and the caches of each, empty slots zero.
+class Chooser:
+    """The head on its accelerator, with its weights."""
+
+    def __init__(self, accelerator: Accelerator, network: Network) -> None:
+        self._accelerator = accelerator
+        self._layer = accelerator.add_layer()
+        accelerator.load(self._layer, network.head())
+
+    def choose(self, hidden: Array) -> Step:
+        """The token that follows the hidden state [hidden] after the last layer."""
+        results = self._accelerator.run(self._layer, {"hidden": hidden[np.newaxis, np.newaxis]})
+        return Step(int(results["token"].reshape(())), hidden)
+
+
+def _prefill(accelerator: Accelerator, network: Network, on_launch: OnLaunch) -> tuple[Array, dict[str, Array]]:
+    """The last row's hidden state after all layers, and their caches, empty slots zero.
 
     Rows behind the prompt are computed too; the causal mask keeps them from changing the prompt's.
     """
     about = network.description
     count = len(about.prompt)
     padded = [*about.prompt, *([about.prompt[-1]] * (about.rows - count))]
-    hidden = network.embed(padded, 0)
-    layer = accelerator.add_layer()  # each layer runs once: one set of buffers serves them all
-    caches: list[dict[str, Array]] = []
-    for number in range(about.layers):
-        on_layer("prefill", number)
-        accelerator.load(layer, network.layer(number))
-        results = accelerator.run(layer, _inputs(accelerator, hidden, network.prefill_inputs(number)))
-        hidden = results["hidden_out"]
-        caches.append(
-            {past: filled_cache(results[new][:, :, :count], about.length - 1) for past, new in CACHES.items()}
-        )
-    return hidden[0, count - 1], caches
+    layers = accelerator.add_layer()
+    accelerator.load(layers, network.parameters())
+    on_launch("prefill")
+    results = accelerator.run(layers, {"hidden": network.embed(padded, 0), **network.prefill_inputs()})
+    held = {p: filled_cache(results[new][:, :, :count], about.length - 1) for p, new in caches(about.layers)}
+    return results["hidden_out"][0, count - 1], held
 
 
-def _decode(
-    accelerator: Accelerator, layers: list[Layer], network: Network, token: int, position: int, on_layer: OnLayer
-) -> Array:
+def _decode(accelerator: Accelerator, layers: Layer, network: Network, token: int, position: int) -> Array:
     """The hidden state [hidden] of one more token; its keys and values go into the caches."""
     hidden = network.embed([token], position)
-    for number, layer in enumerate(layers):
-        on_layer("decode", number)
-        inputs = _inputs(accelerator, hidden, network.decode_inputs(number, position))
-        results = accelerator.run(layer, inputs)
-        hidden = results["hidden_out"]
-        for past, new in CACHES.items():  # the last position has no slot: nothing is written
-            accelerator.write_rows(layer, past, position, results[new])
-    return hidden[0, 0]
-
-
-def _loaded(accelerator: Accelerator, network: Network, number: int, caches: Tensors) -> Layer:
-    layer = accelerator.add_layer()
-    accelerator.load(layer, {**network.layer(number), **caches})
-    return layer
-
-
-def _inputs(accelerator: Accelerator, hidden: Array, own: Tensors) -> dict[str, Array]:
-    """A layer's inputs by the names of the design, which are those of the kind of layer that it was made from."""
-    sources = {i.source for i in accelerator.design.images.values() if i.role == "input" and i.source is not None}
-    named = {source: source.removesuffix(_SLIDING) for source in sources}
-    return {"hidden": hidden, **{source: own[name] for source, name in named.items() if name in own}}
+    results = accelerator.run(layers, {"hidden": hidden, **network.decode_inputs(position)})
+    for past, new in caches(network.description.layers):  # the last position has no slot: nothing is written
+        accelerator.write_rows(layers, past, position, results[new])
+    return results["hidden_out"][0, 0]
 
 
 def filled_cache(rows: Array, slots: int) -> Array:
@@ -132,7 +134,3 @@ def filled_cache(rows: Array, slots: int) -> Array:
     kept = min(rows.shape[2], slots)
     cache[:, :, :kept] = rows[:, :, :kept]
     return cache
-
-
-def _choose(network: Network, hidden: Array) -> Step:
-    return Step(int(np.argmax(network.logits(hidden))), hidden)

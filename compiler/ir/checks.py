@@ -16,6 +16,7 @@ from compiler.analysis.transfers import run_of
 from compiler.dialects.dataflow_dma import LoadOp, StoreOp
 from compiler.dialects.dataflow_engine import EngineOp
 from compiler.dialects.dataflow_kernel import KernelOp, YieldOp
+from compiler.dialects.dataflow_layers import LayersOp
 from compiler.dialects.dataflow_task import TaskOp
 from compiler.dialects.itensor_adapters import CastOp
 from compiler.dialects.itensor_routing import ConverterOp, ForkOp
@@ -24,8 +25,8 @@ from compiler.errors import VerificationError
 from compiler.graph.design import Design, Transfer
 from compiler.graph.engine import Turn, fits
 
-OF_KERNELS: tuple[type[Operation], ...] = (KernelOp, ReturnOp)
-ON_TENSORS: tuple[type[Operation], ...] = (TaskOp, ReturnOp)
+OF_KERNELS: tuple[type[Operation], ...] = (KernelOp, LayersOp, ReturnOp)
+ON_TENSORS: tuple[type[Operation], ...] = (TaskOp, LayersOp, ReturnOp)
 IN_KERNELS: tuple[type[Operation], ...] = (
     TaskOp,
     EngineOp,

@@ -13,6 +13,7 @@ from xdsl.dialects import arith, memref, tensor
 from xdsl.dialects.builtin import MemRefType, TensorType
 from xdsl.ir import SSAValue
 
+from compiler.dialects.dataflow_index import IndexOp
 from compiler.dialects.dataflow_task import TaskOp
 from compiler.dialects.element_types import ELEMENT_TYPES, literal
 from compiler.dialects.itensor_stream import BufferOp
@@ -71,7 +72,7 @@ class StructuredExpansion:
         if level == self.first and self.op.reduction is not None:
             return self._reduce(at, tokens, carried)
         if level == len(self.nest.loops):
-            return self._push(carried, lambda lanes: self._point(tokens, self._lane_of(lanes)))
+            return self._push(carried, lambda lanes: self._point(tokens, at, self._lane_of(lanes)))
         loop = self.nest.loops[level]
         return self.build.loop(
             loop.trip * loop.step, loop.step, carried, lambda i, c: self._walk(level + 1, (*at, i), tokens, c)
@@ -92,8 +93,8 @@ class StructuredExpansion:
         """Lane of each dimension of the output."""
         return dict(zip(self.out_dims, lanes, strict=True))
 
-    def _point(self, tokens: Tokens, lane: Mapping[int, Index]) -> SSAValue:
-        """The body at one point."""
+    def _point(self, tokens: Tokens, at: tuple[SSAValue, ...], lane: Mapping[int, Index]) -> SSAValue:
+        """The body at one point: a `lane` of the iteration `at`."""
         arguments = [
             self.build.element(tokens[i], [lane[d] for d in operand.dims], self.body.arg_dtypes[i])
             for i, operand in enumerate(self.op.inputs)
@@ -102,7 +103,11 @@ class StructuredExpansion:
         values: dict[SSAValue, SSAValue] = dict(zip(block.args, arguments, strict=True))
         *scalars, end = block.ops
         for op in scalars:
-            self.build.add(op.clone(values))
+            if isinstance(op, IndexOp):
+                where = self._where(op.loop.data, at, lane)
+                values[op.result] = self.build.add(arith.IndexCastOp(where, op.result.type)).result
+            else:
+                self.build.add(op.clone(values))
         return values.get(end.operands[0], end.operands[0])
 
     # Reductions
@@ -163,18 +168,17 @@ class StructuredExpansion:
         place = self._place(tuple(at[k] for k in self.inner_parallels), lane)
         old = self._load(acc, place)
         table = COMBINE_FLOAT if self.dtype == "f32" else COMBINE_INTEGER
-        new = self.build.add(table[self.op.reduction.combiner](old, self._point(tokens, lane))).result
+        new = self.build.add(table[self.op.reduction.combiner](old, self._point(tokens, at, lane))).result
         for dim in self.op.masked:
-            walks = [i for i, k in zip(at, self.nest.loops, strict=True) if k.dim == dim]
-            true = self.build.add(
-                arith.CmpiOp(
-                    self.build.index(self.build.total([*walks, lane[dim]])),
-                    self.build.index(self.op.true_loops[dim]),
-                    "slt",
-                )
-            )
+            where, end = self._where(dim, at, lane), self.build.index(self.op.true_loops[dim])
+            true = self.build.add(arith.CmpiOp(where, end, "slt"))
             new = self.build.add(arith.SelectOp(true.result, new, old)).result
         return self._store(new, acc, place)
+
+    def _where(self, dim: int, at: tuple[SSAValue, ...], lane: Mapping[int, Index]) -> SSAValue:
+        """Where loop `dim` of the operation is."""
+        walks = [i for i, k in zip(at, self.nest.loops, strict=True) if k.dim == dim]
+        return self.build.index(self.build.total([*walks, lane[dim]]))
 
     def _load(self, acc: SSAValue, place: list[SSAValue]) -> SSAValue:
         return self.build.add(memref.LoadOp.get(acc, place)).res

@@ -1,6 +1,7 @@
 """Module -> Design: what IR says of a design, whichever pass it was written after, also where a person edited it."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import get_args
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, TensorType
@@ -14,6 +15,7 @@ from compiler.analysis.itensors import read_itensors, write_itensors
 from compiler.analysis.names import (
     c_name,
     input_stream,
+    layer_streams,
     load_name,
     operand_stream,
     own_load_name,
@@ -24,6 +26,7 @@ from compiler.dialects.dataflow_attributes import OutputAttr, ValueAttr
 from compiler.dialects.dataflow_dma import LoadOp, StoreOp
 from compiler.dialects.dataflow_engine import EngineOp
 from compiler.dialects.dataflow_kernel import OUTPUT_ATTRIBUTE, VALUE_ATTRIBUTE, KernelOp
+from compiler.dialects.dataflow_layers import LayersOp
 from compiler.dialects.dataflow_task import TaskOp
 from compiler.dialects.itensor_adapters import CastOp
 from compiler.dialects.itensor_routing import ConverterOp, ForkOp
@@ -61,7 +64,9 @@ def read_design(module: ModuleOp, platform: Platform) -> Design:
     tasks = [(number, op) for number, scope in enumerate(scopes) for op in scope.ops if isinstance(op, TaskOp)]
     ops = tuple(task.linalg for _, task in tasks)
     made = [value for (_, task), op in zip(tasks, ops, strict=True) for value in _made_values(task, op)]
-    graph = LinalgGraph(function.sym_name.data, (*arguments_of(function), *made), ops, outputs_of(function))
+    loop = _layers_of(function)
+    layers = None if loop is None else loop.layers
+    graph = LinalgGraph(function.sym_name.data, (*arguments_of(function), *made), ops, outputs_of(function), layers)
     verify_distinct("values", (value.name for value in graph.values))
     nests = {task.process_name: task.tiled for _, task in tasks if kernels or task.nest is not None}
     reader = _Reader({arg: value.name for arg, value in zip(function.args, graph.values, strict=False)})
@@ -74,6 +79,8 @@ def read_design(module: ModuleOp, platform: Platform) -> Design:
         verify_moved(f"output {out.name}", out.value, reader.tensors.get(tensor))
     verify_distinct("processes", reader.nodes)
     design = _design(graph, platform, nests, tasks if kernels else [], reader)
+    if loop is not None and reader.fifos:
+        design = replace(design, depths={**design.depths, **_loop_depths(loop)})
     verify_design(design)
     return design
 
@@ -120,6 +127,22 @@ def _inner_depths(graph: LinalgGraph, nests: dict[str, Nest], reader: "_Reader")
     return found
 
 
+def _layers_of(function: FuncOp) -> LayersOp | None:
+    """How often a launch runs the tasks. Raises VerificationError where that is said twice."""
+    found = [op for op in function.body.block.ops if isinstance(op, LayersOp)]
+    if len(found) > 1:
+        raise VerificationError("a design says once, if at all, how many layers it runs")
+    return found[0] if found else None
+
+
+def _loop_depths(loop: LayersOp) -> dict[str, int]:
+    """Of the FIFOs that close the loop over layers."""
+    streams = [name for carried in loop.layers.carried for name in layer_streams(*carried)]
+    if len(loop.fifo_depths) != len(streams):
+        raise VerificationError(f"dataflow.layers has {len(streams)} FIFOs where streams are FIFOs")
+    return dict(zip(streams, loop.fifo_depths, strict=True))
+
+
 def design_function(module: ModuleOp) -> FuncOp:
     """The one function of a design. Raises VerificationError where there is another number of them."""
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
@@ -136,7 +159,15 @@ def arguments_of(function: FuncOp) -> tuple[Value, ...]:
         assert isinstance(info, ValueAttr)
         data = info.data
         values.append(
-            Value(data.name, data_shape(arg.type), element_name(arg.type), data.role, data.source, data.valid)
+            Value(
+                data.name,
+                data_shape(arg.type),
+                element_name(arg.type),
+                data.role,
+                data.source,
+                data.valid,
+                data.sources,
+            )
         )
     return tuple(values)
 

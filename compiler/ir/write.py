@@ -14,11 +14,12 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import DiagnosticException
 
 from compiler.analysis.engines import engine_streams
-from compiler.analysis.names import c_name, input_stream, operand_stream
+from compiler.analysis.names import c_name, input_stream, layer_streams, operand_stream
 from compiler.dialects.dataflow_attributes import OutputAttr, ValueAttr, ValueInfo
 from compiler.dialects.dataflow_dma import LoadOp, StoreOp, dma_properties
 from compiler.dialects.dataflow_engine import EngineOp
 from compiler.dialects.dataflow_kernel import OUTPUT_ATTRIBUTE, VALUE_ATTRIBUTE, KernelOp, YieldOp
+from compiler.dialects.dataflow_layers import LayersOp
 from compiler.dialects.dataflow_task import TaskOp
 from compiler.dialects.element_types import tensor_type
 from compiler.dialects.itensor_adapters import CastOp
@@ -58,7 +59,9 @@ def write_design(design: Design) -> ModuleOp:
     graph = design.graph
     arguments = [value for value in graph.values if value.role != "intermediate"]
     types = {value.name: tensor_type(value.shape, value.dtype) for value in graph.values}
-    infos = [ValueAttr(ValueInfo(value.name, value.role, value.source, value.valid)) for value in arguments]
+    infos = [
+        ValueAttr(ValueInfo(value.name, value.role, value.source, value.valid, value.sources)) for value in arguments
+    ]
     function = FuncOp(
         graph.name,
         ([types[value.name] for value in arguments], [types[out.value] for out in graph.outputs]),
@@ -73,6 +76,9 @@ def write_design(design: Design) -> ModuleOp:
         block.add_ops(_tasks_on_tensors(design, tensors, types))
     for name, ssa in tensors.items():
         _call(ssa, name)
+    if graph.layers is not None:
+        streams = (name for carried in graph.layers.carried for name in layer_streams(*carried))
+        block.add_op(LayersOp(graph.layers, [design.depths[name] for name in streams if name in design.depths]))
     block.add_op(ReturnOp(*(tensors[out.value] for out in graph.outputs)))
     return ModuleOp([function])
 

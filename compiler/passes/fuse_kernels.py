@@ -26,6 +26,8 @@ class FuseKernels(Pass):
         self.expect(not design.forks, "streams that are not copied yet; run it before insert-forks")
         knobs = self.knobs
         costs = FusionCosts(design.graph, design.reads, design.writes, knobs.converters)
+        if design.graph.layers is not None:  # one layer reads what the one before is still making
+            return connected(replace(design, kernel_of=dict.fromkeys(design.kernel_of, 0)), knobs.converters)
         plan = plan_fusion(costs, knobs.fusion_plan, knobs.fusion_budget, design.platform.on_chip_bytes)
         graph = design.graph.ordered(sorted(design.graph.ops, key=lambda op: plan[op.name]))
         return connected(replace(design, graph=graph, kernel_of=plan), knobs.converters)

@@ -18,15 +18,17 @@ from compiler.errors import UnsupportedError
 from compiler.frontend.interpret import (
     COMPARE,
     Array,
+    bits_of,
     contract,
     erf_of,
     evaluate_op,
     evaluated_loops,
     gather,
+    index_of,
     spread,
 )
 from compiler.frontend.scalar_ops import PREDICATES
-from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, ScalarOp
+from compiler.graph.linalg_graph import INDEX, LinalgGraph, LinalgOp, ScalarOp
 from compiler.graph.padded_array import crop_array
 
 ROUNDING = 2.0**-24  # of one operation in single precision, relative
@@ -87,7 +89,8 @@ def _generic(op: LinalgOp, inputs: Sequence[Bounded], margin: float | None) -> B
         return _start(_contraction(op, given[0], given[1], dtype, loops), op.reduction.init, dtype)
     values = [g.map(lambda a, o=o: spread(a, o, len(op.loops))) for g, o in zip(given, op.inputs, strict=True)]
     for scalar in op.body.ops:
-        values.append(_scalar(scalar, [values[a] for a in scalar.args], margin))
+        given = [values[a] for a in scalar.args]
+        values.append(exact(index_of(scalar, loops)) if scalar.name == INDEX else _scalar(scalar, given, margin))
     points = values[op.body.result].map(lambda a: np.broadcast_to(a, loops))
     if op.reduction is not None:
         axes = tuple(d for d, kind in enumerate(op.iterators) if kind == "reduction")
@@ -168,7 +171,9 @@ def _scalar(op: ScalarOp, args: Sequence[Bounded], margin: float | None = None) 
         raise UnsupportedError(f"scalar operation {op.name} has no bound; add it to the proof")
     value = _wrapped(np.asarray(_EXACT[op.name](*values)), op.dtype)
     value = _single(value) if op.name == "arith.sitofp" else value
-    return Bounded(value, None if known else reduce(np.add, [a.bound for a in args]))
+    moved = reduce(np.add, [a.bound for a in args])
+    moved = np.where(moved == 0, 0.0, np.inf) if op.name in _OF_BITS else moved
+    return Bounded(value, None if known else moved)
 
 
 def _propagated(name: str, args: Sequence[Bounded], value: Array) -> Array:
@@ -219,6 +224,11 @@ def _selected(condition: Bounded, yes: Bounded, no: Bounded) -> Bounded:
     return Bounded(value, np.where(condition.bound > 0, np.abs(yes.value - no.value) + yes.bound + no.bound, error))
 
 
+def _integers(function: Callable[..., Array]) -> Callable[..., Array]:
+    """A function of integers that doubles hold."""
+    return lambda *numbers: function(*(n.astype(np.int64) for n in numbers))
+
+
 def _single(value: Array) -> Array:
     return value.astype(np.float32).astype(np.float64)
 
@@ -260,6 +270,7 @@ _STEPS: dict[str, Callable[[Array], Array]] = {
     "math.roundeven": np.rint,
     "arith.fptosi": np.trunc,
 }
+_OF_BITS = frozenset({"arith.bitcast", "arith.shli", "arith.andi", "arith.ori"})  # off by a little, these are anything
 _EXACT: dict[str, Callable[..., Array]] = {
     "arith.negf": np.negative,
     "arith.maximumf": np.maximum,
@@ -268,6 +279,10 @@ _EXACT: dict[str, Callable[..., Array]] = {
     "arith.addi": np.add,
     "arith.subi": np.subtract,
     "arith.muli": np.multiply,
+    "arith.bitcast": bits_of,
+    "arith.shli": _integers(np.left_shift),
+    "arith.andi": _integers(np.bitwise_and),
+    "arith.ori": _integers(np.bitwise_or),
     "arith.extsi": _identity,
     "arith.trunci": _identity,
     "arith.sitofp": _identity,

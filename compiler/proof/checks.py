@@ -10,20 +10,24 @@ within `NEAR` of a rounding boundary.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from compiler.analysis.names import enter_name
 from compiler.errors import VerificationError
 from compiler.frontend.interpret import Array
+from compiler.graph.layers import each_name
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.padded_array import crop_array
 from compiler.graph.task_graph import (
     ConverterTask,
+    EngineTask,
     ForkTask,
     LoadTask,
+    RouteTask,
     StoreTask,
     Task,
     TaskGraph,
@@ -97,7 +101,7 @@ class Checks:
         """Compare all tasks; an operation of an engine as soon as the network has come to what it reads."""
         waiting: list[OperationPorts] = []
         for task in self.tasks.tasks:
-            waiting += ports_of(task, self.tasks)
+            waiting += map(self._of_launch, ports_of(task, self.tasks))
             if not task.operations:
                 yield from self._checked(task, self._moving(task))
             while (ready := next(filter(self._is_ready, waiting), None)) is not None:
@@ -105,6 +109,11 @@ class Checks:
                 yield from self._checked(ready.task, self._operation(ready))
         for ports in waiting:  # of what they read, something has been found wrong
             yield from self._checked(ports.task, self._operation(ports))
+
+    def _of_launch(self, ports: OperationPorts) -> OperationPorts:
+        """The operation in all layers: an engine is told those of one, and repeats its turns."""
+        turning = self.graph.layers is not None and isinstance(ports.task, EngineTask)
+        return replace(ports, op=self.graph.op[ports.op.name]) if turning else ports
 
     def _is_ready(self, ports: OperationPorts) -> bool:
         known = self.network, self.memory.scalars
@@ -141,8 +150,22 @@ class Checks:
                 read = recording.read(task.reads[0].stream)
                 for access, array in zip(task.writes, written, strict=True):
                     yield self._moved(task, access.stream, array, read)
+            case RouteTask():
+                yield from self._between_layers(task, written)
             case _:
                 raise VerificationError(f"a task of kind {task.kind} has no check")
+
+    def _between_layers(self, task: RouteTask, written: Sequence[Array]) -> Iterator[Finding]:
+        """What closes the loop over layers: the first one's input, then what the others get, as one; or the reverse."""
+        read = [self.recording.read(a.stream) for a in task.reads]
+        if len(written) > 1:
+            expected = [read[0][:-1], read[0][-1]]
+        else:
+            expected = [np.concatenate([read[0][np.newaxis], read[1]])]
+            carried = self.graph.layers.carried if self.graph.layers is not None else ()
+            self.network |= {each_name(c.read): exact(written[0]) for c in carried if enter_name(c.read) == task.name}
+        for access, got, wanted in zip(task.writes, written, expected, strict=True):
+            yield self._moved(task, access.stream, got, wanted)
 
     @cached_property
     def _routes(self) -> set[str]:

@@ -2,8 +2,9 @@
 
 `Witness` is the simulated board that keeps what the device's memory holds when a kernel starts and when it ends.
 `GenerationChecks` follows a whole generation: which kernel runs when, parameters of the layer whose turn it is, hidden
-states and caches as the launches before left them, masks and rotary tables of the position, and the token chosen. Files
-that the host reads are taken as they are; that they hold PyTorch's network is what the reference's tokens prove.
+states and caches as the launches before left them, masks and rotary tables of the position, and the token that the
+head gave. Files that the host reads are taken as they are; that they hold PyTorch's network is what the reference's
+tokens prove.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,13 +19,13 @@ from compiler.frontend.interpret import Array
 from compiler.host.accelerator import scalar_bits
 from compiler.host.design import Design, Image, Kernel, load_design
 from compiler.host.network import Network
-from compiler.host.packing import NATIVE, pack, unpack
-from compiler.host.session import CACHES
+from compiler.host.packing import pack, unpack
+from compiler.host.session import caches
 from compiler.simulator.board import pyxrt
 
 Key = tuple[str, int]  # an image, and one of its channels
-# The masks and rotary tables of a layer for new rows at some positions, with so many cached, of so many slots.
-Inputs = Callable[[int, Sequence[int], int, int], Mapping[str, Array]]
+# Masks and rotary tables for new rows at some positions, with so many cached, of so many slots.
+Inputs = Callable[[Sequence[int], int, int], Mapping[str, Array]]
 
 
 @dataclass
@@ -44,6 +45,7 @@ class Witness:
     """The simulated board by the names of pyxrt; `launches` holds what ran on it."""
 
     device = pyxrt.Device
+    xclbin = pyxrt.Xclbin
     kernel = pyxrt.Kernel
     bo = pyxrt.Buffer
     xclBOSyncDirection = pyxrt.SyncDirection  # noqa: N815 # pyxrt's name
@@ -51,21 +53,16 @@ class Witness:
 
     def __init__(self) -> None:
         self.launches: list[Launch] = []
-        self._directory = Path()
-
-    def xclbin(self, path: str) -> pyxrt.Xclbin:
-        self._directory = Path(path)
-        return pyxrt.Xclbin(path)
 
     def run(self, kernel: pyxrt.Kernel) -> pyxrt.Run:
-        return _WitnessedRun(self.launches, self._directory, kernel)
+        return _WitnessedRun(self.launches, kernel)
 
 
 class _WitnessedRun(pyxrt.Run):
-    def __init__(self, launches: list[Launch], directory: Path, kernel: pyxrt.Kernel) -> None:
+    def __init__(self, launches: list[Launch], kernel: pyxrt.Kernel) -> None:
         super().__init__(kernel)
-        self._launches, self._directory, self._name = launches, directory, kernel.name
-        design = load_design(directory)
+        self._launches, self._directory, self._name = launches, kernel.loaded.design[kernel.name], kernel.name
+        design = load_design(self._directory)
         [entry] = [k for k in design.kernels if k.name == kernel.name]
         self._images = {key: design.images[key[0]] for key in entry.channels}
         self._arguments: dict[int, Any] = {}
@@ -148,13 +145,13 @@ def _checked(
             raise WrongLaunchError(f"{where}: {key[0]}, channel {key[1]}, is not what it should read")
     largest = tuple(design.arguments[name] for name in kernel.arguments)
     if launch.numbers != (*(numbers[value] for value in kernel.scalars), *largest):
-        raise WrongLaunchError(f"{where}: the numbers passed are not those of the layer")
+        raise WrongLaunchError(f"{where}: the numbers passed are not those of the network")
     return launch.after
 
 
 @dataclass(frozen=True, slots=True)
 class _Parameters:
-    """A layer's, as a design takes them: digests of their images, and numbers by the name of their value."""
+    """Those of the network, as a design takes them: digests of their images, and numbers by the name of their value."""
 
     images: Mapping[Key, bytes]
     numbers: Mapping[str, int]
@@ -167,10 +164,11 @@ class GenerationChecks:
     network: Network
     prefill: Design
     decode: Design
+    head: Design
     inputs: Inputs
     launches: Sequence[Launch]
     checked: int = 0
-    _parameters: dict[tuple[Path, int], _Parameters] = field(default_factory=dict[tuple[Path, int], _Parameters])
+    _parameters: dict[Path, _Parameters] = field(default_factory=dict[Path, _Parameters])
 
     def run(self, tokens: Sequence[int]) -> str | None:
         """Why the launches are not those that should have given `tokens`; None where they are."""
@@ -184,62 +182,55 @@ class GenerationChecks:
         about, coming = self.network.description, iter(self.launches)
         count, prompt = len(about.prompt), [*about.prompt]
         hidden = self.network.embed(prompt + prompt[-1:] * (about.rows - count), 0)
-        caches: list[dict[str, Array]] = []
-        for layer in range(about.layers):
-            inputs = self.inputs(layer, range(about.rows), 0, about.rows)
-            results = self._step(coming, self.prefill, "prefill", layer, {"hidden": hidden, **inputs})
-            hidden = results["hidden_out"]
-            caches.append({name: _filled(results[new][:, :, :count], about.length - 1) for name, new in CACHES.items()})
-        self._chosen(tokens, 0, hidden[0, count - 1])
+        inputs = self.inputs(range(about.rows), 0, about.rows)
+        results = self._step(coming, self.prefill, "prefill", {"hidden": hidden, **inputs})
+        held = {p: _filled(results[new][:, :, :count], about.length - 1) for p, new in caches(about.layers)}
+        self._chosen(coming, tokens, 0, results["hidden_out"][:, count - 1 : count])
         for number in range(1, len(tokens)):
             position = count + number - 1
             hidden = self.network.embed([tokens[number - 1]], position)
-            for layer in range(about.layers):
-                inputs = {"hidden": hidden, **caches[layer], **self.inputs(layer, [position], position, about.length)}
-                results = self._step(coming, self.decode, f"token {number}", layer, inputs)
-                hidden = results["hidden_out"]
-                for name, new in CACHES.items():
-                    caches[layer][name] = _with_row(caches[layer][name], position, results[new])
-            self._chosen(tokens, number, hidden[0, 0])
+            inputs = {"hidden": hidden, **held, **self.inputs([position], position, about.length)}
+            results = self._step(coming, self.decode, f"token {number}", inputs)
+            held = {p: _with_row(held[p], position, results[new]) for p, new in caches(about.layers)}
+            self._chosen(coming, tokens, number, results["hidden_out"])
         if next(coming, None) is not None:
             raise WrongLaunchError(f"more is launched than {len(tokens)} tokens take")
 
-    def _chosen(self, tokens: Sequence[int], number: int, hidden: Array) -> None:
-        best = int(np.argmax(self.network.logits(hidden)))
-        if tokens[number] != best:
-            raise WrongLaunchError(f"token {number} is {tokens[number]}; the hidden state says {best}")
+    def _chosen(self, coming: Iterator[Launch], tokens: Sequence[int], number: int, hidden: Array) -> None:
+        results = self._step(coming, self.head, f"token {number}, head", {"hidden": hidden})
+        if tokens[number] != (made := int(results["token"].reshape(()))):
+            raise WrongLaunchError(f"token {number} is {tokens[number]}; the head has given {made}")
 
     def _step(
-        self, coming: Iterator[Launch], design: Design, phase: str, layer: int, inputs: Mapping[str, Array]
+        self, coming: Iterator[Launch], design: Design, phase: str, inputs: Mapping[str, Array]
     ) -> dict[str, Array]:
-        """The results of one layer; its kernels read what they should."""
-        memory, parameters = dict[Key, bytes](), self._parameters_of(design, layer)
+        """The results of all layers, or of the head; the kernels of the design read what they should."""
+        memory, parameters = dict[Key, bytes](), self._parameters_of(design)
 
         def expected(image: Image, key: Key) -> bytes:
             if image.role == "param":
                 return parameters.images[key]
-            assert image.source is not None
-            return _digest(_channels(image, inputs[image.source.removesuffix("_sliding")])[key[1]])
+            return _digest(_channels(image, inputs)[key[1]])
 
         for kernel in design.kernels:
-            where = f"{phase}, layer {layer}, kernel {kernel.name}"
+            where = f"{phase}, kernel {kernel.name}"
             memory |= _checked(next(coming, None), where, design, kernel, memory, expected, parameters.numbers)
             self.checked += 1
-        return {r.name: _result(design, r.image, memory, r.permutation, r.shape) for r in design.results}
+        return {result.name: result.of(_tensor(design, result.image, memory)) for result in design.results}
 
-    def _parameters_of(self, design: Design, layer: int) -> _Parameters:
-        """Read and packed once, however many tokens pass the layer."""
-        known = self._parameters.get((design.directory, layer))
+    def _parameters_of(self, design: Design) -> _Parameters:
+        """Read and packed once, however many tokens pass them."""
+        known = self._parameters.get(design.directory)
         if known is None:
-            tensors = self.network.layer(layer)
+            tensors = self.network.head() if design is self.head else self.network.parameters()
             images = {
                 (image.name, channel): _digest(content)
                 for image in design.images.values()
-                if image.role == "param" and image.source is not None
-                for channel, content in enumerate(_channels(image, tensors[image.source]))
+                if image.role == "param"
+                for channel, content in enumerate(_channels(image, tensors))
             }
             numbers = {s.value: scalar_bits(tensors[s.source], s.dtype) for s in design.scalars}
-            known = self._parameters[design.directory, layer] = _Parameters(images, numbers)
+            known = self._parameters[design.directory] = _Parameters(images, numbers)
         return known
 
 
@@ -257,16 +248,13 @@ def _with_row(cache: Array, position: int, row: Array) -> Array:
     return made
 
 
-def _channels(image: Image, array: Array) -> list[bytes]:
-    return pack(np.asarray(array).reshape(image.shape).astype(NATIVE[image.layout.dtype]), image.layout)
+def _channels(image: Image, tensors: Mapping[str, Array]) -> list[bytes]:
+    return pack(image.content(tensors), image.layout)
 
 
-def _result(
-    design: Design, name: str, memory: Mapping[Key, bytes], permutation: Sequence[int], shape: Sequence[int]
-) -> Array:
+def _tensor(design: Design, name: str, memory: Mapping[Key, bytes]) -> Array:
     image = design.images[name]
-    array = unpack([memory[name, c] for c in range(image.layout.channels)], image.layout)
-    return array.reshape(image.shape).transpose(permutation).reshape(shape)
+    return unpack([memory[name, c] for c in range(image.layout.channels)], image.layout).reshape(image.shape)
 
 
 def _digest(content: bytes) -> bytes:

@@ -55,6 +55,8 @@ class Memory:
         channels = self._channels(self.results if image.role == "output" else self.design, image)
         tensor = unpack(channels, task.dma)
         true = crop_array(tensor, image.value.true_shape)
+        for part, source in zip(true, image.value.sources, strict=True) if image.value.sources else ():
+            self._check_source(source, part)
         self._check_source(image.value.source, true)
         if image.role != "output" and pack(true, task.dma) != channels:
             raise VerificationError(f"memory image {image.name} holds something beside its tensor")

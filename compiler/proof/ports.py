@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from compiler.graph.linalg_graph import LinalgOp
-from compiler.graph.program import SIDES, LoopNest, Side
+from compiler.graph.program import SIDES, LoopNest, Repeat, Side
 from compiler.graph.task_graph import EngineTask, RouteTask, Stream, StructuredTask, Task, TaskGraph
 
 
@@ -38,7 +38,8 @@ def ports_of(task: Task, tasks: TaskGraph) -> Iterator[OperationPorts]:
 
 
 def _stream_of_turn(route: Task, number: int, side: Side) -> str:
-    nest = route.turns[number]
+    first, *others = route.turns
+    nest = first.body[number] if isinstance(first, Repeat) and not others else route.turns[number]  # of each layer
     assert isinstance(nest, LoopNest)
     return (nest.reads if side == "reads" else nest.writes)[0].stream
 
@@ -72,6 +73,8 @@ def _inner(tasks: TaskGraph) -> Iterator[Stream]:
 
 
 def routes(tasks: TaskGraph) -> set[str]:
-    """Tasks that bring tokens to engines, deal them out, and take them."""
-    ends = {end for stream in _inner(tasks) for end in (stream.source, stream.target)}
-    return {name for name in ends if not isinstance(tasks.task[name], EngineTask)}
+    """Tasks that bring tokens to engines, deal them out, and take them; and slices of an engine but the first, as which
+    all of them are told.
+    """
+    ends = {tasks.task[end] for stream in _inner(tasks) for end in (stream.source, stream.target)}
+    return {task.name for task in ends if not isinstance(task, EngineTask) or task.number}

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from compiler.frontend.interpret import NUMPY_DTYPE, Array
-from compiler.graph.linalg_graph import LinalgOp, Value
+from compiler.graph.linalg_graph import INDEX, LinalgOp, Value
 from compiler.graph.task_graph import StructuredTask, TaskGraph
 from compiler.proof.ports import inner_streams, ports_of
 from compiler.proof.recording import Recording
@@ -20,7 +20,7 @@ from compiler.proof.recording import Recording
 Probe = Literal["exact", "constants"]
 PROBES: tuple[Probe, ...] = get_args(Probe)
 
-_RANGE = {"i4": (-8, 8), "i8": (-128, 128), "i1": (0, 2)}
+_RANGE = {"i4": (-8, 8), "i8": (-128, 128), "i1": (0, 2), "i64": (-(2**52), 2**52)}  # of 64 bits: what doubles hold
 _BEYOND = 250.0  # past every clamp to eight bits
 
 
@@ -81,5 +81,5 @@ def _around(rng: np.random.Generator, shape: tuple[int, ...], constants: Array) 
 
 
 def _constants(op: LinalgOp) -> Array:
-    found = [s.const for s in op.body.ops if s.const is not None] if op.body else []
+    found = [s.const for s in op.body.ops if s.const is not None and s.name != INDEX] if op.body else []
     return np.asarray(found, np.float64)

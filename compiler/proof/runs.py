@@ -131,7 +131,7 @@ def _draw_inputs(subject: Subject, folder: Path, seed: int) -> None:
             _replace(folder / image.file(channel), content)
     file = folder / "tb" / TENSORS
     if file.exists():
-        sources = {subject.graph.value[name].source for name in drawn}
+        sources = {source for name in drawn for source in subject.graph.value[name].tensors}
         known: Mapping[str, str] = json.loads(file.read_text())
         left = {source: digest for source, digest in known.items() if source not in sources}
         _replace(file, json.dumps(left).encode())

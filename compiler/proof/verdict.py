@@ -87,11 +87,14 @@ def verdict_of(
 
 
 def compare(name: str, got: NDArray[Any], expected: NDArray[Any], tolerance: float) -> OutputCheck:
-    """Errors of `got`; a NaN or infinity in either is an infinite error, shapes must agree."""
+    """Errors of `got`; a NaN or infinity in either is an infinite error, shapes must agree. Integers must be equal:
+    they name something, a token.
+    """
     if got.shape != expected.shape:
         raise MillraceError(f"{name} has shape {list(got.shape)} where the reference gives {list(expected.shape)}")
     finite = bool(np.isfinite(got).all() and np.isfinite(expected).all())
     error = np.abs(got.astype(np.float64) - expected.astype(np.float64)) if finite else np.array([np.inf])
+    tolerance = 0.0 if np.issubdtype(expected.dtype, np.integer) else tolerance
     scale = float(np.abs(expected).max()) or 1.0
     rms = float(np.sqrt(np.mean(np.square(expected, dtype=np.float64)))) or 1.0
     largest = float(error.max())

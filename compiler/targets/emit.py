@@ -135,6 +135,7 @@ def write_images(
         "arguments": [asdict(argument) for argument in interface.arguments],
         "results": [
             {"name": r.name, "image": made[r.value], "permutation": list(r.permutation), "shape": list(r.shape)}
+            | ({} if r.layer is None else {"layer": r.layer})
             for r in results
         ],
     }
@@ -142,15 +143,19 @@ def write_images(
 
 
 def _tensor(value: Value, tensors: Tensors) -> NDArray[Any]:
-    """The value's content in its own shape, without padding, and type."""
-    if value.source not in tensors:
-        raise InvalidInputError(f"tensor {value.source!r} of value {value.name} is missing; import the model again")
-    array = np.asarray(tensors[value.source])
-    if array.size != prod(value.true_shape):
-        raise InvalidInputError(
-            f"tensor {value.source!r} has shape {list(array.shape)}, value {value.name} is {list(value.true_shape)}"
-        )
-    return array.reshape(value.true_shape).astype(NATIVE[value.dtype], copy=False)
+    """The value's content in its own shape, without padding, and type: a tensor, or one of each layer."""
+    shape = value.true_shape[1:] if value.sources else value.true_shape
+    parts = [_tensor_from(source, shape, value, tensors) for source in value.sources or (value.source,)]
+    return np.stack(parts) if value.sources else parts[0]
+
+
+def _tensor_from(source: str, shape: tuple[int, ...], value: Value, tensors: Tensors) -> NDArray[Any]:
+    if source not in tensors:
+        raise InvalidInputError(f"tensor {source!r} of value {value.name} is missing; import the model again")
+    array = np.asarray(tensors[source])
+    if array.size != prod(shape):
+        raise InvalidInputError(f"tensor {source!r} has shape {list(array.shape)}, value {value.name} is {list(shape)}")
+    return array.reshape(shape).astype(NATIVE[value.dtype], copy=False)
 
 
 def _write_image(image: Image, tensors: Tensors, placed: Mapping[tuple[str, int], int], out: Path) -> dict[str, Any]:
@@ -168,6 +173,7 @@ def _write_image(image: Image, tensors: Tensors, placed: Mapping[tuple[str, int]
         "role": image.role,
         **dma_to_json(image.dma),
         "source": image.value.source,
+        **({"sources": list(image.value.sources)} if image.value.sources else {}),
         "shape": list(image.value.true_shape),
         "padded_shape": list(image.value.shape),
         "bytes": image.dma.channel_bytes,

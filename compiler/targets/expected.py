@@ -27,19 +27,27 @@ def write_expected(
     interface: Interface, graph: LinalgGraph, expected: Mapping[str, NDArray[Any]], design: Path
 ) -> None:
     """Write the files; `expected` is by `Output.name`. Raises InvalidInputError that names a result that is missing."""
-    results = {output.value: output for output in reversed(graph.outputs)}
     for image in interface.images:
         if image.role == "output":
-            array = _value_behind(results[image.value.name], image.value, expected)
+            results = {out.layer: out for out in reversed(graph.outputs) if out.value == image.value.name}
+            array = _value_behind(results, image.value, expected)
             for channel, content in enumerate(pack(array, image.dma)):
                 (design / expected_file(image, channel)).write_bytes(content)
             for channel, content in enumerate(pack(np.ones_like(array), image.dma) if image.value.valid else ()):
                 (design / valid_file(image, channel)).write_bytes(content)
 
 
-def _value_behind(output: Output, value: Value, expected: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
-    """The value that became the result `output`: its permutation and reshape undone."""
+def _value_behind(
+    results: Mapping[int | None, Output], value: Value, expected: Mapping[str, NDArray[Any]]
+) -> NDArray[Any]:
+    """The value that became these results, one, or one of each layer: permutations and reshapes undone."""
+    if None in results:
+        return _undone(results[None], value.true_shape, value, expected)
+    return np.stack([_undone(results[n], value.true_shape[1:], value, expected) for n in range(value.true_shape[0])])
+
+
+def _undone(output: Output, shape: tuple[int, ...], value: Value, expected: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
     if output.name not in expected:
         raise InvalidInputError(f"the expected result {output.name!r} is missing; import the model again")
-    permuted = np.asarray(expected[output.name]).reshape([value.true_shape[d] for d in output.permutation])
+    permuted = np.asarray(expected[output.name]).reshape([shape[d] for d in output.permutation])
     return permuted.transpose(np.argsort(output.permutation)).astype(NATIVE[value.dtype], copy=False)

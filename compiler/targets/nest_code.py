@@ -13,17 +13,19 @@ from compiler.targets.writer import CppWriter, Namer
 
 @contextmanager
 def pipelined_nest(
-    out: CppWriter, names: Sequence[str], trips: Sequence[int], timing: TimingSpec, each: int = 1
+    out: CppWriter, names: Sequence[str], trips: Sequence[int], timing: TimingSpec, each: int = 1, outer: int = 0
 ) -> Generator[None]:
     """A perfect nest; the innermost loop (or the function, where there is none) is pipelined as `timing` says. One of
-    its iterations is `each` of those that `timing` counts.
+    its iterations is `each` of those that `timing` counts. The first `outer` loops are kept out of the pipeline.
 
     Flushable (`flp`) by default: a result leaves even while the next input is missing, so no pipeline hangs where C
     simulation passes. Which styles HLS does not keep is in `compiler.graph.pipeline_style`.
     """
     with ExitStack() as stack:
-        for name, trip in zip(names, trips, strict=True):
+        for level, (name, trip) in enumerate(zip(names, trips, strict=True)):
             stack.enter_context(out.block(f"for (int {name} = 0; {name} < {trip}; ++{name})"))
+            if level < outer:
+                out.pragma("loop_flatten off")
         out.pragma(f"pipeline II={timing.ii * each} style={timing.style}")
         yield
 

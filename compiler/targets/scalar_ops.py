@@ -4,9 +4,9 @@ import math
 from collections.abc import Sequence
 
 from compiler.errors import UnsupportedError
-from compiler.graph.linalg_graph import Combiner, ScalarOp
+from compiler.graph.linalg_graph import INDEX, Combiner, ScalarOp
 
-C_TYPE = {"f32": "float", "i32": "int", "i8": "ap_int<8>", "i4": "ap_int<4>", "i1": "bool"}
+C_TYPE = {"f32": "float", "i64": "int64_t", "i32": "int", "i8": "ap_int<8>", "i4": "ap_int<4>", "i1": "bool"}
 
 # MLIR name -> expression over its arguments, and what a person would call the result.
 EXPRESSIONS: dict[str, tuple[str, str]] = {
@@ -25,6 +25,11 @@ EXPRESSIONS: dict[str, tuple[str, str]] = {
     "arith.maxsi": ("{0} > {1} ? {0} : {1}", "larger"),
     "arith.minsi": ("{0} < {1} ? {0} : {1}", "smaller"),
     "arith.select": ("{0} ? {1} : {2}", "selected"),
+    INDEX: ("{0}", "place"),  # of the lane that is written, as the task says it
+    "arith.shli": ("{0} * (1LL << {1})", "shifted"),  # of a negative number, a shift is not defined before C++20
+    "arith.andi": ("{0} & {1}", "masked"),
+    "arith.ori": ("{0} | {1}", "joined"),
+    "arith.bitcast": ("Element<float>::encode({0}).to_int()", "bits"),
     "math.exp": ("hls::exp({0})", "exponential"),
     "math.log": ("hls::log({0})", "logarithm"),
     "math.tanh": ("hls::tanh({0})", "hyperbolic"),
@@ -86,14 +91,15 @@ COMBINE_INT = {
 }
 TREE = {"add": "Add", "mul": "Multiply", "max": "Maximum", "min": "Minimum"}
 NEUTRAL_FLOAT = {"add": 0.0, "mul": 1.0, "max": -math.inf, "min": math.inf}
-NEUTRAL_INT = {"add": 0, "mul": 1, "max": -(2**31), "min": 2**31 - 1}
-RANGE = {"i8": (-(2**7), 2**7 - 1), "i4": (-(2**3), 2**3 - 1)}
+RANGE = {f"i{bits}": (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) for bits in (64, 32, 8, 4)}
 
 
 def literal(value: float, dtype: str) -> str:
     """A constant of element type `dtype` in C++; a float round-trips to the same 32 bits."""
     if dtype == "i1":
         return "true" if value else "false"
+    if dtype == "i64":
+        return "(-9223372036854775807LL - 1)" if value == RANGE[dtype][0] else f"{int(value)}LL"
     if dtype != "f32":
         return str(int(value)) if dtype == "i32" else f"{C_TYPE[dtype]}({int(value)})"
     if math.isinf(value):
@@ -144,12 +150,16 @@ def combine(combiner: Combiner, dtype: str, left: str, right: str) -> str:
 
 def neutral(combiner: Combiner, dtype: str) -> str:
     """What `combiner` ignores, in C++."""
-    if dtype == "f32":
-        return literal(NEUTRAL_FLOAT[combiner], dtype)
-    low, high = RANGE.get(dtype, (NEUTRAL_INT["max"], NEUTRAL_INT["min"]))
-    return literal(min(max(NEUTRAL_INT[combiner], low), high), dtype)
+    return literal(_neutral(combiner, dtype), dtype)
 
 
 def is_neutral(combiner: Combiner, dtype: str, init: float) -> bool:
     """Whether combining with `init` changes nothing, so that the first term needs no combiner."""
-    return init == (NEUTRAL_FLOAT if dtype == "f32" else NEUTRAL_INT)[combiner]
+    return init == _neutral(combiner, dtype)
+
+
+def _neutral(combiner: Combiner, dtype: str) -> float | int:
+    if dtype == "f32":
+        return NEUTRAL_FLOAT[combiner]
+    low, high = RANGE[dtype]
+    return {"add": 0, "mul": 1, "max": low, "min": high}[combiner]

@@ -146,6 +146,7 @@ def test_without_licence_a_build_waits_and_others_go_on(farm: RunningFarm) -> No
     assert build.not_before - failed_at == pytest.approx(timedelta(seconds=30), abs=timedelta(seconds=10))
 
 
+@on_postgres
 def test_a_build_that_takes_too_long_is_ended_with_its_tools(farm: RunningFarm) -> None:
     ids = farm.add("tools", timeout_s=1.0)
     [build] = farm.wait(ids)
@@ -154,6 +155,7 @@ def test_a_build_that_takes_too_long_is_ended_with_its_tools(farm: RunningFarm) 
     assert tools(farm.farm.settings.home) == []
 
 
+@on_postgres
 def test_a_build_that_needs_more_than_it_asked_for_fails_alone_and_once(farm: RunningFarm) -> None:
     [hog] = farm.add("hog 600", memory_gb=0.3)
     [other] = farm.add("tree 1", memory_gb=0.3)
@@ -180,12 +182,14 @@ def test_cancelling_kills_the_tools_and_stores_nothing(farm: RunningFarm) -> Non
     wait_for(lambda: not scratch(farm), PATIENCE, "its files to be removed")
 
 
+@on_postgres
 def test_processes_that_a_stage_leaves_are_killed_when_it_ends(farm: RunningFarm) -> None:
     ids = farm.add("linger", "linger", "ok")
     assert [b.state for b in farm.wait(ids)] == ["done"] * 3
     wait_for(lambda: not tools(farm.farm.settings.home), PATIENCE, "what they started to end")
 
 
+@on_postgres
 def test_killed_worker_leaves_no_process_and_its_build_is_taken_up(start_farm: StartFarm) -> None:
     farm = start_farm()
     ids = farm.add(["scratch", "ok"])
@@ -362,6 +366,7 @@ def _most_at_once(lines: list[str]) -> int:
     return most
 
 
+@on_postgres
 def test_log_of_a_running_build_is_shown(farm: RunningFarm) -> None:
     [long] = farm.add("gate 300")
     logs = farm.farm.bus.logs
@@ -375,6 +380,7 @@ def test_log_of_a_running_build_is_shown(farm: RunningFarm) -> None:
     assert data + rest == stored
 
 
+@on_postgres
 def test_full_disk_is_the_node_s_failure(farm: RunningFarm) -> None:
     ids = farm.add(["disk", "ok"])
     [build] = farm.wait(ids)

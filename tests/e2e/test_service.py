@@ -137,12 +137,11 @@ def test_a_simulation_that_crashes_is_one_design_s_loss(telling: RunningService)
     assert sum(d["csim"] is not None for d in front) == 1
 
 
-def test_killed_worker_is_started_again_and_the_exploration_resumes(
-    start_service: StartService, tmp_path: Path
-) -> None:
+def test_killed_worker_is_started_again_and_the_exploration_resumes(telling: RunningService, tmp_path: Path) -> None:
+    service = telling
     evaluations = tmp_path / "evaluations"
-    service = start_service(SLOW_SECONDS=0.05, EVALUATIONS=evaluations, JOBS=2)
-    exploration = service.explore(budget=96, verify=2)
+    service.tell(SLOW_SECONDS=0.05, EVALUATIONS=evaluations, JOBS=2)
+    exploration = service.explore(workload={"length": 48}, budget=96, verify=2)
     wait_for(lambda: len(_designs(service, exploration)["id"]) >= 32, PATIENCE, "two batches")
     worker = service.child("worker")
     jobs = worker.children(recursive=True)

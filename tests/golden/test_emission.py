@@ -54,6 +54,7 @@ def task_text(task: Task, tasks: TaskGraph) -> str:
         ("contraction_two_products_a_dsp", "quantised", Knobs(multiplier="dsp_packed"), "op_acc"),
         ("quantise", "quantised", PLAIN, "op_q"),
         ("reduction_max", "softmax", PLAIN, "op_m"),
+        ("reduction_argmax", "argmax", PLAIN, "op_key"),
         ("mask", "softmax", PLAIN, "op_s"),
         ("scalar_by_value", "layer_norm", PLAIN, "op_y"),
         (

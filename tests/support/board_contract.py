@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from networks import NETWORKS, Network
 
-from compiler.host.accelerator import Accelerator
+from compiler.host.accelerator import Accelerator, program
 from compiler.host.design import load_design
 from compiler.host.xrt import Xrt
 
@@ -33,7 +33,8 @@ class BoardContract:
             buffer.sync(back, 256, 0)
 
     def test_kernels_compute_the_network_each_time(self, xrt: Xrt, design: Path, xclbin: Path) -> None:
-        accelerator = Accelerator(xrt, xrt.device(0), load_design(design), xclbin)
+        board = xrt.device(0)
+        accelerator = Accelerator(xrt, board, load_design(design), program(xrt, board, xclbin))
         layer = accelerator.add_layer()
         accelerator.load_files(layer)
         for _ in range(2):

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compiler.frontend.lowering.argmax import KEY, LARGEST_KEY, index_bits, index_of, key_of
+from compiler.frontend.lowering.scalars import BodyBuilder
 from compiler.graph.linalg_graph import (
     Body,
     Iterator,
@@ -244,4 +246,31 @@ def quantised() -> Network:
     return n
 
 
-NETWORKS: dict[str, Callable[[], Network]] = {f.__name__: f for f in (mlp, softmax, layer_norm, attention, quantised)}
+def argmax(rows: Array | None = None) -> Network:
+    """Where the largest number of each row is; ties, all below zero, both zeros, infinite, and what is no number."""
+    n = Network("argmax")
+    x = n.tensor("x", _ties() if rows is None else rows, role="input")
+    bits = index_bits(x.shape[1], "op_key")
+    key, index = BodyBuilder(), BodyBuilder()
+    largest, _ = key.finish(key_of(key, key.arg("f32"), [(1, 1)], bits))
+    n.generic("key", x.shape, [("x", "ab")], "a", largest, LARGEST_KEY, KEY)
+    chosen, _ = index.finish(index_of(index, index.arg(KEY), bits))
+    n.generic("token", x.shape[:1], [("key", "a")], "a", chosen, dtype="i32")
+    n.result("token", np.argmax(x, 1).astype(np.int32))
+    return n
+
+
+def _ties() -> Array:
+    rows = np.full((6, 13), -2.0, np.float32)
+    rows[0, 1:] = -1.5
+    rows[1, [4, 9]] = -0.0, 0.0
+    rows[2, [3, 8]] = 1.0
+    rows[3, [0, 12]] = math.inf, -math.inf
+    rows[4, [2, 5, 7]] = math.inf, math.nan, -math.nan
+    rows[5, 12] = 0.0
+    return rows
+
+
+NETWORKS: dict[str, Callable[[], Network]] = {
+    f.__name__: f for f in (mlp, softmax, layer_norm, attention, quantised, argmax)
+}

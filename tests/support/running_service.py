@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import psutil
 from processes import wait_for
-from service_stages import TOLD
+from service_tools import TOLD
 
 REPOSITORY = Path(__file__).parents[2]
 PATIENCE = 180.0

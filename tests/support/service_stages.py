@@ -1,10 +1,9 @@
 """Stages for service tests: the real search over a small network; import, compilation and simulation are stand-ins.
 
-Chosen with MILLRACE_STAGES=service_stages:STAGES. Environment variables make it slow or have it fail, and so does the
-file TOLD of the state directory, in JSON, from the next call on, where tests share a service:
-SLOW_SECONDS a design, JOBS processes, TOOL_SECONDS of a subprocess tree in csim, CSIM=fail|crash, LOWER=fail,
-SIMULATE=crash, DEADLOCK=the unroll of the designs that deadlock, SLOWER=a factor of simulated latencies. FAIL and
-STAGE_SECONDS are those of `service_tools`; FAIL='{"csim": "wrong"}' is CSIM=fail.
+Chosen with MILLRACE_STAGES=service_stages:STAGES. What a test tells them, as it tells `service_tools`, makes them slow
+or has them fail: SLOW_SECONDS a design, JOBS processes, TOOL_SECONDS of a subprocess tree in csim, CSIM=fail|crash,
+LOWER=fail, SIMULATE=crash, DEADLOCK=the unroll of the designs that deadlock, SLOWER=a factor of simulated latencies.
+FAIL='{"csim": "wrong"}' is CSIM=fail.
 Every evaluation appends a line to EVALUATIONS, every call of a stage one to CALLS.
 """
 
@@ -18,7 +17,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from service_tools import ToolStages, call, log
+from service_tools import ToolStages, call, log, told
 
 from compiler.errors import ToolError
 from compiler.frontend.inputs.source import FileSource
@@ -32,14 +31,7 @@ if TYPE_CHECKING:
     from dse.evaluate import Evaluation
     from dse.explore import EvaluatedDesign, SearchOptions, SearchResult, Sink
 
-TOLD = "told.json"
 STALLING = {"ends": True, "cycles": 9, "fifo": None, "deadlock": None, "fidelity": "simulate"}
-
-
-def told(name: str) -> str | None:
-    """What the test says of that now."""
-    path = Path(os.environ.get("MILLRACE_HOME", "."), TOLD)
-    return (json.loads(path.read_text()) if path.exists() else {}).get(name, os.environ.get(name))
 
 
 @dataclass(frozen=True)
@@ -61,7 +53,7 @@ class FakeVerdict:
 def evaluate(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> "Evaluation":
     from dse.evaluate import Evaluation
 
-    time.sleep(float(os.environ.get("SLOW_SECONDS", "0")))
+    time.sleep(float(told("SLOW_SECONDS") or 0))
     log("EVALUATIONS", json.dumps(knobs.to_json(), sort_keys=True))
     lanes = knobs.overall_unroll * (1.5 if knobs.multiplier == "dsp" else 1.0)
     latency = 1e6 / lanes + knobs.default_tile_size
@@ -97,7 +89,7 @@ class ServiceStages(ToolStages):
         from dse.explore import search
 
         call("search")
-        jobs = int(os.environ.get("JOBS", "1"))
+        jobs = int(told("JOBS") or 1)
         return search(graph, platform, replace(options, jobs=jobs), sink, history, evaluator=evaluate)
 
     def compile(self, bundle: SmallBundle, knobs: Knobs, platform: Platform, out: Path, on_stage: Progress) -> None:
@@ -115,7 +107,7 @@ class ServiceStages(ToolStages):
             os._exit(42)
         knobs = Knobs.from_json(json.loads((design / "design.json").read_text()))
         lanes = knobs.overall_unroll * (1.5 if knobs.multiplier == "dsp" else 1.0)
-        latency = 1.25 * float(os.environ.get("SLOWER", "1")) * (1e6 / lanes + knobs.default_tile_size)
+        latency = 1.25 * float(told("SLOWER") or 1) * (1e6 / lanes + knobs.default_tile_size)
         deadlock = "task a waits for b for ever" if told("DEADLOCK") == str(knobs.overall_unroll) else None
         metrics = (
             Metric("latency", latency, "us", Fidelity.SIMULATE),

@@ -2,7 +2,9 @@
 
 FAIL='{"csynth": "licence", "link": "placement@2"}' has a stage fail in that way (a kind of compiler.toolchain.report,
 "crash", or "wrong" for measure), with @N in its first N calls only, which CALLS counts; STAGE_SECONDS is how long each
-call takes. Like the real stages, these load what they need when they are called: each executor of a test imports this.
+call takes. They stand in the environment, or, where tests share a service, in the file TOLD of the state directory, in
+JSON, from the next call on. Like the real stages, these load what they need when they are called: each executor of a
+test imports this.
 """
 
 import json
@@ -26,13 +28,20 @@ if TYPE_CHECKING:
 
 LATENCY_US, DSP = 1000.0, 512.0
 RETIMED_US = 1200.0
+TOLD = "told.json"
+
+
+def told(name: str) -> str | None:
+    """What the test says of that now."""
+    path = Path(os.environ.get("MILLRACE_HOME", "."), TOLD)
+    return (json.loads(path.read_text()) if path.exists() else {}).get(name, os.environ.get(name))
 
 
 def call(stage: str) -> str | None:
     """Count a call of the stage, let it take its time, and say how it is to fail."""
     log("CALLS", stage)
-    time.sleep(float(os.environ.get("STAGE_SECONDS", "0")))
-    kind, _, first = json.loads(os.environ.get("FAIL", "{}")).get(stage, "").partition("@")
+    time.sleep(float(told("STAGE_SECONDS") or 0))
+    kind, _, first = json.loads(told("FAIL") or "{}").get(stage, "").partition("@")
     if not kind or (first and calls().count(stage) > int(first)):
         return None
     if kind == "crash":
@@ -42,12 +51,12 @@ def call(stage: str) -> str | None:
 
 def calls() -> list[str]:
     """The stages that were called, in order: the first word of each line of CALLS."""
-    path = os.environ.get("CALLS")
+    path = told("CALLS")
     return [line.split()[0] for line in Path(path).read_text().splitlines()] if path and Path(path).exists() else []
 
 
 def log(variable: str, line: str) -> None:
-    path = os.environ.get(variable)
+    path = told(variable)
     if path:
         with Path(path).open("a") as file:
             file.write(line + "\n")

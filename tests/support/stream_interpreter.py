@@ -234,6 +234,9 @@ class StreamInterpreter:
     def add(self, op: arith.AddiOp) -> Sequence[Any]:
         return [sum(self._of(op.operands))] if isinstance(op.result.type, IndexType) else self._scalar(op)
 
+    def index_cast(self, op: arith.IndexCastOp) -> Sequence[Any]:
+        return [np.int32(self.values[op.input])]
+
     def compare(self, op: arith.CmpiOp) -> Sequence[Any]:
         low, high = self._of(op.operands)
         return [low < high] if isinstance(op.lhs.type, IndexType) else self._scalar(op)
@@ -275,6 +278,7 @@ METHODS: dict[type[Operation], Callable[[StreamInterpreter, Any], Sequence[Any]]
     vector.InsertOp: StreamInterpreter.insert,
     arith.ConstantOp: StreamInterpreter.constant,
     arith.AddiOp: StreamInterpreter.add,
+    arith.IndexCastOp: StreamInterpreter.index_cast,
     arith.CmpiOp: StreamInterpreter.compare,
 }
 

@@ -137,7 +137,7 @@ def _merged(producer: LinalgOp, consumer: LinalgOp) -> LinalgOp:
             values.append(argument(operand, dtype))
             continue
         inner = [argument(o, t) for o, t in zip(moved, producer.body.arg_dtypes, strict=True)]
-        values.append(builder.replay(producer.body, inner))
+        values.append(builder.replay(producer.body, inner, loop_of))
     body, used = builder.finish(builder.replay(consumer.body, values))
     operands = list(arguments)
     return replace(consumer, inputs=tuple(operands[i] for i in used), body=body)

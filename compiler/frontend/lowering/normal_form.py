@@ -6,10 +6,12 @@ broadcast atom belongs to no dimension). Only generic, chunk and concat operatio
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 from compiler.errors import UnsupportedError
+from compiler.frontend.lowering.argmax import KEY, LARGEST_KEY, index_bits, index_of, is_argmax, key_of
 from compiler.frontend.lowering.atoms import Atoms
-from compiler.frontend.lowering.scalars import BodyBuilder
+from compiler.frontend.lowering.scalars import BodyBuilder, narrow
 from compiler.frontend.lowering.source import (
     Concat,
     Constant,
@@ -32,7 +34,6 @@ COMBINERS: dict[str, Combiner] = {
 }
 IDENTITY: dict[Combiner, float] = {"add": 0.0, "mul": 1.0, "max": float("-inf"), "min": float("inf")}
 _SUFFIX: dict[Combiner, str] = {"add": ".sum", "mul": ".product", "max": ".max", "min": ".min"}
-_NARROW = {"i64": "i32", "f64": "f32"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class _Builder:
     def argument(self, tensor: Tensor, argument: Argument) -> None:
         shape = self._atoms.flat(tensor)
         role = "scalar" if argument.role == "param" and not shape else argument.role
-        dtype = _NARROW.get(tensor.dtype, tensor.dtype)
+        dtype = narrow(tensor.dtype)
         self.draft.values[argument.name] = Value(argument.name, shape, dtype, role, argument.name)
         self._views[tensor.number] = View(argument.name, tuple(range(len(shape))))
 
@@ -108,8 +109,32 @@ class _Builder:
     def _generic(self, op: Generic) -> None:
         """One operation per result that something reads: torch-mlir's maximum also yields an unread index."""
         for position, result in enumerate(op.results):
-            if result.number in self._used:
+            if result.number in self._used and position == 1 and is_argmax(op):
+                self._argmax(op, result)
+            elif result.number in self._used:
                 self._one_result(op, position, result)
+
+    def _argmax(self, op: Generic, result: Tensor) -> None:
+        """The largest key, then the index in it."""
+        loops, groups = self._loops(op)
+        first_loop = _starts(op, groups)
+        source = op.inputs[0]
+        assert isinstance(source, Tensor)
+        operand = self._operand(op, source, self._view(source, op.path), op.maps[0], first_loop)
+        reduced = [loop for loop, group in enumerate(groups) if op.iterators[group] == "reduction"]
+        strides = [prod(loops[inner] for inner in reduced[n + 1 :]) for n in range(len(reduced))]
+        bits = index_bits(prod(loops[loop] for loop in reduced), op.path)
+        builder = BodyBuilder()
+        key, _ = builder.finish(key_of(builder, builder.arg("f32"), list(zip(reduced, strides, strict=True)), bits))
+        written = self._written(op.maps[2], result, first_loop)
+        self._emit_generic(op.path, loops, groups, op.iterators, key, [operand], written, LARGEST_KEY, result)
+        rows = tuple(range(len(written)))
+        keys = Operand(self._view(result, op.path).value, rows)
+        builder = BodyBuilder()
+        index, _ = builder.finish(index_of(builder, builder.arg(KEY), bits))
+        kept: tuple[Iterator, ...] = ("parallel",) * len(rows)
+        extents = tuple(loops[loop] for loop in written)
+        self._emit_generic(op.path, extents, rows, kept, index, [keys], rows, None, result)
 
     def _one_result(self, op: Generic, position: int, result: Tensor) -> None:
         loops, groups = self._loops(op)
@@ -122,7 +147,7 @@ class _Builder:
             if view is None:
                 values.append(None)
             elif isinstance(view, Constant):
-                values.append(builder.constant(view.value, view.dtype))
+                values.append(builder.constant(view.value, narrow(view.dtype)))
             else:
                 assert isinstance(source, Tensor)
                 operand = self._operand(op, source, view, dims, first_loop)
@@ -133,24 +158,28 @@ class _Builder:
         out = len(op.inputs) + position
         reduced = [loop for loop, group in enumerate(groups) if op.iterators[group] == "reduction"]
         init = values[out]
-        accumulator = builder.arg(op.arg_dtypes[out]) if any(i == "reduction" for i in op.iterators) else None
+        accumulator = builder.arg(narrow(op.arg_dtypes[out])) if any(i == "reduction" for i in op.iterators) else None
         if accumulator is not None:
             values[out] = accumulator
         computed = _replay(builder, op, values, op.yields[position])
         reduction: Reduction | None = None
         if accumulator is not None:
             computed, reduction = _split_reduction(op, builder, computed, accumulator, init, bool(reduced))
-        written = tuple(
-            first_loop[loop] + k
-            for dim, loop in enumerate(op.maps[out])
-            if loop is not None
-            for k in range(len(self._atoms.of(result, dim)))
-        )
+        written = self._written(op.maps[out], result, first_loop)
         if reduction is None and self._is_alias(builder, computed, operands, written, result):
             return
         body, used = builder.finish(computed)
         self._emit_generic(
             op.path, loops, groups, op.iterators, body, [operands[i] for i in used], written, reduction, result
+        )
+
+    def _written(self, dims: tuple[int | None, ...], result: Tensor, first_loop: dict[int, int]) -> tuple[int, ...]:
+        """The loops that walk the atoms of a result."""
+        return tuple(
+            first_loop[loop] + k
+            for dim, loop in enumerate(dims)
+            if loop is not None
+            for k in range(len(self._atoms.of(result, dim)))
         )
 
     def _is_alias(
@@ -355,7 +384,7 @@ def _replay(builder: BodyBuilder, op: Generic, values: list[int | None], result:
 
     def value_of(source: int | Constant) -> int:
         if isinstance(source, Constant):
-            return builder.constant(source.value, source.dtype)
+            return builder.constant(source.value, narrow(source.dtype))
         if source < len(values):
             value = values[source]
             if value is None:
@@ -365,7 +394,7 @@ def _replay(builder: BodyBuilder, op: Generic, values: list[int | None], result:
             step = steps[source]
             args = tuple(value_of(a) for a in step.args)
             try:
-                made[source] = builder.emit(step.name, args, step.dtype, step.predicate)
+                made[source] = builder.emit(step.name, args, narrow(step.dtype), step.predicate)
             except UnsupportedError as error:
                 raise UnsupportedError(f"linalg.generic at {op.path}: {error}") from error
         return made[source]

@@ -1,12 +1,13 @@
 """Building scalar bodies: sharing, folding, narrowing to 32 bits, composing."""
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from struct import pack, unpack
 
 from compiler.errors import UnsupportedError
 from compiler.frontend.scalar_ops import BODY_DTYPES, PREDICATES, SCALAR_OPS
-from compiler.graph.linalg_graph import Body, ScalarOp
+from compiler.graph.linalg_graph import INDEX, Body, ScalarOp
 
 _MAX_POWER = 4
 
@@ -18,7 +19,7 @@ def as_f32(value: float) -> float:
 
 @dataclass
 class BodyBuilder:
-    """Builds one body: equal operations are shared, constants folded, 64-bit types narrowed to 32 bits.
+    """Builds one body: equal operations are shared, constants folded.
 
     Value ids: arguments are 0, 1, ...; operations are -1, -2, ... until `finish` renumbers them, so that arguments may
     be added at any time.
@@ -30,14 +31,17 @@ class BodyBuilder:
 
     def arg(self, dtype: str) -> int:
         """A new argument."""
-        self.args.append(_narrow(dtype))
+        self.args.append(dtype)
         return len(self.args) - 1
 
     def constant(self, value: float | int, dtype: str) -> int:
-        narrow = _narrow(dtype)
-        if narrow == "f32":
+        if dtype == "f32":
             value = as_f32(float(value))
-        return self._add(ScalarOp("arith.constant", (), narrow, const=value))
+        return self._add(ScalarOp("arith.constant", (), dtype, const=value))
+
+    def index(self, loop: int) -> int:
+        """Where a loop of the operation is."""
+        return self._add(ScalarOp(INDEX, (), "i32", const=loop))
 
     def dtype(self, value: int) -> str:
         return self.args[value] if value >= 0 else self.ops[-value - 1].dtype
@@ -48,8 +52,7 @@ class BodyBuilder:
 
     def emit(self, name: str, args: tuple[int, ...], dtype: str, predicate: str | None = None) -> int:
         """Add an operation, simplified. Raises UnsupportedError for one outside SCALAR_OPS."""
-        dtype = _narrow(dtype)
-        if name in {"arith.truncf", "arith.extf"} or (
+        if name in {"arith.truncf", "arith.extf", "arith.index_cast"} or (
             name in {"arith.extsi", "arith.trunci"} and dtype == self.dtype(args[0])
         ):
             return args[0]  # 64-bit types are narrowed, so that a cast from or to them is the identity
@@ -74,13 +77,18 @@ class BodyBuilder:
             raise UnsupportedError(f"{name} with predicate {predicate} is not supported; compare signed values")
         return self._add(ScalarOp(name, args, dtype, predicate=predicate))
 
-    def replay(self, body: Body, args: list[int]) -> int:
-        """Append the operations of `body` on the values `args`; the id of its result."""
+    def replay(self, body: Body, args: list[int], loops: Mapping[int, int] | None = None) -> int:
+        """Append the operations of `body` on the values `args`; the id of its result. Its loops are those in `loops`
+        now, where they are given.
+        """
         values = list(args)
         for op in body.ops:
             if op.name == "arith.constant":
                 assert op.const is not None
                 values.append(self.constant(op.const, op.dtype))
+            elif op.name == INDEX:
+                assert op.const is not None
+                values.append(self.index(int(op.const) if loops is None else loops[int(op.const)]))
             else:
                 values.append(self.emit(op.name, tuple(values[a] for a in op.args), op.dtype, op.predicate))
         return values[body.result]
@@ -167,7 +175,15 @@ def with_arg_dtype(body: Body, arg: int, dtype: str) -> Body:
     return Body((*body.arg_dtypes[:arg], dtype, *body.arg_dtypes[arg + 1 :]), body.ops, body.result)
 
 
-def _narrow(dtype: str) -> str:
+def moved_indices(body: Body, loops: Mapping[int, int]) -> Body:
+    """The same body where loop i of the operation is loop `loops[i]`."""
+    ops = (
+        replace(op, const=loops[int(op.const)]) if op.name == INDEX and op.const is not None else op for op in body.ops
+    )
+    return replace(body, ops=tuple(ops))
+
+
+def narrow(dtype: str) -> str:
     """i64 accumulators and f64 constants come from torch's promotion rules, never from the model."""
     return {"i64": "i32", "f64": "f32", "index": "i32"}.get(dtype, dtype)
 

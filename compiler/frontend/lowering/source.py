@@ -57,13 +57,16 @@ Source = Tensor | Constant
 
 @dataclass(frozen=True, slots=True)
 class ScalarStep:
-    """One operation of a region: arguments and result are value numbers local to the region."""
+    """One operation of a region: arguments and result are value numbers local to the region. `loop` is that of a
+    `linalg.index`.
+    """
 
     name: str
     args: tuple["int | Constant", ...]
     result: int
     dtype: str
     predicate: str | None
+    loop: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +208,8 @@ class _Reader:
                 number = len(block.args) + len(steps)
                 args = tuple(self._scalar(numbers, v) for v in inner.operands)
                 numbers[inner.results[0]] = number
-                steps.append(ScalarStep(_name(inner), args, number, _dtype(inner.results[0].type), _predicate(inner)))
+                dtype = _dtype(inner.results[0].type)
+                steps.append(ScalarStep(_name(inner), args, number, dtype, _predicate(inner), _index_loop(inner)))
         results = tuple(self._tensor(r) for r in op.results)
         iterators: tuple[Iterator, ...] = tuple(cast(Iterator, i.data.value) for i in op.iterator_types)
         arg_dtypes = tuple(_dtype(a.type) for a in block.args)
@@ -313,6 +317,10 @@ def _predicate(op: Operation) -> str | None:
             return CMPI[_integer(op.predicate)]
         case _:
             return None
+
+
+def _index_loop(op: Operation) -> int | None:
+    return _integer(op.properties["dim"]) if _name(op) == "linalg.index" else None
 
 
 def _integer(attribute: Attribute) -> int:

@@ -3,32 +3,41 @@
 from collections.abc import Callable
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from compiler.frontend.imported import Imported
 from compiler.frontend.lowering.normal_form import Argument
 from compiler.frontend.models.config import ModelSource
 from compiler.frontend.models.inputs import input_name, layer_kind
+from compiler.frontend.models.language_model import LanguageModel
 from compiler.frontend.models.registry import Network, NetworkInputs, cache_names, family_of
-from compiler.frontend.quantise import WEIGHT_BITS, calibrate, integer_weights, quantised
+from compiler.frontend.quantise import calibrate, int4_weights, quantised
 from compiler.frontend.torch_mlir_import import import_network
 from compiler.frontend.torch_types import tensor_of
 from compiler.frontend.weights import Inputs, fill_from_checkpoint, fill_seeded, make_inputs
 from compiler.options import Workload
 
+TOKEN = "token"  # the result of a head
+
 
 def import_family(source: ModelSource, workload: Workload, on_progress: Callable[[str], None]) -> Imported:
-    """The blocks of `workload` as linalg. Raises UnsupportedError, or InvalidInputError where weights do not fit."""
-    on_progress(f"building {workload.layers} layer(s) of {source.name}")
+    """The blocks of `workload`, or the head, as linalg. Raises UnsupportedError, or
+    InvalidInputError where weights do not fit.
+    """
+    is_head = workload.phase == "head"
+    what = "the head" if is_head else f"{workload.layers} layer(s)"
+    on_progress(f"building {what} of {source.name}")
     inputs = make_inputs(source.config, workload)
     tensors = tuple(tensor_of(array) for array in inputs.named().values())
-    network = _build(source, workload, inputs, tensors)
+    network = _head(source) if is_head else _blocks(source, workload, inputs)
+    network = _quantised(network, workload, tensors).eval()
     on_progress("running the PyTorch reference")
     with torch.no_grad():
-        results = network(*tensors)
+        made: Tensor | tuple[Tensor, ...] = network(*tensors)
+    results = made if isinstance(made, tuple) else (made,)
     on_progress("exporting and lowering to linalg")
     module = import_network(network, tensors)
-    names = ("hidden_out", *cache_names(workload.layers))
+    names = (TOKEN,) if is_head else ("hidden_out", *cache_names(workload.layers))
     arguments = [Argument(name, "param") for name in module.parameters]
     arguments += [Argument(name, "state" if name in inputs.past else "input") for name in inputs.named()]
     state = {name: tensor.detach().numpy() for name, tensor in network.state_dict().items()}
@@ -39,21 +48,35 @@ def import_family(source: ModelSource, workload: Workload, on_progress: Callable
         names,
         {**state, **inputs.named()},
         {name: result.numpy() for name, result in zip(names, results, strict=True)},
-        integer_weights(network) if WEIGHT_BITS.get(workload.precision) == 4 else (),
+        int4_weights(network),
         "seeded" if source.weights is None else source.weights.name,
     )
 
 
-def _build(source: ModelSource, workload: Workload, inputs: Inputs, tensors: NetworkInputs) -> nn.Module:
-    """The reference network with its weights, quantised if the workload asks for it."""
+def _blocks(source: ModelSource, workload: Workload, inputs: Inputs) -> nn.Module:
+    """The reference network with its weights."""
     config = source.config
     blocks = [family_of(config).block(config, layer) for layer in range(workload.layers)]
     suffixes = [input_name("", layer_kind(config, layer)) for layer in range(workload.layers)]
-    network = Network(blocks, tuple(inputs.other), suffixes).eval()
+    return _filled(Network(blocks, tuple(inputs.other), suffixes), source)
+
+
+def _head(source: ModelSource) -> nn.Module:
+    model = LanguageModel(source.config, 0)
+    _filled(model, source)
+    return model.last
+
+
+def _filled(network: nn.Module, source: ModelSource) -> nn.Module:
     if source.weights is None:
-        fill_seeded(network, config)
+        fill_seeded(network, source.config)
     else:
-        fill_from_checkpoint(network, config, source.weights)
+        fill_from_checkpoint(network, source.config, source.weights)
+    return network
+
+
+def _quantised(network: nn.Module, workload: Workload, tensors: NetworkInputs) -> nn.Module:
+    """The network as the workload asks for it."""
     if workload.precision == "f32":
         return network
-    return quantised(network, calibrate(network, tensors), WEIGHT_BITS[workload.precision]).eval()
+    return quantised(network, calibrate(network, tensors), workload.precision)

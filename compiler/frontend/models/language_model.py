@@ -1,6 +1,6 @@
 """The whole network around the blocks: tokens to hidden states, and hidden states to logits.
 
-The design computes blocks; the host does what is here. As a torch module it is the reference for both.
+Designs compute the blocks and the head; the host looks up the embedding. As a torch module it is the reference for all.
 """
 
 from collections.abc import Mapping
@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from compiler.frontend.models.config import ModelConfig
 from compiler.frontend.models.gpt2_config import Gpt2Config
+from compiler.frontend.models.head import Head
 from compiler.frontend.models.parts import LayerNorm, RmsNorm
 from compiler.frontend.models.registry import family_of
 
@@ -31,12 +32,13 @@ class LanguageModel(nn.Module):
         if isinstance(config, Gpt2Config):
             self.positions = nn.Parameter(torch.zeros(config.n_positions, config.hidden))
             self.norm: nn.Module = LayerNorm(config.hidden, config.layer_norm_epsilon)
-            self.scale, self.cap = 1.0, None
+            self.scale, cap = 1.0, None
         else:
             self.positions = None
             self.norm = RmsNorm(config.hidden, config.rms_norm_eps)
             self.scale = config.hidden**0.5 if config.traits.scaled_embedding else 1.0
-            self.cap = config.final_logit_softcapping
+            cap = config.final_logit_softcapping
+        self.last = Head(self.norm, self.embedding if self.head is None else self.head, cap)
         for layer in range(self.layers):
             self.add_module(f"h{layer}", family_of(config).block(config, layer))
 
@@ -58,6 +60,4 @@ class LanguageModel(nn.Module):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Scores of every token of the vocabulary, [1, rows, vocab_size], for the last block's hidden states."""
-        weight = self.embedding if self.head is None else self.head
-        scores = torch.matmul(self.norm(hidden), weight.T)
-        return scores if self.cap is None else torch.tanh(scores / self.cap) * self.cap
+        return self.last.logits(hidden)

@@ -97,6 +97,15 @@ class Linear(nn.Module):
         return product if self.bias is None else product + self.bias
 
 
+class HeadLinear(Linear):
+    """The products with a vocabulary [tokens, features], whose memory it shares: it is no parameter of its own."""
+
+    def __init__(self, vocabulary: Tensor) -> None:
+        super().__init__(vocabulary.shape[1], 0, bias=False)
+        del self.weight
+        self.register_buffer("weight", vocabulary.detach().T)
+
+
 class Linears(nn.Module):
     """Linear layers that read the same input, as submodules by name. Quantised, they read the same integers."""
 

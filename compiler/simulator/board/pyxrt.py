@@ -1,6 +1,7 @@
 """A board without hardware, by the names of pyxrt (compiler/host/xrt.py says what they owe).
 
-An xclbin is a design directory that `build_board` has built. Kernels compute exactly what the emitted C++ does; the
+An xclbin is a design directory that `build_board` has built, or a folder of `link_boards` that names several. Kernels
+compute exactly what the emitted C++ does; the
 seconds that they take here say nothing of the board. There are as many HBM pseudo channels, and each holds as much, as
 on the design's board; what is allocated stays so until another design is loaded.
 """
@@ -9,13 +10,14 @@ import json
 import mmap
 import os
 import weakref
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from compiler.errors import InvalidInputError
 from compiler.platforms.stored import platform_of_design
-from compiler.simulator.board.build import EXECUTABLE, FOLDER
+from compiler.simulator.board.build import EXECUTABLE, FOLDER, linked_designs
 from compiler.simulator.board.program import Program
 
 _PAGE = 4096
@@ -36,31 +38,36 @@ class CommandState(Enum):
 
 
 class Xclbin:
-    """A built design directory."""
+    """Built design directories: one, or those that were linked together."""
 
     def __init__(self, path: str) -> None:
-        self.directory = Path(path)
-        self.executable = self.directory / FOLDER / EXECUTABLE
-        if not self.executable.is_file():
-            raise InvalidInputError(f"{path} is not built for the simulated board; call build_board first")
+        self.designs = linked_designs(Path(path))
+        for design in self.designs:
+            if not (design / FOLDER / EXECUTABLE).is_file():
+                raise InvalidInputError(f"{design} is not built for the simulated board; call build_board first")
 
 
 class Loaded:
-    """What one xclbin makes of the device: memory, the program that runs on it, the bank of each argument."""
+    """What one xclbin makes of the device: memory, the programs that run on it, and of each kernel the banks of its
+    arguments, the design that it is of, and its program.
+    """
 
     def __init__(self, xclbin: Xclbin) -> None:
-        manifest = json.loads((xclbin.directory / "params" / "manifest.json").read_text())
-        banks = {(i["name"], c): e["hbm"] for i in manifest["images"] for c, e in enumerate(i["channel_images"])}
-        self.groups = {
-            k["name"]: tuple(banks[b["image"], b["channel"]] for b in k["buffers"]) for k in manifest["kernels"]
-        }
+        self.groups: dict[str, tuple[int, ...]] = {}
+        self.design: dict[str, Path] = {}
+        self.program: dict[str, Program] = {}
         descriptor = os.memfd_create("device-memory")
-        hbm = platform_of_design(xclbin.directory).hbm
+        hbm = platform_of_design(xclbin.designs[0]).hbm
         self._channel_bytes, size = hbm.channel_bytes, hbm.channels * hbm.channel_bytes
         os.ftruncate(descriptor, size)  # sparse: pages come when they are written
         self.memory = mmap.mmap(descriptor, size)
-        self.program = Program(xclbin.executable, descriptor, size)
+        self.programs = [Program(design / FOLDER / EXECUTABLE, descriptor, size) for design in xclbin.designs]
         os.close(descriptor)
+        for design, program in zip(xclbin.designs, self.programs, strict=True):
+            groups = _groups(design)
+            self.groups |= groups
+            self.design |= dict.fromkeys(groups, design)
+            self.program |= dict.fromkeys(groups, program)
         self._used = [0] * hbm.channels
 
     def allocate(self, size: int, group: int) -> int:
@@ -71,6 +78,18 @@ class Loaded:
         address = group * self._channel_bytes + self._used[group]
         self._used[group] += pages
         return address
+
+
+def _groups(design: Path) -> dict[str, tuple[int, ...]]:
+    """The bank of each argument of a design's kernels."""
+    manifest = json.loads((design / "params" / "manifest.json").read_text())
+    banks = {(i["name"], c): e["hbm"] for i in manifest["images"] for c, e in enumerate(i["channel_images"])}
+    return {k["name"]: tuple(banks[b["image"], b["channel"]] for b in k["buffers"]) for k in manifest["kernels"]}
+
+
+def _close(programs: Sequence[Program]) -> None:
+    for program in programs:
+        program.close()
 
 
 class Device:
@@ -84,7 +103,7 @@ class Device:
         """Program the board. Buffers and kernels of the design before are dead."""
         self.close()
         self._loaded = Loaded(xclbin)
-        weakref.finalize(self._loaded, self._loaded.program.close)
+        weakref.finalize(self._loaded, _close, self._loaded.programs)
         return self._loaded
 
     @property
@@ -97,7 +116,7 @@ class Device:
     def close(self) -> None:
         """End the program that runs on the board."""
         if self._loaded is not None:
-            self._loaded.program.close()
+            _close(self._loaded.programs)
             self._loaded = None
 
 
@@ -173,11 +192,12 @@ class Run:
     def start(self) -> None:
         """Begin an execution behind those begun before."""
         words = [self._words[position] for position in sorted(self._words)]
-        self._number = self._kernel.loaded.program.start(self._kernel.name, words)
+        self._number = self._kernel.loaded.program[self._kernel.name].start(self._kernel.name, words)
 
     def wait(self, timeout_ms: int = 0) -> CommandState:
         """Raises DeadlockError and the other ends of a C simulation; a board would only time out."""
-        ended = self._kernel.loaded.program.ended(self._number, timeout_ms / 1000 if timeout_ms else None)
+        program = self._kernel.loaded.program[self._kernel.name]
+        ended = program.ended(self._number, timeout_ms / 1000 if timeout_ms else None)
         return CommandState.ERT_CMD_STATE_COMPLETED if ended else CommandState.ERT_CMD_STATE_TIMEOUT
 
 

@@ -4,6 +4,8 @@
 
 #include <hls_math.h>
 
+#include <cstdint>
+
 struct Add {
   template <typename T>
   static T of(T a, T b) {
@@ -21,11 +23,13 @@ struct Multiply {
 struct Maximum {
   static float of(float a, float b) { return hls::fmax(a, b); }
   static int of(int a, int b) { return a > b ? a : b; }
+  static int64_t of(int64_t a, int64_t b) { return a > b ? a : b; }
 };
 
 struct Minimum {
   static float of(float a, float b) { return hls::fmin(a, b); }
   static int of(int a, int b) { return a < b ? a : b; }
+  static int64_t of(int64_t a, int64_t b) { return a < b ? a : b; }
 };
 
 // Combines terms[FIRST] .. terms[FIRST + COUNT - 1].

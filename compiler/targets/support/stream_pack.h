@@ -36,6 +36,13 @@ struct Element<int> {
 };
 
 template <>
+struct Element<int64_t> {
+  static const int BITS = 64;
+  static int64_t decode(ap_uint<64> bits) { return bits.to_int64(); }
+  static ap_uint<64> encode(int64_t value) { return ap_uint<64>(value); }
+};
+
+template <>
 struct Element<bool> {
   static const int BITS = 1;
   static bool decode(ap_uint<1> bits) { return bits != 0; }

@@ -22,7 +22,7 @@ def emit_compute(frame: Frame, task: ComputeTask) -> None:
         reads = [gate_condition(access.gates, names.loops, nest.trips) for access in task.reads]
         accumulators = _accumulators(op, nest, names)
         points = Points(frame, task, (op, nest), names, namer, params, reads, accumulators)
-        with pipelined_nest(frame.out, names.loops, nest.trips, task.timing):
+        with pipelined_nest(frame.out, names.loops, nest.trips, task.timing, outer=task.timing.restarts):
             points.emit(gate_condition(task.writes[0].gates, names.loops, nest.trips))
 
 
@@ -43,7 +43,7 @@ def _accumulators(op: LinalgOp, nest: Nest, names: NestNames) -> Accumulators | 
 def _summary(op: LinalgOp, nest: Nest, task: ComputeTask) -> str:
     names = NestNames.of(op, nest, Namer())
     assert op.body is not None
-    what = describe_body(op.body, [_indexed(o, op, names) for o in op.inputs])
+    what = describe_body(op.body, [_indexed(o, op, names) for o in op.inputs], names.dims)
     if op.reduction is not None:
         over = ", ".join(n for n, it in zip(names.dims, op.iterators, strict=True) if it == "reduction")
         what = f"{COMBINED[op.reduction.combiner]} over {over} of {what}"

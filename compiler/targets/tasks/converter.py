@@ -152,8 +152,9 @@ def emit_converter(frame: Frame, task: ConverterTask) -> None:
         fill.declare(out)
         drain.declare(out)
         trips = task.timing.trips
-        loops = [namer.name(loop) for loop in LOOP_NAMES[len(trips)]]
-        with pipelined_nest(out, loops, trips, task.timing):
+        outer = ("layer",) * task.timing.restarts
+        loops = [namer.name(loop) for loop in (*outer, *LOOP_NAMES[len(trips) - len(outer)])]
+        with pipelined_nest(out, loops, trips, task.timing, outer=task.timing.restarts):
             # The read comes first: no iteration reads what it writes itself.
             with guarded(out, gate_condition(task.writes[0].gates, loops, trips)):
                 drain.locate(out)

@@ -139,7 +139,7 @@ class Points:
         """One element of the output token: body over the reduction's lanes, their tree, the accumulation."""
         op, out, body = self._op, self._out, self._body
         if op.reduction is None:
-            return emit_body(out, body, args, self._multiplier, self._namer)
+            return emit_body(out, body, args, self._multiplier, self._namer, self._place)
         lanes = self._names.lanes([d for d, it in enumerate(op.iterators) if it == "reduction"])
         if self._products is not None:
             product = f"{self._products}[{self._names.element(op.outputs[0].dims)}]"
@@ -158,7 +158,7 @@ class Points:
     def _term(self, args: Sequence[str]) -> str:
         """One term of a reduction: the body, or what the combiner ignores where the point is padding."""
         op, body = self._op, self._body
-        value = emit_body(self._out, body, args, self._multiplier, self._namer)
+        value = emit_body(self._out, body, args, self._multiplier, self._namer, self._place)
         if not op.masked:
             return value
         assert op.reduction is not None

@@ -111,7 +111,7 @@ def _emit_chunk(frame: Frame, task: ChunkTask) -> None:
     summary = f"{op.name}: each token goes to the output of the chunk that it is in."
     with frame.function(task, summary) as (params, namer):
         names = NestNames.of(op, nest, namer)
-        with pipelined_nest(out, names.loops, nest.trips, task.timing):
+        with pipelined_nest(out, names.loops, nest.trips, task.timing, outer=task.timing.restarts):
             out.line(f"const {frame.token(task.reads[0])} token = {params[0]}.read();")
             for access, stream in zip(task.writes, params[1:], strict=True):
                 with guarded(out, gate_condition(access.gates, names.loops, nest.trips)):
@@ -125,7 +125,7 @@ def _emit_concat(frame: Frame, task: ConcatTask) -> None:
     summary = f"{op.name}: the tokens of one input after the other along {op.outputs[0].value}'s joined dimension."
     with frame.function(task, summary) as (params, namer):
         names = NestNames.of(op, nest, namer)
-        with pipelined_nest(out, names.loops, nest.trips, task.timing):
+        with pipelined_nest(out, names.loops, nest.trips, task.timing, outer=task.timing.restarts):
             # Zeros follow the last input where the joined dimension is padded.
             behind = "(0)" if op.true_loops[op.axis] < op.loops[op.axis] else ""
             out.line(f"{frame.token(task.writes[0])} token{behind};")

@@ -76,3 +76,27 @@ func.func @memory(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 // CHECK: map = #dataflow.map<"w"[d1, d0]>, nest = #dataflow.nest<[d0 2 x 4], unroll: [4]>, space = #dataflow.space<parallel 8 : 0>
 func.func private @attributes() attributes {map = #dataflow.map<"w"[d1, d0]>, nest = #dataflow.nest<[d0 2 x 4], unroll: [4]>, space = #dataflow.space<parallel 8 : 0>}
+
+// CHECK: func.func @place
+func.func @place(%x: tensor<8xi32>) {
+  // CHECK: %{{.*}} = dataflow.index d0 : i32
+  %y = dataflow.task @t space<parallel 8 : 0> ins("x"[d0] = %x : tensor<8xi32>) -> ("y"[d0] : tensor<8xi32>) {
+  ^bb0(%a: i32):
+    %at = dataflow.index d0 : i32
+    %sum = arith.addi %a, %at : i32
+    dataflow.yield %sum : i32
+  }
+  func.return
+}
+
+// CHECK: func.func @layers
+func.func @layers() {
+  // CHECK-NEXT: dataflow.layers 24 carries ["h0.y" to "x"]
+  dataflow.layers 24 carries ["h0.y" to "x"]
+  // CHECK-NEXT: dataflow.layers 2 carries ["y" to "x", "b" to "a"] depths [2, 64, 2, 2, 8, 2]
+  dataflow.layers 2 carries ["y" to "x", "b" to "a"] depths [2, 64, 2, 2, 8, 2]
+  func.return
+}
+
+// CHECK: out = #dataflow.output<"h1.k" = "h0.k"[d0] as [8] of layer 1>, w = #dataflow.value<"w", param from ["h0.w", "h1.w"]>
+func.func private @of_layers() attributes {out = #dataflow.output<"h1.k" = "h0.k"[d0] as [8] of layer 1>, w = #dataflow.value<"w", param from ["h0.w", "h1.w"]>}

@@ -196,3 +196,51 @@ func.func private @packing() attributes {packing = #dataflow.packing<channels: 1
 
 // CHECK: expected a loop like d0
 func.func private @loop() attributes {map = #dataflow.map<"w"[row]>}
+
+// -----
+
+func.func @index(%x: tensor<8xf32>) {
+  // CHECK: task @t: the body asks for loop d1; there are 1
+  %y = dataflow.task @t space<parallel 8 : 0> ins("x"[d0] = %x : tensor<8xf32>) -> ("y"[d0] : tensor<8xi32>) {
+  ^bb0(%a: f32):
+    %at = dataflow.index d1 : i32
+    dataflow.yield %at : i32
+  }
+  func.return
+}
+
+// -----
+
+func.func @no_loop(%x: tensor<8xf32>) {
+  // CHECK: e0 is no loop; they are called d0, d1 and so on
+  %y = dataflow.task @t space<parallel 8 : 0> ins("x"[d0] = %x : tensor<8xf32>) -> ("y"[d0] : tensor<8xi32>) {
+  ^bb0(%a: f32):
+    %at = dataflow.index e0 : i32
+    dataflow.yield %at : i32
+  }
+  func.return
+}
+
+// -----
+
+func.func @one_layer() {
+  // CHECK: layers are at least two, and something is carried from one to the next
+  dataflow.layers 1 carries ["y" to "x"]
+  func.return
+}
+
+// -----
+
+func.func @nothing_carried() {
+  // CHECK: layers are at least two, and something is carried from one to the next
+  dataflow.layers 2 carries []
+  func.return
+}
+
+// -----
+
+func.func @no_room() {
+  // CHECK: a FIFO between layers holds at least one token
+  dataflow.layers 2 carries ["y" to "x"] depths [2, 0, 2]
+  func.return
+}

@@ -20,7 +20,7 @@ func.func private @twice(!itensor.itensor<2x2xf32, iter_space: [4,4]*[2,2], iter
 
 // -----
 
-// CHECK: element type f16 is not supported; use one of f32, i32, i8, i4, i1
+// CHECK: element type f16 is not supported; use one of f32, i64, i32, i8, i4, i1
 func.func private @half(!itensor.itensor<2xf16, iter_space: [4]*[2], iter_map: (d0)->(d0)>)
 
 // -----

@@ -7,8 +7,9 @@ from functools import cache
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from layered_networks import folded_layers
 from plans import U55C, plans
-from small_graphs import ALL
+from small_graphs import ALL as SMALL
 
 from compiler.analysis.build import task_graph
 from compiler.errors import MillraceError
@@ -17,6 +18,7 @@ from compiler.ir.write import design_text
 from compiler.options import Knobs
 from compiler.passes.design_passes import DESIGN_PASSES
 
+ALL = {**SMALL, "layers": folded_layers}
 KNOBS = Knobs(default_tile_size=8, fusion_budget=64)
 PASSES = [pass_.name for pass_ in DESIGN_PASSES]
 WORDS = (r"\d+", r"%\w+", r"@\w+", r'"[\w.]+"', r"[a-z_]+", r'[][<>(){}",=x]')

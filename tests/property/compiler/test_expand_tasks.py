@@ -5,6 +5,7 @@ import pytest
 from examples import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from networks import argmax
 from plans import plans
 from random_networks import networks
 from small_graphs import attention_front, mlp, quantised, softmax
@@ -38,6 +39,7 @@ def in_turn() -> LinalgGraph:
 
 SMALL = {
     "in_turn": in_turn(),
+    "argmax": argmax().graph(),
     "mlp": mlp(2, 4, 8),
     "softmax": softmax(2, 8),
     "attention_front": attention_front(2, 4, 3),

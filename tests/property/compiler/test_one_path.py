@@ -8,9 +8,10 @@ import pytest
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from layered_networks import folded_layers
 from plans import U55C, plans
 from random_networks import EVEN, PRIME, networks
-from small_graphs import ALL
+from small_graphs import ALL as SMALL
 
 from compiler.analysis.build import task_graph
 from compiler.graph.design import Design
@@ -20,6 +21,8 @@ from compiler.ir.write import design_text
 from compiler.options import Knobs, TaskOverride
 from compiler.passes.design_passes import DESIGN_PASSES, planned
 from compiler.pipeline import STAGES
+
+ALL = {**SMALL, "layers": folded_layers}
 
 
 @st.composite

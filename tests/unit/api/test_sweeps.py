@@ -47,6 +47,15 @@ def test_a_matrix_is_every_combination(client: TestClient) -> None:
     ]  # fmt: skip
 
 
+def test_a_head_has_neither_length_nor_layers(client: TestClient) -> None:
+    matrix = {"models": ["gpt2"], "phases": ["decode", "head"], "lengths": [32, 64], "layers": [1, 2]}
+    made = client.post("/v1/sweeps", json={**NEW, "matrix": matrix}).json()
+    assert made["explorations"] == 5
+    assert [(w["phase"], w["length"], w["layers"]) for w in made["matrix"]["workloads"]] == [
+        ("decode", 32, 1), ("decode", 32, 2), ("decode", 64, 1), ("decode", 64, 2), ("head", 1, 1),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("changes", "status", "text"),
     [

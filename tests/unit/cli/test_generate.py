@@ -19,7 +19,7 @@ from compiler.options import Knobs
 from millrace.wire import Design, Exploration, ModelRef, WorkloadShape
 
 run = CliRunner().invoke
-METRICS = (Metric("time_per_token", 1877.0, "us", Fidelity.ESTIMATE),)
+METRICS = (Metric("time_per_token", 1.877, "ms", Fidelity.ESTIMATE),)
 
 
 @pytest.fixture
@@ -35,13 +35,15 @@ def generated(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
             look(bundle)
         request = NetworkRequest(options.precision, options.layers, options.prompt, options.tokens, 8, 16)
         source: Any = SimpleNamespace(name="gpt2")
-        return Prepared(source, request, Path("n"), Path("p"), Path("d"))
+        return Prepared(source, request, Path("n"), Path("p"), Path("d"), Path("h"))
 
-    def generate(_prepared: Prepared, on_layer: Any, on_token: Any) -> Generation:
+    def generate(_prepared: Prepared, on_launch: Any, on_token: Any) -> Generation:
         for token in state["tokens"]:
-            on_layer("decode", 0)
+            on_launch("decode")
             on_token(token)
-        return Generation(state["tokens"], (5, 6), state["error"], (0.5, 0.25), METRICS, 0.02)
+        return Generation(
+            state["tokens"], (5, 6), state["error"], (0.5, 0.25), METRICS, 0.02, assumed="0.27 ms a start"
+        )
 
     monkeypatch.setattr("compiler.generation.prepare", prepare)
     monkeypatch.setattr("compiler.generation.run", generate)
@@ -57,7 +59,8 @@ def test_equal_tokens_end_with_0_and_times_carry_their_fidelity(generated: dict[
     assert "token   1  5" in result.output
     assert "equal to the quantised PyTorch reference: all 2 tokens, 2 distinct" in result.output
     assert "smallest margin of the reference: 0.25 standard deviations" in result.output
-    assert "time per token: 1,877 us estimate, accelerator only" in result.output
+    assert "time per token: 1.877 ms estimate" in result.output
+    assert "assumed: 0.27 ms a start" in result.output
 
 
 def test_a_different_token_ends_with_1_and_says_by_how_much(generated: dict[str, Any]):

@@ -12,6 +12,8 @@ from compiler.options import Knobs, TaskOverride
 def test_default_lengths_follow_the_phase():
     assert Network(phase=PhaseName.PREFILL).workload("gpt2").length == 32
     assert Network().workload("gpt2").length == 64
+    assert Network(phase=PhaseName.HEAD).workload("gpt2").length == 1
+    assert Network(phase=PhaseName.HEAD).request() == {"phase": "head"}
 
 
 @pytest.mark.parametrize(
@@ -19,6 +21,8 @@ def test_default_lengths_follow_the_phase():
     [
         (PhaseName.PREFILL, None, 64, "--context belongs to --phase decode"),
         (PhaseName.DECODE, 32, None, "--seq belongs to --phase prefill"),
+        (PhaseName.HEAD, None, 64, "--context belongs to --phase decode; a head has one row"),
+        (PhaseName.HEAD, 8, None, "--seq belongs to --phase prefill; a head has one row"),
         (PhaseName.PREFILL, 0, None, "length is 0"),
         (PhaseName.DECODE, None, -1, "length is -1"),
         (PhaseName.DECODE, None, 2**40, "length is 1099511627776"),

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from tiny_models import TINY_MODELS, tiny_model
 from compiler.design_dir import silent
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.models.config import ModelSource, config_from_fields
-from compiler.frontend.models.inputs import block_inputs
+from compiler.frontend.models.inputs import network_inputs
 from compiler.generation import (
     GenerateOptions,
     Generation,
@@ -24,6 +25,7 @@ from compiler.generation import (
     _compiler_version,
     copy_for_board,
     hidden_error,
+    placed,
     prepare,
     request_of,
     run,
@@ -31,11 +33,12 @@ from compiler.generation import (
 from compiler.host.accelerator import Accelerator, Layer
 from compiler.host.design import load_design
 from compiler.host.network import Network
-from compiler.host.session import Placed, filled_cache, generate
+from compiler.host.session import Chooser, Placed, filled_cache, generate
 from compiler.options import Knobs
 from compiler.platforms.platform import load_platform
 from compiler.proof.launches import GenerationChecks, Witness
 from compiler.simulator.csim.build import RUNTIME_SOURCE
+from compiler.simulator.timing.simulate import simulate_directory
 
 SOURCE = ModelSource("tiny", config_from_fields(TINY_MODELS["llama"]))
 U55C = load_platform("u55c")
@@ -110,39 +113,58 @@ def prepared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 @pytest.mark.slow
 def test_the_simulated_board_generates_the_tokens_of_pytorch(prepared: Prepared) -> None:
     seen: list[int] = []
-    layers: list[tuple[str, int]] = []
-    generation = run(prepared, lambda phase, layer: layers.append((phase, layer)), seen.append)
+    launches: list[str] = []
+    generation = run(prepared, launches.append, seen.append)
     assert generation.tokens == generation.reference == tuple(seen)
     assert len(set(seen)) > 2  # a constant would prove little
     assert generation.hidden_error < 5e-3
     assert generation.passed, generation.wrong_launch
-    assert generation.launches == 2 * sum(
-        len(load_design(d).kernels) for d in (prepared.prefill, *[prepared.decode] * 8)
-    )
+    assert generation.launches == 9 + 9 * len(load_design(prepared.head).kernels)
     assert generation.tolerance == pytest.approx(0.02 * 2**0.5)
-    assert layers == [("prefill", 0), ("prefill", 1), *[("decode", 0), ("decode", 1)] * 8]
-    assert [(m.name, m.fidelity) for m in generation.metrics] == [
-        ("prefill_time", "simulate"),
-        ("time_per_token", "simulate"),
-    ]
+    assert launches == ["prefill", *["decode"] * 8]
+    found = {m.name: m.value for m in generation.metrics}
+    starts = 1 + len(load_design(prepared.head).kernels)
+    simulated = [simulate_directory(d).latency_us for d in prepared.designs]
+    assert found["reply_time"] - found["first_token_time"] == pytest.approx(8 * found["time_per_token"])
+    assert found["time_per_token"] == pytest.approx((simulated[1] + simulated[2] + 270 * starts) / 1e3)
+    assert f"{starts} kernel starts a token" in generation.assumed
 
 
 def _one_row_further(accelerator: Accelerator, layer: Layer, source: str, first: int, rows: Any) -> None:
     WRITE_ROWS(accelerator, layer, source, first + 1, rows)
 
 
-def _only_the_first_layer(network: Network, number: int) -> Any:
-    return LAYER(network, 0)
+def _layers_exchanged(network: Network) -> Any:
+    exchange = {"h0": "h1", "h1": "h0"}
+    return {f"{exchange[name[:2]]}{name[2:]}": array for name, array in PARAMETERS(network).items()}
 
 
 def _not_sent(_accelerator: Accelerator, _buffer: object, _slots: object, _values: object) -> None: ...
+
+
+def _another_token(network: Network) -> Any:
+    """Two columns of the vocabulary have changed places: what the head reads is not the network's."""
+    tensors = dict(HEAD(network))
+    weight = tensors["head.weight"].copy()
+    weight[..., [0, 1]] = weight[..., [1, 0]]
+    return {**tensors, "head.weight": weight}
+
+
+def _the_row_before(chooser: Chooser, hidden: Any) -> Any:
+    return CHOOSE(chooser, np.roll(hidden, 1))
+
+
+def _one_more(chooser: Chooser, hidden: Any) -> Any:
+    step = CHOOSE(chooser, hidden)
+    return replace(step, token=step.token + 1)
 
 
 def _one_position_on(network: Network, tokens: list[int], first: int) -> Any:
     return EMBED(network, tokens, first + (len(tokens) == 1))
 
 
-WRITE_ROWS, LAYER, EMBED = Accelerator.write_rows, Network.layer, Network.embed
+WRITE_ROWS, PARAMETERS, EMBED = Accelerator.write_rows, Network.parameters, Network.embed
+HEAD, CHOOSE = Network.head, Chooser.choose
 
 
 @pytest.mark.slow
@@ -154,51 +176,58 @@ WRITE_ROWS, LAYER, EMBED = Accelerator.write_rows, Network.layer, Network.embed
             Accelerator,
             "write_rows",
             _one_row_further,
-            r"token 2, layer 0, kernel .*: h0_[kv]_past.* is not what it should",
+            r"token 2, kernel .*: h0_[kv]_past.* is not what it should",
         ),
-        (Accelerator, "_patch", _not_sent, r"token 2, layer 0, kernel .*: h0_[kv]_past.* is not what it should read"),
-        (Network, "layer", _only_the_first_layer, r"prefill, layer 1, kernel .* is not what it should read"),
-        (Network, "embed", _one_position_on, r"token 1, layer 0, kernel .*: hidden, channel 0, is not what it should"),
+        (Accelerator, "_patch", _not_sent, r"token 2, kernel .*: h0_[kv]_past.* is not what it should read"),
+        (Network, "parameters", _layers_exchanged, r"prefill, kernel .* is not what it should read"),
+        (Network, "embed", _one_position_on, r"token 1, kernel .*: hidden, channel 0, is not what it should"),
+        (Network, "head", _another_token, r"token 0, head, kernel .*: head_weight, channel 0, is not what it should"),
+        (Chooser, "choose", _the_row_before, r"token 0, head, kernel .*: hidden, channel 0, is not what it should"),
+        (Chooser, "choose", _one_more, r"token 0 is \d+; the head has given \d+"),
     ],
 )
 def test_a_host_program_that_is_wrong_is_found_at_its_first_wrong_launch(
     prepared: Prepared, monkeypatch: pytest.MonkeyPatch, owner: type, name: str, wrong: Any, message: str
 ) -> None:
     board = Witness()
-    placed = [Placed(load_design(d), d) for d in (prepared.prefill, prepared.decode)]
-    with monkeypatch.context() as patch:
+    with placed(prepared) as on_board, monkeypatch.context() as patch:
         patch.setattr(owner, name, wrong)
-        steps = list(generate(board, board.device(0), Network(prepared.network), *placed, count=4))
-    inputs = partial(block_inputs, prepared.source.config)
-    checks = GenerationChecks(Network(prepared.network), placed[0].design, placed[1].design, inputs, board.launches)
+        steps = list(generate(board, board.device(0), Network(prepared.network), *on_board, count=4))
+    inputs = partial(network_inputs, prepared.source.config, 2)
+    prefill, decode, head = (load_design(d) for d in prepared.designs)
+    checks = GenerationChecks(Network(prepared.network), prefill, decode, head, inputs, board.launches)
     assert re.match(message, checks.run([step.token for step in steps]) or "none")
 
 
-def fake(design: Path) -> Placed:
-    xclbin = design / "fake.xclbin"
-    xclbin.touch()
-    return Placed(load_design(design), xclbin)
+def fake(folder: Path, *designs: Path) -> Path:
+    """An xclbin of these designs for the fake board."""
+    folder.mkdir(exist_ok=True)
+    (folder / "fake.xclbin").write_text("\n".join(str(d) for d in designs))
+    return folder / "fake.xclbin"
 
 
 @pytest.mark.slow
-def test_the_host_program_is_right_with_exact_kernels(prepared: Prepared) -> None:
+def test_the_host_program_is_right_with_exact_kernels(prepared: Prepared, tmp_path: Path) -> None:
     network = Network(prepared.network)
-    placed = (fake(prepared.prefill), fake(prepared.decode))
-    steps = list(generate(fake_pyxrt, fake_pyxrt.device(0), network, *placed, count=9))
+    one, both = fake(tmp_path / "one", prepared.prefill), fake(tmp_path / "both", prepared.decode, prepared.head)
+    prefill, decode, head = map(load_design, prepared.designs)
+    on_board = Placed(prefill, one), Placed(decode, both), Placed(head, both)
+    steps = list(generate(fake_pyxrt, fake_pyxrt.device(0), network, *on_board, count=9))
     reference = network.reference()
     assert [s.token for s in steps] == reference["tokens"].tolist()
     error = np.abs(np.stack([s.hidden for s in steps]) - reference["hidden"]).max()
     assert error <= 5e-3 * np.abs(reference["hidden"]).max()
+    with pytest.raises(ValueError, match="must be in one xclbin"):
+        next(generate(fake_pyxrt, fake_pyxrt.device(0), network, *on_board[:2], Placed(head, one), count=1))
 
 
 @pytest.mark.slow
 def test_the_emitted_program_generates_without_millrace(prepared: Prepared, tmp_path: Path) -> None:
     copy_for_board(prepared, tmp_path / "out")
-    network, prefill, decode = (tmp_path / "out" / name for name in ("network", "prefill", "decode"))
+    network, prefill, decode, head = (tmp_path / "out" / name for name in ("network", "prefill", "decode", "head"))
     assert not (decode / "board").exists()
-    for design in (prefill, decode):
-        fake(design)
-    arguments = [network, "--prefill", prefill, prefill / "fake.xclbin", "--decode", decode, decode / "fake.xclbin"]
+    one, both = fake(tmp_path / "one", prefill), fake(tmp_path / "both", decode, head)
+    arguments = [network, "--prefill", prefill, one, "--decode", decode, head, both]
     done = run_program(decode / "host" / "generate.py", *arguments, fake="from fake_pyxrt import *\n")
     assert done.returncode == 0, done.stderr
     assert "tokens equal the reference's" in done.stdout

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from compiler.errors import InvalidInputError
-from compiler.options import Knobs, TaskOverride
+from compiler.options import Knobs, TaskOverride, Workload
 
 
 def test_knobs_survive_json():
@@ -41,6 +41,13 @@ def test_overrides_of_a_wrong_form_are_refused(overrides: Any, message: str):
 def test_knobs_of_fusion_and_memories_are_checked(knob: str, value: object) -> None:
     with pytest.raises(InvalidInputError, match=knob):
         Knobs.from_json({knob: value})
+
+
+def test_a_head_has_one_row_and_no_layers() -> None:
+    assert Workload("gpt2", "head", 1).rows == 1
+    for length, layers in ((64, 1), (1, 2)):
+        with pytest.raises(InvalidInputError, match=f"length is {length}, layers are {layers}; a head has one row"):
+            Workload("gpt2", "head", length, layers=layers)
 
 
 @pytest.mark.parametrize("data", [[], 7, "overall_unroll", None])

@@ -19,6 +19,7 @@ PAGE = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
 PACKAGES = ("api", "cli", "compiler", "db", "deploy", "dse", "worker")
 # Caught where they are raised.
 INSIDE = {
+    "DescriptorError": "becomes a line in the log",
     "TooLargeError": "becomes a ReportError",
     "WrongLaunchError": "becomes a verdict of csim",
 }

@@ -11,6 +11,7 @@ export const isFile = (kind: string): boolean => FORMATS.has(kind);
 export function workloadText({ model, workload }: Pick<Exploration, "model" | "workload">): string {
   const { phase, length, precision, layers } = workload;
   if (isFile(model.kind)) return `whole network (.${model.kind}) · ${precision}`;
+  if (phase === "head") return `head · ${precision}`;
   const parts: string[] = [phase, `${lengthName(phase)} ${length}`, precision];
   if (layers > 1) parts.push(`${layers} layers`);
   return parts.join(" · ");

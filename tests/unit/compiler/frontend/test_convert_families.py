@@ -1,5 +1,6 @@
 """The graphs of the decoder families compute what PyTorch computes, and hold nothing that hardware need not do."""
 
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 
 from compiler.frontend.interpret import interpret, outputs_of
 from compiler.frontend.models.config import BUILT_IN, config_from_fields
+from compiler.frontend.models.gpt2_config import Gpt2Config
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Knobs, Phase, Precision
 from compiler.pipeline import compile_design
@@ -141,5 +143,39 @@ def test_emitted_design_computes_it(
     bundle = make_bundle(phase, precision, 8, 1, FAMILIES[family])
     compile_design(bundle, Knobs(), load_platform("u55c"), tmp_path / "design")
     verdict = csim(tmp_path / "design")
+    assert verdict.passed, verdict.message
+    assert verdict.tasks_checked == verdict.tasks
+
+
+VOCABULARY = 97  # no tile divides it
+HEADS: tuple[tuple[str, Precision], ...] = (
+    ("gpt2", "w4a8"), ("llama", "w8a8"), ("qwen2", "f32"), ("gemma2", "w4a8"), ("gemma2", "f32"), ("gemma3", "w8a8"),
+)  # fmt: skip
+
+
+def head_of(family: str, precision: Precision, make_bundle: Any) -> Any:
+    config = Gpt2Config(n_embd=64, n_head=4) if family == "gpt2" else FAMILIES[family]
+    return make_bundle("head", precision, 1, config=replace(config, vocab_size=VOCABULARY))
+
+
+@pytest.mark.parametrize(("family", "precision"), HEADS)
+def test_a_head_gives_the_token_of_pytorch(family: str, precision: Precision, make_bundle: Any) -> None:
+    bundle = head_of(family, precision, make_bundle)
+    assert worst(bundle) == 0
+    graph = bundle.graph
+    assert [(o.name, o.shape, graph.value[o.value].dtype) for o in graph.outputs] == [("token", (1, 1), "i32")]
+    (largest,) = (op for op in graph.ops if graph.value[op.outputs[0].value].dtype == "i64")
+    assert largest.loops == (VOCABULARY,)
+    caps = [op for op in graph.ops if op.body is not None and any(s.name == "math.tanh" for s in op.body.ops)]
+    assert bool(caps) == (family == "gemma2")
+    weight = next(v for v in graph.values if v.source == "head.weight")
+    assert weight.dtype == ("f32" if precision == "f32" else "i8")
+
+
+@pytest.mark.parametrize("family", ["gpt2", "gemma2"])
+def test_the_c_of_a_head_is_proven(family: str, make_bundle: Any, tmp_path: Path) -> None:
+    bundle = head_of(family, "w4a8", make_bundle)
+    compile_design(bundle, Knobs(), load_platform("u55c"), tmp_path / "d")
+    verdict = csim(tmp_path / "d")
     assert verdict.passed, verdict.message
     assert verdict.tasks_checked == verdict.tasks

@@ -9,7 +9,7 @@ import pytest
 from compiler.errors import InvalidInputError
 from compiler.frontend.interpret import evaluate_body, evaluate_op, interpret
 from compiler.frontend.scalar_ops import SCALAR_OPS
-from compiler.graph.linalg_graph import Body, ScalarOp
+from compiler.graph.linalg_graph import INDEX, Body, ScalarOp
 
 FLOATS = np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5], np.float32)
 
@@ -20,10 +20,11 @@ def test_every_scalar_operation_has_a_reference(name: str) -> None:
     integer = name.endswith("i") and name != "arith.fptosi"
     dtypes = {"arith.select": ("i1", "f32", "f32"), "arith.sitofp": ("i32",)}
     inputs = dtypes.get(name, ("i32" if integer else "f32",) * count)
-    result = "i1" if "cmp" in name else "i32" if integer or name == "arith.fptosi" else "f32"
+    to_integer = integer or name in {"arith.fptosi", "arith.bitcast", INDEX}
+    result = "i1" if "cmp" in name else "i32" if to_integer else "f32"
     op = ScalarOp(name, tuple(range(count)), result, 1.0 if count == 0 else None, "oge" if "cmp" in name else None)
     arrays = [np.abs(FLOATS).astype({"f32": np.float32, "i32": np.int32, "i1": np.bool_}[d]) for d in inputs]
-    made = evaluate_body(Body(inputs, (op,), count), arrays)
+    made = evaluate_body(Body(inputs, (op,), count), arrays, (2, 3))
     assert made.dtype == {"f32": np.float32, "i32": np.int32, "i1": np.bool_}[result]
     assert np.isfinite(made).all()
 
@@ -40,6 +41,11 @@ def test_every_scalar_operation_has_a_reference(name: str) -> None:
 def test_rounding(name: str, expected: list[float]) -> None:
     dtype = "i32" if name == "arith.fptosi" else "f32"
     assert evaluate_body(Body(("f32",), (ScalarOp(name, (0,), dtype),), 1), [FLOATS]).tolist() == expected
+
+
+def test_an_index_is_where_a_loop_is() -> None:
+    body = Body((), (ScalarOp(INDEX, (), "i32", 1),), 0)
+    assert np.broadcast_to(evaluate_body(body, [], (2, 3)), (2, 3)).tolist() == [[0, 1, 2], [0, 1, 2]]
 
 
 def test_each_operation_alone_gives_what_the_graph_gives(make_bundle: Any) -> None:

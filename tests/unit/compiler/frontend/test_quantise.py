@@ -50,7 +50,7 @@ def test_layers_that_share_an_input_are_quantised_as_each_alone() -> None:
     import torch
 
     from compiler.frontend.models.parts import Linear, Linears
-    from compiler.frontend.quantise import Quantise, calibrate, integer_weights, quantised
+    from compiler.frontend.quantise import Quantise, calibrate, int4_weights, quantised
     from compiler.frontend.torch_types import modules_of
 
     torch.manual_seed(0)
@@ -62,11 +62,35 @@ def test_layers_that_share_an_input_are_quantised_as_each_alone() -> None:
     x = torch.randn(1, 3, 32)
     exact = both(x)
     network = torch.nn.Sequential(both)
-    made = quantised(network, calibrate(network, (x,)), 8)(x)
+    made = quantised(network, calibrate(network, (x,)), "w8a8")(x)
     single = torch.nn.Sequential(alone)
-    torch.testing.assert_close(made[0], quantised(single, calibrate(single, (x,)), 8)(x), rtol=0, atol=0)
+    torch.testing.assert_close(made[0], quantised(single, calibrate(single, (x,)), "w8a8")(x), rtol=0, atol=0)
     assert [y.shape for y in made] == [(1, 3, 6), (1, 3, 5)]
     for quantised_one, exact_one in zip(made, exact, strict=True):
         assert 0 < float((quantised_one - exact_one).abs().max()) < 0.02 * float(exact_one.abs().max())
     assert len(modules_of(network, Quantise)) == 1
-    assert integer_weights(network) == ("0.a.weight", "0.b.weight")
+    assert int4_weights(network) == ()
+
+
+def test_a_head_keeps_eight_bits_and_its_vocabulary() -> None:
+    """At four bits it alone would err more than all the blocks (bench/head_error.py)."""
+    import torch
+
+    from compiler.frontend.models.head import Head
+    from compiler.frontend.models.parts import Linear, RmsNorm
+    from compiler.frontend.quantise import calibrate, int4_weights, quantised
+
+    torch.manual_seed(0)
+    vocabulary, x = torch.randn(50, 32), torch.randn(1, 4, 32)
+    head = Head(RmsNorm(32, 1e-6), vocabulary, cap=3.0)
+    assert [name for name, _ in head.named_parameters()] == ["norm.weight"]  # the vocabulary is not its own
+    alone = Linear(32, 32)
+    torch.nn.init.eye_(alone.weight)
+    network = torch.nn.Sequential(alone, head)
+    exact = head.logits(x)
+    assert float(exact.abs().max()) < 3.0
+    torch.testing.assert_close(exact, torch.tanh(head.norm(x) @ vocabulary.T / 3) * 3)
+    assert torch.equal(network(x), exact.argmax(-1).int())
+    quantised(network, calibrate(network, (x,)), "w4a8")
+    assert int4_weights(network) == ("0.weight",)
+    assert 0 < float((head.logits(x) - exact).abs().max()) < 0.1

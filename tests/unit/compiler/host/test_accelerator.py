@@ -10,7 +10,7 @@ from host_programs import run_program
 from networks import NETWORKS
 from small_designs import small_design
 
-from compiler.host.accelerator import Accelerator
+from compiler.host.accelerator import Accelerator, program
 from compiler.host.design import load_design
 from compiler.host.packing import Layout, Step, pack, places, unpack
 from compiler.host.xrt import RunError, Xrt
@@ -37,7 +37,8 @@ class TestFakeBoard(BoardContract):
 def test_a_kernel_that_does_not_complete_is_an_error(
     design: Path, xclbin: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    accelerator = Accelerator(fake_pyxrt, fake_pyxrt.device(0), load_design(design), xclbin)
+    board = fake_pyxrt.device(0)
+    accelerator = Accelerator(fake_pyxrt, board, load_design(design), program(fake_pyxrt, board, xclbin))
     layer = accelerator.add_layer()
     accelerator.load_files(layer)
     monkeypatch.setattr(fake_pyxrt.kernel, "state", fake_pyxrt.ert_cmd_state.ERT_CMD_STATE_ERROR)

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from edited_texts import with_depth
+from layered_networks import folded_layers
 from plans import U55C, plans
 from small_graphs import attention_front, mlp
 
@@ -19,6 +20,7 @@ DESIGNS = plans(mlp(), KNOBS)
 TEXTS = {stage: design_text(design, f"after {stage}") for stage, design in DESIGNS.items()}
 SHARED = Knobs(default_tile_size=8, overall_unroll=64, engines="shared", fifo="whole")
 TEXTS |= {f"shared-{s}": design_text(d, f"after {s}") for s, d in plans(mlp(inner=32), SHARED).items()}
+TEXTS |= {f"layers-{s}": design_text(d, f"after {s}") for s, d in plans(folded_layers(), KNOBS).items()}
 ENGINE = r"@engine0 serves \[@up, @down\]"
 
 
@@ -145,9 +147,33 @@ REFUSED = {
         edited("shared-size-fifos", r" depths \[.*\]", " depths [2, 0, 2]"),
         "a FIFO of engine @engine0 holds at least one token",
     ),
+    "layers that carry what is no input": (
+        edited("layers-tile-tasks", r'to "x"\]', 'to "h0.up"]'),
+        r"h0\.out is carried to h0\.up: it must be made, and that be an input",
+    ),
+    "layers that carry another shape": (
+        edited("layers-tile-tasks", r'\["h0.out" to', '["h0.fc" to'),
+        r"h0\.fc is carried to x, which has another shape or type",
+    ),
+    "a layer without tensors": (
+        edited("layers-tile-tasks", r"dataflow.layers 3", "dataflow.layers 4"),
+        r"h0\.up must hold a tensor of each of 4 layers, or one of all",
+    ),
+    "a result of a layer that is not there": (
+        edited("layers-tile-tasks", r"of layer 2", "of layer 3"),
+        r"output h2\.a must be of one of 3 layers, or of the last",
+    ),
+    "layers without FIFOs where others are": (
+        edited("layers-size-fifos", r'(to "x"\]) depths \[.*\]', r"\1"),
+        r"dataflow\.layers has 3 FIFOs where streams are FIFOs",
+    ),
+    "layers said twice": (
+        edited("layers-insert-forks", r"( *dataflow\.layers .*\n)", r"\1\1"),
+        r"a design says once, if at all, how many layers it runs",
+    ),
     "an operation beside the kernels": (
         edited("insert-forks", r"func\.return", "%beside = arith.constant 1.0 : f32\n func.return"),
-        r"@mlp holds arith.constant; expected dataflow.kernel, func.return",
+        r"@mlp holds arith.constant; expected dataflow.kernel, dataflow.layers, func.return",
     ),
 }
 

@@ -14,7 +14,7 @@ from compiler.analysis.memory import buffer_cost, fifo_cost
 from compiler.frontend.bundle import load_bundle
 from compiler.frontend.models.config import ModelSource
 from compiler.frontend.models.gpt2_config import Gpt2Config
-from compiler.host.accelerator import Accelerator
+from compiler.host.accelerator import Accelerator, program
 from compiler.host.design import load_design
 from compiler.options import Knobs, Workload
 from compiler.passes.design_passes import planned_tasks
@@ -61,7 +61,7 @@ def test_its_code_gives_what_pytorch_gives_also_through_the_host(design: Path) -
     assert (verdict.passed, verdict.unchecked, len(verdict.outputs)) == (True, (), 3), verdict.message
     build_board(design)
     board, device = Witness(), pyxrt.device(0)
-    accelerator = Accelerator(board, device, load_design(design), design)
+    accelerator = Accelerator(board, device, load_design(design), program(board, device, design))
     layer = accelerator.add_layer()
     accelerator.load_files(layer)
     accelerator.start(layer)

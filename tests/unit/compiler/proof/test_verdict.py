@@ -50,6 +50,13 @@ def test_what_is_no_number_is_infinitely_off(got: float) -> None:
     assert (check.passed, check.max_abs_error) == (False, np.inf)
 
 
+def test_a_token_that_is_one_off_is_another_token() -> None:
+    token = np.array([[40000]], np.int32)
+    assert compare("token", token, token, 5e-3).passed
+    check = compare("token", token + 1, token, 5e-3)
+    assert (check.passed, check.tolerance) == (False, 0.0)
+
+
 def test_a_result_of_another_shape_is_an_error() -> None:
     with pytest.raises(MillraceError, match=r"y has shape \[2\] where the reference gives \[3\]"):
         compare("y", np.ones(2, np.float32), np.ones(3, np.float32), 1e-4)

@@ -59,6 +59,7 @@ def emitted(network: Network, knobs: Knobs, out: Path) -> tuple[TaskGraph, Inter
             id="integers, tokens wider than a word",
         ),
         pytest.param("quantised", Knobs(multiplier="dsp_packed"), id="two products a DSP"),
+        pytest.param("argmax", Knobs(max_padding=0), id="the first of the largest"),
         pytest.param("softmax", Knobs(default_tile_size=4, overall_unroll=1), id="single elements, masks"),
         pytest.param("layer_norm", Knobs(default_tile_size=3, overall_unroll=64), id="scalars, odd tiles"),
         pytest.param("mlp", DEEP, id="accumulators in memory, several channels"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from networks import Network, body
+from networks import Network, argmax, body
 from small_graphs import mlp, softmax
 
 from compiler.analysis.padding import pad
@@ -96,6 +96,16 @@ def joined_rows() -> LinalgGraph:
     return network.graph()
 
 
+def negative_argmax() -> LinalgGraph:
+    """Where the largest of numbers is that are all below the zeros of the padding."""
+    network = argmax(np.zeros((3, 13), np.float32))
+    key, index = network.ops
+    network.ops.clear()
+    network.generic("n", (3, 13), [("x", "ab")], "ab", body(["f32"], ("math.absf", (0,)), ("arith.negf", (1,))))
+    network.ops += [replace(key, inputs=(Operand("n", (0, 1)),)), index]
+    return network.graph()
+
+
 def tensors_of(graph: LinalgGraph) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(7)
     made = {v.source: rng.integers(-8, 8, v.shape) if v.dtype != "f32" else rng.uniform(0.1, 1, v.shape)
@@ -112,7 +122,9 @@ def plain_outputs(graph: LinalgGraph) -> LinalgGraph:
 @pytest.mark.slow
 @pytest.mark.parametrize("knobs", [TILED, SPLIT], ids=["one kernel", "several"])
 @pytest.mark.parametrize(
-    "make", [prime_mlp, narrow_softmax, negative_maximum, layer_norm, integers, joined_rows], ids=lambda f: f.__name__
+    "make",
+    [prime_mlp, narrow_softmax, negative_maximum, negative_argmax, layer_norm, integers, joined_rows],
+    ids=lambda f: f.__name__,
 )
 def test_the_code_skips_the_padding(make: Callable[[], LinalgGraph], knobs: Knobs, tmp_path: Path) -> None:
     graph = plain_outputs(make())

@@ -22,6 +22,7 @@ interface Props {
 const PHASES: [Phase, string][] = [
   ["decode", "decode: one token after a context"],
   ["prefill", "prefill: a whole sequence"],
+  ["head", "head: final norm, vocabulary, token"],
 ];
 const PRECISIONS: [Precision, string][] = [
   ["w4a8", "w4a8: int4 weights × int8"],
@@ -45,6 +46,7 @@ function toWorkload(form: FormData, model: Model | undefined): NewExploration["w
   const precision = String(form.get("precision")) as Precision;
   if (model && isFile(model.kind)) return { precision };
   const phase = String(form.get("phase")) as Phase;
+  if (phase === "head") return { phase, precision };
   return { phase, length: Number(form.get("length")), precision, batch: 1, layers: 1 };
 }
 
@@ -142,17 +144,19 @@ export function NewExplorationDialog({ models, platforms, farm, error, upload, o
                   ))}
                 </select>
               </label>
-              <label>
-                {lengthName(phase) === "context" ? "Context length" : "Sequence length"}
-                <input
-                  name="length"
-                  type="number"
-                  min={phase === "decode" ? 2 : 1}
-                  max={8192}
-                  defaultValue={64}
-                  required
-                />
-              </label>
+              {phase !== "head" && (
+                <label>
+                  {lengthName(phase) === "context" ? "Context length" : "Sequence length"}
+                  <input
+                    name="length"
+                    type="number"
+                    min={phase === "decode" ? 2 : 1}
+                    max={8192}
+                    defaultValue={64}
+                    required
+                  />
+                </label>
+              )}
             </>
           )}
           <label className={whole ? "wide" : ""}>

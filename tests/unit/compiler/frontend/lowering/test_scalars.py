@@ -3,7 +3,7 @@
 import pytest
 
 from compiler.errors import UnsupportedError
-from compiler.frontend.lowering.scalars import BodyBuilder
+from compiler.frontend.lowering.scalars import BodyBuilder, narrow
 from compiler.frontend.scalar_ops import SCALAR_OPS, is_widening
 from compiler.graph.linalg_graph import Body
 
@@ -42,8 +42,8 @@ def test_small_powers_are_products(exponent: float, names: list[str]) -> None:
 def test_64_bits_narrow_to_32() -> None:
     builder = BodyBuilder()
     a, b = builder.arg("i8"), builder.arg("i8")
-    wide = [builder.emit("arith.extsi", (builder.emit("arith.extsi", (v,), "i32"),), "i64") for v in (a, b)]
-    product = builder.emit("arith.muli", (wide[0], wide[1]), "i64")
+    wide = [builder.emit("arith.extsi", (builder.emit("arith.extsi", (v,), "i32"),), narrow("i64")) for v in (a, b)]
+    product = builder.emit("arith.muli", (wide[0], wide[1]), narrow("i64"))
     body = finish(builder, builder.emit("arith.trunci", (product,), "i32"))
     assert [(op.name, op.dtype) for op in body.ops] == [
         ("arith.extsi", "i32"), ("arith.extsi", "i32"), ("arith.muli", "i32"),
@@ -55,7 +55,7 @@ def test_64_bits_narrow_to_32() -> None:
 def test_f64_constants_become_the_nearest_f32() -> None:
     builder = BodyBuilder()
     x = builder.arg("f32")
-    small = builder.emit("arith.truncf", (builder.constant(1e-5, "f64"),), "f32")
+    small = builder.emit("arith.truncf", (builder.constant(1e-5, narrow("f64")),), "f32")
     body = finish(builder, builder.emit("arith.addf", (x, small), "f32"))
     assert body.ops[0].const == 9.999999747378752e-06
 

@@ -36,7 +36,10 @@ def test_layers_hold_the_weights_of_a_workload() -> None:
     state = model.state_dict()
     for name, value in network.state_dict().items():
         torch.testing.assert_close(value, state[name], rtol=0, atol=0)
-    assert state.keys() - network.state_dict().keys() == {"embedding", "norm.weight"}
+    assert state.keys() - network.state_dict().keys() == {
+        "embedding", "norm.weight", "last.norm.weight", "last.head.weight",
+    }  # fmt: skip
+    assert state["last.head.weight"].data_ptr() == state["embedding"].data_ptr()
     assert abs(float(state["h1.attn_norm.weight"].mean()) - 1) < 0.05
     assert abs(float(state["h1.mlp.proj.weight"].mean())) < 0.05
 

@@ -8,7 +8,7 @@ from networks import NETWORKS
 from small_designs import small_design
 
 from compiler.errors import InvalidInputError
-from compiler.host.accelerator import Accelerator
+from compiler.host.accelerator import Accelerator, program
 from compiler.host.design import load_design
 from compiler.host.xrt import RunError, Xrt
 from compiler.options import Knobs
@@ -68,7 +68,8 @@ def _broken(tmp_path: Path, old: str, new: str) -> Accelerator:
     assert old in text
     source.write_text(text.replace(old, new, 1))
     build_board(design)
-    return Accelerator(pyxrt, pyxrt.device(0), load_design(design), design)
+    board = pyxrt.device(0)
+    return Accelerator(pyxrt, board, load_design(design), program(pyxrt, board, design))
 
 
 def test_a_deadlock_is_reported_with_the_tasks_that_wait(tmp_path: Path) -> None:

@@ -1,0 +1,142 @@
+"""How far quantisation moves a network's choice of the next token: KL divergence and arg-max, against f32.
+
+    .venv/bin/python -m bench.head_error                          # four families, all layers, 512 positions
+    .venv/bin/python -m bench.head_error gpt2 --layers 2 --positions 64
+    .venv/bin/python -m bench.head_error ./my-llama               # with the weights beside its config.json
+
+Blocks and head are quantised apart and together. Divergence is KL(f32 || quantised) over the vocabulary in nats, mean
+and largest over the positions; agreement the share of positions whose most probable token is f32's. The text is drawn,
+the scales come from a run of it. Built-in models have seeded weights, which say what rounding does to random logits; a
+trained network's are further apart.
+"""
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+
+from compiler.frontend.models.config import ModelSource, resolve_model
+from compiler.frontend.models.head import Head
+from compiler.frontend.network_export import Prefill, run_layers
+from compiler.frontend.quantise import (
+    IntegerProduct,
+    QuantisedLinear,
+    calibrate,
+    group_size,
+    quantise_weight,
+    quantised,
+)
+from compiler.frontend.weights import fill_from_checkpoint, fill_seeded
+from compiler.options import Precision
+
+MODELS = ("gpt2", "qwen2.5-0.5b", "llama-1.1b", "gemma3-1b")
+ROWS = 32  # logits of so many positions at a time: a vocabulary of 262k words is 1 MB a row
+
+
+@dataclass(frozen=True)
+class Error:
+    """Of the choice of the next token, over all positions."""
+
+    mean: float
+    largest: float
+    agreement: float
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*", default=MODELS, help="built-in names or folders (default: four families)")
+    parser.add_argument("--positions", type=int, default=512)
+    parser.add_argument("--layers", type=int, help="only the first (default: all)")
+    parser.add_argument("--precision", choices=("w8a8", "w4a8"), default="w4a8", help="of the blocks")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    setattr(IntegerProduct, "forward", _in_floats)  # noqa: B010 # the same results, sooner
+    print("| model | weights | blocks | head | KL mean, nats | KL largest | arg-max agrees |")
+    print("|---|---|---|---|---:|---:|---:|")
+    for model in options.models:
+        source = resolve_model(model)
+        for cells in _rows(source, options.layers, options.positions, options.precision, options.seed):
+            print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def _rows(
+    source: ModelSource, layers: int | None, positions: int, precision: Precision, seed: int
+) -> Iterator[tuple[str, ...]]:
+    """A line of the table for each way to quantise."""
+    weights = "seeded" if source.weights is None else Path(source.weights).name
+    tokens = torch.randint(source.config.vocab_size, (positions,), generator=torch.Generator().manual_seed(seed))
+    with torch.no_grad():
+        model = Prefill(source.config, layers).eval()
+        if source.weights is None:
+            fill_seeded(model, source.config)
+        else:
+            fill_from_checkpoint(model, source.config, source.weights)
+        exact, _ = run_layers(model, tokens, None)
+        head = model.last
+        scale = _scale(head, exact)
+        heads = {"f32": head, **{f"w{bits}a8": _quantised(head, scale, bits) for bits in (8, 4)}}
+        del model.last
+        scales = calibrate(_Blocks(model), (tokens,))
+        quantised(model, {name.removeprefix("model."): s for name, s in scales.items()}, precision)
+        rounded, _ = run_layers(model, tokens, None)
+        for blocks, hidden in (("f32", exact), (precision, rounded)):
+            for name, own in heads.items():
+                if (blocks, name) != ("f32", "f32"):
+                    found = _error(head, exact, own, hidden)
+                    figures = (f"{found.mean:.2e}", f"{found.largest:.2e}", f"{found.agreement:.1%}")
+                    yield (source.name, weights, blocks, name, *figures)
+
+
+class _Blocks(nn.Module):
+    """The layers alone, as a function of a prompt."""
+
+    def __init__(self, model: Prefill) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        return run_layers(self.model, tokens, None)[0]
+
+
+def _scale(head: Head, hidden: Tensor) -> float:
+    """Of what the head's products read, as the export calibrates it."""
+    return next(iter(calibrate(head, (hidden,)).values()))
+
+
+def _quantised(head: Head, scale: float, bits: int) -> Head:
+    weight = cast(Tensor, head.head.weight)
+    made = Head(head.norm, torch.zeros(0, weight.shape[0]), head.cap)
+    product = QuantisedLinear(quantise_weight(weight, group_size(weight.shape[0]), bits), scale, None)
+    made.head = cast("nn.Module", product)  # pyright: ignore[reportAttributeAccessIssue] # as `quantised` replaces it
+    return made
+
+
+def _error(head: Head, hidden: Tensor, own: Head, moved: Tensor) -> Error:
+    divergences: list[Tensor] = []
+    same = 0
+    for start in range(0, hidden.shape[1], ROWS):
+        rows = slice(start, start + ROWS)
+        true, got = head.logits(hidden[:, rows])[0], own.logits(moved[:, rows])[0]
+        p, q = torch.log_softmax(true.double(), -1), torch.log_softmax(got.double(), -1)
+        divergences.append((p.exp() * (p - q)).sum(-1))
+        same += int((true.argmax(-1) == got.argmax(-1)).sum())
+    all_of_them = torch.cat(divergences)
+    return Error(float(all_of_them.mean()), float(all_of_them.max()), same / hidden.shape[1])
+
+
+def _in_floats(product: IntegerProduct, rows: Tensor) -> Tensor:
+    """The same in f32, where sums of a group's products are exact (128 of 8 by 8 bits are below 2^24), and fast."""
+    groups, size, _ = product.weight.shape
+    grouped = rows.view(-1, groups, size).transpose(0, 1).to(torch.float32)
+    total = torch.zeros(grouped.shape[1], product.weight.shape[2])
+    for group, weight, scales in zip(grouped, product.weight, product.weight_scale, strict=True):
+        total += (group @ weight.to(torch.float32)) * scales
+    return (total if product.bias is None else total + product.bias).view(1, -1, total.shape[-1])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""Networks of a few layers that are alike: a product, an activation with a scale of the layer, a residual."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from small_graphs import elementwise, matmul
+
+from compiler.frontend.interpret import NUMPY_DTYPE
+from compiler.graph.layers import folded
+from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, Output, ScalarOp, Value
+
+SCALED = Body(("f32", "f32"), (ScalarOp("math.tanh", (0,), "f32"), ScalarOp("arith.mulf", (2, 1), "f32")), 3)
+MASKED = Body(("f32", "f32", "f32"), (ScalarOp("arith.mulf", (0, 1), "f32"), ScalarOp("arith.addf", (3, 2), "f32")), 4)
+
+
+def layered(layers: int = 3, rows: int = 4, hidden: int = 16, inner: int = 32) -> LinalgGraph:
+    """x -> product -> scaled tanh, which each layer also gives out as `hN.a` -> product, weighed by a mask that all
+    layers share, + x.
+    """
+    values: list[Value] = [
+        Value("x", (rows, hidden), "f32", "input", "x"),
+        Value("mask", (hidden,), "f32", "input", "m"),
+    ]
+    ops: list[LinalgOp] = []
+    outputs: list[Output] = []
+    before = "x"
+    for n in range(layers):
+        h, full = f"h{n}", (0, 1)
+        values += [
+            Value(f"{h}.up", (hidden, inner), "f32", "param", f"{h}.up"),
+            Value(f"{h}.scale", (), "f32", "scalar", f"{h}.scale"),
+            Value(f"{h}.down", (inner, hidden), "f32", "param", f"{h}.down"),
+            *(Value(f"{h}.{name}", (rows, inner), "f32") for name in ("fc", "act")),
+            *(Value(f"{h}.{name}", (rows, hidden), "f32") for name in ("proj", "out")),
+        ]
+        made = Operand(f"{h}.fc", full), Operand(f"{h}.scale", ())
+        added = Operand(f"{h}.proj", full), Operand("mask", (1,)), Operand(before, full)
+        ops += [
+            matmul(f"{h}.fc", rows, hidden, inner, before, f"{h}.up", f"{h}.fc"),
+            elementwise(f"{h}.act", (rows, inner), made, f"{h}.act", SCALED),
+            matmul(f"{h}.proj", rows, inner, hidden, f"{h}.act", f"{h}.down", f"{h}.proj"),
+            elementwise(f"{h}.out", (rows, hidden), added, f"{h}.out", MASKED),
+        ]
+        outputs.append(Output(f"{h}.a", f"{h}.act", full, (1, rows, inner)))
+        before = f"{h}.out"
+    outputs.append(Output("x_out", before, (0, 1), (rows, hidden)))
+    graph = LinalgGraph("layered", tuple(values), tuple(ops), tuple(outputs))
+    graph.verify()
+    return graph
+
+
+def tensors_of(graph: LinalgGraph, seed: int = 0) -> dict[str, NDArray[Any]]:
+    """Content of all that a network is given."""
+    rng = np.random.default_rng(seed)
+    given = [value for value in graph.values if value.source]
+    return {v.source: rng.normal(size=v.shape).astype(NUMPY_DTYPE[v.dtype]) for v in given}
+
+
+def with_op(graph: LinalgGraph, which: str, **changes: Any) -> LinalgGraph:
+    """The network with one operation changed."""
+    ops = tuple(replace(op, **changes) if op.name == which else op for op in graph.ops)
+    return replace(graph, ops=ops)
+
+
+def folded_layers(layers: int = 3, rows: int = 4, hidden: int = 16, inner: int = 32) -> LinalgGraph:
+    """The same, folded."""
+    graph = folded(layered(layers, rows, hidden, inner))
+    assert graph is not None
+    return graph

@@ -1,0 +1,117 @@
+"""A launch of folded layers: the loop closes, every task ends a layer before the next, the model of time takes it."""
+
+from dataclasses import replace
+
+import pytest
+from layered_networks import folded_layers
+
+from compiler.analysis.build import task_graph
+from compiler.analysis.estimate import estimate
+from compiler.errors import VerificationError
+from compiler.graph.design import Design
+from compiler.graph.itensor import ITensor
+from compiler.graph.program import LoopNest, Repeat, single_runs
+from compiler.graph.task_graph import DmaTask, LoadTask, TaskGraph
+from compiler.options import Knobs
+from compiler.passes.design_passes import planned, planned_tasks
+from compiler.platforms.platform import load_platform
+from compiler.simulator.timing.simulate import simulate
+from compiler.sizing.certify import as_given, size
+
+U55C = load_platform("u55c")
+LAYERS = 4
+KNOBS, SHARED = Knobs(), Knobs(engines="shared")
+
+
+def tasks_of(knobs: Knobs = KNOBS, layers: int = LAYERS) -> TaskGraph:
+    tasks = planned_tasks(folded_layers(layers), knobs, U55C)
+    tasks.verify()
+    return tasks
+
+
+@pytest.mark.parametrize("knobs", [Knobs(), SHARED], ids=["own lanes", "an engine"])
+def test_every_task_runs_once_for_each_layer(knobs: Knobs) -> None:
+    tasks = tasks_of(knobs)
+    assert tasks.kernels == 1
+    assert any(task.kind == "engine" for task in tasks.tasks) == (knobs is SHARED)
+    for task in tasks.tasks:
+        if isinstance(task, DmaTask) or task.name in ("enter_x", "leave_h0_out"):
+            continue  # a load runs ahead of its readers
+        (part,) = single_runs(task.program)
+        assert isinstance(part, Repeat)
+        assert part.times == LAYERS
+
+
+def test_the_first_layer_reads_what_is_loaded_the_others_what_the_one_before_made() -> None:
+    tasks = tasks_of()
+    enter, leave = tasks.task["enter_x"], tasks.task["leave_h0_out"]
+    first, others = enter.program
+    assert isinstance(first, LoopNest)
+    assert isinstance(others, Repeat)
+    assert [a.stream for a in first.reads] == ["enter_x_in"]
+    (again,) = others.body
+    assert isinstance(again, LoopNest)
+    assert (others.times, [a.stream for a in again.reads]) == (LAYERS - 1, ["enter_x_back"])
+    assert [a.stream for a in leave.writes] == ["enter_x_back", "store_h0_out_in"]
+    assert [stream.name for stream in tasks.streams if stream.feedback] == ["enter_x_back"]
+
+
+def test_weights_of_all_layers_are_one_image_and_what_layers_share_is_read_again() -> None:
+    moved = {task.dma.value: task for task in tasks_of().transfers}
+    weights, mask, x = (moved[name] for name in ("h0.up", "mask", "x"))
+    assert weights.dma.layout.shape == (LAYERS, 16, 32)
+    assert (mask.dma.layout.shape, mask.streamed.loops[0].dim) == ((16,), None)
+    assert x.dma.layout.shape == (4, 16)
+    assert all(isinstance(task, LoadTask) and task.timing.restarts == 0 for task in (weights, mask, x))
+    assert moved["h0.act"].dma.layout.shape == (LAYERS, 4, 32)
+    assert moved["h0.out.last"].dma.layout.shape == (4, 16)
+
+
+@pytest.mark.parametrize("knobs", [Knobs(), SHARED, Knobs(fifo="whole")], ids=["own lanes", "an engine", "whole"])
+def test_a_launch_ends_and_takes_as_long_as_is_estimated(knobs: Knobs) -> None:
+    tasks = tasks_of(knobs)
+    simulated = simulate(tasks, U55C)
+    assert simulated.deadlock is None
+    assert estimate(tasks, U55C).latency_us == pytest.approx(simulated.latency_us, rel=0.05)
+
+
+def test_each_layer_more_takes_as_long_as_the_one_before() -> None:
+    two, four, six = (simulate(tasks_of(layers=n), U55C).latency_us for n in (2, 4, 6))
+    assert six - four == pytest.approx(four - two, rel=0.02)
+
+
+def test_certified_depths_leave_no_token_to_spare_where_the_loop_would_stand_still() -> None:
+    """A row waits for its residual while a product reads all of it: of that FIFO a token less is a deadlock, and the
+    simulator names it.
+    """
+    graph = folded_layers(LAYERS, rows=1, hidden=64, inner=64)
+    knobs = Knobs(overall_unroll=16, stream_width=128)
+    sized = size(planned_tasks(graph, knobs, U55C), "conservative", U55C).tasks
+    assert as_given(sized, U55C).tasks.streams
+    named = list[str]()
+    for stream in sized.streams:
+        if stream.depth < 3:
+            continue
+        shorter = (s._replace(depth=s.depth - 1) if s.name == stream.name else s for s in sized.streams)
+        deadlock = simulate(replace(sized, streams=tuple(shorter)), U55C, buckets=0).deadlock
+        if deadlock is not None:
+            assert stream.name in deadlock.text
+            named.append(stream.name)
+    assert named
+
+
+def test_a_value_that_leaves_a_layer_in_another_order_is_refused() -> None:
+    design = planned(folded_layers(LAYERS), Knobs(overall_unroll=4), U55C)
+    name = next(name for name, store in design.stores.items() if store.value == "h0.out")
+    itensor = design.stores[name].itensor
+    turned = ITensor(itensor.element, itensor.dtype, tuple(reversed(itensor.loops)))
+    stores = {**design.stores, name: design.stores[name]._replace(itensor=turned)}
+    with pytest.raises(VerificationError, match=r"h0\.out leaves a layer in another order than x enters one"):
+        task_graph(replace(design, stores=stores))
+
+
+def test_a_carried_value_that_is_not_loaded_is_refused() -> None:
+    design = planned(folded_layers(LAYERS), Knobs(), U55C)
+    without: Design = replace(design, stores={n: s for n, s in design.stores.items() if s.value != "h0.out"})
+    with pytest.raises(VerificationError, match=r"h0\.out must be stored and x be loaded, once each"):
+        task_graph(without)
