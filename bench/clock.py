@@ -8,7 +8,8 @@ from pathlib import Path
 from statistics import fmean
 
 from bench.calibration import print_table
-from compiler.calibration.clock import COEFFICIENTS, fitted, fitted_constant, left_out, published_rows, table_rows
+from compiler.calibration.clock import determined, fitted, fitted_constant, left_out, published_rows, table_rows
+from compiler.platforms.clock import COEFFICIENTS
 from compiler.platforms.platform import load_platform
 
 
@@ -28,16 +29,16 @@ def main() -> None:
                 f"{row.fill:.2f}",
                 f"{row.dsp:.2f}",
                 "yes" if row.crossed else "",
-                f"{model.mhz(row):.0f}",
+                f"{model.mhz(row.shape):.0f}",
                 "" if row.reached else f"{errors[row.design]:+.0f}",
                 "" if row.reached else f"{plain[row.design]:+.0f}",
             )
             for row in rows
         ],
     )
-    for name, value in zip(COEFFICIENTS, model.coefficients, strict=True):
-        print(f"{name:8} {value:.3f} ns{'' if name in model.determined else '   not determined by any row'}")
-    print(f"one clock {1e3 / constant.coefficients[0]:.0f} MHz")
+    for name, value in zip(COEFFICIENTS, model.values, strict=True):
+        print(f"{name:8} {value:.3f} ns{'' if name in determined(model) else '   not determined by any row'}")
+    print(f"one clock {1e3 / constant.base:.0f} MHz")
     for name, found in (("model", errors), ("one clock", plain)):
         sizes = [abs(error) for error in found.values()]
         squared = fmean(size**2 for size in sizes) ** 0.5

@@ -40,7 +40,7 @@ def silent(_stage: str) -> None:
 
 README = """# {name}
 
-{model}, {shape}, {precision}, for {board} at {clock:g} MHz.
+{model}, {shape}, {precision}, for {board}; v++ is asked for {clock:g} MHz.
 {kernels} kernel(s), {tasks} tasks, {converters} layout converters.
 
 | metric | value | unit | fidelity |

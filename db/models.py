@@ -149,11 +149,11 @@ class Exploration(Base):
 class Design(Base):
     """One evaluated point of the space. `number` is its order in the search, `key` the digest of its knobs.
 
-    `feasible`, `latency_us` and `energy_uj` are the estimate's; `simulated_us` is the simulated latency and `deadlock`
-    the simulator's explanation of one, both null until then. `on_front`: on the Pareto front of the estimates, among
-    the designs that are not known to deadlock. `flags`: values that can not be (see compiler.analysis.limits). `tags`
-    and `notes` are people's, `archived` and `pinned` as of an exploration. `used_at` is when somebody last read a file
-    of it, to the day.
+    `feasible`, `latency_us` and `energy_uj` are the estimate's; `simulated_us` is the simulated latency, at the clock
+    of the link where there is one, and `deadlock` the simulator's explanation of one, both null until then. `on_front`:
+    on the Pareto front of the estimates, among the designs that are not known to deadlock. `flags`: values that can not
+    be (see compiler.analysis.limits). `tags` and `notes` are people's, `archived` and `pinned` as of an exploration.
+    `used_at` is when somebody last read a file of it, to the day.
     """
 
     __tablename__ = "designs"

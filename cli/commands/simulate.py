@@ -84,7 +84,7 @@ def show_simulation(found: "Simulation", every_task: bool = False) -> None:
 
 
 def _latency(found: "Simulation") -> str:
-    text = f"simulated {number(found.latency_us)} us ({found.cycles:,} cycles at {found.clock_mhz:g} MHz)"
+    text = f"simulated {number(found.latency_us)} us ({found.cycles:,} cycles at {found.clock_mhz:.4g} MHz)"
     if len(found.kernels) > 1:
         text += f" in {len(found.kernels)} kernels"
     error = found.estimate_error

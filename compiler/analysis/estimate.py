@@ -1,6 +1,9 @@
 """Latency, area, power and energy of a TaskGraph, without simulating it. Fidelity `estimate`.
 
-Latency is that of `compiler.analysis.schedule`, kernel after kernel; HBM bounds it from below.
+Cycles are those of `compiler.analysis.schedule`, kernel after kernel; HBM bounds them from below. They are counted at
+the clock that is asked for. Time is cycles at the clock that a design of this shape reaches
+(`compiler.platforms.clock`): where that is lower, memory brings more a cycle than is counted, so that designs that wait
+for it are told too slow.
 """
 
 from collections.abc import Mapping
@@ -24,7 +27,7 @@ from compiler.analysis.transfers import hbm_bytes, hbm_cycles
 from compiler.errors import Violation
 from compiler.graph.task_graph import ConverterTask, TaskGraph
 from compiler.metrics import Fidelity, Metric
-from compiler.platforms.platform import Platform
+from compiler.platforms.platform import Platform, PowerModel
 
 DIE_RESOURCES = ("lut", "ff", "dsp", "bram36", "uram")
 # Every bound that an estimate checks, by the name that its violation has; first those of `fit_dies`.
@@ -35,8 +38,8 @@ BOUNDS = (*DIE_RESOURCES, "hbm_ports", "kernel_hbm_ports", *DIE_BOUNDS, "hbm_cha
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """Objectives of a design, its metrics and the budgets it exceeds. As `compiler.analysis.placement.fit_dies` found
-    them: `fullest_die`, the share of the fullest resource of a die; `placed`: it is known to have a placement. One
-    without violations that is not placed needs the exact placer.
+    them: `fullest_die`, the share of the fullest resource of a die; `crossed`: streams cross between dies; `placed`: it
+    is known to have a placement. One without violations that is not placed needs the exact placer.
     """
 
     latency_us: float
@@ -44,6 +47,7 @@ class Estimate:
     metrics: tuple[Metric, ...]
     violations: tuple[Violation, ...]
     fullest_die: float
+    crossed: bool
     placed: bool
 
     @property
@@ -51,14 +55,13 @@ class Estimate:
         return not self.violations
 
 
-def _dynamic_watts(area: Resources, platform: Platform) -> float:
-    power = platform.power
+def _dynamic_watts(area: Resources, clock_mhz: float, power: PowerModel) -> float:
     return (
         area.dsp * power.dsp_mw * 1e-3
         + area.bram36 * power.bram36_mw * 1e-3
         + area.uram * power.uram_mw * 1e-3
         + (area.lut * power.lut_uw + area.ff * power.ff_uw) * 1e-6
-    ) * (platform.clock_mhz / power.clock_mhz)
+    ) * (clock_mhz / power.clock_mhz)
 
 
 def _active_watts(
@@ -66,14 +69,15 @@ def _active_watts(
     areas: Mapping[str, Resources],
     fifo_area: Resources,
     cycles: float,
-    platform: Platform,
+    clock_mhz: float,
+    power: PowerModel,
 ) -> float:
     """Power of the design's logic and memories: a task's area while it computes, `waiting_share` of that while not."""
-    waiting = platform.power.waiting_share
-    watts = _dynamic_watts(fifo_area, platform) * waiting
+    waiting = power.waiting_share
+    watts = _dynamic_watts(fifo_area, clock_mhz, power) * waiting
     for name, time in times.items():
         active = min(1.0, time.busy / cycles)
-        watts += _dynamic_watts(areas[name], platform) * (waiting + (1.0 - waiting) * active)
+        watts += _dynamic_watts(areas[name], clock_mhz, power) * (waiting + (1.0 - waiting) * active)
     return watts
 
 
@@ -105,7 +109,6 @@ def estimate(tasks: TaskGraph, platform: Platform) -> Estimate:
     times, lengths = schedule(tasks, platform)
     traffic = hbm_bytes(tasks)
     cycles = sum(map(max, lengths, hbm_cycles(tasks, platform)))
-    seconds = cycles / (platform.clock_mhz * 1e6)
     areas, fifo_area = _areas(tasks, platform)
     control = total([kernel_resources(platform)] * tasks.kernels)
     area = total(areas.values()) + fifo_area + control
@@ -115,12 +118,15 @@ def estimate(tasks: TaskGraph, platform: Platform) -> Estimate:
         area = total(areas.values()) + fifo_area + control
     area = replace(area, hbm_ports=sum(kernel_ports(tasks)))
     dies = fit_dies(fitted, area, platform)
-    watts = _active_watts(times, areas, fifo_area, cycles, platform)
+    clock = platform.clock.mhz(dies.clock_shape(platform.dies), area.lut, area.dsp, platform.clock_mhz)
+    seconds = cycles / (clock * 1e6)
+    watts = _active_watts(times, areas, fifo_area, cycles, clock, platform.power)
     watts += traffic * platform.power.hbm_pj_per_byte * 1e-12 / seconds
     total_watts = watts + platform.power.static_w
     numbers = {
         "latency": (seconds * 1e6, "us"),
         "cycles": (cycles, "cycles"),
+        "clock": (clock, "MHz"),
         "energy": (watts * seconds * 1e6, "uJ"),
         "energy_with_idle": (total_watts * seconds * 1e6, "uJ"),
         "power": (total_watts, "W"),
@@ -142,4 +148,4 @@ def estimate(tasks: TaskGraph, platform: Platform) -> Estimate:
     }
     metrics = tuple(Metric(name, float(value), unit, Fidelity.ESTIMATE) for name, (value, unit) in numbers.items())
     violations = violations_of(area, tasks, dies, platform)
-    return Estimate(seconds * 1e6, watts * seconds * 1e6, metrics, violations, dies.fullest, dies.placed)
+    return Estimate(seconds * 1e6, watts * seconds * 1e6, metrics, violations, dies.fullest, dies.crossed, dies.placed)

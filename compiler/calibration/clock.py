@@ -1,7 +1,4 @@
-"""Clock of a routed design from what is known before it is routed: a period of four parts, fitted to routed designs.
-
-    period = base + fill x share of the fullest die's LUTs + crossed (where streams cross between dies unregistered)
-             + dsp x share of the fullest die's DSPs                                                       [ns]
+"""The coefficients of `compiler.platforms.clock` fitted to routed designs.
 
 Amounts are csynth's. A design that met its target may have been able to run faster: its row is a bound, which only
 counts where the model is slower than it. Coefficients are not negative; one that the rows leave at 0 is not determined
@@ -20,15 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from compiler.platforms.clock import COEFFICIENTS, ClockCoefficients, ClockShape
 from compiler.platforms.platform import Platform, Slr
 from compiler.solver.least_squares import Array, robust
 
-COEFFICIENTS = ("base", "fill", "crossed", "dsp")
 REACHED_MHZ = 1.0  # below its target by less than this a design has met it: reports round
 DAMPED_NS = 0.5  # residuals beyond are damped: one design that routed badly does not move the others
-MOST_MHZ = 250.0  # of any design, unless asked
-# No source has a larger design at more than FlightLLM's clock (574k LUT, 6.3k DSP).
-LARGE_MHZ, LARGE_LUT, LARGE_DSP = 225.0, 400_000, 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,42 +43,24 @@ class ClockRow:
         return 1e3 / self.mhz
 
     @property
-    def parts(self) -> tuple[float, ...]:
-        """What each coefficient is multiplied by."""
-        return (1.0, self.fill, float(self.crossed), self.dsp)
+    def shape(self) -> ClockShape:
+        return ClockShape(self.fill, self.dsp, self.crossed)
 
 
-@dataclass(frozen=True, slots=True)
-class ClockModel:
-    """Coefficients in ns, by `COEFFICIENTS`. `determined` are those that the rows do not leave at 0."""
-
-    coefficients: tuple[float, ...]
-
-    @property
-    def determined(self) -> tuple[str, ...]:
-        return tuple(n for n, c in zip(COEFFICIENTS, self.coefficients, strict=True) if c > 1e-3)
-
-    def mhz(self, row: ClockRow) -> float:
-        """Without any cap: what the rows are compared with."""
-        return 1e3 / sum(c * part for c, part in zip(self.coefficients, row.parts, strict=True))
-
-    def design_mhz(self, row: ClockRow, lut: float, dsp: float, most: float = MOST_MHZ) -> float:
-        """Clock of a design of ours that takes so many LUTs and DSPs in all: no more than `most`, nor than any source
-        has shown of one as large.
-        """
-        large = lut > LARGE_LUT or dsp > LARGE_DSP
-        return min(self.mhz(row), most, LARGE_MHZ if large else most)
+def determined(found: ClockCoefficients) -> tuple[str, ...]:
+    """Names of the coefficients that the rows do not leave at 0."""
+    return tuple(name for name, value in zip(COEFFICIENTS, found.values, strict=True) if value > 1e-3)
 
 
-def fitted(rows: Sequence[ClockRow]) -> ClockModel:
+def fitted(rows: Sequence[ClockRow]) -> ClockCoefficients:
     """All coefficients."""
-    return ClockModel(tuple(map(float, _fit(rows, np.array([row.parts for row in rows])))))
+    return ClockCoefficients(*map(float, _fit(rows, np.array([row.shape.parts for row in rows]))))
 
 
-def fitted_constant(rows: Sequence[ClockRow]) -> ClockModel:
+def fitted_constant(rows: Sequence[ClockRow]) -> ClockCoefficients:
     """One clock for all, fitted alike: what a model has to be better than."""
     (base,) = _fit(rows, np.ones((len(rows), 1)))
-    return ClockModel((float(base), 0.0, 0.0, 0.0))
+    return ClockCoefficients(float(base))
 
 
 def _fit(rows: Sequence[ClockRow], parts: Array) -> Array:
@@ -100,10 +76,10 @@ def _fit(rows: Sequence[ClockRow], parts: Array) -> Array:
     return found
 
 
-def left_out(rows: Sequence[ClockRow], fit: Callable[[Sequence[ClockRow]], ClockModel]) -> dict[str, float]:
+def left_out(rows: Sequence[ClockRow], fit: Callable[[Sequence[ClockRow]], ClockCoefficients]) -> dict[str, float]:
     """Error in MHz of each design that is no bound, by a model of all others; positive where the model is too fast."""
     return {
-        row.design: fit([other for other in rows if other is not row]).mhz(row) - row.mhz
+        row.design: fit([other for other in rows if other is not row]).mhz(row.shape) - row.mhz
         for row in rows
         if not row.reached
     }

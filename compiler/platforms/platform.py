@@ -9,6 +9,7 @@ from typing import Any
 
 from compiler.errors import InvalidInputError
 from compiler.platforms.area import AreaModel, area_model
+from compiler.platforms.clock import ClockCoefficients, ClockModel, LargeDesigns
 from compiler.platforms.memories import Memories, memories_from
 from compiler.platforms.overlay import calibrated
 
@@ -140,8 +141,8 @@ class Operator:
 
 @dataclass(frozen=True)
 class Platform:
-    """A board that designs are compiled for. `calibration` says in words what its area and power figures rest on;
-    `text` is the file that it was read from, None where that is shipped.
+    """A board that designs are compiled for, at `clock_mhz` if they reach it (`clock`). `calibration` says in words
+    what its area and power figures rest on; `text` is the file that it was read from, None where that is shipped.
     """
 
     name: str
@@ -149,6 +150,7 @@ class Platform:
     part: str
     shell: str
     clock_mhz: float
+    clock: ClockModel
     budget: Budget
     dies: Dies
     hbm: Hbm
@@ -209,6 +211,16 @@ def _dies(data: dict[str, Any]) -> Dies:
     return Dies(slrs, tuple(data["sll"]), data["comfort"], fill, data["port_wires"])
 
 
+def _clock(data: dict[str, Any] | None, asked: float) -> ClockModel:
+    """A board that has no model reaches what is asked for."""
+    if data is None:
+        return ClockModel(ClockCoefficients(1e3 / asked))
+    plain = {k: value for k, value in data.items() if k != "large"}
+    if plain["base"] <= 0 or min(plain.values()) < 0:
+        raise ValueError(f"[clock] needs a base above 0 and no coefficient below, not {plain}")
+    return ClockModel(ClockCoefficients(**plain), LargeDesigns(**data["large"]) if "large" in data else None)
+
+
 def load_platform(board: str | Path, calibration: Path | None = None) -> Platform:
     """The shipped platform of that name, or the one that a TOML file describes, with the tables of a calibration file
     (`millrace calibrate --write`) laid over it. `u55c@85` is u55c of which a design may use 85 % (`Dies.fill`). Raises
@@ -258,6 +270,7 @@ def _platform(board: dict[str, Any], calibration: Path | None) -> Platform:
     data = board if calibration is None else calibrated(board, calibration)
     return Platform(
         **{k: data[k] for k in ("name", "title", "part", "shell", "clock_mhz")},
+        clock=_clock(data.get("clock"), data["clock_mhz"]),
         budget=Budget(**data["budget"]),
         dies=_dies(data["dies"]),
         hbm=_hbm(data["hbm"], data["budget"]["hbm_ports"]),

@@ -77,3 +77,5 @@ def _copy_metrics(session: Session, build: Build, design_id: str, twin: Build, t
     if build.stage == "simulate":
         source = designs.get(session, twin_design)
         designs.set_simulated(session, design_id, source.simulated_us, source.deadlock, source.flags)
+    if build.stage in ("simulate", "link"):
+        designs.retime(session, design_id)

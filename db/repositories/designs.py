@@ -159,6 +159,15 @@ def set_simulated(
     session.execute(update(Design).where(Design.id == design_id).values(**values))
 
 
+def retime(session: Session, design_id: str) -> None:
+    """Give the simulated latency the clock that a link reached, or its own again where no link has one."""
+    design, known = get(session, design_id), metrics_of(session, [design_id])[design_id]
+    latency = {m.fidelity: m.value for m in known if m.name == "latency"}
+    if design.simulated_us is not None:
+        design.simulated_us = latency.get("link", latency.get("simulate", design.simulated_us))
+        session.flush()
+
+
 def set_flags(session: Session, design_id: str, flags: list[dict[str, Any]]) -> None:
     """Make these all flags of the design."""
     get(session, design_id).flags = flags

@@ -81,7 +81,8 @@ class ToolStages(Stages):
 
     def resimulate(self, design: Path, reports: Sequence[Path]) -> Simulated | str:
         assert [report.name for report in reports] == ["csynth.xml"]
-        metrics = (Metric("latency", RETIMED_US, "us", Fidelity.SIMULATE),)
+        cycles = Metric("cycles", RETIMED_US * 250, "cycles", Fidelity.SIMULATE)
+        metrics = (Metric("latency", RETIMED_US, "us", Fidelity.SIMULATE), cycles)
         return Simulated(int(RETIMED_US * 250), RETIMED_US, None, metrics, {})
 
     def measure(self, design: Path, xclbin: Path | None, request: "MeasureRequest", say: Progress) -> "Measurement":

@@ -29,6 +29,9 @@ RUNGS: tuple[tuple[DesignStage, ...], ...] = (("csynth",), ("cosim", "link"), ("
 """What is chosen at once: each rung waits until the one below has ended, so that it knows the best."""
 
 
+_LINKED = ("latency", Fidelity.LINK)
+
+
 def budget_of(exploration: Exploration, stage: DesignStage) -> int:
     """How many builds of the stage the exploration may have."""
     wanted: dict[str, int] = exploration.options.get("builds") or {}
@@ -140,12 +143,15 @@ class _State:
         return [d for d, b in found if b is not None and b.state == "done" and not is_wrong(b)]
 
     def _rated_by_csynth(self, rows: Sequence[Design]) -> list[Synthesised]:
-        """With csynth's figures, and for what it does not say the best that is known."""
+        """With csynth's figures, at the clock of a link where there is one, and for what they do not say the best that
+        is known.
+        """
         metrics = designs.metrics_of(self.session, [d.id for d in rows])
         found: list[Synthesised] = []
         for design in rows:
             known = {m.name: m.value for m in metrics[design.id] if m.fidelity == Fidelity.CSYNTH}
-            latency = known.get("latency") or design.simulated_us or design.latency_us or 0.0
+            linked = next((m.value for m in metrics[design.id] if (m.name, m.fidelity) == _LINKED), None)
+            latency = linked or known.get("latency") or design.simulated_us or design.latency_us or 0.0
             found.append(Synthesised(design.key, latency, design.energy_uj or 0.0, known))
         return found
 

@@ -19,6 +19,7 @@ from compiler.analysis.placement.search import repaired
 from compiler.analysis.resources import Resources
 from compiler.errors import Violation
 from compiler.graph.task_graph import TaskGraph
+from compiler.platforms.clock import ClockShape
 from compiler.platforms.platform import Dies, Platform
 
 # Sum over dies, resources and boundaries of what exceeds a limit, relative to it. `bench.place` prints how many designs
@@ -27,13 +28,25 @@ HOPELESS = 0.125
 
 
 class DieFit(NamedTuple):
-    """`placed`: a placement was found that holds every limit. `fullest` is the share of its fullest die's fullest
-    resource, or that of the nearest placement. Without violations and not `placed`, the exact placer has to say.
+    """`placed`: a placement was found that holds every limit. `use` are the shares of whole dies that it holds, or the
+    nearest one [die, resource]; `crossed`: streams cross between dies. Without violations and not `placed`, the exact
+    placer has to say.
     """
 
     placed: bool
-    fullest: float
+    use: Floats
+    crossed: bool
     violations: tuple[Violation, ...] = ()
+
+    @property
+    def fullest(self) -> float:
+        """Share of the fullest resource of a die."""
+        return float(self.use.max())
+
+    def clock_shape(self, dies: Dies) -> ClockShape:
+        """What the clock depends on."""
+        lut, dsp = (float(self.use[:, RESOURCES.index(resource)].max()) for resource in ("lut", "dsp"))
+        return ClockShape(lut, dsp, self.crossed, max(0.0, self.fullest - dies.comfort))
 
 
 def fit_dies(tasks: TaskGraph, area: Resources, platform: Platform) -> DieFit:
@@ -42,14 +55,14 @@ def fit_dies(tasks: TaskGraph, area: Resources, platform: Platform) -> DieFit:
     limits = dies.fill * np.array([[getattr(slr, r) for r in RESOURCES] for slr in dies.slrs], dtype=float)
     amounts = np.array([getattr(area, r) for r in RESOURCES])
     if (amounts <= limits[hbm_die(dies)]).all():
-        return DieFit(True, dies.fill * float(_share(amounts, limits[hbm_die(dies)]).max()))
+        return DieFit(True, dies.fill * _share(amounts, limits[hbm_die(dies)])[None], crossed=False)
     if (amounts > limits.sum(axis=0)).any():
         # Dies that are all as full as each other, and no wires: nothing is less.
         return _refused(limits * _share(amounts, limits.sum(axis=0)), np.zeros(0), limits, dies)
     found = _nearest(tasks, platform)
     if found.excess > HOPELESS or found.too_large:
         return _refused(found.use * limits, found.wires, limits, dies)
-    return DieFit(not found.excess, dies.fill * float(found.use.max()))
+    return DieFit(not found.excess, dies.fill * found.use, crossed=bool(found.wires.any()))
 
 
 class _Found(NamedTuple):
@@ -103,4 +116,5 @@ def _refused(use: Floats, wires: Floats, limits: Floats, dies: Dies) -> DieFit:
         crossed = int(wires.argmax())
         bound = dies.fill * dies.sll[crossed]
         found.append(Violation("sll", float(wires[crossed]) * bound, bound))
-    return DieFit(False, dies.fill * float(shares.max()), tuple(found))
+    # What one die does not hold lies on several.
+    return DieFit(False, dies.fill * shares, crossed=True, violations=tuple(found))

@@ -48,6 +48,7 @@ def simulate_design(
     design: TimedDesign,
     platform: Platform,
     *,
+    clock_mhz: float | None = None,
     launches: Sequence[Values] = ({},),
     buckets: int = 120,
     seconds: float = SECONDS,
@@ -56,9 +57,10 @@ def simulate_design(
     """Simulate each kernel of `design` until one deadlocks. The timeline has at most `buckets` parts. With `try_depths`
     a deadlock is told with the depths that would end it, which may take many runs.
 
-    `launches`: values of the design's arguments, once for each of several that follow each other without a gap; an
-    argument that is not named has its largest. Raises ToolError where it takes longer than `seconds`, InvalidInputError
-    for values that the arguments can not take, VerificationError where hazards can not be looked for.
+    Cycles are counted at the clock that the board is asked for; they take as long as `clock_mhz`, the design's own,
+    says (None: the same). `launches`: values of the design's arguments, once for each of several that follow each other
+    without a gap; an argument that is not named has its largest. Raises ToolError where it takes longer than `seconds`,
+    InvalidInputError for values that the arguments can not take, VerificationError where hazards can not be looked for.
     """
     hazards = dict.fromkeys(hazard for values in launches for hazard in design.at((values,)).hazards)
     design = design.at(launches)
@@ -73,7 +75,7 @@ def simulate_design(
             again = partial(_run, plan, buckets=0, deadline=deadline) if try_depths else None
             found = explain(network, outcome, again)
             break
-    simulation = collect(design, runs, platform, min(buckets, MAX_BUCKETS))
+    simulation = collect(design, runs, platform, clock_mhz or platform.clock_mhz, min(buckets, MAX_BUCKETS))
     return replace(simulation, deadlock=found, hazards=tuple(hazards))
 
 
@@ -108,10 +110,11 @@ def _run(plan: Plan, depths: Mapping[str, int | None], buckets: int, deadline: f
 
 @dataclass(frozen=True)
 class StoredDesign:
-    """A design as its directory describes it; `estimate_cycles` and `stalling` where its description has them."""
+    """A design as its directory describes it; clock, `estimate_cycles`, `stalling` where its description has them."""
 
     design: TimedDesign
     platform: Platform
+    clock_mhz: float | None = None
     estimate_cycles: float | None = None
     stalling: StallingRun | None = None
 
@@ -125,13 +128,14 @@ def simulate_directory(
 ) -> Simulation:
     """Simulate the `dataflow.json` in `directory`, with the timing of tasks in `timing` replaced.
 
-    `design.json`, where it is there, says for which board and what was estimated; U55C otherwise. Whether the design
-    also ends with stalling pipelines it says of its own `dataflow.json`; else that is simulated, too. Raises
-    InvalidInputError where a file is missing or damaged, ToolError where the run takes longer than `seconds`.
+    `design.json`, where it is there, says for which board, and what was estimated, its clock too; U55C otherwise.
+    Whether the design also ends with stalling pipelines it says of its own `dataflow.json`; else that is simulated,
+    too. Raises InvalidInputError where a file is missing or damaged, ToolError where the run takes longer than
+    `seconds`.
     """
     stored = read_directory(directory)
     design = stored.design.with_timing(timing or {})
-    simulation = simulate_design(design, stored.platform, buckets=buckets, seconds=seconds)
+    simulation = simulate_design(design, stored.platform, clock_mhz=stored.clock_mhz, buckets=buckets, seconds=seconds)
     stalling = stored.stalling if design == stored.design else None
     if stalling is None and simulation.deadlock is None:
         stalling = simulate_stalling(design, stored.platform, seconds)
@@ -159,15 +163,17 @@ def read_directory(directory: Path) -> StoredDesign:
         raise InvalidInputError(f"{description} is no JSON object; compile the design again")
     fields = cast("dict[str, Any]", known)
     platform = stored_platform(directory, str(fields.get("platform", OLDEST)))
-    return StoredDesign(design, platform, _estimate(fields), _stalling(fields, file))
+    clock, cycles = (_estimate(fields, name) for name in ("clock", "cycles"))
+    return StoredDesign(design, platform, clock, cycles, _stalling(fields, file))
 
 
-def _estimate(description: Mapping[str, Any]) -> float | None:
+def _estimate(description: Mapping[str, Any], name: str) -> float | None:
+    """None where it has none above 0: a design of an older release has no clock."""
     metrics: Any = description.get("metrics")
     for metric in cast("list[Any]", metrics) if isinstance(metrics, list) else []:
         match metric:
-            case {"name": "cycles", "fidelity": "estimate", "value": int() | float() as value}:
-                return float(value)
+            case {"name": str() as known, "fidelity": "estimate", "value": int() | float() as value} if known == name:
+                return float(value) if value > 0 else None
             case _:
                 pass
     return None

@@ -13,6 +13,7 @@ from compiler.analysis.transfers import adapter_tokens, hbm_bytes, hbm_cycles, k
 from compiler.graph.task_graph import ComputeTask, LoadTask, StoreTask, TaskGraph
 from compiler.options import Knobs, TaskOverride
 from compiler.passes.design_passes import planned_tasks
+from compiler.platforms.clock import ClockCoefficients, ClockModel
 from compiler.platforms.platform import load_platform
 
 U55C = load_platform("u55c")
@@ -118,3 +119,27 @@ def test_every_violation_is_of_a_bound_that_samplers_know():
     found = {v.resource for v in estimate(planned_tasks(mlp(), WIDE, tiny), tiny).violations}
     assert len(found) > 6
     assert found <= set(BOUNDS)
+
+
+def test_time_is_cycles_at_the_clock_that_the_shape_allows():
+    """Cycles, area and the energy of what switches do not depend on it."""
+    slow = replace(U55C, clock=ClockModel(ClockCoefficients(base=10.0)))
+    tasks = planned_tasks(mlp(), Knobs(), U55C)
+    at, at_100 = ({m.name: m.value for m in estimate(tasks, board).metrics} for board in (U55C, slow))
+    assert at_100["clock"] == 100
+    assert at["clock"] == pytest.approx(1e3 / U55C.clock.coefficients.base)
+    for found in (at, at_100):
+        assert found["latency"] == pytest.approx(found["cycles"] / found["clock"])
+        assert found["hbm_bandwidth"] == pytest.approx(found["hbm_traffic"] / found["latency"] * 1e-3)
+    same = {"cycles", "lut", "ff", "dsp", "bram36", "uram", "energy"}
+    assert {name: at[name] for name in same} == pytest.approx({name: at_100[name] for name in same})
+    assert at_100["energy_with_idle"] > at["energy_with_idle"]
+
+
+def test_a_design_whose_streams_cross_between_dies_is_slower():
+    small = replace(U55C, dies=replace(U55C.dies, slrs=tuple(replace(slr, dsp=600) for slr in U55C.dies.slrs)))
+    tasks = planned_tasks(mlp(), Knobs(), small)
+    across, alone = (
+        next(m.value for m in estimate(tasks, board).metrics if m.name == "clock") for board in (small, U55C)
+    )
+    assert across < alone - 30

@@ -1,6 +1,8 @@
 """The clock model finds what made the rows, takes bounds as bounds, and is no worse than one clock."""
 
+import tomllib
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from statistics import fmean
 
@@ -8,24 +10,31 @@ import pytest
 from fixtures import vitis_fixture
 
 from compiler.calibration.clock import (
-    ClockModel,
     ClockRow,
+    determined,
     fitted,
     fitted_constant,
     left_out,
     published_rows,
     table_rows,
 )
+from compiler.platforms.clock import COEFFICIENTS, ClockCoefficients
 from compiler.platforms.platform import load_platform
 
 U55C = load_platform("u55c")
-TRUTH = ClockModel((3.0, 1.5, 1.0, 0.5))
+BOARD = tomllib.loads(files("compiler.platforms").joinpath("u55c.toml").read_text())
+SOURCES: dict[str, str] = BOARD["sources"]["clock"]
+TRUTH = ClockCoefficients(3.0, 1.5, 0.5, 1.0)
 SHAPES = [(0.1, 0.6, False), (0.7, 0.1, True), (0.4, 0.3, False), (0.2, 0.2, True), (0.6, 0.7, True), (0.3, 0.1, False)]
+
+
+def routed_rows() -> list[ClockRow]:
+    return [*table_rows(vitis_fixture("derived/u55c_hls_vs_routed.csv"), U55C), *published_rows()]
 
 
 def made(fill: float, dsp: float, crossed: bool) -> ClockRow:
     row = ClockRow(f"{fill} {dsp}", "made here", 1.0, fill, dsp, crossed, False)
-    return replace(row, mhz=TRUTH.mhz(row))
+    return replace(row, mhz=TRUTH.mhz(row.shape))
 
 
 ROWS = [made(*shape) for shape in SHAPES]
@@ -33,32 +42,24 @@ ROWS = [made(*shape) for shape in SHAPES]
 
 def test_the_coefficients_that_made_the_rows_are_found() -> None:
     found = fitted(ROWS)
-    assert found.coefficients == pytest.approx(TRUTH.coefficients, abs=1e-3)
-    assert found.determined == ("base", "fill", "crossed", "dsp")
+    assert found.values == pytest.approx(TRUTH.values, abs=1e-3)
+    assert determined(found) == ("base", "fill", "dsp", "crossed")
     assert max(map(abs, left_out(ROWS, fitted).values())) < 1
 
 
 def test_one_that_no_row_has_is_not_determined() -> None:
     rows = [made(fill, dsp, False) for fill, dsp, _ in SHAPES]
-    assert fitted(rows).determined == ("base", "fill", "dsp")
+    assert determined(fitted(rows)) == ("base", "fill", "dsp")
     bound = replace(rows[0], crossed=True, reached=True, mhz=2 * rows[0].mhz)
-    assert "crossed" not in fitted([*rows, bound]).determined
+    assert "crossed" not in determined(fitted([*rows, bound]))
 
 
 def test_a_design_that_met_its_target_is_a_bound() -> None:
     """Slower than the model it says nothing, and no error is counted for it; faster it pulls the model up."""
     slow, fast = (replace(ROWS[0], design="met", mhz=factor * ROWS[0].mhz, reached=True) for factor in (0.5, 1.3))
-    assert fitted([*ROWS, slow]).coefficients == pytest.approx(TRUTH.coefficients, abs=1e-3)
-    assert fitted([*ROWS, fast]).mhz(fast) > TRUTH.mhz(fast) + 5
+    assert fitted([*ROWS, slow]).values == pytest.approx(TRUTH.values, abs=1e-3)
+    assert fitted([*ROWS, fast]).mhz(fast.shape) > TRUTH.mhz(fast.shape) + 5
     assert set(left_out([*ROWS, slow], fitted)) == {row.design for row in ROWS}
-
-
-def test_no_design_is_faster_than_asked_or_than_any_as_large_that_is_known() -> None:
-    quick, row = ClockModel((2.0, 0.0, 0.0, 0.0)), ROWS[0]
-    assert quick.design_mhz(row, 400_000, 4_000) == 250
-    assert quick.design_mhz(row, 400_001, 0) == quick.design_mhz(row, 0, 4_001) == 225
-    assert quick.design_mhz(row, 1_000, 0, most=300) == 300
-    assert ClockModel((5.0, 0.0, 0.0, 0.0)).design_mhz(row, 1_000, 0) == 200
 
 
 def test_kernels_of_a_design_lie_on_the_dies_that_they_are_named_after(tmp_path: Path) -> None:
@@ -75,8 +76,17 @@ def test_kernels_of_a_design_lie_on_the_dies_that_they_are_named_after(tmp_path:
 
 
 def test_on_routed_designs_it_errs_no_more_than_one_clock() -> None:
-    rows = [*table_rows(vitis_fixture("derived/u55c_hls_vs_routed.csv"), U55C), *published_rows()]
+    rows = routed_rows()
     assert sum(row.reached for row in rows) == 4
     for power in (1, 2):
         errors = [fmean(abs(e) ** power for e in left_out(rows, fit).values()) for fit in (fitted, fitted_constant)]
         assert errors[0] <= errors[1]
+
+
+def test_the_board_has_what_the_rows_say_and_names_what_is_assumed() -> None:
+    found, ours = fitted(routed_rows()), U55C.clock.coefficients
+    for name, by_rows, value in zip(COEFFICIENTS, found.values, ours.values, strict=True):
+        assumed = SOURCES[name].startswith("assumed: ")
+        assert assumed or SOURCES[name].startswith("rows: ")
+        assert assumed or value == pytest.approx(by_rows, abs=1e-3), name
+        assert not assumed or name not in determined(found), name

@@ -39,7 +39,9 @@ def test_every_number_names_its_source() -> None:
     sources = U55C["sources"]
     assert set(sources["operators"]) == set(U55C["operators"])
     assert set(sources["area"]) == {name for name, _ in entries(U55C["area"])}
-    assert {source.split(":")[0].split()[0] for of in sources.values() for source in of.values()} == set(KINDS)
+    areas = [source for of in ("operators", "area") for source in sources[of].values()]
+    assert {source.split(":")[0].split()[0] for source in areas} == set(KINDS)
+    assert set(sources["clock"]) == set(U55C["clock"])
 
 
 @pytest.mark.parametrize("name", U55C["operators"])

@@ -143,8 +143,9 @@ def test_every_fidelity_of_a_design_has_its_latency(farm: Farm, exploration: Exp
     [design] = of(farm, exploration, "csynth")
     assert design is not None
     with farm.database.read() as session:
-        found = [(m.name, m.fidelity, m.tool) for m in designs.metrics_of(session, [design])[design]]
-    assert [f for n, f, _ in found if n == "latency"] == ["estimate", "csynth", "cosim", "simulate"]
+        known = designs.metrics_of(session, [design])[design]
+    found = [(m.name, m.fidelity, m.tool) for m in known]
+    assert [f for n, f, _ in found if n == "latency"] == ["estimate", "csynth", "cosim", "link", "simulate"]
     assert ("latency", "csynth", "millrace+vitis_hls") in found
     assert ("latency_reported", "csynth", "vitis") in found
     assert len({(name, fidelity) for name, fidelity, _ in found}) == len(found), "no number is shown twice"
@@ -169,3 +170,16 @@ def test_new_reports_refit_the_area_model_once(farm: Farm, exploration: Explorat
     assert work(farm) == ["csim"]
     with farm.database.read() as session:
         assert builds.get(session, csim.id).options == {"area_model": latest.digest}
+
+
+def test_a_link_gives_the_cycles_its_clock(farm: Farm, exploration: Exploration, ids: list[str]) -> None:
+    climb(farm, exploration, builds={"csynth": 1, "link": 1})
+    [design] = of(farm, exploration, "link")
+    assert design is not None
+    with farm.database.write() as session:
+        value = {(m.name, m.fidelity): m.value for m in designs.metrics_of(session, [design])[design]}
+        assert value["latency", "link"] == pytest.approx(value["cycles", "csynth"] / value["clock", "link"])
+        assert value["latency", "link"] != pytest.approx(value["latency", "csynth"])
+        designs.set_simulated(session, design, 5.0, None, [])
+        designs.retime(session, design)
+        assert designs.get(session, design).simulated_us == value["latency", "link"]

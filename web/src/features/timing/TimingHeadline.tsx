@@ -5,14 +5,17 @@ import type { Fidelity, Metric } from "@/lib/api/types";
 import { errorInWords, estimateError } from "@/lib/estimate";
 import { number, withUnit } from "@/lib/format";
 
-function Figure({ fidelity, us, cycles }: { fidelity: Fidelity; us: number; cycles: number }) {
+function Figure({ fidelity, cycles, mhz }: { fidelity: Fidelity; cycles: number; mhz: number }) {
   return (
     <div className="figure">
       <dt>
         Latency <FidelityBadge fidelity={fidelity} />
       </dt>
       <dd className="num">
-        {withUnit(us, "us")} <small>{number(cycles)} cycles</small>
+        {withUnit(cycles / mhz, "us")}{" "}
+        <small>
+          {number(cycles)} cycles at {number(mhz)} MHz
+        </small>
       </dd>
     </div>
   );
@@ -40,8 +43,8 @@ export function TimingHeadline({ simulation: s, metrics }: { simulation: Simulat
   const estimate = s.estimate_cycles ?? estimatedCycles(metrics);
   return (
     <dl className="figures timing-figures" data-testid="timing-headline">
-      {!s.deadlock && <Figure fidelity="simulate" us={s.latency_us} cycles={s.cycles} />}
-      {estimate !== null && <Figure fidelity="estimate" us={estimate / s.clock_mhz} cycles={Math.round(estimate)} />}
+      {!s.deadlock && <Figure fidelity="simulate" cycles={s.cycles} mhz={s.clock_mhz} />}
+      {estimate !== null && <Figure fidelity="estimate" cycles={Math.round(estimate)} mhz={s.clock_mhz} />}
       {!s.deadlock && estimate !== null && s.cycles > 0 && (
         <div className="figure">
           <dt>The estimate is</dt>
