@@ -46,6 +46,10 @@ class Bundle:
     workload: Workload
     meta: dict[str, Any]
 
+    def network(self) -> LinalgGraph:
+        """What was imported, layer by layer."""
+        return graph_from_json(json.loads((self.directory / GRAPH).read_text()))
+
     def tensors(self) -> Mapping[str, NDArray[Any]]:
         """Weights, inputs, masks and caches by `Value.source`. int4 weights lie in int8."""
         return _load(self.directory / TENSORS)

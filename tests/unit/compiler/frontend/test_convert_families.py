@@ -40,7 +40,8 @@ FAMILIES = {
 def worst(bundle: Any) -> float:
     """Largest difference between the interpreted graph and PyTorch."""
     bundle.graph.verify()
-    made = outputs_of(bundle.graph, interpret(bundle.graph, bundle.tensors()))
+    network = bundle.network()
+    made = outputs_of(network, interpret(network, bundle.tensors()))
     expected = bundle.expected()
     assert made.keys() == expected.keys()
     return max(float(np.abs(made[name] - expected[name]).max()) for name in made)
@@ -109,11 +110,18 @@ def test_an_input_is_quantised_once(make_bundle: Any) -> None:
 
 
 def test_layers_of_two_kinds_have_their_own_inputs(make_bundle: Any) -> None:
-    graph: LinalgGraph = make_bundle("prefill", "f32", 8, 2, FAMILIES["gemma3"]).graph
-    inputs = [v.name for v in graph.values if v.role == "input"]
+    bundle = make_bundle("prefill", "f32", 8, 2, FAMILIES["gemma3"])
+    network: LinalgGraph = bundle.network()
+    inputs = [v.name for v in network.values if v.role == "input"]
     assert inputs == ["hidden", "mask_sliding", "rotary_sliding", "mask", "rotary"]
-    readers = {name: {op.name[:2] for op, _ in graph.consumers[name]} for name in inputs[1:]}
+    readers = {name: {op.name[:2] for op, _ in network.consumers[name]} for name in inputs[1:]}
     assert readers == {"mask_sliding": {"h0"}, "rotary_sliding": {"h0"}, "mask": {"h1"}, "rotary": {"h1"}}
+    folded = {v.name: v.sources for v in bundle.graph.values if v.role == "input"}
+    assert folded == {
+        "hidden": (),
+        "mask_sliding": ("mask_sliding", "mask"),
+        "rotary_sliding": ("rotary_sliding", "rotary"),
+    }
 
 
 @pytest.mark.parametrize(
