@@ -88,6 +88,7 @@ class Chaos(threading.Thread):
                 beat += 1
                 self._kill_worker()
                 events.get(beat, lambda: None)()
+            self._over.wait()  # workers die with the thread that has started them
         except BaseException as error:  # noqa: BLE001 - told by the test's own thread
             self.error = error
 
