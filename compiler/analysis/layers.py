@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
+from compiler.analysis.engines import PASSING
 from compiler.analysis.names import enter_name, input_stream, layer_streams, leave_name, load_name, store_name
-from compiler.analysis.operators import READ_WRITE_CYCLES
 from compiler.errors import VerificationError
 from compiler.graph.design import Design, Transfer
 from compiler.graph.itensor import ITensor
 from compiler.graph.layers import is_long, last_name, launched, long_itensor, long_nest, repeated_itensor
 from compiler.graph.linalg_graph import Carried, Layers
-from compiler.graph.program import Access, Gate, LoopNest, Repeat
-from compiler.graph.task_graph import ConverterTask, ForkTask, RouteTask, Stream, Task, TimingSpec
+from compiler.graph.program import Access, LoopNest, Repeat, with_nests
+from compiler.graph.task_graph import ConverterTask, ForkTask, RouteTask, Stream, Task
 
 
 def of_all_layers(design: Design) -> Design:
@@ -56,17 +56,16 @@ class _Lengthening:
 
     def _itensor(self, value: str, itensor: ITensor) -> ITensor:
         """Of a stream between tasks."""
-        read = any(carried.read == value for carried in self.layers.carried)
-        long = read or is_long(self.folded.graph.value[value])
+        long = value in self.layers.read or is_long(self.folded.graph.value[value])
         return (long_itensor if long else repeated_itensor)(itensor, self.layers.count)
 
     def _load(self, load: Transfer) -> Transfer:
-        if any(carried.read == load.value for carried in self.layers.carried):
+        if load.value in self.layers.read:
             return load
         return load._replace(itensor=self._itensor(load.value, load.itensor))
 
     def _store(self, store: Transfer) -> Transfer:
-        if any(carried.made == store.value for carried in self.layers.carried):
+        if store.value in self.layers.made:
             return store._replace(value=last_name(store.value))
         return store._replace(itensor=self._itensor(store.value, store.itensor))
 
@@ -96,16 +95,11 @@ def _each_layer(task: Task, count: int) -> Task:
         case ForkTask():
             return replace(task, timing=replace(timing, restarts=1))
         case ConverterTask():
-            reads, writes = (tuple(map(_inside, side)) for side in (task.reads, task.writes))
+            reads, writes = (tuple(access.inside(1) for access in side) for side in (task.reads, task.writes))
             timing = replace(timing, trips=(count, *timing.trips), restarts=1)
             return replace(task, timing=timing, reads=reads, writes=writes)
         case _:
             return task
-
-
-def _inside(access: Access) -> Access:
-    """The access inside one more loop."""
-    return Access(access.stream, tuple(Gate(gate.loop + 1, gate.low, gate.high) for gate in access.gates))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,29 +133,33 @@ class _Loop:
         """A task with its streams led through those of the loop: the load's, and that of what makes the value."""
         loaded, _, leaving = self.names
         moved = {self.entering: loaded} if task.name == self.load else {input_stream(self.store): leaving}
-        if task.name == self.store:
+        if not any(access.stream in moved for access in task.writes):
             return task
-        return replace(task, writes=tuple(a._replace(stream=moved.get(a.stream, a.stream)) for a in task.writes))
+
+        def led(accesses: Sequence[Access]) -> tuple[Access, ...]:
+            return tuple(access._replace(stream=moved.get(access.stream, access.stream)) for access in accesses)
+
+        turns = with_nests(task.turns, lambda nest: replace(nest, writes=led(nest.writes)))
+        return replace(task, writes=led(task.writes), turns=turns)
 
     def tasks(self) -> tuple[RouteTask, RouteTask]:
         loaded, back, leaving = self.names
         stored, others = input_stream(self.store), self.count - 1
         return (
-            self._route(enter_name(self.carried.read), (loaded, back), (self.entering,), (1, others)),
-            self._route(leave_name(self.carried.made), (leaving,), (back, stored), (others, 1)),
+            self._route(enter_name(self.carried.read), (1, loaded, self.entering), (others, back, self.entering)),
+            self._route(leave_name(self.carried.made), (others, leaving, back), (1, leaving, stored)),
         )
 
-    def _route(self, name: str, reads: tuple[str, ...], writes: tuple[str, ...], rounds: tuple[int, int]) -> RouteTask:
-        """First so many rounds of the first stream that differs, then so many of the second."""
-        ends = zip((reads * 2)[:2], (writes * 2)[:2], rounds, strict=True)
-        turns: list[LoopNest | Repeat] = []
-        for read, write, times in ends:
-            nest = LoopNest((self.itensor.tokens,), (Access(read),), (Access(write),))
-            turns.append(nest if times == 1 else Repeat(times, (nest,)))
-        timing, program = TimingSpec((), 1, READ_WRITE_CYCLES), tuple(turns)
-        return RouteTask(
-            name, self.kernel, timing, tuple(map(Access, reads)), tuple(map(Access, writes)), turns=program
-        )
+    def _route(self, name: str, *rounds: tuple[int, str, str]) -> RouteTask:
+        """In turn, so many times the value from one stream to another."""
+        _, *sides = zip(*rounds, strict=True)
+        turns = tuple(self._turn(*turn) for turn in rounds)
+        ports = (tuple(map(Access, dict.fromkeys(side))) for side in sides)
+        return RouteTask(name, self.kernel, PASSING, *ports, turns=turns)
+
+    def _turn(self, times: int, read: str, write: str) -> LoopNest | Repeat:
+        nest = LoopNest((self.itensor.tokens,), (Access(read),), (Access(write),))
+        return nest if times == 1 else Repeat(times, (nest,))
 
     def streams(self, known: dict[str, Stream], folded: Design) -> tuple[Stream, ...]:
         """Those that it adds, and those that have another end now."""

@@ -103,7 +103,7 @@ def _pad(same: Same[LinalgGraph], tile: int, max_padding: int) -> LinalgGraph:
 
 def _classes(graph: LinalgGraph) -> _Classes:
     classes = _Classes()
-    for made, read in graph.layers.carried if graph.layers is not None else ():
+    for made, read in graph.carried:
         for i in range(len(graph.value[made].shape)):
             classes.unite(("dim", made, i), ("dim", read, i))
     for op in graph.ops:

@@ -153,8 +153,7 @@ class _Launch:
 
     def __init__(self, graph: LinalgGraph, layers: Layers) -> None:
         self.folded, self.layers = graph, layers
-        self.read = {carried.read for carried in layers.carried}
-        self.made = {carried.made for carried in layers.carried}
+        self.read, self.made = layers.read, layers.made
 
     def graph(self) -> LinalgGraph:
         values = tuple(made for value in self.folded.values for made in self._values(value))
@@ -184,6 +183,7 @@ class _Launch:
             groups=(max(op.groups, default=-1) + 1, *op.groups),
             inputs=tuple(map(self._operand, op.inputs)),
             outputs=tuple(map(self._operand, op.outputs)),
+            body=None if op.body is None else op.body.at_loops({dim: dim + 1 for dim in range(len(op.loops))}),
             axis=None if op.axis is None else op.axis + 1,
             valid=(count, *op.valid) if op.valid else (),
             masked=tuple(dim + 1 for dim in op.masked),

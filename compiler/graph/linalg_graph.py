@@ -9,7 +9,7 @@ A dimension may be padded (`compiler.analysis.padding`): shapes and loops then h
 ones. What lies behind a true extent is zero in what the network is given, and arbitrary in what it computes.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -100,6 +100,13 @@ class Body:
         if self.result < first or self.ops[self.result - first].name not in {"arith.mulf", "arith.muli"}:
             return False
         return sorted(argument(a) for a in self.ops[self.result - first].args) == [0, 1]
+
+    def at_loops(self, loops: Mapping[int, int]) -> "Body":
+        """The same body where loop i of the operation is loop `loops[i]`."""
+        ops = (
+            replace(o, const=loops[int(o.const)]) if o.name == INDEX and o.const is not None else o for o in self.ops
+        )
+        return replace(self, ops=tuple(ops))
 
     def dtype_of(self, value: int) -> str:
         return self.arg_dtypes[value] if value < len(self.arg_dtypes) else self.ops[value - len(self.arg_dtypes)].dtype
@@ -194,6 +201,16 @@ class Layers:
     count: int
     carried: tuple[Carried, ...]
 
+    @property
+    def made(self) -> frozenset[str]:
+        """Values that a layer hands on."""
+        return frozenset(carried.made for carried in self.carried)
+
+    @property
+    def read(self) -> frozenset[str]:
+        """Inputs that a layer is handed."""
+        return frozenset(carried.read for carried in self.carried)
+
 
 @dataclass(frozen=True)
 class LinalgGraph:
@@ -204,6 +221,11 @@ class LinalgGraph:
     ops: tuple[LinalgOp, ...]
     outputs: tuple[Output, ...]
     layers: Layers | None = None
+
+    @property
+    def carried(self) -> tuple[Carried, ...]:
+        """From one layer to the next; nothing, where no layers are folded."""
+        return () if self.layers is None else self.layers.carried
 
     @cached_property
     def value(self) -> dict[str, Value]:
@@ -257,18 +279,17 @@ class LinalgGraph:
 def _verify_layers(graph: LinalgGraph) -> None:
     """Each layer has its tensors, what is carried is made and read, and the last layer alone gives that out."""
     count = 1 if graph.layers is None else graph.layers.count
-    carried = () if graph.layers is None else graph.layers.carried
     for value in graph.values:
         if value.sources and (len(value.sources) != count or value.source or value.role in ("intermediate", "scalar")):
             raise VerificationError(f"{value.name} must hold a tensor of each of {count} layers, or one of all")
-    for made, read in carried:
+    for made, read in graph.carried:
         if made not in graph.producer or read not in graph.value or graph.value[read].role != "input":
             raise VerificationError(f"{made} is carried to {read}: it must be made, and that be an input")
         one, other = graph.value[made], graph.value[read]
         if (one.shape, one.valid, one.dtype) != (other.shape, other.valid, other.dtype):
             raise VerificationError(f"{made} is carried to {read}, which has another shape or type")
     for out in graph.outputs:
-        last = graph.layers is None or any(out.value == made for made, _ in carried)
+        last = graph.layers is None or out.value in graph.layers.made
         if (out.layer is None) != last or (out.layer is not None and out.layer >= count):
             raise VerificationError(f"output {out.name} must be of one of {count} layers, or of the last")
 

@@ -30,6 +30,10 @@ class Access(NamedTuple):
     stream: str
     gates: tuple[Gate, ...] = ()
 
+    def inside(self, loops: int) -> "Access":
+        """The access in a nest with so many more loops around."""
+        return Access(self.stream, tuple(Gate(gate.loop + loops, gate.low, gate.high) for gate in self.gates))
+
 
 class Argument(NamedTuple):
     """A number that a launch is given, 0 to `most`, and of which a loop makes an iteration for each begun `tile`."""

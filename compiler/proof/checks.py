@@ -162,8 +162,8 @@ class Checks:
             expected = [read[0][:-1], read[0][-1]]
         else:
             expected = [np.concatenate([read[0][np.newaxis], read[1]])]
-            carried = self.graph.layers.carried if self.graph.layers is not None else ()
-            self.network |= {each_name(c.read): exact(written[0]) for c in carried if enter_name(c.read) == task.name}
+            found = (c.read for c in self.graph.carried if enter_name(c.read) == task.name)
+            self.network |= {each_name(read): exact(written[0]) for read in found}
         for access, got, wanted in zip(task.writes, written, expected, strict=True):
             yield self._moved(task, access.stream, got, wanted)
 

@@ -253,10 +253,7 @@ def _with_loops(nest: LoopNest, loops: int) -> LoopNest:
     more = loops - len(nest.trips)
     if not more:
         return nest
-    reads, writes = (
-        tuple(a._replace(gates=tuple(g._replace(loop=g.loop + more) for g in a.gates)) for a in side)
-        for side in (nest.reads, nest.writes)
-    )
+    reads, writes = (tuple(access.inside(more) for access in side) for side in (nest.reads, nest.writes))
     bounds = tuple(bound._replace(loop=bound.loop + more) for bound in nest.bounds)
     return LoopNest((1,) * more + nest.trips, reads, writes, bounds=bounds)
 

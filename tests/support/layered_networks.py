@@ -51,6 +51,22 @@ def layered(layers: int = 3, rows: int = 4, hidden: int = 16, inner: int = 32) -
     return graph
 
 
+def products(layers: int = 3, rows: int = 4, width: int = 16) -> LinalgGraph:
+    """Two products a layer, one behind the other, folded: what is carried is made by what an engine can serve."""
+    values, ops = [Value("x", (rows, width), "f32", "input", "x")], list[LinalgOp]()
+    before = "x"
+    for n in range(layers):
+        for name in ("a", "b"):
+            made, weight = f"h{n}.{name}", f"h{n}.{name}.weight"
+            values += [Value(weight, (width, width), "f32", "param", weight), Value(made, (rows, width), "f32")]
+            ops.append(matmul(made, rows, width, width, before, weight, made))
+            before = made
+    network = LinalgGraph("products", tuple(values), tuple(ops), (Output("x_out", before, (0, 1), (rows, width)),))
+    graph = folded(network)
+    assert graph is not None
+    return graph
+
+
 def tensors_of(graph: LinalgGraph, seed: int = 0) -> dict[str, NDArray[Any]]:
     """Content of all that a network is given."""
     rng = np.random.default_rng(seed)

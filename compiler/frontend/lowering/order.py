@@ -7,7 +7,6 @@ partial sum waits on chip; with the groups inside, one does.
 from dataclasses import replace
 
 from compiler.frontend.lowering.normal_form import Draft
-from compiler.frontend.lowering.scalars import moved_indices
 from compiler.graph.linalg_graph import LinalgOp, Operand
 
 
@@ -75,7 +74,7 @@ def _permuted(op: LinalgOp, order: list[int]) -> LinalgOp:
 
     return replace(
         op,
-        body=moved_indices(op.body, position) if op.body is not None else None,
+        body=op.body.at_loops(position) if op.body is not None else None,
         loops=tuple(op.loops[d] for d in order),
         iterators=tuple(op.iterators[d] for d in order),
         groups=tuple(number[g] for g in groups),

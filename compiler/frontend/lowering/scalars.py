@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from struct import pack, unpack
 
 from compiler.errors import UnsupportedError
@@ -173,14 +173,6 @@ class BodyBuilder:
 def with_arg_dtype(body: Body, arg: int, dtype: str) -> Body:
     """The same body reading argument `arg` as `dtype`."""
     return Body((*body.arg_dtypes[:arg], dtype, *body.arg_dtypes[arg + 1 :]), body.ops, body.result)
-
-
-def moved_indices(body: Body, loops: Mapping[int, int]) -> Body:
-    """The same body where loop i of the operation is loop `loops[i]`."""
-    ops = (
-        replace(op, const=loops[int(op.const)]) if op.name == INDEX and op.const is not None else op for op in body.ops
-    )
-    return replace(body, ops=tuple(ops))
 
 
 def narrow(dtype: str) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from layered_networks import folded_layers
+from layered_networks import folded_layers, products
 
 from compiler.analysis.build import task_graph
 from compiler.analysis.estimate import estimate
@@ -99,6 +99,13 @@ def test_certified_depths_leave_no_token_to_spare_where_the_loop_would_stand_sti
             assert stream.name in deadlock.text
             named.append(stream.name)
     assert named
+
+
+def test_an_engine_may_make_what_is_carried() -> None:
+    tasks = planned_tasks(products(), SHARED, U55C)
+    tasks.verify()
+    assert [task.name for task in tasks.tasks if task.kind == "engine"] == ["engine0"]
+    assert simulate(tasks, U55C).deadlock is None
 
 
 def test_a_value_that_leaves_a_layer_in_another_order_is_refused() -> None:

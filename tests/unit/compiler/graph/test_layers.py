@@ -19,7 +19,7 @@ from compiler.graph.layers import (
     long_nest,
     repeated_itensor,
 )
-from compiler.graph.linalg_graph import Carried, Layers, LinalgGraph, Operand, Output, Value
+from compiler.graph.linalg_graph import INDEX, Body, Carried, Layers, LinalgGraph, Operand, Output, ScalarOp, Value
 from compiler.graph.nest import Nest, NestLoop
 
 
@@ -85,6 +85,13 @@ def test_a_launch_computes_every_layer_in_a_dimension_in_front() -> None:
         assert whole.value[name].shape == found[name].shape
     assert whole.outputs[-1].value == last_name("h0.out")
     assert whole.value[last_name("h0.out")].shape == (4, 16)
+
+
+def test_where_a_loop_is_stays_that_loop_behind_the_one_over_layers() -> None:
+    graph = fold(layered(2))
+    place = Body(("f32", "f32"), (ScalarOp(INDEX, (), "i32", const=1),), 2)
+    assert launched(with_op(graph, "h0.act", body=place)).op["h0.act"].body == place.at_loops({1: 2})
+    assert place.at_loops({1: 2}).ops[0].const == 2
 
 
 def test_a_network_without_layers_is_launched_as_it_is() -> None:

@@ -13,7 +13,7 @@ from compiler.frontend.interpret import Array, evaluate_body, interpret, outputs
 from compiler.frontend.lowering.argmax import KEY, index_bits, index_of, key_of
 from compiler.frontend.lowering.lower import lower
 from compiler.frontend.lowering.normal_form import Argument
-from compiler.frontend.lowering.scalars import BodyBuilder, moved_indices
+from compiler.frontend.lowering.scalars import BodyBuilder
 from compiler.graph.linalg_graph import LinalgGraph
 
 # linalg of torch.argmax(x, 1), as torch-mlir writes it.
@@ -123,5 +123,5 @@ def test_an_index_of_several_loops_counts_the_inner_ones_first() -> None:
 def test_loops_that_change_places_take_their_indices_along() -> None:
     builder = BodyBuilder()
     body, _ = builder.finish(builder.emit("arith.subi", (builder.index(0), builder.index(1)), "i32"))
-    moved = moved_indices(body, {0: 1, 1: 0})
+    moved = body.at_loops({0: 1, 1: 0})
     assert np.array_equal(evaluate_body(moved, [], (3, 4)), evaluate_body(body, [], (4, 3)).T)
