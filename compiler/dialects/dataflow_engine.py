@@ -9,6 +9,8 @@ from xdsl.printer import Printer
 from xdsl.traits import SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from compiler.dialects.plain_data import parse_naturals
+
 
 @irdl_op_definition
 class EngineOp(IRDLOperation):
@@ -88,9 +90,5 @@ class EngineOp(IRDLOperation):
         slices = 1
         if parser.parse_optional_keyword("slices"):
             slices = parser.parse_integer(allow_boolean=False, allow_negative=False)
-        depths: list[int] = []
-        if parser.parse_optional_keyword("depths"):
-            depths = parser.parse_comma_separated_list(
-                parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False, allow_negative=False)
-            )
+        depths = parse_naturals(parser) if parser.parse_optional_keyword("depths") else ()
         return cls(name, turns, slices, depths)

@@ -8,6 +8,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from compiler.dialects.plain_data import parse_naturals
 from compiler.graph.linalg_graph import Carried, Layers
 
 
@@ -67,11 +68,7 @@ class LayersOp(IRDLOperation):
         count = parser.parse_integer(allow_boolean=False, allow_negative=False)
         parser.parse_keyword("carries")
         carried = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_carried(parser))
-        depths: list[int] = []
-        if parser.parse_optional_keyword("depths"):
-            depths = parser.parse_comma_separated_list(
-                parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False, allow_negative=False)
-            )
+        depths = parse_naturals(parser) if parser.parse_optional_keyword("depths") else ()
         return cls(Layers(count, tuple(carried)), depths)
 
 
