@@ -85,14 +85,14 @@ def of_design(name: str, design: EvaluatedDesign, graph: LinalgGraph, platform: 
     """
     values = {metric.name: metric.value for metric in design.evaluation.metrics}
     sized = size(planned_tasks(graph, design.knobs, platform), design.knobs.fifo, platform).tasks
-    run = simulate(sized, platform, buckets=0)
+    run = simulate(sized, platform, clock_mhz=values["clock"], buckets=0)
     assert run.deadlock is None, f"{name} deadlocks: {run.deadlock}"
     standard = asdict(Knobs())
     return {
         "name": name,
         "knobs": {knob: value for knob, value in design.knobs.to_json().items() if value != standard[knob]},
         "estimate": {metric: float(f"{values[metric]:.5g}") for metric in METRICS},
-        "simulate": {"cycles": run.cycles, "latency": float(f"{run.cycles / values['clock']:.5g}")},
+        "simulate": {"cycles": run.cycles, "latency": float(f"{run.latency_us:.5g}")},
     }
 
 

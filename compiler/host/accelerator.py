@@ -23,8 +23,8 @@ _ALIGNMENT = 64
 
 
 class Layer:
-    """What is one layer's own: the buffers of its parameters and caches, the bits of its scalars, and a run of each
-    kernel on them, made when they are first needed.
+    """What a network has on the device: the buffers of its parameters and caches, the bits of its scalars, and a run of
+    each kernel on them, made when they are first needed.
     """
 
     def __init__(self) -> None:
@@ -201,7 +201,7 @@ class Accelerator:
 
 
 def is_own(image: Image) -> bool:
-    """Whether each layer has this image for itself."""
+    """Whether it holds parameters or caches."""
     return bool(image.sources) and (image.role == "param" or image.sources[0].startswith(BLOCK))
 
 

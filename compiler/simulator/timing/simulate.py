@@ -35,13 +35,14 @@ def simulate(
     platform: Platform,
     *,
     channels: Mapping[str, Sequence[int]] | None = None,
+    clock_mhz: float | None = None,
     launches: Sequence[Values] = ({},),
     buckets: int = 120,
     seconds: float = SECONDS,
 ) -> Simulation:
     """Simulate `tasks`; `channels` of loads and stores, None: as the compiler assigns them. See `simulate_design`."""
     design = timed_design(tasks, platform, channels)
-    return simulate_design(design, platform, launches=launches, buckets=buckets, seconds=seconds)
+    return simulate_design(design, platform, clock_mhz=clock_mhz, launches=launches, buckets=buckets, seconds=seconds)
 
 
 def simulate_design(
