@@ -166,7 +166,7 @@ def test_a_design_goes_all_the_way_up(farm: RunningFarm, first: Exploration) -> 
         metrics = designs.metrics_of(session, [design.id])[design.id]
         files = {a.path for a in artifacts.of_design(session, design.id)}
     latencies = {m.fidelity: m.value for m in metrics if m.name == "latency"}
-    assert list(latencies) == ["estimate", "simulate", "csynth", "cosim", "link"]
+    assert set(latencies) == {"estimate", "simulate", "csynth", "cosim", "link"}
     assert latencies["csynth"] == pytest.approx(latencies["simulate"], rel=0.5)
     assert {m.fidelity for m in metrics if m.name == "lut"} == {"estimate", "csynth", "link"}
     assert {m.fidelity for m in metrics if m.name == "clock"} == {"estimate", "link"}

@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from processes import until
+
 from worker.running.executing import Perform
 from worker.running.orders import Order, Reply
 
@@ -95,14 +97,15 @@ def _escape(_: Order) -> None:
     time.sleep(_FOR_EVER)
 
 
-def _leave(_: Order) -> None:
-    """End well, with a process that goes on and says who it is."""
+def _leave(order: Order) -> None:
+    """End well, with a process that goes on and has said who it is."""
 
     def stay() -> None:
         print(os.getpid(), flush=True)
         time.sleep(_FOR_EVER)
 
     _escaped(stay)
+    until(Path(order.log).read_text)
 
 
 def _share(_: Order) -> None:

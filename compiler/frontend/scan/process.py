@@ -1,7 +1,7 @@
 """The process that looks at uploads: `python -m compiler.frontend.scan.process SOCKET`, one file after the other.
 
 Each message is JSON with the file's descriptor beside it; the answer is JSON. It can read that file and nothing of
-others, write nothing, and has 512 MB; a file that takes more than 2 s of processor time ends it. It ends by itself when
+others, and write nothing; a file that takes more than 512 MB or 2 s of processor time ends it. It ends by itself when
 the other end of the socket closes, whatever became of that process.
 """
 
@@ -50,9 +50,8 @@ def _answer(request: dict[str, str], descriptor: int) -> dict[str, str]:
         scan(descriptor, request["form"], request["name"])
     except (InvalidInputError, UnsupportedError) as error:
         return {"error": type(error).__name__, "message": str(error)}
-    except MemoryError:
-        most = SCAN_MEMORY_BYTES >> 20
-        return {"error": "InvalidInputError", "message": f"{request['name']} takes more than {most} MiB to look at"}
+    except MemoryError:  # nothing more is looked at in what is left of this one
+        os.abort()
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
     return {}
