@@ -52,14 +52,17 @@ _ENDED = ("done", "failed", "cancelled")
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """The service at the end of a period: resident memory (MB) of the API and of the worker with all below it, how many
-    processes and open files they have, and the bytes of its home.
+    """The service at the end of a period: resident memory (MB) of the API with all below it, of the worker, and of the
+    largest executor with all below it; how many processes and open files they have, and the bytes of its home.
+
+    Executors are not added up: how many there are, and how fresh the process that each has, is by chance.
     """
 
     minutes: float
     explorations: int
     api_mb: float
     worker_mb: float
+    executor_mb: float
     processes: int
     files: int
     disk: int
@@ -85,7 +88,7 @@ def growth(looks: Sequence[Look]) -> dict[str, float]:
     """By how much of it each number grew from the second third of the periods to the last."""
     third = max(1, len(looks) // 3)
     found: dict[str, float] = {}
-    for name in ("api_mb", "worker_mb", "processes", "files", "disk"):
+    for name in ("api_mb", "worker_mb", "executor_mb", "processes", "files", "disk"):
         early, late = (median(getattr(look, name) for look in part) for part in (looks[third:-third], looks[-third:]))
         found[name] = round(late / early - 1, 4)
     return found
@@ -202,12 +205,15 @@ def _settings(service: RunningService) -> Settings:
 def _look(service: RunningService, minutes: float, explorations: int) -> Look:
     api, worker = service.child("api"), service.child("worker")
     all_of_it = [*service.tree(), psutil.Process(service.process.pid)]
-    api_mb, worker_mb = (
-        round(sum(_resident(p) for p in (root, *root.children(recursive=True))) / 1e6, 1) for root in (api, worker)
-    )
+    executor_mb = max((_megabytes(e, *e.children(recursive=True)) for e in worker.children()), default=0.0)
     disk = sum(held_by(_settings(service)).values()) or use_of(service.home).bytes
     files = sum(map(_open_files, all_of_it))
-    return Look(round(minutes, 1), explorations, api_mb, worker_mb, len(all_of_it), files, disk)
+    api_mb, worker_mb = _megabytes(api, *api.children(recursive=True)), _megabytes(worker)
+    return Look(round(minutes, 1), explorations, api_mb, worker_mb, executor_mb, len(all_of_it), files, disk)
+
+
+def _megabytes(*processes: psutil.Process) -> float:
+    return round(sum(map(_resident, processes)) / 1e6, 1)
 
 
 def _resident(process: psutil.Process) -> int:

@@ -1,38 +1,31 @@
-"""torch.export, ONNX and text to linalg: the one module that touches the MLIR bindings. In the worker process only.
+"""torch.export, ONNX and text to linalg, by torch-mlir, in the worker process only; `linalg_engine` runs the linalg.
 
 Both entry points of torch-mlir used here are private or deprecated, so its wheel is pinned to the day. No handle to an
 operation outlives a pass: reading an erased operation crashes the process.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from ctypes import c_void_p, pointer
-from ctypes import cast as c_cast
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
 # (torch-mlir has no types)
-import numpy as np
 import onnx
 import torch
-from numpy.typing import NDArray
 from torch import nn
 from torch.export.graph_signature import InputKind
 from torch_mlir import ir
 from torch_mlir.dialects import torch as torch_dialect
-from torch_mlir.execution_engine import ExecutionEngine
 from torch_mlir.extras.fx_decomp_util import get_decomposition_table
 from torch_mlir.extras.fx_importer import FxImporter
 from torch_mlir.extras.onnx_importer import Config, ModelInfo, NodeImporter, OnnxImportError
 from torch_mlir.passmanager import PassManager
-from torch_mlir.runtime import get_ranked_memref_descriptor
 
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.inputs.names import clean
 from compiler.frontend.lowering.source import PATH_ATTRIBUTE
-from compiler.frontend.memref import memref_copy
 from compiler.frontend.models.registry import NetworkInputs
 
 _TORCH_PIPELINE = (
@@ -45,18 +38,8 @@ _EXPANDED = {"": {"MeanVarianceNormalization", "Swish"}}
 _LINALG_PIPELINE = "builtin.module(torch-backend-to-linalg-on-tensors-backend-pipeline{allow-non-finites=true})"
 # xDSL does not parse the pretty forms of named operations, and the normal form wants loops anyway.
 _CLEAN_PIPELINE = "builtin.module(func.func(linalg-generalize-named-ops),canonicalize,cse,canonicalize)"
-# Without modify-public-functions the outputs would silently stay zero.
-_EXECUTION_PIPELINE = (
-    "builtin.module(one-shot-bufferize{bufferize-function-boundaries=true "
-    "function-boundary-type-conversion=identity-layout-map},"
-    "buffer-results-to-out-params{hoist-static-allocs=true modify-public-functions=true},"
-    "func.func(convert-linalg-to-affine-loops),lower-affine,convert-scf-to-cf,expand-strided-metadata,lower-affine,"
-    "convert-math-to-llvm,convert-math-to-libm,arith-expand,convert-arith-to-llvm,finalize-memref-to-llvm,"
-    "convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts)"
-)
 # What torch-mlir's importer, which is Python, raises for a model that it did not expect.
 _PYTHON_ERRORS = (NotImplementedError, LookupError, AssertionError, TypeError, ValueError, AttributeError)
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -140,7 +123,7 @@ def import_onnx(model: onnx.ModelProto) -> ImportedModule:
         for pipeline in (_ONNX_PIPELINE, _LINALG_PIPELINE, _CLEAN_PIPELINE):
             _run(module, pipeline)
     except (OnnxImportError, ir.MLIRError, *_PYTHON_ERRORS) as error:
-        raise UnsupportedError(f"torch-mlir cannot lower the network: {_first_error(error)}") from error
+        raise UnsupportedError(f"torch-mlir cannot lower the network: {first_error(error)}") from error
     return ImportedModule(*_texts(module), ())
 
 
@@ -154,7 +137,7 @@ def import_text(text: str, check: Callable[[str, int, tuple[tuple[int, ...], ...
     try:
         module = ir.Module.parse(text, context).operation
     except ir.MLIRError as error:
-        raise InvalidInputError(f"the text is not MLIR that can be read: {_first_error(error)}") from error
+        raise InvalidInputError(f"the text is not MLIR that can be read: {first_error(error)}") from error
     for name, line, shapes in _described(module):
         check(name, line, shapes)
     functions = list(module.regions[0].blocks[0].operations)
@@ -167,30 +150,8 @@ def import_text(text: str, check: Callable[[str, int, tuple[tuple[int, ...], ...
     try:
         _run(module, _CLEAN_PIPELINE)
     except ir.MLIRError as error:
-        raise UnsupportedError(f"the linalg cannot be generalised: {_first_error(error)}") from error
+        raise UnsupportedError(f"the linalg cannot be generalised: {first_error(error)}") from error
     return TextModule(*_texts(module), arguments, results)
-
-
-def run_linalg(generic: str, arguments: Sequence[Array], results: Sequence[tuple[tuple[int, ...], str]]) -> list[Array]:
-    """Compile @main with the bindings' ExecutionEngine and run it once; `results` gives shapes and numpy types.
-
-    Raises UnsupportedError where it cannot be compiled. The text must be what `lowering.source` accepts: no more than
-    that is safe to run.
-    """
-    with ir.Context():
-        module = ir.Module.parse(generic)
-        module.body.operations[0].operation.attributes["llvm.emit_c_interface"] = ir.UnitAttr.get()
-        try:
-            PassManager.parse(_EXECUTION_PIPELINE).run(module.operation)
-            engine = ExecutionEngine(module, opt_level=2)
-        except (ir.MLIRError, RuntimeError) as error:
-            raise UnsupportedError(f"the linalg cannot be run: {_first_error(error)}") from error
-        copy = memref_copy()
-        engine.raw_register_runtime("memrefCopy", cast(Any, c_cast(copy, c_void_p)))
-        made = [np.zeros(shape, kind) for shape, kind in results]
-        given = [np.ascontiguousarray(a) for a in arguments]
-        engine.invoke("main", *[pointer(pointer(get_ranked_memref_descriptor(a))) for a in (*given, *made)])
-    return made
 
 
 def _erase_unused_inputs(graph: torch.fx.Graph) -> None:
@@ -209,7 +170,7 @@ def _lower(graph: torch.fx.Graph) -> tuple[str, str]:
         for pipeline in (_TORCH_PIPELINE, _LINALG_PIPELINE, _CLEAN_PIPELINE):
             _run(importer.module.operation, pipeline)
     except (ir.MLIRError, NotImplementedError) as error:
-        raise UnsupportedError(f"torch-mlir cannot lower the network: {_first_error(error)}") from error
+        raise UnsupportedError(f"torch-mlir cannot lower the network: {first_error(error)}") from error
     return _texts(importer.module.operation)
 
 
@@ -268,7 +229,7 @@ def _attributes(attributes: Any, name: str, count: int) -> tuple[dict[str, str],
     return tuple(found)
 
 
-def _first_error(error: Exception) -> str:
+def first_error(error: Exception) -> str:
     """The line of a long report that says what is wrong, without the operation's text."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     line = next((line for line in lines if "error:" in line), lines[0] if lines else type(error).__name__)

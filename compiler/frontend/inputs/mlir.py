@@ -15,11 +15,12 @@ from compiler.frontend.imported import Imported
 from compiler.frontend.inputs.names import unique_names
 from compiler.frontend.inputs.source import FileSource
 from compiler.frontend.interpret import NUMPY_DTYPE, interpret, outputs_of
+from compiler.frontend.linalg_engine import run_linalg
 from compiler.frontend.lowering.lower import lower
 from compiler.frontend.lowering.normal_form import Argument
 from compiler.frontend.lowering.source import Generic, SourceModule, Tensor, parse_source
 from compiler.frontend.scan.bounds import MAX_CONTENT, MAX_ELEMENTS, MAX_OPERATIONS, MAX_STEPS
-from compiler.frontend.torch_mlir_import import TextModule, import_text, run_linalg
+from compiler.frontend.torch_mlir_import import TextModule, import_text
 from compiler.frontend.weights import seeded
 
 Array = NDArray[Any]
@@ -50,7 +51,7 @@ def import_mlir_file(source: FileSource, on_progress: Callable[[str], None]) -> 
     _check_cost(parsed)
     tensors = {a.name: _content(a, t) for a, t in zip(arguments, parsed.arguments, strict=True)}
     on_progress("running the reference")
-    expected, reference = _expected(module, parsed, arguments, outputs, tensors)
+    expected, reference = _expected(module, arguments, outputs, tensors)
     return Imported(
         module.generic, module.pretty, arguments, outputs, tensors, expected, weights="seeded", reference=reference
     )
@@ -129,16 +130,11 @@ def _content(argument: Argument, tensor: Tensor) -> Array:
 
 
 def _expected(
-    module: TextModule,
-    parsed: SourceModule,
-    arguments: tuple[Argument, ...],
-    outputs: tuple[str, ...],
-    tensors: dict[str, Array],
+    module: TextModule, arguments: tuple[Argument, ...], outputs: tuple[str, ...], tensors: dict[str, Array]
 ) -> tuple[dict[str, Array], str]:
     """The results, and what computed them: compiled code of LLVM, or our interpreter where MLIR has no code for it."""
-    shapes = [(t.shape, np.dtype(NUMPY_DTYPE.get(t.dtype, np.float32)).name) for t in parsed.results]
     try:
-        results = run_linalg(module.generic, list(tensors.values()), shapes)
+        results = run_linalg(module.generic, list(tensors.values()))
         made, reference = dict(zip(outputs, results, strict=True)), ENGINE
     except UnsupportedError:
         graph = lower("reference", module.generic, arguments, outputs)
