@@ -306,10 +306,9 @@ def schedule_turns(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
 
 def takes_turns(tasks: Sequence[Task], streams: Sequence[Stream]) -> bool:
     """Whether some task is not one nest with tokens before it and behind it."""
-    return any(
-        task.turns
-        or task.timing.bounds
-        or not task.timing.iterations
-        or (isinstance(task, DmaTask) and bool(task.credits))
-        for task in tasks
-    ) or any(stream.feedback or stream.initial for stream in streams)
+    for task in tasks:
+        if task.turns or task.timing.bounds or not task.timing.iterations:
+            return True
+        if isinstance(task, DmaTask) and task.credits:
+            return True
+    return any([stream.feedback or stream.initial for stream in streams])
