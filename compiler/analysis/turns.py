@@ -307,8 +307,7 @@ def schedule_turns(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
 def takes_turns(tasks: Sequence[Task], streams: Sequence[Stream]) -> bool:
     """Whether some task is not one nest with tokens before it and behind it."""
     for task in tasks:
-        if task.turns or task.timing.bounds or not task.timing.iterations:
+        timing = task.timing
+        if task.turns or timing.bounds or not timing.iterations or (isinstance(task, DmaTask) and task.credits):
             return True
-        if isinstance(task, DmaTask) and task.credits:
-            return True
-    return any([stream.feedback or stream.initial for stream in streams])
+    return any(stream.feedback or stream.initial for stream in streams)
