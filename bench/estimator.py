@@ -1,6 +1,7 @@
-"""How many designs a second the estimator evaluates on one core.
+"""Designs a second of processor time that a search evaluates: drawn evenly from its space, others in each repeat.
 
 python -m bench.estimator gpt2 --phase decode --context 64 --precision w4a8
+python -m bench.estimator gpt2 --fix engines=own slices=1   # the space before engines were shared
 python -m bench.estimator ~/.local/share/millrace/bundles/<digest> --designs 500 --json
 """
 
@@ -8,11 +9,13 @@ import argparse
 import json
 from random import Random
 from statistics import median, quantiles
-from time import perf_counter
+from time import process_time
 
 from bench.workload import add_arguments, load_graph
+from compiler.options import Knobs
 from compiler.platforms.platform import load_platform
 from dse.evaluate import Evaluation, evaluate
+from dse.pool import open_pool
 from dse.space import DesignSpace
 
 
@@ -21,26 +24,42 @@ def main() -> None:
     add_arguments(parser)
     parser.add_argument("--designs", type=int, default=200, help="random designs of one repeat (default: %(default)s)")
     parser.add_argument("--repeats", type=int, default=3, help="the median counts (default: %(default)s)")
+    parser.add_argument("--fix", nargs="*", default=[], metavar="KNOB=VALUE", help="draw only designs of this value")
     args = parser.parse_args()
     graph, platform = load_graph(args), load_platform(args.platform)
     space, rng = DesignSpace(graph, platform), Random(args.seed)
-    designs = [space.knobs_of({p.name: rng.choice(p.choices) for p in space.parameters}) for _ in range(args.designs)]
-    found: list[Evaluation] = [evaluate(graph, designs[0], platform)]  # warms caches, is not counted
+    fixed = dict(given.split("=", 1) for given in args.fix)
+    if unknown := sorted(set(fixed) - {p.name for p in space.parameters}):
+        parser.error(f"the space has no {', '.join(unknown)}; it has {', '.join(p.name for p in space.parameters)}")
+    choices = {
+        p.name: [c for c in p.choices if str(c) == fixed[p.name]] if p.name in fixed else p.choices
+        for p in space.parameters
+    }
+    if empty := sorted(name for name, left in choices.items() if not left):
+        parser.error(f"{', '.join(empty)}: no choice of the space is that")
+
+    def drawn() -> list[Knobs]:
+        return [space.knobs_of({name: rng.choice(left) for name, left in choices.items()}) for _ in range(args.designs)]
+
+    found: list[Evaluation] = []
     rates: list[float] = []
-    for _ in range(args.repeats):
-        start = perf_counter()
-        found = [evaluate(graph, knobs, platform) for knobs in designs]
-        rates.append(len(designs) / (perf_counter() - start))
+    with open_pool(evaluate, graph, platform, jobs=1) as pool:
+        pool.map(drawn()[:1])  # what is made once of a network
+        for _ in range(args.repeats):
+            designs = drawn()
+            start = process_time()
+            found = pool.map(designs)
+            rates.append(len(designs) / (process_time() - start))
     milliseconds = sorted(e.seconds * 1e3 for e in found)
     report = {
         "workload": graph.name,
         "operations": len(graph.ops),
-        "designs": len(designs),
+        "designs": args.designs,
         "feasible": sum(e.feasible for e in found),
         "rejected": sum(e.objectives is None for e in found),
         "repeats": args.repeats,
         "designs_per_second": round(median(rates), 1),
-        "first_repeat": round(rates[0], 1),  # of designs that nothing is kept of
+        "first_repeat": round(rates[0], 1),
         "slowest_repeat": round(min(rates), 1),
         "fastest_repeat": round(max(rates), 1),
         "ms_per_design_median": round(median(milliseconds), 2),

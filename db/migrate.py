@@ -4,6 +4,7 @@ New revision: change db/models.py, call `draft("0008", "what")`, read what it wr
 """
 
 import fcntl
+import os
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -141,7 +142,7 @@ def _lock(engine: Engine) -> Generator[None]:
 
 @contextmanager
 def _file_lock(path: Path) -> Generator[None]:
-    with path.open("w") as file:
+    with open(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "w") as file:  # noqa: PTH123  # private from its first moment
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 

@@ -25,6 +25,7 @@ from dse.evaluate import Evaluation, Evaluator
 
 _JOB_BYTES = 256 << 20
 """Of an evaluation process: twice what one of a GPT-2 block takes."""
+_RARE = (1_000_000, 50, 100)  # containers more than there were, before the collector walks the young ones
 
 
 class Pool(Protocol):
@@ -49,19 +50,20 @@ class _InProcess:
         self._platform = platform
 
     def map(self, batch: Sequence[Knobs]) -> list[Evaluation]:
-        with _rare_collection():
-            return [self._evaluate(self._graph, knobs, self._platform) for knobs in batch]
+        return [self._evaluate(self._graph, knobs, self._platform) for knobs in batch]
 
 
 @contextmanager
 def _rare_collection() -> Generator[None]:
     """Few walks of the garbage collector: designs are frozen values without cycles, and their caches are large."""
     before = gc.get_threshold()
-    gc.set_threshold(100_000, 50, 100)
+    gc.freeze()
+    gc.set_threshold(*_RARE)
     try:
         yield
     finally:
         gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 class _Processes:
@@ -92,7 +94,8 @@ def open_pool(evaluate: Evaluator, graph: LinalgGraph, platform: Platform, jobs:
     if jobs < 1:
         raise InvalidInputError(f"jobs is {jobs}; it must be at least 1")
     if jobs == 1:
-        yield _InProcess(evaluate, graph, platform)
+        with _rare_collection():
+            yield _InProcess(evaluate, graph, platform)
         return
     if multiprocessing.current_process().daemon:
         raise InvalidInputError(
@@ -130,6 +133,8 @@ class _Worker:
 
 def _start_worker(evaluate: Evaluator, graph: LinalgGraph, platform: Platform, watched: Connection) -> None:
     _Worker.pool = _InProcess(evaluate, graph, platform)
+    gc.freeze()
+    gc.set_threshold(*_RARE)
     threading.Thread(target=_end_with, args=(watched,), daemon=True).start()
 
 

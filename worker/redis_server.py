@@ -18,7 +18,7 @@ from worker.processes import die_with_parent
 from worker.queue.bus import Bus
 from worker.settings import Settings
 
-_START_SECONDS = 10
+_START_SECONDS = 60
 
 
 def server_binary() -> Path:

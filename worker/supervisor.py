@@ -37,7 +37,7 @@ from worker.settings import Settings
 from worker.store.disk import disk_full_message
 from worker.sweeps.webhook_secrets import WebhookSecrets
 
-_HEALTH_SECONDS = 30
+_HEALTH_SECONDS = 180  # a machine that is busy with builds starts processes slowly
 _STOP_SECONDS = 15
 _MAX_RESTARTS = 5
 _RESTART_WINDOW = 60
@@ -267,8 +267,13 @@ class Supervisor:
         while not _answers(address):
             if stopping.is_set():
                 raise _StoppedError
-            if api.process.poll() is not None or time.monotonic() > deadline:
+            if api.process.poll() is not None:
                 raise StartError(f"the API did not start; its log {api.log} ends with:\n{_tail(api.log)}")
+            if time.monotonic() > deadline:
+                raise StartError(
+                    f"the API did not answer within {_HEALTH_SECONDS} s: is this machine very busy? "
+                    f"Its log {api.log} ends with:\n{_tail(api.log)}"
+                )
             time.sleep(0.02)
 
     def _publish(self, address: str) -> None:

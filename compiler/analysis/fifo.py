@@ -127,4 +127,4 @@ def size_fifos(tasks: Sequence[Task], streams: Sequence[Stream], strategy: FifoS
     for part in by_kernel(tasks, streams):
         depths = _kernel_depths(part, strategy)
         depth |= dict(zip((s.name for s in part.streams), depths, strict=True))
-    return tuple(s._replace(depth=depth[s.name]) for s in streams)
+    return tuple([s if s.depth == depth[s.name] else s._replace(depth=depth[s.name]) for s in streams])

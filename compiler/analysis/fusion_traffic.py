@@ -9,7 +9,7 @@ too: the result never moves more than it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from compiler.analysis.fusion_costs import FusionCosts, Plan
 from compiler.graph.linalg_graph import LinalgOp
@@ -18,8 +18,7 @@ from compiler.graph.linalg_graph import LinalgOp
 MEMORY_PRICES = (0.0, 0.25, 1.0, 4.0, 16.0, 64.0)
 
 
-@dataclass(frozen=True, slots=True)
-class _Kernel:
+class _Kernel(NamedTuple):
     """Operations `first` to `last` of an order as one kernel: bytes through HBM, bytes of converters."""
 
     first: int

@@ -100,7 +100,7 @@ class _Run:
         self.stalls: list[_Stall] = []
         for number, arrival in enumerate(arrivals):
             self._add(number, arrival)
-        self.start = max([0.0, *(cycle for iteration, cycle in self.stalls if iteration == 0)])
+        self.start = max([0.0, *[cycle for iteration, cycle in self.stalls if iteration == 0]])
         self.stalls.append((0, self.start))
         self._ready = {0: self.start}
 

@@ -78,14 +78,24 @@ class _Walk(NamedTuple):
     inner: Order
 
 
-class _Growth(NamedTuple):
+class _Growth:
     """Steps of one operation from one lane on: unroll factors, points side by side, and the cycles that it takes with
-    them (the paper's heap counts iterations only).
+    them (the paper's heap counts iterations only), which are counted for steps that somebody comes to.
     """
 
-    factors: tuple[tuple[int, ...], ...]
-    lanes: tuple[int, ...]
-    cycles: tuple[int, ...]
+    def __init__(self, op: LinalgOp, walk: _Walk, factors: Sequence[tuple[int, ...]], platform: Platform) -> None:
+        self.factors = factors
+        self.lanes = [prod(factor) for factor in factors]
+        self._op, self._walk, self._platform = op, walk, platform
+        self._cycles = dict[int, int]()
+
+    def cycles(self, step: int) -> int:
+        """Of the whole operation."""
+        found = self._cycles.get(step)
+        if found is None:
+            nest = _nest(self._op.loops, self._walk, self.factors[step])
+            found = self._cycles[step] = run_cycles(self._op, nest, self._platform)
+        return found
 
 
 Limits = tuple[tuple[tuple[int, ...], int], ...]  # elements that a token over these dimensions may have
@@ -98,12 +108,7 @@ def _growth(op: LinalgOp, walk: _Walk, limits: Limits, platform: Platform) -> _G
     factors = [tuple(factor)]
     while _grow(op, walk.tile, limits, order, factor):
         factors.append(tuple(factor))
-    lanes = tuple(prod(factor) for factor in factors)
-    return _Growth(tuple(factors), lanes, tuple(_cycles(op, walk, factor, platform) for factor in factors))
-
-
-def _cycles(op: LinalgOp, walk: _Walk, factor: tuple[int, ...], platform: Platform) -> int:
-    return run_cycles(op, _nest(op.loops, walk, factor), platform)
+    return _Growth(op, walk, factors, platform)
 
 
 def _grow(op: LinalgOp, tile: tuple[int, ...], limits: Limits, order: Sequence[int], factor: list[int]) -> bool:
@@ -154,9 +159,8 @@ def _joint_growth(parts: tuple[_Part, ...], platform: Platform) -> tuple[_Growth
     steps = [tuple(tuple(1 for _ in part.op.loops) for part in parts)]
     while (step := _joint_step(parts, order, lanes)) is not None:
         steps.append(step)
-    side_by_side = tuple(prod(step[0]) for step in steps)
     return tuple(
-        _Growth(factors, side_by_side, tuple(_cycles(part.op, part.walk, factor, platform) for factor in factors))
+        _Growth(part.op, part.walk, factors, platform)
         for part, factors in zip(parts, zip(*steps, strict=True), strict=True)
     )
 
@@ -201,7 +205,7 @@ class _Unroll:
 
     @property
     def cycles(self) -> int:
-        return sum([growth.cycles[self._at] for growth in self._growths])
+        return sum([growth.cycles(self._at) for growth in self._growths])
 
     @property
     def nests(self) -> dict[str, Nest]:

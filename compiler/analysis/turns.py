@@ -10,12 +10,15 @@ import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
 
 from compiler.analysis.nest_run import Arrival, Knee, LoadedStream, RunOfNest, Step, TaskTime, ran
 from compiler.analysis.rounds import FEW, shortened, spare_rounds
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
 from compiler.errors import UnsupportedError
-from compiler.graph.program import LoopNest, Program, Repeat, single_runs, streams, tokens, walked
+from compiler.graph.program import LoopNest, Program, Repeat, nests, single_runs, streams, tokens, walked
+from compiler.graph.same import Same
 from compiler.graph.task_graph import DmaTask, LoadTask, StoreTask, Stream, Task, TaskGraph, TimingSpec
 from compiler.platforms.platform import Platform
 
@@ -69,22 +72,77 @@ def _joined(parts: list[tuple[int, Arrival]]) -> Arrival:
     return Arrival(parts[0][1].first, parts[-1][1].last).bent(knees[1:], before)
 
 
-@dataclass
-class _Source:
-    """A load: when it gave its last token so far, cycles from one to the next, tokens that its adapter holds."""
+class _Source(NamedTuple):
+    """A load: cycles from one token to the next, and tokens that its adapter holds."""
 
     task: str
-    last: float
     each: float
     ahead: int
+
+
+class _Nest:
+    """A nest of a task: what is the same in all rounds and with all FIFOs, and how it ran last."""
+
+    def __init__(self, task: Task, nest: LoopNest, sources: Mapping[str, _Source], moves: Mapping[str, float]) -> None:
+        timing = TimingSpec(nest.trips, task.timing.ii, task.timing.depth, task.timing.style)
+        self.read, self.written = ([timing.tokens(a) for a in side] for side in (nest.reads, nest.writes))
+        inputs = list(zip([read.stream for read in nest.reads], self.read, strict=True))
+        self.waits = [(stream, count) for stream, count in inputs if stream not in sources]
+        loaded = (
+            LoadedStream(number, sources[s].task, count * sources[s].each, sources[s].ahead)
+            for number, (s, count) in enumerate(inputs)
+            if s in sources
+        )
+        self.busy = float(timing.iterations * timing.ii)
+        self.step = Step(timing, nest.reads, nest.writes, self.busy, None, tuple(loaded))
+        self._paced_for = task if isinstance(task, DmaTask) and task.credits else None
+        if self._paced_for is not None:
+            self.busy = moves[task.name] * timing.iterations / task.iterations
+        self._known: tuple[tuple[tuple[Arrival, ...], tuple[int, ...]], RunOfNest] | None = None
+
+    def ran(self, arrivals: tuple[Arrival, ...], stocks: tuple[int, ...]) -> RunOfNest:
+        """As `compiler.analysis.nest_run.ran`."""
+        known, wanted = self._known, (arrivals, stocks)
+        if known is None or known[0] != wanted:
+            run = ran(self.step, arrivals, stocks)
+            known = self._known = wanted, run if self._paced_for is None else _paced(run, self._paced_for, self.busy)
+        return known[1]
+
+
+class _Plan:
+    """What is the same in all schedules of these tasks."""
+
+    def __init__(self, tasks: Sequence[Task], platform: Platform) -> None:
+        self.moves = transfer_cycles(tasks, platform)
+        self.programs = {task.name: single_runs(task.program) for task in tasks}
+        self.loads = [task for task in tasks if isinstance(task, LoadTask) and not task.credits]
+        self.sources = {task.writes[0].stream: self._source(task, platform) for task in self.loads}
+        beginning = {task.name for task in self.loads}
+        self.runs = [task for task in tasks if task.name not in beginning]
+        # by identity: what is repeated is one nest, however often
+        self.nests = {
+            (task.name, id(nest)): _Nest(task, nest, self.sources, self.moves)
+            for task in self.runs
+            for nest in nests(self.programs[task.name])
+            if nest.iterations
+        }
+
+    def _source(self, load: LoadTask, platform: Platform) -> _Source:
+        count = max(1, tokens(load.program, "writes", load.writes[0].stream))
+        return _Source(load.name, self.moves[load.name] / count, adapter_tokens(load, platform))
+
+
+@lru_cache(maxsize=1)  # two schedules are made of a design, one after the other
+def _plan(same: Same[tuple[Task, ...]], platform: Platform) -> _Plan:
+    return _Plan(same.value, platform)
 
 
 class _Clock:
     """A task between its nests. `left` has how many of them are to come when a round ends, `rounds` the ends so far."""
 
-    def __init__(self, task: Task, program: Program) -> None:
+    def __init__(self, task: Task, program: Program, plan: _Plan) -> None:
         self.task = task
-        self.nests = deque(nest for nest in walked(program) if nest.iterations)
+        self.nests = deque(plan.nests[task.name, id(nest)] for nest in walked(program) if nest.iterations)
         self.start: float | None = None
         self.free = self.end = self.busy = 0.0
         self.left, self.rounds = _round_ends(program), list[float]()
@@ -115,27 +173,15 @@ def _round_ends(program: Program) -> set[int]:
 class _Walk:
     """One walk over all nests of all tasks."""
 
-    def __init__(self, tasks: TaskGraph, platform: Platform, programs: Mapping[str, Program]) -> None:
-        self.tasks, self.platform = tasks, platform
-        self.moves = transfer_cycles(tasks.tasks, platform)
+    def __init__(self, tasks: TaskGraph, platform: Platform, plan: _Plan, programs: Mapping[str, Program]) -> None:
+        self.tasks, self.platform, self.plan, self.sources = tasks, platform, plan, plan.sources
         self.queues = {stream.name: _Queue() for stream in tasks.streams}
         for stream in tasks.streams:
             if stream.initial:
                 self.queues[stream.name].put(stream.initial, Arrival(0.0, 0.0))
-        self.sources: dict[str, _Source] = {}
-        self.clocks: list[_Clock] = []
-        self.loads: dict[str, TaskTime] = {}
-        for task in tasks.tasks:
-            if isinstance(task, LoadTask) and not task.credits:
-                self._begin_load(task)
-            else:
-                self.clocks.append(_Clock(task, programs[task.name]))
-
-    def _begin_load(self, task: LoadTask) -> None:
-        stream, first, busy = task.writes[0].stream, float(task.timing.depth), self.moves[task.name]
-        each = busy / max(1, tokens(task.program, "writes", stream))
-        self.sources[stream] = _Source(task.name, first, each, adapter_tokens(task, self.platform))
-        self.loads[task.name] = TaskTime(0.0, first, busy)
+        self.clocks = [_Clock(task, programs[task.name], plan) for task in plan.runs]
+        self.given = {load.writes[0].stream: float(load.timing.depth) for load in plan.loads}  # the last tokens so far
+        self.loads = {load.name: TaskTime(0.0, float(load.timing.depth), plan.moves[load.name]) for load in plan.loads}
 
     @property
     def is_even(self) -> bool:
@@ -170,65 +216,52 @@ class _Walk:
                 found[name] = TaskTime(start, max(end + left * longest, busy), busy)
             elif name in late:
                 start += 0 if name in period else left * longest
-                busy = self.moves.get(name, float(task.iterations * task.timing.ii))
+                busy = self.plan.moves.get(name, float(task.iterations * task.timing.ii))
                 found[name] = TaskTime(start, end + left * period.get(name, longest), busy)
             else:
                 found[name] = few[name]
         return found
 
-    def _has_all(self, nest: LoopNest) -> bool:
-        return all(
-            read.stream in self.sources or self.queues[read.stream].held >= tokens((nest,), "reads", read.stream)
-            for read in nest.reads
-        )
+    def _has_all(self, nest: _Nest) -> bool:
+        return all(self.queues[stream].held >= count for stream, count in nest.waits)
 
     def _why(self, clock: _Clock) -> str:
-        missing = [r.stream for r in clock.nests[0].reads if r.stream not in self.sources]
-        short = [name for name in missing if self.queues[name].held < tokens((clock.nests[0],), "reads", name)]
+        short = [stream for stream, count in clock.nests[0].waits if self.queues[stream].held < count]
         return (
             f"{clock.task.name} waits for tokens of {', '.join(short)} that are written only while it runs, or "
             "never: an estimate takes loops whose rounds are nests of their own; simulate the design instead"
         )
 
-    def _run(self, clock: _Clock, nest: LoopNest) -> None:
-        task, base = clock.task, clock.free
-        timing = TimingSpec(nest.trips, task.timing.ii, task.timing.depth, task.timing.style)
-        counts = [timing.tokens(read) for read in nest.reads]
-        arrivals: list[Arrival] = []
-        loaded: list[LoadedStream] = []
-        for number, (read, count) in enumerate(zip(nest.reads, counts, strict=True)):
-            source = self.sources.get(read.stream)
-            if source is None:
-                arrivals.append(_grained(self.queues[read.stream].take(count), base))
-                continue
-            loaded.append(LoadedStream(number, source.task, count * source.each, source.ahead))
-            even = Arrival(source.last + source.each, source.last + count * source.each)
-            arrivals.append(_grained(even, base))
-        stocks = tuple(self.tasks.stream[nest.reads[entry.number].stream].depth + entry.ahead for entry in loaded)
-        busy = float(timing.iterations * timing.ii)
-        step = Step(timing, nest.reads, nest.writes, busy, None, tuple(loaded))
-        run = ran(step, tuple(arrivals), stocks)
-        if isinstance(task, DmaTask) and task.credits:
-            busy = self.moves[task.name] * timing.iterations / task.iterations
-            run = _paced(run, task, busy)
-        self._note(clock, nest, run, arrivals, busy)
+    def _arrival(self, stream: str, count: int, base: float) -> Arrival:
+        source = self.sources.get(stream)
+        if source is None:
+            return _grained(self.queues[stream].take(count), base)
+        last = self.given[stream]
+        return _grained(Arrival(last + source.each, last + count * source.each), base)
 
-    def _note(self, clock: _Clock, nest: LoopNest, run: RunOfNest, arrivals: list[Arrival], busy: float) -> None:
+    def _run(self, clock: _Clock, nest: _Nest) -> None:
+        reads, base = nest.step.reads, clock.free
+        arrivals = tuple([self._arrival(r.stream, n, base) for r, n in zip(reads, nest.read, strict=True)])
+        stream = self.tasks.stream
+        stocks = tuple([stream[reads[entry.number].stream].depth + entry.ahead for entry in nest.step.loaded])
+        self._note(clock, nest, nest.ran(arrivals, stocks), arrivals)
+
+    def _note(self, clock: _Clock, nest: _Nest, run: RunOfNest, arrivals: tuple[Arrival, ...]) -> None:
         base, ends = clock.free, dict(run.ends)
-        for read, arrival in zip(nest.reads, arrivals, strict=True):
-            if (source := self.sources.get(read.stream)) is not None:
-                source.last = base + ends.get(source.task, arrival.last)
-                self.loads[source.task] = self.loads[source.task]._replace(end=source.last)
-        for write, arrival in zip(nest.writes, run.pushed, strict=True):
-            self.queues[write.stream].put(tokens((nest,), "writes", write.stream), _shifted(arrival, base))
+        for loaded in nest.step.loaded:
+            last = base + ends.get(loaded.load, arrivals[loaded.number].last)
+            self.given[nest.step.reads[loaded.number].stream] = last
+            self.loads[loaded.load] = self.loads[loaded.load]._replace(end=last)
+        for write, count, arrival in zip(nest.step.writes, nest.written, run.pushed, strict=True):
+            self.queues[write.stream].put(count, _shifted(arrival, base))
         clock.start = base + run.time.start if clock.start is None else clock.start
         clock.end = base + run.time.end
         clock.free = clock.end + clock.task.timing.gap
         if len(clock.nests) in clock.left:
             clock.rounds.append(clock.end)
-        clock.busy += busy
+        clock.busy += nest.busy
         if isinstance(clock.task, StoreTask) and not clock.nests and not clock.task.credits:
-            clock.busy = self.moves[clock.task.name]
+            clock.busy = self.plan.moves[clock.task.name]
             clock.end = max(clock.end, clock.start + clock.busy) + self.platform.hbm.write_response_cycles
 
 
@@ -257,26 +290,24 @@ def _grained(arrival: Arrival, base: float) -> Arrival:
 
 def schedule_turns(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
     """When each task runs, in cycles since its kernel started. Raises UnsupportedError, see `_Walk.times`."""
-    programs = {task.name: single_runs(task.program) for task in tasks.tasks}
+    plan = _plan(Same(tasks.tasks), platform)
     sources = ((stream, tasks.task[stream.source]) for stream in tasks.streams)
     passed = [stream for stream, source in sources if not isinstance(source, LoadTask) or source.reads]
-    rounds = ROUNDS
+    rounds, programs = ROUNDS, plan.programs
     while left := spare_rounds(programs, passed, rounds, MANY, inside=False):
         few_rounds = {name: shortened(p, left, MANY, inside=False) for name, p in programs.items()}
-        walk = _Walk(tasks, platform, few_rounds)
+        walk = _Walk(tasks, platform, plan, few_rounds)
         few = walk.times()
         if walk.is_even:
             return walk.extended(few, left)
         rounds *= 2
-    return _Walk(tasks, platform, programs).times()
+    return _Walk(tasks, platform, plan, programs).times()
 
 
 def takes_turns(tasks: Sequence[Task], streams: Sequence[Stream]) -> bool:
     """Whether some task is not one nest with tokens before it and behind it."""
-    return any(
-        task.turns
-        or task.timing.bounds
-        or not task.timing.iterations
-        or (isinstance(task, DmaTask) and bool(task.credits))
-        for task in tasks
-    ) or any(stream.feedback or stream.initial for stream in streams)
+    for task in tasks:
+        timing = task.timing
+        if task.turns or timing.bounds or not timing.iterations or (isinstance(task, DmaTask) and task.credits):
+            return True
+    return any(stream.feedback or stream.initial for stream in streams)

@@ -98,12 +98,17 @@ def unroll_by_role(op: LinalgOp, tile: Sequence[int], lanes: dict[Role, int]) ->
     return tuple(unroll) if all(rest == 1 for rest in left.values()) else None
 
 
-def fits(first: Turn, other: Turn) -> bool:
-    """Whether one engine can serve both."""
-    service = service_of(first.op)
-    if service is None or service != service_of(other.op):
-        return False
-    return layout(first.op, first.nest.unroll) == layout(other.op, other.nest.unroll)
+class Served(NamedTuple):
+    """What operations of one engine have in common."""
+
+    service: Service
+    layout: Layout
+
+
+def served(turn: Turn) -> Served | None:
+    """What an engine for the operation does and how tokens lie in it; None for one that none can serve."""
+    service = service_of(turn.op)
+    return None if service is None else Served(service, layout(turn.op, turn.nest.unroll))
 
 
 class Slicing(NamedTuple):

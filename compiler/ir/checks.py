@@ -23,7 +23,7 @@ from compiler.dialects.itensor_routing import ConverterOp, ForkOp
 from compiler.dialects.itensor_stream import StreamOp
 from compiler.errors import VerificationError
 from compiler.graph.design import Design, Transfer
-from compiler.graph.engine import Turn, fits
+from compiler.graph.engine import Turn, served
 
 OF_KERNELS: tuple[type[Operation], ...] = (KernelOp, LayersOp, ReturnOp)
 ON_TENSORS: tuple[type[Operation], ...] = (TaskOp, LayersOp, ReturnOp)
@@ -105,7 +105,8 @@ def verify_engines(design: Design) -> None:
             at[op] = name
         first, *others = (Turn(graph.op[op], design.nests[op]) for op in turns)
         for turn in others:
-            if not fits(first, turn) or design.multipliers.get(first.op.name) != design.multipliers.get(turn.op.name):
+            alike = served(turn) is not None and served(turn) == served(first)
+            if not alike or design.multipliers.get(first.op.name) != design.multipliers.get(turn.op.name):
                 raise VerificationError(
                     f"@{name} can not serve @{first.op.name} and @{turn.op.name}: an engine does the same to every "
                     "point, and tokens have one layout"

@@ -12,7 +12,8 @@ from typing_extensions import override
 
 from compiler.analysis.names import c_name
 from compiler.graph.design import Design, Engine
-from compiler.graph.engine import Turn, fits, slicing
+from compiler.graph.engine import Served, Turn, served, slicing
+from compiler.options import Multiplier
 from compiler.passes.base import Pass
 
 
@@ -39,25 +40,16 @@ class ShareEngines(Pass):
         self.expect_kernels(design)
         if self.knobs.engines == "own":
             return design
-        groups: list[list[str]] = []
+        groups: dict[tuple[int, Multiplier | None, Served], list[str]] = {}
         for op in design.graph.ops:
-            group = next((g for g in groups if self._can_join(design, g[0], op.name)), None)
-            if group is None:
-                groups.append([op.name])
-            else:
-                group.append(op.name)
-        shared = [group for group in groups if len(group) > 1]
+            if (wanted := served(Turn(op, design.nests[op.name]))) is not None:
+                engine = design.kernel_of[op.name], design.multipliers.get(op.name), wanted
+                groups.setdefault(engine, []).append(op.name)
+        shared = [group for group in groups.values() if len(group) > 1]
         named = zip(_names(design), shared, strict=False)
         return replace(design, engines={name: self._engine(design, group) for name, group in named})
 
     def _engine(self, design: Design, group: list[str]) -> Engine:
-        cut = slicing(self._turn(design, group[0]), self.knobs.slices)
-        return Engine(design.kernel_of[group[0]], tuple(group), 1 if cut is None else cut.slices)
-
-    def _turn(self, design: Design, op: str) -> Turn:
-        return Turn(design.graph.op[op], design.nests[op])
-
-    def _can_join(self, design: Design, first: str, other: str) -> bool:
-        one, two = self._turn(design, first), self._turn(design, other)
-        same_kernel = design.kernel_of[first] == design.kernel_of[other]
-        return same_kernel and design.multipliers.get(first) == design.multipliers.get(other) and fits(one, two)
+        first = group[0]
+        cut = slicing(Turn(design.graph.op[first], design.nests[first]), self.knobs.slices)
+        return Engine(design.kernel_of[first], tuple(group), 1 if cut is None else cut.slices)

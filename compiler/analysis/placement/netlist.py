@@ -105,12 +105,17 @@ def clustered(netlist: Netlist, platform: Platform) -> Netlist:
     limit = tuple(MERGED_SHARE * max(float(getattr(s, r)) for s in slrs) for r in RESOURCES)
     clusters = _Clusters(netlist, limit)
     waiting = sorted(clusters.members)
+    changed = set(waiting)  # since they were looked at
     while waiting:
         node = waiting.pop()
-        host = clusters.host(node) if node in clusters.members else None
+        if node not in changed:
+            continue
+        changed.discard(node)
+        host = clusters.host(node)
         if host is not None:
             clusters.merge(node, host)
             waiting += [host, *clusters.wires[host]]
+            changed |= {host, *clusters.wires[host]}
     position = {name: k for k, members in enumerate(netlist.members) for name in members}
     kept = sorted(clusters.members, key=lambda node: max(position[name] for name in clusters.members[node]))
     number = {node: k for k, node in enumerate(kept)}

@@ -9,9 +9,9 @@ from compiler.graph.engine import (
     Role,
     Slicing,
     Turn,
-    fits,
     layout,
     roles,
+    served,
     service_of,
     slice_of,
     slicing,
@@ -56,9 +56,9 @@ def test_tokens_of_one_layout_fit():
         ((SUMMED, 4), (COLUMNS, 16)),
         ((ROWS, 2), (COLUMNS, 16)),
     )
-    assert fits(turn(PLAIN, 2, 16, 4), turn(CUT, 2, 2, 8, 1, 4))
-    assert not fits(turn(PLAIN, 2, 16, 4), turn(CUT, 2, 2, 8, 2, 4))
-    assert not fits(turn(PLAIN, 1, 16, 4), turn(CUT, 2, 2, 8, 1, 4))
+    assert served(turn(PLAIN, 2, 16, 4)) == served(turn(CUT, 2, 2, 8, 1, 4))
+    assert served(turn(PLAIN, 2, 16, 4)) != served(turn(CUT, 2, 2, 8, 2, 4))
+    assert served(turn(PLAIN, 1, 16, 4)) != served(turn(CUT, 2, 2, 8, 1, 4))
 
 
 @pytest.mark.parametrize(
@@ -71,8 +71,8 @@ def test_tokens_of_one_layout_fit():
     ids=["another layout", "another start", "another product"],
 )
 def test_what_does_something_else_does_not_fit(other: LinalgOp):
-    assert fits(turn(PLAIN, 2, 2, 2), turn(PLAIN, 2, 2, 2))
-    assert not fits(turn(PLAIN, 2, 2, 2), turn(other, 2, 2, 2))
+    assert served(turn(PLAIN, 2, 2, 2)) == served(turn(PLAIN, 2, 2, 2))
+    assert served(turn(PLAIN, 2, 2, 2)) != served(turn(other, 2, 2, 2))
 
 
 def test_only_products_are_served_and_none_that_looks_where_it_is():
