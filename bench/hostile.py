@@ -1,6 +1,7 @@
 """Hostile and large honest files through the look at uploads and the import, each in a process of its own.
 
 python -m bench.hostile                  every hostile file: outcome, seconds, peak memory, reason
+python -m bench.hostile --beside         somebody else's small network is imported again and again meanwhile
 python -m bench.hostile --honest         twenty large honest networks: none may be refused
 python -m bench.hostile --flood          all hostile files uploaded to a service at once, while its health is asked for
 python -m bench.hostile --only reshapes  the files whose name has this in it
@@ -16,11 +17,11 @@ import json
 import multiprocessing
 import os
 import re
-import resource
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -36,6 +37,7 @@ import httpx
 import psutil
 from hostile_files import hostile_files
 from large_files import large_files
+from onnx_models import mlp
 from running_service import service_starter
 
 from compiler.errors import MillraceError
@@ -76,16 +78,18 @@ def main() -> None:
         print(json.dumps(found, indent=2))
         return
     rows: list[Row] = []
-    for row in _rows(chosen):
-        rows.append(row)
-        print(json.dumps(asdict(row)) if arguments.json else _line(row), flush=True)
-    print(json.dumps(_summary(rows), indent=2))
+    with _others(arguments.beside) as others:
+        for row in _rows(chosen):
+            rows.append(row)
+            print(json.dumps(asdict(row)) if arguments.json else _line(row), flush=True)
+        print(json.dumps(_summary(rows) | others(), indent=2))
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--honest", action="store_true")
     parser.add_argument("--flood", action="store_true")
+    parser.add_argument("--beside", action="store_true")
     parser.add_argument("--only", default="", help="part of a file's name")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--one", help=argparse.SUPPRESS)
@@ -138,7 +142,7 @@ def _looked(pool: ScanPool, name: str, path: Path) -> Row | None:
 
 def _imported(name: str, path: Path) -> Row:
     """What its import says, in a process that is watched."""
-    begun, spent = time.perf_counter(), _cpu_seconds()
+    begun = time.perf_counter()
     process = subprocess.Popen(
         [sys.executable, "-m", "bench.hostile", "--one", str(path)],
         stdout=subprocess.PIPE,
@@ -146,9 +150,9 @@ def _imported(name: str, path: Path) -> Row:
         text=True,
         start_new_session=True,
     )
-    most, stopped = 0, ""
+    most, cpu, stopped = 0, 0.0, ""
     while process.poll() is None and not stopped:
-        most = max(most, _memory(process.pid))
+        most, cpu = max(most, _sum_of(process.pid, _resident)), max(cpu, _sum_of(process.pid, _cpu_seconds))
         if most > MEMORY_BYTES:
             stopped = "more than 4 GB"
         elif time.perf_counter() - begun > SECONDS:
@@ -160,21 +164,23 @@ def _imported(name: str, path: Path) -> Row:
     outcome = "stopped" if stopped else "refused" if process.returncode == 1 else "imported"
     seconds = round(time.perf_counter() - begun, 2)
     reason = stopped or said.strip()
-    cpu = round(_cpu_seconds() - spent, 1)
-    return Row(name, path.stat().st_size >> 10, "import", outcome, seconds, cpu, most >> 20, reason)
+    return Row(name, path.stat().st_size >> 10, "import", outcome, seconds, round(cpu, 1), int(most) >> 20, reason)
 
 
-def _cpu_seconds() -> float:
-    """Of all processes that have ended below this one."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def _memory(pid: int) -> int:
-    """Bytes that the process and all below it have."""
+def _sum_of(pid: int, measure: Callable[[psutil.Process], float]) -> float:
+    """Of the process and all below it."""
     with suppress(psutil.Error):
         root = psutil.Process(pid)
-        return sum(_resident(process) for process in (root, *root.children(recursive=True)))
+        return sum(measure(process) for process in (root, *root.children(recursive=True)))
+    return 0
+
+
+def _cpu_seconds(process: psutil.Process) -> float:
+    """Of it and what it has waited for. A sum over living ones has those that are killed with it, which the operating
+    system adds to nobody.
+    """
+    with suppress(psutil.Error):
+        return sum(process.cpu_times()[:4])
     return 0
 
 
@@ -191,6 +197,38 @@ def _kill(pid: int) -> None:
                 process.kill()
     with suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)
+
+
+@contextmanager
+def _others(wanted: bool) -> Generator[Callable[[], dict[str, object]]]:
+    """Import somebody's small network again and again; gives what says how many seconds that took, alone and since."""
+    if not wanted:
+        yield dict
+        return
+    ended, beside = threading.Event(), list[Row]()
+    with tempfile.TemporaryDirectory(prefix="millrace-honest-") as folder:
+        path = Path(folder, "small.onnx")
+        path.write_bytes(mlp().SerializeToString())
+        alone = [_imported(path.name, path) for _ in range(3)]
+
+        def go_on() -> None:
+            while not ended.is_set():
+                beside.append(_imported(path.name, path))
+
+        asking = threading.Thread(target=go_on)
+        asking.start()
+
+        def told() -> dict[str, object]:
+            failed = sum(row.outcome != "imported" for row in (*alone, *beside))
+            seconds = {"alone": alone, "beside": beside}
+            spreads = {name: _spread([row.seconds for row in rows]) for name, rows in seconds.items()}
+            return {"others' imports, s": {**spreads, "failed": failed}}
+
+        try:
+            yield told
+        finally:
+            ended.set()
+            asking.join()
 
 
 def _line(row: Row) -> str:
