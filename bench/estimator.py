@@ -28,7 +28,7 @@ def main() -> None:
     args = parser.parse_args()
     graph, platform = load_graph(args), load_platform(args.platform)
     space, rng = DesignSpace(graph, platform), Random(args.seed)
-    fixed = dict(given.split("=", 1) for given in args.fix)
+    fixed = dict(given.partition("=")[::2] for given in args.fix)
     if unknown := sorted(set(fixed) - {p.name for p in space.parameters}):
         parser.error(f"the space has no {', '.join(unknown)}; it has {', '.join(p.name for p in space.parameters)}")
     choices = {

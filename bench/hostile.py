@@ -152,7 +152,8 @@ def _imported(name: str, path: Path) -> Row:
     )
     most, cpu, stopped = 0, 0.0, ""
     while process.poll() is None and not stopped:
-        most, cpu = max(most, _sum_of(process.pid, _resident)), max(cpu, _sum_of(process.pid, _cpu_seconds))
+        tree = _tree(process.pid)
+        most, cpu = max(most, sum(map(_resident, tree))), max(cpu, sum(map(_cpu_seconds, tree)))
         if most > MEMORY_BYTES:
             stopped = "more than 4 GB"
         elif time.perf_counter() - begun > SECONDS:
@@ -164,15 +165,15 @@ def _imported(name: str, path: Path) -> Row:
     outcome = "stopped" if stopped else "refused" if process.returncode == 1 else "imported"
     seconds = round(time.perf_counter() - begun, 2)
     reason = stopped or said.strip()
-    return Row(name, path.stat().st_size >> 10, "import", outcome, seconds, round(cpu, 1), int(most) >> 20, reason)
+    return Row(name, path.stat().st_size >> 10, "import", outcome, seconds, round(cpu, 1), most >> 20, reason)
 
 
-def _sum_of(pid: int, measure: Callable[[psutil.Process], float]) -> float:
-    """Of the process and all below it."""
+def _tree(pid: int) -> list[psutil.Process]:
+    """The process and all below it."""
     with suppress(psutil.Error):
         root = psutil.Process(pid)
-        return sum(measure(process) for process in (root, *root.children(recursive=True)))
-    return 0
+        return [root, *root.children(recursive=True)]
+    return []
 
 
 def _cpu_seconds(process: psutil.Process) -> float:
@@ -221,7 +222,7 @@ def _others(wanted: bool) -> Generator[Callable[[], dict[str, object]]]:
         def told() -> dict[str, object]:
             failed = sum(row.outcome != "imported" for row in (*alone, *beside))
             seconds = {"alone": alone, "beside": beside}
-            spreads = {name: _spread([row.seconds for row in rows]) for name, rows in seconds.items()}
+            spreads = {name: _spread([row.seconds for row in rows]) for name, rows in seconds.items() if rows}
             return {"others' imports, s": {**spreads, "failed": failed}}
 
         try:

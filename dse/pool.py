@@ -57,13 +57,11 @@ class _InProcess:
 def _rare_collection() -> Generator[None]:
     """Few walks of the garbage collector: designs are frozen values without cycles, and their caches are large."""
     before = gc.get_threshold()
-    gc.freeze()
     gc.set_threshold(*_RARE)
     try:
         yield
     finally:
         gc.set_threshold(*before)
-        gc.unfreeze()
 
 
 class _Processes:
@@ -133,7 +131,7 @@ class _Worker:
 
 def _start_worker(evaluate: Evaluator, graph: LinalgGraph, platform: Platform, watched: Connection) -> None:
     _Worker.pool = _InProcess(evaluate, graph, platform)
-    gc.freeze()
+    gc.freeze()  # the process is for evaluations alone: elsewhere what is frozen is others' business
     gc.set_threshold(*_RARE)
     threading.Thread(target=_end_with, args=(watched,), daemon=True).start()
 

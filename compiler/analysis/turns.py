@@ -291,8 +291,7 @@ def _grained(arrival: Arrival, base: float) -> Arrival:
 def schedule_turns(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
     """When each task runs, in cycles since its kernel started. Raises UnsupportedError, see `_Walk.times`."""
     plan = _plan(Same(tasks.tasks), platform)
-    sources = ((stream, tasks.task[stream.source]) for stream in tasks.streams)
-    passed = [stream for stream, source in sources if not isinstance(source, LoadTask) or source.reads]
+    passed = [stream for stream in tasks.streams if stream.name not in plan.sources]
     rounds, programs = ROUNDS, plan.programs
     while left := spare_rounds(programs, passed, rounds, MANY, inside=False):
         few_rounds = {name: shortened(p, left, MANY, inside=False) for name, p in programs.items()}

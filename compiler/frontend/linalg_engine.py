@@ -1,7 +1,7 @@
 """Runs linalg with LLVM, one operation of @main after the other. In the worker process only.
 
-Each is a function of its own: for one that holds them all LLVM takes quadratic time, 20 minutes for a thousand
-products. Operations that do the same on the same shapes share theirs.
+Each is a function of its own: for one that holds them all LLVM takes quadratic time, 4 s for 50 products and 54 s for
+200. Operations that do the same on the same shapes share theirs.
 """
 
 from collections import Counter

@@ -104,8 +104,9 @@ def verify_engines(design: Design) -> None:
                 raise VerificationError(f"@{op} is served by @{at[op]} and by @{name}")
             at[op] = name
         first, *others = (Turn(graph.op[op], design.nests[op]) for op in turns)
+        wanted = served(first)
         for turn in others:
-            alike = served(turn) is not None and served(turn) == served(first)
+            alike = wanted is not None and served(turn) == wanted
             if not alike or design.multipliers.get(first.op.name) != design.multipliers.get(turn.op.name):
                 raise VerificationError(
                     f"@{name} can not serve @{first.op.name} and @{turn.op.name}: an engine does the same to every "

@@ -75,7 +75,7 @@ def test_scalars_go_into_the_code_that_reads_them() -> None:
 
 
 def test_each_operation_is_a_function_of_its_own_and_the_same_ones_share_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All in one function, LLVM takes quadratic time: 20 minutes for a thousand products."""
+    """All in one function, LLVM takes quadratic time."""
     compiled: list[str] = []
 
     def engine(module: Any, opt_level: int) -> ExecutionEngine:
