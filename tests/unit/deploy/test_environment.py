@@ -5,6 +5,7 @@ Real ones are set up by tests/fresh.
 
 import importlib.util
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
+ROOM = 100 * 10**9  # bytes free, whatever this machine has
 
 # Has a CPU build where one of the arguments names CPU_PLACE; notes each call; FAIL in the folder has an installation
 # fail, and one hangs where `installing` is a pipe to tell its process through.
@@ -60,6 +62,8 @@ def setup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         "CACHE": venv / ".cache",
     }.items():
         monkeypatch.setattr(module, name, value)
+    usage = shutil.disk_usage
+    monkeypatch.setattr(module.shutil, "disk_usage", lambda path: usage(path)._replace(free=ROOM))
     (tmp_path / "pip.conf").write_text("")
     (tmp_path / "calls").touch()
     make = tmp_path / "make"  # stands in for the Python that `millrace` has found
@@ -202,7 +206,9 @@ def start(setup: ModuleType, folder: Path) -> subprocess.Popen[str]:
     driver = folder / "driver.py"
     driver.write_text(
         "import sys\nfrom pathlib import Path\nsys.path.insert(0, sys.argv[1])\nimport environment as e\n"
-        f"{places}\nsys.executable = {sys.executable!r}\nsys.exit(e.main('product', '1'))\n"
+        f"{places}\nsys.executable = {sys.executable!r}\n"
+        f"usage = e.shutil.disk_usage\ne.shutil.disk_usage = lambda path: usage(path)._replace(free={ROOM})\n"
+        "sys.exit(e.main('product', '1'))\n"
     )
     command = [str(ROOT / ".venv" / "bin" / "python"), str(driver), str(ROOT / "deploy")]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
