@@ -21,14 +21,13 @@ def main() -> None:
     model, constant = fitted(rows), fitted_constant(rows)
     errors, plain = left_out(rows, fitted), left_out(rows, fitted_constant)
     print_table(
-        ("design", "MHz", "fill", "DSP", "crossed", "model", "left out", "one clock, left out"),
+        ("design", "MHz", "fill", "crossed", "model", "left out", "one clock, left out"),
         [
             (
                 row.design,
                 f"{'>= ' if row.reached else ''}{row.mhz:.0f}",
                 f"{row.fill:.2f}",
-                f"{row.dsp:.2f}",
-                "yes" if row.crossed else "",
+                "registered" if row.registered else "yes" if row.crossed else "",
                 f"{model.mhz(row.shape):.0f}",
                 "" if row.reached else f"{errors[row.design]:+.0f}",
                 "" if row.reached else f"{plain[row.design]:+.0f}",
@@ -37,7 +36,7 @@ def main() -> None:
         ],
     )
     for name, value in zip(COEFFICIENTS, model.values, strict=True):
-        print(f"{name:8} {value:.3f} ns{'' if name in determined(model) else '   not determined by any row'}")
+        print(f"{name:10} {value:.3f} ns{'' if name in determined(model) else '   not determined by any row'}")
     print(f"one clock {1e3 / constant.base:.0f} MHz")
     for name, found in (("model", errors), ("one clock", plain)):
         sizes = [abs(error) for error in found.values()]

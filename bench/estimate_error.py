@@ -26,6 +26,7 @@ from statistics import mean, median
 from bench.error_plot import error_plot
 from bench.workload import NoSink, bundle_cache
 from compiler.analysis.estimate import estimate
+from compiler.analysis.relays import writer
 from compiler.analysis.turns import takes_turns
 from compiler.errors import MillraceError, ToolError, VerificationError
 from compiler.frontend.bundle import import_model
@@ -103,7 +104,7 @@ def _buildable(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> bool:
 def unbounded(tasks: TaskGraph) -> TaskGraph:
     """`tasks` with FIFOs that never fill, except those behind loads."""
     streams = tuple(
-        s if tasks.task[s.source].kind == "load" else s._replace(depth=max(s.depth, s.tokens)) for s in tasks.streams
+        s if writer(tasks, s.name).kind == "load" else s._replace(depth=max(s.depth, s.tokens)) for s in tasks.streams
     )
     return replace(tasks, streams=streams)
 
@@ -120,7 +121,7 @@ class Comparison:
         found = estimate(tasks, self.platform)
         cycles = next(m.value for m in found.metrics if m.name == "cycles")
         try:
-            run = simulate(self._with_depths(tasks), self.platform, buckets=0, seconds=SECONDS)
+            run = simulate(self._with_depths(found.tasks), self.platform, buckets=0, seconds=SECONDS)
         except ToolError:
             return None
         if run.deadlock is not None:

@@ -22,6 +22,7 @@ from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import Platform, load_platform
 from compiler.simulator.timing.simulate import simulate
 from compiler.sizing.certify import size
+from compiler.sizing.relayed import size_placed
 from dse.explore import EvaluatedDesign, SearchOptions, SearchResult, search
 from millrace.numbers import number
 
@@ -84,7 +85,8 @@ def of_design(name: str, design: EvaluatedDesign, graph: LinalgGraph, platform: 
     clock.
     """
     values = {metric.name: metric.value for metric in design.evaluation.metrics}
-    sized = size(planned_tasks(graph, design.knobs, platform), design.knobs.fifo, platform).tasks
+    sizing = size(planned_tasks(graph, design.knobs, platform), design.knobs.fifo, platform)
+    sized = size_placed(sizing, platform)[0].tasks
     run = simulate(sized, platform, clock_mhz=values["clock"], buckets=0)
     assert run.deadlock is None, f"{name} deadlocks: {run.deadlock}"
     standard = asdict(Knobs())

@@ -1,6 +1,6 @@
 """Design -> TaskGraph: what the estimator, the FIFO rules, the simulator and the emitter read."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.boundary import carries_of
@@ -9,6 +9,7 @@ from compiler.analysis.feedback import with_feedback
 from compiler.analysis.layers import launched_itensor, of_all_layers, with_loop
 from compiler.analysis.names import c_name, input_stream, operand_stream
 from compiler.analysis.order import order_streams, order_tasks
+from compiler.analysis.relays import relay_dies, with_relays
 from compiler.analysis.tasks import converter_task, fork_task, load_task, store_task, structured_task
 from compiler.errors import VerificationError
 from compiler.graph.design import Design
@@ -24,7 +25,24 @@ def task_graph(design: Design) -> TaskGraph:
     """
     if outside := [op.name for op in design.graph.ops if op.name not in design.kernel_of]:
         raise VerificationError(f"{outside[0]} is in no kernel; run linalg-to-dataflow")
-    folded, design = design, of_all_layers(design)
+    launch = of_all_layers(design)
+    unordered, streams = _parts(design, launch)
+    if design.dies:
+        unordered, streams = with_relays(unordered, streams, _die_numbers(unordered, design))
+    tasks = order_tasks(unordered, streams)
+    carries = carries_of(launch.graph.outputs, launch.graph.values, tasks)
+    return TaskGraph(design.graph.name, design.kernels, tasks, order_streams(tasks, streams), carries)
+
+
+def task_dies(design: Design) -> dict[str, str]:
+    """The die of each task of a design that says them, relays included. Raises VerificationError as `task_graph`."""
+    tasks, streams = _parts(design, of_all_layers(design))
+    number, slrs = _die_numbers(tasks, design), design.platform.dies.slrs
+    return {task: slrs[die].name for task, die in {**number, **relay_dies(tasks, streams, number)}.items()}
+
+
+def _parts(folded: Design, design: Design) -> tuple[list[Task], Sequence[Stream]]:
+    """Tasks and streams as they are on one die, in no order; `design` is `folded` of all layers."""
     depths, reasons, edges = design.depths, design.reasons, design.edges
     streams = [
         Stream(name, edge.source, edge.target, edge.itensor, depths.get(name, MIN_DEPTH), None, reasons.get(name, ""))
@@ -35,9 +53,20 @@ def task_graph(design: Design) -> TaskGraph:
         unordered, streams = _with_engines(folded, unordered, streams)
     if folded is not design:
         unordered, streams = with_loop(folded, unordered, streams)
-    tasks = order_tasks(unordered, streams)
-    carries = carries_of(design.graph.outputs, design.graph.values, tasks)
-    return TaskGraph(design.graph.name, design.kernels, tasks, order_streams(tasks, streams), carries)
+    return unordered, streams
+
+
+def _die_numbers(tasks: Iterable[Task], design: Design) -> dict[str, int]:
+    """The die of each task, by number. Raises VerificationError where one has none, or one that the board lacks."""
+    number = {slr.name: n for n, slr in enumerate(design.platform.dies.slrs)}
+    if unknown := sorted(set(design.dies.values()) - number.keys()):
+        raise VerificationError(f"{design.platform.name} has no die {unknown[0]}; it has {', '.join(number)}")
+    names = [task.name for task in tasks]
+    if missing := [name for name in names if name not in design.dies]:
+        raise VerificationError(f"{missing[0]} lies on no die; give each task one, or none to all")
+    if unknown := sorted(design.dies.keys() - set(names)):
+        raise VerificationError(f"{unknown[0]} lies on {design.dies[unknown[0]]}, but is no task")
+    return {name: number[design.dies[name]] for name in names}
 
 
 def _with_engines(design: Design, tasks: list[Task], streams: Sequence[Stream]) -> tuple[list[Task], Sequence[Stream]]:

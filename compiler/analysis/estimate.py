@@ -7,7 +7,8 @@ for it are told too slow.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from compiler.analysis.memory_kinds import fit_board
 from compiler.analysis.nest_run import TaskTime
@@ -39,7 +40,8 @@ BOUNDS = (*DIE_RESOURCES, "hbm_ports", "kernel_hbm_ports", *DIE_BOUNDS, "hbm_cha
 class Estimate:
     """Objectives of a design, its metrics and the budgets it exceeds. As `compiler.analysis.placement.fit_dies` found
     them: `fullest_die`, the share of the fullest resource of a die; `crossed`: streams cross between dies; `placed`: it
-    is known to have a placement. One without violations that is not placed needs the exact placer.
+    is known to have a placement. One without violations that is not placed needs the exact placer. `tasks` is what was
+    estimated: with relays where streams cross.
     """
 
     latency_us: float
@@ -49,6 +51,7 @@ class Estimate:
     fullest_die: float
     crossed: bool
     placed: bool
+    tasks: TaskGraph = field(compare=False)
 
     @property
     def feasible(self) -> bool:
@@ -93,34 +96,51 @@ def violations_of(area: Resources, tasks: TaskGraph, dies: DieFit, platform: Pla
     return (*board, *dies.violations)
 
 
-def _areas(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, Resources], Resources]:
-    """Area of each task, and of all FIFOs together."""
-    areas = {t.name: task_resources(t, tasks, platform) for t in tasks.tasks}
-    return areas, total(stream_resources(s, platform) for s in tasks.streams)
+class _Areas(NamedTuple):
+    """Of each task, of all FIFOs together, and in all."""
+
+    tasks: Mapping[str, Resources]
+    fifos: Resources
+    all: Resources
+
+    @staticmethod
+    def of(tasks: TaskGraph, platform: Platform) -> "_Areas":
+        each = {t.name: task_resources(t, tasks, platform) for t in tasks.tasks}
+        fifos = total(stream_resources(s, platform) for s in tasks.streams)
+        control = total([kernel_resources(platform)] * tasks.kernels)
+        ports = sum(kernel_ports(tasks))
+        return _Areas(each, fifos, replace(total(each.values()) + fifos + control, hbm_ports=ports))
 
 
 def estimate(tasks: TaskGraph, platform: Platform) -> Estimate:
-    """Latency (us) and energy (uJ) of one run of all kernels in sequence, area, and violations of the board's budget.
+    """Latency (us) and energy (uJ) of one run of all kernels in sequence, area, and violations of the board's budget;
+    with relays where streams cross between dies, as a quick test spreads it over them.
+    """
+    areas = _Areas.of(tasks, platform)
+    fitted = fit_board(tasks, areas.all, platform)
+    if fitted is not tasks:
+        areas = _Areas.of(fitted, platform)
+    dies = fit_dies(fitted, areas.all, platform)
+    return _estimated(dies, areas if dies.tasks is fitted else _Areas.of(dies.tasks, platform), platform)
 
-    Energy is power times time with the idle board subtracted, as it is measured on a board (design section 4): each
+
+def estimate_placed(dies: DieFit, platform: Platform) -> Estimate:
+    """The same of a design that lies on its dies, with its relays."""
+    return _estimated(dies, _Areas.of(dies.tasks, platform), platform)
+
+
+def _estimated(dies: DieFit, areas: _Areas, platform: Platform) -> Estimate:
+    """Energy is power times time with the idle board subtracted, as it is measured on a board (design section 4): each
     task's area while it computes, `waiting_share` of that while it waits, HBM by the byte. `energy_with_idle` adds the
     board at rest.
     """
+    tasks, area = dies.tasks, areas.all
     times, lengths = schedule(tasks, platform)
     traffic = hbm_bytes(tasks)
     cycles = sum(map(max, lengths, hbm_cycles(tasks, platform)))
-    areas, fifo_area = _areas(tasks, platform)
-    control = total([kernel_resources(platform)] * tasks.kernels)
-    area = total(areas.values()) + fifo_area + control
-    fitted = fit_board(tasks, area, platform)
-    if fitted is not tasks:
-        areas, fifo_area = _areas(fitted, platform)
-        area = total(areas.values()) + fifo_area + control
-    area = replace(area, hbm_ports=sum(kernel_ports(tasks)))
-    dies = fit_dies(fitted, area, platform)
     clock = platform.clock.mhz(dies.clock_shape(platform.dies), area.lut, area.dsp, platform.clock_mhz)
     seconds = cycles / (clock * 1e6)
-    watts = _active_watts(times, areas, fifo_area, cycles, clock, platform.power)
+    watts = _active_watts(times, areas.tasks, areas.fifos, cycles, clock, platform.power)
     watts += traffic * platform.power.hbm_pj_per_byte * 1e-12 / seconds
     total_watts = watts + platform.power.static_w
     numbers = {
@@ -148,4 +168,5 @@ def estimate(tasks: TaskGraph, platform: Platform) -> Estimate:
     }
     metrics = tuple(Metric(name, float(value), unit, Fidelity.ESTIMATE) for name, (value, unit) in numbers.items())
     violations = violations_of(area, tasks, dies, platform)
-    return Estimate(seconds * 1e6, watts * seconds * 1e6, metrics, violations, dies.fullest, dies.crossed, dies.placed)
+    reached = dies.fullest, dies.crossed, dies.placed
+    return Estimate(seconds * 1e6, watts * seconds * 1e6, metrics, violations, *reached, tasks)

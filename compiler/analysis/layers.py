@@ -17,7 +17,7 @@ from compiler.graph.design import Design, Transfer
 from compiler.graph.itensor import ITensor
 from compiler.graph.layers import is_long, last_name, launched, long_itensor, long_nest, repeated_itensor
 from compiler.graph.linalg_graph import Carried, Layers
-from compiler.graph.program import Access, LoopNest, Repeat, with_nests
+from compiler.graph.program import Access, LoopNest, Repeat
 from compiler.graph.task_graph import ConverterTask, ForkTask, RouteTask, Stream, Task
 
 
@@ -133,14 +133,7 @@ class _Loop:
         """A task with its streams led through those of the loop: the load's, and that of what makes the value."""
         loaded, _, leaving = self.names
         moved = {self.entering: loaded} if task.name == self.load else {input_stream(self.store): leaving}
-        if not any(access.stream in moved for access in task.writes):
-            return task
-
-        def led(accesses: Sequence[Access]) -> tuple[Access, ...]:
-            return tuple(access._replace(stream=moved.get(access.stream, access.stream)) for access in accesses)
-
-        turns = with_nests(task.turns, lambda nest: replace(nest, writes=led(nest.writes)))
-        return replace(task, writes=led(task.writes), turns=turns)
+        return task.writing(moved)
 
     def tasks(self) -> tuple[RouteTask, RouteTask]:
         loaded, back, leaving = self.names

@@ -94,3 +94,8 @@ def deal_name(engine: str, index: int) -> str:
 def join_name(engine: str) -> str:
     """The task that puts together what slices make."""
     return f"{engine}_join"
+
+
+def relay_name(stream: str, number: int) -> str:
+    """A task that carries `stream` towards the next die; they are numbered from where it is written."""
+    return f"{stream}_relay{number}"

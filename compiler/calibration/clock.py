@@ -9,7 +9,6 @@ import csv
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from compiler.platforms.clock import COEFFICIENTS, ClockCoefficients, ClockShape
-from compiler.platforms.platform import Platform, Slr
+from compiler.platforms.platform import Platform
 from compiler.solver.least_squares import Array, robust
 
 REACHED_MHZ = 1.0  # below its target by less than this a design has met it: reports round
@@ -27,14 +26,16 @@ DAMPED_NS = 0.5  # residuals beyond are damped: one design that routed badly doe
 
 @dataclass(frozen=True, slots=True)
 class ClockRow:
-    """A routed design: its clock, and shares of the fullest die by csynth."""
+    """A routed design: its clock, and the share of the fullest die's LUTs by csynth; `crossed`, `registered`: streams
+    cross between dies without registers, or with them.
+    """
 
     design: str
     source: str
     mhz: float
     fill: float
-    dsp: float
     crossed: bool
+    registered: bool
     reached: bool
 
     @property
@@ -44,7 +45,7 @@ class ClockRow:
 
     @property
     def shape(self) -> ClockShape:
-        return ClockShape(self.fill, self.dsp, self.crossed)
+        return ClockShape(self.fill, self.crossed, self.registered)
 
 
 def determined(found: ClockCoefficients) -> tuple[str, ...]:
@@ -104,11 +105,7 @@ def table_rows(table: Path, platform: Platform) -> list[ClockRow]:
 def _row(source: str, design: str, kernels: Sequence[dict[str, Any]], platform: Platform) -> ClockRow:
     dies = {slr.name: slr for slr in platform.dies.slrs}
     placed = [(kernel, dies.get(kernel["kernel"].upper(), platform.dies.slrs[0])) for kernel in kernels]
-    share = partial(_fullest, placed)
     mhz, target = float(kernels[0]["board_MHz"]), 1e3 / float(kernels[0]["tgt_ns"])
     reached = mhz >= target - REACHED_MHZ
-    return ClockRow(design, source, mhz, share("LUT_hls", "lut"), share("DSP_hls", "dsp"), len(kernels) > 1, reached)
-
-
-def _fullest(placed: Sequence[tuple[dict[str, Any], Slr]], column: str, resource: str) -> float:
-    return max(float(kernel[column]) / getattr(slr, resource) for kernel, slr in placed)
+    fill = max(float(kernel["LUT_hls"]) / slr.lut for kernel, slr in placed)
+    return ClockRow(design, source, mhz, fill, len(kernels) > 1, False, reached)

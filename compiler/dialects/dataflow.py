@@ -7,6 +7,7 @@ kernel's block arguments and yielded values are itensors, an implicit DMA each; 
 pops the tokens that its ports need, computes the unrolled points of its scalar body side by side, combines them over
 the reduction loops and pushes what is done. Tasks that a `dataflow.engine` serves are one process, which runs their
 nests in turn. With a `dataflow.layers` all of this is of one layer of a network, and a launch runs it once for each.
+Where a `dataflow.die` says which tasks lie on which die, relays carry streams from one to the other.
 
 Stages of a task:
 
@@ -28,6 +29,7 @@ from compiler.dialects.dataflow_attributes import (
     ValidAttr,
     ValueAttr,
 )
+from compiler.dialects.dataflow_die import DieOp
 from compiler.dialects.dataflow_dma import LoadOp, StoreOp
 from compiler.dialects.dataflow_engine import EngineOp
 from compiler.dialects.dataflow_expanded import ExpandedTaskOp
@@ -38,6 +40,6 @@ from compiler.dialects.dataflow_task import TaskOp
 
 DATAFLOW = Dialect(
     "dataflow",
-    [KernelOp, LayersOp, TaskOp, EngineOp, ExpandedTaskOp, LoadOp, StoreOp, YieldOp, IndexOp],
+    [KernelOp, LayersOp, DieOp, TaskOp, EngineOp, ExpandedTaskOp, LoadOp, StoreOp, YieldOp, IndexOp],
     [SpaceAttr, ValidAttr, NestAttr, MapAttr, ValueAttr, OutputAttr, PackingAttr],
 )

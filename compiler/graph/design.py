@@ -85,7 +85,7 @@ class Design:
     `stores`, `converters`, `forks` by the name of the node, `edges` by that of the stream: a name follows from the
     reader alone (`compiler.analysis.names`). `multipliers` of operations with integer products. `engines` by name:
     which operations take turns, all others have lanes of their own. `depths` of streams, in tokens, and `reasons` for
-    them, as far as there are any.
+    them, as far as there are any. `dies` of its tasks, by the board's names, where streams cross between them.
     """
 
     graph: LinalgGraph
@@ -103,6 +103,7 @@ class Design:
     engines: Mapping[str, Engine] = field(default_factory=dict[str, Engine])
     depths: Mapping[str, int] = field(default_factory=dict[str, int])
     reasons: Mapping[str, str] = field(default_factory=dict[str, str])
+    dies: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def kernels(self) -> int:

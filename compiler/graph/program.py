@@ -282,6 +282,30 @@ def _inside(nest: LoopNest, index: int) -> LoopNest:
     return LoopNest(nest.trips[1:], inside(nest.reads), inside(nest.writes), nest.restarts - 1)
 
 
+def passed_on(program: Program, stream: str, read: str, write: str) -> Program:
+    """What passes on, from one stream to another, what the program writes to `stream`: a token in each iteration, and
+    in as many runs. A nest that follows an argument stays as it is, with iterations that move nothing.
+    """
+    parts: list[LoopNest | Repeat] = []
+    for part in program:
+        if isinstance(part, Repeat):
+            body = passed_on(part.body, stream, read, write)
+            parts += (Repeat(part.times, body),) if body else ()
+        elif (access := part.access("writes", stream)) is not None:
+            parts += _nest_passed_on(part, access, read, write)
+    return tuple(parts)
+
+
+def _nest_passed_on(nest: LoopNest, access: Access, read: str, write: str) -> Program:
+    if nest.bounds:
+        reads, writes = (Access(read, access.gates),), (Access(write, access.gates),)
+        return (LoopNest(nest.trips, reads, writes, nest.restarts, nest.bounds),)
+    if nest.restarts:
+        return passed_on(single_runs((nest,)), access.stream, read, write)
+    moved = _tokens_of_nest(nest, "writes", access.stream)
+    return (LoopNest((moved,), (Access(read),), (Access(write),)),) if moved else ()
+
+
 def run_at(program: Program, iteration: int) -> tuple[int, int]:
     """First iteration of the run that has iteration number `iteration` (from 0), and that behind its last."""
     begin, part = _part_at(program, iteration)

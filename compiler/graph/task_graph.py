@@ -6,6 +6,7 @@ several that take turns in the same pipeline (`Task.turns`). A stream is a FIFO 
 that are marked as `feedback` may close loops.
 """
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from math import prod
@@ -39,6 +40,7 @@ from compiler.graph.program import (
     telling_values,
     tokens,
     trips_at,
+    with_nests,
 )
 
 TaskKind = Literal["compute", "engine", "fork", "lanes", "chunk", "concat", "route", "converter", "load", "store"]
@@ -184,6 +186,10 @@ class Dma:
         return self.words * self.port_bits // 8
 
 
+def _led(accesses: tuple[Access, ...], led: Mapping[str, str]) -> tuple[Access, ...]:
+    return tuple(access._replace(stream=led.get(access.stream, access.stream)) for access in accesses)
+
+
 @dataclass(frozen=True)
 class Task:
     """One dataflow process: its nest in time, and the streams that it reads and writes, in the order of its ports.
@@ -217,6 +223,13 @@ class Task:
     def iterations(self) -> int:
         """Of all that it runs."""
         return iterations(self.turns) if self.turns else self.timing.iterations
+
+    def writing(self, led: Mapping[str, str]) -> "Task":
+        """The task with what it writes led into other streams: by name, those that are not named stay."""
+        if not any(access.stream in led for access in self.writes):
+            return self
+        turns = with_nests(self.turns, lambda nest: replace(nest, writes=_led(nest.writes, led)))
+        return replace(self, writes=_led(self.writes, led), turns=turns)
 
     def at(self, values: Values) -> "Task":
         """The task without arguments, for these values of them."""
@@ -319,7 +332,7 @@ class LanesTask(Task):
 @dataclass(frozen=True)
 class RouteTask(Task):
     """Passes on the tokens of the streams that it reads, in turn, to those that it writes: in front of tasks that take
-    turns and behind them, and where a loop closes.
+    turns and behind them, where a loop closes, and where a stream leaves a die.
     """
 
     kind = "route"

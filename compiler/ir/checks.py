@@ -13,6 +13,7 @@ from xdsl.ir import Block, Operation
 
 from compiler.analysis.names import operand_stream
 from compiler.analysis.transfers import run_of
+from compiler.dialects.dataflow_die import DieOp
 from compiler.dialects.dataflow_dma import LoadOp, StoreOp
 from compiler.dialects.dataflow_engine import EngineOp
 from compiler.dialects.dataflow_kernel import KernelOp, YieldOp
@@ -25,7 +26,7 @@ from compiler.errors import VerificationError
 from compiler.graph.design import Design, Transfer
 from compiler.graph.engine import Turn, served
 
-OF_KERNELS: tuple[type[Operation], ...] = (KernelOp, LayersOp, ReturnOp)
+OF_KERNELS: tuple[type[Operation], ...] = (KernelOp, LayersOp, DieOp, ReturnOp)
 ON_TENSORS: tuple[type[Operation], ...] = (TaskOp, LayersOp, ReturnOp)
 IN_KERNELS: tuple[type[Operation], ...] = (
     TaskOp,

@@ -23,6 +23,7 @@ from compiler.analysis.names import (
 )
 from compiler.dialects.context import design_context
 from compiler.dialects.dataflow_attributes import OutputAttr, ValueAttr
+from compiler.dialects.dataflow_die import DieOp
 from compiler.dialects.dataflow_dma import LoadOp, StoreOp
 from compiler.dialects.dataflow_engine import EngineOp
 from compiler.dialects.dataflow_kernel import OUTPUT_ATTRIBUTE, VALUE_ATTRIBUTE, KernelOp
@@ -81,6 +82,7 @@ def read_design(module: ModuleOp, platform: Platform) -> Design:
     design = _design(graph, platform, nests, tasks if kernels else [], reader)
     if loop is not None and reader.fifos:
         design = replace(design, depths={**design.depths, **_loop_depths(loop)})
+    design = replace(design, dies=_dies(function))
     verify_design(design)
     return design
 
@@ -141,6 +143,14 @@ def _loop_depths(loop: LayersOp) -> dict[str, int]:
     if len(loop.fifo_depths) != len(streams):
         raise VerificationError(f"dataflow.layers has {len(streams)} FIFOs where streams are FIFOs")
     return dict(zip(streams, loop.fifo_depths, strict=True))
+
+
+def _dies(function: FuncOp) -> dict[str, str]:
+    """The die of each task. Raises VerificationError where one lies on two."""
+    dies = [op for op in function.body.block.ops if isinstance(op, DieOp)]
+    held = [(task, op.die.data) for op in dies for task in op.held]
+    verify_distinct("processes that lie on dies", (task for task, _ in held))
+    return dict(held)
 
 
 def design_function(module: ModuleOp) -> FuncOp:

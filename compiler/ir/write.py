@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import DiagnosticException
 from compiler.analysis.engines import engine_streams
 from compiler.analysis.names import c_name, input_stream, layer_streams, operand_stream
 from compiler.dialects.dataflow_attributes import OutputAttr, ValueAttr, ValueInfo
+from compiler.dialects.dataflow_die import DieOp
 from compiler.dialects.dataflow_dma import LoadOp, StoreOp, dma_properties
 from compiler.dialects.dataflow_engine import EngineOp
 from compiler.dialects.dataflow_kernel import OUTPUT_ATTRIBUTE, VALUE_ATTRIBUTE, KernelOp, YieldOp
@@ -79,8 +80,17 @@ def write_design(design: Design) -> ModuleOp:
     if graph.layers is not None:
         streams = (name for carried in graph.layers.carried for name in layer_streams(*carried))
         block.add_op(LayersOp(graph.layers, [design.depths[name] for name in streams if name in design.depths]))
+    block.add_ops(DieOp(die, held) for die, held in _by_die(design).items())
     block.add_op(ReturnOp(*(tensors[out.value] for out in graph.outputs)))
     return ModuleOp([function])
+
+
+def _by_die(design: Design) -> dict[str, list[str]]:
+    """Tasks of each die, dies by name."""
+    found: dict[str, list[str]] = {die: [] for die in sorted(set(design.dies.values()))}
+    for task, die in design.dies.items():
+        found[die].append(task)
+    return found
 
 
 def _entries(name: str, attributes: Sequence[Attribute]) -> ArrayAttr[DictionaryAttr]:

@@ -1,7 +1,8 @@
 """Clock of a routed design from what is known before it is routed: a period of five parts.
 
-    period = base + fill x share of the fullest die's LUTs + dsp x share of the fullest die's DSPs
-             + crossed (where streams cross between dies unregistered)
+    period = base + fill x share of the fullest die's LUTs
+             + crossed (where streams cross between dies without registers)
+             + registered (where they cross through registers on either side)
              + crowded x share of the fullest die above what routes well                        [ns]
 
 A board's coefficients are in its file; `compiler.calibration.clock` fits them to routed designs.
@@ -12,19 +13,19 @@ from typing import NamedTuple
 
 
 class ClockShape(NamedTuple):
-    """What the clock of a design depends on: of the fullest die the shares of `lut` and `dsp`, and the share of any
-    resource above `Dies.comfort`; whether streams cross between dies without registers.
+    """What the clock of a design depends on: of the fullest die the share of `lut`, and the share of any resource above
+    `Dies.comfort`; whether streams cross between dies, without registers or with them.
     """
 
     lut: float
-    dsp: float
     crossed: bool = False
+    registered: bool = False
     crowded: float = 0.0
 
     @property
     def parts(self) -> tuple[float, ...]:
         """What each coefficient is multiplied by, in the order of `COEFFICIENTS`."""
-        return (1.0, self.lut, self.dsp, float(self.crossed), self.crowded)
+        return (1.0, self.lut, float(self.crossed), float(self.registered), self.crowded)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +34,8 @@ class ClockCoefficients:
 
     base: float
     fill: float = 0.0
-    dsp: float = 0.0
     crossed: float = 0.0
+    registered: float = 0.0
     crowded: float = 0.0
 
     def mhz(self, shape: ClockShape) -> float:
@@ -43,7 +44,7 @@ class ClockCoefficients:
 
     @property
     def values(self) -> tuple[float, ...]:
-        return (self.base, self.fill, self.dsp, self.crossed, self.crowded)
+        return (self.base, self.fill, self.crossed, self.registered, self.crowded)
 
 
 COEFFICIENTS = tuple(field.name for field in fields(ClockCoefficients))

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from compiler.analysis.names import enter_name
+from compiler.analysis.relays import relays
 from compiler.errors import VerificationError
 from compiler.frontend.interpret import Array
 from compiler.graph.layers import each_name
@@ -146,12 +147,12 @@ class Checks:
             case StoreTask():
                 read = recording.read(task.reads[0].stream)
                 yield self._moved(task, task.dma.value, self.memory.stored(task, read), read)
-            case ForkTask() | ConverterTask():
+            case RouteTask() if not relays(task):
+                yield from self._between_layers(task, written)
+            case ForkTask() | ConverterTask() | RouteTask():
                 read = recording.read(task.reads[0].stream)
                 for access, array in zip(task.writes, written, strict=True):
                     yield self._moved(task, access.stream, array, read)
-            case RouteTask():
-                yield from self._between_layers(task, written)
             case _:
                 raise VerificationError(f"a task of kind {task.kind} has no check")
 

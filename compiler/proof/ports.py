@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from compiler.analysis.relays import relays
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.program import SIDES, LoopNest, Repeat, Side
 from compiler.graph.task_graph import EngineTask, RouteTask, Stream, StructuredTask, Task, TaskGraph
@@ -55,7 +56,7 @@ def _to_route(tasks: TaskGraph, name: str, side: Side) -> Iterator[Stream]:
     stream = tasks.stream[name]
     yield stream
     task = tasks.task[stream.source if side == "reads" else stream.target]
-    if not isinstance(task, RouteTask):
+    if not isinstance(task, RouteTask) or relays(task):
         (access,) = task.reads if side == "reads" else task.writes
         yield from _to_route(tasks, access.stream, side)
 

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
+from compiler.analysis.relays import writer
 from compiler.graph.program import all_launches
 from compiler.graph.task_graph import LoadTask, Stream, TaskGraph
 from compiler.platforms.memories import Memories
@@ -152,5 +153,5 @@ def trials_of(tasks: TaskGraph, platform: Platform, planned: Mapping[str, int] |
     """A trial of each kernel, for every value of its arguments; `planned` depths of its FIFOs."""
     for network in networks_of(tasks, platform, launches=all_launches(tasks.arguments)):
         streams = {f.name: tasks.stream[f.name] for f in network.fifos if f.name in tasks.stream}
-        loads = frozenset(name for name, s in streams.items() if isinstance(tasks.task[s.source], LoadTask))
+        loads = frozenset(name for name in streams if isinstance(writer(tasks, name), LoadTask))
         yield Trial(network, streams, loads, platform.memories, planned or {})

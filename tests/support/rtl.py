@@ -91,7 +91,7 @@ def _fifo(fifo: Fifo, network: Network) -> list[str]:
     return [
         f"logic {wires};",
         f"int {counts};",
-        f"stream_fifo #(.DEPTH({depth}), .INITIAL({fifo.initial})) {f} (.clk, .rst, {ports});",
+        f"stream_fifo #(.DEPTH({depth}), .INITIAL({fifo.initial})) {f}_fifo (.clk, .rst, {ports});",
         _tally(f"{f}_empty", f"{fifo.target}_wants_tokens && {f}_used_in && !{f}_empty_n"),
         _tally(f"{f}_full", f"{fifo.source}_wants_room && {f}_used_out && !{f}_full_n"),
     ]

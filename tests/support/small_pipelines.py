@@ -45,12 +45,12 @@ def reuse() -> Network:
     return through(Process.of_nest("w", (3, 4), 1, 5, reads("x", gate=first), reads("y")), 3, 12)
 
 
-def fork_join(style: PipelineStyle, depth: int, latency: int = 4) -> Network:
-    """Eight tokens, each through `w` of the given style and beside it through the FIFO `side` of the given depth."""
+def fork_join(style: PipelineStyle, depth: int, latency: int = 4, tokens: int = 8) -> Network:
+    """So many tokens, each through `w` of the given style and beside it through the FIFO `side` of the given depth."""
     processes = (
-        source("a", 8, "x", "side"),
-        Process.of_nest("w", (8,), 1, latency, reads("x"), reads("y"), style),
-        sink("b", 8, "y", "side"),
+        source("a", tokens, "x", "side"),
+        Process.of_nest("w", (tokens,), 1, latency, reads("x"), reads("y"), style),
+        sink("b", tokens, "y", "side"),
     )
     return Network(processes, (Fifo("x", "a", "w", 2), Fifo("side", "a", "b", depth), Fifo("y", "w", "b", 2)))
 

@@ -4,14 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from compiler.analysis.estimate import DIE_BOUNDS, Estimate
+import numpy as np
+
+from compiler.analysis.estimate import Estimate, estimate_placed
 from compiler.analysis.fusion_report import FusionReport, report_fusion
 from compiler.analysis.memory_kinds import bind_fifos, fit_board
 from compiler.analysis.placement.channels import assign_channels
 from compiler.analysis.placement.die_memories import BLOCKS, fit_memories_of_dies
-from compiler.analysis.placement.netlist import task_areas
+from compiler.analysis.placement.fit_dies import DieFit, relay_area
+from compiler.analysis.placement.netlist import RESOURCES, task_areas
 from compiler.analysis.placement.place import describe, place
 from compiler.analysis.placement.placement import Placement
+from compiler.analysis.relays import Spread, relayed
 from compiler.analysis.resources import total
 from compiler.errors import Violation
 from compiler.graph.design import Design
@@ -31,11 +35,13 @@ class BoardPlan:
     fusion: FusionReport
     channels: Mapping[str, tuple[int, ...]]
 
-    def judged(self, estimated: Estimate) -> Estimate:
-        """The estimate with what the placement says of dies and wires instead of its own quick test."""
-        board = (v for v in estimated.violations if v.resource not in DIE_BOUNDS)
-        found = (Violation(f"{s.resource} of {s.subject}", s.demand, s.bound) for s in self.placement.shortfalls)
-        return replace(estimated, violations=(*board, *found), placed=not self.placement.shortfalls)
+    def estimated(self, platform: Platform) -> Estimate:
+        """The estimate of the design as it is placed."""
+        short, use = self.placement.shortfalls, self.placement.use
+        shares = [[use[slr.name][r] / max(1.0, getattr(slr, r)) for r in RESOURCES] for slr in platform.dies.slrs]
+        violations = tuple(Violation(f"{s.resource} of {s.subject}", s.demand, s.bound) for s in short)
+        crossed = bool(self.placement.crossings)
+        return estimate_placed(DieFit(self.tasks, not short, np.array(shares), crossed, violations), platform)
 
     def to_json(self) -> dict[str, Any]:
         """Beside the tasks and streams in `dataflow.json`."""
@@ -46,20 +52,64 @@ class BoardPlan:
         }
 
 
-def plan_board(tasks: TaskGraph, design: Design, knobs: Knobs) -> BoardPlan:
-    """Everything about the board for a design and its `tasks`, as they are sized."""
+def plan_board(tasks: TaskGraph, placement: Placement, design: Design, knobs: Knobs) -> BoardPlan:
+    """Everything about the board for a design and its `tasks`, as they are sized, with their relays."""
     platform = design.platform
-    bound, placement = placed(tasks, platform)
-    channels = assign_channels(bound.transfers, platform)
-    return BoardPlan(bind_fifos(bound, platform.memories), placement, report_fusion(design, knobs), channels)
+    tasks, placement = _settled(_within_board(tasks, platform), placement, platform)
+    channels = assign_channels(tasks.transfers, platform)
+    return BoardPlan(bind_fifos(tasks, platform.memories), placement, report_fusion(design, knobs), channels)
 
 
 def placed(tasks: TaskGraph, platform: Platform) -> tuple[TaskGraph, Placement]:
-    """Bind memories within the board, place the tasks, then move memories on dies where their kind runs out there."""
-    tasks = fit_board(tasks, total(task_areas(tasks, platform).values()), platform)
+    """Bind memories within the board, place the tasks, add relays where streams cross, then move memories on dies where
+    their kind runs out there. Where that fits but for the relays, the tasks are placed once more, with as much less of
+    each die.
+    """
+    tasks = _within_board(tasks, platform)
     placement = place(tasks, platform)
-    if not any(shortfall.resource in BLOCKS for shortfall in placement.shortfalls):
+    spread = _spread(tasks, placement, platform)
+    if spread.tasks is tasks and not _lacks_blocks(placement):
         return tasks, placement
-    tasks = fit_memories_of_dies(tasks, placement.slr, platform)
-    fitted = describe(tasks, platform, placement.slr)
-    return tasks, replace(fitted, bound=min(placement.bound, fitted.cost), method=placement.method)
+    found = _with_relays(spread, placement, platform)
+    if placement.shortfalls or not found[1].shortfalls:
+        return found
+    placement = place(tasks, _less_relays(spread, platform))
+    again = _with_relays(_spread(tasks, placement, platform), placement, platform)
+    return found if again[1].shortfalls else again
+
+
+def _spread(tasks: TaskGraph, placement: Placement, platform: Platform) -> Spread:
+    number = {slr.name: n for n, slr in enumerate(platform.dies.slrs)}
+    return relayed(tasks, {task: number[slr] for task, slr in placement.slr.items()})
+
+
+def _with_relays(spread: Spread, placement: Placement, platform: Platform) -> tuple[TaskGraph, Placement]:
+    slr = {task: platform.dies.slrs[die].name for task, die in spread.die.items()}
+    return _settled(spread.tasks, replace(placement, slr=slr), platform)
+
+
+def _less_relays(spread: Spread, platform: Platform) -> Platform:
+    """The board with dies that lack what these relays take of what may be used."""
+    dies, taken = platform.dies, relay_area(spread, platform) / platform.dies.fill
+    slrs = (
+        replace(slr, **{r: max(0, int(getattr(slr, r) - use)) for r, use in zip(RESOURCES, used, strict=True)})
+        for slr, used in zip(dies.slrs, taken, strict=True)
+    )
+    return replace(platform, dies=replace(dies, slrs=tuple(slrs)))
+
+
+def _within_board(tasks: TaskGraph, platform: Platform) -> TaskGraph:
+    return fit_board(tasks, total(task_areas(tasks, platform).values()), platform)
+
+
+def _settled(tasks: TaskGraph, placement: Placement, platform: Platform) -> tuple[TaskGraph, Placement]:
+    """What tasks on their dies amount to, once memories have moved there."""
+    found = describe(tasks, platform, placement.slr)
+    if _lacks_blocks(found):
+        tasks = fit_memories_of_dies(tasks, placement.slr, platform)
+        found = describe(tasks, platform, placement.slr)
+    return tasks, replace(found, bound=min(placement.bound, found.cost), method=placement.method)
+
+
+def _lacks_blocks(placement: Placement) -> bool:
+    return any(shortfall.resource in BLOCKS for shortfall in placement.shortfalls)

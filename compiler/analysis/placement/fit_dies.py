@@ -6,7 +6,7 @@ where the nearest placement that was found is far beyond the limits. What lies b
 placement, and the exact placer (`compiler.analysis.placement.place`) says which, before one of them enters a front.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +16,8 @@ from compiler.analysis.placement.cuts import cheapest_cuts
 from compiler.analysis.placement.die_memories import BLOCKS, fit_memories_of_dies
 from compiler.analysis.placement.netlist import RESOURCES, clustered, netlist_of
 from compiler.analysis.placement.search import repaired
-from compiler.analysis.resources import Resources
+from compiler.analysis.relays import Spread, relayed, relays
+from compiler.analysis.resources import Resources, stream_resources, task_resources
 from compiler.errors import Violation
 from compiler.graph.task_graph import TaskGraph
 from compiler.platforms.clock import ClockShape
@@ -28,11 +29,12 @@ HOPELESS = 0.125
 
 
 class DieFit(NamedTuple):
-    """`placed`: a placement was found that holds every limit. `use` are the shares of whole dies that it holds, or the
-    nearest one [die, resource]; `crossed`: streams cross between dies. Without violations and not `placed`, the exact
-    placer has to say.
+    """`tasks` have relays where streams cross. `placed`: a placement was found that holds every limit. `use` are the
+    shares of whole dies that it holds, or the nearest one [die, resource]; `crossed`: streams or ports cross between
+    dies. Without violations and not `placed`, the exact placer has to say.
     """
 
+    tasks: TaskGraph
     placed: bool
     use: Floats
     crossed: bool
@@ -45,8 +47,8 @@ class DieFit(NamedTuple):
 
     def clock_shape(self, dies: Dies) -> ClockShape:
         """What the clock depends on."""
-        lut, dsp = (float(self.use[:, RESOURCES.index(resource)].max()) for resource in ("lut", "dsp"))
-        return ClockShape(lut, dsp, self.crossed, max(0.0, self.fullest - dies.comfort))
+        lut = float(self.use[:, RESOURCES.index("lut")].max())
+        return ClockShape(lut, registered=self.crossed, crowded=max(0.0, self.fullest - dies.comfort))
 
 
 def fit_dies(tasks: TaskGraph, area: Resources, platform: Platform) -> DieFit:
@@ -55,21 +57,36 @@ def fit_dies(tasks: TaskGraph, area: Resources, platform: Platform) -> DieFit:
     limits = dies.fill * np.array([[getattr(slr, r) for r in RESOURCES] for slr in dies.slrs], dtype=float)
     amounts = np.array([getattr(area, r) for r in RESOURCES])
     if (amounts <= limits[hbm_die(dies)]).all():
-        return DieFit(True, dies.fill * _share(amounts, limits[hbm_die(dies)])[None], crossed=False)
+        return DieFit(tasks, True, dies.fill * _share(amounts, limits[hbm_die(dies)])[None], crossed=False)
     if (amounts > limits.sum(axis=0)).any():
         # Dies that are all as full as each other, and no wires: nothing is less.
-        return _refused(limits * _share(amounts, limits.sum(axis=0)), np.zeros(0), limits, dies)
+        return _refused(tasks, limits * _share(amounts, limits.sum(axis=0)), np.zeros(0), limits, dies)
     found = _nearest(tasks, platform)
     if found.excess > HOPELESS or found.too_large:
-        return _refused(found.use * limits, found.wires, limits, dies)
-    return DieFit(not found.excess, dies.fill * found.use, crossed=bool(found.wires.any()))
+        return _refused(tasks, found.use * limits, found.wires, limits, dies)
+    spread = relayed(tasks, found.die)
+    use = found.use + _share(relay_area(spread, platform), limits)
+    placed = not found.excess and bool((use <= 1.0).all())
+    return DieFit(spread.tasks, placed, dies.fill * use, crossed=bool(found.wires.any()))
+
+
+def relay_area(spread: Spread, platform: Platform) -> Floats:
+    """Relays with the FIFOs in front of them: [die, resource]."""
+    area = np.zeros((len(platform.dies.slrs), len(RESOURCES)))
+    for task in spread.tasks.tasks:
+        if relays(task):
+            fifo = stream_resources(spread.tasks.stream[task.reads[0].stream], platform)
+            taken = task_resources(task, spread.tasks, platform) + fifo
+            area[spread.die[task.name]] += [getattr(taken, r) for r in RESOURCES]
+    return area
 
 
 class _Found(NamedTuple):
     """A placement: shares of the limits that dies [die, resource] and boundaries hold, the sum of what is above 1,
-    whether there is a task that no die holds.
+    whether there is a task that no die holds; the die of each task.
     """
 
+    die: Mapping[str, int]
     use: Floats
     wires: Floats
     excess: float
@@ -86,26 +103,28 @@ def _nearest(tasks: TaskGraph, platform: Platform) -> _Found:
             best, least = die, excess
         if not least:
             break
-    found = _found(board, best)
+    found = _found(board, best)._replace(
+        die={name: die for members, die in zip(clusters.members, best, strict=True) for name in members}
+    )
     if not (found.use[:, [RESOURCES.index(block) for block in BLOCKS]] > 1.0).any():
         return found
-    at = {name: die for members, die in zip(clusters.members, best, strict=True) for name in members}
-    moved = fit_memories_of_dies(tasks, {name: dies.slrs[die].name for name, die in at.items()}, platform)
-    return _found(Board(netlist_of(moved, platform), dies), [at[task.name] for task in moved.tasks])
+    moved = fit_memories_of_dies(tasks, {name: dies.slrs[die].name for name, die in found.die.items()}, platform)
+    again = _found(Board(netlist_of(moved, platform), dies), [found.die[task.name] for task in moved.tasks])
+    return again._replace(die=found.die)
 
 
 def _found(board: Board, die: Sequence[int]) -> _Found:
     places = np.array(die, dtype=np.intp)
     use, wires = board.use(places), board.crossings(places)
     excess = float(np.maximum(0.0, use - 1.0).sum() + np.maximum(0.0, wires - 1.0).sum())
-    return _Found(use, wires, excess, bool((board.area.min(axis=1) > 1.0).any()))
+    return _Found({}, use, wires, excess, bool((board.area.min(axis=1) > 1.0).any()))
 
 
 def _share(amounts: Floats, limits: Floats) -> Floats:
     return amounts / np.maximum(limits, 1.0)
 
 
-def _refused(use: Floats, wires: Floats, limits: Floats, dies: Dies) -> DieFit:
+def _refused(tasks: TaskGraph, use: Floats, wires: Floats, limits: Floats, dies: Dies) -> DieFit:
     """What is exceeded most: of each resource on one die, of wires (shares of the limits) at one boundary."""
     shares, found = _share(use, limits), list[Violation]()
     for r, resource in enumerate(RESOURCES):
@@ -117,4 +136,4 @@ def _refused(use: Floats, wires: Floats, limits: Floats, dies: Dies) -> DieFit:
         bound = dies.fill * dies.sll[crossed]
         found.append(Violation("sll", float(wires[crossed]) * bound, bound))
     # What one die does not hold lies on several.
-    return DieFit(False, dies.fill * shares, crossed=True, violations=tuple(found))
+    return DieFit(tasks, False, dies.fill * shares, crossed=True, violations=tuple(found))

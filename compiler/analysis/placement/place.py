@@ -7,6 +7,7 @@ from itertools import pairwise
 from compiler.analysis.placement.assign import assign, cost_of, die_use, wire_use
 from compiler.analysis.placement.netlist import RESOURCES, Netlist, clustered, netlist_of, port_wires, stream_wires
 from compiler.analysis.placement.placement import BoundaryUse, Crossing, Placement
+from compiler.analysis.relays import relays
 from compiler.analysis.shortfall import Shortfall
 from compiler.graph.task_graph import TaskGraph
 from compiler.platforms.platform import Dies, Platform
@@ -45,7 +46,7 @@ def describe(tasks: TaskGraph, platform: Platform, slr: Mapping[str, str]) -> Pl
         for die, used in zip(dies.slrs, die_use(netlist, dies, chosen), strict=True)
     }
     return Placement(
-        slr=dict(slr),
+        slr={task.name: slr[task.name] for task in tasks.tasks},
         crossings=_crossings(tasks, platform, slr),
         boundaries=boundaries,
         use=use,
@@ -59,12 +60,12 @@ def describe(tasks: TaskGraph, platform: Platform, slr: Mapping[str, str]) -> Pl
 def _crossings(tasks: TaskGraph, platform: Platform, slr: Mapping[str, str]) -> tuple[Crossing, ...]:
     home = next(die.name for die in platform.dies.slrs if die.hbm)
     streams = [
-        Crossing(s.name, slr[s.source], slr[s.target], stream_wires(s.width))
+        Crossing(s.name, slr[s.source], slr[s.target], stream_wires(s.width), 2 if relays(tasks.task[s.source]) else 0)
         for s in tasks.streams
         if slr[s.source] != slr[s.target]
     ]
     ports = [
-        Crossing(task, home, slr[task], wires)
+        Crossing(task, home, slr[task], wires, 1)
         for task, wires in port_wires(tasks, platform).items()
         if slr[task] != home
     ]

@@ -9,12 +9,16 @@ from compiler.analysis.shortfall import Shortfall
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """A stream, or the m_axi ports of a load or store, between two dies: `wires` at every boundary it crosses."""
+    """A stream, or the m_axi ports of a load or store, between two dies: `wires` at every boundary it crosses, and how
+    many of its two ends are `registered`. Of ports it is that of the adapter, which Vitis HLS makes of register slices
+    (`<bundle>_m_axi_reg_slice`); what lies at the other is the shell's.
+    """
 
     name: str
     source: str
     target: str
     wires: int
+    registered: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from cycle_reference import run_reference
 from looped_pipelines import LOOPS
 from random_programs import program_network
 from random_timing import random_network
+from relayed_pipelines import RELAYED
 from small_pipelines import PIPELINES
 from through_memory import NETWORKS as THROUGH_MEMORY
 
@@ -22,6 +23,7 @@ KINDS: dict[str, dict[str, Network]] = {
     "memory with one token less": {
         f"{name}, one less": make(kept - 1) for name, (make, kept) in THROUGH_MEMORY.items()
     },
+    "relays": {f"relays, {name}": network for name, network in RELAYED.items()},
     "programs": {f"program {seed}": program_network(seed) for seed in PROGRAM_SEEDS},
 }
 

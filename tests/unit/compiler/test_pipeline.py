@@ -7,15 +7,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 from edited_texts import with_depth
 from networks import NETWORKS
+from small_bundles import bundle_of
 
 from compiler.design_dir import last_stage, stored_tasks
 from compiler.errors import InvalidInputError, VerificationError
 from compiler.frontend.bundle import Bundle
-from compiler.frontend.graph_json import graph_to_json
 from compiler.options import Knobs, Workload
 from compiler.pipeline import STAGES, compile_design, stage_file
 from compiler.platforms.platform import load_platform
@@ -32,18 +31,6 @@ def test_a_directory_that_can_not_be_made_or_is_in_use_is_refused(tmp_path: Path
         with pytest.raises(InvalidInputError, match=message):
             compile_design(BUNDLE, Knobs(), U55C, out)
     assert file.read_text() == "mine"
-
-
-def bundle_of(name: str, folder: Path) -> Bundle:
-    """A hand-built network as if it had been imported."""
-    network = NETWORKS[name]()
-    graph = network.graph()
-    folder.mkdir()
-    (folder / "linalg.mlir").write_text("builtin.module {}\n")
-    (folder / "graph.json").write_text(json.dumps(graph_to_json(graph)))
-    np.savez(folder / "tensors.npz", **dict[str, Any](network.tensors))
-    np.savez(folder / "expected.npz", **dict[str, Any](network.expected))
-    return Bundle(folder, graph, Workload(name, "prefill", 8, "f32"), {})
 
 
 def compiled(name: str, folder: Path, knobs: Knobs) -> tuple[Path, dict[str, Any], dict[str, Any]]:

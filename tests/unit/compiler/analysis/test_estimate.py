@@ -136,10 +136,11 @@ def test_time_is_cycles_at_the_clock_that_the_shape_allows():
     assert at_100["energy_with_idle"] > at["energy_with_idle"]
 
 
-def test_a_design_whose_streams_cross_between_dies_is_slower():
+def test_a_design_whose_streams_cross_between_dies_pays_for_relays_not_with_its_clock():
     small = replace(U55C, dies=replace(U55C.dies, slrs=tuple(replace(slr, dsp=600) for slr in U55C.dies.slrs)))
     tasks = planned_tasks(mlp(), Knobs(), small)
-    across, alone = (
-        next(m.value for m in estimate(tasks, board).metrics if m.name == "clock") for board in (small, U55C)
-    )
-    assert across < alone - 30
+    across, alone = ({m.name: m.value for m in estimate(tasks, board).metrics} for board in (small, U55C))
+    assert across["clock"] == alone["clock"]
+    assert across["tasks"] > alone["tasks"]
+    assert across["lut"] > alone["lut"]
+    assert 0 < across["cycles"] - alone["cycles"] < 0.05 * alone["cycles"]

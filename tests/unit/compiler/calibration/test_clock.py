@@ -24,16 +24,16 @@ from compiler.platforms.platform import load_platform
 U55C = load_platform("u55c")
 BOARD = tomllib.loads(files("compiler.platforms").joinpath("u55c.toml").read_text())
 SOURCES: dict[str, str] = BOARD["sources"]["clock"]
-TRUTH = ClockCoefficients(3.0, 1.5, 0.5, 1.0)
-SHAPES = [(0.1, 0.6, False), (0.7, 0.1, True), (0.4, 0.3, False), (0.2, 0.2, True), (0.6, 0.7, True), (0.3, 0.1, False)]
+TRUTH = ClockCoefficients(3.0, 1.5, 1.0, 0.5)
+SHAPES = [(0.1, ""), (0.7, "crossed"), (0.4, ""), (0.2, "crossed"), (0.6, "registered"), (0.3, "registered"), (0.5, "")]
 
 
 def routed_rows() -> list[ClockRow]:
     return [*table_rows(vitis_fixture("derived/u55c_hls_vs_routed.csv"), U55C), *published_rows()]
 
 
-def made(fill: float, dsp: float, crossed: bool) -> ClockRow:
-    row = ClockRow(f"{fill} {dsp}", "made here", 1.0, fill, dsp, crossed, False)
+def made(fill: float, how: str) -> ClockRow:
+    row = ClockRow(f"{fill} {how}", "made here", 1.0, fill, how == "crossed", how == "registered", False)
     return replace(row, mhz=TRUTH.mhz(row.shape))
 
 
@@ -43,13 +43,13 @@ ROWS = [made(*shape) for shape in SHAPES]
 def test_the_coefficients_that_made_the_rows_are_found() -> None:
     found = fitted(ROWS)
     assert found.values == pytest.approx(TRUTH.values, abs=1e-3)
-    assert determined(found) == ("base", "fill", "dsp", "crossed")
+    assert determined(found) == ("base", "fill", "crossed", "registered")
     assert max(map(abs, left_out(ROWS, fitted).values())) < 1
 
 
 def test_one_that_no_row_has_is_not_determined() -> None:
-    rows = [made(fill, dsp, False) for fill, dsp, _ in SHAPES]
-    assert determined(fitted(rows)) == ("base", "fill", "dsp")
+    rows = [made(fill, "") for fill, _ in SHAPES]
+    assert determined(fitted(rows)) == ("base", "fill")
     bound = replace(rows[0], crossed=True, reached=True, mhz=2 * rows[0].mhz)
     assert "crossed" not in determined(fitted([*rows, bound]))
 
@@ -70,8 +70,8 @@ def test_kernels_of_a_design_lie_on_the_dies_that_they_are_named_after(tmp_path:
     )
     two, one = table_rows(table, U55C)
     slr0, slr1 = U55C.dies.slrs[:2]
-    assert (two.fill, two.dsp) == (pytest.approx(200000 / slr1.lut), pytest.approx(30 / slr1.dsp))
-    assert (one.fill, one.dsp) == (pytest.approx(50000 / slr0.lut), pytest.approx(288 / slr0.dsp))
+    assert two.fill == pytest.approx(200000 / slr1.lut)
+    assert one.fill == pytest.approx(50000 / slr0.lut)
     assert (two.crossed, two.reached, one.crossed, one.reached) == (True, False, False, True)
 
 

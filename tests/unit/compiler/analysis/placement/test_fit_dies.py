@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from small_dies import small_dies
 from small_graphs import attention_front, mlp
 
 from compiler.analysis.estimate import Estimate, estimate
@@ -17,12 +18,6 @@ from compiler.platforms.platform import Platform, load_platform
 
 U55C = load_platform("u55c")
 KNOBS = Knobs(default_tile_size=16, overall_unroll=64)
-
-
-def board(share: float, sll: int = 17690) -> Platform:
-    """A board whose dies have only a share of the resources."""
-    slrs = tuple(replace(s, **{r: int(share * getattr(s, r)) for r in RESOURCES}) for s in U55C.dies.slrs)
-    return replace(U55C, dies=replace(U55C.dies, slrs=slrs, sll=(sll, sll)))
 
 
 def tasks_on(platform: Platform) -> TaskGraph:
@@ -50,7 +45,7 @@ def test_a_small_design_fits_the_die_with_the_hbm() -> None:
 
 def test_one_that_needs_several_dies_is_placed_within_every_limit() -> None:
     """So small that one die does not hold it: the exact placer spreads it too, and neither exceeds `fill`."""
-    platform = board(0.1)
+    platform = small_dies(0.1)
     tasks = tasks_on(platform)
     found, placement = estimate(tasks, platform), place(tasks, platform)
     assert len(set(placement.slr.values())) > 1
@@ -64,7 +59,7 @@ def test_one_that_needs_several_dies_is_placed_within_every_limit() -> None:
 
 
 def test_more_than_all_dies_may_hold_is_refused_by_what_a_die_then_holds() -> None:
-    platform = board(0.02)
+    platform = small_dies(0.02)
     tasks = tasks_on(platform)
     area = total(task_areas(tasks, platform).values())
     found = {v.resource: v for v in fit_dies(tasks, area, platform).violations}
@@ -83,12 +78,12 @@ def test_a_task_that_no_die_holds_is_refused_though_all_of_them_could() -> None:
 
 
 def test_too_few_wires_are_refused() -> None:
-    assert estimate(tasks_on(board(0.1)), board(0.1)).feasible
-    assert not estimate(tasks_on(board(0.1, sll=20)), board(0.1, sll=20)).feasible
+    assert estimate(tasks_on(small_dies(0.1)), small_dies(0.1)).feasible
+    assert not estimate(tasks_on(small_dies(0.1, sll=20)), small_dies(0.1, sll=20)).feasible
 
 
 def test_a_board_that_may_be_filled_takes_more() -> None:
-    platform = board(0.06)
+    platform = small_dies(0.06)
     tasks = tasks_on(platform)
     whole = replace(platform, dies=replace(platform.dies, fill=1.0))
     assert not estimate(tasks, platform).feasible

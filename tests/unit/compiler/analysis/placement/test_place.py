@@ -2,28 +2,23 @@
 
 from dataclasses import replace
 
+import pytest
+from small_dies import small_dies
 from small_graphs import attention_front, mlp
 
 from compiler.analysis.build import task_graph
 from compiler.analysis.estimate import estimate
 from compiler.analysis.memory_kinds import bind_fifos
-from compiler.analysis.placement.board_plan import plan_board
+from compiler.analysis.placement.board_plan import placed, plan_board
+from compiler.analysis.placement.netlist import task_areas
 from compiler.analysis.placement.place import describe, place
+from compiler.analysis.resources import total
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned, planned_tasks
-from compiler.platforms.platform import Platform, Slr, load_platform
+from compiler.platforms.clock import ClockShape
+from compiler.platforms.platform import load_platform
 
 U55C = load_platform("u55c")
-
-
-def small_dies(share: float, sll: int = 17690) -> Platform:
-    """A board whose dies have only a share of the resources."""
-
-    def shrunk(slr: Slr) -> Slr:
-        names = ("lut", "ff", "dsp", "bram36", "uram")
-        return replace(slr, **{r: int(getattr(slr, r) * share) for r in names})
-
-    return replace(U55C, dies=replace(U55C.dies, slrs=tuple(map(shrunk, U55C.dies.slrs)), sll=(sll, sll)))
 
 
 def test_a_small_design_lies_on_the_die_with_the_hbm() -> None:
@@ -81,12 +76,27 @@ def test_the_plan_of_a_design_names_every_transfer_s_channel_and_judges_the_esti
     knobs = Knobs(default_tile_size=8, overall_unroll=16)
     design = planned(attention_front(), knobs, U55C)
     tasks = task_graph(design)
-    board = plan_board(tasks, design, knobs)
+    board = plan_board(*placed(tasks, U55C), design, knobs)
     assert board.tasks == bind_fifos(tasks, U55C.memories), "nothing runs out, so nothing moves"
-    assert estimate(board.tasks, U55C) == estimate(tasks, U55C)
+    assert board.estimated(U55C) == estimate(tasks, U55C)
+    assert board.estimated(U55C).feasible
     assert set(board.channels) == {t.name for t in tasks.transfers}
-    assert board.judged(estimate(tasks, U55C)).feasible
     assert {"fusion", "placement", "hbm_channels"} == set(board.to_json())
-    tight = plan_board(tasks, replace(design, platform=small_dies(0.05, sll=3)), knobs)
-    fits = replace(estimate(tasks, U55C), violations=())
-    assert not tight.judged(fits).feasible
+    tight = small_dies(0.05, sll=3)
+    assert not plan_board(*placed(tasks, tight), replace(design, platform=tight), knobs).estimated(tight).feasible
+
+
+def test_a_placed_design_has_the_clock_of_where_it_lies() -> None:
+    """And the quick test that of where it would lie: both know that relays register what crosses."""
+    knobs, board = Knobs(default_tile_size=16, overall_unroll=64), small_dies(0.1)
+    design = planned(mlp(16, 32, 64), knobs, board)
+    tasks = task_graph(design)
+    found, quick = plan_board(*placed(tasks, board), design, knobs).estimated(board), estimate(tasks, board)
+    assert found.crossed
+    assert (found.feasible, found.placed) == (quick.feasible, quick.placed) == (True, True)
+    values = [{m.name: m.value for m in e.metrics} for e in (found, quick)]
+    for value, fullest in zip(values, (found.fullest_die, quick.fullest_die), strict=True):
+        shape = ClockShape(0.0, registered=True, crowded=max(0.0, fullest - board.dies.comfort))
+        assert value["clock"] == pytest.approx(board.clock.mhz(shape, value["lut"], value["dsp"], 250))
+        assert value["tasks"] > len(tasks.tasks)
+        assert value["lut"] > total(task_areas(tasks, board).values()).lut

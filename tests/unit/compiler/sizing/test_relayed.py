@@ -1,0 +1,50 @@
+"""FIFOs of a design with relays: as deep as keeps its pace, no deeper, and none that was there gets shallower."""
+
+from dataclasses import replace
+
+from route_designs import routes
+from small_pipelines import fork_join
+
+from compiler.analysis.relays import relayed
+from compiler.graph.task_graph import TaskGraph
+from compiler.platforms.platform import load_platform
+from compiler.simulator.timing.simulate import simulate
+from compiler.sizing.certify import Sizing, certify
+from compiler.sizing.relayed import DEEPER, size_relayed
+
+U55C = load_platform("u55c")
+APART = {"n_a": 0, "n_w": 2, "n_b": 0}  # two relays to the worker, and two back
+
+
+def cycles(tasks: TaskGraph) -> int:
+    found = simulate(tasks, U55C, buckets=0)
+    assert found.deadlock is None
+    return found.cycles
+
+
+def sized() -> tuple[TaskGraph, Sizing, TaskGraph]:
+    """A path through a worker on another die and one beside it: certified without relays, with them, and sized."""
+    network = fork_join("flp", 2, latency=28, tokens=400)
+    plain = certify(routes({"n": network}), U55C)
+    found = relayed(plain.tasks, APART).tasks
+    return found, size_relayed(plain, found, U55C), plain.tasks
+
+
+def test_what_lies_beside_relays_gets_deep_enough_to_keep_the_pace() -> None:
+    found, after, plain = sized()
+    assert cycles(found) > 1.1 * cycles(plain), "the FIFO beside is full before the first token has come around"
+    unbounded = replace(found, streams=tuple(s._replace(depth=400) for s in found.streams))
+    assert cycles(after.tasks) <= 1.005 * cycles(unbounded)
+    (deeper,) = (s for s in after.tasks.streams if s.reason == DEEPER)
+    assert deeper.name == "n_side"
+    assert deeper.depth > plain.stream["n_side"].depth
+    assert after.kernels[0].cycles == cycles(after.tasks)
+
+
+def test_depths_that_slow_the_design_down_anyway_stay() -> None:
+    """Somebody chose them: relays are no reason to change them, where the design is as slow without."""
+    plain = routes({"n": replace(fork_join("flp", 2, tokens=50))})
+    slow = replace(plain, streams=tuple(s._replace(depth=1) for s in plain.streams))
+    near = relayed(slow, {"n_a": 0, "n_w": 0, "n_b": 1}).tasks
+    after = size_relayed(Sizing(slow), near, U55C)
+    assert [s.depth for s in after.tasks.streams if s.name in plain.stream] == [1, 1, 1]
