@@ -36,10 +36,11 @@ class Effort(NamedTuple):
 # Within 10 % the root of the tree is enough for most designs (0.05 s); single moves then take what is left. Where that
 # finds nothing within the limits, any placement will do: that decided all of 130 designs that a search had left open,
 # most of them in 0.1 s.
-EFFORTS = (Effort(0.1, 20, 100.0), Effort(1e6, 500, 200.0))
+CHEAP = Effort(0.1, 20, 100.0)
+ANY = Effort(1e6, 500, 200.0)
 METHODS: Mapping[tuple[Effort, Outcome], str] = {
-    (EFFORTS[0], "optimal"): "milp",
-    **{(effort, "infeasible"): "infeasible" for effort in EFFORTS},
+    (CHEAP, "optimal"): "milp",
+    **{(effort, "infeasible"): "infeasible" for effort in (CHEAP, ANY)},
 }
 
 
@@ -167,25 +168,28 @@ def _die_rows(
     return [Row(tuple(terms), dies.fill - fixed), Row((*terms, (crowding, -1.0)), dies.comfort - fixed)]
 
 
-def assign(netlist: Netlist, dies: Dies) -> Assignment:
+def assign(netlist: Netlist, dies: Dies, efforts: Sequence[Effort] = (CHEAP, ANY)) -> Assignment:
     """The cheapest placement: all on the HBM's die where that is comfortable, else the better of the solver's and the
-    search's, improved by moves and swaps. Limits that nothing can hold show in `cost` (`OVERFLOW`), not as an error.
+    search's, improved by moves and swaps. With `ANY` alone one that holds the limits, for which a search may do. Limits
+    that nothing can hold show in `cost` (`OVERFLOW`), not as an error.
     """
     board, costs = Board(netlist, dies), placement_costs(dies)
     together = [hbm_die(dies)] * netlist.size
     if not costs.of(board, together):
         return Assignment(tuple(together), 0.0, 0.0, "one-die")
-    program, candidates = _program(netlist, dies), [searched(board)]
+    candidates = [searched(board)]
     bound, method = 0.0, "local"
-    for effort in EFFORTS:
-        solution = solve(program, *effort)
+    for effort in efforts:
+        if effort is ANY and any(_holds(board, die) for die in candidates):
+            break
+        solution = solve(_program(netlist, dies), *effort)
+        method = METHODS.get((effort, solution.outcome), "local")
+        if method == "infeasible":
+            break
         if solution.values is not None:
             solved = _dies_of(solution.values, netlist, len(dies.sll))
             candidates += [solved, descended(board, costs, solved)]  # moves look away from relays
             bound = max(bound, solution.bound + _fixed_cost(netlist, dies))
-        method = METHODS.get((effort, solution.outcome), "local")
-        if method == "infeasible" or any(_holds(board, die) for die in candidates):
-            break
     found = min(candidates, key=lambda die: costs.of(board, die))
     return Assignment(tuple(found), costs.of(board, found), bound, method)
 

@@ -1,6 +1,6 @@
 """Everything that is decided once, for the design that is compiled: memories, dies, HBM channels. Not in the search."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 from compiler.analysis.estimate import Estimate, estimate_placed
 from compiler.analysis.fusion_report import FusionReport, report_fusion
 from compiler.analysis.memory_kinds import bind_fifos, fit_board
+from compiler.analysis.placement.assign import ANY, CHEAP, Effort
 from compiler.analysis.placement.channels import assign_channels
 from compiler.analysis.placement.die_memories import BLOCKS, fit_memories_of_dies
 from compiler.analysis.placement.fit_dies import DieFit
@@ -60,12 +61,14 @@ def plan_board(tasks: TaskGraph, placement: Placement, design: Design, knobs: Kn
     return BoardPlan(bind_fifos(tasks, platform.memories), placement, report_fusion(design, knobs), channels)
 
 
-def placed(tasks: TaskGraph, platform: Platform) -> tuple[TaskGraph, Placement]:
+def placed(
+    tasks: TaskGraph, platform: Platform, efforts: Sequence[Effort] = (CHEAP, ANY)
+) -> tuple[TaskGraph, Placement]:
     """Bind memories within the board, place the tasks, add relays where streams cross, then move memories on dies where
     their kind runs out there.
     """
     tasks = _within_board(tasks, platform)
-    placement = place(tasks, platform)
+    placement = place(tasks, platform, efforts)
     spread = _spread(tasks, placement, platform)
     if spread.tasks is tasks and not _lacks_blocks(placement):
         return tasks, placement

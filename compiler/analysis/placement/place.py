@@ -1,10 +1,10 @@
 """Die of every task of a design: assignment, what crosses, what does not fit."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from compiler.analysis.placement.assign import assign, cost_of, die_use, wire_use
+from compiler.analysis.placement.assign import ANY, CHEAP, Effort, assign, cost_of, die_use, wire_use
 from compiler.analysis.placement.netlist import (
     RESOURCES,
     Netlist,
@@ -23,7 +23,7 @@ from compiler.platforms.platform import Dies, Platform
 ROUNDING = 1 + 1e-9  # sums of areas in another order
 
 
-def place(tasks: TaskGraph, platform: Platform) -> Placement:
+def place(tasks: TaskGraph, platform: Platform, efforts: Sequence[Effort] = (CHEAP, ANY)) -> Placement:
     """A die for each task: fewest wires between dies, no die too full, what relays take of it included; about a second
     for a few hundred tasks.
 
@@ -32,7 +32,7 @@ def place(tasks: TaskGraph, platform: Platform) -> Placement:
     """
     dies = platform.dies
     clusters = with_relays(clustered(netlist_of(tasks, platform), platform), tasks, platform)
-    found = assign(clusters, dies)
+    found = assign(clusters, dies, efforts)
     slr = {
         name: dies.slrs[die].name for members, die in zip(clusters.members, found.die, strict=True) for name in members
     }

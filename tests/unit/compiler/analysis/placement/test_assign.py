@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from netlists import netlists
 
 from compiler.analysis.placement.arrays import Board
-from compiler.analysis.placement.assign import EFFORTS, assign, cost_of, die_use, searched, wire_use
+from compiler.analysis.placement.assign import ANY, CHEAP, assign, cost_of, die_use, searched, wire_use
 from compiler.analysis.placement.netlist import RESOURCES, Netlist, clustered
 from compiler.platforms.platform import load_platform
 
@@ -34,8 +34,16 @@ def test_no_placement_is_much_cheaper_than_the_solver_s(netlist: Netlist) -> Non
     assert found.bound <= best + 1e-6, "the bound is one"
     assert best - 1e-9 <= found.cost
     if found.method == "milp":
-        gap = EFFORTS[0].gap
+        gap = CHEAP.gap
         assert found.cost <= best * (1 + gap) / (1 - gap) + 1e-6
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(netlists(relays=True))
+def test_any_placement_is_found_where_there_is_one(netlist: Netlist) -> None:
+    found = assign(netlist, DIES, (ANY,))
+    assert holds(netlist, found.die) == any(holds(netlist, die) for die in product(range(3), repeat=netlist.size))
+    assert (found.method == "infeasible") <= (not holds(netlist, found.die))
 
 
 @settings(max_examples=examples(30), deadline=None)
