@@ -21,13 +21,13 @@ from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.memory_order import CreditStream, MemoryUse, hazards, misplaced_credit
 from compiler.graph.nest import Nest
+from compiler.graph.passage import Passage, passage
 from compiler.graph.pipeline_style import PipelineStyle, style_flaw
 from compiler.graph.program import (
     SIDES,
     Access,
     Argument,
     BoundLoop,
-    Gate,
     LoopNest,
     Program,
     Side,
@@ -45,14 +45,6 @@ from compiler.graph.program import (
 
 TaskKind = Literal["compute", "engine", "fork", "lanes", "chunk", "concat", "route", "converter", "load", "store"]
 MemoryKind = Literal["registers", "lutram", "bram", "uram"]
-
-
-class Span(NamedTuple):
-    """First and last iteration in which an access moves a token, and how many it moves."""
-
-    first: int
-    last: int
-    tokens: int
 
 
 @hashed_once
@@ -91,55 +83,25 @@ class TimingSpec:
         runs = prod(self.trips[: self.restarts])
         return runs * ((self.iterations // runs - 1) * self.ii + self.depth) + (runs - 1) * self.gap
 
-    @cached_property
-    def _spans(self) -> dict[tuple[Gate, ...], Span]:
-        return {}
-
-    def span(self, access: Access) -> Span:
+    def passage(self, access: Access) -> Passage:
         """When the access is made in the whole run, in iterations."""
-        found = self._spans.get(access.gates)
-        if found is None:
-            found = self._spans[access.gates] = self._find_span(access.gates)
-        return found
+        return passage(self.trips, access.gates)
 
-    def _find_span(self, gates: tuple[Gate, ...]) -> Span:
-        first, last, tokens = 0, self.iterations - 1, self.iterations
-        for gate in gates:
-            inside, trip = prod(self.trips[gate.loop + 1 :]), self.trips[gate.loop]
-            first += gate.low * inside
-            last -= (trip - gate.high) * inside
-            tokens = tokens // trip * (gate.high - gate.low)
-        return Span(first, last, tokens)
+    def passages(self, accesses: tuple[Access, ...]) -> tuple[Passage, ...]:
+        """The same of each."""
+        return tuple([passage(self.trips, access.gates) for access in accesses])
 
     def first(self, access: Access) -> int:
         """Index of the first iteration that makes the access."""
-        return self.span(access).first
+        return self.passage(access).first
 
     def last(self, access: Access) -> int:
         """Index of the last iteration that makes the access."""
-        return self.span(access).last
+        return self.passage(access).last
 
     def tokens(self, access: Access) -> int:
         """Tokens that the access moves in the whole run."""
-        return self.span(access).tokens
-
-    def tokens_until(self, access: Access, iteration: int) -> int:
-        """Tokens moved in iterations 0 .. `iteration`, both included."""
-        if not access.gates:
-            return iteration + 1
-        gates = {g.loop: (g.low, g.high) for g in access.gates}
-        count = admitted = 1  # of the loops inside: up to where they are, and in all
-        for k in range(len(self.trips) - 1, -1, -1):
-            iteration, index = divmod(iteration, self.trips[k])
-            low, high = gates.get(k, (0, self.trips[k]))
-            if index < low:
-                count = 0
-            elif index < high:
-                count += (index - low) * admitted
-            else:
-                count = (high - low) * admitted
-            admitted *= high - low
-        return count
+        return self.passage(access).tokens
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
 
+from compiler.analysis.design_area import DesignArea
 from compiler.analysis.placement.assign import assign, cost_of, die_use, wire_use
 from compiler.analysis.placement.netlist import RESOURCES, Netlist, clustered, netlist_of, port_wires, stream_wires
 from compiler.analysis.placement.placement import BoundaryUse, Crossing, Placement
@@ -22,7 +23,7 @@ def place(tasks: TaskGraph, platform: Platform) -> Placement:
     in `Placement.shortfalls` of the best that was found.
     """
     dies = platform.dies
-    clusters = clustered(netlist_of(tasks, platform), platform)
+    clusters = clustered(netlist_of(DesignArea.of(tasks, platform), platform), platform)
     found = assign(clusters, dies)
     slr = {
         name: dies.slrs[die].name for members, die in zip(clusters.members, found.die, strict=True) for name in members
@@ -33,7 +34,7 @@ def place(tasks: TaskGraph, platform: Platform) -> Placement:
 
 def describe(tasks: TaskGraph, platform: Platform, slr: Mapping[str, str]) -> Placement:
     """What a die for each task by its name amounts to: crossings, use of dies and boundaries, what does not fit."""
-    dies, netlist = platform.dies, netlist_of(tasks, platform)
+    dies, netlist = platform.dies, netlist_of(DesignArea.of(tasks, platform), platform)
     number = {die.name: k for k, die in enumerate(dies.slrs)}
     chosen = [number[slr[task.name]] for task in tasks.tasks]
     wires = wire_use(netlist, dies, chosen)
