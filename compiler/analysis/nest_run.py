@@ -80,11 +80,11 @@ class LoadedStream(NamedTuple):
 
 
 class RunOfNest(NamedTuple):
-    """How a task ran, when each of its outputs came, and the ends of loads that it held up, by number of input."""
+    """How a task ran, when each of its outputs came, and for each loaded stream its end where the task held it up."""
 
     time: TaskTime
     pushed: tuple[Arrival, ...]
-    ends: tuple[tuple[int, float], ...]
+    ends: tuple[float | None, ...]
 
 
 _Stall = tuple[int, float]  # an iteration, and the cycle before which it can not run
@@ -183,8 +183,8 @@ class Step(NamedTuple):
     reads: tuple[Passage, ...]
     writes: tuple[Passage, ...]
     busy: float
-    drain: int | None
-    loaded: tuple[LoadedStream, ...]
+    drain: int | None = None
+    loaded: tuple[LoadedStream, ...] = ()
 
 
 @lru_cache(maxsize=16384)  # with other FIFOs, or one other knob, most tasks run alike
@@ -200,9 +200,10 @@ def ran(step: Step, arrivals: tuple[Arrival, ...], stocks: tuple[int, ...]) -> R
     return RunOfNest(TaskTime(run.start, end, step.busy), tuple([alike[write] for write in step.writes]), ends)
 
 
-def _held_up(run: _Run, loaded: tuple[LoadedStream, ...], stocks: tuple[int, ...]) -> Iterator[tuple[int, float]]:
+def _held_up(run: _Run, loaded: tuple[LoadedStream, ...], stocks: tuple[int, ...]) -> Iterator[float | None]:
     for (number, busy, _), stock in zip(loaded, stocks, strict=True):
         arrival = _throttled(run, number, busy, stock)
-        if arrival.last > run.arrivals[number].last:
+        late = arrival.last > run.arrivals[number].last
+        if late:
             run.replace(number, arrival)
-            yield number, arrival.last
+        yield arrival.last if late else None

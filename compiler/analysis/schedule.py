@@ -20,13 +20,13 @@ from compiler.platforms.platform import Platform
 
 
 class _Process(NamedTuple):
-    """A task that is no load, and the streams at its ports; `loads` by the number of the input that they bring."""
+    """A task that is no load, and the streams at its ports; `loads` that bring its `step.loaded`, in their order."""
 
     name: str
     step: Step
     reads: tuple[str, ...]
     writes: tuple[str, ...]
-    loads: Mapping[int, str]
+    loads: tuple[str, ...] = ()
 
 
 class _Plan(NamedTuple):
@@ -39,27 +39,39 @@ class _Plan(NamedTuple):
     arrivals: Mapping[str, Arrival]
 
 
+@lru_cache(maxsize=16384)  # with one other knob most tasks are the same
+def _process(task: Task) -> _Process:
+    """A task where no input comes from HBM."""
+    timing = task.timing
+    step = Step(timing, timing.passages(task.reads), timing.passages(task.writes), float(timing.iterations * timing.ii))
+    return _Process(task.name, step, tuple([a.stream for a in task.reads]), tuple([a.stream for a in task.writes]))
+
+
+def _behind_loads(process: _Process, loaded: Mapping[str, tuple[str, float, int]]) -> _Process:
+    """With what comes from HBM, by the stream that brings it."""
+    found = [(number, *loaded[stream]) for number, stream in enumerate(process.reads) if stream in loaded]
+    inputs = tuple([LoadedStream(number, busy, ahead) for number, _, busy, ahead in found])
+    return process._replace(step=process.step._replace(loaded=inputs), loads=tuple([load for _, load, _, _ in found]))
+
+
 @lru_cache(maxsize=1)  # two schedules are made of a design, one after the other
 def _plan(same: Same[tuple[Task, ...]], platform: Platform) -> _Plan:
     tasks = same.value
     moves = transfer_cycles(tasks, platform)
     times, arrivals = {task.name: TaskTime(0.0, 0.0, 0.0) for task in tasks}, dict[str, Arrival]()
-    loaded: dict[str, tuple[LoadTask, float]] = {}
+    loaded: dict[str, tuple[str, float, int]] = {}
     processes: list[_Process] = []
     for task in tasks:
         if isinstance(task, LoadTask):
             first, span, stream = float(task.timing.depth), moves[task.name], task.writes[0].stream
             arrivals[stream], times[task.name] = Arrival(first, first + span), TaskTime(0.0, first + span, span)
-            loaded[stream] = task, span
+            loaded[stream] = (task.name, span, adapter_tokens(task, platform))
             continue
-        reads, writes = (tuple([access.stream for access in side]) for side in (task.reads, task.writes))
-        loads = {number: loaded[stream] for number, stream in enumerate(reads) if stream in loaded}
-        inputs = [LoadedStream(n, span, adapter_tokens(load, platform)) for n, (load, span) in loads.items()]
-        busy = moves.get(task.name, float(task.timing.iterations * task.timing.ii))
-        drain = platform.hbm.write_response_cycles if isinstance(task, StoreTask) else None
-        taken, given = map(task.timing.passages, (task.reads, task.writes))
-        step = Step(task.timing, taken, given, busy, drain, tuple(inputs))
-        processes.append(_Process(task.name, step, reads, writes, {n: load.name for n, (load, _) in loads.items()}))
+        process = _process(task)
+        if isinstance(task, StoreTask):
+            step = process.step._replace(busy=moves[task.name], drain=platform.hbm.write_response_cycles)
+            process = process._replace(step=step)
+        processes.append(process if loaded.keys().isdisjoint(process.reads) else _behind_loads(process, loaded))
     return _Plan(processes, times, arrivals)
 
 
@@ -81,7 +93,7 @@ def _in_order(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
         stocks = tuple([stream[reads[number]].depth + ahead for number, _, ahead in step.loaded])
         run = ran(step, tuple([arrivals[read] for read in reads]), stocks)
         times[name] = run.time
-        for number, end in run.ends:
-            times[loads[number]] = times[loads[number]]._replace(end=end)
+        for load, end in zip(loads, run.ends, strict=True):
+            times[load] = times[load] if end is None else times[load]._replace(end=end)
         arrivals |= zip(writes, run.pushed, strict=True)
     return times

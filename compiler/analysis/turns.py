@@ -249,9 +249,9 @@ class _Walk:
         self._note(clock, nest, nest.ran(arrivals, stocks), arrivals)
 
     def _note(self, clock: _Clock, nest: _Nest, run: RunOfNest, arrivals: tuple[Arrival, ...]) -> None:
-        base, ends = clock.free, dict(run.ends)
-        for number, _, _ in nest.step.loaded:
-            stream, last = nest.reads[number], base + ends.get(number, arrivals[number].last)
+        base = clock.free
+        for (number, _, _), end in zip(nest.step.loaded, run.ends, strict=True):
+            stream, last = nest.reads[number], base + (arrivals[number].last if end is None else end)
             load = self.sources[stream].task
             self.given[stream] = last
             self.loads[load] = self.loads[load]._replace(end=last)
