@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from compiler.analysis.ports import kernel_ports
 from compiler.analysis.resources import Resources, kernel_resources, stream_resources, task_resources, total
+from compiler.graph.computed_once import computed_once
 from compiler.graph.task_graph import TaskGraph
 from compiler.platforms.platform import Platform
 
@@ -32,11 +32,11 @@ class DesignArea:
             kernel_resources(platform),
         )
 
-    @cached_property
+    @computed_once
     def all_fifos(self) -> Resources:
         return total(self.fifos.values())
 
-    @cached_property
+    @computed_once
     def whole(self) -> Resources:
         """All kernels together: they lie side by side in one xclbin."""
         control = total([self.kernel] * self.design.kernels)

@@ -8,12 +8,12 @@ that are marked as `feedback` may close loops.
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
 from math import prod
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from compiler.errors import VerificationError
 from compiler.graph.boundary import Carry
+from compiler.graph.computed_once import computed_once
 from compiler.graph.converter import Converter
 from compiler.graph.engine import Slicing, Turn, slice_of
 from compiler.graph.hashed_once import hashed_once
@@ -73,11 +73,11 @@ class TimingSpec:
         """The one nest of a task that takes no turns."""
         return LoopNest(self.trips, reads, writes, self.restarts, self.bounds)
 
-    @cached_property
+    @computed_once
     def iterations(self) -> int:
         return prod(self.trips)
 
-    @cached_property
+    @computed_once
     def latency(self) -> int:
         """Cycles from start to the last result when nothing blocks."""
         runs = prod(self.trips[: self.restarts])
@@ -385,15 +385,15 @@ class TaskGraph:
     streams: tuple[Stream, ...]
     carries: tuple[Carry, ...] = ()
 
-    @cached_property
+    @computed_once
     def task(self) -> dict[str, Task]:
         return {t.name: t for t in self.tasks}
 
-    @cached_property
+    @computed_once
     def stream(self) -> dict[str, Stream]:
         return {s.name: s for s in self.streams}
 
-    @cached_property
+    @computed_once
     def transfers(self) -> tuple[DmaTask, ...]:
         """Loads and stores."""
         return tuple(t for t in self.tasks if isinstance(t, DmaTask))
@@ -403,14 +403,14 @@ class TaskGraph:
         """Bits of a memory port of the board; 0 where nothing is moved."""
         return next((t.dma.port_bits for t in self.transfers), 0)
 
-    @cached_property
+    @computed_once
     def padding_share(self) -> float:
         """Share of the points that contractions compute which are padding, in [0, 1)."""
         contractions = [op for task in self.tasks for op, _ in task.operations if op.is_contraction]
         computed = sum(op.iterations for op in contractions)
         return sum(op.padded_iterations for op in contractions) / computed if computed else 0.0
 
-    @cached_property
+    @computed_once
     def arguments(self) -> tuple[Argument, ...]:
         """That trip counts follow, in the order of their names."""
         return arguments_of(task.program for task in self.tasks)
@@ -467,7 +467,7 @@ class TaskGraph:
         """Whether the load or store is one of a value that its kernel both writes and reads."""
         return task.name in self._through_memory
 
-    @cached_property
+    @computed_once
     def _through_memory(self) -> frozenset[str]:
         found: dict[tuple[int, str], list[DmaTask]] = {}
         for task in self.transfers:
