@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from compiler.analysis.design_area import DesignArea
 from compiler.analysis.estimate import Estimate, estimate_placed
 from compiler.analysis.fusion_report import FusionReport, report_fusion
 from compiler.analysis.memory_kinds import bind_fifos, fit_board
@@ -13,11 +14,10 @@ from compiler.analysis.placement.assign import ANY, CHEAP, Effort
 from compiler.analysis.placement.channels import assign_channels
 from compiler.analysis.placement.die_memories import BLOCKS, fit_memories_of_dies
 from compiler.analysis.placement.fit_dies import DieFit
-from compiler.analysis.placement.netlist import RESOURCES, task_areas
+from compiler.analysis.placement.netlist import RESOURCES
 from compiler.analysis.placement.place import describe, place
 from compiler.analysis.placement.placement import Placement
 from compiler.analysis.relays import Spread, relayed
-from compiler.analysis.resources import total
 from compiler.errors import Violation
 from compiler.graph.design import Design
 from compiler.graph.task_graph import TaskGraph
@@ -86,7 +86,7 @@ def _with_relays(spread: Spread, placement: Placement, platform: Platform) -> tu
 
 
 def _within_board(tasks: TaskGraph, platform: Platform) -> TaskGraph:
-    return fit_board(tasks, total(task_areas(tasks, platform).values()), platform)
+    return fit_board(tasks, DesignArea.of(tasks, platform).whole, platform)
 
 
 def _settled(tasks: TaskGraph, placement: Placement, platform: Platform) -> tuple[TaskGraph, Placement]:

@@ -3,14 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from compiler.analysis.design_area import DesignArea
 from compiler.analysis.relays import relays_of_streams
-from compiler.analysis.resources import (
-    Resources,
-    kernel_resources,
-    relay_resources,
-    stream_resources,
-    task_resources,
-)
+from compiler.analysis.resources import Resources, relay_resources
 from compiler.graph.task_graph import TaskGraph
 from compiler.platforms.platform import Platform
 
@@ -42,28 +37,17 @@ def stream_wires(width: int) -> int:
     return width + HANDSHAKE_WIRES
 
 
-def task_areas(tasks: TaskGraph, platform: Platform) -> dict[str, Resources]:
-    """Area of each task with the FIFOs that it reads: they lie on its die. The first task of a kernel has its control
-    registers. All together are what the design takes, over all of its kernels: they lie side by side in one xclbin.
-    """
-    areas = {task.name: task_resources(task, tasks, platform) for task in tasks.tasks}
-    for task in {task.kernel: task.name for task in reversed(tasks.tasks)}.values():
-        areas[task] += kernel_resources(platform)
-    for stream in tasks.streams:
-        areas[stream.target] += stream_resources(stream, platform)
-    return areas
-
-
 def port_wires(tasks: TaskGraph, platform: Platform) -> dict[str, int]:
     """Wires to the HBM of the tasks that have ports."""
     return {t.name: t.dma.channels * platform.dies.port_wires for t in tasks.transfers}
 
 
-def netlist_of(tasks: TaskGraph, platform: Platform) -> Netlist:
-    """One node for each task."""
+def netlist_of(area: DesignArea, platform: Platform) -> Netlist:
+    """One node for each task of a design of this area."""
+    tasks = area.design
     names = [task.name for task in tasks.tasks]
     index = {name: k for k, name in enumerate(names)}
-    areas, anchors = task_areas(tasks, platform), port_wires(tasks, platform)
+    areas, anchors = area.with_fifos(), port_wires(tasks, platform)
     wires: dict[tuple[int, int], int] = {}
     for stream in tasks.streams:
         a, b = sorted((index[stream.source], index[stream.target]))

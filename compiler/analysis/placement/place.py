@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from compiler.analysis.design_area import DesignArea
 from compiler.analysis.placement.assign import ANY, CHEAP, Effort, assign, cost_of, die_use, wire_use
 from compiler.analysis.placement.netlist import (
     RESOURCES,
@@ -31,7 +32,8 @@ def place(tasks: TaskGraph, platform: Platform, efforts: Sequence[Effort] = (CHE
     in `Placement.shortfalls` of the best that was found.
     """
     dies = platform.dies
-    clusters = with_relays(clustered(netlist_of(tasks, platform), platform), tasks, platform)
+    netlist = clustered(netlist_of(DesignArea.of(tasks, platform), platform), platform)
+    clusters = with_relays(netlist, tasks, platform)
     found = assign(clusters, dies, efforts)
     slr = {
         name: dies.slrs[die].name for members, die in zip(clusters.members, found.die, strict=True) for name in members
@@ -42,7 +44,7 @@ def place(tasks: TaskGraph, platform: Platform, efforts: Sequence[Effort] = (CHE
 
 def describe(tasks: TaskGraph, platform: Platform, slr: Mapping[str, str]) -> Placement:
     """What a die for each task by its name amounts to: crossings, use of dies and boundaries, what does not fit."""
-    dies, netlist = platform.dies, netlist_of(tasks, platform)
+    dies, netlist = platform.dies, netlist_of(DesignArea.of(tasks, platform), platform)
     number = {die.name: k for k, die in enumerate(dies.slrs)}
     chosen = [number[slr[task.name]] for task in tasks.tasks]
     wires = wire_use(netlist, dies, chosen)

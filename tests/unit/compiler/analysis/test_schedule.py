@@ -12,7 +12,7 @@ from compiler.analysis.schedule import schedule
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.linalg_graph import LinalgGraph
-from compiler.graph.program import Access, Gate, iteration_in_nest
+from compiler.graph.program import Access, Gate
 from compiler.graph.task_graph import Dma, LoadTask, Stream, Task, TaskGraph, TimingSpec
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
@@ -50,17 +50,6 @@ def test_tokens_arrive_at_an_even_pace_to_the_knee_and_from_there():
     assert [arrival.at(n, 21) for n in (1, 3, 5, 13, 21)] == [10.0, 15.0, 20.0, 60.0, 100.0]
     assert Arrival(10.0, 30.0).at(2, 3) == 20.0
     assert Arrival(7.0, 7.0).at(1, 1) == 7.0
-
-
-@pytest.mark.parametrize(
-    "gates", [(), (Gate(1, 2, 4),), (Gate(2, 4, 5), Gate(0, 1, 3)), (Gate(1, 0, 1), Gate(2, 0, 1))]
-)
-def test_the_iteration_of_a_token_is_the_first_by_which_as_many_have_moved(gates: tuple[Gate, ...]):
-    timing, access = TimingSpec((3, 4, 5), 1, 2), Access("s", gates)
-    for count in range(1, timing.tokens(access) + 1):
-        iteration = iteration_in_nest(timing.trips, access, count - 1)
-        assert timing.tokens_until(access, iteration) == count
-        assert iteration == 0 or timing.tokens_until(access, iteration - 1) == count - 1
 
 
 def converter_that_fills_before_it_drains(consumer_ii: int) -> TaskGraph:
