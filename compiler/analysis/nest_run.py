@@ -190,6 +190,8 @@ class Step(NamedTuple):
 @lru_cache(maxsize=16384)  # with other FIFOs, or one other knob, most tasks run alike
 def ran(step: Step, arrivals: tuple[Arrival, ...], stocks: tuple[int, ...]) -> RunOfNest:
     """The task's run where its inputs arrive so, and FIFOs and adapters behind loads hold so many tokens."""
+    if len(arrivals) == 1 and not (arrivals[0].knees or stocks or any(p.digits for p in (*step.reads, *step.writes))):
+        return _passed_on(step, arrivals[0])
     timing = step.timing
     run = _Run(timing, step.reads, arrivals)
     ends = tuple(_held_up(run, step.loaded, stocks)) if stocks else ()
@@ -198,6 +200,18 @@ def ran(step: Step, arrivals: tuple[Arrival, ...], stocks: tuple[int, ...]) -> R
         end = max(end, run.start + step.busy) + step.drain
     alike = {write: run.pushed(write) for write in dict.fromkeys(step.writes)}  # all streams of a fork
     return RunOfNest(TaskTime(run.start, end, step.busy), tuple([alike[write] for write in step.writes]), ends)
+
+
+def _passed_on(step: Step, arrival: Arrival) -> RunOfNest:
+    """The run of a task that reads one stream, of even pace, and writes, in each of its iterations: nothing bends."""
+    timing, steps = step.timing, step.timing.iterations - 1
+    start = max(0.0, arrival.first if steps else arrival.last)
+    last = max(start + steps * timing.ii, arrival.last)
+    end = max(start + timing.latency, last + timing.depth)
+    if step.drain is not None:
+        end = max(end, start + step.busy) + step.drain
+    pushed = Arrival(start + timing.depth, last + timing.depth)
+    return RunOfNest(TaskTime(start, end, step.busy), (pushed,) * len(step.writes), ())
 
 
 def _held_up(run: _Run, loaded: tuple[LoadedStream, ...], stocks: tuple[int, ...]) -> Iterator[float | None]:
