@@ -17,7 +17,7 @@ from compiler.analysis.placement.die_memories import BLOCKS, fit_memories_of_die
 from compiler.analysis.placement.netlist import RESOURCES, clustered, netlist_of
 from compiler.analysis.placement.search import repaired
 from compiler.analysis.relays import Spread, relayed, relays
-from compiler.analysis.resources import Resources, stream_resources, task_resources
+from compiler.analysis.resources import Resources, relay_resources
 from compiler.errors import Violation
 from compiler.graph.task_graph import TaskGraph
 from compiler.platforms.clock import ClockShape
@@ -25,7 +25,7 @@ from compiler.platforms.platform import Dies, Platform
 
 # Sum over dies, resources and boundaries of what exceeds a limit, relative to it. `bench.place` prints how many designs
 # on either side of it have a placement.
-HOPELESS = 0.125
+HOPELESS = 0.06
 
 
 class DieFit(NamedTuple):
@@ -75,8 +75,7 @@ def relay_area(spread: Spread, platform: Platform) -> Floats:
     area = np.zeros((len(platform.dies.slrs), len(RESOURCES)))
     for task in spread.tasks.tasks:
         if relays(task):
-            fifo = stream_resources(spread.tasks.stream[task.reads[0].stream], platform)
-            taken = task_resources(task, spread.tasks, platform) + fifo
+            taken = relay_resources(task, spread.tasks.stream[task.reads[0].stream], platform)
             area[spread.die[task.name]] += [getattr(taken, r) for r in RESOURCES]
     return area
 

@@ -1,11 +1,19 @@
 """Die of every task of a design: assignment, what crosses, what does not fit."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from compiler.analysis.placement.assign import assign, cost_of, die_use, wire_use
-from compiler.analysis.placement.netlist import RESOURCES, Netlist, clustered, netlist_of, port_wires, stream_wires
+from compiler.analysis.placement.assign import ANY, CHEAP, Effort, assign, cost_of, die_use, wire_use
+from compiler.analysis.placement.netlist import (
+    RESOURCES,
+    Netlist,
+    clustered,
+    netlist_of,
+    port_wires,
+    stream_wires,
+    with_relays,
+)
 from compiler.analysis.placement.placement import BoundaryUse, Crossing, Placement
 from compiler.analysis.relays import relays
 from compiler.analysis.shortfall import Shortfall
@@ -15,15 +23,16 @@ from compiler.platforms.platform import Dies, Platform
 ROUNDING = 1 + 1e-9  # sums of areas in another order
 
 
-def place(tasks: TaskGraph, platform: Platform) -> Placement:
-    """A die for each task: fewest wires between dies, no die too full; about a second for a few hundred tasks.
+def place(tasks: TaskGraph, platform: Platform, efforts: Sequence[Effort] = (CHEAP, ANY)) -> Placement:
+    """A die for each task: fewest wires between dies, no die too full, what relays take of it included; about a second
+    for a few hundred tasks.
 
     Kernels run one after the other but lie side by side, so all are placed together. What no placement can hold is
     in `Placement.shortfalls` of the best that was found.
     """
     dies = platform.dies
-    clusters = clustered(netlist_of(tasks, platform), platform)
-    found = assign(clusters, dies)
+    clusters = with_relays(clustered(netlist_of(tasks, platform), platform), tasks, platform)
+    found = assign(clusters, dies, efforts)
     slr = {
         name: dies.slrs[die].name for members, die in zip(clusters.members, found.die, strict=True) for name in members
     }
