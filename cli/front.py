@@ -50,7 +50,7 @@ def front_table(front: Sequence["DesignSummary"]) -> Table:
     ]
     legend = "error: of the estimate; +n: operations with knobs of their own; csim: C simulation against the reference"
     title = f"Pareto front [dim]({legend})[/]"
-    latencies = (">latency us\nestimate", ">latency us\nsimulate", ">error\n%")
+    latencies = (">latency us\nestimate", ">latency us\nsimulate", ">error")
     return table(title, ("design", ">number", *latencies, ">energy uJ\nestimate", _KNOBS, "csim"), rows)
 
 
@@ -102,7 +102,7 @@ def _simulated(design: "DesignSummary") -> tuple[str, str]:
     latency, error = simulation.latency_us, simulation.estimate_error
     if latency is None or error is None:
         return "[red]deadlock[/]" if simulation.deadlock else simulation.state, ""
-    return f"{latency:,.1f}", f"{100 * error:+.1f}"
+    return f"{latency:,.1f}", share(error, signed=True)
 
 
 def _knobs(design: "DesignSummary") -> str:

@@ -15,7 +15,7 @@ from rich.table import Table
 from compiler.errors import InvalidInputError
 from millrace.encoding import to_json
 
-_PIPED_WIDTH = 120
+_PIPED_WIDTH = 130  # a row of a front fits on a line
 _VISIBLE = {c: f"^{chr(c ^ 64)}" for c in (*range(32), 127) if chr(c) not in "\n\r\t"} | dict.fromkeys(
     range(128, 160), "?"
 )

@@ -50,19 +50,19 @@ def test_table_shows_both_fidelities_and_their_difference():
     with console.capture() as capture:
         console.print(front_table(front))
     _title, first, second, *rows = capture.get().splitlines()
-    assert first.split() == ["latency", "us", "latency", "us", "error", "energy", "uJ", "knobs:", "tile/unroll/"]
+    assert first.split() == ["latency", "us", "latency", "us", "energy", "uJ", "knobs:", "tile/unroll/"]
     assert second.split() == [
         "design",
         "number",
         "estimate",
         "simulate",
-        "%",
+        "error",
         "estimate",
         "width/hbm",
         "multiplier",
         "csim",
     ]
-    assert rows[0].split()[:6] == ["d1", "0", "95.0", "100.0", "-5.0", "10.0"]
+    assert rows[0].split()[:7] == ["d1", "0", "95.0", "100.0", "-5.0", "%", "10.0"]
     assert rows[1].split()[:4] == ["d2", "0", "200.0", "deadlock"]
     assert rows[2].split()[:4] == ["d3", "0", "300.0", "running"]
 
