@@ -307,9 +307,5 @@ def schedule_turns(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
 
 
 def takes_turns(tasks: Sequence[Task], streams: Sequence[Stream]) -> bool:
-    """Whether some task is not one nest with tokens before it and behind it."""
-    for task in tasks:
-        timing = task.timing
-        if task.turns or timing.bounds or not timing.iterations or (isinstance(task, DmaTask) and task.credits):
-            return True
-    return any(stream.feedback or stream.initial for stream in streams)
+    """Whether some task does, or a stream closes a loop or begins with tokens."""
+    return any([task.takes_turns for task in tasks]) or any([s.feedback or s.initial for s in streams])
