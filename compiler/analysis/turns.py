@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from compiler.analysis.nest_run import Arrival, Knee, LoadedStream, RunOfNest, Step, TaskTime, ran
+from compiler.analysis.nest_run import Arrival, Knee, LoadedStream, Rerun, RunOfNest, Step, TaskTime
 from compiler.analysis.rounds import FEW, shortened, spare_rounds
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
 from compiler.errors import UnsupportedError
@@ -97,18 +97,15 @@ class _Nest:
         )
         self.busy = float(timing.iterations * timing.ii)
         self.step = Step(timing, reads, writes, self.busy, None, tuple(loaded))
+        self._again = Rerun(self.step)
         self._paced_for = task if isinstance(task, DmaTask) and task.credits else None
         if self._paced_for is not None:
             self.busy = moves[task.name] * timing.iterations / task.iterations
-        self._known: tuple[tuple[tuple[Arrival, ...], tuple[int, ...]], RunOfNest] | None = None
 
     def ran(self, arrivals: tuple[Arrival, ...], stocks: tuple[int, ...]) -> RunOfNest:
         """As `compiler.analysis.nest_run.ran`."""
-        known, wanted = self._known, (arrivals, stocks)
-        if known is None or known[0] != wanted:
-            run = ran(self.step, arrivals, stocks)
-            known = self._known = wanted, run if self._paced_for is None else _paced(run, self._paced_for, self.busy)
-        return known[1]
+        run = self._again.ran(arrivals, stocks)
+        return run if self._paced_for is None else _paced(run, self._paced_for, self.busy)
 
 
 class _Plan:
