@@ -56,7 +56,7 @@ class Arrival(NamedTuple):
             bends = [abs(knee.cycle - bent.at(knee.number, tokens)) for knee in inner]
             if (farthest := max(bends)) <= least:
                 break
-            bent = bent._replace(knees=tuple(sorted((*bent.knees, inner[bends.index(farthest)]))))
+            bent = Arrival(self.first, self.last, tuple(sorted((*bent.knees, inner[bends.index(farthest)]))))
         return bent
 
 

@@ -49,10 +49,11 @@ def _process(task: Task) -> _Process:
 
 def _behind_loads(process: _Process, loaded: Mapping[str, tuple[str, float, int]]) -> _Process:
     """With what comes from HBM, by the stream that brings it."""
-    found = [(number, *loaded[stream]) for number, stream in enumerate(process.reads) if stream in loaded]
+    name, run, reads, writes, _ = process
+    found = [(number, *loaded[stream]) for number, stream in enumerate(reads) if stream in loaded]
     inputs = tuple([LoadedStream(number, busy, ahead) for number, _, busy, ahead in found])
-    run = Rerun(process.run.step._replace(loaded=inputs))
-    return process._replace(run=run, loads=tuple([load for _, load, _, _ in found]))
+    again = Rerun(run.step._replace(loaded=inputs))
+    return _Process(name, again, reads, writes, tuple([load for _, load, _, _ in found]))
 
 
 @lru_cache(maxsize=1)  # two schedules are made of a design, one after the other
@@ -91,10 +92,12 @@ def _in_order(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
     plan, stream = _plan(Same(tasks.tasks), platform), tasks.stream
     times, arrivals = dict(plan.times), dict(plan.arrivals)
     for name, again, reads, writes, loads in plan.processes:
-        stocks = tuple([stream[reads[number]].depth + ahead for number, _, ahead in again.step.loaded]) if loads else ()
+        loaded = again.step.loaded if loads else ()
+        stocks = tuple([stream[reads[number]].depth + ahead for number, _, ahead in loaded])
         run = again.ran(tuple([arrivals[read] for read in reads]), stocks)
         times[name] = run.time
-        for load, end in zip(loads, run.ends, strict=True):
-            times[load] = times[load] if end is None else times[load]._replace(end=end)
+        for load, (_, busy, _), end in zip(loads, loaded, run.ends, strict=True):
+            if end is not None:
+                times[load] = TaskTime(0.0, end, busy)
         arrivals |= zip(writes, run.pushed, strict=True)
     return times

@@ -328,6 +328,11 @@ class DmaTask(Task):
     dma: Dma
     streamed: ITensor
 
+    @computed_once
+    def words(self) -> int:
+        """Words (`Dma.word_bits`) that it moves in one run, re-reads included."""
+        return -(-self.iterations // self.dma.tokens_per_word)
+
     @property
     def credits(self) -> tuple[Access, ...]:
         """Streams of credits that a store sends, or a load takes (`compiler.graph.memory_order`)."""
