@@ -161,7 +161,10 @@ class Knobs:
 
     def override(self, op: str) -> TaskOverride:
         """The override of operation `op`, an empty one if there is none."""
-        return next((o for o in self.overrides if o.op == op), None) or _default(op)
+        for override in self.overrides:
+            if override.op == op:
+                return override
+        return _default(op)
 
     def with_override(self, override: TaskOverride) -> "Knobs":
         others = tuple(o for o in self.overrides if o.op != override.op)

@@ -32,7 +32,7 @@ class Wiring:
             return
         name = converter_name(edge.value, stream)
         self.converters[name] = Conversion(edge.value, kernel, plan_converter(edge.itensor, wanted, self.rule))
-        self.edges[input_stream(name)] = edge._replace(target=name)
+        self.edges[input_stream(name)] = Edge(edge.value, edge.source, name, edge.itensor)
         self.edges[stream] = Edge(edge.value, name, edge.target, wanted)
 
 

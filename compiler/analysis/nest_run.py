@@ -12,7 +12,6 @@ its FIFO and the adapter of its ports are full, and what is left then comes at i
 """
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
 from compiler.graph.passage import Passage
@@ -57,7 +56,7 @@ class Arrival(NamedTuple):
             bends = [abs(knee.cycle - bent.at(knee.number, tokens)) for knee in inner]
             if (farthest := max(bends)) <= least:
                 break
-            bent = bent._replace(knees=tuple(sorted((*bent.knees, inner[bends.index(farthest)]))))
+            bent = Arrival(self.first, self.last, tuple(sorted((*bent.knees, inner[bends.index(farthest)]))))
         return bent
 
 
@@ -187,7 +186,23 @@ class Step(NamedTuple):
     loaded: tuple[LoadedStream, ...] = ()
 
 
-@lru_cache(maxsize=16384)  # with other FIFOs, or one other knob, most tasks run alike
+class Rerun:
+    """A step that is run over and over. The last run is kept: with other FIFOs, or one other knob, most run alike."""
+
+    __slots__ = ("_last", "step")
+
+    def __init__(self, step: Step) -> None:
+        self.step = step
+        self._last: tuple[tuple[tuple[Arrival, ...], tuple[int, ...]], RunOfNest] | None = None
+
+    def ran(self, arrivals: tuple[Arrival, ...], stocks: tuple[int, ...]) -> RunOfNest:
+        """As `ran`."""
+        last, given = self._last, (arrivals, stocks)
+        if last is None or last[0] != given:
+            last = self._last = given, ran(self.step, arrivals, stocks)
+        return last[1]
+
+
 def ran(step: Step, arrivals: tuple[Arrival, ...], stocks: tuple[int, ...]) -> RunOfNest:
     """The task's run where its inputs arrive so, and FIFOs and adapters behind loads hold so many tokens."""
     if len(arrivals) == 1 and not (arrivals[0].knees or stocks or any(p.digits for p in (*step.reads, *step.writes))):

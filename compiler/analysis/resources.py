@@ -139,10 +139,12 @@ def _task_area(task: Task, width: int, platform: Platform) -> Resources:
 
 def task_resources(task: Task, tasks: TaskGraph, platform: Platform) -> Resources:
     """Operators, control, pipeline registers, buffers and m_axi adapters of one task."""
-    widths = [[tasks.stream[a.stream].itensor.width for a in side] for side in (task.reads, task.writes)]
+    stream = tasks.stream
+    read = [stream[access.stream].itensor.width for access in task.reads]
+    written = [stream[access.stream].itensor.width for access in task.writes]
     if isinstance(task, RouteTask):  # of which one moves a token at a time
-        return _task_area(task, max(max(side) for side in widths), platform)
-    return _task_area(task, max(map(sum, widths)), platform)
+        return _task_area(task, max(*read, *written), platform)
+    return _task_area(task, max(sum(read), sum(written)), platform)
 
 
 def relay_resources(relay: RouteTask, fifo: Stream, platform: Platform) -> Resources:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from compiler.analysis.nest_run import Arrival, LoadedStream, Step, TaskTime, ran
+from compiler.analysis.nest_run import Arrival, LoadedStream, Rerun, Step, TaskTime
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
 from compiler.analysis.turns import schedule_turns, takes_turns
 from compiler.graph.same import Same
@@ -20,10 +20,10 @@ from compiler.platforms.platform import Platform
 
 
 class _Process(NamedTuple):
-    """A task that is no load, and the streams at its ports; `loads` that bring its `step.loaded`, in their order."""
+    """A task that is no load, and the streams at its ports; `loads` that bring its `Step.loaded`, in their order."""
 
     name: str
-    step: Step
+    run: Rerun
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     loads: tuple[str, ...] = ()
@@ -44,14 +44,16 @@ def _process(task: Task) -> _Process:
     """A task where no input comes from HBM."""
     timing = task.timing
     step = Step(timing, timing.passages(task.reads), timing.passages(task.writes), float(timing.iterations * timing.ii))
-    return _Process(task.name, step, tuple([a.stream for a in task.reads]), tuple([a.stream for a in task.writes]))
+    return _Process(task.name, Rerun(step), tuple([a.stream for a in task.reads]), tuple([a.stream for a in task.writes]))
 
 
 def _behind_loads(process: _Process, loaded: Mapping[str, tuple[str, float, int]]) -> _Process:
     """With what comes from HBM, by the stream that brings it."""
-    found = [(number, *loaded[stream]) for number, stream in enumerate(process.reads) if stream in loaded]
+    name, run, reads, writes, _ = process
+    found = [(number, *loaded[stream]) for number, stream in enumerate(reads) if stream in loaded]
     inputs = tuple([LoadedStream(number, busy, ahead) for number, _, busy, ahead in found])
-    return process._replace(step=process.step._replace(loaded=inputs), loads=tuple([load for _, load, _, _ in found]))
+    again = Rerun(run.step._replace(loaded=inputs))
+    return _Process(name, again, reads, writes, tuple([load for _, load, _, _ in found]))
 
 
 @lru_cache(maxsize=1)  # two schedules are made of a design, one after the other
@@ -69,8 +71,8 @@ def _plan(same: Same[tuple[Task, ...]], platform: Platform) -> _Plan:
             continue
         process = _process(task)
         if isinstance(task, StoreTask):
-            step = process.step._replace(busy=moves[task.name], drain=platform.hbm.write_response_cycles)
-            process = process._replace(step=step)
+            step = process.run.step._replace(busy=moves[task.name], drain=platform.hbm.write_response_cycles)
+            process = process._replace(run=Rerun(step))
         processes.append(process if loaded.keys().isdisjoint(process.reads) else _behind_loads(process, loaded))
     return _Plan(processes, times, arrivals)
 
@@ -89,11 +91,13 @@ def schedule(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, TaskTime],
 def _in_order(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
     plan, stream = _plan(Same(tasks.tasks), platform), tasks.stream
     times, arrivals = dict(plan.times), dict(plan.arrivals)
-    for name, step, reads, writes, loads in plan.processes:
-        stocks = tuple([stream[reads[number]].depth + ahead for number, _, ahead in step.loaded])
-        run = ran(step, tuple([arrivals[read] for read in reads]), stocks)
+    for name, again, reads, writes, loads in plan.processes:
+        loaded = again.step.loaded if loads else ()
+        stocks = tuple([stream[reads[number]].depth + ahead for number, _, ahead in loaded])
+        run = again.ran(tuple([arrivals[read] for read in reads]), stocks)
         times[name] = run.time
-        for load, end in zip(loads, run.ends, strict=True):
-            times[load] = times[load] if end is None else times[load]._replace(end=end)
+        for load, (_, busy, _), end in zip(loads, loaded, run.ends, strict=True):
+            if end is not None:
+                times[load] = TaskTime(0.0, end, busy)
         arrivals |= zip(writes, run.pushed, strict=True)
     return times

@@ -193,6 +193,7 @@ def _converter_pipeline(converter: Converter, memories: Memories) -> tuple[Timin
     return timing, (gates(0, chosen.fill), gates(chosen.delay, chosen.drain)), buffer
 
 
+@lru_cache(maxsize=16384)
 def plan_packing(streamed: ITensor, channels: int, port_bits: int) -> Packing:
     """How a value lies in HBM so that its stream `streamed` reads whole words in order.
 

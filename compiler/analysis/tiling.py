@@ -139,8 +139,11 @@ class _Bits(NamedTuple):
         return _Bits(knobs.stream_width, max(knobs.stream_width, platform.hbm.port_bits * knobs.hbm_channels))
 
 
-def _limits(graph: LinalgGraph, op: LinalgOp, bits: _Bits) -> Limits:
+@lru_cache(maxsize=16384)
+def _limits(same: Same[LinalgGraph], name: str, bits: _Bits) -> Limits:
     """Tokens never get wider than the knobs allow."""
+    graph = same.value
+    op = graph.op[name]
     values = [(operand.dims, graph.value[operand.value]) for operand in (*op.inputs, *op.outputs) if operand.dims]
     return tuple(
         (dims, (bits.weights if op.is_contraction and value.role == "param" else bits.any) // DTYPE_BITS[value.dtype])
@@ -156,12 +159,11 @@ class _Part(NamedTuple):
     limits: Limits
 
 
-@lru_cache(maxsize=16384)  # of an operation, few of the knobs matter
-def _part(same: Same[LinalgGraph], name: str, tile: int, outer: Order, bits: _Bits) -> _Part:
+@lru_cache(maxsize=16384)
+def _walk(same: Same[LinalgGraph], name: str, tile: int, outer: Order) -> _Walk:
     graph = same.value
     op = graph.op[name]
-    walk = _Walk(tile_sizes(op, tile, _chunked_dims(graph, op)), outer, inner_orders(graph)[name])
-    return _Part(op, walk, _limits(graph, op, bits))
+    return _Walk(tile_sizes(op, tile, _chunked_dims(graph, op)), outer, inner_orders(graph)[name])
 
 
 @lru_cache(maxsize=4096)
@@ -300,13 +302,13 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str
 
 def _sharing(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> list[tuple[_Part, ...]]:
     """Operations that compute: those of one engine together, the one with most points first, the others alone."""
-    orders, bits = loop_orders(graph, knobs), _Bits.of(knobs, platform)
+    orders, bits, same = loop_orders(graph, knobs), _Bits.of(knobs, platform), Same(graph)
     groups: dict[Service | str, list[_Part]] = {}
     for op in graph.ops:
         if op.kind != "generic":
             continue
         tile = knobs.override(op.name).tile or knobs.default_tile_size
-        part = _part(Same(graph), op.name, tile, orders[op.name], bits)
+        part = _Part(op, _walk(same, op.name, tile, orders[op.name]), _limits(same, op.name, bits))
         service = service_of(op) if knobs.engines == "shared" else None
         groups.setdefault(service or op.name, []).append(part)
     return [tuple(sorted(group, key=lambda part: -part.op.iterations)) for group in groups.values()]

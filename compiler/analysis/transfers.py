@@ -7,7 +7,7 @@ the same figures by the same functions.
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from math import ceil, prod
+from math import prod
 
 from compiler.analysis.placement.channels import assign_channels
 from compiler.analysis.ports import OUTSTANDING_BURSTS
@@ -59,11 +59,6 @@ def _share(words: int, users: Sequence[int]) -> Fraction:
     return Fraction(sum(min(words, other) for other in users), words) if len(users) > 1 else _ALONE
 
 
-def words_of(task: DmaTask) -> int:
-    """Words (`Dma.word_bits`) that a load or store moves in one run, re-reads included."""
-    return ceil(task.iterations / task.dma.tokens_per_word)
-
-
 def adapter_tokens(load: DmaTask, platform: Platform) -> int:
     """Tokens that the adapter of a load's ports asks for ahead of it, at least one."""
     words = OUTSTANDING_BURSTS * platform.hbm.burst_words
@@ -78,7 +73,7 @@ def transfer_cycles(tasks: Sequence[Task], platform: Platform) -> dict[str, floa
     channels = assign_channels(moving, platform)
     words: dict[int, dict[str, int]] = {}
     for task in moving:
-        words.setdefault(task.kernel, {})[task.name] = words_of(task)
+        words.setdefault(task.kernel, {})[task.name] = task.words
     slower = {name: float(factor) for moved in words.values() for name, factor in slowdowns(moved, channels).items()}
     return {
         t.name: max(float(t.iterations * t.timing.ii), _memory_cycles(t, platform) * slower[t.name]) for t in moving
@@ -94,7 +89,7 @@ def _memory_cycles(task: DmaTask, platform: Platform) -> float:
     """Cycles that a channel needs for each of a transfer's ports: one burst for each run between two jumps."""
     hbm, iterations = platform.hbm, task.iterations
     size = hbm.port_bits / 8 / task.dma.tokens_per_word
-    sequential = words_of(task) * hbm.port_bits / 8 / platform.channel_bytes_per_cycle
+    sequential = task.words * hbm.port_bits / 8 / platform.channel_bytes_per_cycle
     if task.streamed.rereads == 1:
         return sequential
     run = run_length(task)
@@ -108,7 +103,7 @@ def kernel_hbm_bytes(tasks: TaskGraph) -> tuple[float, ...]:
     """Bytes that cross the HBM ports in one run of each kernel, re-reads included."""
     traffic = [0.0] * tasks.kernels
     for task in tasks.transfers:
-        traffic[task.kernel] += words_of(task) * task.dma.word_bits // 8
+        traffic[task.kernel] += task.words * task.dma.word_bits // 8
     return tuple(traffic)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from compiler.analysis.nest_run import Arrival, Knee, LoadedStream, RunOfNest, Step, TaskTime, ran
+from compiler.analysis.nest_run import Arrival, Knee, LoadedStream, Rerun, RunOfNest, Step, TaskTime
 from compiler.analysis.rounds import FEW, shortened, spare_rounds
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
 from compiler.errors import UnsupportedError
@@ -97,18 +97,15 @@ class _Nest:
         )
         self.busy = float(timing.iterations * timing.ii)
         self.step = Step(timing, reads, writes, self.busy, None, tuple(loaded))
+        self._again = Rerun(self.step)
         self._paced_for = task if isinstance(task, DmaTask) and task.credits else None
         if self._paced_for is not None:
             self.busy = moves[task.name] * timing.iterations / task.iterations
-        self._known: tuple[tuple[tuple[Arrival, ...], tuple[int, ...]], RunOfNest] | None = None
 
     def ran(self, arrivals: tuple[Arrival, ...], stocks: tuple[int, ...]) -> RunOfNest:
         """As `compiler.analysis.nest_run.ran`."""
-        known, wanted = self._known, (arrivals, stocks)
-        if known is None or known[0] != wanted:
-            run = ran(self.step, arrivals, stocks)
-            known = self._known = wanted, run if self._paced_for is None else _paced(run, self._paced_for, self.busy)
-        return known[1]
+        run = self._again.ran(arrivals, stocks)
+        return run if self._paced_for is None else _paced(run, self._paced_for, self.busy)
 
 
 class _Plan:
@@ -307,9 +304,5 @@ def schedule_turns(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
 
 
 def takes_turns(tasks: Sequence[Task], streams: Sequence[Stream]) -> bool:
-    """Whether some task is not one nest with tokens before it and behind it."""
-    for task in tasks:
-        timing = task.timing
-        if task.turns or timing.bounds or not timing.iterations or (isinstance(task, DmaTask) and task.credits):
-            return True
-    return any(stream.feedback or stream.initial for stream in streams)
+    """Whether some task does, or a stream closes a loop or begins with tokens."""
+    return any([task.takes_turns for task in tasks]) or any([s.feedback or s.initial for s in streams])

@@ -182,6 +182,17 @@ class Task:
         return ()
 
     @property
+    def credits(self) -> tuple[Access, ...]:
+        """Streams by which it follows others through memory: of a load or store alone."""
+        return ()
+
+    @computed_once
+    def takes_turns(self) -> bool:
+        """Whether it is not one nest, the same in every launch, with tokens before it and behind it."""
+        timing = self.timing
+        return bool(self.turns or timing.bounds or not timing.iterations or self.credits)
+
+    @property
     def iterations(self) -> int:
         """Of all that it runs."""
         return iterations(self.turns) if self.turns else self.timing.iterations
@@ -316,6 +327,11 @@ class DmaTask(Task):
 
     dma: Dma
     streamed: ITensor
+
+    @computed_once
+    def words(self) -> int:
+        """Words (`Dma.word_bits`) that it moves in one run, re-reads included."""
+        return -(-self.iterations // self.dma.tokens_per_word)
 
     @property
     def credits(self) -> tuple[Access, ...]:

@@ -23,6 +23,10 @@ class Pass(ABC):
     def run(self, design: Design) -> Design:
         """The design with what this pass decides. Raises MillraceError where it can not be built."""
 
+    def handed_on(self, design: Design) -> Design:
+        """What the next of `DESIGN_PASSES` needs of that: a search asks for no more."""
+        return self.run(design)
+
     def expect(self, holds: bool, what: str) -> None:
         """Raise VerificationError where the design is not as this pass assumes; `what` says how it should be."""
         if not holds:

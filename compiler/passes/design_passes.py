@@ -38,16 +38,15 @@ def planned(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Design:
 
     Raises InvalidInputError where an override does not fit its operation.
     """
-    return _run(DESIGN_PASSES, graph, knobs, platform)
+    design = Design(graph.in_order, platform)
+    for pass_ in DESIGN_PASSES:
+        design = pass_(knobs).run(design)
+    return design
 
 
 def planned_tasks(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> TaskGraph:
-    """The same, as the estimator reads it: the last pass has just made it."""
-    return SizeFifos(knobs).sized(_run(DESIGN_PASSES[:-1], graph, knobs, platform))
-
-
-def _run(passes: tuple[type[Pass], ...], graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Design:
+    """The same, as the estimator reads it, without what a pass makes only for a reader of its text."""
     design = Design(graph.in_order, platform)
-    for pass_ in passes:
-        design = pass_(knobs).run(design)
-    return design
+    for pass_ in DESIGN_PASSES[:-1]:
+        design = pass_(knobs).handed_on(design)
+    return SizeFifos(knobs).sized(design)

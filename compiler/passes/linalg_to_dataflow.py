@@ -21,10 +21,15 @@ class LinalgToDataflow(Pass):
 
     @override
     def run(self, design: Design) -> Design:
+        return connected(self.handed_on(design), self.knobs.converters)
+
+    @override
+    def handed_on(self, design: Design) -> Design:
+        """Without connections: `fuse-kernels` makes them anew."""
         graph, nests = design.graph, design.nests
         self.expect(not design.kernel_of, "tasks on tensors; it runs once")
         if untiled := [op.name for op in graph.ops if op.name not in nests]:
             raise VerificationError(f"{untiled[0]} has no nest; run tile-tasks first")
         kernel_of = {op.name: number for number, op in enumerate(graph.ops)}
         reads, writes = read_itensors(graph, nests), write_itensors(graph, nests)
-        return connected(replace(design, reads=reads, writes=writes, kernel_of=kernel_of), self.knobs.converters)
+        return replace(design, reads=reads, writes=writes, kernel_of=kernel_of)

@@ -8,7 +8,7 @@ from compiler.analysis.boundary import stored_inputs
 from compiler.analysis.connect import Wiring
 from compiler.analysis.loads import loaded_itensor
 from compiler.analysis.names import load_name
-from compiler.graph.design import Design, Transfer
+from compiler.graph.design import Design, Edge, Transfer
 from compiler.graph.itensor import ITensor
 from compiler.passes.base import Pass
 
@@ -43,6 +43,6 @@ class PlanLoads(Pass):
                 wiring.edges[name] = edge
                 continue
             merged = load_name(load.value, load.kernel)
-            made = edge._replace(source=merged, itensor=loads[merged].itensor)
+            made = Edge(edge.value, merged, edge.target, loads[merged].itensor)
             wiring.join(name, made, edge.itensor, load.kernel)
         return replace(design, loads=loads, converters=wiring.converters, edges=wiring.edges)

@@ -32,10 +32,9 @@ def _stored(tasks: Sequence[DmaTask]) -> set[str]:
 def _demands(tasks: Sequence[DmaTask], stored: set[str]) -> dict[tuple[str, int], _Demand]:
     demands: dict[tuple[str, int], _Demand] = {}
     for task in tasks:
-        words = -(-task.iterations // task.dma.tokens_per_word)
         for channel in range(task.dma.channels):
             demand = demands.setdefault((_image_key(task, stored), channel), _Demand(task.dma.channel_bytes))
-            demand.words[task.kernel] = demand.words.get(task.kernel, 0) + words
+            demand.words[task.kernel] = demand.words.get(task.kernel, 0) + task.words
     return demands
 
 
@@ -66,8 +65,10 @@ def _channel(demand: _Demand, load: Mapping[int, list[int]], space: Sequence[int
     """The channel with room for `demand` on which the kernel that then moves most, of those that it adds to, moves
     least; of equal ones the emptiest, then the first.
     """
-    rows = [[moved + words for moved in load[kernel]] for kernel, words in demand.words.items()]
-    after = rows[0] if len(rows) == 1 else list(map(max, *rows))
+    if len(demand.words) == 1:
+        (after,) = (load[kernel] for kernel in demand.words)  # as much comes to all of them
+    else:
+        after = list(map(max, *([moved + words for moved in load[kernel]] for kernel, words in demand.words.items())))
     fitting = after
     if min(space) < demand.size <= max(space):
         fitting = [moved if room >= demand.size else inf for moved, room in zip(after, space, strict=True)]

@@ -101,22 +101,23 @@ def _spans(amounts: Floats) -> Floats:
 
 def _cut(runs: _Runs, order: Sequence[int]) -> list[int]:
     home, last = runs.board.home, order[-1]
-    best, taken = runs.on_die(order[0]), list[Ints]()
+    best, laid = runs.on_die(order[0]), list[tuple[Floats, Floats]]()
     for place, die in enumerate(order[:-1]):
         if place:
-            best, choice = _grown(best, runs.on_die(die))
-            taken.append(choice)
+            laid.append((best, runs.on_die(die)))
+            best = _grown(*laid[-1])
         boundary = min(die, order[place + 1])
         best = best + runs.across(boundary, home in order[: place + 1])
     whole = np.where(runs.backwards, np.inf, best + runs.without(last))
     low, high = divmod(int(whole.argmin()), whole.shape[1])
     cut = np.full(len(runs.free), last)
-    for die, choice in zip(reversed(order[1:-1]), reversed(taken), strict=True):
-        end = int(choice[low, high])
-        split = end % whole.shape[1]
-        if end < whole.shape[1]:
+    for die, (inner, alone) in zip(reversed(order[1:-1]), reversed(laid), strict=True):
+        before, after = alone[low] + inner[:, high], inner[low] + alone[:, high]
+        if before.min() <= after.min():
+            split = int(before.argmin())
             cut[low:split], low = die, split
         else:
+            split = int(after.argmin())
             cut[split:high], high = die, split
     cut[low:high] = order[0]
     die_of = np.full(runs.board.netlist.size, home)
@@ -124,18 +125,10 @@ def _cut(runs: _Runs, order: Sequence[int]) -> list[int]:
     return [int(die) for die in die_of]
 
 
-def _grown(inner: Floats, alone: Floats) -> tuple[Floats, Ints]:
-    """The cheapest way to lay one more die at an end of the runs so far, and for each run [a, b) where that is: c where
-    the die takes [a, c), c + ends where it takes [c, b).
+def _grown(inner: Floats, alone: Floats) -> Floats:
+    """Cost of each run [a, b) with one more die laid where that is cheapest: before the runs so far, on [a, c), or
+    after them, on [c, b).
     """
     before: Floats = alone[:, :, None] + inner[None, :, :]  # [a, c, b]
     after: Floats = inner[:, :, None] + alone[None, :, :]
-    start, at_start = _least(before)
-    end, at_end = _least(after)
-    return np.minimum(start, end), np.where(start <= end, at_start, at_end + len(alone))
-
-
-def _least(costs: Floats) -> tuple[Floats, Ints]:
-    """The least over c, and where it is: [a, c, b] to [a, b]."""
-    choice: Ints = costs.argmin(axis=1)
-    return np.take_along_axis(costs, choice[:, None, :], axis=1)[:, 0, :], choice
+    return np.minimum(before.min(axis=1), after.min(axis=1))

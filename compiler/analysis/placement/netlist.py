@@ -89,12 +89,14 @@ class _Clusters:
 
     def host(self, node: int) -> int | None:
         """The neighbour that `node` follows in some best placement: more wires go there than everywhere else."""
-        if not self.wires[node]:
+        wires = self.wires[node]
+        if not wires:
             return None
-        heaviest = max(self.wires[node], key=lambda n: (self.wires[node][n], -n))
-        others = self.anchor[node] + sum(self.wires[node].values()) - self.wires[node][heaviest]
+        heaviest = max(wires, key=lambda n: (wires[n], -n))
+        if 2 * wires[heaviest] < self.anchor[node] + sum(wires.values()):
+            return None
         small = all(a + b <= c for a, b, c in zip(self.area[node], self.area[heaviest], self.limit, strict=True))
-        return heaviest if self.wires[node][heaviest] >= others and small else None
+        return heaviest if small else None
 
     def merge(self, node: int, host: int) -> None:
         self.members[host] += self.members.pop(node)

@@ -7,7 +7,7 @@ from random_turns import turning_graph, unbounded
 from sizable_graphs import graph, stream
 from tasks_by_hand import compute, route
 
-from compiler.analysis import turns
+from compiler.analysis import nest_run
 from compiler.analysis.nest_run import ran
 from compiler.analysis.schedule import schedule
 from compiler.errors import UnsupportedError, VerificationError
@@ -61,7 +61,7 @@ def test_the_slowest_cycle_is_the_period(layers: int, ii: int):
 
 def test_many_rounds_take_no_more_walking_than_few(monkeypatch: pytest.MonkeyPatch):
     walked: list[object] = []
-    monkeypatch.setattr(turns, "ran", lambda *given: (walked.append(given), ran(*given))[1])
+    monkeypatch.setattr(nest_run, "ran", lambda *given: (walked.append(given), ran(*given))[1])
     schedule(layered(1000), U55C)
     assert len(walked) < 50
 
