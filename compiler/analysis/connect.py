@@ -76,6 +76,6 @@ def connected(design: Design, rule: ConverterRule) -> Design:
 
 
 def _as_kept(design: Design, kept: Kept) -> ITensor:
-    state = design.reads[kept.op.name, kept.index]
+    state = design.reads[kept.op.name, kept.operand]
     assert state is not None
     return row_itensor(state, kept.axis)

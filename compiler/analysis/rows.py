@@ -16,13 +16,13 @@ from compiler.graph.task_graph import Dma
 
 
 class Kept(NamedTuple):
-    """A value is row `row` of the state `state`, along dimension `axis` of that, which input `index` of `op` reads."""
+    """A value is row `row` of the state `state`, along dimension `axis` of that: input `operand` of `op`."""
 
     state: str
     axis: int
     row: Row
     op: LinalgOp
-    index: int
+    operand: int
 
 
 def kept_rows(graph: LinalgGraph) -> dict[str, Kept]:
@@ -36,9 +36,9 @@ def kept_rows(graph: LinalgGraph) -> dict[str, Kept]:
         readers = graph.consumers[state.name]
         if len(readers) != 1 or readers[0][0].kind != "concat":
             raise VerificationError(f"{out.value} is to be a row of {state.name}, which one concat must read")
-        ((op, index),) = readers
+        ((op, operand),) = readers
         assert op.axis is not None
-        found[out.value] = Kept(state.name, op.inputs[index].dims.index(op.axis), out.row, op, index)
+        found[out.value] = Kept(state.name, op.inputs[operand].dims.index(op.axis), out.row, op, operand)
     return found
 
 

@@ -44,7 +44,7 @@ def _plain(data: dict[str, Any], of_folded: str) -> dict[str, Any]:
 
 
 def _row_from_json(data: dict[str, Any]) -> Row | None:
-    return Row(*data["row"]) if "row" in data else None
+    return Row(**data["row"]) if "row" in data else None
 
 
 def _value_from_json(data: dict[str, Any]) -> Value:

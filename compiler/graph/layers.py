@@ -173,7 +173,7 @@ class _Launch:
 
     def _long(self, value: Value) -> Value:
         count = self.layers.count
-        row = value.row and value.row._replace(axis=value.row.axis + 1)
+        row = value.row and replace(value.row, axis=value.row.axis + 1)
         return replace(value, shape=(count, *value.shape), valid=(count, *value.valid) if value.valid else (), row=row)
 
     def _op(self, op: LinalgOp) -> LinalgOp:

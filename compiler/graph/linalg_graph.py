@@ -25,7 +25,8 @@ Combiner = Literal["add", "max", "min", "mul"]
 INDEX = "dataflow.index"  # the scalar operation whose result is where a loop is
 
 
-class Row(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Row:
     """One of `count` rows that a tensor in memory has, along its dimension `axis`: the one whose number a launch is
     given as its `argument`.
     """

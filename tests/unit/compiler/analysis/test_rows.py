@@ -85,7 +85,7 @@ def test_layers_that_read_rows_of_tables_of_their_own_have_one_image() -> None:
     made = folded(replace(graph, values=(*graph.values, other), ops=ops))
     assert made is not None
     value = launched(made).value["seen"]
-    assert (value.row, value.in_memory.shape) == (POSITION._replace(axis=1), (2, SLOTS, SLOTS + 1))
+    assert (value.row, value.in_memory.shape) == (replace(POSITION, axis=1), (2, SLOTS, SLOTS + 1))
 
 
 def test_a_state_that_two_operations_read_has_no_new_row() -> None:

@@ -173,7 +173,7 @@ REFUSED = {
     ),
     "an operation beside the kernels": (
         edited("insert-forks", r"func\.return", "%beside = arith.constant 1.0 : f32\n func.return"),
-        r"@mlp holds arith.constant; expected dataflow.kernel, dataflow.layers, func.return",
+        r"@mlp holds arith.constant; expected dataflow.kernel, dataflow.layers, dataflow.die, func.return",
     ),
 }
 
