@@ -27,6 +27,9 @@ class FarmStages(Stages):
     def compile(self, _bundle: _NoBundle, _knobs: Knobs, _platform: Platform, out: Path, _say: Progress) -> None:
         out.mkdir()
 
+    def time(self, _bundle: _NoBundle, _knobs: Knobs, _platform: Platform, out: Path, _say: Progress) -> None:
+        out.mkdir()
+
     def simulate(self, _design: Path) -> Simulated:
         return Simulated(250, 1.0, None, _METRICS, {"cycles": 250})
 

@@ -11,10 +11,11 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from compiler.analysis.build import task_dies, task_graph
 from compiler.analysis.estimate import Estimate
-from compiler.analysis.placement.board_plan import plan_board
+from compiler.analysis.placement.board_plan import BoardPlan, plan_board
 from compiler.analysis.placement.place import describe
 from compiler.analysis.placement.placement import Placement
 from compiler.design_dir import OnStage, silent, write_description, write_testbench_data
@@ -63,33 +64,80 @@ def compile_design(
     """
     say = on_stage or silent
     with _whole_directory(out) as folder:
-        ir = folder / "ir"
-        ir.mkdir()
-        shutil.copyfile(bundle.directory / "linalg.mlir", ir / "00-linalg.mlir")
-        stage, design = _begin(bundle, platform, ir, start)
-        design = _planned(design, knobs, stage, ir, say)
-        say("certify FIFO depths")
-        design, sizing = _certified(design, knobs, stage, ir, fifo_effort)
-        say("place on the board")
-        sizing, placement = _placed(design, sizing, ir)
-        board = plan_board(sizing.tasks, placement, design, knobs)
-        say("estimate")
-        estimated = board.estimated(platform)
+        texts = _Texts(folder / "ir")
+        shutil.copyfile(bundle.directory / "linalg.mlir", folder / "ir" / "00-linalg.mlir")
+        stage, design = _begin(bundle, platform, texts, folder / "ir", start)
+        planned = _on_board(design, knobs, stage, texts, say, fifo_effort)
         say("emit HLS C++")
         data = NetworkData(bundle.tensors(), bundle.expected(), TOLERANCE[bundle.workload.precision])
-        emit_design(board.tasks, launched(design.graph), platform, data, folder, board.placement)
+        graph, board = launched(planned.design.graph), planned.board
+        emit_design(board.tasks, graph, platform, data, folder, board.placement)
         say("write test data")
         write_testbench_data(bundle, folder)
-        stalling = simulate_stalling(timed_design(board.tasks, platform), platform)
-        write_description(bundle, knobs, platform, board, sizing.summary_json(), stalling, estimated, folder)
+        return _described(planned, bundle, knobs, platform, folder)
+
+
+def time_design(bundle: Bundle, knobs: Knobs, platform: Platform, out: Path, say: OnStage = silent) -> Estimate:
+    """What a simulation reads of a design, `design.json` and `dataflow.json` as `compile_design` writes them: without
+    texts, C++ and test data, in half the time. Raises as that.
+    """
+    with _whole_directory(out) as folder:
+        design = Design(bundle.graph.in_order, platform)
+        planned = _on_board(design, knobs, IMPORTED, _Texts(None), say, "quick")
+        return _described(planned, bundle, knobs, platform, folder)
+
+
+class _Planned(NamedTuple):
+    design: Design
+    board: BoardPlan
+    sizing: Sizing
+
+
+class _Texts:
+    """`ir/` of a design directory: the design after each stage. Nothing is written where there is no folder."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        if folder:
+            folder.mkdir()
+
+    def write(self, stage: str, design: Design) -> str | None:
+        """The text, where there is one."""
+        if self._folder is None:
+            return None
+        text = design_text(design, f"after {stage}")
+        (self._folder / stage_file(stage)).write_text(text)
+        return text
+
+    def expand(self, design: Design) -> None:
+        """For people; without a number, because no step reads it."""
+        if self._folder:
+            (self._folder / "expanded.mlir").write_text(expanded_text(design))
+
+
+def _on_board(design: Design, knobs: Knobs, stage: str, texts: _Texts, say: OnStage, effort: FifoEffort) -> _Planned:
+    """The design as it is after `stage`, planned, sized and placed."""
+    design = _planned(design, knobs, stage, texts, say)
+    say("certify FIFO depths")
+    design, sizing = _certified(design, knobs, stage, texts, effort)
+    say("place on the board")
+    sizing, placement = _placed(design, sizing, texts)
+    return _Planned(design, plan_board(sizing.tasks, placement, design, knobs), sizing)
+
+
+def _described(planned: _Planned, bundle: Bundle, knobs: Knobs, platform: Platform, folder: Path) -> Estimate:
+    board = planned.board
+    estimated = board.estimated(platform)
+    stalling = simulate_stalling(timed_design(board.tasks, platform), platform)
+    write_description(bundle, knobs, platform, board, planned.sizing.summary_json(), stalling, estimated, folder)
     return estimated
 
 
-def _begin(bundle: Bundle, platform: Platform, ir: Path, start: Path | None) -> tuple[str, Design]:
+def _begin(bundle: Bundle, platform: Platform, texts: _Texts, ir: Path, start: Path | None) -> tuple[str, Design]:
     """The stage from which to go on, and the design after it."""
     if start is None:
         design = Design(bundle.graph.in_order, platform)
-        (ir / stage_file(IMPORTED)).write_text(design_text(design, f"after {IMPORTED}"))
+        texts.write(IMPORTED, design)
         return IMPORTED, design
     stage = next((stage for stage in ALL_STAGES if stage_file(stage) == start.name), None)
     if stage is None:
@@ -113,18 +161,17 @@ def _begin(bundle: Bundle, platform: Platform, ir: Path, start: Path | None) -> 
     return stage, design
 
 
-def _planned(design: Design, knobs: Knobs, stage: str, ir: Path, say: OnStage) -> Design:
-    """The design after all passes that follow `stage`, as the text of the last one says it."""
+def _planned(design: Design, knobs: Knobs, stage: str, texts: _Texts, say: OnStage) -> Design:
+    """The design after all passes that follow `stage`, as the text of the last one says it, where there is one."""
     text = None
     for pass_ in DESIGN_PASSES[ALL_STAGES.index(stage) :]:
         say(f"pass {pass_.name}")
         design = pass_(knobs).run(design)
-        text = design_text(design, f"after {pass_.name}")
-        (ir / stage_file(pass_.name)).write_text(text)
+        text = texts.write(pass_.name, design)
     return design if text is None else parse_design(text, design.platform)
 
 
-def _certified(design: Design, knobs: Knobs, stage: str, ir: Path, effort: FifoEffort) -> tuple[Design, Sizing]:
+def _certified(design: Design, knobs: Knobs, stage: str, texts: _Texts, effort: FifoEffort) -> tuple[Design, Sizing]:
     """FIFO depths that the simulator vouches for; those of a text that has them are kept, if the design runs."""
     tasks = task_graph(design)
     tasks.verify()
@@ -132,13 +179,12 @@ def _certified(design: Design, knobs: Knobs, stage: str, ir: Path, effort: FifoE
     sizing = as_given(tasks, design.platform) if given else size(tasks, knobs.fifo, design.platform, effort)
     design = _with_depths(design, sizing)
     if stage != SPREAD:
-        (ir / stage_file(CERTIFIED)).write_text(design_text(design, f"after {CERTIFIED}"))
-    # For people; without a number, because no step reads it.
-    (ir / "expanded.mlir").write_text(expanded_text(replace(design, dies={})))
+        texts.write(CERTIFIED, design)
+    texts.expand(replace(design, dies={}))
     return design, sizing
 
 
-def _placed(design: Design, sizing: Sizing, ir: Path) -> tuple[Sizing, Placement]:
+def _placed(design: Design, sizing: Sizing, texts: _Texts) -> tuple[Sizing, Placement]:
     """Where its tasks and relays lie, and FIFOs that keep the pace with relays; a text of it where there are any."""
     platform = design.platform
     if design.dies:
@@ -147,8 +193,7 @@ def _placed(design: Design, sizing: Sizing, ir: Path) -> tuple[Sizing, Placement
     if sized is sizing:
         return sizing, placement
     dies = {task.name: placement.slr[task.name] for task in sizing.tasks.tasks}
-    spread = _with_depths(replace(design, dies=dies), sized)
-    (ir / stage_file(SPREAD)).write_text(design_text(spread, f"after {SPREAD}"))
+    texts.write(SPREAD, _with_depths(replace(design, dies=dies), sized))
     return sized, placement
 
 

@@ -4,7 +4,6 @@ Workers start once, with the graph and the platform, and receive nothing but kno
 parent may run threads (a Celery worker does). They end with the parent whichever way it ends, SIGKILL included.
 """
 
-import gc
 import multiprocessing
 import os
 import signal
@@ -16,6 +15,7 @@ from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from typing import Protocol
 
+from compiler.collection import collect_rarely, rare_collection
 from compiler.errors import InvalidInputError, ToolError
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.machine import most_jobs
@@ -25,7 +25,8 @@ from dse.evaluate import Evaluation, Evaluator
 
 _JOB_BYTES = 256 << 20
 """Of an evaluation process: twice what one of a GPT-2 block takes."""
-_RARE = (1_000_000, 50, 100)  # containers more than there were, before the collector walks the young ones
+_YOUNG = 1_000_000
+"""Containers before the collector walks them: designs are frozen values without cycles, and their caches are large."""
 
 
 class Pool(Protocol):
@@ -51,17 +52,6 @@ class _InProcess:
 
     def map(self, batch: Sequence[Knobs]) -> list[Evaluation]:
         return [self._evaluate(self._graph, knobs, self._platform) for knobs in batch]
-
-
-@contextmanager
-def _rare_collection() -> Generator[None]:
-    """Few walks of the garbage collector: designs are frozen values without cycles, and their caches are large."""
-    before = gc.get_threshold()
-    gc.set_threshold(*_RARE)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 class _Processes:
@@ -92,7 +82,7 @@ def open_pool(evaluate: Evaluator, graph: LinalgGraph, platform: Platform, jobs:
     if jobs < 1:
         raise InvalidInputError(f"jobs is {jobs}; it must be at least 1")
     if jobs == 1:
-        with _rare_collection():
+        with rare_collection(_YOUNG):
             yield _InProcess(evaluate, graph, platform)
         return
     if multiprocessing.current_process().daemon:
@@ -131,8 +121,7 @@ class _Worker:
 
 def _start_worker(evaluate: Evaluator, graph: LinalgGraph, platform: Platform, watched: Connection) -> None:
     _Worker.pool = _InProcess(evaluate, graph, platform)
-    gc.freeze()  # the process is for evaluations alone: elsewhere what is frozen is others' business
-    gc.set_threshold(*_RARE)
+    collect_rarely(_YOUNG)
     threading.Thread(target=_end_with, args=(watched,), daemon=True).start()
 
 

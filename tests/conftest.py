@@ -10,6 +10,8 @@ import pytest
 from examples import QUICK
 from hypothesis import settings
 
+from compiler.collection import collect_rarely
+
 pytest_plugins = ("by_file", "skip_reasons")
 
 settings.register_profile("millrace", deadline=None, print_blob=True)  # a shared machine has slow moments
@@ -33,8 +35,8 @@ def pytest_collection() -> Generator[None, object, object]:
     try:
         return (yield)
     finally:
-        gc.freeze()
         gc.enable()
+        collect_rarely()
 
 
 def pytest_sessionfinish() -> None:

@@ -7,22 +7,15 @@ for it are told too slow.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
+from compiler.analysis.design_area import DesignArea
 from compiler.analysis.memory_kinds import fit_board
 from compiler.analysis.nest_run import TaskTime
 from compiler.analysis.placement.fit_dies import DieFit, fit_dies
 from compiler.analysis.ports import kernel_ports
 from compiler.analysis.provenance import guessed_luts
-from compiler.analysis.resources import (
-    Resources,
-    kernel_resources,
-    on_chip_bits,
-    stream_resources,
-    task_resources,
-    total,
-)
+from compiler.analysis.resources import Resources, on_chip_bits
 from compiler.analysis.schedule import schedule
 from compiler.analysis.transfers import hbm_bytes, hbm_cycles
 from compiler.errors import Violation
@@ -96,51 +89,37 @@ def violations_of(area: Resources, tasks: TaskGraph, dies: DieFit, platform: Pla
     return (*board, *dies.violations)
 
 
-class _Areas(NamedTuple):
-    """Of each task, of all FIFOs together, and in all."""
-
-    tasks: Mapping[str, Resources]
-    fifos: Resources
-    all: Resources
-
-    @staticmethod
-    def of(tasks: TaskGraph, platform: Platform) -> "_Areas":
-        each = {t.name: task_resources(t, tasks, platform) for t in tasks.tasks}
-        fifos = total(stream_resources(s, platform) for s in tasks.streams)
-        control = total([kernel_resources(platform)] * tasks.kernels)
-        ports = sum(kernel_ports(tasks))
-        return _Areas(each, fifos, replace(total(each.values()) + fifos + control, hbm_ports=ports))
-
-
 def estimate(tasks: TaskGraph, platform: Platform) -> Estimate:
     """Latency (us) and energy (uJ) of one run of all kernels in sequence, area, and violations of the board's budget;
     with relays where streams cross between dies, as a quick test spreads it over them.
     """
-    areas = _Areas.of(tasks, platform)
-    fitted = fit_board(tasks, areas.all, platform)
+    area = DesignArea.of(tasks, platform)
+    fitted = fit_board(tasks, area.whole, platform)
     if fitted is not tasks:
-        areas = _Areas.of(fitted, platform)
-    dies = fit_dies(fitted, areas.all, platform)
-    return _estimated(dies, areas if dies.tasks is fitted else _Areas.of(dies.tasks, platform), platform)
+        area = DesignArea.of(fitted, platform)
+    dies = fit_dies(area, platform)
+    if dies.tasks is not fitted:
+        area = DesignArea.of(dies.tasks, platform, known=area)  # but for relays, all is as it was
+    return _estimated(dies, area, platform)
 
 
 def estimate_placed(dies: DieFit, platform: Platform) -> Estimate:
     """The same of a design that lies on its dies, with its relays."""
-    return _estimated(dies, _Areas.of(dies.tasks, platform), platform)
+    return _estimated(dies, DesignArea.of(dies.tasks, platform), platform)
 
 
-def _estimated(dies: DieFit, areas: _Areas, platform: Platform) -> Estimate:
+def _estimated(dies: DieFit, areas: DesignArea, platform: Platform) -> Estimate:
     """Energy is power times time with the idle board subtracted, as it is measured on a board (design section 4): each
     task's area while it computes, `waiting_share` of that while it waits, HBM by the byte. `energy_with_idle` adds the
     board at rest.
     """
-    tasks, area = dies.tasks, areas.all
+    tasks, area = dies.tasks, areas.whole
     times, lengths = schedule(tasks, platform)
     traffic = hbm_bytes(tasks)
     cycles = sum(map(max, lengths, hbm_cycles(tasks, platform)))
     clock = platform.clock.mhz(dies.clock_shape(platform.dies), area.lut, area.dsp, platform.clock_mhz)
     seconds = cycles / (clock * 1e6)
-    watts = _active_watts(times, areas.tasks, areas.fifos, cycles, clock, platform.power)
+    watts = _active_watts(times, areas.tasks, areas.all_fifos, cycles, clock, platform.power)
     watts += traffic * platform.power.hbm_pj_per_byte * 1e-12 / seconds
     total_watts = watts + platform.power.static_w
     numbers = {

@@ -6,8 +6,8 @@ the same, whatever made them.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
+from compiler.graph.computed_once import computed_once
 from compiler.graph.converter import plan_converter
 from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
@@ -33,7 +33,7 @@ class FusionCosts:
     writes: Writes
     rule: ConverterRule = "exact"
 
-    @cached_property
+    @computed_once
     def converter_bytes(self) -> dict[tuple[str, int], int]:
         """On-chip bytes of the converter in front of input i of an operation, when its producer is in its kernel."""
         cost: dict[tuple[str, int], int] = {}
@@ -45,11 +45,11 @@ class FusionCosts:
                     cost[op.name, i] = 0 if same else plan_converter(source, target, self.rule).bits // 8
         return cost
 
-    @cached_property
+    @computed_once
     def results(self) -> frozenset[str]:
         return frozenset(out.value for out in self.graph.outputs)
 
-    @cached_property
+    @computed_once
     def _whole(self) -> dict[str, int]:
         """Bytes of each value that a kernel may read from HBM, once through."""
         sizes = {value: _bytes(itensor) for value, itensor in self.writes.items()}
@@ -63,7 +63,7 @@ class FusionCosts:
         """Bytes that are written when `value` leaves its kernel."""
         return self._whole[value]
 
-    @cached_property
+    @computed_once
     def _as_stored(self) -> dict[tuple[str, int], bool]:
         """Whether an input wants its value in the order in which it lies in HBM, re-reads aside."""
         ordered: dict[tuple[str, int], bool] = {}
@@ -72,7 +72,7 @@ class FusionCosts:
             ordered[op, i] = wanted is None or stored is None or stored.same_stream(wanted.without_rereads())
         return ordered
 
-    @cached_property
+    @computed_once
     def _alone(self) -> dict[tuple[str, int], int]:
         """Bytes that an input reads from HBM when no other in its kernel reads the same value."""
         return {
@@ -87,7 +87,7 @@ class FusionCosts:
         """
         return self._alone[readers[0]] if len(readers) == 1 else self._whole[value]
 
-    @cached_property
+    @computed_once
     def inputs(self) -> dict[str, tuple[tuple[str, int], ...]]:
         """Values that each operation streams, with the number of the input."""
         return {
@@ -121,7 +121,7 @@ class FusionCosts:
                     held[plan[op.name]] += self.converter_bytes[op.name, i]
         return held
 
-    @cached_property
+    @computed_once
     def most_bytes(self) -> int:
         """No plan holds more on chip: every converter, and every value at each of its readers. O(edges)."""
         edges = (value for inputs in self.inputs.values() for value, _ in inputs)

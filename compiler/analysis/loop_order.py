@@ -22,13 +22,14 @@ def loop_orders(graph: LinalgGraph, knobs: Knobs) -> Mapping[str, Order]:
 
     Raises InvalidInputError where an override is no permutation of its operation's groups.
     """
-    groups = tuple((override.op, override.order) for override in reversed(knobs.overrides))
-    return _loop_orders(Same(graph), knobs.order, groups)
+    groups = {override.op: override.order for override in reversed(knobs.overrides)}
+    given = tuple((op, order) for op, order in groups.items() if order is not None)
+    return _loop_orders(Same(graph), knobs.order, given)
 
 
 @lru_cache(maxsize=1024)
 def _loop_orders(
-    same: Same[LinalgGraph], preferred: LoopOrder, overrides: tuple[tuple[str, Order | None], ...]
+    same: Same[LinalgGraph], preferred: LoopOrder, overrides: tuple[tuple[str, Order], ...]
 ) -> Mapping[str, Order]:
     graph, groups = same.value, dict(overrides)
     orders: dict[str, Order] = {}

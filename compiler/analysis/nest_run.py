@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from compiler.graph.program import Access, Gate, iteration_in_nest
-from compiler.graph.task_graph import Span, TimingSpec
+from compiler.graph.passage import Passage
+from compiler.graph.task_graph import TimingSpec
 
 # A knee is worth keeping where an even pace would be off by this share of the time between first and last token.
 KNEE_SHARE = 0.02
@@ -70,22 +70,21 @@ class TaskTime(NamedTuple):
 
 
 class LoadedStream(NamedTuple):
-    """Input `number` of a task comes from HBM: by task `load`, which takes `busy` cycles for it where nobody holds it
-    up, and the adapter of whose ports holds `ahead` tokens.
+    """Input `number` of a task comes from HBM, by a load that takes `busy` cycles for it where nobody holds it up, and
+    the adapter of whose ports holds `ahead` tokens.
     """
 
     number: int
-    load: str
     busy: float
     ahead: int
 
 
 class RunOfNest(NamedTuple):
-    """How a task ran, when each of its outputs came, and the ends of loads that it held up."""
+    """How a task ran, when each of its outputs came, and for each loaded stream its end where the task held it up."""
 
     time: TaskTime
     pushed: tuple[Arrival, ...]
-    ends: tuple[tuple[str, float], ...]
+    ends: tuple[float | None, ...]
 
 
 _Stall = tuple[int, float]  # an iteration, and the cycle before which it can not run
@@ -94,87 +93,82 @@ _Stall = tuple[int, float]  # an iteration, and the cycle before which it can no
 class _Run:
     """One task's run, from what arrives to what it pushes."""
 
-    def __init__(self, timing: TimingSpec, reads: tuple[Access, ...], arrivals: tuple[Arrival, ...]) -> None:
-        self.timing, self.reads, self.arrivals = timing, reads, list(arrivals)
-        self.spans = [timing.span(read) for read in reads]
-        self.stalls: list[_Stall] = []
-        for number, arrival in enumerate(arrivals):
-            self._add(number, arrival)
-        self.start = max([0.0, *[cycle for iteration, cycle in self.stalls if iteration == 0]])
-        self.stalls.append((0, self.start))
-        self._ready = {0: self.start}
+    __slots__ = ("_ready", "arrivals", "depth", "ii", "reads", "stalls", "start")
 
-    def _add(self, number: int, arrival: Arrival) -> None:
-        span = self.spans[number]
-        self.stalls += ((span.first, arrival.first), (span.last, arrival.last))
-        for count, cycle in arrival.knees:
-            self.stalls.append((iteration_in_nest(self.timing.trips, self.reads[number], count - 1), cycle))
+    def __init__(self, timing: TimingSpec, reads: tuple[Passage, ...], arrivals: tuple[Arrival, ...]) -> None:
+        self.ii, self.depth, self.reads, self.arrivals = timing.ii, timing.depth, reads, arrivals
+        self.stalls: list[_Stall] = []
+        start = 0.0
+        for read, arrival in zip(reads, arrivals, strict=True):
+            for stall in _stalls(read, arrival):
+                self.stalls.append(stall)
+                if not stall[0] and stall[1] > start:
+                    start = stall[1]
+        self.start = start
+        self.stalls.append((0, start))
+        self._ready = {0: start}
 
     def replace(self, number: int, arrival: Arrival) -> None:
         """Another arrival of a stream that it reads, no earlier than the one before."""
-        self.arrivals[number] = arrival
-        self._add(number, arrival)
+        self.arrivals = (*self.arrivals[:number], arrival, *self.arrivals[number + 1 :])
+        self.stalls += _stalls(self.reads[number], arrival)
         self._ready = {0: self.start}
 
     def ready(self, iteration: int) -> float:
         """The cycle in which an iteration can enter."""
         found = self._ready.get(iteration)
-        if found is None:
-            found = self._ready[iteration] = self._find_ready(iteration)
-        return found
-
-    def _find_ready(self, iteration: int) -> float:
-        ii, ready = self.timing.ii, 0.0
+        if found is not None:
+            return found
+        ii, ready = self.ii, 0.0
         for at, cycle in self.stalls:
             if at <= iteration and (after := cycle + (iteration - at) * ii) > ready:
                 ready = after
-        for read, span, arrival in zip(self.reads, self.spans, self.arrivals, strict=True):
-            if arrival.last > ready and span.first < iteration < span.last:
-                arrived = arrival.at(self.timing.tokens_until(read, iteration), span.tokens)
-                ready = max(ready, arrived)
+        for read, arrival in zip(self.reads, self.arrivals, strict=True):
+            if arrival.last > ready and read.first < iteration < read.last:
+                ready = max(ready, arrival.at(read.until(iteration), read.tokens))
+        self._ready[iteration] = ready
         return ready
 
-    def pushed(self, writes: tuple[Access, ...]) -> tuple[Arrival, ...]:
-        """When the tokens of the streams that the task writes come out."""
-        alike: dict[tuple[Gate, ...], Arrival] = {}  # all streams of a fork
-        for write in writes:
-            if write.gates not in alike:
-                alike[write.gates] = self._pushed(write, self.timing.span(write))
-        return tuple([alike[write.gates] for write in writes])
-
-    def _pushed(self, write: Access, span: Span) -> Arrival:
-        low, high, depth = span.first, span.last, self.timing.depth
+    def pushed(self, write: Passage) -> Arrival:
+        """When the tokens of a stream that the task writes come out."""
+        low, high, depth = write.first, write.last, self.depth
         first = self.ready(low) + depth
-        last = max(first, self.ready(high) + depth)
-        waits = last - first - (high - low) * self.timing.ii
+        last = self.ready(high) + depth
+        last = max(last, first)
+        waits = last - first - (high - low) * self.ii
         if waits <= KNEE_SHARE * (last - first):
             return Arrival(first, last)
-        inner = [self._knee(write, token) for token in self._beside_stalls(write, span) if 0 < token < span.tokens]
-        return Arrival(first, last).bent(inner, span.tokens)
+        inner = [self._knee(write, token) for token in self._beside_stalls(write) if 0 < token < write.tokens]
+        return Arrival(first, last).bent(inner, write.tokens)
 
-    def _beside_stalls(self, write: Access, span: Span) -> set[int]:
+    def _beside_stalls(self, write: Passage) -> set[int]:
         """Numbers, from 0, of the last token that is pushed before a stall and of the first one behind it."""
-        stalls = {at for at, _ in self.stalls if span.first < at <= span.last}
-        if not write.gates:
-            return {at - before for at in stalls for before in (0, 1)}
-        pushed = [self.timing.tokens_until(write, at - 1) for at in stalls]
+        first, last = write.first, write.last
+        stalls = {at for at, _ in self.stalls if first < at <= last}
+        pushed = [write.until(at - 1) for at in stalls]
         return {count - before for count in pushed for before in (0, 1)}
 
-    def _knee(self, write: Access, token: int) -> Knee:
+    def _knee(self, write: Passage, token: int) -> Knee:
         """When a token is pushed, by its number from 0."""
-        iteration = iteration_in_nest(self.timing.trips, write, token) if write.gates else token
-        return Knee(token + 1, self.ready(iteration) + self.timing.depth)
+        return Knee(token + 1, self.ready(write.iteration_of(token)) + self.depth)
+
+
+def _stalls(read: Passage, arrival: Arrival) -> list[_Stall]:
+    """Of what arrives at an input."""
+    ends = [(read.first, arrival.first), (read.last, arrival.last)]
+    return [*ends, *[(read.iteration_of(n - 1), cycle) for n, cycle in arrival.knees]] if arrival.knees else ends
 
 
 def _throttled(run: _Run, number: int, busy: float, stock: int) -> Arrival:
     """Arrivals of a load's stream with the stalls of its reader: at each the load is ahead by at most `stock` tokens,
     and the rest comes at its own rate.
     """
-    arrival, (first, last, tokens) = run.arrivals[number], run.spans[number]
+    arrival, read = run.arrivals[number], run.reads[number]
+    first, last, tokens = read.first, read.last, read.tokens
     each, late, knees = busy / tokens, arrival.last, arrival.knees
     for at, cycle in run.stalls:
         if first <= at <= last and cycle + (tokens - stock) * each > late:
-            there = stock + (run.timing.tokens_until(run.reads[number], at - 1) if at > 0 else 0)
+            there = stock + (read.until(at - 1) if at > 0 else 0)
             if (end := cycle + max(0, tokens - there) * each) > late:
                 late, knees = end, (Knee(there, cycle),) if there < tokens else ()
     return Arrival(arrival.first, late, knees)
@@ -186,28 +180,44 @@ class Step(NamedTuple):
     """
 
     timing: TimingSpec
-    reads: tuple[Access, ...]
-    writes: tuple[Access, ...]
+    reads: tuple[Passage, ...]
+    writes: tuple[Passage, ...]
     busy: float
-    drain: int | None
-    loaded: tuple[LoadedStream, ...]
+    drain: int | None = None
+    loaded: tuple[LoadedStream, ...] = ()
 
 
 @lru_cache(maxsize=16384)  # with other FIFOs, or one other knob, most tasks run alike
 def ran(step: Step, arrivals: tuple[Arrival, ...], stocks: tuple[int, ...]) -> RunOfNest:
     """The task's run where its inputs arrive so, and FIFOs and adapters behind loads hold so many tokens."""
+    if len(arrivals) == 1 and not (arrivals[0].knees or stocks or any(p.digits for p in (*step.reads, *step.writes))):
+        return _passed_on(step, arrivals[0])
     timing = step.timing
     run = _Run(timing, step.reads, arrivals)
-    ends = tuple(_held_up(run, step.loaded, stocks))
+    ends = tuple(_held_up(run, step.loaded, stocks)) if stocks else ()
     end = max(run.start + timing.latency, run.ready(timing.iterations - 1) + timing.depth)
     if step.drain is not None:
         end = max(end, run.start + step.busy) + step.drain
-    return RunOfNest(TaskTime(run.start, end, step.busy), run.pushed(step.writes), ends)
+    alike = {write: run.pushed(write) for write in dict.fromkeys(step.writes)}  # all streams of a fork
+    return RunOfNest(TaskTime(run.start, end, step.busy), tuple([alike[write] for write in step.writes]), ends)
 
 
-def _held_up(run: _Run, loaded: tuple[LoadedStream, ...], stocks: tuple[int, ...]) -> Iterator[tuple[str, float]]:
-    for (number, load, busy, _), stock in zip(loaded, stocks, strict=True):
+def _passed_on(step: Step, arrival: Arrival) -> RunOfNest:
+    """The run of a task that reads one stream, of even pace, and writes, in each of its iterations: nothing bends."""
+    timing, steps = step.timing, step.timing.iterations - 1
+    start = max(0.0, arrival.first if steps else arrival.last)
+    last = max(start + steps * timing.ii, arrival.last)
+    end = max(start + timing.latency, last + timing.depth)
+    if step.drain is not None:
+        end = max(end, start + step.busy) + step.drain
+    pushed = Arrival(start + timing.depth, last + timing.depth)
+    return RunOfNest(TaskTime(start, end, step.busy), (pushed,) * len(step.writes), ())
+
+
+def _held_up(run: _Run, loaded: tuple[LoadedStream, ...], stocks: tuple[int, ...]) -> Iterator[float | None]:
+    for (number, busy, _), stock in zip(loaded, stocks, strict=True):
         arrival = _throttled(run, number, busy, stock)
-        if arrival.last > run.arrivals[number].last:
+        late = arrival.last > run.arrivals[number].last
+        if late:
             run.replace(number, arrival)
-            yield load, arrival.last
+        yield arrival.last if late else None

@@ -9,7 +9,7 @@ FIFO on each of the k + 1 dies that it passes.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.names import input_stream, relay_name
@@ -55,7 +55,7 @@ class _Route(NamedTuple):
         yield self.stream._replace(source=ends[-1])
 
 
-def relays(task: Task) -> bool:
+def relays(task: Task) -> TypeGuard[RouteTask]:
     """Whether it only carries a stream on."""
     return isinstance(task, RouteTask) and len(task.reads) == len(task.writes) == 1
 
@@ -64,6 +64,14 @@ def writer(tasks: TaskGraph, stream: str) -> Task:
     """The task that makes the tokens of a stream, before all relays."""
     task = tasks.task[tasks.stream[stream].source]
     return writer(tasks, task.reads[0].stream) if relays(task) else task
+
+
+def relays_of_streams(tasks: TaskGraph) -> Iterator[tuple[Stream, RouteTask, Stream]]:
+    """Each stream that would have relays if it left a die, with one of them and the FIFO in front of it."""
+    for stream in tasks.streams:
+        if _may_have_relays(tasks.task[stream.source]):
+            route = _Route(stream, (0,))
+            yield stream, next(route.tasks(tasks.task[stream.source])), next(route.streams())
 
 
 def with_relays(
@@ -96,14 +104,24 @@ def relayed(tasks: TaskGraph, die: Mapping[str, int]) -> Spread:
 
 
 def _routes(tasks: Sequence[Task], streams: Sequence[Stream], die: Mapping[str, int]) -> Iterator[_Route]:
-    """Streams that cross. Credits have no relays: what they stand for is followed from the store that writes them to
-    the load (`compiler.graph.memory_order`).
-    """
-    stores = {task.name for task in tasks if isinstance(task, StoreTask)}
+    """Streams that cross and may have relays."""
+    without = {task.name for task in tasks if not _may_have_relays(task)}
     for stream in streams:
         begin, end = die[stream.source], die[stream.target]
-        if begin != end and stream.source not in stores:
-            yield _Route(stream, range(begin, end, 1 if begin < end else -1))
+        if begin != end and stream.source not in without:
+            yield _Route(stream, left_dies(begin, end))
+
+
+def left_dies(begin: int, end: int) -> range:
+    """The dies that a stream leaves on its way from one to another, by number."""
+    return range(begin, end, 1 if begin < end else -1)
+
+
+def _may_have_relays(source: Task) -> bool:
+    """Credits have none: what they stand for is followed from the store that writes them to the load
+    (`compiler.graph.memory_order`).
+    """
+    return not isinstance(source, StoreTask)
 
 
 def _relay(name: str, kernel: int, program: Program) -> RouteTask:

@@ -145,6 +145,11 @@ def task_resources(task: Task, tasks: TaskGraph, platform: Platform) -> Resource
     return _task_area(task, max(map(sum, widths)), platform)
 
 
+def relay_resources(relay: RouteTask, fifo: Stream, platform: Platform) -> Resources:
+    """A task that carries one stream on, with the FIFO in front of it."""
+    return _task_area(relay, fifo.itensor.width, platform) + stream_resources(fifo, platform)
+
+
 def kernel_resources(platform: Platform) -> Resources:
     """Control registers of one kernel."""
     return Resources(*platform.area.kernel)

@@ -7,7 +7,7 @@ those that take turns, repeat what they do or stand in a loop nest by nest (`com
 long, is what remains of the error.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -19,14 +19,39 @@ from compiler.graph.task_graph import LoadTask, StoreTask, Task, TaskGraph
 from compiler.platforms.platform import Platform
 
 
+class _Process(NamedTuple):
+    """A task that is no load, and the streams at its ports; `loads` that bring its `step.loaded`, in their order."""
+
+    name: str
+    step: Step
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    loads: tuple[str, ...] = ()
+
+
 class _Plan(NamedTuple):
-    """What is the same in all schedules of these tasks: `steps` of those that are no loads, `times` of loads that
-    nobody holds up, in the order of all tasks, and what they push.
+    """What is the same in all schedules of these tasks: tasks that are no loads, in order; `times` of loads that nobody
+    holds up, in the order of all tasks, and what they push.
     """
 
-    steps: Mapping[str, Step]
+    processes: Sequence[_Process]
     times: Mapping[str, TaskTime]
     arrivals: Mapping[str, Arrival]
+
+
+@lru_cache(maxsize=16384)  # with one other knob most tasks are the same
+def _process(task: Task) -> _Process:
+    """A task where no input comes from HBM."""
+    timing = task.timing
+    step = Step(timing, timing.passages(task.reads), timing.passages(task.writes), float(timing.iterations * timing.ii))
+    return _Process(task.name, step, tuple([a.stream for a in task.reads]), tuple([a.stream for a in task.writes]))
+
+
+def _behind_loads(process: _Process, loaded: Mapping[str, tuple[str, float, int]]) -> _Process:
+    """With what comes from HBM, by the stream that brings it."""
+    found = [(number, *loaded[stream]) for number, stream in enumerate(process.reads) if stream in loaded]
+    inputs = tuple([LoadedStream(number, busy, ahead) for number, _, busy, ahead in found])
+    return process._replace(step=process.step._replace(loaded=inputs), loads=tuple([load for _, load, _, _ in found]))
 
 
 @lru_cache(maxsize=1)  # two schedules are made of a design, one after the other
@@ -35,18 +60,19 @@ def _plan(same: Same[tuple[Task, ...]], platform: Platform) -> _Plan:
     moves = transfer_cycles(tasks, platform)
     times, arrivals = {task.name: TaskTime(0.0, 0.0, 0.0) for task in tasks}, dict[str, Arrival]()
     loaded: dict[str, tuple[str, float, int]] = {}
-    steps: dict[str, Step] = {}
+    processes: list[_Process] = []
     for task in tasks:
         if isinstance(task, LoadTask):
             first, span, stream = float(task.timing.depth), moves[task.name], task.writes[0].stream
             arrivals[stream], times[task.name] = Arrival(first, first + span), TaskTime(0.0, first + span, span)
             loaded[stream] = (task.name, span, adapter_tokens(task, platform))
             continue
-        inputs = tuple([LoadedStream(n, *loaded[r.stream]) for n, r in enumerate(task.reads) if r.stream in loaded])
-        busy = moves.get(task.name, float(task.timing.iterations * task.timing.ii))
-        drain = platform.hbm.write_response_cycles if isinstance(task, StoreTask) else None
-        steps[task.name] = Step(task.timing, task.reads, task.writes, busy, drain, inputs)
-    return _Plan(steps, times, arrivals)
+        process = _process(task)
+        if isinstance(task, StoreTask):
+            step = process.step._replace(busy=moves[task.name], drain=platform.hbm.write_response_cycles)
+            process = process._replace(step=step)
+        processes.append(process if loaded.keys().isdisjoint(process.reads) else _behind_loads(process, loaded))
+    return _Plan(processes, times, arrivals)
 
 
 def schedule(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, TaskTime], tuple[float, ...]]:
@@ -63,12 +89,11 @@ def schedule(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, TaskTime],
 def _in_order(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
     plan, stream = _plan(Same(tasks.tasks), platform), tasks.stream
     times, arrivals = dict(plan.times), dict(plan.arrivals)
-    for name, step in plan.steps.items():
-        stocks = tuple([stream[step.reads[number].stream].depth + ahead for number, _, _, ahead in step.loaded])
-        run = ran(step, tuple([arrivals[read.stream] for read in step.reads]), stocks)
+    for name, step, reads, writes, loads in plan.processes:
+        stocks = tuple([stream[reads[number]].depth + ahead for number, _, ahead in step.loaded])
+        run = ran(step, tuple([arrivals[read] for read in reads]), stocks)
         times[name] = run.time
-        for load, end in run.ends:
-            times[load] = times[load]._replace(end=end)
-        for write, arrival in zip(step.writes, run.pushed, strict=True):
-            arrivals[write.stream] = arrival
+        for load, end in zip(loads, run.ends, strict=True):
+            times[load] = times[load] if end is None else times[load]._replace(end=end)
+        arrivals |= zip(writes, run.pushed, strict=True)
     return times

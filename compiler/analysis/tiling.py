@@ -20,8 +20,9 @@ from compiler.analysis.vectorise import vectorise
 from compiler.errors import InvalidInputError
 from compiler.graph.engine import Role, Service, layout, roles, service_of, unroll_by_role
 from compiler.graph.itensor import DTYPE_BITS
-from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand
+from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.nest import Nest, NestLoop
+from compiler.graph.same import Same
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform
 
@@ -127,15 +128,23 @@ def _grow(op: LinalgOp, tile: tuple[int, ...], limits: Limits, order: Sequence[i
     return False
 
 
-def _limits(graph: LinalgGraph, op: LinalgOp, knobs: Knobs, platform: Platform) -> Limits:
+class _Bits(NamedTuple):
+    """Most bits of a token: of any, and of the weights of a contraction, which come straight from their HBM ports."""
+
+    any: int
+    weights: int
+
+    @staticmethod
+    def of(knobs: Knobs, platform: Platform) -> "_Bits":
+        return _Bits(knobs.stream_width, max(knobs.stream_width, platform.hbm.port_bits * knobs.hbm_channels))
+
+
+def _limits(graph: LinalgGraph, op: LinalgOp, bits: _Bits) -> Limits:
     """Tokens never get wider than the knobs allow."""
+    values = [(operand.dims, graph.value[operand.value]) for operand in (*op.inputs, *op.outputs) if operand.dims]
     return tuple(
-        (
-            operand.dims,
-            _token_limit(graph, op, operand, knobs, platform) // DTYPE_BITS[graph.value[operand.value].dtype],
-        )
-        for operand in (*op.inputs, *op.outputs)
-        if operand.dims
+        (dims, (bits.weights if op.is_contraction and value.role == "param" else bits.any) // DTYPE_BITS[value.dtype])
+        for dims, value in values
     )
 
 
@@ -145,6 +154,14 @@ class _Part(NamedTuple):
     op: LinalgOp
     walk: _Walk
     limits: Limits
+
+
+@lru_cache(maxsize=16384)  # of an operation, few of the knobs matter
+def _part(same: Same[LinalgGraph], name: str, tile: int, outer: Order, bits: _Bits) -> _Part:
+    graph = same.value
+    op = graph.op[name]
+    walk = _Walk(tile_sizes(op, tile, _chunked_dims(graph, op)), outer, inner_orders(graph)[name])
+    return _Part(op, walk, _limits(graph, op, bits))
 
 
 @lru_cache(maxsize=4096)
@@ -234,13 +251,6 @@ def _nest(loops: tuple[int, ...], walk: _Walk, factor: tuple[int, ...]) -> Nest:
 _kept_nest = lru_cache(maxsize=16384)(_nest)  # the steps that the heap only passes are not kept
 
 
-def _token_limit(graph: LinalgGraph, op: LinalgOp, operand: Operand, knobs: Knobs, platform: Platform) -> int:
-    """Bits that one token of the operand may have: weights of a contraction come straight from their HBM ports."""
-    if op.is_contraction and graph.value[operand.value].role == "param":
-        return max(knobs.stream_width, platform.hbm.port_bits * knobs.hbm_channels)
-    return knobs.stream_width
-
-
 def _growth_order(op: LinalgOp) -> list[int]:
     dims = list(range(len(op.loops) - 1, -1, -1))
     if not op.is_contraction:
@@ -290,13 +300,13 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str
 
 def _sharing(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> list[tuple[_Part, ...]]:
     """Operations that compute: those of one engine together, the one with most points first, the others alone."""
-    orders, inner = loop_orders(graph, knobs), inner_orders(graph)
+    orders, bits = loop_orders(graph, knobs), _Bits.of(knobs, platform)
     groups: dict[Service | str, list[_Part]] = {}
     for op in graph.ops:
         if op.kind != "generic":
             continue
-        tile = tile_sizes(op, knobs.override(op.name).tile or knobs.default_tile_size, _chunked_dims(graph, op))
-        part = _Part(op, _Walk(tile, orders[op.name], inner[op.name]), _limits(graph, op, knobs, platform))
+        tile = knobs.override(op.name).tile or knobs.default_tile_size
+        part = _part(Same(graph), op.name, tile, orders[op.name], bits)
         service = service_of(op) if knobs.engines == "shared" else None
         groups.setdefault(service or op.name, []).append(part)
     return [tuple(sorted(group, key=lambda part: -part.op.iterations)) for group in groups.values()]

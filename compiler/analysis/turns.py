@@ -85,16 +85,18 @@ class _Nest:
 
     def __init__(self, task: Task, nest: LoopNest, sources: Mapping[str, _Source], moves: Mapping[str, float]) -> None:
         timing = TimingSpec(nest.trips, task.timing.ii, task.timing.depth, task.timing.style)
-        self.read, self.written = ([timing.tokens(a) for a in side] for side in (nest.reads, nest.writes))
-        inputs = list(zip([read.stream for read in nest.reads], self.read, strict=True))
+        reads, writes = map(timing.passages, (nest.reads, nest.writes))
+        self.read, self.written = ([passage.tokens for passage in side] for side in (reads, writes))
+        self.reads, self.writes = ([access.stream for access in side] for side in (nest.reads, nest.writes))
+        inputs = list(zip(self.reads, self.read, strict=True))
         self.waits = [(stream, count) for stream, count in inputs if stream not in sources]
         loaded = (
-            LoadedStream(number, sources[s].task, count * sources[s].each, sources[s].ahead)
+            LoadedStream(number, count * sources[s].each, sources[s].ahead)
             for number, (s, count) in enumerate(inputs)
             if s in sources
         )
         self.busy = float(timing.iterations * timing.ii)
-        self.step = Step(timing, nest.reads, nest.writes, self.busy, None, tuple(loaded))
+        self.step = Step(timing, reads, writes, self.busy, None, tuple(loaded))
         self._paced_for = task if isinstance(task, DmaTask) and task.credits else None
         if self._paced_for is not None:
             self.busy = moves[task.name] * timing.iterations / task.iterations
@@ -240,20 +242,21 @@ class _Walk:
         return _grained(Arrival(last + source.each, last + count * source.each), base)
 
     def _run(self, clock: _Clock, nest: _Nest) -> None:
-        reads, base = nest.step.reads, clock.free
-        arrivals = tuple([self._arrival(r.stream, n, base) for r, n in zip(reads, nest.read, strict=True)])
+        base = clock.free
+        arrivals = tuple([self._arrival(s, n, base) for s, n in zip(nest.reads, nest.read, strict=True)])
         stream = self.tasks.stream
-        stocks = tuple([stream[reads[entry.number].stream].depth + entry.ahead for entry in nest.step.loaded])
+        stocks = tuple([stream[nest.reads[entry.number]].depth + entry.ahead for entry in nest.step.loaded])
         self._note(clock, nest, nest.ran(arrivals, stocks), arrivals)
 
     def _note(self, clock: _Clock, nest: _Nest, run: RunOfNest, arrivals: tuple[Arrival, ...]) -> None:
-        base, ends = clock.free, dict(run.ends)
-        for loaded in nest.step.loaded:
-            last = base + ends.get(loaded.load, arrivals[loaded.number].last)
-            self.given[nest.step.reads[loaded.number].stream] = last
-            self.loads[loaded.load] = self.loads[loaded.load]._replace(end=last)
-        for write, count, arrival in zip(nest.step.writes, nest.written, run.pushed, strict=True):
-            self.queues[write.stream].put(count, _shifted(arrival, base))
+        base = clock.free
+        for (number, _, _), end in zip(nest.step.loaded, run.ends, strict=True):
+            stream, last = nest.reads[number], base + (arrivals[number].last if end is None else end)
+            load = self.sources[stream].task
+            self.given[stream] = last
+            self.loads[load] = self.loads[load]._replace(end=last)
+        for stream, count, arrival in zip(nest.writes, nest.written, run.pushed, strict=True):
+            self.queues[stream].put(count, _shifted(arrival, base))
         clock.start = base + run.time.start if clock.start is None else clock.start
         clock.end = base + run.time.end
         clock.free = clock.end + clock.task.timing.gap

@@ -17,6 +17,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Any, TextIO
 
+from compiler.collection import collect_rarely
 from compiler.errors import ImporterCrashError, InvalidInputError, MillraceError, ToolError, UnsupportedError
 from compiler.frontend.confine import confine
 from compiler.frontend.files import weight_files
@@ -45,6 +46,7 @@ def main() -> int:
     os.dup2(2, 1)  # what libraries print goes to the log, not between our lines
     _limit(request["cpu_seconds"])
     source = source_from_json(request["source"])
+    collect_rarely()
     try:
         _convert(request, source, reply)
     except Exception as error:  # noqa: BLE001  # libraries raise anything for an upload

@@ -10,9 +10,9 @@ from one node to one other. Several edges may leave the same port, (node, value)
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple
 
+from compiler.graph.computed_once import computed_once
 from compiler.graph.converter import Converter
 from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import LinalgGraph
@@ -109,7 +109,7 @@ class Design:
     def kernels(self) -> int:
         return 1 + max(self.kernel_of.values(), default=-1)
 
-    @cached_property
+    @computed_once
     def leaving(self) -> dict[tuple[str, str], list[str]]:
         """Streams by the port that they leave, in the order of their readers."""
         found: dict[tuple[str, str], list[str]] = {}

@@ -13,12 +13,12 @@ by the search alike.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from math import prod
 from typing import NamedTuple
 
 from compiler.errors import VerificationError
+from compiler.graph.computed_once import computed_once
 from compiler.graph.hashed_once import hashed_once
 
 DTYPE_BITS = {"f32": 32, "i64": 64, "i32": 32, "i8": 8, "i4": 4, "i1": 1}
@@ -48,7 +48,7 @@ class ITensor:
     dtype: str
     loops: tuple[Loop, ...]
 
-    @cached_property
+    @computed_once
     def shape(self) -> tuple[int, ...]:
         """Data space: offset at the last iteration plus the element extent (paper notes, "Types and operations")."""
         extent = list(self.element)
@@ -57,22 +57,22 @@ class ITensor:
                 extent[loop.dim] += (loop.trip - 1) * loop.step
         return tuple(extent)
 
-    @cached_property
+    @computed_once
     def tokens(self) -> int:
         """How many tokens pass, re-reads included."""
         return prod(loop.trip for loop in self.loops)
 
-    @cached_property
+    @computed_once
     def width(self) -> int:
         """Bits of one token."""
         return prod(self.element) * DTYPE_BITS[self.dtype]
 
-    @cached_property
+    @computed_once
     def rereads(self) -> int:
         """How often each element passes."""
         return prod(loop.trip for loop in self.loops if loop.dim is None)
 
-    @cached_property
+    @computed_once
     def canonical(self) -> tuple[Loop, ...]:
         """Loops without trips of 1, neighbours merged where two loops walk as one. Streams are equal iff these are."""
         merged: list[Loop] = []
@@ -90,7 +90,7 @@ class ITensor:
                 merged.append(loop)
         return tuple(merged)
 
-    @cached_property
+    @computed_once
     def key(self) -> StreamKey:
         """Equal for exactly the itensors that push the same tokens in the same order."""
         return self.element, self.dtype, self.canonical
@@ -102,7 +102,7 @@ class ITensor:
     def without_rereads(self) -> "ITensor":
         return self._once
 
-    @cached_property
+    @computed_once
     def _once(self) -> "ITensor":
         return ITensor(self.element, self.dtype, tuple(loop for loop in self.loops if loop.dim is not None))
 

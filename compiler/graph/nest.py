@@ -7,10 +7,11 @@ the dimensions that the operand has (paper, "Linalg to dataflow", after "vectori
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
+from compiler.graph.computed_once import computed_once
 from compiler.graph.hashed_once import hashed_once
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.linalg_graph import Iterator
@@ -35,15 +36,15 @@ class Nest:
     unroll: tuple[int, ...]
     outer: int = 0
 
-    @cached_property
+    @computed_once
     def trips(self) -> tuple[int, ...]:
         return tuple(loop.trip for loop in self.loops)
 
-    @cached_property
+    @computed_once
     def iterations(self) -> int:
         return prod(self.trips)
 
-    @cached_property
+    @computed_once
     def lanes(self) -> int:
         """Points computed side by side."""
         return prod(self.unroll)

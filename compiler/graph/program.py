@@ -11,6 +11,7 @@ from math import prod
 from typing import Literal, NamedTuple
 
 from compiler.errors import InvalidInputError, VerificationError
+from compiler.graph.passage import passage
 
 Side = Literal["reads", "writes"]
 SIDES: tuple[Side, Side] = ("reads", "writes")
@@ -332,18 +333,6 @@ def iteration_of(program: Program, side: Side, stream: str, token: int) -> int |
     return None
 
 
-def iteration_in_nest(trips: Sequence[int], access: Access, token: int) -> int:
-    """The iteration of a nest of `trips`, outermost first, in which the access moves token number `token` (from 0)."""
-    gates = {g.loop: (g.low, g.high) for g in access.gates}
-    iteration, stride = 0, 1
-    for k in range(len(trips) - 1, -1, -1):
-        low, high = gates.get(k, (0, trips[k]))
-        token, index = divmod(token, high - low)
-        iteration += (low + index) * stride
-        stride *= trips[k]
-    return iteration
-
-
 def _length(part: LoopNest | Repeat) -> int:
     return part.iterations if isinstance(part, LoopNest) else part.times * iterations(part.body)
 
@@ -361,9 +350,7 @@ def _tokens_of_nest(nest: LoopNest, side: Side, stream: str) -> int:
     access = nest.access(side, stream)
     if access is None:
         return 0
-    gates = {g.loop: (g.low, g.high) for g in access.gates}
-    ranges = (gates.get(k, (0, trip)) for k, trip in enumerate(nest.trips))
-    return prod(high - low for low, high in ranges)
+    return passage(nest.trips, access.gates).tokens
 
 
 def _iteration_in(part: LoopNest | Repeat, side: Side, stream: str, token: int) -> int:
@@ -374,4 +361,4 @@ def _iteration_in(part: LoopNest | Repeat, side: Side, stream: str, token: int) 
         return before * iterations(part.body) + inside
     access = part.access(side, stream)
     assert access is not None
-    return iteration_in_nest(part.trips, access, token)
+    return passage(part.trips, access.gates).iteration_of(token)

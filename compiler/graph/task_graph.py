@@ -8,12 +8,12 @@ that are marked as `feedback` may close loops.
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
 from math import prod
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from compiler.errors import VerificationError
 from compiler.graph.boundary import Carry
+from compiler.graph.computed_once import computed_once
 from compiler.graph.converter import Converter
 from compiler.graph.engine import Slicing, Turn, slice_of
 from compiler.graph.hashed_once import hashed_once
@@ -21,13 +21,13 @@ from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.memory_order import CreditStream, MemoryUse, hazards, misplaced_credit
 from compiler.graph.nest import Nest
+from compiler.graph.passage import Passage, passage
 from compiler.graph.pipeline_style import PipelineStyle, style_flaw
 from compiler.graph.program import (
     SIDES,
     Access,
     Argument,
     BoundLoop,
-    Gate,
     LoopNest,
     Program,
     Side,
@@ -45,14 +45,6 @@ from compiler.graph.program import (
 
 TaskKind = Literal["compute", "engine", "fork", "lanes", "chunk", "concat", "route", "converter", "load", "store"]
 MemoryKind = Literal["registers", "lutram", "bram", "uram"]
-
-
-class Span(NamedTuple):
-    """First and last iteration in which an access moves a token, and how many it moves."""
-
-    first: int
-    last: int
-    tokens: int
 
 
 @hashed_once
@@ -81,65 +73,35 @@ class TimingSpec:
         """The one nest of a task that takes no turns."""
         return LoopNest(self.trips, reads, writes, self.restarts, self.bounds)
 
-    @cached_property
+    @computed_once
     def iterations(self) -> int:
         return prod(self.trips)
 
-    @cached_property
+    @computed_once
     def latency(self) -> int:
         """Cycles from start to the last result when nothing blocks."""
         runs = prod(self.trips[: self.restarts])
         return runs * ((self.iterations // runs - 1) * self.ii + self.depth) + (runs - 1) * self.gap
 
-    @cached_property
-    def _spans(self) -> dict[tuple[Gate, ...], Span]:
-        return {}
-
-    def span(self, access: Access) -> Span:
+    def passage(self, access: Access) -> Passage:
         """When the access is made in the whole run, in iterations."""
-        found = self._spans.get(access.gates)
-        if found is None:
-            found = self._spans[access.gates] = self._find_span(access.gates)
-        return found
+        return passage(self.trips, access.gates)
 
-    def _find_span(self, gates: tuple[Gate, ...]) -> Span:
-        first, last, tokens = 0, self.iterations - 1, self.iterations
-        for gate in gates:
-            inside, trip = prod(self.trips[gate.loop + 1 :]), self.trips[gate.loop]
-            first += gate.low * inside
-            last -= (trip - gate.high) * inside
-            tokens = tokens // trip * (gate.high - gate.low)
-        return Span(first, last, tokens)
+    def passages(self, accesses: tuple[Access, ...]) -> tuple[Passage, ...]:
+        """The same of each."""
+        return tuple([passage(self.trips, access.gates) for access in accesses])
 
     def first(self, access: Access) -> int:
         """Index of the first iteration that makes the access."""
-        return self.span(access).first
+        return self.passage(access).first
 
     def last(self, access: Access) -> int:
         """Index of the last iteration that makes the access."""
-        return self.span(access).last
+        return self.passage(access).last
 
     def tokens(self, access: Access) -> int:
         """Tokens that the access moves in the whole run."""
-        return self.span(access).tokens
-
-    def tokens_until(self, access: Access, iteration: int) -> int:
-        """Tokens moved in iterations 0 .. `iteration`, both included."""
-        if not access.gates:
-            return iteration + 1
-        gates = {g.loop: (g.low, g.high) for g in access.gates}
-        count = admitted = 1  # of the loops inside: up to where they are, and in all
-        for k in range(len(self.trips) - 1, -1, -1):
-            iteration, index = divmod(iteration, self.trips[k])
-            low, high = gates.get(k, (0, self.trips[k]))
-            if index < low:
-                count = 0
-            elif index < high:
-                count += (index - low) * admitted
-            else:
-                count = (high - low) * admitted
-            admitted *= high - low
-        return count
+        return self.passage(access).tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,15 +393,15 @@ class TaskGraph:
     streams: tuple[Stream, ...]
     carries: tuple[Carry, ...] = ()
 
-    @cached_property
+    @computed_once
     def task(self) -> dict[str, Task]:
         return {t.name: t for t in self.tasks}
 
-    @cached_property
+    @computed_once
     def stream(self) -> dict[str, Stream]:
         return {s.name: s for s in self.streams}
 
-    @cached_property
+    @computed_once
     def transfers(self) -> tuple[DmaTask, ...]:
         """Loads and stores."""
         return tuple(t for t in self.tasks if isinstance(t, DmaTask))
@@ -449,14 +411,14 @@ class TaskGraph:
         """Bits of a memory port of the board; 0 where nothing is moved."""
         return next((t.dma.port_bits for t in self.transfers), 0)
 
-    @cached_property
+    @computed_once
     def padding_share(self) -> float:
         """Share of the points that contractions compute which are padding, in [0, 1)."""
         contractions = [op for task in self.tasks for op, _ in task.operations if op.is_contraction]
         computed = sum(op.iterations for op in contractions)
         return sum(op.padded_iterations for op in contractions) / computed if computed else 0.0
 
-    @cached_property
+    @computed_once
     def arguments(self) -> tuple[Argument, ...]:
         """That trip counts follow, in the order of their names."""
         return arguments_of(task.program for task in self.tasks)
@@ -513,7 +475,7 @@ class TaskGraph:
         """Whether the load or store is one of a value that its kernel both writes and reads."""
         return task.name in self._through_memory
 
-    @cached_property
+    @computed_once
     def _through_memory(self) -> frozenset[str]:
         found: dict[tuple[int, str], list[DmaTask]] = {}
         for task in self.transfers:

@@ -2,14 +2,19 @@
 
 What the tests of a module share (a server, a browser) is started once then. A file whose tests share nothing, or only
 what a parameter chooses, is given out in parts.
+
+End-to-end tests wait for processes and clocks more than they compute. Every other worker takes those first, and the
+rest of them the others: were all of them waiting at once, the cores would idle, and later there would be too few.
 """
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
+from xdist.workermanage import WorkerController
 
 # Those that take longest, in order; after them end-to-end tests, and what is marked slow.
 LONGEST = (
@@ -27,6 +32,7 @@ LONGEST = (
     "e2e/test_whole_way.py",
     "e2e/test_notebook.py",
 )
+WAITING = ("tests/e2e/", "tests/browser/")
 _EACH = r"::(\w+)"
 # What of the rest of a test's name makes a part.
 PARTS = {
@@ -40,10 +46,20 @@ PARTS = {
 
 
 class ByFile(LoadFileScheduling):
-    """`--dist loadfile`, with the files of `PARTS` in parts."""
+    """`--dist loadfile`, with the files of `PARTS` in parts, and workers that prefer tests that wait."""
 
     def _split_scope(self, nodeid: str) -> str:
         return part_of(nodeid)
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        waits = self.nodes.index(node) % 2 == 0
+        self.workqueue.move_to_end(next_of(self.workqueue, waits), last=False)
+        super()._assign_work_unit(node)
+
+
+def next_of(parts: Collection[str], waits: bool) -> str:
+    """The first part whose tests wait, or do not; the first of all where there is none."""
+    return next((part for part in parts if part.startswith(WAITING) == waits), next(iter(parts)))
 
 
 def part_of(nodeid: str) -> str:

@@ -6,7 +6,7 @@ from compiler.analysis.placement.netlist import RESOURCES, Netlist
 
 
 @st.composite
-def netlists(draw: st.DrawFn) -> Netlist:
+def netlists(draw: st.DrawFn, *, relays: bool = False) -> Netlist:
     size = draw(st.integers(2, 6))
     lut = st.sampled_from([1e4, 1e5, 1.5e5, 2.5e5])
     area = tuple((draw(lut), *(0.0 for _ in RESOURCES[1:])) for _ in range(size))
@@ -17,4 +17,10 @@ def netlists(draw: st.DrawFn) -> Netlist:
         if b == a + 1 or draw(st.booleans())
     }
     anchor = tuple(draw(st.sampled_from([0, 0, 1250])) for _ in range(size))
-    return Netlist(tuple((f"t{k}",) for k in range(size)), area, anchor, wires)
+    taken = {
+        ends: (draw(st.sampled_from([1e3, 3e4])), *(0.0 for _ in RESOURCES[1:]))
+        for a, b in wires
+        for ends in ((a, b), (b, a))
+        if relays and draw(st.booleans())
+    }
+    return Netlist(tuple((f"t{k}",) for k in range(size)), area, anchor, wires, taken)

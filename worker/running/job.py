@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import partial
 from pkgutil import resolve_name
 
+from compiler.collection import collect_rarely, rare_collection
 from worker.running.guard import RETIRED, adopt_orphans, fork_under_guard
 
 
@@ -24,8 +25,9 @@ def main(parent: int, channel: int, target: str) -> int:
 
 
 def _load(target: str) -> None:
-    with suppress(Exception):  # a child finds out again, and says so in the log of a job
+    with rare_collection(), suppress(Exception):  # a child finds out again, and says so in the log of a job
         resolve_name(target)
+    collect_rarely()  # each child shares what is loaded here, as long as none of them walks it
 
 
 if __name__ == "__main__":

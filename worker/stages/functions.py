@@ -110,6 +110,12 @@ class Stages:
 
         compile_design(bundle, knobs, platform, out, say)
 
+    def time(self, bundle: Bundle, knobs: Knobs, platform: Platform, out: Path, say: Progress) -> None:
+        """Write of a design directory what `simulate` reads."""
+        from compiler.pipeline import time_design
+
+        time_design(bundle, knobs, platform, out, say)
+
     def simulate(self, design: Path) -> Simulated:
         """Run the timing of a design directory."""
         from compiler.simulator.timing.simulate import simulate_directory

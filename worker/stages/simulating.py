@@ -1,8 +1,8 @@
-"""Stage simulate: compile one design and run its timing, the second rung of the ladder (design section 4).
+"""Stage simulate: plan one design and run its timing, the second rung of the ladder (design section 4).
 
-What is simulated is the compiled design's own `dataflow.json`. A deadlock is infeasible, with the simulator's
-explanation, and the design leaves the front. Of the design directory this keeps the description, the graph and the
-simulation; the stage csim keeps all of it.
+What is simulated is the design's `dataflow.json`, as the compiler writes it. A deadlock is infeasible, with the
+simulator's explanation, and the design leaves the front. This keeps the description, the graph and the simulation; the
+stage csim compiles the whole design directory and keeps all of it.
 """
 
 import json
@@ -16,7 +16,7 @@ from dse.promote import relative_error
 from worker.farm import Farm
 from worker.ladder.promoting import renew_front
 from worker.ladder.versions import tools_of
-from worker.stages.compiled import Subject, compile_into_scratch, subject_of
+from worker.stages.compiled import Subject, subject_of, time_into_scratch
 from worker.stages.context import JobContext
 from worker.stages.flags import flags_now
 from worker.stages.functions import Simulated, Stages
@@ -31,7 +31,7 @@ _KEPT = ("design.json", "dataflow.json", SIMULATION)
 def simulate(farm: Farm, stages: Stages, job: JobContext) -> Outcome:
     """Simulate the design of the build. Raises MillraceError, StoreError."""
     subject = subject_of(farm, job)
-    out = compile_into_scratch(farm, stages, job, subject)
+    out = time_into_scratch(farm, stages, job, subject)
     job.log("simulate")
     found = stages.simulate(out)
     (out / SIMULATION).write_text(json.dumps(found.document))

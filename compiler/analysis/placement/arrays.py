@@ -7,7 +7,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler.analysis.placement.netlist import RESOURCES, Netlist
+from compiler.analysis.placement.netlist import RESOURCES, Area, Netlist
+from compiler.analysis.relays import left_dies
 from compiler.platforms.platform import Dies
 
 CROWDING = 2.0
@@ -39,9 +40,18 @@ class Board:
     @cached_property
     def area(self) -> Floats:
         """Of each node on each die: [node, die, resource]. A resource that a die lacks counts as one unit of it."""
-        amounts = np.array(self.netlist.area, dtype=float).reshape(self.netlist.size, 1, len(RESOURCES))
+        return self._shares(self.netlist.area)
+
+    @cached_property
+    def relays(self) -> Floats:
+        """Of the relays that the streams from one node to another have on each die that they leave: [pair of
+        `Netlist.relays`, die, resource].
+        """
+        return self._shares(tuple(self.netlist.relays.values()))
+
+    def _shares(self, areas: Sequence[Area]) -> Floats:
         have = np.array([[max(1.0, getattr(slr, r)) for r in RESOURCES] for slr in self.dies.slrs])
-        return amounts / (have * self.dies.fill)
+        return np.array(areas, dtype=float).reshape(len(areas), 1, len(RESOURCES)) / (have * self.dies.fill)
 
     @cached_property
     def anchor(self) -> Floats:
@@ -68,8 +78,12 @@ class Board:
         return np.eye(len(self.dies.slrs))[die]
 
     def use(self, die: Ints) -> Floats:
-        """[die, resource]"""
-        return np.einsum("nd,ndr->dr", self.on_dies(die), self.area)
+        """[die, resource], relays included."""
+        use = np.einsum("nd,ndr->dr", self.on_dies(die), self.area)
+        for (source, target), taken in zip(self.netlist.relays, self.relays, strict=True):
+            left = left_dies(int(die[source]), int(die[target]))
+            use[left] += taken[left]
+        return use
 
     def reach(self, die: Ints) -> Floats:
         """What the wires of each node take of each boundary if it lay on each die: [node, die, boundary]."""

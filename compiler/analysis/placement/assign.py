@@ -8,20 +8,25 @@ this is a mixed-integer linear program; `searched` answers where the solver has 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
 from compiler.analysis.placement.arrays import CROWDING, Board, hbm_die, limit_costs, placement_costs
 from compiler.analysis.placement.cuts import cheapest_cuts
-from compiler.analysis.placement.netlist import RESOURCES, Netlist
+from compiler.analysis.placement.netlist import RESOURCES, Area, Netlist
 from compiler.analysis.placement.search import descended, repaired
+from compiler.analysis.relays import left_dies
 from compiler.platforms.platform import Dies
 from compiler.solver.milp import Milp, Outcome, Row, solve
 
 
 class Effort(NamedTuple):
-    """Limits of one solve; see `compiler.solver.milp`."""
+    """Limits of one solve; see `compiler.solver.milp`. The nodes are the limit: of 500 solves the longest took 2 s of
+    the processor. The time is there for what nobody has seen: it is far above that, so that a machine with other work
+    finds the same.
+    """
 
     gap: float
     nodes: int
@@ -31,10 +36,11 @@ class Effort(NamedTuple):
 # Within 10 % the root of the tree is enough for most designs (0.05 s); single moves then take what is left. Where that
 # finds nothing within the limits, any placement will do: that decided all of 130 designs that a search had left open,
 # most of them in 0.1 s.
-EFFORTS = (Effort(0.1, 20, 5.0), Effort(1e6, 500, 20.0))
+CHEAP = Effort(0.1, 20, 100.0)
+ANY = Effort(1e6, 500, 200.0)
 METHODS: Mapping[tuple[Effort, Outcome], str] = {
-    (EFFORTS[0], "optimal"): "milp",
-    **{(effort, "infeasible"): "infeasible" for effort in EFFORTS},
+    (CHEAP, "optimal"): "milp",
+    **{(effort, "infeasible"): "infeasible" for effort in (CHEAP, ANY)},
 }
 
 
@@ -49,10 +55,12 @@ class Assignment:
 
 
 def die_use(netlist: Netlist, dies: Dies, die: Sequence[int]) -> list[list[float]]:
-    """Amount of each resource on each die."""
+    """Amount of each resource on each die, relays included."""
     use = [[0.0] * len(RESOURCES) for _ in dies.slrs]
-    for node, place in enumerate(die):
-        for r, amount in enumerate(netlist.area[node]):
+    placed = [(place, area) for place, area in zip(die, netlist.area, strict=True)]
+    placed += [(left, area) for (a, b), area in netlist.relays.items() for left in left_dies(die[a], die[b])]
+    for place, area in placed:
+        for r, amount in enumerate(area):
             use[place][r] += amount
     return use
 
@@ -81,42 +89,73 @@ def searched(board: Board) -> list[int]:
     return min((descended(board, costs, start) for start in (together, *starts)), key=lambda die: costs.of(board, die))
 
 
+class _Crossing(NamedTuple):
+    """Where a pair of nodes crosses a boundary in one direction: `wires` in all; `relays`, the area on the dies below
+    and above it; the number of its `variable`.
+    """
+
+    boundary: int
+    lower: int
+    upper: int
+    wires: int
+    relays: tuple[Area, Area]
+    variable: int
+
+
+def _crossings(netlist: Netlist, boundaries: int, first: int) -> list[_Crossing]:
+    """For each pair with wires, each boundary and either node above it; variables from `first` on."""
+    found, without = list[_Crossing](), (0.0,) * len(RESOURCES)
+    for ((u, v), wires), b in product(netlist.wires.items(), range(boundaries)):
+        up, down = netlist.relays.get((u, v), without), netlist.relays.get((v, u), without)
+        found.append(_Crossing(b, u, v, wires, (up, down), first + len(found)))
+        found.append(_Crossing(b, v, u, wires, (down, up), first + len(found)))
+    return found
+
+
 def _program(netlist: Netlist, dies: Dies) -> Milp:
-    """Variables: y[n, b], then crossing[e, b], then crowding of each die."""
-    boundaries, edges, home = len(dies.sll), list(netlist.wires.items()), hbm_die(dies)
+    """Variables: y[n, b], then those of `_crossings`, then crowding of each die."""
+    boundaries, home = len(dies.sll), hbm_die(dies)
     above = [[n * boundaries + b for b in range(boundaries)] for n in range(netlist.size)]
     first = netlist.size * boundaries
-    crossing = [[first + e * boundaries + b for b in range(boundaries)] for e in range(len(edges))]
-    crowding = [first + len(edges) * boundaries + s for s in range(len(dies.slrs))]
-    cost = [0.0] * (first + len(edges) * boundaries + len(dies.slrs))
+    crossings = _crossings(netlist, boundaries, first)
+    crowding = [first + len(crossings) + s for s in range(len(dies.slrs))]
+    cost = [0.0] * (first + len(crossings) + len(dies.slrs))
     rows = [Row(((y[b + 1], 1.0), (y[b], -1.0)), 0.0) for y in above for b in range(boundaries - 1)]
     for b, available in enumerate(dies.sll):
-        terms = [(crossing[e][b], float(wires)) for e, (_, wires) in enumerate(edges)]
+        terms = [(c.variable, float(c.wires)) for c in crossings if c.boundary == b]
         side = 1.0 if b >= home else -1.0  # a port's wires cross when its node lies on the other side than the HBM
         terms += [(above[n][b], side * wires) for n, wires in enumerate(netlist.anchor) if wires]
         fixed = 0.0 if b >= home else float(sum(netlist.anchor))
         rows.append(Row(tuple(terms), dies.fill * available - fixed))
         for variable, wires in terms:
             cost[variable] += wires / available
-    for e, ((u, v), _) in enumerate(edges):
-        for b in range(boundaries):
-            rows.append(Row(((above[u][b], 1.0), (above[v][b], -1.0), (crossing[e][b], -1.0)), 0.0))
-            rows.append(Row(((above[v][b], 1.0), (above[u][b], -1.0), (crossing[e][b], -1.0)), 0.0))
+    for c in crossings:
+        ends = ((above[c.upper][c.boundary], 1.0), (above[c.lower][c.boundary], -1.0), (c.variable, -1.0))
+        rows.append(Row(ends, 0.0))
     for s, slr in enumerate(dies.slrs):
         cost[crowding[s]] = CROWDING
+        on_die = [(c.variable, c.relays[s - c.boundary]) for c in crossings if s - c.boundary in (0, 1)]
         for r, resource in enumerate(RESOURCES):
-            rows += _die_rows(netlist, above, s, r, max(1.0, getattr(slr, resource)), crowding[s], dies)
+            available = max(1.0, getattr(slr, resource))
+            relays = [(variable, area[r] / available) for variable, area in on_die if area[r]]
+            rows += _die_rows(netlist, above, s, r, available, relays, crowding[s], dies)
     return Milp(cost, first, rows)
 
 
 def _die_rows(
-    netlist: Netlist, above: list[list[int]], s: int, r: int, available: float, crowding: int, dies: Dies
+    netlist: Netlist,
+    above: list[list[int]],
+    s: int,
+    r: int,
+    available: float,
+    relays: list[tuple[int, float]],
+    crowding: int,
+    dies: Dies,
 ) -> list[Row]:
     """Resource r of die s: at most what may be used; what is above the comfortable share is crowding. A node lies on
     die s where y[s-1] - y[s] is 1, with 1 below the lowest boundary and 0 above the highest.
     """
-    terms: list[tuple[int, float]] = []
-    fixed = 0.0
+    terms, fixed = list(relays), 0.0
     for n, area in enumerate(netlist.area):
         if not area[r]:
             continue
@@ -129,24 +168,28 @@ def _die_rows(
     return [Row(tuple(terms), dies.fill - fixed), Row((*terms, (crowding, -1.0)), dies.comfort - fixed)]
 
 
-def assign(netlist: Netlist, dies: Dies) -> Assignment:
+def assign(netlist: Netlist, dies: Dies, efforts: Sequence[Effort] = (CHEAP, ANY)) -> Assignment:
     """The cheapest placement: all on the HBM's die where that is comfortable, else the better of the solver's and the
-    search's, improved by moves and swaps. Limits that nothing can hold show in `cost` (`OVERFLOW`), not as an error.
+    search's, improved by moves and swaps. With `ANY` alone one that holds the limits, for which a search may do. Limits
+    that nothing can hold show in `cost` (`OVERFLOW`), not as an error.
     """
     board, costs = Board(netlist, dies), placement_costs(dies)
     together = [hbm_die(dies)] * netlist.size
     if not costs.of(board, together):
         return Assignment(tuple(together), 0.0, 0.0, "one-die")
-    program, candidates = _program(netlist, dies), [searched(board)]
+    candidates = [searched(board)]
     bound, method = 0.0, "local"
-    for effort in EFFORTS:
-        solution = solve(program, *effort)
-        if solution.values is not None:
-            candidates.append(descended(board, costs, _dies_of(solution.values, netlist, len(dies.sll))))
-            bound = max(bound, solution.bound + _fixed_cost(netlist, dies))
-        method = METHODS.get((effort, solution.outcome), "local")
-        if method == "infeasible" or any(_holds(board, die) for die in candidates):
+    for effort in efforts:
+        if effort is ANY and any(_holds(board, die) for die in candidates):
             break
+        solution = solve(_program(netlist, dies), *effort)
+        method = METHODS.get((effort, solution.outcome), "local")
+        if method == "infeasible":
+            break
+        if solution.values is not None:
+            solved = _dies_of(solution.values, netlist, len(dies.sll))
+            candidates += [solved, descended(board, costs, solved)]  # moves look away from relays
+            bound = max(bound, solution.bound + _fixed_cost(netlist, dies))
     found = min(candidates, key=lambda die: costs.of(board, die))
     return Assignment(tuple(found), costs.of(board, found), bound, method)
 

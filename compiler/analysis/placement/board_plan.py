@@ -1,22 +1,23 @@
 """Everything that is decided once, for the design that is compiled: memories, dies, HBM channels. Not in the search."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from compiler.analysis.design_area import DesignArea
 from compiler.analysis.estimate import Estimate, estimate_placed
 from compiler.analysis.fusion_report import FusionReport, report_fusion
 from compiler.analysis.memory_kinds import bind_fifos, fit_board
+from compiler.analysis.placement.assign import ANY, CHEAP, Effort
 from compiler.analysis.placement.channels import assign_channels
 from compiler.analysis.placement.die_memories import BLOCKS, fit_memories_of_dies
-from compiler.analysis.placement.fit_dies import DieFit, relay_area
-from compiler.analysis.placement.netlist import RESOURCES, task_areas
+from compiler.analysis.placement.fit_dies import DieFit
+from compiler.analysis.placement.netlist import RESOURCES
 from compiler.analysis.placement.place import describe, place
 from compiler.analysis.placement.placement import Placement
 from compiler.analysis.relays import Spread, relayed
-from compiler.analysis.resources import total
 from compiler.errors import Violation
 from compiler.graph.design import Design
 from compiler.graph.task_graph import TaskGraph
@@ -60,22 +61,18 @@ def plan_board(tasks: TaskGraph, placement: Placement, design: Design, knobs: Kn
     return BoardPlan(bind_fifos(tasks, platform.memories), placement, report_fusion(design, knobs), channels)
 
 
-def placed(tasks: TaskGraph, platform: Platform) -> tuple[TaskGraph, Placement]:
+def placed(
+    tasks: TaskGraph, platform: Platform, efforts: Sequence[Effort] = (CHEAP, ANY)
+) -> tuple[TaskGraph, Placement]:
     """Bind memories within the board, place the tasks, add relays where streams cross, then move memories on dies where
-    their kind runs out there. Where that fits but for the relays, the tasks are placed once more, with as much less of
-    each die.
+    their kind runs out there.
     """
     tasks = _within_board(tasks, platform)
-    placement = place(tasks, platform)
+    placement = place(tasks, platform, efforts)
     spread = _spread(tasks, placement, platform)
     if spread.tasks is tasks and not _lacks_blocks(placement):
         return tasks, placement
-    found = _with_relays(spread, placement, platform)
-    if placement.shortfalls or not found[1].shortfalls:
-        return found
-    placement = place(tasks, _less_relays(spread, platform))
-    again = _with_relays(_spread(tasks, placement, platform), placement, platform)
-    return found if again[1].shortfalls else again
+    return _with_relays(spread, placement, platform)
 
 
 def _spread(tasks: TaskGraph, placement: Placement, platform: Platform) -> Spread:
@@ -88,18 +85,8 @@ def _with_relays(spread: Spread, placement: Placement, platform: Platform) -> tu
     return _settled(spread.tasks, replace(placement, slr=slr), platform)
 
 
-def _less_relays(spread: Spread, platform: Platform) -> Platform:
-    """The board with dies that lack what these relays take of what may be used."""
-    dies, taken = platform.dies, relay_area(spread, platform) / platform.dies.fill
-    slrs = (
-        replace(slr, **{r: max(0, int(getattr(slr, r) - use)) for r, use in zip(RESOURCES, used, strict=True)})
-        for slr, used in zip(dies.slrs, taken, strict=True)
-    )
-    return replace(platform, dies=replace(dies, slrs=tuple(slrs)))
-
-
 def _within_board(tasks: TaskGraph, platform: Platform) -> TaskGraph:
-    return fit_board(tasks, total(task_areas(tasks, platform).values()), platform)
+    return fit_board(tasks, DesignArea.of(tasks, platform).whole, platform)
 
 
 def _settled(tasks: TaskGraph, placement: Placement, platform: Platform) -> tuple[TaskGraph, Placement]:

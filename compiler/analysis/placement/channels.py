@@ -72,4 +72,4 @@ def _channel(demand: _Demand, load: Mapping[int, list[int]], space: Sequence[int
     if min(space) < demand.size <= max(space):
         fitting = [moved if room >= demand.size else inf for moved, room in zip(after, space, strict=True)]
     least = min(fitting)
-    return max((c for c, moved in enumerate(fitting) if moved == least), key=space.__getitem__)
+    return max([c for c, moved in enumerate(fitting) if moved == least], key=space.__getitem__)

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from compiler.analysis.design_area import DesignArea
 from compiler.analysis.memory_kinds import POOLS, fit_memories, free_for, memories_of
-from compiler.analysis.placement.netlist import task_areas
 from compiler.analysis.resources import total
 from compiler.graph.task_graph import TaskGraph
 from compiler.platforms.platform import Platform, Slr
@@ -21,7 +21,7 @@ def fit_memories_of_dies(tasks: TaskGraph, slr: Mapping[str, str], platform: Pla
 def _fit_die(tasks: TaskGraph, slr: Mapping[str, str], die: Slr, platform: Platform) -> TaskGraph:
     """Memories on one die, each with the task that it is a part of, or that reads it."""
     bound = {pool: platform.dies.fill * getattr(die, pool) for pool in POOLS}
-    area = total(area for name, area in task_areas(tasks, platform).items() if slr[name] == die.name)
+    area = total(area for name, area in DesignArea.of(tasks, platform).with_fifos().items() if slr[name] == die.name)
     if all(getattr(area, block) <= bound[block] for block in BLOCKS):
         return tasks
     memories = [memory for memory in memories_of(tasks, platform.memories) if slr[memory.task] == die.name]

@@ -11,13 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from compiler.analysis.design_area import DesignArea
 from compiler.analysis.placement.arrays import Board, Floats, hbm_die, limit_costs
 from compiler.analysis.placement.cuts import cheapest_cuts
 from compiler.analysis.placement.die_memories import BLOCKS, fit_memories_of_dies
 from compiler.analysis.placement.netlist import RESOURCES, clustered, netlist_of
 from compiler.analysis.placement.search import repaired
 from compiler.analysis.relays import Spread, relayed, relays
-from compiler.analysis.resources import Resources, stream_resources, task_resources
+from compiler.analysis.resources import relay_resources
 from compiler.errors import Violation
 from compiler.graph.task_graph import TaskGraph
 from compiler.platforms.clock import ClockShape
@@ -25,7 +26,7 @@ from compiler.platforms.platform import Dies, Platform
 
 # Sum over dies, resources and boundaries of what exceeds a limit, relative to it. `bench.place` prints how many designs
 # on either side of it have a placement.
-HOPELESS = 0.125
+HOPELESS = 0.06
 
 
 class DieFit(NamedTuple):
@@ -51,17 +52,17 @@ class DieFit(NamedTuple):
         return ClockShape(lut, registered=self.crossed, crowded=max(0.0, self.fullest - dies.comfort))
 
 
-def fit_dies(tasks: TaskGraph, area: Resources, platform: Platform) -> DieFit:
+def fit_dies(area: DesignArea, platform: Platform) -> DieFit:
     """Fit a design of this area, all of its kernels together, on the dies of its board."""
-    dies = platform.dies
+    tasks, dies = area.design, platform.dies
     limits = dies.fill * np.array([[getattr(slr, r) for r in RESOURCES] for slr in dies.slrs], dtype=float)
-    amounts = np.array([getattr(area, r) for r in RESOURCES])
+    amounts = np.array([getattr(area.whole, r) for r in RESOURCES])
     if (amounts <= limits[hbm_die(dies)]).all():
         return DieFit(tasks, True, dies.fill * _share(amounts, limits[hbm_die(dies)])[None], crossed=False)
     if (amounts > limits.sum(axis=0)).any():
         # Dies that are all as full as each other, and no wires: nothing is less.
         return _refused(tasks, limits * _share(amounts, limits.sum(axis=0)), np.zeros(0), limits, dies)
-    found = _nearest(tasks, platform)
+    found = _nearest(area, platform)
     if found.excess > HOPELESS or found.too_large:
         return _refused(tasks, found.use * limits, found.wires, limits, dies)
     spread = relayed(tasks, found.die)
@@ -75,8 +76,7 @@ def relay_area(spread: Spread, platform: Platform) -> Floats:
     area = np.zeros((len(platform.dies.slrs), len(RESOURCES)))
     for task in spread.tasks.tasks:
         if relays(task):
-            fifo = stream_resources(spread.tasks.stream[task.reads[0].stream], platform)
-            taken = task_resources(task, spread.tasks, platform) + fifo
+            taken = relay_resources(task, spread.tasks.stream[task.reads[0].stream], platform)
             area[spread.die[task.name]] += [getattr(taken, r) for r in RESOURCES]
     return area
 
@@ -93,9 +93,9 @@ class _Found(NamedTuple):
     too_large: bool
 
 
-def _nearest(tasks: TaskGraph, platform: Platform) -> _Found:
+def _nearest(area: DesignArea, platform: Platform) -> _Found:
     """The placement nearest to the limits that was found; memories are moved where one kind of them runs out on it."""
-    dies, clusters = platform.dies, clustered(netlist_of(tasks, platform), platform)
+    dies, clusters = platform.dies, clustered(netlist_of(area, platform), platform)
     board, best, least = Board(clusters, dies), list[int](), float("inf")
     for cut in cheapest_cuts(board, limit_costs(dies)):
         die, excess = repaired(board, cut)
@@ -108,8 +108,11 @@ def _nearest(tasks: TaskGraph, platform: Platform) -> _Found:
     )
     if not (found.use[:, [RESOURCES.index(block) for block in BLOCKS]] > 1.0).any():
         return found
-    moved = fit_memories_of_dies(tasks, {name: dies.slrs[die].name for name, die in found.die.items()}, platform)
-    again = _found(Board(netlist_of(moved, platform), dies), [found.die[task.name] for task in moved.tasks])
+    moved = fit_memories_of_dies(area.design, {name: dies.slrs[die].name for name, die in found.die.items()}, platform)
+    again = _found(
+        Board(netlist_of(DesignArea.of(moved, platform), platform), dies),
+        [found.die[task.name] for task in moved.tasks],
+    )
     return again._replace(die=found.die)
 
 

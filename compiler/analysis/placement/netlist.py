@@ -1,9 +1,11 @@
 """Tasks as what placement sees: areas, and wires between them and to the die that has the HBM ports."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
-from compiler.analysis.resources import Resources, kernel_resources, stream_resources, task_resources
+from compiler.analysis.design_area import DesignArea
+from compiler.analysis.relays import relays_of_streams
+from compiler.analysis.resources import Resources, relay_resources
 from compiler.graph.task_graph import TaskGraph
 from compiler.platforms.platform import Platform
 
@@ -11,17 +13,20 @@ RESOURCES: tuple[str, ...] = ("lut", "ff", "dsp", "bram36", "uram")
 HANDSHAKE_WIRES = 2  # of a FIFO between two dies: not empty, read
 MERGED_SHARE = 0.08  # of a die: clusters do not grow beyond, so that dies can still be filled evenly
 
+Area = tuple[float, ...]  # by `RESOURCES`
+
 
 @dataclass(frozen=True)
 class Netlist:
     """Nodes are clusters of tasks: `members`, `area` by `RESOURCES`, `anchor` wires to the HBM die; `wires` between
-    two nodes (lower number first).
+    two nodes (lower number first). `relays`: area on each die that the streams from one node to another leave.
     """
 
     members: tuple[tuple[str, ...], ...]
-    area: tuple[tuple[float, ...], ...]
+    area: tuple[Area, ...]
     anchor: tuple[int, ...]
     wires: Mapping[tuple[int, int], int]
+    relays: Mapping[tuple[int, int], Area] = field(default_factory=dict[tuple[int, int], Area])
 
     @property
     def size(self) -> int:
@@ -32,38 +37,42 @@ def stream_wires(width: int) -> int:
     return width + HANDSHAKE_WIRES
 
 
-def task_areas(tasks: TaskGraph, platform: Platform) -> dict[str, Resources]:
-    """Area of each task with the FIFOs that it reads: they lie on its die. The first task of a kernel has its control
-    registers. All together are what the design takes, over all of its kernels: they lie side by side in one xclbin.
-    """
-    areas = {task.name: task_resources(task, tasks, platform) for task in tasks.tasks}
-    for task in {task.kernel: task.name for task in reversed(tasks.tasks)}.values():
-        areas[task] += kernel_resources(platform)
-    for stream in tasks.streams:
-        areas[stream.target] += stream_resources(stream, platform)
-    return areas
-
-
 def port_wires(tasks: TaskGraph, platform: Platform) -> dict[str, int]:
     """Wires to the HBM of the tasks that have ports."""
     return {t.name: t.dma.channels * platform.dies.port_wires for t in tasks.transfers}
 
 
-def netlist_of(tasks: TaskGraph, platform: Platform) -> Netlist:
-    """One node for each task."""
+def netlist_of(area: DesignArea, platform: Platform) -> Netlist:
+    """One node for each task of a design of this area."""
+    tasks = area.design
     names = [task.name for task in tasks.tasks]
     index = {name: k for k, name in enumerate(names)}
-    areas, anchors = task_areas(tasks, platform), port_wires(tasks, platform)
+    areas, anchors = area.with_fifos(), port_wires(tasks, platform)
     wires: dict[tuple[int, int], int] = {}
     for stream in tasks.streams:
         a, b = sorted((index[stream.source], index[stream.target]))
         wires[a, b] = wires.get((a, b), 0) + stream_wires(stream.width)
     return Netlist(
         tuple((name,) for name in names),
-        tuple(tuple(float(getattr(areas[name], r)) for r in RESOURCES) for name in names),
+        tuple(_amounts(areas[name]) for name in names),
         tuple(anchors.get(name, 0) for name in names),
         wires,
     )
+
+
+def with_relays(netlist: Netlist, tasks: TaskGraph, platform: Platform) -> Netlist:
+    """The netlist of these tasks, or of clusters of them, with what relays take where streams leave a die."""
+    node = {name: k for k, members in enumerate(netlist.members) for name in members}
+    areas = dict[tuple[int, int], Resources]()
+    for stream, relay, fifo in relays_of_streams(tasks):
+        ends = node[stream.source], node[stream.target]
+        if ends[0] != ends[1]:
+            areas[ends] = areas.get(ends, Resources()) + relay_resources(relay, fifo, platform)
+    return replace(netlist, relays={ends: _amounts(area) for ends, area in areas.items()})
+
+
+def _amounts(area: Resources) -> Area:
+    return tuple(float(getattr(area, r)) for r in RESOURCES)
 
 
 class _Clusters:

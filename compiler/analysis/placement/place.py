@@ -1,11 +1,20 @@
 """Die of every task of a design: assignment, what crosses, what does not fit."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from compiler.analysis.placement.assign import assign, cost_of, die_use, wire_use
-from compiler.analysis.placement.netlist import RESOURCES, Netlist, clustered, netlist_of, port_wires, stream_wires
+from compiler.analysis.design_area import DesignArea
+from compiler.analysis.placement.assign import ANY, CHEAP, Effort, assign, cost_of, die_use, wire_use
+from compiler.analysis.placement.netlist import (
+    RESOURCES,
+    Netlist,
+    clustered,
+    netlist_of,
+    port_wires,
+    stream_wires,
+    with_relays,
+)
 from compiler.analysis.placement.placement import BoundaryUse, Crossing, Placement
 from compiler.analysis.relays import relays
 from compiler.analysis.shortfall import Shortfall
@@ -15,15 +24,17 @@ from compiler.platforms.platform import Dies, Platform
 ROUNDING = 1 + 1e-9  # sums of areas in another order
 
 
-def place(tasks: TaskGraph, platform: Platform) -> Placement:
-    """A die for each task: fewest wires between dies, no die too full; about a second for a few hundred tasks.
+def place(tasks: TaskGraph, platform: Platform, efforts: Sequence[Effort] = (CHEAP, ANY)) -> Placement:
+    """A die for each task: fewest wires between dies, no die too full, what relays take of it included; about a second
+    for a few hundred tasks.
 
     Kernels run one after the other but lie side by side, so all are placed together. What no placement can hold is
     in `Placement.shortfalls` of the best that was found.
     """
     dies = platform.dies
-    clusters = clustered(netlist_of(tasks, platform), platform)
-    found = assign(clusters, dies)
+    netlist = clustered(netlist_of(DesignArea.of(tasks, platform), platform), platform)
+    clusters = with_relays(netlist, tasks, platform)
+    found = assign(clusters, dies, efforts)
     slr = {
         name: dies.slrs[die].name for members, die in zip(clusters.members, found.die, strict=True) for name in members
     }
@@ -33,7 +44,7 @@ def place(tasks: TaskGraph, platform: Platform) -> Placement:
 
 def describe(tasks: TaskGraph, platform: Platform, slr: Mapping[str, str]) -> Placement:
     """What a die for each task by its name amounts to: crossings, use of dies and boundaries, what does not fit."""
-    dies, netlist = platform.dies, netlist_of(tasks, platform)
+    dies, netlist = platform.dies, netlist_of(DesignArea.of(tasks, platform), platform)
     number = {die.name: k for k, die in enumerate(dies.slrs)}
     chosen = [number[slr[task.name]] for task in tasks.tasks]
     wires = wire_use(netlist, dies, chosen)

@@ -1,6 +1,7 @@
 """Nodes to dies by moving one at a time, or swapping two: towards the limits, or down in cost."""
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -19,7 +20,6 @@ class _State:
         self.board, self.nodes = board, np.arange(board.netlist.size)
         self.die: Ints = np.array(die, dtype=np.intp)
         self.use, self.wires = board.use(self.die), board.crossings(self.die)
-        self.rewired = self._rewired()
 
     @property
     def excess(self) -> float:
@@ -55,9 +55,10 @@ class _State:
         self.use[here] -= area[here]
         self.use[die] += area[die]
         self.die[node] = die
-        self.rewired = self._rewired()
+        del self.rewired
 
-    def _rewired(self) -> Floats:
+    @cached_property  # a placement that holds the limits asks for none
+    def rewired(self) -> Floats:
         """What a move changes at the boundaries: [node, die, boundary]."""
         reach = self.board.reach(self.die)
         return reach - reach[self.nodes, self.die][:, None]

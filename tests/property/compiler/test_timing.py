@@ -1,6 +1,6 @@
 """Access counts of a timing spec against walking its iterations one by one."""
 
-from itertools import product
+from itertools import accumulate, compress, count, product
 
 from examples import examples
 from hypothesis import given, settings
@@ -32,5 +32,6 @@ def test_counts_first_and_last_match_a_walk(case: tuple[TimingSpec, Access]):
     assert timing.tokens(access) == sum(admitted)
     assert timing.first(access) == admitted.index(True)
     assert timing.last(access) == len(admitted) - 1 - admitted[::-1].index(True)
-    for iteration in range(len(admitted)):
-        assert timing.tokens_until(access, iteration) == sum(admitted[: iteration + 1])
+    passage = timing.passage(access)
+    assert [passage.until(iteration) for iteration in range(len(admitted))] == list(accumulate(admitted))
+    assert [passage.iteration_of(token) for token in range(passage.tokens)] == list(compress(count(), admitted))

@@ -16,7 +16,7 @@ from compiler.design_dir import last_stage, stored_tasks
 from compiler.errors import InvalidInputError, VerificationError
 from compiler.frontend.bundle import Bundle
 from compiler.options import Knobs, Workload
-from compiler.pipeline import STAGES, compile_design, stage_file
+from compiler.pipeline import STAGES, compile_design, stage_file, time_design
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.simulate import read_directory, simulate_directory, simulate_stalling
 
@@ -40,6 +40,19 @@ def compiled(name: str, folder: Path, knobs: Knobs) -> tuple[Path, dict[str, Any
     compile_design(bundle_of(name, folder / "bundle"), knobs, U55C, design, stages.append)
     assert "certify FIFO depths" in stages
     return design, *(json.loads((design / file).read_text()) for file in ("design.json", "dataflow.json"))
+
+
+@pytest.mark.parametrize("knobs", [Knobs(default_tile_size=4, overall_unroll=16), Knobs(engines="shared")])
+def test_what_a_simulation_reads_is_that_of_the_whole_design(knobs: Knobs, tmp_path: Path):
+    """Though no text of the IR was written and read again on the way."""
+    design, description, dataflow = compiled("quantised", tmp_path, knobs)
+    timed = tmp_path / "timed"
+    time_design(bundle_of("quantised", tmp_path / "again"), knobs, U55C, timed)
+    assert json.loads((timed / "dataflow.json").read_text()) == dataflow
+    said = json.loads((timed / "design.json").read_text())
+    assert {**said, "digests": ...} == {**description, "digests": ...}
+    assert {path.name for path in timed.iterdir()} == {"dataflow.json", "design.json", "README.md"}
+    assert simulate_directory(timed) == simulate_directory(design)
 
 
 @pytest.mark.parametrize("name", ["softmax", "quantised"])

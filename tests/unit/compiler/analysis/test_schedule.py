@@ -7,12 +7,12 @@ from small_graphs import mlp, quantised
 from tasks_by_hand import compute
 from tasks_by_hand import load as load_by_hand
 
-from compiler.analysis.nest_run import Arrival, Knee
+from compiler.analysis.nest_run import Arrival, Knee, Step, ran
 from compiler.analysis.schedule import schedule
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.linalg_graph import LinalgGraph
-from compiler.graph.program import Access, Gate, iteration_in_nest
+from compiler.graph.program import Access, Gate
 from compiler.graph.task_graph import Dma, LoadTask, Stream, Task, TaskGraph, TimingSpec
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
@@ -52,15 +52,16 @@ def test_tokens_arrive_at_an_even_pace_to_the_knee_and_from_there():
     assert Arrival(7.0, 7.0).at(1, 1) == 7.0
 
 
-@pytest.mark.parametrize(
-    "gates", [(), (Gate(1, 2, 4),), (Gate(2, 4, 5), Gate(0, 1, 3)), (Gate(1, 0, 1), Gate(2, 0, 1))]
-)
-def test_the_iteration_of_a_token_is_the_first_by_which_as_many_have_moved(gates: tuple[Gate, ...]):
-    timing, access = TimingSpec((3, 4, 5), 1, 2), Access("s", gates)
-    for count in range(1, timing.tokens(access) + 1):
-        iteration = iteration_in_nest(timing.trips, access, count - 1)
-        assert timing.tokens_until(access, iteration) == count
-        assert iteration == 0 or timing.tokens_until(access, iteration - 1) == count - 1
+@pytest.mark.parametrize("ii", [1, 3])
+@pytest.mark.parametrize("arrival", [Arrival(0.0, 0.0), Arrival(2.5, 40.25), Arrival(7.0, 900.0)])
+@pytest.mark.parametrize("trips", [(1,), (2,), (4, 5)])
+def test_two_equal_streams_are_waited_for_like_one(trips: tuple[int, ...], arrival: Arrival, ii: int):
+    timing = TimingSpec(trips, ii, 6)
+    one, two, written = (timing.passages((Access("s"),) * streams) for streams in (1, 2, 3))
+    busy = float(timing.iterations * ii)
+    for drain in (None, 9):
+        alone = ran(Step(timing, one, written, busy, drain), (arrival,), ())
+        assert alone == ran(Step(timing, two, written, busy, drain), (arrival,) * 2, ())
 
 
 def converter_that_fills_before_it_drains(consumer_ii: int) -> TaskGraph:

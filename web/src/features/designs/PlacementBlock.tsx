@@ -1,5 +1,5 @@
 import { Meter } from "@/components/Meter";
-import { type Placement, diesOf, shortfallText, stackedUse, tasksByDie } from "@/features/designs/dataflow";
+import { type Placement, crossingsText, diesOf, shortfallText, stackedUse, tasksByDie } from "@/features/designs/dataflow";
 import { label } from "@/features/designs/metrics";
 import type { Platform } from "@/lib/api/types";
 import { number, percent } from "@/lib/format";
@@ -59,7 +59,7 @@ export function PlacementBlock({ placement, platform }: { placement: Placement; 
         <Meter key={b.lower} label={`${b.lower} to ${b.upper}, wires`} value={b.wires} bound={b.available} />
       ))}
       <p className="hint">
-        Streams and ports between dies: {number(placement.crossings.length)} · {METHODS[placement.method] ?? placement.method}
+        {crossingsText(placement)} · {METHODS[placement.method] ?? placement.method}
         {placement.gap > 0 && `, at most ${percent(placement.gap)} above the best`}
       </p>
       {placement.shortfalls.map((s) => (

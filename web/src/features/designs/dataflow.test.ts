@@ -4,6 +4,7 @@ import {
   type Placement,
   type Task,
   convertersOf,
+  crossingsText,
   enginesOf,
   loopsOf,
   shortfallText,
@@ -55,6 +56,13 @@ test("a bar never leaves its frame, nor divides by nothing", () => {
 
 test("tasks are counted by die", () => {
   expect(tasksByDie(placement)).toEqual([2, 1]);
+});
+
+test("crossings say how many are registered, where the design says it", () => {
+  const crossing = { name: "s", source: "SLR0", target: "SLR1", wires: 34 };
+  const crossings = [2, 1, 2].map((registered) => ({ ...crossing, registered }));
+  expect(crossingsText({ ...placement, crossings })).toBe("Streams and ports between dies: 3, 2 registered at both ends");
+  expect(crossingsText({ ...placement, crossings: [crossing] })).toBe("Streams and ports between dies: 1");
 });
 
 test("a shortfall says who needs what of what there is", () => {

@@ -1,5 +1,7 @@
 /** What the page of a design shows of its dataflow.json; fields are named as in that file (bytes, wires). */
 
+import { number } from "@/lib/format";
+
 export interface Converter {
   realisation: { kind: string };
   /** Of the buffer as it is built, by the rule of the paper, and the least that can do. */
@@ -43,9 +45,18 @@ export interface Boundary {
   available: number;
 }
 
+/** `registered`: how many of its ends are, of 2; designs of an earlier release do not say. */
+export interface Crossing {
+  name: string;
+  source: string;
+  target: string;
+  wires: number;
+  registered?: number;
+}
+
 export interface Placement {
   slr: Record<string, string>;
-  crossings: { name: string; source: string; target: string; wires: number }[];
+  crossings: Crossing[];
   boundaries: Boundary[];
   use: Record<string, Record<string, number>>;
   method: string;
@@ -125,6 +136,13 @@ function iterationsOf(part: Part | undefined): number {
 
 /** Streams that close a loop, or hold tokens when a launch begins. */
 export const loopsOf = ({ streams }: Dataflow): DataflowStream[] => streams.filter((s) => s.feedback || s.initial);
+
+/** How many streams and ports cross between dies, and of how many both ends are registered. */
+export function crossingsText({ crossings }: Placement): string {
+  const text = `Streams and ports between dies: ${number(crossings.length)}`;
+  const registered = crossings.filter((crossing) => crossing.registered === 2).length;
+  return crossings.some((crossing) => crossing.registered !== undefined) ? `${text}, ${number(registered)} registered at both ends` : text;
+}
 
 export type ByteColumn = "bytes" | "paper_bytes" | "exact_bytes";
 

@@ -15,7 +15,7 @@ DIES = load_platform("u55c").dies
 
 
 @settings(max_examples=examples(40), deadline=None)
-@given(netlists(), st.lists(st.integers(0, 2), min_size=6, max_size=6))
+@given(netlists(relays=True), st.lists(st.integers(0, 2), min_size=6, max_size=6))
 def test_shares_are_of_what_may_be_used(netlist: Netlist, places: list[int]) -> None:
     board, die = Board(netlist, DIES), places[: netlist.size]
     at = np.array(die)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from netlists import netlists
 
 from compiler.analysis.placement.arrays import Board
-from compiler.analysis.placement.assign import EFFORTS, assign, cost_of, die_use, searched, wire_use
+from compiler.analysis.placement.assign import ANY, CHEAP, assign, cost_of, die_use, searched, wire_use
 from compiler.analysis.placement.netlist import RESOURCES, Netlist, clustered
 from compiler.platforms.platform import load_platform
 
@@ -24,7 +24,7 @@ def holds(netlist: Netlist, die: tuple[int, ...]) -> bool:
 
 
 @settings(max_examples=examples(40), deadline=None)
-@given(netlists())
+@given(netlists(relays=True))
 def test_no_placement_is_much_cheaper_than_the_solver_s(netlist: Netlist) -> None:
     found = assign(netlist, DIES)
     best = min(cost_of(netlist, DIES, die) for die in product(range(3), repeat=netlist.size))
@@ -34,8 +34,16 @@ def test_no_placement_is_much_cheaper_than_the_solver_s(netlist: Netlist) -> Non
     assert found.bound <= best + 1e-6, "the bound is one"
     assert best - 1e-9 <= found.cost
     if found.method == "milp":
-        gap = EFFORTS[0].gap
+        gap = CHEAP.gap
         assert found.cost <= best * (1 + gap) / (1 - gap) + 1e-6
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(netlists(relays=True))
+def test_any_placement_is_found_where_there_is_one(netlist: Netlist) -> None:
+    found = assign(netlist, DIES, (ANY,))
+    assert holds(netlist, found.die) == any(holds(netlist, die) for die in product(range(3), repeat=netlist.size))
+    assert (found.method == "infeasible") <= (not holds(netlist, found.die))
 
 
 @settings(max_examples=examples(30), deadline=None)
@@ -64,6 +72,21 @@ def test_wires_across_two_boundaries_count_at_both() -> None:
     netlist = Netlist((("a",), ("b",)), ((0.0,) * 5,) * 2, (0, 100), {(0, 1): 10})
     assert wire_use(netlist, DIES, (0, 2)) == [110, 110]
     assert wire_use(netlist, DIES, (2, 0)) == [10, 10]
+
+
+def test_relays_lie_on_each_die_that_streams_leave() -> None:
+    netlist = Netlist((("a",), ("b",)), ((0.0,) * 5,) * 2, (0, 0), {(0, 1): 10}, {(0, 1): (7.0, 1.0, 0.0, 0.0, 0.0)})
+    assert [use[:2] for use in die_use(netlist, DIES, (0, 2))] == [[7.0, 1.0], [7.0, 1.0], [0.0, 0.0]]
+    assert [use[:2] for use in die_use(netlist, DIES, (2, 1))] == [[0.0, 0.0], [0.0, 0.0], [7.0, 1.0]]
+
+
+def test_a_die_has_room_for_the_relays_of_what_leaves_it() -> None:
+    """Two tasks that fill SLR0, which has 16 LUTs left then, or SLR2, which has 3,530."""
+    area, relay = (280_600.0, 0.0, 0.0, 0.0, 0.0), (100.0, 0.0, 0.0, 0.0, 0.0)
+    one_way = Netlist((("a",), ("b",)), (area, area), (0, 0), {(0, 1): 34}, {(0, 1): relay})
+    assert assign(one_way, DIES).die == (2, 0)
+    assert assign(replace(one_way, relays={(1, 0): relay}), DIES).die == (0, 2)
+    assert assign(replace(one_way, relays={(0, 1): relay, (1, 0): relay}), DIES).method == "infeasible"
 
 
 def test_too_few_wires_move_tasks_even_onto_a_crowded_die() -> None:

@@ -6,9 +6,10 @@ import pytest
 from small_dies import small_dies
 from small_graphs import attention_front, mlp
 
+from compiler.analysis.design_area import DesignArea
 from compiler.analysis.estimate import Estimate, estimate
 from compiler.analysis.placement.fit_dies import fit_dies
-from compiler.analysis.placement.netlist import RESOURCES, task_areas
+from compiler.analysis.placement.netlist import RESOURCES
 from compiler.analysis.placement.place import place
 from compiler.analysis.resources import total
 from compiler.graph.task_graph import TaskGraph
@@ -33,7 +34,8 @@ def test_tasks_fifos_and_the_control_of_every_kernel_are_placed(budget: int) -> 
     """All kernels of an xclbin: their areas together are those of the estimate."""
     tasks = planned_tasks(attention_front(), replace(KNOBS, fusion_budget=budget), U55C)
     assert tasks.kernels > 1 or budget
-    placed, estimated = total(task_areas(tasks, U55C).values()), amounts(estimate(tasks, U55C))
+    placed = total(DesignArea.of(tasks, U55C).with_fifos().values())
+    estimated = amounts(estimate(tasks, U55C))
     assert {r: getattr(placed, r) for r in RESOURCES} == pytest.approx({r: estimated[r] for r in RESOURCES})
 
 
@@ -60,16 +62,15 @@ def test_one_that_needs_several_dies_is_placed_within_every_limit() -> None:
 
 def test_more_than_all_dies_may_hold_is_refused_by_what_a_die_then_holds() -> None:
     platform = small_dies(0.02)
-    tasks = tasks_on(platform)
-    area = total(task_areas(tasks, platform).values())
-    found = {v.resource: v for v in fit_dies(tasks, area, platform).violations}
+    area = DesignArea.of(tasks_on(platform), platform)
+    found = {v.resource: v for v in fit_dies(area, platform).violations}
     have = platform.dies.fill * sum(s.lut for s in platform.dies.slrs)
-    assert found["slr_lut"].excess == pytest.approx(area.lut / have - 1)
+    assert found["slr_lut"].excess == pytest.approx(area.whole.lut / have - 1)
     assert "sll" not in found
 
 
 def test_a_task_that_no_die_holds_is_refused_though_all_of_them_could() -> None:
-    lut = max(area.lut for area in task_areas(tasks_on(U55C), U55C).values())
+    lut = max(area.lut for area in DesignArea.of(tasks_on(U55C), U55C).with_fifos().values())
     slrs = tuple(replace(s, lut=int(0.99 * lut / U55C.dies.fill)) for s in U55C.dies.slrs)
     many = replace(U55C.dies, slrs=(*slrs, *(replace(s, hbm=False) for s in slrs * 3)), sll=(17690,) * 11)
     platform = replace(U55C, dies=many)

@@ -7,12 +7,11 @@ from small_dies import small_dies
 from small_graphs import attention_front, mlp
 
 from compiler.analysis.build import task_graph
+from compiler.analysis.design_area import DesignArea
 from compiler.analysis.estimate import estimate
 from compiler.analysis.memory_kinds import bind_fifos
 from compiler.analysis.placement.board_plan import placed, plan_board
-from compiler.analysis.placement.netlist import task_areas
 from compiler.analysis.placement.place import describe, place
-from compiler.analysis.resources import total
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned, planned_tasks
 from compiler.platforms.clock import ClockShape
@@ -99,4 +98,4 @@ def test_a_placed_design_has_the_clock_of_where_it_lies() -> None:
         shape = ClockShape(0.0, registered=True, crowded=max(0.0, fullest - board.dies.comfort))
         assert value["clock"] == pytest.approx(board.clock.mhz(shape, value["lut"], value["dsp"], 250))
         assert value["tasks"] > len(tasks.tasks)
-        assert value["lut"] > total(task_areas(tasks, board).values()).lut
+        assert value["lut"] > DesignArea.of(tasks, board).whole.lut

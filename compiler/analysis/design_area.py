@@ -1,0 +1,55 @@
+"""Area of a design: of each task and FIFO, and of all of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from compiler.analysis.ports import kernel_ports
+from compiler.analysis.resources import Resources, kernel_resources, stream_resources, task_resources, total
+from compiler.graph.computed_once import computed_once
+from compiler.graph.task_graph import TaskGraph
+from compiler.platforms.platform import Platform
+
+_NONE: Mapping[str, Resources] = {}
+
+
+@dataclass(frozen=True)
+class DesignArea:
+    """By name, in the order of the design: `tasks`, and `fifos`. `kernel`: control registers of one kernel."""
+
+    design: TaskGraph
+    tasks: Mapping[str, Resources]
+    fifos: Mapping[str, Resources]
+    kernel: Resources
+
+    @staticmethod
+    def of(tasks: TaskGraph, platform: Platform, known: "DesignArea | None" = None) -> "DesignArea":
+        """Of a design that differs from the `known` one in tasks and FIFOs of other names, if at all."""
+        known_tasks, known_fifos = (known.tasks, known.fifos) if known else (_NONE, _NONE)
+        return DesignArea(
+            tasks,
+            {t.name: known_tasks.get(t.name) or task_resources(t, tasks, platform) for t in tasks.tasks},
+            {s.name: known_fifos.get(s.name) or stream_resources(s, platform) for s in tasks.streams},
+            kernel_resources(platform),
+        )
+
+    @computed_once
+    def all_fifos(self) -> Resources:
+        return total(self.fifos.values())
+
+    @computed_once
+    def whole(self) -> Resources:
+        """All kernels together: they lie side by side in one xclbin."""
+        control = total([self.kernel] * self.design.kernels)
+        ports = sum(kernel_ports(self.design))
+        return replace(total(self.tasks.values()) + self.all_fifos + control, hbm_ports=ports)
+
+    def with_fifos(self) -> dict[str, Resources]:
+        """Of each task with the FIFOs that it reads: they lie on its die. The first task of a kernel has its control
+        registers. All together are what the design takes.
+        """
+        areas = dict(self.tasks)
+        for name in {task.kernel: task.name for task in reversed(self.design.tasks)}.values():
+            areas[name] += self.kernel
+        for stream in self.design.streams:
+            areas[stream.target] += self.fifos[stream.name]
+        return areas
