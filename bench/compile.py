@@ -20,7 +20,7 @@ from compiler.platforms.platform import load_platform
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model", nargs="?", default="gpt2")
-    parser.add_argument("--phase", default="decode", choices=("prefill", "decode", "head"))
+    parser.add_argument("--phase", default="decode", choices=("prefill", "decode", "step", "head"))
     parser.add_argument("--length", type=int, help="of a prefill or a decode step (default: 64)")
     parser.add_argument("--precision", default="w4a8", choices=("f32", "w8a8", "w4a8"))
     parser.add_argument("--fifo-effort", default="quick", choices=("quick", "full"))

@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument("--precision", choices=("f32", "w8a8", "w4a8"), default="w4a8")
     options = parser.parse_args()
     knobs = Knobs.from_json(json.loads(options.knobs.read_text())) if options.knobs else Knobs()
-    lengths: dict[Phase, int] = {"prefill": options.prompt, "decode": options.prompt + options.steps, "head": 1}
+    lengths: dict[Phase, int] = {"prefill": options.prompt, "step": options.prompt + options.steps, "head": 1}
     for model in options.models:
         layers = options.layers or resolve_model(model).config.layers
         with tempfile.TemporaryDirectory() as folder:

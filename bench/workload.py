@@ -29,7 +29,7 @@ def bundle_cache() -> Path:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", help="a bundle directory, a built-in model (gpt2), or a path to a config.json")
-    parser.add_argument("--phase", choices=("prefill", "decode", "head"), default="decode")
+    parser.add_argument("--phase", choices=("prefill", "decode", "step", "head"), default="decode")
     parser.add_argument("--seq", type=int, default=32, help="sequence length of a prefill (default: %(default)s)")
     parser.add_argument("--context", type=int, default=64, help="context length of a decode (default: %(default)s)")
     parser.add_argument("--precision", choices=("f32", "w8a8", "w4a8"), default="w4a8")
@@ -43,6 +43,6 @@ def load_graph(args: argparse.Namespace) -> LinalgGraph:
     directory = Path(args.model)
     if (directory / "graph.json").is_file():
         return load_bundle(directory).graph
-    length = {"prefill": args.seq, "decode": args.context, "head": 1}[args.phase]
+    length = {"prefill": args.seq, "decode": args.context, "step": args.context, "head": 1}[args.phase]
     workload = Workload(args.model, args.phase, length, args.precision)
     return import_model(args.model, workload, bundle_cache()).graph

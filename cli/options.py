@@ -20,6 +20,7 @@ class PhaseName(StrEnum):
 
     PREFILL = "prefill"
     DECODE = "decode"
+    STEP = "step"
     HEAD = "head"
 
 
@@ -98,10 +99,11 @@ Priority = Annotated[Literal["low", "normal", "high"], typer.Option(help="Agains
 Output = Annotated[Path, typer.Option("--out", "-o", help="Directory to write.", metavar="DIR")]
 
 
-_USUAL = {PhaseName.PREFILL: 32, PhaseName.DECODE: 64, PhaseName.HEAD: 1}  # lengths
+_USUAL = {PhaseName.PREFILL: 32, PhaseName.DECODE: 64, PhaseName.STEP: 64, PhaseName.HEAD: 1}  # lengths
 _LENGTH = {
     PhaseName.PREFILL: "its length from --seq",
     PhaseName.DECODE: "its length from --context",
+    PhaseName.STEP: "its length from --context",
     PhaseName.HEAD: "one row",
 }
 
@@ -113,13 +115,18 @@ class Network:
     phase: Annotated[
         PhaseName | None,
         typer.Option(
-            help="Whole sequence, one token against a KV cache, or what chooses the token: final norm and head.",
+            help="Whole sequence, one token against a KV cache, one at a position that each launch is told, or what "
+            "chooses the token: final norm and head.",
             show_default="decode",
         ),
     ] = None
     seq: Annotated[int | None, typer.Option(help="Sequence length of a prefill.", show_default="32")] = None
     context: Annotated[
-        int | None, typer.Option(help="Context length of a decode step, the new token included.", show_default="64")
+        int | None,
+        typer.Option(
+            help="Context length of a decode step, the new token included; of a step, how many positions there are.",
+            show_default="64",
+        ),
     ] = None
     precision: Annotated[
         PrecisionName | None,
@@ -137,8 +144,9 @@ class Network:
     def workload(self, model: str) -> Workload:
         """The workload of a model that has any length. Raises InvalidInputError where options contradict each other."""
         phase, precision = self.phase or PhaseName.DECODE, self.precision or PrecisionName.W4A8
-        if phase is not PhaseName.DECODE and self.context is not None:
-            raise InvalidInputError(f"--context belongs to --phase decode; a {phase.value} has {_LENGTH[phase]}")
+        if phase not in (PhaseName.DECODE, PhaseName.STEP) and self.context is not None:
+            what = f"a {phase.value} has {_LENGTH[phase]}"
+            raise InvalidInputError(f"--context belongs to --phase decode and step; {what}")
         if phase is not PhaseName.PREFILL and self.seq is not None:
             raise InvalidInputError(f"--seq belongs to --phase prefill; a {phase.value} has {_LENGTH[phase]}")
         given = self.seq if phase is PhaseName.PREFILL else self.context

@@ -80,7 +80,7 @@ def write_testbench_data(bundle: Bundle, design: Path) -> None:
     for name in ("expected.npz", "graph.json"):
         shutil.copyfile(bundle.directory / name, folder / name)
     given, tensors = {source: v for v in bundle.graph.values for source in v.tensors}, bundle.tensors()
-    known = {name: tensor_digest(tensors[name].reshape(v.true_shape)) for name, v in given.items()}
+    known = {name: tensor_digest(tensors[name].reshape(v.in_memory.true_shape)) for name, v in given.items()}
     (folder / TENSORS).write_text(json.dumps(known, indent=1))
 
 

@@ -140,7 +140,8 @@ def request_of(source: ModelSource, options: GenerateOptions) -> NetworkRequest:
             f"length is {options.length}; {len(options.prompt)} tokens of the prompt and {options.tokens} new ones "
             f"need {needed}"
         )
-    length = options.length or max(2, needed, min(_up(needed, SLOTS), positions))
+    slots = _up(needed + 1, SLOTS) - 1  # attention walks the new row, too
+    length = options.length or max(2, needed, min(slots, positions))
     rows = max(len(options.prompt), min(_up(len(options.prompt), ROWS), positions))
     layers = source.config.layers if options.layers is None else options.layers
     request = NetworkRequest(options.precision, layers, options.prompt, options.tokens, rows, length)
@@ -175,7 +176,7 @@ def prepare(
 
     # First: it is what refuses networks whose layers differ, and takes seconds where designs take minutes.
     network = import_network(source, request, cache, lambda text: say(f"network: {text}"))
-    bundles = bundle("prefill", request.rows), bundle("decode", request.length), bundle("head", 1)
+    bundles = bundle("prefill", request.rows), bundle("step", request.length), bundle("head", 1)
     if look is not None:
         for one in bundles:
             look(one)

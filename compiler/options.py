@@ -7,7 +7,7 @@ from typing import Any, Literal, cast, get_args
 
 from compiler.errors import InvalidInputError
 
-Phase = Literal["prefill", "decode", "head"]
+Phase = Literal["prefill", "decode", "step", "head"]
 Precision = Literal["f32", "w8a8", "w4a8"]
 LoopOrder = Literal["reduction-inner", "reduction-outer"]
 Equalisation = Literal["conservative", "normal"]
@@ -40,8 +40,9 @@ def _require_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
 class Workload:
     """model x phase x length x batch x precision.
 
-    `length` is the sequence length of a prefill, or the context length of a decode step, the new token included. What
-    follows the last layer, the `head`, takes one row and has neither length nor layers: both are 1.
+    `length` is the sequence length of a prefill, or the context length of a decode step, the new token included. A
+    `step` is a token at any of `length` positions, which its launch says; keys and values stay in memory. What follows
+    the last layer, the `head`, takes one row and has neither length nor layers: both are 1.
     """
 
     model: str
@@ -54,7 +55,7 @@ class Workload:
     def __post_init__(self) -> None:
         _require_choice("phase", self.phase, get_args(Phase))
         _require_choice("precision", self.precision, get_args(Precision))
-        _require_range("length", self.length, 2 if self.phase == "decode" else 1, MAX_LENGTH)
+        _require_range("length", self.length, 2 if self.phase in ("decode", "step") else 1, MAX_LENGTH)
         _require_range("batch", self.batch, 1, MAX_BATCH)
         _require_range("layers", self.layers, 1, MAX_LAYERS)
         if self.phase == "head" and (self.length, self.layers) != (1, 1):
@@ -66,6 +67,11 @@ class Workload:
     def rows(self) -> int:
         """Positions computed by one run: the whole sequence in prefill, else one."""
         return self.length if self.phase == "prefill" else 1
+
+    @property
+    def slots(self) -> int:
+        """Positions of the cache that a run reads."""
+        return self.length if self.phase == "step" else self.length - self.rows
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -107,7 +107,8 @@ def least_bytes(layers: LinalgGraph, head: LinalgGraph, positions: Sequence[int]
 
 
 def _parameter_bytes(graph: LinalgGraph) -> float:
-    return sum(_bytes(graph, value.name) for value in graph.values if value.role in ("param", "scalar"))
+    weights = (value.name for value in graph.values if value.role in ("param", "scalar") and value.row is None)
+    return sum(_bytes(graph, name) for name in weights)
 
 
 def _bytes(graph: LinalgGraph, name: str) -> float:

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from api.schemas.common import Name, Reply, Request
 from compiler.frontend.inputs.source import FileFormat
+from compiler.options import Phase
 
 ModelKey = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[\x20-\x7e]+$")]
 
@@ -98,11 +99,12 @@ class WorkloadShape(Reply):
     """What of a model is run."""
 
     phase: str
-    """"prefill": a whole sequence; "decode": one token against a KV cache; "head": final norm, products with the
-    vocabulary and the token of the largest.
+    """"prefill": a whole sequence; "decode": one token against a KV cache; "step": one token at the position that
+    a launch is told, keys and values stay on the card; "head": final norm, products with the vocabulary and the token
+    of the largest.
     """
     length: int
-    """Tokens of a prefill, or context of a decode step, the new token included; 1 of a head."""
+    """Tokens of a prefill, context of a decode step, the new token included, or positions of a step; 1 of a head."""
     batch: int
     """Sequences side by side."""
     precision: str
@@ -129,13 +131,14 @@ class NewWorkloadShape(Request):
     refused.
     """
 
-    phase: Literal["prefill", "decode", "head"] = "decode"
-    """"prefill": a whole sequence; "decode": one token against a KV cache; "head": final norm, products with the
-    vocabulary and the token of the largest.
+    phase: Phase = "decode"
+    """"prefill": a whole sequence; "decode": one token against a KV cache; "step": one token at the position that
+    a launch is told, keys and values stay on the card; "head": final norm, products with the vocabulary and the token
+    of the largest.
     """
     length: int = 64
-    """Tokens of a prefill, or context of a decode step, the new token included: 1 or 2 to 8192, and no more than the
-    model has positions. A head has none.
+    """Tokens of a prefill, context of a decode step, the new token included, or positions of a step: 1 or 2 to 8192,
+    and no more than the model has positions. A head has none.
     """
     batch: int = 1
     """Sequences side by side: 1."""

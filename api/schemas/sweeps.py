@@ -27,7 +27,7 @@ class SweepMatrix(Request):
 
     models: list[ModelKey] = Field(min_length=1, max_length=MAX_EXPLORATIONS)
     """Ids or names of models."""
-    phases: list[Phase] = Field(default=["decode"], min_length=1, max_length=3)
+    phases: list[Phase] = Field(default=["decode"], min_length=1, max_length=4)
     """What one run computes; does not apply to networks from a file."""
     lengths: list[int] = Field(default=[64], min_length=1, max_length=MAX_EXPLORATIONS)
     """Tokens of a prefill, context of a decode step; does not apply to heads and networks from a file."""

@@ -1218,14 +1218,15 @@ class NewSweep:
 class NewWorkload:
     """What of which model is to be run."""
 
-    phase: Literal["prefill", "decode", "head"] | Unset = UNSET
-    """"prefill": a whole sequence; "decode": one token against a KV cache; "head": final norm, products with the
-    vocabulary and the token of the largest.
+    phase: Literal["prefill", "decode", "step", "head"] | Unset = UNSET
+    """"prefill": a whole sequence; "decode": one token against a KV cache; "step": one token at the position that a
+    launch is told, keys and values stay on the card; "head": final norm, products with the vocabulary and the token
+    of the largest.
     """
 
     length: int | Unset = UNSET
-    """Tokens of a prefill, or context of a decode step, the new token included: 1 or 2 to 8192, and no more than the
-    model has positions. A head has none.
+    """Tokens of a prefill, context of a decode step, the new token included, or positions of a step: 1 or 2 to 8192,
+    and no more than the model has positions. A head has none.
     """
 
     batch: int | Unset = UNSET
@@ -1247,14 +1248,15 @@ class NewWorkloadShape:
     precision f32 and layers 1 are refused.
     """
 
-    phase: Literal["prefill", "decode", "head"] | Unset = UNSET
-    """"prefill": a whole sequence; "decode": one token against a KV cache; "head": final norm, products with the
-    vocabulary and the token of the largest.
+    phase: Literal["prefill", "decode", "step", "head"] | Unset = UNSET
+    """"prefill": a whole sequence; "decode": one token against a KV cache; "step": one token at the position that a
+    launch is told, keys and values stay on the card; "head": final norm, products with the vocabulary and the token
+    of the largest.
     """
 
     length: int | Unset = UNSET
-    """Tokens of a prefill, or context of a decode step, the new token included: 1 or 2 to 8192, and no more than the
-    model has positions. A head has none.
+    """Tokens of a prefill, context of a decode step, the new token included, or positions of a step: 1 or 2 to 8192,
+    and no more than the model has positions. A head has none.
     """
 
     batch: int | Unset = UNSET
@@ -1784,7 +1786,7 @@ class SweepMatrix:
     models: list[str]
     """Ids or names of models."""
 
-    phases: list[Literal["prefill", "decode", "head"]] | Unset = UNSET
+    phases: list[Literal["prefill", "decode", "step", "head"]] | Unset = UNSET
     """What one run computes; does not apply to networks from a file."""
 
     lengths: list[int] | Unset = UNSET
@@ -1984,12 +1986,13 @@ class SweepWorkload:
     """A workload of the matrix."""
 
     phase: str
-    """"prefill": a whole sequence; "decode": one token against a KV cache; "head": final norm, products with the
-    vocabulary and the token of the largest.
+    """"prefill": a whole sequence; "decode": one token against a KV cache; "step": one token at the position that a
+    launch is told, keys and values stay on the card; "head": final norm, products with the vocabulary and the token
+    of the largest.
     """
 
     length: int
-    """Tokens of a prefill, or context of a decode step, the new token included; 1 of a head."""
+    """Tokens of a prefill, context of a decode step, the new token included, or positions of a step; 1 of a head."""
 
     batch: int
     """Sequences side by side."""
@@ -2074,12 +2077,13 @@ class Workload:
     """A stored workload."""
 
     phase: str
-    """"prefill": a whole sequence; "decode": one token against a KV cache; "head": final norm, products with the
-    vocabulary and the token of the largest.
+    """"prefill": a whole sequence; "decode": one token against a KV cache; "step": one token at the position that a
+    launch is told, keys and values stay on the card; "head": final norm, products with the vocabulary and the token
+    of the largest.
     """
 
     length: int
-    """Tokens of a prefill, or context of a decode step, the new token included; 1 of a head."""
+    """Tokens of a prefill, context of a decode step, the new token included, or positions of a step; 1 of a head."""
 
     batch: int
     """Sequences side by side."""
@@ -2105,12 +2109,13 @@ class WorkloadShape:
     """What of a model is run."""
 
     phase: str
-    """"prefill": a whole sequence; "decode": one token against a KV cache; "head": final norm, products with the
-    vocabulary and the token of the largest.
+    """"prefill": a whole sequence; "decode": one token against a KV cache; "step": one token at the position that a
+    launch is told, keys and values stay on the card; "head": final norm, products with the vocabulary and the token
+    of the largest.
     """
 
     length: int
-    """Tokens of a prefill, or context of a decode step, the new token included; 1 of a head."""
+    """Tokens of a prefill, context of a decode step, the new token included, or positions of a step; 1 of a head."""
 
     batch: int
     """Sequences side by side."""

@@ -1,6 +1,7 @@
 """Design -> TaskGraph: what the estimator, the FIFO rules, the simulator and the emitter read."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.boundary import carries_of
@@ -10,11 +11,12 @@ from compiler.analysis.layers import launched_itensor, of_all_layers, with_loop
 from compiler.analysis.names import c_name, input_stream, operand_stream
 from compiler.analysis.order import order_streams, order_tasks
 from compiler.analysis.relays import relay_dies, with_relays
+from compiler.analysis.rows import earlier_rows, kept_rows, new_row
 from compiler.analysis.tasks import converter_task, fork_task, load_task, store_task, structured_task
 from compiler.errors import VerificationError
 from compiler.graph.design import Design
 from compiler.graph.linalg_graph import LinalgOp
-from compiler.graph.task_graph import Stream, Task, TaskGraph
+from compiler.graph.task_graph import Dma, DmaTask, Stream, Task, TaskGraph
 
 
 def task_graph(design: Design) -> TaskGraph:
@@ -91,16 +93,29 @@ def _tasks(design: Design) -> Iterator[Task]:
     for op in design.graph.ops:
         if op.name not in served:
             yield _structured(design, op)
-    for name, load in design.loads.items():
-        yield load_task(name, load, _write(design, name, load.value), design.platform)
-    for name, store in design.stores.items():
-        yield store_task(name, store, input_stream(name), design.platform)
+    yield from _transfers(design)
     for name, (value, kernel, converter) in design.converters.items():
         write = _write(design, name, value)
         yield converter_task(name, kernel, converter, input_stream(name), write, design.platform)
     for name, fork in design.forks.items():
         copies = tuple(design.leaving.get((name, fork.value), ()))
         yield fork_task(name, fork.kernel, fork.itensor, input_stream(name), copies)
+
+
+def _transfers(design: Design) -> Iterator[DmaTask]:
+    kept = kept_rows(design.graph)
+    of_state = {row.state: (made, row) for made, row in kept.items()}
+    stored = dict[str, Dma]()
+    for name, load in design.loads.items():
+        row = design.graph.value[load.value].row
+        task = load_task(name, load, _write(design, name, load.value), design.platform, row)
+        if load.value in of_state:
+            made, joined = of_state[load.value]
+            stored[made] = new_row(task.dma, joined)
+            task = replace(task, dma=earlier_rows(task.dma, joined))
+        yield task
+    for name, store in design.stores.items():
+        yield store_task(name, store, input_stream(name), design.platform, stored.get(store.value))
 
 
 def _structured(design: Design, op: LinalgOp) -> Task:

@@ -11,6 +11,7 @@ from compiler.analysis.names import (
     own_load_name,
     store_name,
 )
+from compiler.analysis.rows import Kept, kept_rows, row_itensor
 from compiler.graph.converter import plan_converter
 from compiler.graph.design import Conversion, Design, Edge, Transfer
 from compiler.graph.itensor import ITensor
@@ -39,9 +40,11 @@ class Wiring:
 def connected(design: Design, rule: ConverterRule) -> Design:
     """`design` with the streams of its kernels: on chip between operations of one kernel, from and to HBM elsewhere.
 
-    Every input that comes from HBM has a load of its own, which streams as the input wants. O(operands).
+    Every input that comes from HBM has a load of its own, which streams as the input wants. What is a row of a state
+    is stored as that is read. O(operands).
     """
     graph, kernel_of, wiring = design.graph, design.kernel_of, Wiring(rule)
+    kept = kept_rows(graph)
     loads: dict[str, Transfer] = {}
     stores: dict[str, Transfer] = {}
     leaving = {out.value for out in graph.outputs}
@@ -65,6 +68,14 @@ def connected(design: Design, rule: ConverterRule) -> Design:
         for out in op.outputs:
             if out.value in leaving:
                 name, made = store_name(out.value), design.writes[out.value]
-                stores[name] = Transfer(out.value, kernel_of[op.name], made)
-                wiring.edges[input_stream(name)] = Edge(out.value, c_name(op.name), name, made)
+                edge, kernel = Edge(out.value, c_name(op.name), name, made), kernel_of[op.name]
+                wanted = _as_kept(design, kept[out.value]) if out.value in kept else made
+                stores[name] = Transfer(out.value, kernel, wanted)
+                wiring.join(input_stream(name), edge, wanted, kernel)
     return replace(design, loads=loads, stores=stores, converters=wiring.converters, edges=wiring.edges)
+
+
+def _as_kept(design: Design, kept: Kept) -> ITensor:
+    state = design.reads[kept.op.name, kept.operand]
+    assert state is not None
+    return row_itensor(state, kept.axis)

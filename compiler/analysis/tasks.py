@@ -14,14 +14,15 @@ from compiler.analysis.operators import (
     initiation_interval,
     pipeline_depth,
 )
+from compiler.analysis.rows import all_rows
 from compiler.analysis.transfers import run_of
 from compiler.errors import VerificationError
 from compiler.graph.converter import Converter
 from compiler.graph.design import Packing, Transfer
 from compiler.graph.itensor import DTYPE_BITS, ITensor
-from compiler.graph.linalg_graph import LinalgOp
+from compiler.graph.linalg_graph import LinalgOp, Row
 from compiler.graph.nest import Nest
-from compiler.graph.program import Access, Gate
+from compiler.graph.program import Access, Argument, BoundLoop, Gate
 from compiler.graph.realisation import Window
 from compiler.graph.task_graph import (
     Buffer,
@@ -194,36 +195,39 @@ def _converter_pipeline(converter: Converter, memories: Memories) -> tuple[Timin
 
 
 @lru_cache(maxsize=16384)
-def plan_packing(streamed: ITensor, channels: int, port_bits: int) -> Packing:
+def plan_packing(streamed: ITensor, channels: int, port_bits: int, row: int = 0) -> Packing:
     """How a value lies in HBM so that its stream `streamed` reads whole words in order.
 
-    Loops that re-read do not lengthen the image. Behind such a loop a word never straddles the run that is read again.
+    Loops that re-read do not lengthen the image. Behind such a loop a word never straddles the run that is read again,
+    nor rows of `row` tokens, where there are some.
     """
     ports = max(1, min(channels, -(-streamed.width // port_bits)))
     if streamed.width > ports * port_bits:
         return Packing(ports, 1, -(-streamed.width // (ports * port_bits)))
-    per_word = ports * port_bits // streamed.width
+    per_word = gcd(ports * port_bits // streamed.width, row) if row else ports * port_bits // streamed.width
     run = run_of([(loop.trip, loop.dim is None) for loop in streamed.loops], 1)
     return Packing(ports, per_word if run is None else gcd(per_word, run), 1)
 
 
 @lru_cache(KEPT_TASKS)
-def load_task(name: str, load: Transfer, write: str, platform: Platform) -> LoadTask:
-    """Reads words from HBM and pushes tokens; `words_per_token` cycles a token."""
+def load_task(name: str, load: Transfer, write: str, platform: Platform, row: Row | None = None) -> LoadTask:
+    """Reads words from HBM and pushes tokens, those of one `row` where there are some; `words_per_token` cycles a
+    token.
+    """
     packing = _packing(load)
     timing = _transfer_timing(load.itensor, packing, platform.hbm.read_latency_cycles + READ_WRITE_CYCLES)
     words, last = packing.words_per_token, len(timing.trips) - 1
     writes = (Access(write, (Gate(last, words - 1, words),) if words > 1 else ()),)
-    return LoadTask(name, load.kernel, timing, (), writes, _dma(load, platform), load.itensor)
+    return LoadTask(name, load.kernel, timing, (), writes, _dma(load, platform, row), load.itensor)
 
 
 @lru_cache(KEPT_TASKS)
-def store_task(name: str, store: Transfer, read: str, platform: Platform) -> StoreTask:
-    """Packs tokens into words and writes them to HBM in order."""
+def store_task(name: str, store: Transfer, read: str, platform: Platform, kept: Dma | None = None) -> StoreTask:
+    """Packs tokens into words and writes them to HBM in order, or where they are `kept`."""
     packing = _packing(store)
     timing = _transfer_timing(store.itensor, packing, READ_WRITE_CYCLES)
     reads = (Access(read, (Gate(len(timing.trips) - 1, 0, 1),) if packing.words_per_token > 1 else ()),)
-    return StoreTask(name, store.kernel, timing, reads, (), _dma(store, platform), store.itensor)
+    return StoreTask(name, store.kernel, timing, reads, (), kept or _dma(store, platform), store.itensor)
 
 
 def _packing(transfer: Transfer) -> Packing:
@@ -232,9 +236,11 @@ def _packing(transfer: Transfer) -> Packing:
     return transfer.packing
 
 
-def _dma(transfer: Transfer, platform: Platform) -> Dma:
-    layout = transfer.itensor.without_rereads()
-    return Dma(transfer.value, layout, *_packing(transfer), platform.hbm.port_bits)
+def _dma(transfer: Transfer, platform: Platform, row: Row | None = None) -> Dma:
+    layout, at = transfer.itensor.without_rereads(), None
+    if row is not None:
+        layout, at = all_rows(layout, row), BoundLoop(row.axis, Argument(row.argument, row.count - 1))
+    return Dma(transfer.value, layout, *_packing(transfer), platform.hbm.port_bits, at)
 
 
 def _transfer_timing(itensor: ITensor, packing: Packing, depth: int) -> TimingSpec:

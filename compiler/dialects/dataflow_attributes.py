@@ -24,7 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from compiler.dialects.plain_data import PlainData, parse_dim, parse_dims, parse_field, parse_naturals
 from compiler.graph.design import Packing
-from compiler.graph.linalg_graph import Iterator, Operand, Output, ValueRole
+from compiler.graph.linalg_graph import Iterator, Operand, Output, Row, ValueRole
 from compiler.graph.nest import Nest, NestLoop
 
 
@@ -46,6 +46,7 @@ class ValueInfo:
     source: str
     valid: tuple[int, ...] = ()
     sources: tuple[str, ...] = ()
+    row: Row | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,21 @@ class Valid:
 
     extents: tuple[int, ...]
     masked: tuple[int, ...]
+
+
+def _print_row(printer: Printer, row: Row | None) -> None:
+    if row is not None:
+        printer.print_string(" row ")
+        printer.print_string_literal(row.argument)
+        printer.print_string(f" of {row.count}")
+
+
+def _parse_row(parser: AttrParser) -> Row | None:
+    if not parser.parse_optional_keyword("row"):
+        return None
+    argument = parser.parse_str_literal()
+    parser.parse_keyword("of")
+    return Row(argument, parser.parse_integer(allow_boolean=False, allow_negative=False))
 
 
 def _dims(dims: Sequence[int]) -> str:
@@ -154,7 +170,8 @@ class MapAttr(PlainData[Operand]):
 @irdl_attr_definition
 class ValueAttr(PlainData[ValueInfo]):
     """`#dataflow.value<"w", param from "mlp.weight" valid [97, 193]>`: name, role, the tensor of the workload's bundle,
-    and its true shape where that is padded; `from ["h0.w", "h1.w"]`, where each layer has one of its own.
+    and its true shape where that is padded; `from ["h0.w", "h1.w"]`, where each layer has one of its own; with
+    `row "position" of 64` behind it, one row of that tensor, of which a launch is told the number.
     """
 
     name = "dataflow.value"
@@ -169,6 +186,7 @@ class ValueAttr(PlainData[ValueInfo]):
             printer.print_string_literal(self.data.source)
         if self.data.valid:
             printer.print_string(f" valid {list(self.data.valid)}")
+        _print_row(printer, self.data.row)
 
     @classmethod
     def parse_plain(cls, parser: AttrParser) -> ValueInfo:
@@ -184,13 +202,13 @@ class ValueAttr(PlainData[ValueInfo]):
             else parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_str_literal)
         )
         valid = parse_naturals(parser) if parser.parse_optional_keyword("valid") else ()
-        return ValueInfo(name, role, source or "", valid, tuple(sources))
+        return ValueInfo(name, role, source or "", valid, tuple(sources), _parse_row(parser))
 
 
 @irdl_attr_definition
 class OutputAttr(PlainData[Output]):
     """`#dataflow.output<"y" = "h4"[d1, d0] as [8, 768]>`: a result of the network, a value permuted and reshaped; with
-    `of layer 1` behind it, what that layer makes.
+    `of layer 1` behind it, what that layer makes; with `row "position" of 64`, a row of the state that it joins.
     """
 
     name = "dataflow.output"
@@ -202,6 +220,7 @@ class OutputAttr(PlainData[Output]):
         printer.print_string(f"{_dims(self.data.permutation)} as {list(self.data.shape)}")
         if self.data.layer is not None:
             printer.print_string(f" of layer {self.data.layer}")
+        _print_row(printer, self.data.row)
 
     @classmethod
     def parse_plain(cls, parser: AttrParser) -> Output:
@@ -213,7 +232,7 @@ class OutputAttr(PlainData[Output]):
         if parser.parse_optional_keyword("of"):
             parser.parse_keyword("layer")
             layer = parser.parse_integer(allow_boolean=False, allow_negative=False)
-        return Output(name, value, permutation, shape, layer)
+        return Output(name, value, permutation, shape, layer, _parse_row(parser))
 
 
 @irdl_attr_definition

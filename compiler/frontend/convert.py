@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from compiler.frontend.inputs.source import FileSource, Source
 from compiler.frontend.lowering.lower import lower
 from compiler.frontend.weights import SEED
 from compiler.graph.itensor import DTYPE_BITS
-from compiler.graph.linalg_graph import LinalgGraph
+from compiler.graph.linalg_graph import LinalgGraph, Row
 from compiler.options import Workload
 
 _SPARE_BYTES = 32 << 20  # graph and text
@@ -57,7 +58,13 @@ def _graph(name: str, imported: Imported) -> LinalgGraph:
     for output in graph.outputs:
         if graph.value[output.value].role != "intermediate":
             raise UnsupportedError(f"the result {output.name} is {output.value} unchanged; return what is computed")
-    return graph
+    return _with_rows(graph, imported.rows)
+
+
+def _with_rows(graph: LinalgGraph, rows: Mapping[str, Row]) -> LinalgGraph:
+    """The graph, in which some arguments and results are rows of tensors in memory."""
+    values = tuple(replace(v, row=rows.get(v.source)) for v in graph.values)
+    return replace(graph, values=values, outputs=tuple(replace(o, row=rows.get(o.name)) for o in graph.outputs))
 
 
 def _check_space(directory: Path, arrays: list[NDArray[Any]]) -> None:

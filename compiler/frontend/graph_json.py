@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from compiler.errors import VerificationError
-from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, Output, Reduction, ScalarOp, Value
+from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, Output, Reduction, Row, ScalarOp, Value
 
 FORMAT = 1
 
@@ -15,9 +15,9 @@ def graph_to_json(graph: LinalgGraph) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "name": graph.name,
-        "values": [_without(asdict(v), "sources") for v in graph.values],
+        "values": [_plain(asdict(v), "sources") for v in graph.values],
         "ops": [_op_to_json(op) for op in graph.ops],
-        "outputs": [_without(asdict(o), "layer") for o in graph.outputs],
+        "outputs": [_plain(asdict(o), "layer") for o in graph.outputs],
     }
 
 
@@ -38,13 +38,19 @@ def graph_from_json(data: dict[str, Any]) -> LinalgGraph:
     return graph
 
 
-def _without(data: dict[str, Any], key: str) -> dict[str, Any]:
-    return {name: value for name, value in data.items() if name != key}
+def _plain(data: dict[str, Any], of_folded: str) -> dict[str, Any]:
+    """Without what only a folded network has, and a row where there is none."""
+    return {name: value for name, value in data.items() if name != of_folded and (name != "row" or value is not None)}
+
+
+def _row_from_json(data: dict[str, Any]) -> Row | None:
+    return Row(**data["row"]) if "row" in data else None
 
 
 def _value_from_json(data: dict[str, Any]) -> Value:
     valid = tuple(data.get("valid", ()))  # bundles of earlier versions have no padding
-    return Value(data["name"], tuple(data["shape"]), data["dtype"], data["role"], data["source"], valid)
+    row = _row_from_json(data)
+    return Value(data["name"], tuple(data["shape"]), data["dtype"], data["role"], data["source"], valid, row=row)
 
 
 def _op_to_json(op: LinalgOp) -> dict[str, Any]:
@@ -88,7 +94,8 @@ def _operand_from_json(data: dict[str, Any]) -> Operand:
 
 
 def _output_from_json(data: dict[str, Any]) -> Output:
-    return Output(data["name"], data["value"], tuple(data["permutation"]), tuple(data["shape"]))
+    shape, row = tuple(data["shape"]), _row_from_json(data)
+    return Output(data["name"], data["value"], tuple(data["permutation"]), shape, row=row)
 
 
 def _number_to_json(value: float | int | None) -> float | int | str | None:

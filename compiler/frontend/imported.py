@@ -7,6 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from compiler.frontend.lowering.normal_form import Argument
+from compiler.graph.linalg_graph import Row
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,7 @@ class Imported:
     names its results. `tensors` holds the content of every argument by name, `expected` the reference results by name.
     `int4` names the i8 arguments whose elements fit four bits; `weights` says where the parameters came from,
     `reference` what computed the expected results. `origins` says for messages what a path stands for in the model.
+    `rows`: arguments and results that are rows of tensors in memory.
     """
 
     generic: str
@@ -29,3 +31,4 @@ class Imported:
     weights: str = "seeded"
     reference: str = "PyTorch"
     origins: Mapping[str, str] = field(default_factory=dict[str, str])
+    rows: Mapping[str, Row] = field(default_factory=dict[str, Row])

@@ -18,7 +18,7 @@ from torch import Tensor
 from compiler.errors import UnsupportedError
 from compiler.frontend.models.config import ModelConfig, ModelSource
 from compiler.frontend.models.gpt2_config import Gpt2Config
-from compiler.frontend.models.inputs import block_inputs, layer_kind
+from compiler.frontend.models.inputs import block_inputs, block_tables, layer_kind
 from compiler.frontend.models.language_model import LanguageModel
 from compiler.frontend.network_request import NetworkRequest
 from compiler.frontend.quantise import calibrate, quantised
@@ -121,13 +121,13 @@ def greedy(model: LanguageModel, request: NetworkRequest) -> Reference:
 
 
 def _write_inputs(config: ModelConfig, request: NetworkRequest, folder: Path) -> None:
-    """Masks and rotary matrices of each kind of layer: of the whole prefill, and of a decode step at each position."""
+    """Masks and rotary matrices of each kind of layer: of the whole prefill, and of a step at each position."""
     first = {layer_kind(config, layer): layer for layer in reversed(range(request.layers))}
     for kind, layer in first.items():
         prefill = block_inputs(config, layer, range(request.rows), 0, request.rows)
-        steps = [block_inputs(config, layer, [p], p, request.length) for p in range(request.length)]
+        steps = block_tables(config, layer, request.length)
         tables = {f"prefill.{name}": array for name, array in prefill.items()}
-        tables |= {f"decode.{name}": np.stack([step[name] for step in steps]) for name in prefill}
+        tables |= {f"step.{name}": table for name, table in steps.items()}
         np.savez(folder / f"inputs-{kind}.npz", allow_pickle=False, **tables)
 
 

@@ -10,7 +10,7 @@ from compiler.options import Precision
 class NetworkRequest:
     """The first `layers` layers of a model, calibrated on `prompt`, and the reference's `tokens` tokens after it.
 
-    `rows` is what the prefill design takes, `length` the context of the decode design, its own row included.
+    `rows` is what the prefill design takes, `length` how many positions the decode design can be told.
     """
 
     precision: Precision

@@ -1,6 +1,6 @@
 """Weights and inputs of a workload: from a checkpoint, or seeded by name, whatever the number of layers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from torch import nn
 from compiler.errors import InvalidInputError
 from compiler.frontend.checkpoint import open_checkpoint
 from compiler.frontend.models.config import ModelConfig
-from compiler.frontend.models.inputs import network_inputs
+from compiler.frontend.models.inputs import network_inputs, network_tables
 from compiler.frontend.models.registry import cache_names, cache_shape, family_of
 from compiler.frontend.torch_types import tensor_of
 from compiler.options import Workload
@@ -23,11 +23,14 @@ EMPTY_SHARE = 4  # one slot of so many is empty in the test data of a decode ste
 
 @dataclass(frozen=True)
 class Inputs:
-    """The inputs of one run: hidden states, then what `models.inputs` makes, then the cache of a decode step."""
+    """The inputs of one run: hidden states, then what `models.inputs` makes, then the cache of a decode step. `tables`:
+    of what a step reads one row of, by its position, all rows.
+    """
 
     hidden: NDArray[np.float32]
     other: dict[str, NDArray[np.float32]]
     past: dict[str, NDArray[np.float32]]
+    tables: dict[str, NDArray[np.float32]] = field(default_factory=dict[str, NDArray[np.float32]])
 
     def named(self) -> dict[str, NDArray[np.float32]]:
         """All of them, in the order in which the network takes them."""
@@ -46,15 +49,16 @@ def make_inputs(config: ModelConfig, workload: Workload) -> Inputs:
     hidden = seeded("hidden", (1, workload.rows, config.hidden))
     if workload.phase == "head":
         return Inputs(hidden, {}, {})
-    slots = workload.length - workload.rows
-    cached = slots - slots // EMPTY_SHARE
+    slots = workload.slots
+    cached = slots - 1 if workload.phase == "step" else slots - slots // EMPTY_SHARE
     positions = range(cached, cached + workload.rows)
-    other = network_inputs(config, workload.layers, positions, cached, workload.length)
+    other = network_inputs(config, workload.layers, positions, cached, slots + workload.rows)
     past: dict[str, NDArray[np.float32]] = {}
-    if workload.phase == "decode":
+    if workload.phase in ("decode", "step"):
         shape = cache_shape(config, slots)
         past = {f"{name}_past": seeded(f"{name}_past", shape, 0.5) for name in cache_names(workload.layers)}
-    return Inputs(hidden, other, past)
+    tables = network_tables(config, workload.layers, slots) if workload.phase == "step" else {}
+    return Inputs(hidden, other, past, tables)
 
 
 def fill_seeded(network: nn.Module, config: ModelConfig) -> None:

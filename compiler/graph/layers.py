@@ -102,7 +102,8 @@ class _Folding:
             self._same(number, self.network.value[one.value], self.network.value[other.value])
 
     def _same(self, number: int, first: Value, value: Value) -> None:
-        _require((first.shape, first.dtype, first.valid) == (value.shape, value.dtype, value.valid))
+        one, other = ((v.shape, v.dtype, v.valid, v.row) for v in (first, value))
+        _require(one == other)
         if first.role == "intermediate":
             _require(self.made[number][first.name] == value.name)
         elif value.role == first.role:
@@ -172,7 +173,8 @@ class _Launch:
 
     def _long(self, value: Value) -> Value:
         count = self.layers.count
-        return replace(value, shape=(count, *value.shape), valid=(count, *value.valid) if value.valid else ())
+        row = value.row and replace(value.row, axis=value.row.axis + 1)
+        return replace(value, shape=(count, *value.shape), valid=(count, *value.valid) if value.valid else (), row=row)
 
     def _op(self, op: LinalgOp) -> LinalgOp:
         count = self.layers.count

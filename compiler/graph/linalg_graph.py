@@ -26,13 +26,29 @@ INDEX = "dataflow.index"  # the scalar operation whose result is where a loop is
 
 
 @dataclass(frozen=True, slots=True)
+class Row:
+    """One of `count` rows that a tensor in memory has, along its dimension `axis`: the one whose number a launch is
+    given as its `argument`.
+    """
+
+    argument: str
+    count: int
+    axis: int = 0
+
+    def joined(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of all rows, of that of one; of none, none."""
+        return (*shape[: self.axis], self.count, *shape[self.axis :]) if shape else ()
+
+
+@dataclass(frozen=True, slots=True)
 class Value:
     """A tensor. `role`: `input` activations and masks, `state` KV cache read, `param` weights, `scalar` a rank-0 param
     (passed by value, not streamed), `intermediate` the rest.
 
     `source` is the name of the tensor in the workload's bundle; `true_shape` is a row-major reshape of that tensor.
     `valid` is empty where no dimension is padded. `sources`, where layers are folded (`compiler.graph.layers`): that of
-    each layer, if they are not one and the same; then `source` is empty.
+    each layer, if they are not one and the same; then `source` is empty. `row`: the tensor has a dimension more, of
+    which a launch reads one row.
     """
 
     name: str
@@ -42,6 +58,14 @@ class Value:
     source: str = ""
     valid: tuple[int, ...] = ()
     sources: tuple[str, ...] = ()
+    row: Row | None = None
+
+    @property
+    def in_memory(self) -> "Value":
+        """What its tensor is: itself, or with all rows."""
+        if self.row is None:
+            return self
+        return replace(self, shape=self.row.joined(self.shape), valid=self.row.joined(self.valid), row=None)
 
     @property
     def true_shape(self) -> tuple[int, ...]:
@@ -177,7 +201,8 @@ class LinalgOp:
 @dataclass(frozen=True, slots=True)
 class Output:
     """A result of the network: `permutation` of the value's dimensions, then a row-major reshape to `shape`. `layer`:
-    the one that makes it, where all make such a value.
+    the one that makes it, where all make such a value. `row`: it stays in memory, as one row of the state that it joins
+    (`compiler.analysis.boundary`).
     """
 
     name: str
@@ -185,6 +210,7 @@ class Output:
     permutation: tuple[int, ...]
     shape: tuple[int, ...]
     layer: int | None = None
+    row: Row | None = None
 
 
 class Carried(NamedTuple):

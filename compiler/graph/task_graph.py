@@ -123,7 +123,8 @@ class Buffer:
 class Dma:
     """A transfer between HBM and a stream. The memory holds the tokens of `layout` in order, packed into words of
     `channels` x `port_bits` bits: `tokens_per_word` tokens a word, or `words_per_token` words a token, one of the two
-    being 1.
+    being 1. `at`: of that loop of `layout` a launch moves one iteration, which its argument says. `below`: of that loop
+    it reads the iterations below its argument, and has zeros for the others.
     """
 
     value: str
@@ -132,6 +133,13 @@ class Dma:
     tokens_per_word: int
     words_per_token: int
     port_bits: int
+    at: BoundLoop | None = None
+    below: BoundLoop | None = None
+
+    @property
+    def place(self) -> BoundLoop | None:
+        """The loop of `layout` where an argument of the launch counts, whatever it says there."""
+        return self.at or self.below
 
     @property
     def words(self) -> int:
@@ -340,12 +348,12 @@ class DmaTask(Task):
 
     @property
     def memory_use(self) -> MemoryUse:
-        """What it does with its image."""
+        """What it does with its image. A row that is stored where the launch says is none that the launch reads."""
         again = tuple(loop.dim is None for loop in self.streamed.loops)
-        words = (False,) if self.dma.words_per_token > 1 else ()
-        return MemoryUse(
-            self.name, self.kernel, self.dma.value, isinstance(self, StoreTask), self.program, (*again, *words)
-        )
+        words, stores = (False,) if self.dma.words_per_token > 1 else (), isinstance(self, StoreTask)
+        at = self.dma.at if stores else None
+        value = self.dma.value if at is None else f"{self.dma.value} at {at.argument.name}"
+        return MemoryUse(self.name, self.kernel, value, stores, self.program, (*again, *words))
 
 
 @hashed_once
@@ -487,7 +495,7 @@ class TaskGraph:
     def _through_memory(self) -> frozenset[str]:
         found: dict[tuple[int, str], list[DmaTask]] = {}
         for task in self.transfers:
-            found.setdefault((task.kernel, task.dma.value), []).append(task)
+            found.setdefault((task.kernel, task.memory_use.value), []).append(task)
         return frozenset(t.name for group in found.values() if len({u.kind for u in group}) > 1 for t in group)
 
     def _verify_memory(self, values: Values) -> None:
@@ -547,7 +555,11 @@ def _timing_json(timing: TimingSpec) -> dict[str, Any]:
 
 def _bounds_json(bounds: tuple[BoundLoop, ...]) -> dict[str, Any]:
     """Nothing where there are none, as in most designs."""
-    return {"bounds": [{"loop": loop, **argument._asdict()} for loop, argument in bounds]} if bounds else {}
+    return {"bounds": list(map(_bound_json, bounds))} if bounds else {}
+
+
+def _bound_json(bound: BoundLoop) -> dict[str, Any]:
+    return {"loop": bound.loop, **bound.argument._asdict()}
 
 
 def _program_json(program: Program) -> list[dict[str, Any]]:
@@ -600,6 +612,9 @@ def _task_json(task: Task) -> dict[str, Any]:
         case DmaTask(dma=dma):
             data["dma"] = asdict(dma) | {"layout": str(dma.layout), "words": dma.words}
             del data["dma"]["port_bits"]  # the board's, which design.json names
+            del data["dma"]["at"], data["dma"]["below"]
+            data["dma"] |= {"at": _bound_json(dma.at)} if dma.at is not None else {}
+            data["dma"] |= {"below": _bound_json(dma.below)} if dma.below is not None else {}
         case _:
             pass
     return data

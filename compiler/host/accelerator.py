@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .design import Design, Image, Result
-from .packing import NATIVE, pack, places, unpack
+from .packing import NATIVE, pack, unpack
 from .xrt import Buffer, Device, Kernel, Run, RunError, Xrt
 
 Array = NDArray[Any]
 Tensors = Mapping[str, Array]
 BLOCK = "h0."
 TIMEOUT_MS = 600_000
-_ALIGNMENT = 64
 
 
 class Layer:
@@ -53,7 +52,6 @@ class Accelerator:
         self._kernels: list[Kernel] = [xrt.kernel(device, loaded, k.name, xrt.kernel.exclusive) for k in design.kernels]
         self._groups = self._find_groups()
         self._shared: dict[tuple[str, int], Buffer] = {}
-        self._places: dict[str, NDArray[np.int64]] = {}
         self._allocate(self._shared, [i for i in design.images.values() if not is_own(i)])
 
     def add_layer(self) -> Layer:
@@ -117,24 +115,6 @@ class Accelerator:
             for position, name in enumerate(entry.arguments, first):
                 run.set_arg(position, values.get(name, most[name]))
 
-    def write_rows(self, layer: Layer, source: str, first: int, rows: Array) -> None:
-        """Put `rows` [1, heads, count, features] at row `first` of the cache `source`, where it lies packed.
-
-        Only the bytes from the first to the last changed one of each channel are sent.
-        """
-        for image in self.design.images.values():
-            if source not in image.sources:
-                continue
-            _, heads, count, features = rows.shape
-            places = self._slots(image).reshape(len(image.sources), heads, -1, features)[image.sources.index(source)]
-            slots = places[:, first : first + count].reshape(-1)
-            values = rows.reshape(-1).astype(np.float32)
-            each = image.channel_bytes // 4
-            for channel in range(image.layout.channels):
-                chosen = (slots // each) == channel
-                if chosen.any():
-                    self._patch(layer.buffers[image.name, channel], slots[chosen] - channel * each, values[chosen])
-
     def read(self, layer: Layer, result: Result) -> Array:
         """What the device holds of a result of the network, in the network's shape."""
         image = self.design.images[result.image]
@@ -154,7 +134,7 @@ class Accelerator:
         }
         layer.runs = []
         for image in self.design.images.values():
-            if image.role not in ("param", "input"):
+            if image.role not in ("param", "input", "kept"):
                 continue
             buffers = layer.buffers if is_own(image) else self._shared
             for channel, file in enumerate(image.files):
@@ -186,18 +166,6 @@ class Accelerator:
     def _download(self, buffer: Buffer, image: Image) -> bytes:
         buffer.sync(self._xrt.xclBOSyncDirection.XCL_BO_SYNC_BO_FROM_DEVICE, image.channel_bytes, 0)
         return bytes(buffer.map()[: image.channel_bytes])
-
-    def _patch(self, buffer: Buffer, slots: NDArray[np.int64], values: NDArray[np.float32]) -> None:
-        np.frombuffer(buffer.map(), np.float32)[slots] = values
-        first = int(slots.min()) * 4 // _ALIGNMENT * _ALIGNMENT
-        last = -(-(int(slots.max()) + 1) * 4 // _ALIGNMENT) * _ALIGNMENT
-        buffer.sync(self._xrt.xclBOSyncDirection.XCL_BO_SYNC_BO_TO_DEVICE, last - first, first)
-
-    def _slots(self, image: Image) -> NDArray[np.int64]:
-        """Place of each element of a cache, found once."""
-        if image.name not in self._places:
-            self._places[image.name] = places(image.layout)
-        return self._places[image.name]
 
 
 def is_own(image: Image) -> bool:

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from .packing import NATIVE, Layout, layout_from_json
 
-Role = Literal["param", "input", "output", "intermediate"]
+Role = Literal["param", "input", "kept", "output", "intermediate"]
 
 
 @dataclass(frozen=True)
 class Image:
     """A tensor in the device's memory; `sources` is its name in the network, or where `stacked` one a layer, of tensors
-    that lie one behind the other. There is none for what kernels make.
+    that lie one behind the other. There is none for what kernels make. Launches add rows to one that is `kept`.
 
     `files` holds the content of each channel, relative to the design directory; empty for intermediates.
     """

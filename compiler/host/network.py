@@ -23,7 +23,7 @@ DESCRIPTION = "network.json"
 
 @dataclass(frozen=True)
 class Description:
-    """`rows` is what the prefill design takes, `length` the context of the decode design, its own row included.
+    """`rows` is what the prefill design takes, `length` how many positions the decode design can be told.
 
     `kinds` names the inputs of each layer.
     """
@@ -74,9 +74,9 @@ class Network:
         """What the prefill design reads besides the hidden states: masks, rotary tables."""
         return self._select("prefill.")
 
-    def decode_inputs(self, position: int) -> dict[str, Array]:
-        """The same of the decode design for the token at `position`."""
-        return {name: table[position] for name, table in self._select("decode.").items()}
+    def step_tables(self) -> dict[str, Array]:
+        """The same of the decode design, at each position: a launch reads the row of its own."""
+        return self._select("step.")
 
     def reference(self) -> Mapping[str, Array]:
         """What the quantised PyTorch network gives: `tokens`, `hidden` after the last layer, `margin` of the choice."""

@@ -116,20 +116,6 @@ def unpack(channels: Sequence[bytes | memoryview], layout: Layout) -> Array:
     return from_tokens(tokens, layout)[tuple(slice(extent) for extent in layout.true_shape)]
 
 
-def places(layout: Layout) -> NDArray[np.int64]:
-    """Where each element of an f32 tensor lies: its index among the f32 slots of all channels, one after the other.
-
-    Lets a caller change a few elements of an image in place.
-    """
-    shape = layout.true_shape
-    numbers = np.arange(1, prod(shape) + 1, dtype=np.int32).view(np.float32)  # 0 marks padding
-    slots = np.frombuffer(b"".join(pack(numbers.reshape(shape), layout)), np.int32)
-    filled = np.flatnonzero(slots)
-    found = np.empty(prod(shape), np.int64)
-    found[slots[filled] - 1] = filled
-    return found.reshape(shape)
-
-
 def tensor_to_tokens(array: Array, layout: Layout) -> Array:
     """`array` as one row of elements per token, re-reads included. O(elements streamed), in numpy."""
     shape, axes = _split_axes(layout)

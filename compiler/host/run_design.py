@@ -54,10 +54,10 @@ def _run(design: Design, xclbin: Path, device: int, repeat: int, values: Mapping
 
 
 def save_outputs(accelerator: Accelerator, layer: Layer) -> None:
-    """Write every result to the file that the manifest names."""
-    directory = accelerator.design.directory
-    (directory / "out").mkdir(exist_ok=True)
+    """Write every result to out/, and what is kept as the last run left it."""
+    folder = accelerator.design.directory / "out"
+    folder.mkdir(exist_ok=True)
     for image in accelerator.design.images.values():
-        if image.role == "output":
+        if image.role in ("output", "kept"):
             for file, content in zip(image.files, accelerator.content(layer, image), strict=True):
-                (directory / file).write_bytes(content)
+                (folder / Path(file).name).write_bytes(content)

@@ -1,9 +1,10 @@
 """Greedy generation: all layers of a network in one launch, prefill first, then token by token.
 
 A board holds one xclbin at a time: the prefill design runs once, then the xclbin with the decode design and the head is
-loaded and keeps every layer's weights and KV cache in device memory. A decode step moves the hidden state, the layers'
-inputs and the new rows of the cache only; the head takes the last layer's hidden state and gives the token. The host
-looks up the embedding's row, and no more.
+loaded and keeps every layer's weights and KV cache in device memory. A launch of the decode design is told its
+position: it picks mask and rotary matrices of that, reads the cache before it, and adds its own rows. So a token moves
+its hidden state, and no more; the head takes the last layer's and gives the token. The host looks up the embedding's
+row.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from .network import Network
 from .xrt import Device, Xrt
 
 Array = NDArray[Any]
+POSITION = "position"  # what a launch of the decode design is told
 OnLaunch = Callable[[str], None]
 
 
@@ -80,7 +82,7 @@ def generate(
         return
     accelerator = Accelerator(xrt, device, decode.design, loaded)
     layers = accelerator.add_layer()
-    accelerator.load(layers, {**network.parameters(), **held})
+    accelerator.load(layers, {**network.parameters(), **network.step_tables(), **held})
     for position in range(filled, filled + count - 1):
         on_launch("decode")
         step = chooser.choose(_decode(accelerator, layers, network, step.token, position))
@@ -113,24 +115,18 @@ def _prefill(accelerator: Accelerator, network: Network, on_launch: OnLaunch) ->
     accelerator.load(layers, network.parameters())
     on_launch("prefill")
     results = accelerator.run(layers, {"hidden": network.embed(padded, 0), **network.prefill_inputs()})
-    held = {p: filled_cache(results[new][:, :, :count], about.length - 1) for p, new in caches(about.layers)}
+    held = {p: filled_cache(results[new][:, :, :count], about.length) for p, new in caches(about.layers)}
     return results["hidden_out"][0, count - 1], held
 
 
 def _decode(accelerator: Accelerator, layers: Layer, network: Network, token: int, position: int) -> Array:
-    """The hidden state [hidden] of one more token; its keys and values go into the caches."""
-    hidden = network.embed([token], position)
-    results = accelerator.run(layers, {"hidden": hidden, **network.decode_inputs(position)})
-    for past, new in caches(network.description.layers):  # the last position has no slot: nothing is written
-        accelerator.write_rows(layers, past, position, results[new])
-    return results["hidden_out"][0, 0]
+    """The hidden state [hidden] of one more token; its keys and values stay in the caches."""
+    accelerator.give(layers, {POSITION: position})
+    return accelerator.run(layers, {"hidden": network.embed([token], position)})["hidden_out"][0, 0]
 
 
 def filled_cache(rows: Array, slots: int) -> Array:
-    """`rows` [1, heads, rows, features] at the front of `slots` rows; a row too many, which no step will read, is left
-    out: a prompt may fill the context where one token is wanted.
-    """
+    """`rows` [1, heads, rows, features] at the front of `slots` rows."""
     cache = np.zeros((*rows.shape[:2], slots, rows.shape[3]), np.float32)
-    kept = min(rows.shape[2], slots)
-    cache[:, :, :kept] = rows[:, :, :kept]
+    cache[:, :, : rows.shape[2]] = rows
     return cache

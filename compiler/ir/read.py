@@ -177,6 +177,7 @@ def arguments_of(function: FuncOp) -> tuple[Value, ...]:
                 data.source,
                 data.valid,
                 data.sources,
+                data.row,
             )
         )
     return tuple(values)

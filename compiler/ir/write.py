@@ -60,9 +60,7 @@ def write_design(design: Design) -> ModuleOp:
     graph = design.graph
     arguments = [value for value in graph.values if value.role != "intermediate"]
     types = {value.name: tensor_type(value.shape, value.dtype) for value in graph.values}
-    infos = [
-        ValueAttr(ValueInfo(value.name, value.role, value.source, value.valid, value.sources)) for value in arguments
-    ]
+    infos = [ValueAttr(ValueInfo(v.name, v.role, v.source, v.valid, v.sources, v.row)) for v in arguments]
     function = FuncOp(
         graph.name,
         ([types[value.name] for value in arguments], [types[out.value] for out in graph.outputs]),

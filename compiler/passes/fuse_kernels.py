@@ -7,6 +7,7 @@ from typing_extensions import override
 from compiler.analysis.connect import connected
 from compiler.analysis.fusion import plan_fusion
 from compiler.analysis.fusion_costs import FusionCosts
+from compiler.analysis.rows import kept_rows
 from compiler.graph.design import Design
 from compiler.passes.base import Pass
 
@@ -26,7 +27,7 @@ class FuseKernels(Pass):
         self.expect(not design.forks, "streams that are not copied yet; run it before insert-forks")
         knobs = self.knobs
         costs = FusionCosts(design.graph, design.reads, design.writes, knobs.converters)
-        if design.graph.layers is not None:  # one layer reads what the one before is still making
+        if design.graph.layers is not None or kept_rows(design.graph):  # what repeats, or stays, is of one kernel
             return connected(replace(design, kernel_of=dict.fromkeys(design.kernel_of, 0)), knobs.converters)
         plan = plan_fusion(costs, knobs.fusion_plan, knobs.fusion_budget, design.platform.on_chip_bytes)
         graph = design.graph.ordered(sorted(design.graph.ops, key=lambda op: plan[op.name]))

@@ -10,14 +10,15 @@ from dataclasses import replace
 from typing_extensions import override
 
 from compiler.analysis.loads import load_channels
+from compiler.analysis.rows import kept_rows, row_tokens
 from compiler.analysis.tasks import plan_packing
-from compiler.graph.design import Design
+from compiler.graph.design import Design, Packing, Transfer
 from compiler.passes.base import Pass
 
 
 class MaterializeDmas(Pass):
     """Give every load and store its packing: weights and the KV cache come through up to `hbm_channels` ports,
-    everything else through one.
+    everything else through one. What stays in memory is packed row by row, and stored as it is loaded.
 
     Assumes that what enters a kernel streams as it is loaded (`plan-loads`).
     """
@@ -29,11 +30,25 @@ class MaterializeDmas(Pass):
     def run(self, design: Design) -> Design:
         self.expect_kernels(design)
         graph, bits, most = design.graph, design.platform.hbm.port_bits, self.knobs.hbm_channels
+        kept = kept_rows(graph)
+        axes = {row.state: row.axis for row in kept.values()}
+
+        def row_of(load: Transfer) -> int:
+            if load.value in axes:
+                return row_tokens(load.itensor, axes[load.value])
+            return load.itensor.without_rereads().tokens if graph.value[load.value].row is not None else 0
+
         loads = {
-            name: load._replace(packing=plan_packing(load.itensor, load_channels(graph, load.value, most), bits))
+            name: load._replace(
+                packing=plan_packing(load.itensor, load_channels(graph, load.value, most), bits, row_of(load))
+            )
             for name, load in design.loads.items()
         }
-        stores = {
-            name: store._replace(packing=plan_packing(store.itensor, 1, bits)) for name, store in design.stores.items()
-        }
+        packings = {load.value: load.packing for load in loads.values()}
+
+        def packing_of(store: Transfer) -> Packing | None:
+            row = kept.get(store.value)
+            return plan_packing(store.itensor, 1, bits) if row is None else packings[row.state]
+
+        stores = {name: store._replace(packing=packing_of(store)) for name, store in design.stores.items()}
         return replace(design, loads=loads, stores=stores)

@@ -11,7 +11,7 @@ from compiler.design_dir import TENSORS, tensor_digest
 from compiler.errors import VerificationError
 from compiler.frontend.interpret import NUMPY_DTYPE, Array
 from compiler.graph.padded_array import crop_array
-from compiler.graph.task_graph import LoadTask, StoreTask
+from compiler.graph.task_graph import Dma, LoadTask, StoreTask
 from compiler.targets.images import pack, unpack
 from compiler.targets.interface import Image, Interface
 
@@ -60,7 +60,9 @@ class Memory:
         self._check_source(image.value.source, true)
         if image.role != "output" and pack(true, task.dma) != channels:
             raise VerificationError(f"memory image {image.name} holds something beside its tensor")
-        return tensor
+        if task.dma.below is not None:
+            _from_row(tensor, task.dma)[...] = 0
+        return tensor if task.dma.at is None else _row(tensor, task.dma)
 
     def passed(self, name: str) -> Array:
         """The number that kernels pass for value `name`. Raises VerificationError where the network has another."""
@@ -82,18 +84,40 @@ class Memory:
         tensor = unpack(channels, task.dma)
         if pack(tensor, task.dma) != channels:
             raise VerificationError(f"it wrote something beside the tensor to {image.name}")
-        return tensor
+        return tensor if task.dma.at is None else self._stored_row(task, image, tensor)
+
+    def _stored_row(self, task: StoreTask, image: Image, tensor: Array) -> Array:
+        before = unpack(self._channels(self.design, image), task.dma)
+        _row(before, task.dma)[...] = _row(tensor, task.dma)
+        if before.tobytes() != tensor.tobytes():
+            raise VerificationError(f"it wrote to other rows of {image.name} than the launch says")
+        return _row(tensor, task.dma)
 
     def content(self, image: Image) -> Array:
-        """The tensor in `image`, without padding: what is given, or what the run left."""
-        folder = self.results if image.role == "output" else self.design
+        """The tensor in `image`, without padding: what the run left, or what it is given."""
+        folder = self.results if image.is_made else self.design
         return unpack(self._channels(folder, image), image.dma, image.value.true_shape)
+
+    def given(self, image: Image) -> Array:
+        """The tensor that is in `image` before the run, without padding."""
+        return unpack(self._channels(self.design, image), image.dma, image.value.true_shape)
 
     def _image(self, task: LoadTask | StoreTask) -> Image:
         return self.interface.task_ports[task.name][0].image
 
     def _channels(self, folder: Path, image: Image) -> list[bytes]:
-        names = (image.file(channel) for channel in range(image.dma.channels))
-        if folder == self.results:
-            names = (Path(name).name for name in names)
-        return [(folder / name).read_bytes() for name in names]
+        name = image.result if folder == self.results else image.file
+        return [(folder / name(channel)).read_bytes() for channel in range(image.dma.channels)]
+
+
+def _row(tensor: Array, dma: Dma) -> Array:
+    """The row of launches with the largest arguments, as a view."""
+    return _from_row(tensor, dma)[0]
+
+
+def _from_row(tensor: Array, dma: Dma) -> Array:
+    """That row and those behind it, as a view with rows in front."""
+    assert dma.place is not None
+    axis = dma.layout.loops[dma.place.loop].dim
+    assert axis is not None
+    return np.moveaxis(tensor, axis, 0)[dma.place.argument.most :]

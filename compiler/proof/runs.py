@@ -122,10 +122,10 @@ def _draw_inputs(subject: Subject, folder: Path, seed: int) -> None:
     rng, drawn = np.random.default_rng([1, seed]), dict[str, Array]()
     memory = Memory(subject.directory, folder, subject.interface)
     for image in subject.interface.images:
-        if image.role != "input" or image.value.dtype != "f32":
+        if image.role not in {"input", "kept"} or image.value.dtype != "f32":
             continue
         if image.value.name not in drawn:
-            drawn[image.value.name] = _redrawn(rng, memory.content(image), image.value, seed)
+            drawn[image.value.name] = _redrawn(rng, memory.given(image), image.value, seed)
         tensor = pad_array(drawn[image.value.name], image.value.shape)
         for channel, content in enumerate(pack(tensor, image.dma)):
             _replace(folder / image.file(channel), content)

@@ -7,26 +7,21 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.resources import as_file, files
-from math import prod
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from compiler import host
 from compiler.analysis.placement.placement import Placement
-from compiler.errors import InvalidInputError
-from compiler.graph.linalg_graph import LinalgGraph, Output, Value
+from compiler.graph.linalg_graph import LinalgGraph, Output
 from compiler.graph.task_graph import TaskGraph
 from compiler.platforms.platform import Platform
 from compiler.targets import floorplan, hls_code, hls_config, link_config
 from compiler.targets.expected import write_expected
-from compiler.targets.images import NATIVE, dma_to_json, pack
+from compiler.targets.images import dma_to_json, pack
 from compiler.targets.interface import Image, Interface, plan_interface
+from compiler.targets.tensors import Tensors, tensor_of
 from compiler.targets.testbench import tb_source
 
-Tensors = Mapping[str, NDArray[Any]]
 HOST_PROGRAMS = ("run.py", "generate.py")
 SUPPORT_HEADERS = ("stream_pack.h", "packed_token.h", "reduce_tree.h", "mul2.h", "memory_image.h", "compare_image.h")
 _PORT_BITS = re.compile(r"PORT_BITS = \d+")  # where a support header says the width of the board's ports
@@ -60,7 +55,7 @@ def emit_design(
     emit_hls(tasks, interface, platform, out / "hls", data.tolerance)
     emit_link(interface, platform, out / "hls", placement)
     write_images(interface, graph.outputs, platform, data.tensors, out)
-    write_expected(interface, graph, data.expected, out)
+    write_expected(interface, graph, data.tensors, data.expected, out)
     emit_host(out / "host")
 
 
@@ -112,7 +107,7 @@ def write_images(
         (out / folder).mkdir(parents=True, exist_ok=True)
     placed = link_config.hbm_channels(interface, platform)
     images = [_write_image(image, tensors, placed, out) for image in interface.images]
-    scalars = [_tensor(s, tensors) for s in interface.scalars]
+    scalars = [tensor_of(s, tensors) for s in interface.scalars]
     (out / "params" / "scalars.bin").write_bytes(b"".join(s.tobytes() for s in scalars))
     made = {image.value.name: image.name for image in interface.images if image.role == "output"}
     manifest = {
@@ -137,25 +132,10 @@ def write_images(
             {"name": r.name, "image": made[r.value], "permutation": list(r.permutation), "shape": list(r.shape)}
             | ({} if r.layer is None else {"layer": r.layer})
             for r in results
+            if r.row is None
         ],
     }
     (out / "params" / "manifest.json").write_text(json.dumps(manifest, indent=1))
-
-
-def _tensor(value: Value, tensors: Tensors) -> NDArray[Any]:
-    """The value's content in its own shape, without padding, and type: a tensor, or one of each layer."""
-    shape = value.true_shape[1:] if value.sources else value.true_shape
-    parts = [_tensor_from(source, shape, value, tensors) for source in value.sources or (value.source,)]
-    return np.stack(parts) if value.sources else parts[0]
-
-
-def _tensor_from(source: str, shape: tuple[int, ...], value: Value, tensors: Tensors) -> NDArray[Any]:
-    if source not in tensors:
-        raise InvalidInputError(f"tensor {source!r} of value {value.name} is missing; import the model again")
-    array = np.asarray(tensors[source])
-    if array.size != prod(shape):
-        raise InvalidInputError(f"tensor {source!r} has shape {list(array.shape)}, value {value.name} is {list(shape)}")
-    return array.reshape(shape).astype(NATIVE[value.dtype], copy=False)
 
 
 def _write_image(image: Image, tensors: Tensors, placed: Mapping[tuple[str, int], int], out: Path) -> dict[str, Any]:
@@ -164,8 +144,8 @@ def _write_image(image: Image, tensors: Tensors, placed: Mapping[tuple[str, int]
         {"hbm": placed[image.name, c]} | ({"file": image.file(c)} if image.role != "intermediate" else {})
         for c in range(image.dma.channels)
     ]
-    if image.role in {"param", "input"}:
-        for entry, content in zip(channels, pack(_tensor(image.value, tensors), image.dma), strict=True):
+    if image.is_given:
+        for entry, content in zip(channels, pack(tensor_of(image.value, tensors), image.dma), strict=True):
             (out / entry["file"]).write_bytes(content)
             entry["sha256"] = hashlib.sha256(content).hexdigest()
     return {

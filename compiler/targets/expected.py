@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from compiler.analysis.rows import Kept, kept_rows
 from compiler.errors import InvalidInputError
 from compiler.graph.linalg_graph import LinalgGraph, Output, Value
 from compiler.targets.images import NATIVE, pack
 from compiler.targets.interface import Image, Interface
+from compiler.targets.tensors import Tensors, tensor_of
 
 
 def expected_file(image: Image, channel: int) -> str:
@@ -24,17 +26,35 @@ def valid_file(image: Image, channel: int) -> str:
 
 
 def write_expected(
-    interface: Interface, graph: LinalgGraph, expected: Mapping[str, NDArray[Any]], design: Path
+    interface: Interface, graph: LinalgGraph, tensors: Tensors, expected: Mapping[str, NDArray[Any]], design: Path
 ) -> None:
-    """Write the files; `expected` is by `Output.name`. Raises InvalidInputError that names a result that is missing."""
-    for image in interface.images:
-        if image.role == "output":
-            results = {out.layer: out for out in reversed(graph.outputs) if out.value == image.value.name}
-            array = _value_behind(results, image.value, expected)
-            for channel, content in enumerate(pack(array, image.dma)):
-                (design / expected_file(image, channel)).write_bytes(content)
-            for channel, content in enumerate(pack(np.ones_like(array), image.dma) if image.value.valid else ()):
-                (design / valid_file(image, channel)).write_bytes(content)
+    """Write the files, of a launch whose arguments are the largest; `tensors` by `Value.source`, `expected` by
+    `Output.name`. Raises InvalidInputError that names one that is missing.
+    """
+    kept = {row.state: (made, row) for made, row in kept_rows(graph).items()}
+    for image in filter(lambda image: image.is_made, interface.images):
+        value = image.value
+        if image.role == "kept":
+            made, row = kept[value.name]
+            array = _joined(tensor_of(value, tensors), row, _made(graph.value[made], graph, expected))
+        else:
+            array = _made(value, graph, expected)
+        for channel, content in enumerate(pack(array, image.dma)):
+            (design / expected_file(image, channel)).write_bytes(content)
+        for channel, content in enumerate(pack(np.ones_like(array), image.dma) if value.valid else ()):
+            (design / valid_file(image, channel)).write_bytes(content)
+
+
+def _joined(state: NDArray[Any], kept: Kept, row: NDArray[Any]) -> NDArray[Any]:
+    """The state with the new row as its last."""
+    joined = np.array(state)
+    np.moveaxis(joined, kept.axis, 0)[kept.row.count - 1] = row
+    return joined
+
+
+def _made(value: Value, graph: LinalgGraph, expected: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+    results = {out.layer: out for out in reversed(graph.outputs) if out.value == value.name}
+    return _value_behind(results, value, expected)
 
 
 def _value_behind(

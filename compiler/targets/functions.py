@@ -30,7 +30,7 @@ def plan_functions(tasks: TaskGraph) -> tuple[TaskFunction, ...]:
     same: dict[str, list[Task]] = defaultdict(list)
     for task in tasks.tasks:
         same[_code(task, tasks)].append(task)
-    arguments = (a.name for a in launch_arguments([t.program for t in tasks.tasks]))
+    arguments = (a.name for a in launch_arguments(tasks.tasks))
     numbers = (identifier(name) for name in (*(s for t in tasks.tasks for s in scalars_of(t)), *arguments))
     taken = {*RESERVED, *tasks.task, *tasks.stream, *numbers}
     functions: list[TaskFunction] = []

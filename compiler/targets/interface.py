@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Literal
 
 from compiler.analysis.ports import paired_stores
+from compiler.analysis.rows import kept_rows
 from compiler.analysis.tasks import c_name
 from compiler.errors import VerificationError
 from compiler.graph.linalg_graph import LinalgGraph, Value
@@ -14,18 +15,34 @@ from compiler.targets.parameters import LaunchArgument, launch_arguments, pointe
 from compiler.targets.scalar_ops import C_TYPE
 from compiler.targets.writer import Namer, identifier
 
-ImageRole = Literal["param", "input", "output", "intermediate"]
-FOLDERS: dict[ImageRole, str] = {"param": "params", "input": "tb", "output": "out"}
+ImageRole = Literal["param", "input", "kept", "output", "intermediate"]
+FOLDERS: dict[ImageRole, str] = {"param": "params", "input": "tb", "kept": "tb", "output": "out"}
 
 
 @dataclass(frozen=True)
 class Image:
-    """A tensor in HBM. `intermediate` ones pass between kernels and have no file."""
+    """A tensor in HBM. `intermediate` ones pass between kernels and have no file; of one that is `kept` a launch reads
+    what earlier ones left, and adds a row.
+    """
 
     name: str
     value: Value
     dma: Dma
     role: ImageRole
+
+    @property
+    def is_given(self) -> bool:
+        """Whether it holds something before the first launch."""
+        return self.role in {"param", "input", "kept"}
+
+    @property
+    def is_made(self) -> bool:
+        """Whether it holds a result behind the launch."""
+        return self.role in {"kept", "output"}
+
+    def result(self, channel: int) -> str:
+        """Path of what a launch left in the channel, in the folder of the results."""
+        return f"{self.name}.{channel}.bin"
 
     def file(self, channel: int) -> str:
         """Path of the channel's content in the design directory."""
@@ -103,7 +120,7 @@ class Interface:
 
 def plan_interface(tasks: TaskGraph, graph: LinalgGraph) -> Interface:
     """Names and roles of everything in the design. O(tasks). Raises UnsupportedError that names a task without C++."""
-    functions = plan_functions(tasks)
+    functions, kept = plan_functions(tasks), {row.state for row in kept_rows(graph).values()}
     function = {member: f.name for f in functions for member in f.members}
     images: dict[str, Image] = {}
     task_ports: dict[str, tuple[Port, ...]] = {}
@@ -114,12 +131,12 @@ def plan_interface(tasks: TaskGraph, graph: LinalgGraph) -> Interface:
         members = tuple(t for t in tasks.tasks if t.kernel == number)
         streams = tuple(s for s in tasks.streams if tasks.task[s.source].kernel == number)
         scalars = tuple(dict.fromkeys(s for t in members for s in scalars_of(t)))
-        arguments = launch_arguments([t.program for t in members])
+        arguments = launch_arguments(members)
         numbers = (identifier(name) for name in (*scalars, *(a.name for a in arguments)))
         namer = Namer([*(t.name for t in members), *function.values(), *(s.name for s in streams), *numbers])
         for task in members:
             if isinstance(task, DmaTask):
-                image = _image(task, graph, results)
+                image = _image(task, graph, results, kept)
                 if not _same_content(images.setdefault(image.name, image).dma, image.dma):
                     raise VerificationError(
                         f"{task.name} uses memory image {image.name} in another layout than its writer"
@@ -131,12 +148,12 @@ def plan_interface(tasks: TaskGraph, graph: LinalgGraph) -> Interface:
         calls = tuple(function[t.name] for t in members)
         kernels.append(Kernel(f"{name}_k{number}", members, streams, ports, values, arguments, calls))
     used = dict.fromkeys(s for k in kernels for s in k.scalars)
-    arguments = launch_arguments([t.program for t in tasks.tasks])
+    arguments = launch_arguments(tasks.tasks)
     return Interface(name, tuple(images.values()), tuple(kernels), tuple(used), task_ports, arguments, functions)
 
 
-def _image(task: DmaTask, graph: LinalgGraph, results: set[str]) -> Image:
-    value = graph.value[task.dma.value]
+def _image(task: DmaTask, graph: LinalgGraph, results: set[str], kept: set[str]) -> Image:
+    value = graph.value[task.dma.value].in_memory
     if task.dma.layout.shape != value.shape:
         raise VerificationError(
             f"{task.name} moves {list(task.dma.layout.shape)} of {value.name}{list(value.shape)}: the network is "
@@ -144,6 +161,8 @@ def _image(task: DmaTask, graph: LinalgGraph, results: set[str]) -> Image:
         )
     if value.role == "intermediate":
         return Image(c_name(value.name), value, task.dma, "output" if value.name in results else "intermediate")
+    if value.name in kept:
+        return Image(c_name(value.name), value, replace(task.dma, at=None, below=None), "kept")
     # Kernels may want one value in different orders: an image for each load.
     return Image(task.name.removeprefix("load_"), value, task.dma, "param" if value.role == "param" else "input")
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from compiler.graph.linalg_graph import LinalgOp
-from compiler.graph.program import Program, arguments_of
+from compiler.graph.program import arguments_of
 from compiler.graph.task_graph import ComputeTask, DmaTask, StoreTask, StructuredTask, Task, TaskGraph
 from compiler.targets.scalar_ops import C_TYPE
 from compiler.targets.tokens import token_type
@@ -26,16 +26,18 @@ class Parameter:
 
 @dataclass(frozen=True)
 class LaunchArgument:
-    """A number from 0 to `most` that every launch is given, and that trip counts follow."""
+    """A number from 0 to `most` that every launch is given: trip counts follow it, or it says where a row lies."""
 
     name: str
     most: int
 
 
-def launch_arguments(programs: Sequence[Program]) -> tuple[LaunchArgument, ...]:
-    """What trip counts follow, by name; what rounds one in several ways takes what all of them can."""
+def launch_arguments(tasks: Sequence[Task]) -> tuple[LaunchArgument, ...]:
+    """What tasks are told, by name; what is used in several ways takes what all of them can."""
     most: dict[str, int] = {}
-    for argument in arguments_of(programs):
+    places = (task.dma.place for task in tasks if isinstance(task, DmaTask))
+    rows = (place.argument for place in places if place is not None)
+    for argument in (*arguments_of(task.program for task in tasks), *rows):
         most[argument.name] = min(argument.most, most.get(argument.name, argument.most))
     return tuple(LaunchArgument(name, number) for name, number in sorted(most.items()))
 
@@ -66,7 +68,7 @@ def task_parameters(task: Task, tasks: TaskGraph, function: str, pointers: Seque
         short = short_names(task.op)
         types = _argument_types(task)
         parameters += [Parameter(types[s], namer.name(short[s]), identifier(s)) for s in task.scalars]
-    for argument in launch_arguments([task.program]):
+    for argument in launch_arguments([task]):
         parameters.append(Parameter("int", namer.name(argument.name), identifier(argument.name)))
     return tuple(parameters)
 

@@ -52,7 +52,7 @@ def _read_memory(out: CppWriter, interface: Interface) -> None:
     for image in interface.images:
         for channel in range(image.dma.channels):
             words, name = image.dma.words, f"{image.name}_{channel}"
-            if image.role in {"param", "input"}:
+            if image.is_given:
                 out.line(f'MemoryImage {name} = read_image(design + "/{image.file(channel)}", {words});')
             else:
                 out.line(f"MemoryImage {name}({words});")
@@ -67,12 +67,11 @@ def _run_kernels(out: CppWriter, interface: Interface) -> None:
 
 
 def _write_and_compare(out: CppWriter, interface: Interface, tolerance: float) -> None:
-    outputs = [image for image in interface.images if image.role == "output"]
+    outputs = [image for image in interface.images if image.is_made]
     out.line("mkdir(results.c_str(), 0777);")
     for image in outputs:
         for channel in range(image.dma.channels):
-            file = image.file(channel).removeprefix("out")
-            out.line(f'write_image(results + "{file}", {image.name}_{channel});')
+            out.line(f'write_image(results + "/{image.result(channel)}", {image.name}_{channel});')
     out.line()
     out.line("bool passed = true;")
     for image in outputs:

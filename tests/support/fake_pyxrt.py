@@ -12,15 +12,17 @@ import os
 import struct
 import tempfile
 import time
+from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from compiler.analysis.rows import kept_rows
 from compiler.frontend.graph_json import graph_from_json
 from compiler.frontend.interpret import NUMPY_DTYPE, interpret
-from compiler.host.design import Design, load_design
+from compiler.host.design import Design, Image, load_design
 from compiler.host.packing import pack, unpack
 
 
@@ -87,6 +89,7 @@ class LoadedDesign:
         self.graph = graph_from_json(json.loads((directory / "tb" / "graph.json").read_text()))
         self.memory: dict[tuple[str, int], bytearray] = {}
         self.scalars: dict[str, int] = {}
+        self.arguments: dict[str, int] = {}
         self.runs = 0
 
     def group(self, name: str, argument: int) -> int:
@@ -98,10 +101,12 @@ class LoadedDesign:
         images = self.design.images.values()
         tensors: dict[str, Any] = {}
         for image in images:
-            if image.role in ("param", "input"):
+            if image.role in ("param", "input", "kept"):
                 channels = [bytes(self.memory[image.name, c]) for c in range(image.layout.channels)]
                 held = unpack(channels, image.layout)
                 tensors |= zip(image.sources, held if image.stacked else [held], strict=True)
+        rows = {v.source: v.row for v in self.graph.values if v.row is not None}
+        tensors |= {source: tensors[source][self.arguments[row.argument]] for source, row in rows.items()}
         for scalar in self.design.scalars:
             dtype = NUMPY_DTYPE[scalar.dtype]
             tensors[scalar.source] = np.frombuffer(struct.pack("<i", self.scalars[scalar.value]), dtype).reshape(())
@@ -114,6 +119,21 @@ class LoadedDesign:
                 result = (np.stack(made) + off).astype(made[0].dtype)
                 for c, content in enumerate(pack(result.reshape(image.shape), image.layout)):
                     self.memory[image.name, c][:] = content
+            if image.role == "kept":
+                self._keep(image, values, tensors)
+
+    def _keep(self, image: Image, values: Mapping[str, Any], tensors: Mapping[str, Any]) -> None:
+        """The new row of a state beside those that were there."""
+        state_of = {source: v.name for v in self.graph.values for source in v.tensors}
+        made_of = {row.state: (made, row) for made, row in kept_rows(self.graph).items()}
+        states = []
+        for source in image.sources:
+            made, kept = made_of[state_of[source]]
+            state = np.array(tensors[source]).reshape(self.graph.value[kept.state].shape)
+            np.moveaxis(state, kept.axis, 0)[self.arguments[kept.row.argument]] = values[made]
+            states.append(state)
+        for c, content in enumerate(pack(np.stack(states).reshape(image.shape), image.layout)):
+            self.memory[image.name, c][:] = content
 
 
 class device:  # noqa: N801
@@ -206,7 +226,9 @@ class run:  # noqa: N801
         for position, key in enumerate(entry.channels):
             loaded.memory[key] = self.arguments[position].content
         first = len(entry.channels)
-        loaded.scalars |= {name: self.arguments[first + i] for i, name in enumerate(entry.scalars)}
+        numbers = [self.arguments[first + i] for i in range(len(self.arguments) - first)]
+        loaded.scalars |= zip(entry.scalars, numbers, strict=False)
+        loaded.arguments |= zip(entry.arguments, numbers[len(entry.scalars) :], strict=True)
         _active_until(time.time() + 3600)  # however long this machine lets it wait
         if entry.name == loaded.design.kernels[-1].name:
             loaded.compute()

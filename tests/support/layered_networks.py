@@ -11,6 +11,8 @@ from compiler.frontend.interpret import NUMPY_DTYPE
 from compiler.graph.layers import folded
 from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, Output, ScalarOp, Value
 
+Array = NDArray[Any]
+
 SCALED = Body(("f32", "f32"), (ScalarOp("math.tanh", (0,), "f32"), ScalarOp("arith.mulf", (2, 1), "f32")), 3)
 MASKED = Body(("f32", "f32", "f32"), (ScalarOp("arith.mulf", (0, 1), "f32"), ScalarOp("arith.addf", (3, 2), "f32")), 4)
 
@@ -67,7 +69,7 @@ def products(layers: int = 3, rows: int = 4, width: int = 16) -> LinalgGraph:
     return graph
 
 
-def tensors_of(graph: LinalgGraph, seed: int = 0) -> dict[str, NDArray[Any]]:
+def tensors_of(graph: LinalgGraph, seed: int = 0) -> dict[str, Array]:
     """Content of all that a network is given."""
     rng = np.random.default_rng(seed)
     given = [value for value in graph.values if value.source]

@@ -15,16 +15,18 @@ from compiler.frontend.quantise import calibrate, int4_weights, quantised
 from compiler.frontend.torch_mlir_import import import_network
 from compiler.frontend.torch_types import tensor_of
 from compiler.frontend.weights import Inputs, fill_from_checkpoint, fill_seeded, make_inputs
+from compiler.graph.linalg_graph import Row, ValueRole
 from compiler.options import Workload
 
 TOKEN = "token"  # the result of a head
+POSITION = "position"  # the argument of a step
 
 
 def import_family(source: ModelSource, workload: Workload, on_progress: Callable[[str], None]) -> Imported:
     """The blocks of `workload`, or the head, as linalg. Raises UnsupportedError, or
     InvalidInputError where weights do not fit.
     """
-    is_head = workload.phase == "head"
+    is_head, steps = workload.phase == "head", workload.phase == "step"
     what = "the head" if is_head else f"{workload.layers} layer(s)"
     on_progress(f"building {what} of {source.name}")
     inputs = make_inputs(source.config, workload)
@@ -39,18 +41,27 @@ def import_family(source: ModelSource, workload: Workload, on_progress: Callable
     module = import_network(network, tensors)
     names = (TOKEN,) if is_head else ("hidden_out", *cache_names(workload.layers))
     arguments = [Argument(name, "param") for name in module.parameters]
-    arguments += [Argument(name, "state" if name in inputs.past else "input") for name in inputs.named()]
+    arguments += [Argument(name, _role(name, inputs)) for name in inputs.named()]
     state = {name: tensor.detach().numpy() for name, tensor in network.state_dict().items()}
+    position = Row(POSITION, workload.length)
+    rows = dict.fromkeys((*inputs.tables, *cache_names(workload.layers)), position) if steps else {}
     return Imported(
         module.generic,
         module.pretty,
         tuple(arguments),
         names,
-        {**state, **inputs.named()},
+        {**state, **inputs.named(), **inputs.tables},
         {name: result.numpy() for name, result in zip(names, results, strict=True)},
         int4_weights(network),
         "seeded" if source.weights is None else source.weights.name,
+        rows=rows,
     )
+
+
+def _role(name: str, inputs: Inputs) -> ValueRole:
+    if name in inputs.past:
+        return "state"
+    return "param" if name in inputs.tables else "input"
 
 
 def _blocks(source: ModelSource, workload: Workload, inputs: Inputs) -> nn.Module:

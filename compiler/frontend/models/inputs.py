@@ -6,7 +6,7 @@ are empty, and masked.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,22 @@ def network_inputs(
         for kind in kinds
         for name, array in _inputs_of_kind(config, kind, positions, cached, length).items()
     }
+
+
+def block_tables(config: ModelConfig, layer: int, length: int) -> dict[str, FloatArray]:
+    """`block_inputs` of one new row at each of `length` positions: [length, ...]. There is a slot for each position;
+    those from the row's own on are masked.
+    """
+    return _stacked([block_inputs(config, layer, [position], position, length + 1) for position in range(length)])
+
+
+def network_tables(config: ModelConfig, layers: int, length: int) -> dict[str, FloatArray]:
+    """`block_tables` of all kinds of layer among the first `layers`, by the network's names."""
+    return _stacked([network_inputs(config, layers, [position], position, length + 1) for position in range(length)])
+
+
+def _stacked(rows: Sequence[Mapping[str, FloatArray]]) -> dict[str, FloatArray]:
+    return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
 
 
 def _inputs_of_kind(

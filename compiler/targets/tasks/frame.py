@@ -36,7 +36,7 @@ class Frame:
         """The loops that the function of `task`, with these parameters, runs: those of `program`, if it is not the
         task's own. Raises UnsupportedError.
         """
-        arguments = launch_arguments([task.program])
+        arguments = launch_arguments([task])
         given = params[len(params) - len(arguments) :]
         names = {a.name: name for a, name in zip(arguments, given, strict=True)}
         return ProgramCode.of(self.out, namer, program or task.program, names, counted=counted, counters=counters)

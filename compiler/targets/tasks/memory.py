@@ -15,6 +15,7 @@ from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.program import Access, Argument, BoundLoop, LoopNest
 from compiler.graph.task_graph import Dma, DmaTask, LoadTask, StoreTask
 from compiler.targets.nest_code import gate_condition, guarded, pipelined_nest, row_major, unrolled
+from compiler.targets.parameters import launch_arguments
 from compiler.targets.tasks.frame import Frame
 from compiler.targets.tokens import is_packed
 from compiler.targets.writer import CppWriter, Namer
@@ -27,7 +28,7 @@ def emit_load(frame: Frame, task: LoadTask) -> None:
     with frame.function(task, f"Reads {dma.value} from HBM. {_image_summary(dma)}") as (params, namer):
         credits, stream, memory = params[: len(task.reads)], params[len(task.reads)], _memory(task, params)
         asks = frame.tasks.passes_through_memory(task)
-        walk = _MemoryWalk.of(streamed, task, namer, asks=asks)
+        walk = _MemoryWalk.of(streamed, task, namer, params, asks=asks)
         # Bits are set some at a time, so packed ones start as zeros.
         declaration = f"{frame.token(task.writes[0])} token{'(0)' if is_packed(streamed) else ''};"
         parts = dma.words_per_token
@@ -39,7 +40,7 @@ def emit_load(frame: Frame, task: LoadTask) -> None:
                 for port in memory:
                     out.line(f"{port}.read_request({walk.begin}, {walk.words});")
             with _walking(frame, task, walk, params, namer):
-                words = ", ".join(f"{port}.read()" if asks else f"{port}[{walk.address}]" for port in memory)
+                words = ", ".join(f"{port}.read()" if asks else _word(port, walk, dma) for port in memory)
                 out.line(f"const ap_uint<{dma.port_bits}> word[{len(memory)}] = {{{words}}};")
                 out.pragma("array_partition variable=word type=complete")
                 with _slots(out, walk, dma):
@@ -50,13 +51,18 @@ def emit_load(frame: Frame, task: LoadTask) -> None:
                         out.line(f"{stream}.write(token);")
 
 
+def _word(port: str, walk: "_MemoryWalk", dma: Dma) -> str:
+    read = f"{port}[{walk.address}]"
+    return f"{walk.guard} ? {read} : ap_uint<{dma.port_bits}>(0)" if walk.guard else read
+
+
 def emit_store(frame: Frame, task: StoreTask) -> None:
     """Tokens, packed into words of HBM."""
     dma, out = task.dma, frame.out
     with frame.function(task, f"Writes {dma.value} to HBM. {_image_summary(dma)}") as (params, namer):
         stream, credits, memory = params[0], params[1 : 1 + len(task.writes)], _memory(task, params)
         asks = frame.tasks.passes_through_memory(task)
-        walk = _MemoryWalk.of(frame.itensor(task.reads[0]), task, namer, asks=asks)
+        walk = _MemoryWalk.of(frame.itensor(task.reads[0]), task, namer, params, asks=asks)
         token, parts = frame.token(task.reads[0]), dma.words_per_token
         if parts > 1:
             out.line(f"{token} token;")
@@ -124,7 +130,7 @@ def _walking(frame: Frame, task: DmaTask, walk: "_MemoryWalk", params: Sequence[
 
 @contextmanager
 def _slots(out: CppWriter, walk: "_MemoryWalk", dma: Dma) -> Generator[None]:
-    """Around what is done for each token of a word; the last word may hold fewer."""
+    """Around what is done for each token of a word; the last word may hold fewer, but that of a row never does."""
     partial = dma.layout.tokens % dma.tokens_per_word
     with unrolled(out, [("slot", dma.tokens_per_word)]):
         condition = f"{walk.address} * {dma.tokens_per_word} + slot < {dma.layout.tokens}" if partial else ""
@@ -138,7 +144,8 @@ class _MemoryWalk:
 
     The nest advances by words: the tokens of a word pass in the `tokens_per_word` cycles of one iteration, so that
     the memory access is unconditional and bursts. `outer` loops, of (name, trip, re-reads), are outside of it: each
-    iteration of them walks `words` words in a row from `begin` on.
+    iteration of them walks `words` words in a row from `begin` on. Words that a `guard` does not admit are
+    zero.
     """
 
     outer: tuple[tuple[str, int, bool], ...]
@@ -150,18 +157,25 @@ class _MemoryWalk:
     begin: str
     words: int
     bounds: tuple[BoundLoop, ...]
+    guard: str
 
     @staticmethod
-    def of(streamed: ITensor, task: DmaTask, namer: Namer, *, asks: bool) -> "_MemoryWalk":
-        """`asks` for all words of an iteration of the outer loops at once. Raises UnsupportedError where these are not
-        whole words in a row, or words would hold a part of what a loop says that follows an argument.
+    def of(streamed: ITensor, task: DmaTask, namer: Namer, params: Sequence[str], *, asks: bool) -> "_MemoryWalk":
+        """`asks` for all words of an iteration of the outer loops at once; `params` are those of the task's function.
+        Raises UnsupportedError where these are not whole words in a row, or words would hold a part of what a
+        loop says that follows an argument.
         """
         dma, outer, bounds = task.dma, task.timing.restarts, task.timing.bounds
-        if bounds and (outer or asks):
+        if (bounds or dma.place) and (outer or asks):
             raise UnsupportedError("what is asked for by hand, or in several runs, can not follow an argument")
         around = _around(streamed.loops[:outer], namer)
         advancing = [(name, trip) for name, trip, repeats in around if not repeats and trip > 1]
-        inside = _runs(streamed.loops[outer:], bounds)
+        split = len(streamed.loops) if dma.at is None else _place(streamed.loops, dma.at.loop)
+        rows = () if dma.below is None else (BoundLoop(_place(streamed.loops, dma.below.loop), dma.below.argument),)
+        inside = _runs(streamed.loops[outer:split], (*bounds, *rows))
+        place = len(inside)
+        inside += _runs(streamed.loops[split:], ())
+        guard = ""
         if asks and any(repeats for repeats, _, _ in inside):
             raise UnsupportedError("it reads again within a run of its pipeline; let that loop be outside of it")
         if advancing and prod(trip for repeats, trip, _ in inside if not repeats) % dma.tokens_per_word:
@@ -170,18 +184,24 @@ class _MemoryWalk:
         addressed: list[tuple[str, int]] = []
         followed: list[BoundLoop] = []
         inside = inside or ([(False, 1, None)] if asks else [])
-        for repeats, trip, argument in inside:
-            last_run = not repeats and len(addressed) + 1 == sum(not r for r, _, _ in inside)
+        for number, (repeats, trip, argument) in enumerate(inside):
+            if dma.at is not None and number == place:
+                addressed.append(_row(dma.at, task, params))
+            last_run = not repeats and not any(not r for r, _, _ in inside[number + 1 :])
             words = -(-trip // dma.tokens_per_word) if last_run else trip
-            if bounds and last_run and (trip % dma.tokens_per_word or (argument and dma.tokens_per_word > 1)):
+            if (bounds or rows) and last_run and (trip % dma.tokens_per_word or (argument and dma.tokens_per_word > 1)):
                 raise UnsupportedError(
                     f"a loop that follows an argument ends within a word of {dma.tokens_per_word} tokens"
                 )
-            if argument is not None:
-                followed.append(BoundLoop(len(loops), argument))
             loop = (namer.name("again" if repeats else "w" if last_run else "block"), words)
+            if argument is not None and rows:
+                guard = f"{loop[0]} < {_row(rows[0], task, params)[0]}"
+            elif argument is not None:
+                followed.append(BoundLoop(len(loops), argument))
             loops.append(loop)
             addressed += [] if repeats else [loop]
+        if dma.at is not None and place == len(inside):
+            addressed.append(_row(dma.at, task, params))
         part = "0"
         if dma.words_per_token > 1:
             part = namer.name("part")
@@ -192,7 +212,7 @@ class _MemoryWalk:
         words = prod(trip for _, trip in addressed)
         begin = row_major([*advancing, ("", words)]).removesuffix(" + ") if advancing else "0"
         address = row_major([*advancing, *addressed]) or "0"
-        return _MemoryWalk(around, names, trips, address, slot, part, begin, words, tuple(followed))
+        return _MemoryWalk(around, names, trips, address, slot, part, begin, words, tuple(followed), guard)
 
 
 def _memory(task: DmaTask, params: Sequence[str]) -> Sequence[str]:
@@ -223,7 +243,25 @@ def _runs(loops: Sequence[Loop], bounds: Sequence[BoundLoop]) -> list[tuple[bool
     return runs
 
 
+def _place(loops: Sequence[Loop], row: int) -> int:
+    """The loop of a stream behind so many that advance: of its rows, or in front of which the row is."""
+    advancing = [k for k, loop in enumerate(loops) if loop.dim is not None]
+    return advancing[row] if row < len(advancing) else len(loops)
+
+
+def _row(at: BoundLoop, task: DmaTask, params: Sequence[str]) -> tuple[str, int]:
+    """The parameter that says which row, and of how many."""
+    arguments = launch_arguments([task])
+    named = dict(zip((a.name for a in arguments), params[len(params) - len(arguments) :], strict=True))
+    return named[at.argument.name], at.argument.most + 1
+
+
 def _image_summary(dma: Dma) -> str:
+    rows = ""
+    if dma.place is not None:
+        what = "The row" if dma.at is not None else "Rows before the one"
+        rows = f"{what} that {dma.place.argument.name} says, of {dma.place.argument.most + 1}. "
     if dma.words_per_token > 1:
-        return f"A token takes {dma.words_per_token} words of {dma.word_bits} bits."
-    return f"A word of {dma.word_bits} bits holds {dma.tokens_per_word} token{'s' if dma.tokens_per_word > 1 else ''}."
+        return f"{rows}A token takes {dma.words_per_token} words of {dma.word_bits} bits."
+    tokens = f"{dma.tokens_per_word} token{'s' if dma.tokens_per_word > 1 else ''}"
+    return f"{rows}A word of {dma.word_bits} bits holds {tokens}."

@@ -69,3 +69,22 @@ func.func @on_tensors(%x: tensor<4xf32> {dataflow.value = #dataflow.value<"x", i
   }
   func.return %y : tensor<4xf32>
 }
+
+// -----
+
+!r = !itensor.itensor<1xf32, iter_space: [6]*[1], iter_map: (d0)->(d0)>
+func.func @row(%x: tensor<6xf32> {dataflow.value = #dataflow.value<"x", param from "x" row "position" of 4>})
+    -> (tensor<6xf32> {dataflow.output = #dataflow.output<"y" = "y"[d0] as [6]>}) {
+  // A launch reads one of four rows, of whole words: 16 tokens would fit in one, 2 divide a row.
+  // CHECK: #dataflow.value<"x", param from "x" row "position" of 4>
+  // CHECK: dataflow.load @load_x "x" packing<channels: 1, tokens_per_word: 2, words_per_token: 1>
+  // CHECK: dataflow.store @store_y "y" packing<channels: 1, tokens_per_word: 16, words_per_token: 1>
+  %y = dataflow.kernel @kernel0 (%a: !r = %x : tensor<6xf32>) {
+    %y = dataflow.task @copy space<parallel 6 : 0> nest<[d0 6 x 1], unroll: [1]> ins("x"[d0] = %a : !r) -> ("y"[d0] : !r) {
+    ^bb0(%e: f32):
+      dataflow.yield %e : f32
+    }
+    dataflow.yield %y : !r
+  } : tensor<6xf32>
+  func.return %y : tensor<6xf32>
+}

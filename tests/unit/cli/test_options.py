@@ -19,9 +19,10 @@ def test_default_lengths_follow_the_phase():
 @pytest.mark.parametrize(
     ("phase", "seq", "context", "message"),
     [
-        (PhaseName.PREFILL, None, 64, "--context belongs to --phase decode"),
+        (PhaseName.PREFILL, None, 64, "--context belongs to --phase decode and step"),
         (PhaseName.DECODE, 32, None, "--seq belongs to --phase prefill"),
-        (PhaseName.HEAD, None, 64, "--context belongs to --phase decode; a head has one row"),
+        (PhaseName.HEAD, None, 64, "--context belongs to --phase decode and step; a head has one row"),
+        (PhaseName.STEP, 8, None, "--seq belongs to --phase prefill; a step has its length from --context"),
         (PhaseName.HEAD, 8, None, "--seq belongs to --phase prefill; a head has one row"),
         (PhaseName.PREFILL, 0, None, "length is 0"),
         (PhaseName.DECODE, None, -1, "length is -1"),

@@ -43,15 +43,16 @@ from compiler.simulator.timing.simulate import simulate_directory
 SOURCE = ModelSource("tiny", config_from_fields(TINY_MODELS["llama"]))
 U55C = load_platform("u55c")
 PROMPT = (5, 90, 17, 2, 61)
+OPTIONS = GenerateOptions(PROMPT, 9, layers=2, length=13)  # up to the last position, and beyond a sliding window
 
 
 def test_lengths_are_what_is_needed_rounded_up() -> None:
     request = request_of(SOURCE, GenerateOptions(PROMPT, 12))
-    assert (request.rows, request.length, request.layers) == (8, 16, 3)
-    assert request_of(SOURCE, GenerateOptions(PROMPT, 13)).length == 32
+    assert (request.rows, request.length, request.layers) == (8, 31, 3)
+    assert request_of(SOURCE, GenerateOptions(PROMPT, 11)).length == 15
     assert request_of(SOURCE, GenerateOptions(PROMPT, 60)).length == 64
     assert request_of(SOURCE, GenerateOptions(PROMPT, 4, length=8)).length == 8
-    assert request_of(SOURCE, GenerateOptions((1,), 1)).length == 16
+    assert request_of(SOURCE, GenerateOptions((1,), 1)).length == 15
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,7 @@ def prepared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     """Two layers, so that a layer's own weights and cache matter; of gemma3 one of each kind."""
     model = tiny_model(request.param, tmp_path_factory.mktemp("models"))
     cache = tmp_path_factory.mktemp("cache")
-    return prepare(model, GenerateOptions(PROMPT, 9, layers=2), Knobs(), U55C, cache, silent)
+    return prepare(model, OPTIONS, Knobs(), U55C, cache, silent)
 
 
 @pytest.mark.slow
@@ -130,8 +131,8 @@ def test_the_simulated_board_generates_the_tokens_of_pytorch(prepared: Prepared)
     assert f"{starts} kernel starts a token" in generation.assumed
 
 
-def _one_row_further(accelerator: Accelerator, layer: Layer, source: str, first: int, rows: Any) -> None:
-    WRITE_ROWS(accelerator, layer, source, first + 1, rows)
+def _the_position_before(accelerator: Accelerator, layer: Layer, values: Any) -> None:
+    GIVE(accelerator, layer, {name: value - 1 for name, value in values.items()})
 
 
 def _layers_exchanged(network: Network) -> Any:
@@ -139,7 +140,12 @@ def _layers_exchanged(network: Network) -> Any:
     return {f"{exchange[name[:2]]}{name[2:]}": array for name, array in PARAMETERS(network).items()}
 
 
-def _not_sent(_accelerator: Accelerator, _buffer: object, _slots: object, _values: object) -> None: ...
+def _not_told(accelerator: Accelerator, layer: Layer, _values: Any) -> None:
+    GIVE(accelerator, layer, {})
+
+
+def _one_position_on_in_tables(network: Network) -> Any:
+    return {name: np.roll(table, -1, axis=0) for name, table in TABLES(network).items()}
 
 
 def _another_token(network: Network) -> Any:
@@ -163,7 +169,7 @@ def _one_position_on(network: Network, tokens: list[int], first: int) -> Any:
     return EMBED(network, tokens, first + (len(tokens) == 1))
 
 
-WRITE_ROWS, PARAMETERS, EMBED = Accelerator.write_rows, Network.parameters, Network.embed
+GIVE, PARAMETERS, EMBED, TABLES = Accelerator.give, Network.parameters, Network.embed, Network.step_tables
 HEAD, CHOOSE = Network.head, Chooser.choose
 
 
@@ -172,13 +178,9 @@ HEAD, CHOOSE = Network.head, Chooser.choose
 @pytest.mark.parametrize(
     ("owner", "name", "wrong", "message"),
     [
-        (
-            Accelerator,
-            "write_rows",
-            _one_row_further,
-            r"token 2, kernel .*: h0_[kv]_past.* is not what it should",
-        ),
-        (Accelerator, "_patch", _not_sent, r"token 2, kernel .*: h0_[kv]_past.* is not what it should read"),
+        (Accelerator, "give", _the_position_before, r"token 1, kernel .*: the numbers passed are not those"),
+        (Accelerator, "give", _not_told, r"token 1, kernel .*: the numbers passed are not those"),
+        (Network, "step_tables", _one_position_on_in_tables, r"token 1, kernel .*: mask, channel 0, is not what it"),
         (Network, "parameters", _layers_exchanged, r"prefill, kernel .* is not what it should read"),
         (Network, "embed", _one_position_on, r"token 1, kernel .*: hidden, channel 0, is not what it should"),
         (Network, "head", _another_token, r"token 0, head, kernel .*: head_weight, channel 0, is not what it should"),
@@ -241,7 +243,7 @@ def test_a_second_run_takes_everything_from_the_cache(prepared: Prepared, tmp_pa
     model = tmp_path / prepared.source.name
     model.mkdir()
     (model / "config.json").write_text(json.dumps(TINY_MODELS[prepared.source.name]))
-    again = prepare(model, GenerateOptions(PROMPT, 9, layers=2), Knobs(), U55C, prepared.network.parent, stages.append)
+    again = prepare(model, OPTIONS, Knobs(), U55C, prepared.network.parent, stages.append)
     assert again == prepared
     assert stages == []
 
@@ -267,9 +269,8 @@ def test_a_scale_that_changes_with_the_layer_is_unsupported(tmp_path: Path) -> N
 
 
 def test_a_prompt_may_fill_the_context_where_one_token_is_wanted() -> None:
-    """The cache has one slot less than the prompt then, and nothing reads it."""
-    request = request_of(SOURCE, GenerateOptions(tuple(range(16)), 1))
+    request = request_of(SOURCE, GenerateOptions(tuple(range(16)), 1, length=16))
     assert request.length == 16
     rows = np.arange(2 * 16 * 3, dtype=np.float32).reshape(1, 2, 16, 3)
-    np.testing.assert_array_equal(filled_cache(rows, request.length - 1), rows[:, :, :15])
+    np.testing.assert_array_equal(filled_cache(rows, request.length), rows)
     np.testing.assert_array_equal(filled_cache(rows, 20)[:, :, 16:], np.zeros((1, 2, 4, 3)))

@@ -9,7 +9,9 @@ from typing import Any
 
 from random_turns import turning_graph
 from small_graphs import ALL
+from stepping_networks import stepping
 
+from compiler.graph.layers import folded
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
@@ -43,6 +45,15 @@ def test_designs_fit_the_schema(tmp_path: Path) -> None:
 
 def test_designs_that_go_round_fit_the_schema(tmp_path: Path) -> None:
     assert complaints(written(tmp_path, {str(seed): turning_graph(seed).to_json() for seed in range(30)})) == ""
+
+
+def test_designs_with_rows_fit_the_schema(tmp_path: Path) -> None:
+    graph = folded(stepping())
+    assert graph is not None
+    document = planned_tasks(graph, SMALL, load_platform("u55c")).to_json()
+    places = {place for task in document["tasks"] if task["dma"] for place in ("at", "below") if place in task["dma"]}
+    assert places == {"at", "below"}
+    assert complaints(written(tmp_path, {"stepping": document})) == ""
 
 
 def test_a_converter_without_its_exact_requirement_does_not(tmp_path: Path) -> None:

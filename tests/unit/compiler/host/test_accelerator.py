@@ -12,7 +12,7 @@ from small_designs import small_design
 
 from compiler.host.accelerator import Accelerator, program
 from compiler.host.design import load_design
-from compiler.host.packing import Layout, Step, pack, places, unpack
+from compiler.host.packing import unpack
 from compiler.host.xrt import RunError, Xrt
 from compiler.options import Knobs
 
@@ -44,13 +44,6 @@ def test_a_kernel_that_does_not_complete_is_an_error(
     monkeypatch.setattr(fake_pyxrt.kernel, "state", fake_pyxrt.ert_cmd_state.ERT_CMD_STATE_ERROR)
     with pytest.raises(RunError, match=r"kernel layer_norm_k0 ended as 5, not as completed"):
         accelerator.start(layer)
-
-
-def test_places_say_where_each_element_lies() -> None:
-    layout = Layout((2, 3), "f32", (Step(2, 3, 1), Step(3, 2, 0)), channels=2, tokens_per_word=5, port_bits=512)
-    array = np.arange(36, dtype=np.float32).reshape(layout.shape) + 1
-    slots = np.frombuffer(b"".join(pack(array, layout)), np.float32)
-    assert np.array_equal(slots[places(layout)], array)
 
 
 def test_the_emitted_program_runs_without_millrace_and_writes_what_the_network_gives(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from compiler.host.packing import Layout, Step, pack, places, unpack
+from compiler.host.packing import Layout, Step, pack, unpack
 
 # 13 x 5 in tokens of 2 x 4, rows first: 14 x 8 move.
 LAYOUT = Layout((2, 4), "f32", (Step(7, 2, 0), Step(2, 4, 1)), tokens_per_word=2, valid=(13, 5), port_bits=512)
@@ -23,14 +23,6 @@ def test_padding_in_what_a_kernel_wrote_is_dropped():
     left[:13, :5] = array
     (image,) = pack(left, LAYOUT)
     assert np.array_equal(unpack([image], LAYOUT), array)
-
-
-def test_places_are_those_of_the_elements_that_count():
-    array = np.random.default_rng(0).standard_normal((13, 5)).astype(np.float32)
-    (image,) = pack(array, LAYOUT)
-    found = places(LAYOUT)
-    assert found.shape == (13, 5)
-    assert np.array_equal(np.frombuffer(image, np.float32)[found], array)
 
 
 def test_another_rank_is_refused():

@@ -22,6 +22,7 @@ interface Props {
 const PHASES: [Phase, string][] = [
   ["decode", "decode: one token after a context"],
   ["prefill", "prefill: a whole sequence"],
+  ["step", "step: one token, at the position that a launch is told"],
   ["head", "head: final norm, vocabulary, token"],
 ];
 const PRECISIONS: [Precision, string][] = [
@@ -150,7 +151,7 @@ export function NewExplorationDialog({ models, platforms, farm, error, upload, o
                   <input
                     name="length"
                     type="number"
-                    min={phase === "decode" ? 2 : 1}
+                    min={phase === "prefill" ? 1 : 2}
                     max={8192}
                     defaultValue={64}
                     required

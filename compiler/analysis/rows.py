@@ -1,0 +1,89 @@
+"""Rows that stay in memory: what a launch makes and later ones read, each where its argument says.
+
+A state is read row after row, in front of the new one (`compiler.analysis.vectorise`), so that in memory the rows of a
+layer lie behind each other. The new row is stored as it would be read.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from compiler.analysis.boundary import carried
+from compiler.errors import VerificationError
+from compiler.graph.itensor import ITensor, Loop
+from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Row
+from compiler.graph.program import Argument, BoundLoop
+from compiler.graph.task_graph import Dma
+
+
+class Kept(NamedTuple):
+    """A value is row `row` of the state `state`, along dimension `axis` of that: input `operand` of `op`."""
+
+    state: str
+    axis: int
+    row: Row
+    op: LinalgOp
+    operand: int
+
+
+def kept_rows(graph: LinalgGraph) -> dict[str, Kept]:
+    """Rows that stay in memory, by the values that operations make. Raises VerificationError where a state is not read
+    by one concat.
+    """
+    found = dict[str, Kept]()
+    for out, state in carried(graph.outputs, graph.values):
+        if out.row is None:
+            continue
+        readers = graph.consumers[state.name]
+        if len(readers) != 1 or readers[0][0].kind != "concat":
+            raise VerificationError(f"{out.value} is to be a row of {state.name}, which one concat must read")
+        ((op, operand),) = readers
+        assert op.axis is not None
+        found[out.value] = Kept(state.name, op.inputs[operand].dims.index(op.axis), out.row, op, operand)
+    return found
+
+
+def all_rows(one: ITensor, row: Row) -> ITensor:
+    """How all rows lie in memory, of which each streams as `one`, without what that reads again: inside the loops over
+    the dimensions in front of theirs.
+    """
+    element = (*one.element[: row.axis], 1, *one.element[row.axis :])
+    loops = [loop if loop.dim is None or loop.dim < row.axis else loop._replace(dim=loop.dim + 1) for loop in one.loops]
+    loops.insert(row.axis, Loop(row.count, 1, row.axis))
+    return ITensor(element, one.dtype, tuple(loops))
+
+
+def row_itensor(state: ITensor, axis: int) -> ITensor:
+    """How one row along `axis` streams of what streams as `state`. Raises VerificationError where a token holds several
+    rows, or parts of rows lie among each other.
+    """
+    number = _loop_over(state, axis)
+    loops = [loop for k, loop in enumerate(state.loops) if k != number]
+    left = [d for d in range(len(state.element)) if d != axis]
+    moved = (loop if loop.dim is None else loop._replace(dim=left.index(loop.dim)) for loop in loops)
+    return ITensor(tuple(state.element[d] for d in left), state.dtype, tuple(moved))
+
+
+def row_tokens(state: ITensor, axis: int) -> int:
+    """Tokens of one row along `axis`, which lie behind each other."""
+    return row_itensor(ITensor(state.element, state.dtype, state.loops[_loop_over(state, axis) :]), axis).tokens
+
+
+def earlier_rows(state: Dma, kept: Kept) -> Dma:
+    """The transfer of `state`, of which only rows before that of the launch are read."""
+    return replace(state, below=_place(state, kept))
+
+
+def new_row(state: Dma, kept: Kept) -> Dma:
+    """The transfer of the launch's row into the memory of `state`."""
+    return replace(state, at=_place(state, kept), below=None)
+
+
+def _place(state: Dma, kept: Kept) -> BoundLoop:
+    return BoundLoop(_loop_over(state.layout, kept.axis), Argument(kept.row.argument, kept.row.count - 1))
+
+
+def _loop_over(itensor: ITensor, dim: int) -> int:
+    over = [k for k, loop in enumerate(itensor.loops) if loop.dim == dim]
+    if len(over) != 1 or itensor.element[dim] != 1:
+        raise VerificationError(f"{itensor} does not stream one row along dimension {dim} after the other")
+    return over[0]

@@ -1,0 +1,72 @@
+"""A network of which each launch adds a row to what earlier ones left: by hand, a few layers that are alike.
+
+x -> scaled, row h.k of the layer's state -> all rows weighed by the launch's row of a table and added -> + x.
+"""
+
+import numpy as np
+from layered_networks import Array
+from small_graphs import F32_PRODUCT, elementwise
+
+from compiler.frontend.interpret import interpret, outputs_of
+from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, Output, Reduction, Row, ScalarOp, Value
+
+SLOTS, WIDTH = 6, 32
+POSITION = Row("position", SLOTS)
+ADDED = Body(("f32", "f32"), (ScalarOp("arith.addf", (0, 1), "f32"),), 2)
+
+
+def stepping(layers: int = 2) -> LinalgGraph:
+    values = [
+        Value("x", (WIDTH,), "f32", "input", "x"),
+        Value("seen", (SLOTS + 1,), "f32", "param", "seen", row=POSITION),
+    ]
+    ops, outputs = list[LinalgOp](), list[Output]()
+    before = "x"
+    for h in (f"h{n}" for n in range(layers)):
+        values += [
+            Value(f"{h}.scale", (WIDTH,), "f32", "param", f"{h}.scale"),
+            Value(f"{h}.k_past", (SLOTS, WIDTH), "f32", "state", f"{h}.k_past"),
+            *(Value(f"{h}.{name}", (WIDTH,), "f32") for name in ("key", "sum", "out")),
+            Value(f"{h}.keys", (SLOTS + 1, WIDTH), "f32"),
+        ]
+        ops += [
+            elementwise(
+                f"{h}.key", (WIDTH,), (Operand(before, (0,)), Operand(f"{h}.scale", (0,))), f"{h}.key", F32_PRODUCT
+            ),
+            LinalgOp(
+                f"{h}.join", "concat", (SLOTS + 1, WIDTH), ("parallel",) * 2, (0, 1),
+                (Operand(f"{h}.k_past", (0, 1)), Operand(f"{h}.key", (1,))), (Operand(f"{h}.keys", (0, 1)),), axis=0,
+            ),
+            LinalgOp(
+                f"{h}.sum", "generic", (WIDTH, SLOTS + 1), ("parallel", "reduction"), (0, 1),
+                (Operand(f"{h}.keys", (1, 0)), Operand("seen", (1,))), (Operand(f"{h}.sum", (0,)),),
+                F32_PRODUCT, Reduction("add", 0.0),
+            ),
+            elementwise(f"{h}.out", (WIDTH,), (Operand(f"{h}.sum", (0,)), Operand(before, (0,))), f"{h}.out", ADDED),
+        ]  # fmt: skip
+        outputs.append(Output(f"{h}.k", f"{h}.key", (0,), (1, WIDTH), row=POSITION))
+        before = f"{h}.out"
+    outputs.append(Output("x_out", before, (0,), (WIDTH,)))
+    graph = LinalgGraph("stepping", tuple(values), tuple(ops), tuple(outputs))
+    graph.verify()
+    return graph
+
+
+def tensors_of_steps(graph: LinalgGraph, seed: int = 0) -> dict[str, Array]:
+    """Random ones; of each position, how it weighs those before it and itself."""
+    rng = np.random.default_rng(seed)
+    given = {v.source: rng.normal(size=v.shape).astype(np.float32) for v in graph.values if v.source}
+    before = np.tril(np.ones((SLOTS, SLOTS)), -1) * rng.normal(size=(SLOTS, SLOTS))
+    given["seen"] = np.concatenate([before, np.ones((SLOTS, 1))], axis=1).astype(np.float32)
+    return given
+
+
+def stepped(graph: LinalgGraph, tensors: dict[str, Array], position: int) -> dict[str, Array]:
+    """What a launch at `position` makes, by the names of the outputs."""
+    row = {"seen": tensors["seen"][position]}
+    earlier = {
+        name: np.where(np.arange(SLOTS)[:, None] < position, array, 0).astype(np.float32)
+        for name, array in tensors.items()
+        if name.endswith("_past")
+    }
+    return outputs_of(graph, interpret(graph, {**tensors, **row, **earlier}))

@@ -1,0 +1,87 @@
+"""Rows that stay in memory, in emitted C++: a launch reads those before its own, adds that, leaves the others."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from proved_designs import Edit, Made, built, edit_in, make, verdict
+from stepping_networks import SLOTS, stepped, stepping, tensors_of_steps
+
+from compiler.graph.task_graph import StoreTask
+from compiler.options import Knobs
+from compiler.proof.memory import Memory
+from compiler.proof.runs import MISMATCH, NETWORK, QUICK
+from compiler.simulator.csim.execute import run
+
+pytestmark = pytest.mark.slow
+LAYERS = 2
+
+
+@pytest.fixture(scope="module", params=[1, 2], ids=["a port", "two ports"])
+def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Made:
+    network = stepping(LAYERS)
+    tensors = tensors_of_steps(network)
+    knobs = Knobs(overall_unroll=16, hbm_channels=request.param, stream_width=512 * request.param)
+    folder = tmp_path_factory.mktemp("stepping")
+    return make(folder, network, tensors, stepped(network, tensors, SLOTS - 1), knobs)
+
+
+def test_a_launch_at_the_last_position_is_proved(made: Made, tmp_path: Path) -> None:
+    found = verdict(made, tmp_path, QUICK)
+    assert found.passed, found.message
+    assert (found.unchecked, found.tasks_checked) == ((), len(made.design.tasks.tasks))
+    assert [out.name for out in found.outputs] == [*(f"h{n}.k" for n in range(LAYERS)), "x_out"]
+
+
+def test_launches_from_the_first_position_on_read_what_those_before_left(made: Made, tmp_path: Path) -> None:
+    """What no launch has written yet is not finite, and reaches nothing."""
+    subject, network = built(made, tmp_path), stepping(LAYERS)
+    tensors = tensors_of_steps(network)
+    tensors |= {f"h{n}.k_past": np.full_like(tensors["h0.k_past"], np.nan) for n in range(LAYERS)}
+    state, out = (next(i for i in subject.interface.images if i.role == role) for role in ("kept", "output"))
+    files = [subject.directory / state.file(channel) for channel in range(state.dma.channels)]
+    for file in files:
+        file.write_bytes(np.full(len(file.read_bytes()) // 4, np.nan, np.float32).tobytes())
+    for position in range(SLOTS):
+        results = tmp_path / f"out{position}"
+        arguments = str(subject.directory), str(results), f"position={position}"
+        run(subject.program, subject.directory, None, 60, arguments, accepted=(0, MISMATCH))
+        memory = Memory(subject.directory, results, subject.interface)
+        expected = stepped(network, tensors, position)
+        np.testing.assert_allclose(memory.content(out), expected["x_out"], rtol=1e-4)
+        for n, left in enumerate(memory.content(state)):
+            tensors[f"h{n}.k_past"][position] = expected[f"h{n}.k"]
+            np.testing.assert_allclose(left, tensors[f"h{n}.k_past"], rtol=1e-5)
+        for channel, file in enumerate(files):
+            shutil.copyfile(results / state.result(channel), file)
+
+
+LOAD, STORE = "load_h0_k_past", "store_h0_key"
+
+
+@pytest.mark.parametrize("made", [1], indirect=True, ids=["a port"])
+@pytest.mark.parametrize(
+    "edit",
+    [
+        edit_in(STORE, "position *", "(position - 1) *"),
+        edit_in(STORE, "block * 12 + ", ""),
+        edit_in(STORE, "block * 12", "block * 10"),
+        edit_in(LOAD, "< position", "<= position"),
+        edit_in(LOAD, "< position", "< position - 1"),
+        edit_in(LOAD, "block * 12 + ", ""),
+        edit_in("load_seen", "[position", "[(position - 1)"),
+    ],
+    ids=[
+        "the row before",
+        "every layer the first one's row",
+        "another stride of layers",
+        "its own row from memory",
+        "a row too few",
+        "every layer the first one's rows",
+        "the table's row before",
+    ],
+)
+def test_another_row_is_caught(made: Made, tmp_path: Path, edit: Edit) -> None:
+    assert any(isinstance(task, StoreTask) and task.dma.at is not None for task in made.design.tasks.tasks)
+    assert not verdict(made, tmp_path, (NETWORK,), edit).passed
