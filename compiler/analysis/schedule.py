@@ -44,7 +44,8 @@ def _process(task: Task) -> _Process:
     """A task where no input comes from HBM."""
     timing = task.timing
     step = Step(timing, timing.passages(task.reads), timing.passages(task.writes), float(timing.iterations * timing.ii))
-    return _Process(task.name, Rerun(step), tuple([a.stream for a in task.reads]), tuple([a.stream for a in task.writes]))
+    reads, writes = tuple([a.stream for a in task.reads]), tuple([a.stream for a in task.writes])
+    return _Process(task.name, Rerun(step), reads, writes)
 
 
 def _behind_loads(process: _Process, loaded: Mapping[str, tuple[str, float, int]]) -> _Process:
