@@ -40,8 +40,12 @@ class DesignArea:
     def whole(self) -> Resources:
         """All kernels together: they lie side by side in one xclbin."""
         control = total([self.kernel] * self.design.kernels)
-        ports = sum(kernel_ports(self.design))
-        return replace(total(self.tasks.values()) + self.all_fifos + control, hbm_ports=ports)
+        return replace(total(self.tasks.values()) + self.all_fifos + control, hbm_ports=sum(self.ports))
+
+    @computed_once
+    def ports(self) -> list[int]:
+        """HBM ports of each kernel."""
+        return kernel_ports(self.design)
 
     def with_fifos(self) -> dict[str, Resources]:
         """Of each task with the FIFOs that it reads: they lie on its die. The first task of a kernel has its control

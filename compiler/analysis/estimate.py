@@ -13,7 +13,6 @@ from compiler.analysis.design_area import DesignArea
 from compiler.analysis.memory_kinds import fit_board
 from compiler.analysis.nest_run import TaskTime
 from compiler.analysis.placement.fit_dies import DieFit, fit_dies
-from compiler.analysis.ports import kernel_ports
 from compiler.analysis.provenance import guessed_luts
 from compiler.analysis.resources import Resources, on_chip_bits
 from compiler.analysis.schedule import schedule
@@ -77,13 +76,13 @@ def _active_watts(
     return watts
 
 
-def violations_of(area: Resources, tasks: TaskGraph, dies: DieFit, platform: Platform) -> tuple[Violation, ...]:
+def violations_of(area: DesignArea, dies: DieFit, platform: Platform) -> tuple[Violation, ...]:
     """Budgets that the design exceeds, all of its kernels together: the board's by `area`, those of the dies and of the
     wires between them as `dies` found, an HBM channel's by memory images.
     """
-    demands = [(name, getattr(area, name), platform.limit(name)) for name in (*DIE_RESOURCES, "hbm_ports")]
-    demands.append(("kernel_hbm_ports", max(kernel_ports(tasks), default=0), platform.hbm.kernel_ports))
-    image = max((t.dma.channel_bytes for t in tasks.transfers), default=0)
+    demands = [(name, getattr(area.whole, name), platform.limit(name)) for name in (*DIE_RESOURCES, "hbm_ports")]
+    demands.append(("kernel_hbm_ports", max(area.ports, default=0), platform.hbm.kernel_ports))
+    image = max((t.dma.channel_bytes for t in area.design.transfers), default=0)
     demands.append(("hbm_channel_bytes", image, platform.hbm.channel_bytes))
     board = (Violation(name, float(demand), float(bound)) for name, demand, bound in demands if demand > bound)
     return (*board, *dies.violations)
@@ -146,6 +145,6 @@ def _estimated(dies: DieFit, areas: DesignArea, platform: Platform) -> Estimate:
         "converters": (float(sum(isinstance(t, ConverterTask) for t in tasks.tasks)), "converters"),
     }
     metrics = tuple(Metric(name, float(value), unit, Fidelity.ESTIMATE) for name, (value, unit) in numbers.items())
-    violations = violations_of(area, tasks, dies, platform)
+    violations = violations_of(areas, dies, platform)
     reached = dies.fullest, dies.crossed, dies.placed
     return Estimate(seconds * 1e6, watts * seconds * 1e6, metrics, violations, *reached, tasks)

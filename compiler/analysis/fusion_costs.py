@@ -50,7 +50,7 @@ class FusionCosts:
         return frozenset(out.value for out in self.graph.outputs)
 
     @computed_once
-    def _whole(self) -> dict[str, int]:
+    def once(self) -> dict[str, int]:
         """Bytes of each value that a kernel may read from HBM, once through."""
         sizes = {value: _bytes(itensor) for value, itensor in self.writes.items()}
         for (op, i), itensor in self.reads.items():
@@ -61,7 +61,7 @@ class FusionCosts:
 
     def stored(self, value: str) -> int:
         """Bytes that are written when `value` leaves its kernel."""
-        return self._whole[value]
+        return self.once[value]
 
     @computed_once
     def _as_stored(self) -> dict[tuple[str, int], bool]:
@@ -73,10 +73,10 @@ class FusionCosts:
         return ordered
 
     @computed_once
-    def _alone(self) -> dict[tuple[str, int], int]:
+    def alone(self) -> dict[tuple[str, int], int]:
         """Bytes that an input reads from HBM when no other in its kernel reads the same value."""
         return {
-            (op, i): _bytes(wanted) if self._as_stored[op, i] else self._whole[self.graph.op[op].inputs[i].value]
+            (op, i): _bytes(wanted) if self._as_stored[op, i] else self.once[self.graph.op[op].inputs[i].value]
             for (op, i), wanted in self.reads.items()
             if wanted is not None
         }
@@ -85,7 +85,7 @@ class FusionCosts:
         """Bytes that a kernel reads of `value`, made elsewhere, for these of its inputs: a lone reader that wants the
         order in which it lies in HBM has it re-read there, all others once (`compiler.analysis.loads`).
         """
-        return self._alone[readers[0]] if len(readers) == 1 else self._whole[value]
+        return self.alone[readers[0]] if len(readers) == 1 else self.once[value]
 
     @computed_once
     def inputs(self) -> dict[str, tuple[tuple[str, int], ...]]:
@@ -125,7 +125,7 @@ class FusionCosts:
     def most_bytes(self) -> int:
         """No plan holds more on chip: every converter, and every value at each of its readers. O(edges)."""
         edges = (value for inputs in self.inputs.values() for value, _ in inputs)
-        return sum(self.converter_bytes.values()) + sum(self._whole[value] for value in edges)
+        return sum(self.converter_bytes.values()) + sum(self.once[value] for value in edges)
 
     def on_chip_bytes(self, plan: Plan) -> int:
         """Converters of all kernels, at their loads too, and FIFOs that hold a whole value where two paths meet again:
@@ -143,7 +143,7 @@ class FusionCosts:
                 root = union.find((value, kernel))
                 entering += [(value, i)] if root in met else []
                 met.add(root)
-            held += sum(self._whole[value] for value, _ in entering)
+            held += sum(self.once[value] for value, _ in entering)
             union.join([*met, *((out.value, kernel) for out in op.outputs)])
         return held
 

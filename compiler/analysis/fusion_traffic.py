@@ -32,9 +32,10 @@ def _kernels_from(
 ) -> Iterator[_Kernel]:
     """Kernels that start at `first` and fit `budget`, shortest first; one operation alone always fits."""
     inputs, converter_bytes, results = costs.inputs, costs.converter_bytes, costs.results
+    alone, once = costs.alone, costs.once
     made: set[str] = set()
     leaving: set[str] = set()
-    readers: dict[str, list[tuple[str, int]]] = {}
+    loaded: dict[str, int] = {}
     moved = held = 0
     for last in range(first, len(order)):
         op = order[last]
@@ -43,18 +44,18 @@ def _kernels_from(
                 held += converter_bytes[op.name, i]
                 if value in leaving and last_use[value] == last and value not in results:
                     leaving.discard(value)
-                    moved -= costs.stored(value)
+                    moved -= once[value]
                 continue
-            before = costs.loaded(value, readers[value]) if value in readers else 0
-            readers.setdefault(value, []).append((op.name, i))
-            moved += costs.loaded(value, readers[value]) - before
+            before = loaded.get(value)
+            now = loaded[value] = alone[op.name, i] if before is None else once[value]
+            moved += now - (before or 0)
         if last > first and held > budget:
             return
         for out in op.outputs:
             made.add(out.value)
             if out.value in results or last_use.get(out.value, -1) > last:
                 leaving.add(out.value)
-                moved += costs.stored(out.value)
+                moved += once[out.value]
         yield _Kernel(first, last, moved, held)
 
 

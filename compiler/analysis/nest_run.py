@@ -92,13 +92,13 @@ _Stall = tuple[int, float]  # an iteration, and the cycle before which it can no
 class _Run:
     """One task's run, from what arrives to what it pushes."""
 
-    __slots__ = ("_ready", "arrivals", "depth", "ii", "reads", "stalls", "start")
+    __slots__ = ("_ready", "depth", "ii", "inputs", "stalls", "start")
 
     def __init__(self, timing: TimingSpec, reads: tuple[Passage, ...], arrivals: tuple[Arrival, ...]) -> None:
-        self.ii, self.depth, self.reads, self.arrivals = timing.ii, timing.depth, reads, arrivals
+        self.ii, self.depth, self.inputs = timing.ii, timing.depth, list(zip(reads, arrivals, strict=True))
         self.stalls: list[_Stall] = []
         start = 0.0
-        for read, arrival in zip(reads, arrivals, strict=True):
+        for read, arrival in self.inputs:
             for stall in _stalls(read, arrival):
                 self.stalls.append(stall)
                 if not stall[0] and stall[1] > start:
@@ -109,8 +109,9 @@ class _Run:
 
     def replace(self, number: int, arrival: Arrival) -> None:
         """Another arrival of a stream that it reads, no earlier than the one before."""
-        self.arrivals = (*self.arrivals[:number], arrival, *self.arrivals[number + 1 :])
-        self.stalls += _stalls(self.reads[number], arrival)
+        read, _ = self.inputs[number]
+        self.inputs[number] = read, arrival
+        self.stalls += _stalls(read, arrival)
         self._ready = {0: self.start}
 
     def ready(self, iteration: int) -> float:
@@ -122,7 +123,7 @@ class _Run:
         for at, cycle in self.stalls:
             if at <= iteration and (after := cycle + (iteration - at) * ii) > ready:
                 ready = after
-        for read, arrival in zip(self.reads, self.arrivals, strict=True):
+        for read, arrival in self.inputs:
             if arrival.last > ready and read.first < iteration < read.last:
                 ready = max(ready, arrival.at(read.until(iteration), read.tokens))
         self._ready[iteration] = ready
@@ -162,7 +163,7 @@ def _throttled(run: _Run, number: int, busy: float, stock: int) -> Arrival:
     """Arrivals of a load's stream with the stalls of its reader: at each the load is ahead by at most `stock` tokens,
     and the rest comes at its own rate.
     """
-    arrival, read = run.arrivals[number], run.reads[number]
+    read, arrival = run.inputs[number]
     first, last, tokens = read.first, read.last, read.tokens
     each, late, knees = busy / tokens, arrival.last, arrival.knees
     for at, cycle in run.stalls:
@@ -232,7 +233,7 @@ def _passed_on(step: Step, arrival: Arrival) -> RunOfNest:
 def _held_up(run: _Run, loaded: tuple[LoadedStream, ...], stocks: tuple[int, ...]) -> Iterator[float | None]:
     for (number, busy, _), stock in zip(loaded, stocks, strict=True):
         arrival = _throttled(run, number, busy, stock)
-        late = arrival.last > run.arrivals[number].last
+        late = arrival.last > run.inputs[number][1].last
         if late:
             run.replace(number, arrival)
         yield arrival.last if late else None

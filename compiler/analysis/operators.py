@@ -182,4 +182,6 @@ def initiation_interval(op: LinalgOp, nest: Nest, platform: Platform, kept: int)
 
 def run_cycles(op: LinalgOp, nest: Nest, platform: Platform) -> int:
     """About how long a task of the operation runs: its iterations, slowed where an accumulator is updated too often."""
+    if op.reduction is None:
+        return nest.iterations
     return nest.iterations * initiation_interval(op, nest, platform, nest.accumulators(op.iterators))

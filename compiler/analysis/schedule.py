@@ -44,7 +44,7 @@ def _process(task: Task) -> _Process:
     """A task where no input comes from HBM."""
     timing = task.timing
     step = Step(timing, timing.passages(task.reads), timing.passages(task.writes), float(timing.iterations * timing.ii))
-    reads, writes = tuple([a.stream for a in task.reads]), tuple([a.stream for a in task.writes])
+    reads, writes = (tuple([access.stream for access in side]) for side in (task.reads, task.writes))
     return _Process(task.name, Rerun(step), reads, writes)
 
 
@@ -61,7 +61,7 @@ def _behind_loads(process: _Process, loaded: Mapping[str, tuple[str, float, int]
 def _plan(same: Same[tuple[Task, ...]], platform: Platform) -> _Plan:
     tasks = same.value
     moves = transfer_cycles(tasks, platform)
-    times, arrivals = {task.name: TaskTime(0.0, 0.0, 0.0) for task in tasks}, dict[str, Arrival]()
+    times, arrivals = dict.fromkeys([task.name for task in tasks], TaskTime(0.0, 0.0, 0.0)), dict[str, Arrival]()
     loaded: dict[str, tuple[str, float, int]] = {}
     processes: list[_Process] = []
     for task in tasks:

@@ -305,4 +305,4 @@ def schedule_turns(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
 
 def takes_turns(tasks: Sequence[Task], streams: Sequence[Stream]) -> bool:
     """Whether some task does, or a stream closes a loop or begins with tokens."""
-    return any(task.takes_turns for task in tasks) or any(s.feedback or s.initial for s in streams)
+    return any(task.takes_turns for task in tasks) or any(stream.feedback or stream.initial for stream in streams)

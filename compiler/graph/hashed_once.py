@@ -12,11 +12,12 @@ def hashed_once(kind: type[T]) -> type[T]:
     """
     compute = kind.__hash__
 
-    def kept(self: T) -> int:
-        found = self.__dict__.get(_KEPT)
-        if found is None:
+    def kept(self: Any) -> int:
+        try:
+            return self._hash  # not through __dict__: that costs as much again
+        except AttributeError:
             found = self.__dict__[_KEPT] = compute(self)
-        return found
+            return found
 
     def travelling(self: T) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != _KEPT}
