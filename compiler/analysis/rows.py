@@ -30,9 +30,9 @@ def kept_rows(graph: LinalgGraph) -> dict[str, Kept]:
     by one concat.
     """
     found = dict[str, Kept]()
-    for out, state in carried(graph.outputs, graph.values):
-        if out.row is None:
-            continue
+    outputs = [out for out in graph.outputs if out.row is not None]
+    for out, state in carried(outputs, graph.values) if outputs else ():
+        assert out.row is not None
         readers = graph.consumers[state.name]
         if len(readers) != 1 or readers[0][0].kind != "concat":
             raise VerificationError(f"{out.value} is to be a row of {state.name}, which one concat must read")
