@@ -11,7 +11,7 @@ from db.errors import NotFoundError
 from db.models import Artifact, Build
 
 _NOT_YET = datetime.min.replace(tzinfo=UTC)
-_DESCRIPTION = "design.json"  # has the digests of all files that the compiler wrote
+_GRAPH = "dataflow.json"  # what the compiler made of the design: its tasks, streams, and where they lie
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,11 @@ def replace(session: Session, build_id: str, design_id: str | None, files: Seque
 
 def of_design(session: Session, design_id: str) -> Sequence[Artifact]:
     """Files of the newest done build of each stage, else of the newest, by path; of the same path that of the build
-    that ended later. All are of one compile: what another version of the compiler left is not among them.
+    that wrote the whole directory, else that ended later. All are of one compile: what another version of the compiler
+    left is not among them.
     """
     merged: dict[str, Artifact] = {}
-    for _, files in _of_one_compile(session, design_id):
+    for _, files in sorted(_of_one_compile(session, design_id), key=_is_whole):
         merged |= files
     return [merged[path] for path in sorted(merged)]
 
@@ -57,8 +58,8 @@ def _of_one_compile(session: Session, design_id: str) -> list[tuple[Build, dict[
     the others that made the same of it.
     """
     found = [(build, _files(session, build)) for build in _newest_of_stages(session, design_id)]
-    compiled = [files[_DESCRIPTION].digest for _, files in found if _DESCRIPTION in files]
-    return [(b, files) for b, files in found if _DESCRIPTION not in files or files[_DESCRIPTION].digest == compiled[-1]]
+    compiled = [files[_GRAPH].digest for _, files in found if _GRAPH in files]
+    return [(b, files) for b, files in found if _GRAPH not in files or files[_GRAPH].digest == compiled[-1]]
 
 
 def _newest_of_stages(session: Session, design_id: str) -> list[Build]:
@@ -81,7 +82,12 @@ def _ended(build: Build) -> tuple[datetime, str]:
 
 def is_compiled(session: Session, design_id: str) -> bool:
     """Whether the whole design directory is stored; a simulation alone leaves what it read and found."""
-    return any(build.stage == "csim" for build, _ in _of_one_compile(session, design_id))
+    return any(map(_is_whole, _of_one_compile(session, design_id)))
+
+
+def _is_whole(found: tuple[Build, dict[str, Artifact]]) -> bool:
+    """A design.json has the digests of all files beside it: that of a simulation says nothing of C++."""
+    return found[0].stage == "csim"
 
 
 def find(session: Session, design_id: str, path: str) -> Artifact:

@@ -190,7 +190,7 @@ def assign(netlist: Netlist, dies: Dies, efforts: Sequence[Effort] = (CHEAP, ANY
             solved = _dies_of(solution.values, netlist, len(dies.sll))
             candidates += [solved, descended(board, costs, solved)]  # moves look away from relays
             bound = max(bound, solution.bound + _fixed_cost(netlist, dies))
-    found = min(candidates, key=lambda die: costs.of(board, die))
+    found = min(candidates, key=lambda die: (not _holds(board, die), costs.of(board, die)))
     return Assignment(tuple(found), costs.of(board, found), bound, method)
 
 
