@@ -18,8 +18,9 @@ from worker.ladder.promoting import renew_front
 from worker.ladder.versions import tools_of
 from worker.stages.compiled import Subject, subject_of, time_into_scratch
 from worker.stages.context import JobContext
-from worker.stages.flags import flags_now
+from worker.stages.flags import flags_of
 from worker.stages.functions import Simulated, Stages
+from worker.stages.metric_rows import stored_metrics
 from worker.stages.outcome import Outcome
 from worker.store.artifacts import StoredFile
 from worker.store.names import media_type
@@ -69,8 +70,9 @@ def _stored(farm: Farm, out: Path) -> tuple[StoredFile, ...]:
 def _note(farm: Farm, session: Session, subject: Subject, found: Simulated) -> None:
     design_id = subject.design.id
     deadlocked = subject.design.deadlock is not None  # by an older compiler
-    latency = None if found.deadlock else found.latency_us
-    flags = flags_now(session, design_id, subject.platform)
+    known = designs.metrics_of(session, [design_id])[design_id]
+    latency = None if found.deadlock else designs.clocked_latency(known, found.latency_us)
+    flags = flags_of(stored_metrics(known), subject.platform)
     designs.set_simulated(session, design_id, latency, found.deadlock, flags)
     if deadlocked != (found.deadlock is not None):
         renew_front(farm, session, subject.exploration.id)

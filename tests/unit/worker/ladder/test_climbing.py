@@ -177,9 +177,12 @@ def test_a_link_gives_the_cycles_its_clock(farm: Farm, exploration: Exploration,
     [design] = of(farm, exploration, "link")
     assert design is not None
     with farm.database.write() as session:
-        value = {(m.name, m.fidelity): m.value for m in designs.metrics_of(session, [design])[design]}
+        known = designs.metrics_of(session, [design])[design]
+        value = {(m.name, m.fidelity): m.value for m in known}
         assert value["latency", "link"] == pytest.approx(value["cycles", "csynth"] / value["clock", "link"])
         assert value["latency", "link"] != pytest.approx(value["latency", "csynth"])
         designs.set_simulated(session, design, 5.0, None, [])
         designs.retime(session, design)
         assert designs.get(session, design).simulated_us == value["latency", "link"]
+        assert designs.clocked_latency(known, 5.0) == value["latency", "link"]
+        assert designs.clocked_latency([m for m in known if m.fidelity == "estimate"], 5.0) == 5.0
