@@ -21,15 +21,17 @@ class CgroupV1(Cgroup):
 
     def begin(self) -> Counters:
         (self.folders["memory"] / _PEAK).write_text("0")
-        return self.counters()
+        return self._counted(full=0)
 
     def counters(self) -> Counters:
-        memory, pids = self.folders["memory"], self.folders["pids"]
-        limit, peak = (int((memory / name).read_text()) for name in (_LIMIT, _PEAK))
+        limit, peak = (int((self.folders["memory"] / name).read_text()) for name in (_LIMIT, _PEAK))
+        return self._counted(full=int(peak >= limit))  # memory.failcnt stays 0 in new kernels
+
+    def _counted(self, full: int) -> Counters:
         return Counters(
-            full=int(peak >= limit),  # memory.failcnt stays 0 in new kernels
-            killed=field(memory / "memory.oom_control", "oom_kill"),
-            stopped_forks=field(pids / "pids.events", "max"),
+            full=full,
+            killed=field(self.folders["memory"] / "memory.oom_control", "oom_kill"),
+            stopped_forks=field(self.folders["pids"] / "pids.events", "max"),
             cpu_s=int((self.folders["cpuacct"] / "cpuacct.usage").read_text()) / 1e9,
         )
 

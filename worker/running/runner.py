@@ -76,7 +76,7 @@ class Runner:
                 self.runs.remove([run])
                 self.executors.give_back(executor)
             self.logs.finish(run)
-            _settle(self.farm, run, reply, out_of_memory=_oom_kills() > kills)
+            _settle(self.farm, run, reply, out_of_memory=reply is None and _oom_kills() > kills)
             run.log.unlink(missing_ok=True)
             remove_tree(Path(run.order.scratch))  # that of an executor which was killed is still there
 
