@@ -28,3 +28,11 @@ def rare_collection(young: int = YOUNG) -> Generator[None]:
         yield
     finally:
         gc.set_threshold(*before)
+
+
+@contextmanager
+def imports_that_stay() -> Generator[None]:
+    """While a process imports what it runs for the rest of its life: a walk then takes longer than most modules."""
+    with rare_collection():
+        yield
+        gc.freeze()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import delete, insert, or_, select, update
+from sqlalchemy import ScalarSelect, delete, func, insert, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
 from db.errors import NotFoundError
@@ -154,18 +154,24 @@ def _copy_estimates(session: Session, from_exploration: str, ids: Sequence[str])
 def set_simulated(
     session: Session, design_id: str, simulated_us: float | None, deadlock: str | None, flags: list[dict[str, Any]]
 ) -> None:
-    """Record what the simulator found: a latency, or the explanation of a deadlock; and all flags of the design."""
-    values = {"simulated_us": simulated_us, "deadlock": deadlock, "flags": flags}
+    """Record what the simulator found, a latency or the explanation of a deadlock, and all flags of the design. A link
+    that has reached a clock says more of the latency.
+    """
+    latency = None if simulated_us is None else func.coalesce(_latency(design_id, "link"), simulated_us)
+    values = {"simulated_us": latency, "deadlock": deadlock, "flags": flags}
     session.execute(update(Design).where(Design.id == design_id).values(**values))
 
 
 def retime(session: Session, design_id: str) -> None:
     """Give the simulated latency the clock that a link reached, or its own again where no link has one."""
-    design, known = get(session, design_id), metrics_of(session, [design_id])[design_id]
-    latency = {m.fidelity: m.value for m in known if m.name == "latency"}
-    if design.simulated_us is not None:
-        design.simulated_us = latency.get("link", latency.get("simulate", design.simulated_us))
-        session.flush()
+    known = [_latency(design_id, fidelity) for fidelity in ("link", "simulate")]
+    simulated = update(Design).where(Design.id == design_id, Design.simulated_us.is_not(None))
+    session.execute(simulated.values(simulated_us=func.coalesce(*known, Design.simulated_us)))
+
+
+def _latency(design_id: str, fidelity: str) -> ScalarSelect[float]:
+    of_design = (Metric.design_id == design_id, Metric.name == "latency", Metric.fidelity == fidelity)
+    return select(Metric.value).where(*of_design).order_by(Metric.id.desc()).limit(1).scalar_subquery()
 
 
 def set_flags(session: Session, design_id: str, flags: list[dict[str, Any]]) -> None:

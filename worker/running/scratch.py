@@ -53,12 +53,12 @@ class Scratch:
 
 @contextmanager
 def scratch_folder(folder: Path) -> Generator[Path]:
-    """An empty folder below `folder`, beside which temporary files go; all of it is removed at the end."""
-    work, temporary = folder / "work", folder / "tmp"
-    for path in (work, temporary):
-        path.mkdir(parents=True)
+    """An empty folder in `folder`, beside which temporary files go; all of it is removed at the end."""
+    work = folder / "work"
+    folder.mkdir(parents=True)
+    work.mkdir()
     before = tempfile.tempdir, os.environ.get(_TMPDIR)
-    tempfile.tempdir = os.environ[_TMPDIR] = str(temporary)  # the second is for what it starts
+    tempfile.tempdir = os.environ[_TMPDIR] = str(folder)  # the second is for what it starts
     try:
         yield work
     finally:

@@ -72,6 +72,5 @@ def _note(farm: Farm, session: Session, subject: Subject, found: Simulated) -> N
     latency = None if found.deadlock else found.latency_us
     flags = flags_now(session, design_id, subject.platform)
     designs.set_simulated(session, design_id, latency, found.deadlock, flags)
-    designs.retime(session, design_id)
     if deadlocked != (found.deadlock is not None):
         renew_front(farm, session, subject.exploration.id)
