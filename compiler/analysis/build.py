@@ -7,6 +7,7 @@ from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.boundary import carries_of
 from compiler.analysis.engines import engine_parts
 from compiler.analysis.feedback import with_feedback
+from compiler.analysis.following import following
 from compiler.analysis.layers import launched_itensor, of_all_layers, with_loop
 from compiler.analysis.names import c_name, input_stream, operand_stream
 from compiler.analysis.order import order_streams, order_tasks
@@ -55,7 +56,7 @@ def _parts(folded: Design, design: Design) -> tuple[list[Task], Sequence[Stream]
         unordered, streams = _with_engines(folded, unordered, streams)
     if folded is not design:
         unordered, streams = with_loop(folded, unordered, streams)
-    return unordered, streams
+    return following(design, unordered, streams), streams
 
 
 def _die_numbers(tasks: Iterable[Task], design: Design) -> dict[str, int]:

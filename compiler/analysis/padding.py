@@ -91,7 +91,7 @@ def _granule(extent: int, reach: int) -> int:
 @lru_cache(maxsize=256)
 def _pad(same: Same[LinalgGraph], tile: int, max_padding: int) -> LinalgGraph:
     graph = same.value
-    classes = _classes(graph)
+    classes = walked_together(graph)
     frozen = {classes.find(place) for place in _fixed(graph)}
     longer: dict[Place, int] = {}
     for place, (extent, reach) in _tiled(graph, classes, tile).items():
@@ -101,7 +101,7 @@ def _pad(same: Same[LinalgGraph], tile: int, max_padding: int) -> LinalgGraph:
     return _lengthened(graph, classes, longer) if longer else graph
 
 
-def _classes(graph: LinalgGraph) -> _Classes:
+def walked_together(graph: LinalgGraph) -> _Classes:
     classes = _Classes()
     for made, read in graph.carried:
         for i in range(len(graph.value[made].shape)):

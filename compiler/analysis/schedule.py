@@ -82,6 +82,7 @@ def schedule(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, TaskTime],
     """When each task runs, in cycles since its kernel started, and the length of each kernel; of a launch with the
     largest arguments. O(streams x loops), for tasks that take turns once for each turn of some rounds.
     """
+    tasks = tasks.at({})  # of the largest arguments
     times = schedule_turns(tasks, platform) if takes_turns(tasks.tasks, tasks.streams) else _in_order(tasks, platform)
     lengths = [0.0] * tasks.kernels
     for task in tasks.tasks:

@@ -12,7 +12,7 @@ from torch import nn
 from compiler.errors import InvalidInputError
 from compiler.frontend.checkpoint import open_checkpoint
 from compiler.frontend.models.config import ModelConfig
-from compiler.frontend.models.inputs import network_inputs, network_tables
+from compiler.frontend.models.inputs import network_inputs, network_tables, newest_first
 from compiler.frontend.models.registry import cache_names, cache_shape, family_of
 from compiler.frontend.torch_types import tensor_of
 from compiler.options import Workload
@@ -53,6 +53,7 @@ def make_inputs(config: ModelConfig, workload: Workload) -> Inputs:
     cached = slots - 1 if workload.phase == "step" else slots - slots // EMPTY_SHARE
     positions = range(cached, cached + workload.rows)
     other = network_inputs(config, workload.layers, positions, cached, slots + workload.rows)
+    other = newest_first(other) if workload.phase == "step" else other
     past: dict[str, NDArray[np.float32]] = {}
     if workload.phase in ("decode", "step"):
         shape = cache_shape(config, slots)

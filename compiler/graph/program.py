@@ -10,11 +10,12 @@ from itertools import groupby, pairwise
 from math import prod
 from typing import Literal, NamedTuple
 
-from compiler.errors import InvalidInputError, VerificationError
+from compiler.errors import InvalidInputError
 from compiler.graph.passage import passage
 
 Side = Literal["reads", "writes"]
 SIDES: tuple[Side, Side] = ("reads", "writes")
+MANY_TILES = 8  # up to so many, a design is tried with every number of them
 
 
 class Gate(NamedTuple):
@@ -37,24 +38,38 @@ class Access(NamedTuple):
 
 
 class Argument(NamedTuple):
-    """A number that a launch is given, 0 to `most`, and of which a loop makes an iteration for each begun `tile`."""
+    """A number that a launch is given, 0 to `most`, and the `tile`s that are begun by as many things and `more`: a
+    position is the number of those before it, so that with itself there is one more.
+    """
 
     name: str
     most: int
     tile: int = 1
+    more: int = 0
 
     def trip(self, value: int) -> int:
-        """Iterations of the loop. Raises InvalidInputError for a value that it can not take."""
+        """Begun tiles. Raises InvalidInputError for a value that it can not take."""
         if not 0 <= value <= self.most:
             raise InvalidInputError(f"{self.name} is {value}; it must be 0 to {self.most}")
-        return -(-value // self.tile)
+        return -(-(value + self.more) // self.tile)
 
 
 class BoundLoop(NamedTuple):
-    """Loop number `loop` makes as many iterations as `argument` says."""
+    """Loop number `loop` makes `each` iterations for each begun tile of `argument`, and `fixed` ones besides."""
 
     loop: int
     argument: Argument
+    fixed: int = 0
+    each: int = 1
+
+    def trip(self, value: int) -> int:
+        """Iterations of the loop. Raises InvalidInputError for a value that its argument can not take."""
+        return self.fixed + self.each * self.argument.trip(value)
+
+    @property
+    def most(self) -> int:
+        """Iterations at the largest value."""
+        return self.trip(self.argument.most)
 
 
 Values = Mapping[str, int]
@@ -78,44 +93,61 @@ def few_iterations(arguments: Iterable[Argument]) -> Iterator[dict[str, int]]:
 
 
 def all_launches(arguments: Sequence[Argument]) -> tuple[Values, ...]:
-    """Launches one after the other that make every number of iterations that each argument can, the others at their
-    largest and all at their least; long ones beside short ones.
+    """Launches one after the other that make every number of tiles that each argument can begin, of more than
+    `MANY_TILES` some, the others at their largest and all at their least; long ones beside short ones.
     """
     found: list[Values] = [{}]
     for argument in arguments:
-        values = [min(argument.most, trip * argument.tile) for trip in range(argument.trip(argument.most) + 1)]
+        values = [min(argument.most, trip * argument.tile) for trip in _numbers_of_tiles(argument)]
         mixed = [value for pair in zip(values, reversed(values), strict=True) for value in pair]
         found += [{argument.name: value} for value in (*values, *mixed)]
     return (*found, {argument.name: 0 for argument in arguments}) if len(arguments) > 1 else tuple(found)
 
 
+def _numbers_of_tiles(argument: Argument) -> Sequence[int]:
+    """Least and most, those beside them, and the middle, where there are many. Launches of an argument differ in how
+    often the same is repeated, so that what fills a FIFO in one of these does in all between them.
+    """
+    most = argument.trip(argument.most)
+    return range(most + 1) if most <= MANY_TILES else (0, 1, 2, most // 2, most - 2, most - 1, most)
+
+
 def trips_at(trips: Sequence[int], bounds: Sequence[BoundLoop], values: Values) -> tuple[int, ...]:
     """Trip counts for these values."""
     found = list(trips)
-    for loop, argument in bounds:
-        found[loop] = argument.trip(values.get(argument.name, argument.most))
+    for bound in bounds:
+        found[bound.loop] = bound.trip(values.get(bound.argument.name, bound.argument.most))
     return tuple(found)
 
 
 def access_at(access: Access, trips: Sequence[int], now: Sequence[int]) -> Access:
-    """The access where loops that have `trips` at most have `now`: what begins with the first iteration stays with the
-    first, what ends with the last stays with the last.
+    """The access where loops that have `trips` at most have `now`: iterations that a launch does without are those in
+    front of the last. The first stays the first, the last the last, and what is open at an end stays so.
     """
     gates = (_gate_at(gate, trips[gate.loop], now[gate.loop]) for gate in access.gates)
     return Access(access.stream, tuple(gate for gate in gates if gate is not None))
 
 
+def is_last(gate: Gate, trip: int) -> bool:
+    """Whether it admits the last of so many iterations alone, wherever that is."""
+    return gate.low > 0 and gate.low == trip - 1
+
+
+def spares_last(gate: Gate, trip: int) -> bool:
+    """Whether it admits iterations up to the last of so many, wherever that is, but not that."""
+    return gate.high == trip - 1 and gate.high > 1
+
+
 def _gate_at(gate: Gate, most: int, now: int) -> Gate | None:
     if now == most:
         return gate
-    if gate.low > 0 and gate.high < most:
-        raise VerificationError(
-            f"iterations {gate.low} to {gate.high} of {most} are not the same where there are {now}"
-        )
-    length = min(now, gate.high - gate.low)
-    if length == now:
-        return None
-    return Gate(gate.loop, 0, length) if gate.low == 0 else Gate(gate.loop, now - length, now)
+    if is_last(gate, most):
+        low, high = max(0, now - 1), now
+    else:
+        moves = gate.high == most or spares_last(gate, most)
+        high = max(0, gate.high - (most - now)) if moves else min(now, gate.high)
+        low = min(gate.low, high)
+    return None if (low, high) == (0, now) else Gate(gate.loop, low, high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +280,7 @@ def single_runs(program: Program) -> Program:
 
 
 def _runs_of(nest: LoopNest) -> Program:
-    """Between two ends of gates on the outermost loop all its iterations are alike."""
+    """Between two ends of gates on the outermost loop, which follows no argument, all its iterations are alike."""
     if not nest.restarts:
         return (nest,)
     gates = [gate for access in (*nest.reads, *nest.writes) for gate in access.gates if gate.loop == 0]
@@ -280,7 +312,8 @@ def _inside(nest: LoopNest, index: int) -> LoopNest:
         kept = (a for a in accesses if all(g.low <= index < g.high for g in a.gates if g.loop == 0))
         return tuple(Access(a.stream, tuple(g._replace(loop=g.loop - 1) for g in a.gates if g.loop)) for a in kept)
 
-    return LoopNest(nest.trips[1:], inside(nest.reads), inside(nest.writes), nest.restarts - 1)
+    bounds = tuple(bound._replace(loop=bound.loop - 1) for bound in nest.bounds)
+    return LoopNest(nest.trips[1:], inside(nest.reads), inside(nest.writes), nest.restarts - 1, bounds)
 
 
 def passed_on(program: Program, stream: str, read: str, write: str) -> Program:

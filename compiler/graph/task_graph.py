@@ -559,7 +559,13 @@ def _bounds_json(bounds: tuple[BoundLoop, ...]) -> dict[str, Any]:
 
 
 def _bound_json(bound: BoundLoop) -> dict[str, Any]:
-    return {"loop": bound.loop, **bound.argument._asdict()}
+    """What has its usual value is left out."""
+    _, argument, fixed, each = bound
+    given = {"more": argument.more, "fixed": fixed, "each": each}
+    usual = BoundLoop._field_defaults | {"more": 0}
+    return {"loop": bound.loop, "name": argument.name, "most": argument.most, "tile": argument.tile} | {
+        name: value for name, value in given.items() if value != usual[name]
+    }
 
 
 def _program_json(program: Program) -> list[dict[str, Any]]:

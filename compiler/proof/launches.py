@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from compiler.frontend.interpret import Array
+from compiler.frontend.models.inputs import newest_first
 from compiler.host.accelerator import scalar_bits
 from compiler.host.design import Design, Image, Kernel, load_design
 from compiler.host.network import Network
@@ -237,7 +238,7 @@ class GenerationChecks:
     def _tables(self) -> dict[str, Array]:
         """Of the decode design: what a launch at each position reads a row of."""
         length = self.network.description.length
-        rows = [self.inputs([position], position, length + 1) for position in range(length)]
+        rows = [newest_first(self.inputs([position], position, length + 1)) for position in range(length)]
         return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
 
     def _parameters_of(self, design: Design) -> _Parameters:

@@ -25,7 +25,20 @@ from math import prod
 from typing import NamedTuple
 
 from compiler.errors import UnsupportedError
-from compiler.graph.program import Access, Argument, Gate, LoopNest, Program, Repeat, Side, nests, single_runs, trips_at
+from compiler.graph.program import (
+    Access,
+    BoundLoop,
+    Gate,
+    LoopNest,
+    Program,
+    Repeat,
+    Side,
+    is_last,
+    nests,
+    single_runs,
+    spares_last,
+    trips_at,
+)
 from compiler.graph.task_graph import TimingSpec
 from compiler.targets.counters import advance
 from compiler.targets.writer import CppWriter, Namer
@@ -73,8 +86,8 @@ class ProgramCode:
         counters, with `counted` all of them; `counters` are names that they have already. Writes tables. Raises
         UnsupportedError for what has no C++.
         """
-        if any(nest.bounds and nest.restarts for nest in nests(program)):
-            raise UnsupportedError("a nest that follows an argument can not restart within; write its runs as turns")
+        if any(bound.loop < nest.restarts for nest in nests(program) for bound in nest.bounds):
+            raise UnsupportedError("how often a nest restarts can not follow an argument; write its runs as turns")
         levels, found = _levels_of(single_runs(program))
         if not found:
             raise UnsupportedError("a program that runs no nest has no C++")
@@ -122,36 +135,47 @@ class ProgramCode:
         return " && ".join(parts)
 
     def _gate_parts(self, k: int, accesses: Sequence[Access | None], hint: str) -> list[str]:
-        """In loop k. What begins with the first iteration is counted from there and what ends with the last from
-        there, so that both stay, whatever the argument (`compiler.graph.program.access_at`).
+        """In loop k. What moves with the last iteration is counted from there, all else from the first, so that both
+        stay what they are, whatever the argument (`compiler.graph.program.access_at`).
         """
-        among_last: list[int | None] = []
-        among_first: list[int | None] = []
-        gated = [False, False]
-        for nest, access in zip(self.turns, accesses, strict=True):
-            most = nest.trips[k]
-            gate = None if access is None else next((g for g in access.gates if g.loop == k), Gate(k, 0, most))
-            among_last.append(gate and most - gate.low)
-            among_first.append(gate and gate.high)
-            if gate is not None:
-                gated = [gated[0] or gate.low > 0, gated[1] or gate.high < most]
-                if gate.low > 0 and gate.high < most and _argument(nest, k) is not None:
-                    raise UnsupportedError("iterations amid a loop that follows an argument have no C++")
+        ends = [_Ends.of(nest, access, k) for nest, access in zip(self.turns, accesses, strict=True)]
+        used = [end for end in ends if end is not None]
         counter, parts = self.counters[k], list[str]()
-        if gated[0]:
-            count = self.per_turn(f"{hint}_among_last{k}", among_last)
-            parts.append(f"{counter} {'==' if count == '1' else '>='} {_less(self._trips[k], count)}")
-        if gated[1]:
-            count = self.per_turn(f"{hint}_among_first{k}", among_first)
-            parts.append(f"{counter} == 0" if count == "1" else f"{counter} < {count}")
+        if any(end.low for end in used):
+            back = all(not end.follows or not end.low or end.is_last for end in used)
+            if not back and any(end.follows and end.is_last for end in used):
+                raise UnsupportedError(
+                    "turns in which the same token is among the first and among the last have no C++"
+                )
+            count = self.per_turn(
+                f"{hint}_{'among_last' if back else 'from'}{k}",
+                [end and (end.most - end.low if back else end.low) for end in ends],
+            )
+            parts.append(
+                f"{counter} {'==' if count == '1' else '>='} {_less(self._trips[k], count)}"
+                if back
+                else f"{counter} >= {count}"
+            )
+        if any(end.high < end.most for end in used):
+            back = any(end.follows and end.spares_last for end in used)
+            if back and any(end.follows and end.high < end.most and not end.spares_last for end in used):
+                raise UnsupportedError(
+                    "turns in which the same token is among the first and before the last have no C++"
+                )
+            count = self.per_turn(
+                f"{hint}_{'before_last' if back else 'among_first'}{k}",
+                [end and (end.most - end.high if back else end.high) for end in ends],
+            )
+            first = f"{counter} == 0" if count == "1" else f"{counter} < {count}"
+            parts.append(f"{counter} < {_less(self._trips[k], count)}" if back else first)
         return parts
 
-    def _followed(self, k: int) -> dict[Argument, list[int]]:
-        """Arguments that loop k follows, and in which turns."""
-        found: dict[Argument, list[int]] = {}
+    def _followed(self, k: int) -> dict[BoundLoop, list[int]]:
+        """How loop k follows arguments, and in which turns."""
+        found: dict[BoundLoop, list[int]] = {}
         for number, nest in enumerate(self.turns):
-            if (argument := _argument(nest, k)) is not None:
-                found.setdefault(argument, []).append(number)
+            if (bound := _bound(nest, k)) is not None:
+                found.setdefault(bound, []).append(number)
         return found
 
     @contextmanager
@@ -216,12 +240,11 @@ class ProgramCode:
     def _followed_trip(self, k: int, entry: str) -> str:
         """Begun tiles of the argument in turns that follow one."""
         text = entry
-        for argument, numbers in self._followed(k).items():
-            name = self._arguments[argument.name]
-            tiles = name if argument.tile == 1 else f"({name} + {argument.tile - 1}) / {argument.tile}"
+        for bound, numbers in self._followed(k).items():
+            trip = bound_trip(bound, self._arguments[bound.argument.name])
             if len(numbers) == len(self.turns):
-                return tiles
-            text = f"{' || '.join(f'{self.turn} == {n}' for n in numbers)} ? {tiles} : {text}"
+                return trip
+            text = f"{' || '.join(f'{self.turn} == {n}' for n in numbers)} ? {trip} : {text}"
         return text
 
     def _tripcount(self) -> str:
@@ -234,8 +257,38 @@ class ProgramCode:
         return f"loop_tripcount min={least} max={most} avg={total // max(1, sum(weights))}"
 
 
-def _argument(nest: LoopNest, loop: int) -> Argument | None:
-    return next((bound.argument for bound in nest.bounds if bound.loop == loop), None)
+class _Ends(NamedTuple):
+    """Iterations [low, high) of at most `most` of a loop, which `follows` an argument or does not."""
+
+    low: int
+    high: int
+    most: int
+    follows: bool
+    is_last: bool
+    spares_last: bool
+
+    @staticmethod
+    def of(nest: LoopNest, access: Access | None, loop: int) -> "_Ends | None":
+        if access is None:
+            return None
+        most = nest.trips[loop]
+        gate = next((g for g in access.gates if g.loop == loop), Gate(loop, 0, most))
+        follows = _bound(nest, loop) is not None
+        return _Ends(gate.low, gate.high, most, follows, is_last(gate, most), spares_last(gate, most))
+
+
+def bound_trip(bound: BoundLoop, name: str) -> str:
+    """Iterations of a loop, as C++; `name` is that of its argument."""
+    _, argument, fixed, each = bound
+    more = argument.more + argument.tile - 1
+    tiles = f"({name} + {more})" if more else name
+    tiles = tiles if argument.tile == 1 else f"{tiles} / {argument.tile}"
+    tiles = tiles if each == 1 else f"{tiles} * {each}"
+    return tiles if not fixed else f"{tiles} {'+' if fixed > 0 else '-'} {abs(fixed)}"
+
+
+def _bound(nest: LoopNest, loop: int) -> BoundLoop | None:
+    return next((bound for bound in nest.bounds if bound.loop == loop), None)
 
 
 def _less(trip: str, count: str) -> str:

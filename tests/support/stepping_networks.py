@@ -1,6 +1,6 @@
 """A network of which each launch adds a row to what earlier ones left: by hand, a few layers that are alike.
 
-x -> scaled, row h.k of the layer's state -> all rows weighed by the launch's row of a table and added -> + x.
+x -> scaled, row h.k of the layer's state -> that and those before weighed by the launch's row of a table, added -> + x.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from small_graphs import F32_PRODUCT, elementwise
 from compiler.frontend.interpret import interpret, outputs_of
 from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, Output, Reduction, Row, ScalarOp, Value
 
-SLOTS, WIDTH = 6, 32
+SLOTS, WIDTH = 63, 32
 POSITION = Row("position", SLOTS)
 ADDED = Body(("f32", "f32"), (ScalarOp("arith.addf", (0, 1), "f32"),), 2)
 
@@ -35,7 +35,7 @@ def stepping(layers: int = 2) -> LinalgGraph:
             ),
             LinalgOp(
                 f"{h}.join", "concat", (SLOTS + 1, WIDTH), ("parallel",) * 2, (0, 1),
-                (Operand(f"{h}.k_past", (0, 1)), Operand(f"{h}.key", (1,))), (Operand(f"{h}.keys", (0, 1)),), axis=0,
+                (Operand(f"{h}.key", (1,)), Operand(f"{h}.k_past", (0, 1))), (Operand(f"{h}.keys", (0, 1)),), axis=0,
             ),
             LinalgOp(
                 f"{h}.sum", "generic", (WIDTH, SLOTS + 1), ("parallel", "reduction"), (0, 1),
@@ -57,7 +57,7 @@ def tensors_of_steps(graph: LinalgGraph, seed: int = 0) -> dict[str, Array]:
     rng = np.random.default_rng(seed)
     given = {v.source: rng.normal(size=v.shape).astype(np.float32) for v in graph.values if v.source}
     before = np.tril(np.ones((SLOTS, SLOTS)), -1) * rng.normal(size=(SLOTS, SLOTS))
-    given["seen"] = np.concatenate([before, np.ones((SLOTS, 1))], axis=1).astype(np.float32)
+    given["seen"] = np.concatenate([np.ones((SLOTS, 1)), before], axis=1).astype(np.float32)
     return given
 
 

@@ -10,6 +10,7 @@ from compiler.frontend.lowering.normal_form import Argument
 from compiler.frontend.models.config import ModelSource
 from compiler.frontend.models.inputs import input_name, layer_kind
 from compiler.frontend.models.language_model import LanguageModel
+from compiler.frontend.models.parts import Append
 from compiler.frontend.models.registry import Network, NetworkInputs, cache_names, family_of
 from compiler.frontend.quantise import calibrate, int4_weights, quantised
 from compiler.frontend.torch_mlir_import import import_network
@@ -69,7 +70,11 @@ def _blocks(source: ModelSource, workload: Workload, inputs: Inputs) -> nn.Modul
     config = source.config
     blocks = [family_of(config).block(config, layer) for layer in range(workload.layers)]
     suffixes = [input_name("", layer_kind(config, layer)) for layer in range(workload.layers)]
-    return _filled(Network(blocks, tuple(inputs.other), suffixes), source)
+    network = Network(blocks, tuple(inputs.other), suffixes)
+    for module in network.modules():
+        if isinstance(module, Append):
+            module.newest_first = workload.phase == "step"
+    return _filled(network, source)
 
 
 def _head(source: ModelSource) -> nn.Module:

@@ -59,12 +59,21 @@ def block_tables(config: ModelConfig, layer: int, length: int) -> dict[str, Floa
     """`block_inputs` of one new row at each of `length` positions: [length, ...]. There is a slot for each position;
     those from the row's own on are masked.
     """
-    return _stacked([block_inputs(config, layer, [position], position, length + 1) for position in range(length)])
+    return _stacked(
+        [newest_first(block_inputs(config, layer, [position], position, length + 1)) for position in range(length)]
+    )
 
 
 def network_tables(config: ModelConfig, layers: int, length: int) -> dict[str, FloatArray]:
     """`block_tables` of all kinds of layer among the first `layers`, by the network's names."""
-    return _stacked([network_inputs(config, layers, [position], position, length + 1) for position in range(length)])
+    return _stacked(
+        [newest_first(network_inputs(config, layers, [position], position, length + 1)) for position in range(length)]
+    )
+
+
+def newest_first(inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    """The inputs of one new row, whose slot leads those of the cache."""
+    return {name: np.roll(array, 1, -1) if name.startswith("mask") else array for name, array in inputs.items()}
 
 
 def _stacked(rows: Sequence[Mapping[str, FloatArray]]) -> dict[str, FloatArray]:

@@ -133,10 +133,14 @@ class Softmax(nn.Module):
 
 
 class Append(nn.Module):
-    """The cache followed by the new rows: [1, heads, past + rows, features]."""
+    """The cache followed by the new rows: [1, heads, past + rows, features]. With `newest_first` those lead, so that
+    what a launch needs of a cache that is not full yet is the begin of it.
+    """
+
+    newest_first = False
 
     def forward(self, past: Tensor, new: Tensor) -> Tensor:
-        return torch.cat((past, new), dim=2)
+        return torch.cat((new, past) if self.newest_first else (past, new), dim=2)
 
 
 class Rotary(nn.Module):

@@ -127,13 +127,16 @@ def _bounds(fields: Fields, trips: Sequence[int]) -> tuple[BoundLoop, ...]:
 
 def _bound(fields: Fields, trips: Sequence[int]) -> BoundLoop:
     loop = fields.integer("loop", 0, len(trips) - 1)
-    argument = Argument(fields.text("name"), fields.integer("most", 1), fields.integer("tile", 1, default=1))
-    if argument.trip(argument.most) != trips[loop]:
+    tile, more = fields.integer("tile", 1, default=1), fields.integer("more", 0, default=0)
+    argument = Argument(fields.text("name"), fields.integer("most", 1), tile, more)
+    each = fields.integer("each", 1, default=1)
+    bound = BoundLoop(loop, argument, fields.integer("fixed", -each * argument.trip(0), default=0), each)
+    if bound.most != trips[loop]:
         raise InvalidInputError(
             f"{fields.where}: {argument.name} up to {argument.most} in tiles of {argument.tile} makes "
-            f"{argument.trip(argument.most)} iterations, but loop {loop} has {trips[loop]}"
+            f"{bound.most} iterations, but loop {loop} has {trips[loop]}"
         )
-    return BoundLoop(loop, argument)
+    return bound
 
 
 def _check_size(design: TimedDesign) -> None:

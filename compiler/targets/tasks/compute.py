@@ -4,9 +4,9 @@ from compiler.graph.linalg_graph import LinalgOp, Operand
 from compiler.graph.nest import Nest
 from compiler.graph.task_graph import ComputeTask
 from compiler.targets.body import describe_body
-from compiler.targets.nest_code import NestNames, gate_condition, pipelined_nest, subscript
+from compiler.targets.nest_code import NestNames, subscript
 from compiler.targets.parameters import short_names
-from compiler.targets.tasks.frame import Frame, rate
+from compiler.targets.tasks.frame import Frame, TaskLoops, rate
 from compiler.targets.tasks.points import Accumulators, Points
 from compiler.targets.writer import Namer
 
@@ -19,11 +19,13 @@ def emit_compute(frame: Frame, task: ComputeTask) -> None:
     op, nest = task.op, task.nest
     with frame.function(task, _summary(op, nest, task)) as (params, namer):
         names = NestNames.of(op, nest, namer)
-        reads = [gate_condition(access.gates, names.loops, nest.trips) for access in task.reads]
+        loops = TaskLoops.of(frame, task, namer, params, names.loops)
+        reads = [loops.condition("reads", access) for access in task.reads]
         accumulators = _accumulators(op, nest, names)
         points = Points(frame, task, (op, nest), names, namer, params, reads, accumulators)
-        with pipelined_nest(frame.out, names.loops, nest.trips, task.timing, outer=task.timing.restarts):
-            points.emit(gate_condition(task.writes[0].gates, names.loops, nest.trips))
+        write = loops.condition("writes", task.writes[0])
+        with loops.pipelined():
+            points.emit(write)
 
 
 def _accumulators(op: LinalgOp, nest: Nest, names: NestNames) -> Accumulators | None:

@@ -15,9 +15,9 @@ from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.task_graph import ConverterTask
 from compiler.targets.counters import Counters
 from compiler.targets.hazards import write_to_read_distance
-from compiler.targets.nest_code import gate_condition, guarded, pipelined_nest, row_major, subscript, unrolled
+from compiler.targets.nest_code import guarded, row_major, subscript, unrolled
 from compiler.targets.scalar_ops import C_TYPE
-from compiler.targets.tasks.frame import Frame, bind_storage, rate
+from compiler.targets.tasks.frame import Frame, TaskLoops, bind_storage, rate
 from compiler.targets.writer import CppWriter, Namer
 
 LOOP_NAMES = {1: ("t",), 2: ("round", "t"), 3: ("round", "step", "t")}
@@ -154,16 +154,18 @@ def emit_converter(frame: Frame, task: ConverterTask) -> None:
         trips = task.timing.trips
         outer = ("layer",) * task.timing.restarts
         loops = [namer.name(loop) for loop in (*outer, *LOOP_NAMES[len(trips) - len(outer)])]
-        with pipelined_nest(out, loops, trips, task.timing, outer=task.timing.restarts):
+        code = TaskLoops.of(frame, task, namer, params, loops)
+        writes, reads = code.condition("writes", task.writes[0]), code.condition("reads", task.reads[0])
+        with code.pipelined():
             # The read comes first: no iteration reads what it writes itself.
-            with guarded(out, gate_condition(task.writes[0].gates, loops, trips)):
+            with guarded(out, writes):
                 drain.locate(out)
                 frame.declare(task.writes[0], "token")
                 with unrolled(out, drain.lanes):
                     out.line(f"{subscript('token', drain.element)} = {name}{drain.place};")
                 frame.write(task.writes[0], params[1], "token")
                 drain.advance(out)
-            with guarded(out, gate_condition(task.reads[0].gates, loops, trips)):
+            with guarded(out, reads):
                 fill.locate(out)
                 frame.read(task.reads[0], params[0], "token", declare=True)
                 with unrolled(out, fill.lanes):

@@ -28,7 +28,7 @@ from compiler.targets.tasks.routing import emit_routing
 from compiler.targets.writer import CppWriter
 
 TURNING = (EngineTask, ForkTask, LanesTask, RouteTask)
-FOLLOWING = (DmaTask, *TURNING)
+FOLLOWING = (DmaTask, ComputeTask, ConcatTask, ConverterTask, *TURNING)
 
 
 class TaskEmitter:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from math import prod
 
 from compiler.graph.itensor import ITensor
-from compiler.graph.program import Access, Program, arguments_of
+from compiler.graph.program import Access, Program, Side, arguments_of
 from compiler.graph.task_graph import Buffer, Task, TaskGraph
+from compiler.targets.nest_code import gate_condition, pipelined_nest
 from compiler.targets.parameters import launch_arguments, task_parameters
 from compiler.targets.program_code import ProgramCode
 from compiler.targets.scalar_ops import C_TYPE
@@ -122,3 +123,38 @@ def rate(task: Task) -> str:
     every = "every cycle" if task.timing.ii == 1 else f"every {task.timing.ii} cycles"
     most = " at most" if arguments_of([task.program]) else ""
     return f"{task.iterations} iterations{most}, one {every}"
+
+
+@dataclass(frozen=True)
+class TaskLoops:
+    """The loops of a task that is one nest: a perfect nest, or one flat loop where a trip count follows an argument,
+    since HLS would not flatten that (`compiler.targets.program_code`).
+    """
+
+    frame: Frame
+    task: Task
+    names: tuple[str, ...]
+    code: ProgramCode | None
+
+    @staticmethod
+    def of(frame: Frame, task: Task, namer: Namer, params: Sequence[str], names: Sequence[str]) -> "TaskLoops":
+        inside = tuple(names[task.timing.restarts :])
+        code = frame.program(task, namer, params, counters=inside) if task.timing.bounds else None
+        return TaskLoops(frame, task, tuple(names), code)
+
+    def condition(self, side: Side, access: Access) -> str:
+        """When an iteration makes the access, as C++; "" for always. Before the loops."""
+        if self.code is not None:
+            return self.code.condition(side, access.stream, side)
+        return gate_condition(access.gates, self.names, self.task.timing.trips)
+
+    @contextmanager
+    def pipelined(self) -> Generator[None]:
+        """The loops, around what one iteration does."""
+        timing = self.task.timing
+        if self.code is not None:
+            with self.code.pipelined(timing):
+                yield
+            return
+        with pipelined_nest(self.frame.out, self.names, timing.trips, timing, outer=timing.restarts):
+            yield

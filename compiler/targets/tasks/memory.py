@@ -167,6 +167,8 @@ class _MemoryWalk:
         loop says that follows an argument.
         """
         dma, outer, bounds = task.dma, task.timing.restarts, task.timing.bounds
+        if outer and bounds and not asks:
+            return _MemoryWalk._one_run(streamed, task, namer, params)
         if (bounds or dma.place) and (outer or asks):
             raise UnsupportedError("what is asked for by hand, or in several runs, can not follow an argument")
         around = _around(streamed.loops[:outer], namer)
@@ -214,6 +216,42 @@ class _MemoryWalk:
         begin = row_major([*advancing, ("", words)]).removesuffix(" + ") if advancing else "0"
         address = row_major([*advancing, *addressed]) or "0"
         return _MemoryWalk(around, names, trips, address, slot, part, begin, words, tuple(followed), guard)
+
+    @staticmethod
+    def _one_run(streamed: ITensor, task: DmaTask, namer: Namer, params: Sequence[str]) -> "_MemoryWalk":
+        """Words in a row, as many as an argument says, in each iteration of the outer loops: what HLS makes a burst of,
+        whatever its length.
+        """
+        dma, outer, (bound,) = task.dma, task.timing.restarts, task.timing.bounds
+        around = _around(streamed.loops[:outer], namer)
+        advancing = [(name, trip) for name, trip, repeats in around if not repeats and trip > 1]
+        inside = prod(loop.trip for loop in streamed.loops[outer + 1 :])
+        words = inside * bound.each * dma.words_per_token, inside * bound.fixed * dma.words_per_token
+        if bound.loop != outer or any(w % dma.tokens_per_word for w in words):
+            raise UnsupportedError("a loop that follows an argument must be the first of a run, and end with a word")
+        each, fixed = (w // dma.tokens_per_word for w in words)
+        if any(loop.dim is None for loop in streamed.loops[outer:]) or dma.words_per_token > 1:
+            raise UnsupportedError("it reads again within a run that follows an argument")
+        word = namer.name("w")
+        followed = BoundLoop(0, bound.argument, fixed, each)
+        place = [] if dma.at is None else [_row(dma.at, task, params)]
+        guard = ""
+        if dma.below is not None:
+            row = inside // dma.tokens_per_word
+            guard = f"{word} < {_row(dma.below, task, params)[0]}{f' * {row}' if row > 1 else ''}"
+        address = row_major([*advancing, *place, (word, followed.most)])
+        return _MemoryWalk(
+            around,
+            (word,),
+            (followed.most,),
+            address,
+            "slot" if dma.tokens_per_word > 1 else "0",
+            "0",
+            "0",
+            followed.most,
+            (followed,),
+            guard,
+        )
 
 
 def _memory(task: DmaTask, params: Sequence[str]) -> Sequence[str]:

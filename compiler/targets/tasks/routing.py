@@ -14,7 +14,7 @@ from compiler.targets.nest_code import (
     subscript,
     unrolled,
 )
-from compiler.targets.tasks.frame import Frame, rate
+from compiler.targets.tasks.frame import Frame, TaskLoops, rate
 from compiler.targets.writer import Namer
 
 
@@ -125,11 +125,13 @@ def _emit_concat(frame: Frame, task: ConcatTask) -> None:
     summary = f"{op.name}: the tokens of one input after the other along {op.outputs[0].value}'s joined dimension."
     with frame.function(task, summary) as (params, namer):
         names = NestNames.of(op, nest, namer)
-        with pipelined_nest(out, names.loops, nest.trips, task.timing, outer=task.timing.restarts):
+        loops = TaskLoops.of(frame, task, namer, params, names.loops)
+        reads = [loops.condition("reads", access) for access in task.reads]
+        with loops.pipelined():
             # Zeros follow the last input where the joined dimension is padded.
             behind = "(0)" if op.true_loops[op.axis] < op.loops[op.axis] else ""
             out.line(f"{frame.token(task.writes[0])} token{behind};")
-            for access, stream in zip(task.reads, params, strict=False):
-                with guarded(out, gate_condition(access.gates, names.loops, nest.trips)):
+            for stream, condition in zip(params, reads, strict=False):
+                with guarded(out, condition):
                     out.line(f"token = {stream}.read();")
-            out.line(f"{params[-1]}.write(token);")
+            out.line(f"{params[len(reads)]}.write(token);")

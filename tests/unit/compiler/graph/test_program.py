@@ -17,6 +17,7 @@ from compiler.graph.program import (
     Program,
     Repeat,
     Side,
+    access_at,
     all_launches,
     iteration_of,
     iterations,
@@ -207,11 +208,42 @@ def test_the_first_and_the_last_stay_so_where_there_are_fewer():
     assert [tokens((nest.at({"position": 0}),), "reads", a.stream) for a in reads] == [0, 0, 0]
 
 
-def test_an_access_in_the_middle_has_no_place_where_there_are_fewer():
-    nest = LoopNest((4,), (Access("some", (Gate(0, 1, 2),)),), (), bounds=(BoundLoop(0, COLUMNS),))
-    assert nest.at({"position": 30}).trips == (4,)
-    with pytest.raises(VerificationError, match="iterations 1 to 2 of 4"):
-        nest.at({"position": 9})
+@pytest.mark.parametrize(
+    ("gate", "fewer"),
+    [
+        ((0, 2), {1: (0, 1), 3: (0, 2)}),
+        ((0, 3), {1: (0, 0), 2: (0, 1), 3: (0, 2)}),
+        ((1, 4), {1: (1, 1), 2: (1, 2), 3: (1, 3)}),
+        ((1, 3), {1: (0, 0), 2: (1, 1), 3: (1, 2)}),
+    ],
+    ids=["the first two", "all but the last", "all but the first", "all but both"],
+)
+def test_iterations_in_front_of_the_last_are_those_that_a_launch_does_without(
+    gate: tuple[int, int], fewer: dict[int, tuple[int, int]]
+):
+    access = Access("some", (Gate(0, *gate),))
+    assert {now: access_at(access, (4,), (now,)).gates for now in fewer} == {
+        now: () if left == (0, now) else (Gate(0, *left),) for now, left in fewer.items()
+    }
+
+
+def test_a_loop_makes_fixed_iterations_and_some_for_each_tile():
+    """A position stands for those before it and itself."""
+    position = Argument("position", 15, 4, more=1)
+    bound = BoundLoop(0, position, fixed=-1, each=4)
+    assert [position.trip(value) for value in (0, 3, 4, 15)] == [1, 1, 2, 4]
+    assert (bound.trip(3), bound.trip(4), bound.most) == (3, 7, 15)
+    rows = LoopNest((2, 15), (), (Access("rows", (Gate(1, 0, 14),)),), restarts=1, bounds=(bound._replace(loop=1),))
+    assert rows.at({"position": 4}) == LoopNest((2, 7), (), (Access("rows", (Gate(1, 0, 6),)),), restarts=1)
+    assert single_runs((rows,)) == (
+        Repeat(2, (LoopNest((15,), (), (Access("rows", (Gate(0, 0, 14),)),), bounds=(bound,)),)),
+    )
+
+
+def test_of_many_tiles_some_are_tried():
+    position = Argument("position", 8 * 100 - 1, 8, more=1)
+    tiles = {position.trip(values.get("position", 799)) for values in all_launches((position,))}
+    assert tiles == {1, 2, 3, 51, 99, 100}
 
 
 def test_launches_make_every_number_of_iterations_short_ones_beside_long_ones():

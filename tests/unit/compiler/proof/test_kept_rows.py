@@ -8,6 +8,7 @@ import pytest
 from proved_designs import Edit, Made, built, edit_in, make, verdict
 from stepping_networks import SLOTS, stepped, stepping, tensors_of_steps
 
+from compiler.errors import MillraceError
 from compiler.graph.task_graph import StoreTask
 from compiler.options import Knobs
 from compiler.proof.memory import Memory
@@ -22,7 +23,13 @@ LAYERS = 2
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Made:
     network = stepping(LAYERS)
     tensors = tensors_of_steps(network)
-    knobs = Knobs(overall_unroll=16, hbm_channels=request.param, stream_width=512 * request.param)
+    knobs = Knobs(
+        overall_unroll=16,
+        hbm_channels=request.param,
+        default_tile_size=4,
+        order="reduction-outer",
+        stream_width=512 * request.param,
+    )
     folder = tmp_path_factory.mktemp("stepping")
     return make(folder, network, tensors, stepped(network, tensors, SLOTS - 1), knobs)
 
@@ -49,10 +56,10 @@ def test_launches_from_the_first_position_on_read_what_those_before_left(made: M
         run(subject.program, subject.directory, None, 60, arguments, accepted=(0, MISMATCH))
         memory = Memory(subject.directory, results, subject.interface)
         expected = stepped(network, tensors, position)
-        np.testing.assert_allclose(memory.content(out), expected["x_out"], rtol=1e-4)
+        np.testing.assert_allclose(memory.content(out), expected["x_out"], rtol=1e-4, atol=1e-5)
         for n, left in enumerate(memory.content(state)):
             tensors[f"h{n}.k_past"][position] = expected[f"h{n}.k"]
-            np.testing.assert_allclose(left, tensors[f"h{n}.k_past"], rtol=1e-5)
+            np.testing.assert_allclose(left, tensors[f"h{n}.k_past"], rtol=1e-5, atol=1e-5)
         for channel, file in enumerate(files):
             shutil.copyfile(results / state.result(channel), file)
 
@@ -65,11 +72,11 @@ LOAD, STORE = "load_h0_k_past", "store_h0_key"
     "edit",
     [
         edit_in(STORE, "position *", "(position - 1) *"),
-        edit_in(STORE, "block * 12 + ", ""),
-        edit_in(STORE, "block * 12", "block * 10"),
-        edit_in(LOAD, "< position", "<= position"),
-        edit_in(LOAD, "< position", "< position - 1"),
-        edit_in(LOAD, "block * 12 + ", ""),
+        edit_in(STORE, "block * 126 + ", ""),
+        edit_in(STORE, "block * 126", "block * 124"),
+        edit_in(LOAD, "< position * 2", "< position * 2 + 2"),
+        edit_in(LOAD, "< position * 2", "< position * 2 - 2"),
+        edit_in(LOAD, "run * 126 + ", ""),
         edit_in("load_seen", "[position", "[(position - 1)"),
     ],
     ids=[
@@ -85,3 +92,31 @@ LOAD, STORE = "load_h0_k_past", "store_h0_key"
 def test_another_row_is_caught(made: Made, tmp_path: Path, edit: Edit) -> None:
     assert any(isinstance(task, StoreTask) and task.dma.at is not None for task in made.design.tasks.tasks)
     assert not verdict(made, tmp_path, (NETWORK,), edit).passed
+
+
+BOUND = {
+    LOAD: "(position + 16) / 16 * 32 - 2",
+    "h0_join": "(position + 16) / 16 * 16",
+    "h0_sum": "(position + 16) / 16 * 4",
+}
+
+
+@pytest.mark.parametrize("made", [1], indirect=True, ids=["a port"])
+@pytest.mark.parametrize(
+    "edit",
+    [
+        *(edit_in(name, bound, bound.replace("position", "62")) for name, bound in BOUND.items()),
+        *(edit_in(name, bound, bound.replace("position", "position + 16")) for name, bound in BOUND.items()),
+        edit_in("load_seen", "(position + 16) / 16", "(position + 15) / 16"),
+    ],
+    ids=[
+        *(f"{name} walks all rows" for name in BOUND),
+        *(f"{name} walks a tile more" for name in BOUND),
+        "a mask without its own row",
+    ],
+)
+def test_a_task_that_does_not_follow_the_position_is_caught(made: Made, tmp_path: Path, edit: Edit) -> None:
+    subject = built(made, tmp_path, edit)
+    arguments = str(subject.directory), str(tmp_path / "out"), "position=16"
+    with pytest.raises(MillraceError, match=r"deadlock|left"):
+        run(subject.program, subject.directory, None, 60, arguments, accepted=(0, MISMATCH))

@@ -34,6 +34,7 @@ from compiler.targets.writer import CppWriter, Namer
 
 SEEDS = range(40)
 ROWS, PLACE = Argument("rows", 5), Argument("place", 20, 4)
+POSITION = Argument("position", 19, 4, more=1)
 FIRST, LAST, MIDDLE = (Gate(1, 0, 1),), (Gate(1, 4, 5),), (Gate(1, 1, 3),)
 
 
@@ -52,6 +53,15 @@ FOLLOWING: dict[str, Program] = {
     "two arguments": (
         nest((5, 5), "a", Access("b", LAST), bounds=(BoundLoop(0, ROWS), BoundLoop(1, PLACE))),
         nest((5, 5), "a", Access("b", LAST), bounds=(BoundLoop(0, PLACE), BoundLoop(1, ROWS))),
+    ),
+    "layers of rows, the newest first": (
+        LoopNest(
+            (2, 19, 3),
+            (Access("a", (Gate(1, 0, 1),)), Access("b", (Gate(1, 1, 19),))),
+            (Access("c", (Gate(1, 0, 18),)), Access("d", (Gate(1, 18, 19), Gate(2, 2, 3)))),
+            restarts=1,
+            bounds=(BoundLoop(1, POSITION, fixed=-1, each=4),),
+        ),
     ),
     "several first, several last": (
         nest((1, 5), "a", Access("b", (Gate(1, 0, 2),)), Access("c", (Gate(1, 2, 5),)), bounds=(BoundLoop(1, ROWS),)),
@@ -129,8 +139,7 @@ def test_iterations_use_streams_as_the_program_says(tmp_path: Path):
 @pytest.mark.parametrize(
     ("flawed", "why"),
     [
-        (nest((1, 5), "a", Access("b", MIDDLE), bounds=(BoundLoop(1, ROWS),)), "amid a loop that follows"),
-        (LoopNest((2, 5), (), (), 1, (BoundLoop(1, ROWS),)), "can not restart within"),
+        (LoopNest((5, 5), (), (), 1, (BoundLoop(0, ROWS),)), "how often a nest restarts"),
         (LoopNest((0, 5), (), (), 1), "runs no nest"),
     ],
 )

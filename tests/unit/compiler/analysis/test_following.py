@@ -1,0 +1,55 @@
+"""Trip counts that follow the position of a launch: which tasks', how far, and that they agree at every position."""
+
+from dataclasses import replace
+
+import pytest
+from stepping_networks import SLOTS, stepping
+
+from compiler.errors import VerificationError
+from compiler.graph.layers import folded
+from compiler.graph.task_graph import TaskGraph
+from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
+from compiler.platforms.platform import load_platform
+from compiler.simulator.timing.simulate import simulate
+
+U55C = load_platform("u55c")
+FOLLOWING = {"load_h0_k_past", "load_seen", "h0_join", "convert_h0_keys_to_h0_sum_in0", "h0_sum"}
+
+
+def tasks_of(**knobs: object) -> TaskGraph:
+    graph = folded(stepping())
+    assert graph is not None
+    return planned_tasks(graph, Knobs.from_json({"default_tile_size": 4, "order": "reduction-outer", **knobs}), U55C)
+
+
+def test_tasks_over_rows_make_the_tiles_that_a_position_begins() -> None:
+    tasks = tasks_of()
+    assert {task.name for task in tasks.tasks if task.timing.bounds} == FOLLOWING
+    for position in range(SLOTS):
+        now = tasks.at({"position": position})
+        assert now.task["h0_join"].timing.trips[1] == (position // 16 + 1) * 16
+    tasks.verify()
+
+
+def test_every_position_runs_and_takes_no_longer_than_the_next() -> None:
+    tasks = tasks_of()
+    runs = [simulate(tasks, U55C, launches=({"position": position},), buckets=0) for position in range(SLOTS)]
+    assert not any(run.deadlock for run in runs)
+    cycles = [run.cycles for run in runs]
+    assert cycles == sorted(cycles)
+    assert len(set(cycles)) == (SLOTS + 1) // 16
+    constant = replace(tasks, tasks=tuple(task.at({}) for task in tasks.tasks))
+    assert cycles[-1] == simulate(constant, U55C, buckets=0).cycles
+
+
+@pytest.mark.parametrize("name", sorted(FOLLOWING))
+def test_a_task_that_does_not_follow_is_named(name: str) -> None:
+    tasks = tasks_of()
+    flawed = tuple(task.at({}) if task.name == name else task for task in tasks.tasks)
+    with pytest.raises(VerificationError, match=name):
+        replace(tasks, tasks=flawed).verify()
+
+
+def test_where_rows_are_walked_inside_others_all_are_walked() -> None:
+    assert not tasks_of(order="reduction-inner").arguments
