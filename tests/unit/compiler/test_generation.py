@@ -43,7 +43,8 @@ from compiler.simulator.timing.simulate import simulate_directory
 SOURCE = ModelSource("tiny", config_from_fields(TINY_MODELS["llama"]))
 U55C = load_platform("u55c")
 PROMPT = (5, 90, 17, 2, 61)
-OPTIONS = GenerateOptions(PROMPT, 9, layers=2, length=13)  # up to the last position, and beyond a sliding window
+OPTIONS = GenerateOptions(PROMPT, 27, layers=2, length=31)
+"""Up to the last position: two tiles of rows, and beyond a sliding window."""
 
 
 def test_lengths_are_what_is_needed_rounded_up() -> None:
@@ -120,13 +121,14 @@ def test_the_simulated_board_generates_the_tokens_of_pytorch(prepared: Prepared)
     assert len(set(seen)) > 2  # a constant would prove little
     assert generation.hidden_error < 5e-3
     assert generation.passed, generation.wrong_launch
-    assert generation.launches == 9 + 9 * len(load_design(prepared.head).kernels)
+    assert generation.launches == OPTIONS.tokens * (1 + len(load_design(prepared.head).kernels))
     assert generation.tolerance == pytest.approx(0.02 * 2**0.5)
-    assert launches == ["prefill", *["decode"] * 8]
+    assert launches == ["prefill", *["decode"] * (OPTIONS.tokens - 1)]
     found = {m.name: m.value for m in generation.metrics}
     starts = 1 + len(load_design(prepared.head).kernels)
     simulated = [simulate_directory(d).latency_us for d in prepared.designs]
-    assert found["reply_time"] - found["first_token_time"] == pytest.approx(8 * found["time_per_token"])
+    later = found["reply_time"] - found["first_token_time"]
+    assert later == pytest.approx((OPTIONS.tokens - 1) * found["time_per_token"])
     assert found["time_per_token"] == pytest.approx((simulated[1] + simulated[2] + 270 * starts) / 1e3)
     assert f"{starts} kernel starts a token" in generation.assumed
 
@@ -214,7 +216,7 @@ def test_the_host_program_is_right_with_exact_kernels(prepared: Prepared, tmp_pa
     one, both = fake(tmp_path / "one", prepared.prefill), fake(tmp_path / "both", prepared.decode, prepared.head)
     prefill, decode, head = map(load_design, prepared.designs)
     on_board = Placed(prefill, one), Placed(decode, both), Placed(head, both)
-    steps = list(generate(fake_pyxrt, fake_pyxrt.device(0), network, *on_board, count=9))
+    steps = list(generate(fake_pyxrt, fake_pyxrt.device(0), network, *on_board, count=OPTIONS.tokens))
     reference = network.reference()
     assert [s.token for s in steps] == reference["tokens"].tolist()
     error = np.abs(np.stack([s.hidden for s in steps]) - reference["hidden"]).max()
