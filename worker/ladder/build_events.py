@@ -18,10 +18,13 @@ def emit_build(farm: Farm, session: Session, build: Build) -> None:
     """
     if build.exploration_id is None:
         return
+    design = None  # read before events are added: then both are written in one statement
+    if build.stage == "simulate" and build.state in ("done", "failed") and build.design_id is not None:
+        design = designs.get(session, build.design_id)
     data = {name: getattr(build, name) for name in ("id", "design_id", "stage", "state", "attempt", "node", "error")}
     farm.emit(session, build.exploration_id, "build", {**data, "failure": build.failure, "verdict": build.verdict})
-    if build.stage == "simulate" and build.state in ("done", "failed") and build.design_id is not None:
-        farm.emit(session, build.exploration_id, "simulated", _simulated(build, designs.get(session, build.design_id)))
+    if design is not None:
+        farm.emit(session, build.exploration_id, "simulated", _simulated(build, design))
 
 
 def _simulated(build: Build, design: Design) -> dict[str, Any]:
