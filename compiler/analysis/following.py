@@ -7,7 +7,8 @@ an iteration of its outermost loop over rows. Where one task can not follow, non
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import lcm
+from math import lcm, prod
+from typing import NamedTuple
 
 from compiler.analysis.names import c_name
 from compiler.analysis.padding import walked_together
@@ -67,6 +68,21 @@ class _Rows:
         return _Rows(kept[0].row.argument, count, loops, dims)
 
 
+class _Trip(NamedTuple):
+    """How the trip count of one loop of a task follows: `loop` makes `fixed` iterations however many rows there are,
+    and `whole` more where all are there. Only after a multiple of `step` rows may it stop.
+    """
+
+    loop: int
+    step: int
+    fixed: int
+    whole: int
+
+    def bound(self, argument: Argument, rows: int) -> BoundLoop:
+        """The loop of a launch that is given `argument`, where there are `rows` in all."""
+        return BoundLoop(self.loop, argument, self.fixed, self.whole * argument.tile // rows)
+
+
 def following(design: Design, tasks: Sequence[Task], streams: Iterable[Stream]) -> list[Task]:
     """The tasks, with trip counts that follow the position; as they are where one of them can not."""
     try:
@@ -85,14 +101,13 @@ class _Following:
         self.design, self.rows, self.all, self.streams = design, rows, tasks, streams
         self.by_name = {t.name: t for t in tasks}
         self.states = {row.state for row in kept_rows(design.graph).values()}
-        # loop of a task, rows of an iteration, fixed iterations, iterations of all rows
-        self.found: dict[str, tuple[int, int, int, int]] = {}
+        self.found: dict[str, _Trip] = {}  # by the names of tasks
 
     def tasks(self) -> list[Task]:
         for op in self.design.graph.ops:
             if op.name in self.rows.loops:
                 self._operation(op.name)
-        tile = lcm(*(step for _, step, _, _ in self.found.values()))
+        tile = lcm(*(trip.step for trip in self.found.values()))
         if tile >= self.rows.count or self.rows.count % tile:
             raise _CanNotFollowError(f"a tile has {tile} of {self.rows.count} rows")
         argument = Argument(self.rows.argument, self.rows.count - 2, tile, 1)
@@ -101,10 +116,9 @@ class _Following:
     def _bound(self, task: Task, argument: Argument) -> Task:
         if task.name not in self.found:
             return task
-        loop, _, fixed, whole = self.found[task.name]
-        bound = BoundLoop(loop, argument, fixed, whole * argument.tile // self.rows.count)
-        assert bound.most == task.timing.trips[loop], (task.name, bound, task.timing)
-        restarts = loop if isinstance(task, LoadTask) else task.timing.restarts
+        bound = self.found[task.name].bound(argument, self.rows.count)
+        assert bound.most == task.timing.trips[bound.loop], (task.name, bound, task.timing)
+        restarts = bound.loop if isinstance(task, LoadTask) else task.timing.restarts
         return replace(task, timing=replace(task.timing, bounds=(bound,), restarts=restarts))
 
     def _operation(self, name: str) -> None:
@@ -116,14 +130,15 @@ class _Following:
         if not over:
             raise _CanNotFollowError(f"{name} takes all rows at once")
         loop = over[0]
-        self.found[task.name] = (loop, nest.loops[loop].step, 0, nest.loops[loop].trip)
+        step = nest.loops[loop].step
+        self.found[task.name] = _Trip(loop, step, fixed=0, whole=nest.loops[loop].trip)
         for i, operand in enumerate(op.inputs):
             itensor, level = self.design.reads[name, i], nest.read_level(operand.dims)
             if itensor is None or level <= loop:
                 continue
-            joined = op.kind == "concat" and dim not in operand.dims
-            if not joined:
-                self._stream(f"{c_name(name)}_in{i}", itensor, loop, nest.loops[loop].step)
+            is_new_row = op.kind == "concat" and dim not in operand.dims
+            if not is_new_row:
+                self._stream(f"{c_name(name)}_in{i}", itensor, loop, step)
 
     def _stream(self, name: str, itensor: ITensor, loop: int, step: int) -> None:
         """What brings the tokens of `itensor`, whose loop number `loop` is over rows."""
@@ -135,15 +150,15 @@ class _Following:
                 trips = tuple(k.trip for k in itensor.loops)
                 if source.timing.trips != trips:
                     raise _CanNotFollowError(f"{source.name} copies in another order")
-                self._set(source.name, (loop, step, 0, trips[loop]))
+                self._set(source.name, _Trip(loop, step, fixed=0, whole=trips[loop]))
                 self._stream(source.reads[0].stream, itensor, loop, step)
             case ConverterTask():
                 self._converter(source, itensor, loop, step)
             case _:
                 pass
 
-    def _set(self, name: str, entry: tuple[int, int, int, int]) -> None:
-        if self.found.setdefault(name, entry) != entry:
+    def _set(self, name: str, trip: _Trip) -> None:
+        if self.found.setdefault(name, trip) != trip:
             raise _CanNotFollowError(f"{name} has readers that follow in several ways")
 
     def _load(self, task: LoadTask, itensor: ITensor, loop: int, step: int) -> None:
@@ -151,31 +166,28 @@ class _Following:
             raise _CanNotFollowError(f"{task.name} loads in another order")
         if any(k.dim is None for k in task.streamed.loops[loop:]) or task.dma.words_per_token > 1:
             raise _CanNotFollowError(f"{task.name} reads again within a tile, or in parts")
-        state = task.dma.value in self.states
-        run = 1
-        for k in task.streamed.loops[loop + 1 :]:
-            run *= k.trip
-        each = lcm(run, task.dma.tokens_per_word) // run  # iterations that end with a word
-        step *= 1 if state else each
         trip = task.streamed.loops[loop].trip
-        self._set(task.name, (loop, step, -1 if state else 0, trip + 1 if state else trip))
+        if task.dma.value in self.states:  # the new row is not read
+            self._set(task.name, _Trip(loop, step, fixed=-1, whole=trip + 1))
+            return
+        run = prod(k.trip for k in task.streamed.loops[loop + 1 :])
+        until_word = lcm(run, task.dma.tokens_per_word) // run  # iterations that end with a word
+        self._set(task.name, _Trip(loop, step * until_word, fixed=0, whole=trip))
 
     def _converter(self, task: ConverterTask, itensor: ITensor, loop: int, step: int) -> None:
         plan, outer = task.converter, task.timing.restarts
-        row = next((d for d in [itensor.loops[loop].dim]), None)
+        row = itensor.loops[loop].dim
         if row is None:  # what is read again for each tile
             if plan.shared != 1 or plan.realisation.kind != "single" or loop > outer:
                 raise _CanNotFollowError(f"{task.name} reads again within what both sides share")
-            self._set(task.name, (outer, step, plan.fill, plan.drain))
+            self._set(task.name, _Trip(outer, step, fixed=plan.fill, whole=plan.drain))
             return
-        dim = row - outer
         prefix = shared_prefix(plan.source, plan.target).loops
-        over = [k for k in prefix if k.dim == dim]
+        over = [k for k in prefix if k.dim == row - outer]
         if len(over) != 1 or over[0].trip * over[0].step != self.rows.count:
             raise _CanNotFollowError(f"{task.name} re-orders rows across tiles")
-        self._set(task.name, (outer, lcm(step, over[0].step), plan.realisation.delay, plan.shared))
-        source = self.by_name[self.streams[task.reads[0].stream].source]
-        if not isinstance(source, StructuredTask):
-            written = self.streams[task.reads[0].stream].itensor
-            first = next(k for k, loop_ in enumerate(written.loops) if loop_.dim == row)
-            self._stream(task.reads[0].stream, written, first, written.loops[first].step)
+        self._set(task.name, _Trip(outer, lcm(step, over[0].step), fixed=plan.realisation.delay, whole=plan.shared))
+        stream = self.streams[task.reads[0].stream]
+        if not isinstance(self.by_name[stream.source], StructuredTask):
+            number, first = next((k, one) for k, one in enumerate(stream.itensor.loops) if one.dim == row)
+            self._stream(stream.name, stream.itensor, number, first.step)

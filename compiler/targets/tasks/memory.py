@@ -167,7 +167,8 @@ class _MemoryWalk:
         loop says that follows an argument.
         """
         dma, outer, bounds = task.dma, task.timing.restarts, task.timing.bounds
-        if outer and bounds and not asks:
+        plain = all(bound == BoundLoop(bound.loop, bound.argument) for bound in bounds)
+        if bounds and not asks and (outer or dma.place is not None or not plain):
             return _MemoryWalk._one_run(streamed, task, namer, params)
         if (bounds or dma.place) and (outer or asks):
             raise UnsupportedError("what is asked for by hand, or in several runs, can not follow an argument")

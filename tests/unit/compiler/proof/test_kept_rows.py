@@ -11,9 +11,12 @@ from stepping_networks import SLOTS, stepped, stepping, tensors_of_steps
 from compiler.errors import MillraceError
 from compiler.graph.task_graph import StoreTask
 from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
+from compiler.platforms.platform import load_platform
 from compiler.proof.memory import Memory
 from compiler.proof.runs import MISMATCH, NETWORK, QUICK
 from compiler.simulator.csim.execute import run
+from compiler.targets.emit import NetworkData, emit_design
 
 pytestmark = pytest.mark.slow
 LAYERS = 2
@@ -120,3 +123,16 @@ def test_a_task_that_does_not_follow_the_position_is_caught(made: Made, tmp_path
     arguments = str(subject.directory), str(tmp_path / "out"), "position=16"
     with pytest.raises(MillraceError, match=r"deadlock|left"):
         run(subject.program, subject.directory, None, 60, arguments, accepted=(0, MISMATCH))
+
+
+def test_loads_of_a_lone_layer_follow_the_position(tmp_path: Path) -> None:
+    """Without a loop over layers, that over rows is a load's outermost."""
+    network = stepping(1)
+    tensors, platform = tensors_of_steps(network), load_platform("u55c")
+    tasks = planned_tasks(network, Knobs(overall_unroll=16, default_tile_size=4, order="reduction-outer"), platform)
+    data = NetworkData(tensors, stepped(network, tensors, SLOTS - 1), 1e-4)
+    emit_design(tasks, network, platform, data, tmp_path)
+    (source,) = tmp_path.glob("hls/*_tasks.cpp")
+    for name, bound in ((LOAD, "(position + 16) / 16 * 32 - 2"), ("load_seen", "(position + 16) / 16")):
+        body = source.read_text().split(f"void {name}(")[1].split("\n}")[0]
+        assert bound in body
