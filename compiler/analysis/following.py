@@ -11,21 +11,14 @@ from math import lcm, prod
 from typing import NamedTuple
 
 from compiler.analysis.names import c_name
-from compiler.analysis.padding import walked_together
 from compiler.analysis.rows import kept_rows
+from compiler.analysis.walked_together import walked_together
 from compiler.graph.converter import shared_prefix
 from compiler.graph.design import Design
 from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.program import Argument, BoundLoop
-from compiler.graph.task_graph import (
-    ConverterTask,
-    ForkTask,
-    LoadTask,
-    Stream,
-    StructuredTask,
-    Task,
-)
+from compiler.graph.task_graph import ConverterTask, ForkTask, LoadTask, Stream, StructuredTask, Task
 
 
 class _CanNotFollowError(Exception):
@@ -34,12 +27,12 @@ class _CanNotFollowError(Exception):
 
 @dataclass(frozen=True)
 class _Rows:
-    """Dimensions that walk rows, and how many rows there are with the new one."""
+    """The loop of each operation that walks rows, how many rows there are with the new one, and where they stay."""
 
     argument: str
     count: int
     loops: Mapping[str, int]
-    dims: Mapping[str, int]
+    states: frozenset[str]
 
     @staticmethod
     def of(graph: LinalgGraph) -> "_Rows | None":
@@ -54,18 +47,12 @@ class _Rows:
             for dim in range(len(op.loops))
             if classes.find(("loop", op.name, dim)) in roots
         }
-        dims = {
-            v.name: dim
-            for v in graph.values
-            for dim in range(len(v.shape))
-            if classes.find(("dim", v.name, dim)) in roots
-        }
         count = kept[0].row.count + 1
         if any(
             graph.op[name].true_loops[dim] != count or graph.op[name].loops[dim] != count for name, dim in loops.items()
         ):
             raise _CanNotFollowError("rows are padded")
-        return _Rows(kept[0].row.argument, count, loops, dims)
+        return _Rows(kept[0].row.argument, count, loops, frozenset(row.state for row in kept))
 
 
 class _Trip(NamedTuple):
@@ -100,7 +87,6 @@ class _Following:
     def __init__(self, design: Design, rows: _Rows, tasks: Sequence[Task], streams: Mapping[str, Stream]) -> None:
         self.design, self.rows, self.all, self.streams = design, rows, tasks, streams
         self.by_name = {t.name: t for t in tasks}
-        self.states = {row.state for row in kept_rows(design.graph).values()}
         self.found: dict[str, _Trip] = {}  # by the names of tasks
 
     def tasks(self) -> list[Task]:
@@ -167,7 +153,7 @@ class _Following:
         if any(k.dim is None for k in task.streamed.loops[loop:]) or task.dma.words_per_token > 1:
             raise _CanNotFollowError(f"{task.name} reads again within a tile, or in parts")
         trip = task.streamed.loops[loop].trip
-        if task.dma.value in self.states:  # the new row is not read
+        if task.dma.value in self.rows.states:  # the new row is not read
             self._set(task.name, _Trip(loop, step, fixed=-1, whole=trip + 1))
             return
         run = prod(k.trip for k in task.streamed.loops[loop + 1 :])

@@ -7,10 +7,11 @@ and a comparison and a selection a lane where a reduction has to skip what lies 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
 from math import prod
 
+from compiler.analysis.walked_together import Classes, Place, walked_together
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Value, adds_nothing
 from compiler.graph.same import Same
 from compiler.options import Knobs
@@ -18,25 +19,6 @@ from compiler.options import Knobs
 WHOLE = 16  # loops up to this extent are tiled whole, whatever their divisors: their cost is that of one tile
 MAX_GRANULE = 16  # lanes that one loop is asked to offer; wider tokens come from several loops
 MAX_STEP = 7  # largest prime by which lanes may have to grow at once
-
-Place = tuple[str, str, int]  # ("loop", operation, loop) or ("dim", value, dimension)
-
-
-@dataclass
-class _Classes:
-    """Loops and dimensions that are walked together, by union-find."""
-
-    parent: dict[Place, Place] = field(default_factory=dict[Place, Place])
-
-    def find(self, place: Place) -> Place:
-        root = place
-        while (above := self.parent.get(root, root)) != root:
-            root = above
-        self.parent[place] = root
-        return root
-
-    def unite(self, a: Place, b: Place) -> None:
-        self.parent[self.find(b)] = self.find(a)
 
 
 def pad(graph: LinalgGraph, knobs: Knobs) -> LinalgGraph:
@@ -101,20 +83,6 @@ def _pad(same: Same[LinalgGraph], tile: int, max_padding: int) -> LinalgGraph:
     return _lengthened(graph, classes, longer) if longer else graph
 
 
-def walked_together(graph: LinalgGraph) -> _Classes:
-    classes = _Classes()
-    for made, read in graph.carried:
-        for i in range(len(graph.value[made].shape)):
-            classes.unite(("dim", made, i), ("dim", read, i))
-    for op in graph.ops:
-        for operand in (*op.inputs, *op.outputs):
-            for i, dim in enumerate(operand.dims):
-                # Along the axis of a concat each input has its own extent.
-                if not (op.kind == "concat" and dim == op.axis and operand in op.inputs):
-                    classes.unite(("loop", op.name, dim), ("dim", operand.value, i))
-    return classes
-
-
 def _fixed(graph: LinalgGraph) -> Iterator[Place]:
     """Loops that say which chunk it is, and dimensions that a concat joins: they have to end where they end."""
     for op in graph.ops:
@@ -128,7 +96,7 @@ def _fixed(graph: LinalgGraph) -> Iterator[Place]:
                 yield "dim", operand.value, operand.dims.index(op.axis)
 
 
-def _tiled(graph: LinalgGraph, classes: _Classes, tile: int) -> dict[Place, tuple[int, int]]:
+def _tiled(graph: LinalgGraph, classes: Classes, tile: int) -> dict[Place, tuple[int, int]]:
     """Extent of each class whose lanes some operation wants, and the longest tile that one would take of it."""
     found: dict[Place, tuple[int, int]] = {}
     for op in graph.ops:
@@ -162,19 +130,19 @@ def _reaches(op: LinalgOp, tile: int) -> list[int]:
     return reaches
 
 
-def _lengthened(graph: LinalgGraph, classes: _Classes, longer: dict[Place, int]) -> LinalgGraph:
+def _lengthened(graph: LinalgGraph, classes: Classes, longer: dict[Place, int]) -> LinalgGraph:
     values = tuple(_longer_value(value, classes, longer) for value in graph.values)
     ops = tuple(_longer_op(op, classes, longer) for op in graph.ops)
     padded = replace(graph, values=values, ops=ops)
     return replace(padded, ops=tuple(_masked(padded, op) for op in ops))
 
 
-def _longer_value(value: Value, classes: _Classes, longer: dict[Place, int]) -> Value:
+def _longer_value(value: Value, classes: Classes, longer: dict[Place, int]) -> Value:
     shape = tuple(longer.get(classes.find(("dim", value.name, i)), n) for i, n in enumerate(value.shape))
     return value if shape == value.shape else replace(value, shape=shape, valid=value.true_shape)
 
 
-def _longer_op(op: LinalgOp, classes: _Classes, longer: dict[Place, int]) -> LinalgOp:
+def _longer_op(op: LinalgOp, classes: Classes, longer: dict[Place, int]) -> LinalgOp:
     loops = tuple(longer.get(classes.find(("loop", op.name, d)), n) for d, n in enumerate(op.loops))
     return op if loops == op.loops else replace(op, loops=loops, valid=op.true_loops)
 

@@ -559,13 +559,12 @@ def _bounds_json(bounds: tuple[BoundLoop, ...]) -> dict[str, Any]:
 
 
 def _bound_json(bound: BoundLoop) -> dict[str, Any]:
-    """What has its usual value is left out."""
+    """What has its usual value is left out, but for the tile."""
     _, argument, fixed, each = bound
-    given = {"more": argument.more, "fixed": fixed, "each": each}
-    usual = BoundLoop._field_defaults | {"more": 0}
-    return {"loop": bound.loop, "name": argument.name, "most": argument.most, "tile": argument.tile} | {
-        name: value for name, value in given.items() if value != usual[name]
-    }
+    usual = Argument._field_defaults | BoundLoop._field_defaults
+    others = {"more": argument.more, "fixed": fixed, "each": each}
+    always = {"loop": bound.loop, "name": argument.name, "most": argument.most, "tile": argument.tile}
+    return always | {name: value for name, value in others.items() if value != usual[name]}
 
 
 def _program_json(program: Program) -> list[dict[str, Any]]:

@@ -139,36 +139,35 @@ class ProgramCode:
         stay what they are, whatever the argument (`compiler.graph.program.access_at`).
         """
         ends = [_Ends.of(nest, access, k) for nest, access in zip(self.turns, accesses, strict=True)]
-        used = [end for end in ends if end is not None]
-        counter, parts = self.counters[k], list[str]()
-        if any(end.low for end in used):
-            back = all(not end.follows or not end.low or end.is_last for end in used)
-            if not back and any(end.follows and end.is_last for end in used):
-                raise UnsupportedError(
-                    "turns in which the same token is among the first and among the last have no C++"
-                )
-            count = self.per_turn(
-                f"{hint}_{'among_last' if back else 'from'}{k}",
-                [end and (end.most - end.low if back else end.low) for end in ends],
-            )
-            parts.append(
-                f"{counter} {'==' if count == '1' else '>='} {_less(self._trips[k], count)}"
-                if back
-                else f"{counter} >= {count}"
-            )
-        if any(end.high < end.most for end in used):
-            back = any(end.follows and end.spares_last for end in used)
-            if back and any(end.follows and end.high < end.most and not end.spares_last for end in used):
-                raise UnsupportedError(
-                    "turns in which the same token is among the first and before the last have no C++"
-                )
-            count = self.per_turn(
-                f"{hint}_{'before_last' if back else 'among_first'}{k}",
-                [end and (end.most - end.high if back else end.high) for end in ends],
-            )
-            first = f"{counter} == 0" if count == "1" else f"{counter} < {count}"
-            parts.append(f"{counter} < {_less(self._trips[k], count)}" if back else first)
-        return parts
+        parts = [self._from(k, ends, hint), self._until(k, ends, hint)]
+        return [part for part in parts if part]
+
+    def _from(self, k: int, ends: "Sequence[_Ends | None]", hint: str) -> str:
+        """From which iteration of loop k on; "" for all."""
+        used = [end for end in ends if end is not None and end.low]
+        if not used:
+            return ""
+        back = all(end.is_last for end in used if end.follows)
+        if not back and any(end.is_last for end in used if end.follows):
+            raise UnsupportedError("turns in which the same token is among the first and among the last have no C++")
+        if not back:
+            return f"{self.counters[k]} >= {self.per_turn(f'{hint}_from{k}', [end and end.low for end in ends])}"
+        count = self.per_turn(f"{hint}_among_last{k}", [end and end.most - end.low for end in ends])
+        return f"{self.counters[k]} {'==' if count == '1' else '>='} {_less(self._trips[k], count)}"
+
+    def _until(self, k: int, ends: "Sequence[_Ends | None]", hint: str) -> str:
+        """Up to which iteration of loop k; "" for all."""
+        used = [end for end in ends if end is not None and end.high < end.most]
+        if not used:
+            return ""
+        back = any(end.spares_last for end in used if end.follows)
+        if back and not all(end.spares_last for end in used if end.follows):
+            raise UnsupportedError("turns in which the same token is among the first and before the last have no C++")
+        if back:
+            count = self.per_turn(f"{hint}_before_last{k}", [end and end.most - end.high for end in ends])
+            return f"{self.counters[k]} < {_less(self._trips[k], count)}"
+        count = self.per_turn(f"{hint}_among_first{k}", [end and end.high for end in ends])
+        return f"{self.counters[k]} == 0" if count == "1" else f"{self.counters[k]} < {count}"
 
     def _followed(self, k: int) -> dict[BoundLoop, list[int]]:
         """How loop k follows arguments, and in which turns."""

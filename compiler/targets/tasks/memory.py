@@ -167,13 +167,13 @@ class _MemoryWalk:
         loop says that follows an argument.
         """
         dma, outer, bounds = task.dma, task.timing.restarts, task.timing.bounds
-        plain = all(bound == BoundLoop(bound.loop, bound.argument) for bound in bounds)
-        if bounds and not asks and (outer or dma.place is not None or not plain):
-            return _MemoryWalk._one_run(streamed, task, namer, params)
-        if (bounds or dma.place) and (outer or asks):
-            raise UnsupportedError("what is asked for by hand, or in several runs, can not follow an argument")
         around = _around(streamed.loops[:outer], namer)
         advancing = [(name, trip) for name, trip, repeats in around if not repeats and trip > 1]
+        plain = all(bound == BoundLoop(bound.loop, bound.argument) for bound in bounds)
+        if bounds and not asks and (outer or dma.place is not None or not plain):
+            return _MemoryWalk._one_run(streamed.loops[outer:], task, around, advancing, namer, params)
+        if (bounds or dma.place) and (outer or asks):
+            raise UnsupportedError("what is asked for by hand, or in several runs, can not follow an argument")
         split = len(streamed.loops) if dma.at is None else _place(streamed.loops, dma.at.loop)
         rows = () if dma.below is None else (BoundLoop(_place(streamed.loops, dma.below.loop), dma.below.argument),)
         inside = _runs(streamed.loops[outer:split], (*bounds, *rows))
@@ -219,40 +219,34 @@ class _MemoryWalk:
         return _MemoryWalk(around, names, trips, address, slot, part, begin, words, tuple(followed), guard)
 
     @staticmethod
-    def _one_run(streamed: ITensor, task: DmaTask, namer: Namer, params: Sequence[str]) -> "_MemoryWalk":
-        """Words in a row, as many as an argument says, in each iteration of the outer loops: what HLS makes a burst of,
-        whatever its length.
+    def _one_run(
+        loops: Sequence[Loop],
+        task: DmaTask,
+        around: tuple[tuple[str, int, bool], ...],
+        advancing: Sequence[tuple[str, int]],
+        namer: Namer,
+        params: Sequence[str],
+    ) -> "_MemoryWalk":
+        """Words in a row, as many as an argument says, in each iteration of the loops `around`: what HLS makes a burst
+        of, whatever its length. `loops` are those inside.
         """
-        dma, outer, (bound,) = task.dma, task.timing.restarts, task.timing.bounds
-        around = _around(streamed.loops[:outer], namer)
-        advancing = [(name, trip) for name, trip, repeats in around if not repeats and trip > 1]
-        inside = prod(loop.trip for loop in streamed.loops[outer + 1 :])
-        words = inside * bound.each * dma.words_per_token, inside * bound.fixed * dma.words_per_token
-        if bound.loop != outer or any(w % dma.tokens_per_word for w in words):
-            raise UnsupportedError("a loop that follows an argument must be the first of a run, and end with a word")
-        each, fixed = (w // dma.tokens_per_word for w in words)
-        if any(loop.dim is None for loop in streamed.loops[outer:]) or dma.words_per_token > 1:
+        dma, (bound,) = task.dma, task.timing.bounds
+        if any(loop.dim is None for loop in loops) or dma.words_per_token > 1:
             raise UnsupportedError("it reads again within a run that follows an argument")
+        tokens = prod(loop.trip for loop in loops[1:])
+        each, fixed = tokens * bound.each, tokens * bound.fixed
+        if bound.loop != len(around) or each % dma.tokens_per_word or fixed % dma.tokens_per_word:
+            raise UnsupportedError("a loop that follows an argument must be the first of a run, and end with a word")
         word = namer.name("w")
-        followed = BoundLoop(0, bound.argument, fixed, each)
+        followed = BoundLoop(0, bound.argument, fixed // dma.tokens_per_word, each // dma.tokens_per_word)
         place = [] if dma.at is None else [_row(dma.at, task, params)]
         guard = ""
         if dma.below is not None:
-            row = inside // dma.tokens_per_word
+            row = tokens // dma.tokens_per_word
             guard = f"{word} < {_row(dma.below, task, params)[0]}{f' * {row}' if row > 1 else ''}"
-        address = row_major([*advancing, *place, (word, followed.most)])
-        return _MemoryWalk(
-            around,
-            (word,),
-            (followed.most,),
-            address,
-            "slot" if dma.tokens_per_word > 1 else "0",
-            "0",
-            "0",
-            followed.most,
-            (followed,),
-            guard,
-        )
+        slot = "slot" if dma.tokens_per_word > 1 else "0"
+        address, words = row_major([*advancing, *place, (word, followed.most)]), followed.most
+        return _MemoryWalk(around, (word,), (words,), address, slot, "0", "0", words, (followed,), guard)
 
 
 def _memory(task: DmaTask, params: Sequence[str]) -> Sequence[str]:

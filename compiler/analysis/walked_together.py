@@ -1,0 +1,39 @@
+"""Loops and dimensions that are walked together: what is done to the extent of one is done to that of all."""
+
+from dataclasses import dataclass, field
+
+from compiler.graph.linalg_graph import LinalgGraph
+
+Place = tuple[str, str, int]  # ("loop", operation, loop) or ("dim", value, dimension)
+
+
+@dataclass
+class Classes:
+    """Loops and dimensions that are walked together, by union-find."""
+
+    parent: dict[Place, Place] = field(default_factory=dict[Place, Place])
+
+    def find(self, place: Place) -> Place:
+        root = place
+        while (above := self.parent.get(root, root)) != root:
+            root = above
+        self.parent[place] = root
+        return root
+
+    def unite(self, a: Place, b: Place) -> None:
+        self.parent[self.find(b)] = self.find(a)
+
+
+def walked_together(graph: LinalgGraph) -> Classes:
+    """The classes of all loops and dimensions of the graph. O(operations x loops)."""
+    classes = Classes()
+    for made, read in graph.carried:
+        for i in range(len(graph.value[made].shape)):
+            classes.unite(("dim", made, i), ("dim", read, i))
+    for op in graph.ops:
+        for operand in (*op.inputs, *op.outputs):
+            for i, dim in enumerate(operand.dims):
+                # Along the axis of a concat each input has its own extent.
+                if not (op.kind == "concat" and dim == op.axis and operand in op.inputs):
+                    classes.unite(("loop", op.name, dim), ("dim", operand.value, i))
+    return classes
