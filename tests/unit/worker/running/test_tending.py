@@ -112,3 +112,19 @@ def test_a_worker_that_drains_says_so_once(
     assert killed.wait(60)
     crew.stopping.set()
     assert caplog.text.count("takes no more builds") == 1
+
+
+def test_a_worker_that_drains_waits_for_a_slot_that_is_claiming(crew: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it claims runs for the farm before it is a run of this worker's."""
+    killed = threading.Event()
+    monkeypatch.setattr(tending.os, "kill", lambda *_: killed.set())
+    again = calls(monkeypatch, "reap", lambda _: None)
+    cast(Any, crew.presence).drains = True
+    with crew.runner.runs.claiming():
+        tended = starts(crew)
+        while not again.is_set():
+            tended.wake()
+        assert not killed.is_set()
+    tended.wake()
+    assert killed.wait(60)
+    crew.stopping.set()
