@@ -28,7 +28,7 @@ from db.models import Artifact, Build
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
-BUILDS, WORKERS, KILLS, SEED = 200, 4, 12, 20
+BUILDS, WORKERS, KILLS, SEED = 200, 4, 24, 20
 SCRIPTS = (
     "sleep 0.5", "files 3", "files 6", "tree 0.7", "ok", "say 40", ["tool", "ok"], ["crash", "files 2"], "infeasible",
     ["memory", "ok"],
