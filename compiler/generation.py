@@ -25,6 +25,7 @@ from compiler.frontend.models.config import ModelSource, resolve_model
 from compiler.frontend.models.inputs import network_inputs
 from compiler.frontend.network import check_request, import_network
 from compiler.frontend.network_request import NetworkRequest
+from compiler.frontend.process import Importer, importing
 from compiler.host.design import load_design
 from compiler.host.network import Network
 from compiler.host.session import OnLaunch, Placed, generate
@@ -166,17 +167,19 @@ def prepare(
     source = resolve_model(model)
     request = request_of(source, options)
 
-    def bundle(phase: Phase, length: int) -> Bundle:
+    def bundle(phase: Phase, length: int, importer: Importer) -> Bundle:
         layers = 1 if phase == "head" else request.layers
         workload = Workload(source.name, phase, length, request.precision, layers=layers)
-        return import_model(model, workload, cache, lambda text: say(f"{phase}: {text}"))
+        return import_model(model, workload, cache, lambda text: say(f"{phase}: {text}"), importer=importer)
 
     def design(bundle: Bundle) -> Path:
         return _design(bundle, knobs, platform, cache, lambda text: say(f"{bundle.workload.phase}: {text}"))
 
-    # First: it is what refuses networks whose layers differ, and takes seconds where designs take minutes.
-    network = import_network(source, request, cache, lambda text: say(f"network: {text}"))
-    bundles = bundle("prefill", request.rows), bundle("step", request.length), bundle("head", 1)
+    with importing(source, cache) as importer:
+        # First: it is what refuses networks whose layers differ, and takes seconds where designs take minutes.
+        network = import_network(source, request, cache, importer, lambda text: say(f"network: {text}"))
+        lengths: dict[Phase, int] = {"prefill": request.rows, "step": request.length, "head": 1}
+        bundles = [bundle(phase, length, importer) for phase, length in lengths.items()]
     if look is not None:
         for one in bundles:
             look(one)

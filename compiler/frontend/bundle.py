@@ -12,6 +12,7 @@ import json
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -19,13 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler.errors import InvalidInputError, ToolError, VerificationError
-from compiler.frontend.cached import locked
+from compiler.errors import InvalidInputError, VerificationError
+from compiler.frontend.cached import locked, unwritable
 from compiler.frontend.files import EXPECTED, GRAPH, LINALG, META, TENSORS, digest_of, sources_digest, weight_files
 from compiler.frontend.graph_json import graph_from_json
 from compiler.frontend.inputs.source import FileSource, Source, resolve_source, workload_of
 from compiler.frontend.models.config import ModelSource
-from compiler.frontend.process import run_worker
+from compiler.frontend.process import Importer, run_worker
 from compiler.graph.layers import folded
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Workload
@@ -65,9 +66,10 @@ def import_model(
     cache: Path,
     on_progress: Callable[[str], None] | None = None,
     scratch: Path | None = None,
+    importer: Importer | None = None,
 ) -> Bundle:
-    """The bundle of `workload` for a built-in model or a file, from `cache` if it is there, else made, in the folder
-    `scratch` if that is on the same file system.
+    """The bundle of `workload` for a built-in model or a file, from `cache` if it is there, else made: by `importer`,
+    which is of this model and works in `cache`, or in the folder `scratch` if that is on the same file system.
 
     `model`: see `resolve_source`; a FileSource is taken as allowed. A network from a file has one workload, see
     `workload_of`. Safe when several processes do it at once. Raises InvalidInputError for what the caller must change,
@@ -83,9 +85,11 @@ def import_model(
         with locked(cache / f".{key}.lock"):
             directory = cache / key
             if not _is_whole(directory):
-                _make(source, workload, directory, on_progress, _building(directory, scratch))
+                run = partial(run_worker, source) if importer is None else importer.run
+                building = _building(directory, scratch if importer is None else importer.folder)
+                _make(directory, building, lambda folder: run(workload, folder, on_progress))
     except OSError as error:
-        raise ToolError(f"cannot write to the cache: {error.strerror}; free space or choose another folder") from error
+        raise unwritable(error) from error
     return load_bundle(directory)
 
 
@@ -146,15 +150,13 @@ def _building(directory: Path, scratch: Path | None) -> Path:
     return directory.with_name(f".{directory.name}.building")
 
 
-def _make(
-    source: Source, workload: Workload, directory: Path, on_progress: Callable[[str], None] | None, building: Path
-) -> None:
+def _make(directory: Path, building: Path, fill: Callable[[Path], None]) -> None:
     """Build elsewhere and rename: what lies at `directory` is always whole. Called under the lock."""
     for leftover in (building, directory):
         shutil.rmtree(leftover, ignore_errors=True)
     building.mkdir()
     try:
-        run_worker(source, workload, building, on_progress)
+        fill(building)
         building.rename(directory)
     finally:
         shutil.rmtree(building, ignore_errors=True)

@@ -12,17 +12,27 @@ from compiler.frontend.files import digest_of, weight_files
 from compiler.frontend.models.config import ModelSource
 from compiler.frontend.models.gpt2_config import Gpt2Config
 from compiler.frontend.network_request import NetworkRequest
-from compiler.frontend.process import run_worker
+from compiler.frontend.process import Importer
 
 MAX_NETWORK_BYTES = 8 << 30  # as f32, embedding and head included; the exporter holds it about twice
 
 
 def import_network(
-    source: ModelSource, request: NetworkRequest, cache: Path, on_progress: Callable[[str], None] | None = None
+    source: ModelSource,
+    request: NetworkRequest,
+    cache: Path,
+    importer: Importer,
+    on_progress: Callable[[str], None] | None = None,
 ) -> Path:
-    """What `compiler.host.network` reads. Raises InvalidInputError, UnsupportedError, ToolError as `import_model`."""
+    """What `compiler.host.network` reads; `importer` is of `source` and works in `cache`. Raises InvalidInputError,
+    UnsupportedError, ToolError as `import_model`.
+    """
     check_request(source, request)
-    return make_once(cache, _key(source, request), lambda folder: run_worker(source, request, folder, on_progress))
+
+    def make(folder: Path) -> None:
+        importer.run(request, folder, on_progress)
+
+    return make_once(cache, _key(source, request), make, importer.folder)
 
 
 def check_request(source: ModelSource, request: NetworkRequest) -> None:

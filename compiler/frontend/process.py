@@ -6,13 +6,16 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager, suppress
+from hashlib import blake2b
 from pathlib import Path
 from threading import Timer
-from typing import IO, Any
+from typing import IO, Any, Self
 
 import compiler
 from compiler.errors import ImporterCrashError, ToolError
+from compiler.frontend.cached import workplace
 from compiler.frontend.inputs.source import Source, source_to_json
 from compiler.frontend.network_request import NetworkRequest
 from compiler.frontend.plain_text import plain
@@ -25,6 +28,92 @@ _CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal
 _KEPT_ENVIRONMENT = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "OMP_NUM_THREADS")
 
 
+class Importer:
+    """The importer's process of one source, which writes below `folder` only. It is started for the first job, and has
+    loaded its libraries for those that follow.
+
+    Its whole process group is killed on every way out.
+    """
+
+    def __init__(self, source: Source, folder: Path, timeout: float = TIMEOUT_SECONDS) -> None:
+        self.folder = folder
+        self._source = source
+        self._timeout = timeout
+        self._held = ExitStack()
+        self._log: IO[bytes] = self._held.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  # it is
+        self._scratch = Path(self._held.enter_context(tempfile.TemporaryDirectory()))
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._held:
+            if self._process is not None:
+                _kill(self._process)
+                _close(self._process)
+
+    def run(
+        self, job: Workload | NetworkRequest, directory: Path, on_progress: Callable[[str], None] | None = None
+    ) -> None:
+        """Fill `directory`, which is `folder` or lies below it, with the files of a workload's bundle, or of a
+        network's export.
+
+        Raises what the process raised, ImporterCrashError where it crashed, ToolError where it was killed or took
+        longer than `timeout` seconds; it takes no more jobs then. The end of its log goes to `on_progress`.
+        """
+        process = self._process = self._process or self._start()
+        timer = Timer(self._timeout, _kill, [process])
+        timer.start()
+        try:
+            reply = _converse(process, {**_job(job), "directory": str(directory)}, on_progress)
+            if "done" in reply:
+                return
+            status = process.wait()
+            timed_out = status != 0 and not timer.is_alive()
+        finally:
+            timer.cancel()
+        if status and on_progress is not None:
+            for line in _tail(self._log).splitlines():
+                on_progress(f"importer: {plain(line, (directory, self._scratch))}")
+        if "error" in reply:
+            raise ERRORS[reply["error"]](reply["message"])
+        if timed_out:
+            raise ToolError(f"importing {self._source.name} took longer than {self._timeout:g} s; use fewer layers")
+        if status:
+            raise _failure(status, self._source.name)
+
+    def _start(self) -> "subprocess.Popen[str]":
+        process = subprocess.Popen(
+            [sys.executable, "-m", "compiler.frontend.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            env=_environment(str(self._scratch)),
+            start_new_session=True,
+            text=True,
+        )
+        _send(
+            process,
+            {
+                "source": source_to_json(self._source),
+                "folder": str(self.folder),
+                "cpu_seconds": max(1, int(self._timeout * (os.cpu_count() or 1))),
+            },
+        )
+        return process
+
+
+@contextmanager
+def importing(source: Source, cache: Path) -> Generator[Importer]:
+    """An importer for all that a command needs of a source, which makes it in `cache`; another one that wants to import
+    the same there waits for its end.
+    """
+    digest = blake2b(json.dumps(source_to_json(source), sort_keys=True).encode(), digest_size=16).hexdigest()
+    with workplace(cache, f"{digest}.importing") as folder, Importer(source, folder) as importer:
+        yield importer
+
+
 def run_worker(
     source: Source,
     job: Workload | NetworkRequest,
@@ -32,69 +121,34 @@ def run_worker(
     on_progress: Callable[[str], None] | None = None,
     timeout: float = TIMEOUT_SECONDS,
 ) -> None:
-    """Fill `directory` with the files of a workload's bundle, or of a network's export.
+    """One job in a process of its own, see `Importer.run`."""
+    with Importer(source, directory, timeout) as importer:
+        importer.run(job, directory, on_progress)
 
-    Raises what the worker raised, ImporterCrashError where it crashed, ToolError where it was killed or took longer
-    than `timeout` seconds. The end of its log goes to `on_progress`. The worker's whole process group is killed on
-    every way out.
-    """
-    request = {
-        "source": source_to_json(source),
-        "workload" if isinstance(job, Workload) else "network": job.to_json(),
-        "directory": str(directory),
-        "cpu_seconds": max(1, int(timeout * (os.cpu_count() or 1))),
-    }
-    with tempfile.TemporaryFile() as log, tempfile.TemporaryDirectory() as scratch:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "compiler.frontend.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            env=_environment(scratch),
-            start_new_session=True,
-            text=True,
-        )
-        timer = Timer(timeout, _kill, [process])
-        timer.start()
-        try:
-            error = _converse(process, request, on_progress)
-            status = process.wait()
-            timed_out = status != 0 and not timer.is_alive()
-        finally:
-            timer.cancel()
-            _kill(process)
-            process.wait()
-        if status and on_progress is not None:
-            for line in _tail(log).splitlines():
-                on_progress(f"importer: {plain(line, (directory, Path(scratch)))}")
-        if error is not None:
-            raise ERRORS[error["error"]](error["message"])
-        if timed_out:
-            raise ToolError(f"importing {source.name} took longer than {timeout:g} s; use fewer layers")
-        if status:
-            raise _failure(status, source.name)
+
+def _job(job: Workload | NetworkRequest) -> dict[str, Any]:
+    return {"workload" if isinstance(job, Workload) else "network": job.to_json()}
+
+
+def _send(process: "subprocess.Popen[str]", line: dict[str, Any]) -> None:
+    assert process.stdin is not None
+    with suppress(BrokenPipeError):  # it died at once; its status and log say why
+        print(json.dumps(line), file=process.stdin, flush=True)
 
 
 def _converse(
     process: "subprocess.Popen[str]", request: dict[str, Any], on_progress: Callable[[str], None] | None
-) -> dict[str, str] | None:
-    """Send the request, pass progress on; the error that the worker reports, if any."""
-    assert process.stdin is not None
+) -> dict[str, str]:
+    """Send the request, pass progress on; what the worker says at the end of it, empty where it ended before."""
     assert process.stdout is not None
-    try:
-        with process.stdin as pipe:
-            json.dump(request, pipe)
-    except BrokenPipeError:
-        return None  # it died at once; its status and log say why
-    error: dict[str, str] | None = None
-    with process.stdout as lines:
-        for line in lines:
-            message = _message(line)
-            if "error" in message:
-                error = message
-            elif on_progress is not None and "progress" in message:
-                on_progress(message["progress"])
-    return error
+    _send(process, request)
+    for line in process.stdout:
+        message = _message(line)
+        if "error" in message or "done" in message:
+            return message
+        if on_progress is not None and "progress" in message:
+            on_progress(message["progress"])
+    return {}
 
 
 def _message(line: str) -> dict[str, str]:
@@ -124,6 +178,15 @@ def _kill(process: "subprocess.Popen[str]") -> None:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
         return  # it and its children are gone
+
+
+def _close(process: "subprocess.Popen[str]") -> None:
+    """Wait for the end of a process that was killed."""
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        with suppress(OSError):  # what it did not read
+            if pipe is not None:
+                pipe.close()
 
 
 def _failure(status: int, name: str) -> ToolError:

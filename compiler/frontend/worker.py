@@ -1,11 +1,16 @@
-"""The importer's process: `python -m compiler.frontend.worker`, a request as JSON on stdin, JSON lines on stdout.
+"""The importer's process: `python -m compiler.frontend.worker`, JSON lines on stdin and stdout.
+
+The first line that it is sent says of which source and into which folder, each that follows is a job: a workload, or
+the export of a whole network, and its directory in that folder.
 
 It limits its own memory, processor time and file sizes, dies with its parent, and gives up the network, other programs
 and the right to write anywhere but in its own folders (see `confine`).
-Lines are {"progress": text}, or at the end {"error": kind, "message": text}; exit status 0 means the bundle is whole.
+It answers {"progress": text}, and at the end of a job {"done": true}: the directory is whole; or, and ends with that,
+{"error": kind, "message": text}.
 """
 
 import ctypes
+import gc
 import json
 import os
 import resource
@@ -40,19 +45,26 @@ _PR_SET_PDEATHSIG = 1
 
 
 def main() -> int:
-    """Convert the request on stdin; the exit status."""
-    request = json.load(sys.stdin)
+    """Do the jobs on stdin; the exit status."""
+    request = json.loads(sys.stdin.readline())
     reply = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what libraries print goes to the log, not between our lines
     _limit(request["cpu_seconds"])
     source = source_from_json(request["source"])
     collect_rarely()
+    directory = Path(request["folder"])
     try:
-        _convert(request, source, reply)
+        _enter(source, directory)
+        for line in sys.stdin:
+            job = json.loads(line)
+            directory = Path(job["directory"])
+            _convert(job, source, directory, reply)
+            print(json.dumps({"done": True}), file=reply)
+            gc.collect()  # what the next one needs may be as large
     except Exception as error:  # noqa: BLE001  # libraries raise anything for an upload
         traceback.print_exc()
         kind, message = _explained(error, source.name)
-        folders = (Path(request["directory"]), *(file.parent for file in _files_of(source)))
+        folders = (directory, *(file.parent for file in _files_of(source)))
         print(json.dumps({"error": kind, "message": plain(message, folders)}), file=reply)
         return 1
     return 0
@@ -75,30 +87,31 @@ def _explained(error: Exception, name: str) -> tuple[str, str]:
     )
 
 
-def _convert(request: dict[str, Any], source: Source, reply: TextIO) -> None:
+def _enter(source: Source, folder: Path) -> None:
+    """Give up what an import does not need, and look at the file."""
     warnings.filterwarnings("ignore")  # torch warns of its own deprecations at every export
-    directory = Path(request["directory"])
-    walls = confine((directory, Path(gettempdir())), _files_of(source))
+    walls = confine((folder, Path(gettempdir())), _files_of(source))
     print("confined by", ", ".join(walls), file=sys.stderr)
     if isinstance(source, FileSource) and source.format == "pt2" and "seccomp" not in walls:
         raise UnsupportedError("this machine has no seccomp to hold the code in a .pt2; export the network to ONNX")
-
-    def say(text: str) -> None:
-        print(json.dumps({"progress": text}), file=reply)
-
     if isinstance(source, FileSource):
         with source.path.open("rb") as file:
             scan(file.fileno(), source.format, f"{source.name}.{source.format}")
 
+
+def _convert(job: dict[str, Any], source: Source, directory: Path, reply: TextIO) -> None:
+    def say(text: str) -> None:
+        print(json.dumps({"progress": text}), file=reply)
+
     # These import torch: only after the limits.
-    if "network" in request and isinstance(source, ModelSource):
+    if "network" in job and isinstance(source, ModelSource):
         from compiler.frontend.network_export import export_network  # noqa: PLC0415
 
-        export_network(source, NetworkRequest.from_json(request["network"]), directory, say)
+        export_network(source, NetworkRequest.from_json(job["network"]), directory, say)
     else:
         from compiler.frontend.convert import convert  # noqa: PLC0415
 
-        convert(source, Workload(**request["workload"]), directory, say)
+        convert(source, Workload(**job["workload"]), directory, say)
 
 
 def _files_of(source: Source) -> tuple[Path, ...]:

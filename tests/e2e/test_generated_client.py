@@ -29,10 +29,11 @@ FILES = {"GET /v1/designs/{design}/artifacts/{path}", "GET /v1/designs/{design}/
 def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the generated package. The generator has an environment of its own: its typer is not ours."""
     folder = tmp_path_factory.mktemp("generated")
-    venv.create(folder / "venv", with_pip=True)
+    venv.create(folder / "venv", symlinks=True)
     python = str(folder / "venv" / "bin" / "python")
     [pin] = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]["generated-client"]
-    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", pin]
+    pip = [sys.executable, "-m", "pip", "--python", python, "--quiet", "--disable-pip-version-check"]
+    install = [*pip, "install", "--no-compile", pin]  # of most modules it imports none
     done = subprocess.run(install, capture_output=True, text=True, check=False)
     if done.returncode:
         pytest.skip("no package index can be reached")

@@ -3,7 +3,8 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -80,6 +81,23 @@ class Runs:
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._runs: set[Run] = set()
+        self._claiming = 0
+
+    @contextmanager
+    def claiming(self) -> Generator[None]:
+        """While a slot claims and runs what it finds: in between, a build runs for the farm and is no run here yet."""
+        with self._changed:
+            self._claiming += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._claiming -= 1
+
+    def any(self) -> bool:
+        """Whether something runs, or may be about to."""
+        with self._changed:
+            return bool(self._runs or self._claiming)
 
     def add(self, runs: Iterable[Run]) -> None:
         with self._changed:

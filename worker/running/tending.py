@@ -85,7 +85,7 @@ class Tending:
     def _is_over(self) -> bool:
         """Whether this worker has nothing more to do and nobody wants it to wait."""
         now = time.monotonic()
-        if self._crew.runner.runs.now():
+        if self._crew.runner.runs.any():
             self._busy_at = now
             return False
         return self._crew.presence.drains or (self._ends_when_idle and now - self._busy_at > _IDLE_SECONDS)

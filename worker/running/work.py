@@ -39,22 +39,29 @@ class Crew:
 
 def work(crew: Crew, queue: str) -> None:
     """Run builds until this worker can take none: of `queue`, and of the others so that none waits for long."""
-    turns, pace = _Turns(queue), _Pace()
-    while not crew.stopping.is_set():
-        try:
-            hand = _claim(crew, turns, pace)
-        except SQLAlchemyError as error:
-            _log.warning("nothing is claimed from %s, the database does not answer: %s", queue, error)
-            return
-        if not hand:
-            return
-        started, name = time.monotonic(), hand[0][0].queue
-        crew.runner.run(hand, crew.stopping)
-        seconds = time.monotonic() - started
-        pace.took(name, len(hand), seconds)
-        if seconds > _LONG_SECONDS:
-            # What it has freed (memory, a licence) may be enough for two; this slot claims only for one.
-            crew.farm.queue.send(name)
+    turns, pace, found = _Turns(queue), _Pace(), True
+    while found and not crew.stopping.is_set():
+        with crew.runner.runs.claiming():
+            found = _work_once(crew, queue, turns, pace)
+
+
+def _work_once(crew: Crew, queue: str, turns: "_Turns", pace: "_Pace") -> bool:
+    """Claim a hand and run it; whether there was one."""
+    try:
+        hand = _claim(crew, turns, pace)
+    except SQLAlchemyError as error:
+        _log.warning("nothing is claimed from %s, the database does not answer: %s", queue, error)
+        return False
+    if not hand:
+        return False
+    started, name = time.monotonic(), hand[0][0].queue
+    crew.runner.run(hand, crew.stopping)
+    seconds = time.monotonic() - started
+    pace.took(name, len(hand), seconds)
+    if seconds > _LONG_SECONDS:
+        # What it has freed (memory, a licence) may be enough for two; this slot claims only for one.
+        crew.farm.queue.send(name)
+    return True
 
 
 class _Turns:

@@ -18,7 +18,7 @@ from compiler.errors import InvalidInputError, MillraceError, ToolError
 from compiler.frontend.bundle import bundle_key, import_model, load_bundle
 from compiler.frontend.models.config import ModelSource, resolve_model
 from compiler.frontend.models.gpt2_config import Gpt2Config
-from compiler.frontend.process import run_worker
+from compiler.frontend.process import importing, run_worker
 from compiler.options import Workload
 
 WORKLOAD = Workload("tiny", "decode", 4, "f32")
@@ -58,6 +58,22 @@ def test_the_real_process_makes_a_bundle(model: Path, cache: Path) -> None:
     assert import_model(str(model), WORKLOAD, cache, progress.append).graph == bundle.graph
     assert progress.count("writing the bundle") == 1
     assert workers() == []
+
+
+@pytest.mark.slow
+def test_one_process_makes_several(model: Path, cache: Path) -> None:
+    """As each would by itself, in folders of which none is left; the next command starts another."""
+    source, wanted = resolve_model(model), [WORKLOAD, Workload("tiny", "prefill", 3, "w4a8")]
+    alone = import_model(model, WORKLOAD, cache)
+    with importing(source, cache.parent / "together") as importer:
+        made = [import_model(model, one, cache.parent / "together", importer=importer) for one in wanted]
+        [worker] = workers()
+        with pytest.raises(ToolError, match="cannot write the bundle"):
+            importer.run(Workload("tiny", "decode", 4, "f32"), importer.folder / "missing")
+        assert gone(worker.pid)
+    assert [bundle.workload for bundle in made] == wanted
+    assert made[0].meta == alone.meta
+    assert {p.name for p in (cache.parent / "together").iterdir() if p.is_dir()} == {b.directory.name for b in made}
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 import threading
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Generator
 from typing import Any, cast
 
 import pytest
@@ -43,10 +42,23 @@ def crew(farm: Farm) -> Crew:
     return Crew(farm, threading.Event(), cast(Any, _Presence()), runner)
 
 
-def starts(crew: Crew, **values: Any) -> Tending:
-    made = Tending(crew, **{"ends_when_idle": False, **values})
-    made.start()
-    return made
+@pytest.fixture
+def starts(crew: Crew, monkeypatch: pytest.MonkeyPatch) -> Generator[Callable[..., Tending]]:
+    """What is started here has ended before `monkeypatch` takes back what it has instead of a kill."""
+    made: list[Tending] = []
+
+    def start(*, ends_when_idle: bool = False) -> Tending:
+        made.append(Tending(crew, ends_when_idle=ends_when_idle))
+        made[-1].start()
+        return made[-1]
+
+    yield start
+    crew.stopping.set()
+    for tended in made:
+        tended.wake()
+    for thread in threading.enumerate():
+        if thread.name == "tend":
+            thread.join(60)
 
 
 def calls(monkeypatch: pytest.MonkeyPatch, name: str, do: Callable[[int], None]) -> threading.Event:
@@ -64,51 +76,67 @@ def calls(monkeypatch: pytest.MonkeyPatch, name: str, do: Callable[[int], None])
     return twice
 
 
-def test_recovers_first_and_reaps_from_then_on(crew: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recovers_first_and_reaps_from_then_on(starts: Callable[..., Tending], monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
     calls(monkeypatch, "recover", lambda _: done.append("recover"))
     reaped = calls(monkeypatch, "reap", lambda _: done.append("reap"))
-    tended = starts(crew)
+    tended = starts()
     while not reaped.is_set():
         tended.wake()
-    crew.stopping.set()
     assert done[:3] == ["recover", "reap", "reap"]
 
 
 def test_goes_on_after_an_error_that_nobody_thought_of(
-    crew: Crew, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    starts: Callable[..., Tending], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(time: int) -> None:
         if time == 1:
             raise KeyError("csim")
 
     again = calls(monkeypatch, "recover", fail)
-    tended = starts(crew)
+    tended = starts()
     tended.wake()
     assert again.wait(60), "the thread has ended"
-    crew.stopping.set()
     assert "tending the farm failed" in caplog.text
 
 
-def test_an_idle_worker_that_may_end_ends(crew: Crew, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_idle_worker_that_may_end_ends(starts: Callable[..., Tending], monkeypatch: pytest.MonkeyPatch) -> None:
     killed = threading.Event()
     monkeypatch.setattr(tending.os, "kill", lambda *_: killed.set())
     monkeypatch.setattr(tending, "_IDLE_SECONDS", 0.0)
-    starts(crew, ends_when_idle=True)
+    starts(ends_when_idle=True)
     assert killed.wait(60)
-    crew.stopping.set()
 
 
 def test_a_worker_that_drains_says_so_once(
-    crew: Crew, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    crew: Crew,
+    starts: Callable[..., Tending],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     killed = threading.Event()
     monkeypatch.setattr(tending.os, "kill", lambda *_: killed.set())
     cast(Any, crew.presence).drains = True
-    tended = starts(crew)
+    tended = starts()
     assert killed.wait(60)
     killed.clear()
     tended.wake()
     assert killed.wait(60)
-    crew.stopping.set()
     assert caplog.text.count("takes no more builds") == 1
+
+
+def test_a_worker_that_drains_waits_for_a_slot_that_is_claiming(
+    crew: Crew, starts: Callable[..., Tending], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it claims runs for the farm before it is a run of this worker's."""
+    killed = threading.Event()
+    monkeypatch.setattr(tending.os, "kill", lambda *_: killed.set())
+    again = calls(monkeypatch, "reap", lambda _: None)
+    cast(Any, crew.presence).drains = True
+    with crew.runner.runs.claiming():
+        tended = starts()
+        while not again.is_set():
+            tended.wake()
+        assert not killed.is_set()
+    tended.wake()
+    assert killed.wait(60)
