@@ -30,13 +30,15 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Half a million objects (tests, loaded modules) live to the end: a full collection takes a second to walk them."""
+    """Half a million objects (tests, loaded modules) live to the end: a collection takes a second to walk them. They
+    are put aside before there can be one.
+    """
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.enable()
         collect_rarely()
+        gc.enable()
 
 
 def pytest_sessionfinish() -> None:
