@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
 
@@ -17,6 +18,8 @@ pytest_plugins = ("by_file", "skip_reasons")
 settings.register_profile("millrace", deadline=None, print_blob=True)  # a shared machine has slow moments
 settings.register_profile("quick", settings.get_profile("millrace"), max_examples=QUICK)
 settings.load_profile("millrace")
+
+LOADED: set[str] = set()  # modules, when the tests were collected
 
 
 def pytest_configure() -> None:
@@ -39,6 +42,7 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         collect_rarely()
         gc.enable()
+        LOADED.update(sys.modules)
 
 
 def pytest_sessionfinish() -> None:
@@ -48,6 +52,12 @@ def pytest_sessionfinish() -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write what the code gives now into the golden files")
+
+
+@pytest.fixture
+def collected_with() -> set[str]:
+    """Names of the modules that were loaded when all tests had been collected."""
+    return LOADED
 
 
 @pytest.fixture
