@@ -11,8 +11,9 @@ from measure import on_disk, received
 from trial import Clone, StepError, Trial, expect, expect_text, set_up_seconds
 
 SET_UP = "./millrace --help"
-_POLL_S = 0.2
+_POLL_S = 0.05
 _LIMIT_S = 1800.0
+_FIRST, _FURTHER = 3, 20  # packages of about a hundred
 _SMALL_GB = {"cpu": 4, "cuda": 16}  # the disk of `full_disk`; its image is sparse
 _MOST_AGAIN = 0.1  # of all packages, downloaded a second time after two interruptions
 _LEFT_MB = 600  # more than the environment and the installer take, less than the packages
@@ -21,18 +22,18 @@ Reply = tuple[str, Mapping[str, str]]
 
 
 def interrupted(trial: Trial) -> Reply:
-    """Killed in the middle of the packages, then Ctrl-C further on, then let go on; downloads begin with an empty
+    """Killed when the first packages have come, then Ctrl-C further on, then let go on; downloads begin with an empty
     cache.
     """
     trial.user_clone()
     clone = trial.new_clone("/srv/interrupted")
     start = received()
     process = clone.start(SET_UP, trial.cpu)
-    _wait_until(clone, 0.25, process)
+    _wait_until(clone, _FIRST, process)
     kill(process)
     killed = received()
     process = clone.start(SET_UP, trial.cpu)
-    _wait_until(clone, 0.5, process)
+    _wait_until(clone, _FURTHER, process)
     os.killpg(process.pid, signal.SIGINT)
     if (code := wait(process, 60)) != 130:
         raise StepError(f"exit code {code} instead of 130 after Ctrl-C")
@@ -68,14 +69,14 @@ def _unpacked(clone: Clone) -> dict[str, list[float]]:
     return found
 
 
-def _wait_until(clone: Clone, gb: float, process: "subprocess.Popen[bytes]") -> None:
-    """Until so much of the packages has come."""
-    begun = monotonic()
-    while on_disk(clone.cache / "uv")[0] < gb:
+def _wait_until(clone: Clone, packages: int, process: "subprocess.Popen[bytes]") -> None:
+    """Until so many of the packages have come: the listing of a folder, which is there before the next has come."""
+    begun, folder = monotonic(), clone.cache / "uv" / "archive-v0"
+    while not folder.is_dir() or sum(1 for _ in folder.iterdir()) < packages:
         if process.poll() is not None or monotonic() - begun > _LIMIT_S:
             if process.poll() is None:
                 kill(process)
-            raise StepError(f"set-up was not interrupted: it ended, or did not come to {gb} GB")
+            raise StepError(f"set-up was not interrupted: it ended, or did not come to {packages} packages")
         sleep(_POLL_S)
 
 
