@@ -19,6 +19,8 @@ settings.register_profile("millrace", deadline=None, print_blob=True)  # a share
 settings.register_profile("quick", settings.get_profile("millrace"), max_examples=QUICK)
 settings.load_profile("millrace")
 
+LOADED: set[str] = set()  # modules, when the tests were collected
+
 
 def pytest_configure() -> None:
     """Ctrl-C reaches what tests start, also where a shell started the tests in the background, which ignore it. Hints
@@ -34,13 +36,16 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Half a million objects (tests, loaded modules) live to the end: a full collection takes a second to walk them."""
+    """Half a million objects (tests, loaded modules) live to the end: a collection takes a second to walk them. They
+    are put aside before there can be one.
+    """
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.enable()
         collect_rarely()
+        gc.enable()
+        LOADED.update(sys.modules)
 
 
 def pytest_sessionfinish() -> None:
@@ -50,6 +55,12 @@ def pytest_sessionfinish() -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write what the code gives now into the golden files")
+
+
+@pytest.fixture
+def collected_with() -> set[str]:
+    """Names of the modules that were loaded when all tests had been collected."""
+    return LOADED
 
 
 @pytest.fixture

@@ -29,7 +29,6 @@ _COMPILED = _ROOT / "tests" / "__pycache__"
 _QUICK = (
     *("-m", "not slow and not e2e and not browser"),
     *("--ignore", "tests/e2e", "--ignore", "tests/browser"),
-    *("--ignore", "tests/unit/compiler/frontend/inputs/test_exported.py"),  # it imports torch
     *("--hypothesis-profile", "quick"),
 )
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from dump_contract import fill, stored
+from migrated import migrated
 from sqlalchemy import update
 
 from db.engine import Database
@@ -35,8 +36,10 @@ class Home:
 
 def new_home(folder: Path, url: str | None = None) -> Home:
     """An empty one, with its database at `url` or in the folder."""
-    url = url or f"sqlite:///{folder}/millrace.db"
-    upgrade(url)
+    if url is None:
+        url = migrated(f"sqlite:///{folder}/millrace.db")
+    else:
+        upgrade(url)
     return Home(Database(url), FolderStore(folder / "store"))
 
 

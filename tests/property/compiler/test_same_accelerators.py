@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from importing_here import importing_here
 
 from bench.accelerators import KNOWN, different
 from compiler.frontend.bundle import import_model
@@ -17,5 +18,6 @@ POINTS = json.loads(gzip.decompress(KNOWN.read_bytes()))
 @pytest.mark.parametrize("name", POINTS)
 def test_planned_as_before(name: str, tmp_path: Path) -> None:
     workload = Workload(**POINTS[name]["workload"])
-    bundle = import_model(workload.model, workload, tmp_path)
+    with importing_here():
+        bundle = import_model(workload.model, workload, tmp_path)
     assert [point for point in different(POINTS[name], bundle, planned=16, compiled=0) if point[2] is None] == []

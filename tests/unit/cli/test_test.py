@@ -5,14 +5,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from running_service import REPOSITORY
 from typer.testing import CliRunner
 
 from cli.commands import test as command
 from cli.main import app
 
 run = CliRunner().invoke
-IGNORED = ("tests/e2e", "tests/browser", "tests/unit/compiler/frontend/inputs/test_exported.py")
+IGNORED = ("tests/e2e", "tests/browser")
 QUICK = " ".join(
     ("-m not slow and not e2e and not browser", *(f"--ignore {path}" for path in IGNORED), "--hypothesis-profile quick")
 )
@@ -49,11 +48,6 @@ def test_quick_leaves_out_the_types_and_what_is_slow(calls: Path) -> None:
     assert run(app, ["test", "--quick"]).exit_code == 0
     assert called(calls).keys() == set(TOOLS) - {"pyright"}
     assert f"pytest {QUICK} -n" in called(calls)["pytest"]
-
-
-def test_nothing_quick_is_in_the_files_that_are_not_imported() -> None:
-    [file] = [REPOSITORY / path for path in IGNORED if path.endswith(".py")]
-    assert "pytestmark = pytest.mark.slow\n" in file.read_text()
 
 
 @pytest.mark.parametrize(("kept", "times"), [(True, 2), (False, 1)])

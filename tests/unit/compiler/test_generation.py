@@ -12,6 +12,7 @@ import fake_pyxrt
 import numpy as np
 import pytest
 from host_programs import run_program
+from importing_here import importing_here
 from tiny_models import TINY_MODELS, tiny_model
 
 from compiler.design_dir import silent
@@ -106,10 +107,13 @@ def test_a_generation_names_the_first_token_that_differs() -> None:
 
 @pytest.fixture(scope="module", params=["gpt2", "gemma3"])
 def prepared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Prepared:
-    """Two layers, so that a layer's own weights and cache matter; of gemma3 one of each kind."""
+    """Two layers, so that a layer's own weights and cache matter; of gemma3 one of each kind. The network's export is
+    made by the importer's process.
+    """
     model = tiny_model(request.param, tmp_path_factory.mktemp("models"))
     cache = tmp_path_factory.mktemp("cache")
-    return prepare(model, OPTIONS, Knobs(), U55C, cache, silent)
+    with importing_here():
+        return prepare(model, OPTIONS, Knobs(), U55C, cache, silent)
 
 
 @pytest.mark.slow

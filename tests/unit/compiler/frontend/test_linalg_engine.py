@@ -3,11 +3,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from torch_mlir.execution_engine import ExecutionEngine
 
 from compiler.errors import UnsupportedError
-from compiler.frontend import linalg_engine
-from compiler.frontend.linalg_engine import run_linalg
 
 ROW = "tensor<4xf32>"
 PLUS = '{indexing_maps = [#m, #m, #m], iterator_types = ["parallel"]}'
@@ -31,6 +28,8 @@ def _sum(made: str, a: str, b: str, into: str) -> str:
 
 
 def _run(text: str, *arguments: NDArray[Any]) -> list[NDArray[Any]]:
+    from compiler.frontend.linalg_engine import run_linalg
+
     return run_linalg(text, arguments)
 
 
@@ -76,13 +75,15 @@ def test_scalars_go_into_the_code_that_reads_them() -> None:
 
 def test_each_operation_is_a_function_of_its_own_and_the_same_ones_share_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """All in one function, LLVM takes quadratic time."""
+    from torch_mlir.execution_engine import ExecutionEngine
+
     compiled: list[str] = []
 
     def engine(module: Any, opt_level: int) -> ExecutionEngine:
         compiled.extend(str(operation.attributes["sym_name"]) for operation in module.body.operations)
         return ExecutionEngine(module, opt_level=opt_level)
 
-    monkeypatch.setattr(linalg_engine, "ExecutionEngine", engine)
+    monkeypatch.setattr("compiler.frontend.linalg_engine.ExecutionEngine", engine)
     sums = [_sum(f"%a{i + 1}", f"%a{i}", "%a0", f"%a{i}") for i in range(20)]
     (made,) = _run(_main(f"%a0: {ROW}", ROW, *sums, f"return %a20 : {ROW}"), X)
     expected = X

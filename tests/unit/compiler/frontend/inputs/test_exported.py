@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from pt2_files import AttentionBlock, Mlp, poisoned, save_pt2
 
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.bundle import Bundle, import_model
@@ -26,6 +24,9 @@ def _assert_computes(bundle: Bundle) -> None:
 
 
 def test_mlp(tmp_path: Path, import_file: ImportFile) -> None:
+    import torch
+    from pt2_files import Mlp, save_pt2
+
     bundle = import_file(save_pt2(Mlp(), torch.zeros(5, 13), tmp_path / "net.pt2"))
     _assert_computes(bundle)
     assert bundle.meta["reference"] == "PyTorch"
@@ -35,12 +36,17 @@ def test_mlp(tmp_path: Path, import_file: ImportFile) -> None:
 
 
 def test_attention_block(tmp_path: Path, import_file: ImportFile) -> None:
+    import torch
+    from pt2_files import AttentionBlock, save_pt2
+
     bundle = import_file(save_pt2(AttentionBlock(), torch.zeros(1, 7, 24), tmp_path / "net.pt2"))
     _assert_computes(bundle)
     assert not any("main" in op.name for op in bundle.graph.ops)
 
 
 def test_refused_without_opening(tmp_path: Path) -> None:
+    from pt2_files import poisoned
+
     harm = tmp_path / "harm"
     path = poisoned(tmp_path / "net.pt2", f"touch {harm}")
     with pytest.raises(UnsupportedError, match=r"pickled objects.*--allow-pt2"):
@@ -51,6 +57,9 @@ def test_refused_without_opening(tmp_path: Path) -> None:
 
 def test_the_process_holds_what_it_was_allowed_to_load(tmp_path: Path) -> None:
     """The real process: what a pickle would load is seen before torch loads it."""
+    import torch
+    from pt2_files import Mlp, poisoned, save_pt2
+
     harm = tmp_path / "harm"
     path = poisoned(tmp_path / "net.pt2", f"touch {harm}")
     source = resolve_source(path, allow_pt2=True)
@@ -75,6 +84,9 @@ def test_an_archive_of_something_else(tmp_path: Path, import_file: ImportFile) -
 
 
 def test_dynamic_shapes_are_refused(tmp_path: Path, import_file: ImportFile) -> None:
+    import torch
+    from pt2_files import Mlp
+
     batch = torch.export.Dim("batch", min=2, max=64)
     program = torch.export.export(Mlp().eval(), (torch.zeros(4, 13),), dynamic_shapes=({0: batch},), strict=False)
     torch.export.save(program, tmp_path / "net.pt2")
@@ -83,6 +95,9 @@ def test_dynamic_shapes_are_refused(tmp_path: Path, import_file: ImportFile) -> 
 
 
 def test_weights_that_are_not_finite(tmp_path: Path, import_file: ImportFile) -> None:
+    import torch
+    from pt2_files import Mlp, save_pt2
+
     network = Mlp()
     with torch.no_grad():
         network.fc1.weight[0, 0] = float("nan")

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from compiler.errors import InvalidInputError
-from compiler.frontend.checkpoint import open_checkpoint
 
 
 def safetensors(path: Path, offsets: dict[str, tuple[int, int]], size: int, **changes: Any) -> Path:
@@ -20,6 +19,8 @@ def safetensors(path: Path, offsets: dict[str, tuple[int, int]], size: int, **ch
 
 
 def read(path: Path) -> None:
+    from compiler.frontend.checkpoint import open_checkpoint
+
     with open_checkpoint(path, ("",)) as checkpoint:
         checkpoint.tensor("a", (4,))
 
