@@ -75,7 +75,9 @@ def _demo(clone: Clone, trial: Trial) -> Found:
         "s demo": f"{done.seconds - ready:.0f}",
         "torch": _torch(done),
     }
-    verdicts = re.findall(r"in \d+ tasks +(\w+)", done.output)
+    verdicts = re.findall(r" \d+ of \d+  (\w+)", done.output)
+    if set(verdicts) != {"passed"}:
+        raise StepError(f"the demo proved {verdicts or 'nothing'}")
     return Found(f"{verdicts.count('passed')} of {len(verdicts)} outputs passed", {**facts, **clone.sizes()})
 
 

@@ -74,15 +74,22 @@ class Cgroup(Group):
 
 def name_of(guard: int) -> str:
     """A group's name: of this process, so that others can tell when nobody is left to remove it."""
-    return f"{_PREFIX}{os.getpid()}-{start_of(os.getpid())}-{guard}"
+    return f"{_ours()}{os.getpid()}-{start_of(os.getpid())}-{guard}"
 
 
 def sweep(parent: Path) -> None:
-    """Remove the groups below `parent` whose makers have ended."""
-    for folder in parent.glob(f"{_PREFIX}*-*-*"):
-        pid, started, _ = folder.name.removeprefix(_PREFIX).split("-")
+    """Remove the groups below `parent` whose makers have ended: those of this namespace, for a process of a container
+    that shares the folder has a number that means another one here.
+    """
+    for folder in parent.glob(f"{_ours()}*-*-*"):
+        pid, started, _ = folder.name.removeprefix(_ours()).split("-")
         if pid.isdigit() and not is_running(int(pid), started):
             _removed(folder)
+
+
+def _ours() -> str:
+    """How names begin in this namespace of processes."""
+    return f"{_PREFIX}{Path('/proc/self/ns/pid').stat().st_ino}-"
 
 
 def _removed(folder: Path) -> bool:

@@ -123,11 +123,15 @@ def test_it_says_what_it_lacks(top: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_groups_of_dead_workers_are_swept(top: Path) -> None:
+    """Not those of containers, whose processes have numbers of their own."""
     made = backend(top)
     ours = Path(made.open(5).entrance[0]).parent
-    dead = top / "millrace-1-0-9"
+    _, namespace, _, _, _ = ours.name.split("-")
+    dead, elsewhere = top / f"millrace-{namespace}-1-0-9", top / "millrace-77-1-0-9"
     dead.mkdir()
+    elsewhere.mkdir()
     made.sweep()
     assert ours.exists()
     assert not dead.exists()
+    assert elsewhere.exists()
     assert (top / "millrace-service").exists()
