@@ -13,7 +13,6 @@ from compiler.analysis.operators import count_operators, run_cycles
 from compiler.graph.engine import Role, layout, roles, unroll_by_role
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest, NestLoop
-from compiler.options import Multiplier
 from compiler.platforms.platform import Platform
 
 
@@ -61,7 +60,7 @@ class Growth:
         self._part, self._platform = part, platform
         self._cycles = dict[int, int]()
         self._leaving = dict[int, int]()
-        self._shares = dict[tuple[int, Multiplier], float]()
+        self._shares = dict[int, float]()
 
     def nest(self, step: int) -> Nest:
         """Of the operation."""
@@ -84,20 +83,19 @@ class Growth:
             found = self._leaving[step] = prod(nest.trips) - first
         return found
 
-    def share(self, step: int, multiplier: Multiplier) -> float:
-        """Of the board, about: operators, and what brings and takes tokens."""
-        found = self._shares.get((step, multiplier))
+    def share(self, step: int) -> float:
+        """Of the board, about: operators, with integer products in fabric, and what brings and takes tokens."""
+        found = self._shares.get(step)
         if found is None:
-            found = self._shares[step, multiplier] = self._share_of(self.factors[step], step, multiplier)
+            found = self._shares[step] = self._share_of(self.factors[step], self.nest(step))
         return found
 
-    def _share_of(self, factor: tuple[int, ...], step: int, multiplier: Multiplier) -> float:
+    def _share_of(self, factor: tuple[int, ...], nest: Nest) -> float:
         platform, (op, _, tokens) = self._platform, self._part
-        operators = count_operators(op, self.nest(step), multiplier)
-        lut = sum(platform.operators[core].lut * count for core, count in operators)
-        dsp = sum(platform.operators[core].dsp * count for core, count in operators)
+        cores = [(platform.operators[core], count) for core, count in count_operators(op, nest, "fabric")]
+        lut = sum(core.lut * count for core, count in cores)
         lut += sum(token.lut * prod(factor[d] for d in token.dims) for token in tokens)
-        return lut / platform.limit("lut") + dsp / platform.limit("dsp")
+        return lut / platform.limit("lut") + sum(core.dsp * count for core, count in cores) / platform.limit("dsp")
 
 
 @lru_cache(maxsize=16384)

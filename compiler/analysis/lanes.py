@@ -15,7 +15,7 @@ from typing import NamedTuple
 from compiler.analysis.growth import Unroll
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.same import Same
-from compiler.options import Knobs, Multiplier
+from compiler.options import Knobs
 
 LEAST_WORTH = 0.5  # a hundredth of the board for half a hundredth of the time
 STEPS_AHEAD = 2  # some steps alone save nothing: those that only make a chain of additions longer
@@ -28,7 +28,7 @@ def deal_lanes(graph: LinalgGraph, unrolls: Mapping[str, Unroll], fixed: Collect
     if knobs.unrolling == "slowest":
         _to_the_slowest(free, total, knobs.overall_unroll)
     else:
-        _Worth(graph, unrolls, knobs.multiplier).deal(free, total, knobs.overall_unroll)
+        _Worth(graph, unrolls).deal(free, total, knobs.overall_unroll)
 
 
 def _to_the_slowest(free: Mapping[str, Unroll], total: int, most: int) -> None:
@@ -60,9 +60,8 @@ class _Offer(NamedTuple):
 class _Worth:
     """What the next steps of each are worth. O(operations) for each step that is taken."""
 
-    def __init__(self, graph: LinalgGraph, unrolls: Mapping[str, Unroll], multiplier: Multiplier) -> None:
+    def __init__(self, graph: LinalgGraph, unrolls: Mapping[str, Unroll]) -> None:
         self._unrolls = unrolls
-        self._multiplier: Multiplier = multiplier
         self._place = {op: (unroll, n) for unroll in unrolls.values() for n, op in enumerate(unroll.ops)}
         self._followed = followed_products(graph)
         self._followers: dict[str, list[str]] = {}
@@ -101,9 +100,9 @@ class _Worth:
         """The best of the next steps; None where none saves anything."""
         unroll = self._unrolls[name]
         at, growth = unroll.at, unroll.growths[0]
-        now, share = self._cycles(name, at), growth.share(at, self._multiplier)
+        now, share = self._cycles(name, at), growth.share(at)
         found = (
-            _Offer(now - self._cycles(name, at + steps), growth.share(at + steps, self._multiplier) - share, steps)
+            _Offer(now - self._cycles(name, at + steps), growth.share(at + steps) - share, steps)
             for steps in range(1, 1 + min(STEPS_AHEAD, unroll.left))
             if now
         )

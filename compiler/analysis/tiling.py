@@ -112,7 +112,7 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str
             known = ", ".join(op.name for op in graph.ops if op.kind == "generic")
             raise InvalidInputError(f"there is no operation {override.op!r} to override; known are {known}")
     unrolls, fixed = dict[str, Unroll](), set[str]()
-    for parts in _sharing(graph, knobs, platform):
+    for parts in sharing(graph, knobs, platform):
         name = parts[0].op.name
         unrolls[name] = unroll = Unroll(parts, platform)
         lanes = knobs.override(name).unroll
@@ -128,7 +128,7 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str
     return vectorise(graph, nests, knobs, platform)
 
 
-def _sharing(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> list[tuple[Part, ...]]:
+def sharing(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> list[tuple[Part, ...]]:
     """Operations that compute: those of one engine together, the one with most points first, the others alone."""
     orders, bits, same = loop_orders(graph, knobs), _Bits.of(knobs, platform), Same(graph)
     groups: dict[Service | str, list[Part]] = {}

@@ -17,7 +17,6 @@ class TileTasks(Pass):
         "default_tile_size",
         "overall_unroll",
         "unrolling",
-        "multiplier",
         "order",
         "hbm_channels",
         "stream_width",

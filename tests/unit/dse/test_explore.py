@@ -84,7 +84,7 @@ def test_a_search_covers_its_budget(mlp: LinalgGraph, u55c: Platform, sampler: s
 
 
 def test_the_front_is_what_no_feasible_design_dominates(mlp: LinalgGraph, u55c: Platform):
-    result = search(mlp, u55c, SearchOptions(120, jobs=1), MemorySink(), evaluator=toy)
+    result = search(mlp, u55c, SearchOptions(200, jobs=1), MemorySink(), evaluator=toy)
     found = [d.evaluation for d in result.designs]
     feasible = {e.objectives for e in found if e.feasible and e.objectives is not None}
     front = [d.evaluation.objectives for d in result.front]
@@ -252,6 +252,7 @@ def test_two_jobs_count_an_accelerator_once(mlp: LinalgGraph, u55c: Platform):
 
 DEFAULTS = {
     "unroll": "overall_unroll",
+    "unrolling": "unrolling",
     "order": "order",
     "padding": "max_padding",
     "fusion_plan": "fusion_plan",
