@@ -103,6 +103,8 @@ _SEEDS = (
     Knobs(overall_unroll=1024, order="reduction-outer", hbm_channels=2, stream_width=1024, fifo="whole"),
     Knobs(overall_unroll=512, stream_width=1024, fusion_budget=1 << 18),
     Knobs(default_tile_size=128, overall_unroll=1024, hbm_channels=4, stream_width=2048, engines="shared"),
+    Knobs(overall_unroll=2048, hbm_channels=2, stream_width=2048, unrolling="worth"),
+    Knobs(default_tile_size=64, overall_unroll=4096, hbm_channels=4, stream_width=2048, unrolling="worth"),
 )
 
 
