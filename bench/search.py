@@ -41,7 +41,7 @@ def _measure(graph: LinalgGraph, platform: Platform, options: SearchOptions, rep
         "designs": designs,
         "feasible": sum(d.evaluation.feasible for d in results[-1].designs),
         "front": len(results[-1].front),
-        "duplicates": results[-1].duplicates,
+        "repeats": results[-1].repeats,
         "seconds": round(wall, 2),
         "designs_per_second": round(designs / wall, 1),
         "sampler_ms": round(sampler / designs * 1e3, 2),

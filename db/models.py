@@ -48,6 +48,7 @@ OPEN_STATES: tuple[BuildState, ...] = ("blocked", "queued", "running")
 """Builds that are not at their end."""
 
 _OF_EXPLORATION = "design_id IS NULL AND workload_id IS NULL"
+_BUILT = ("exploration_id", "accelerator")
 _RATED = ("exploration_id", "number", "id", "latency_us", "simulated_us")
 _ID = String(32)
 MAX_NAME = 240
@@ -147,7 +148,8 @@ class Exploration(Base):
 
 
 class Design(Base):
-    """One evaluated point of the space. `number` is its order in the search, `key` the digest of its knobs.
+    """One evaluated point of the space. `number` is its order in the search, `key` the digest of its knobs,
+    `accelerator` that of what they build: null where nothing can be, and in designs from before it was kept.
 
     `feasible`, `latency_us` and `energy_uj` are the estimate's; `simulated_us` is the simulated latency, at the clock
     of the link where there is one, and `deadlock` the simulator's explanation of one, both null until then. `on_front`:
@@ -162,6 +164,7 @@ class Design(Base):
         UniqueConstraint("exploration_id", "number"),
         # What lists count and the front, without the rows, which are wide.
         Index("ix_designs_front", "exploration_id", "on_front", "number", "feasible"),
+        _partial_index("ix_designs_accelerator", *_BUILT, where="accelerator IS NOT NULL", unique=True),
         _partial_index("ix_designs_simulated", *_RATED, where="simulated_us IS NOT NULL"),
     )
 
@@ -169,6 +172,7 @@ class Design(Base):
     exploration_id: Mapped[str] = mapped_column(ForeignKey("explorations.id"))
     number: Mapped[int]
     key: Mapped[str] = mapped_column(String(128))
+    accelerator: Mapped[str | None] = mapped_column(String(32))
     knobs: Mapped[dict[str, Any]]
     feasible: Mapped[bool]
     latency_us: Mapped[float | None]

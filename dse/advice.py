@@ -1,4 +1,4 @@
-"""What is said of a knob that a person set to a value that no search tries: what becomes of it, and what it costs.
+"""What is said of a knob that a person set: where it changes nothing, or has a value that no search tries.
 
 Any value that `Knobs` accepts compiles. Those that a search tries are the powers of two that cover the range: others
 are rounded by what they drive, so that they seldom do what their number says.
@@ -12,6 +12,7 @@ from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import MAX_UNROLL, Knobs
 from compiler.platforms.platform import Platform
 from dse.evaluate import Evaluation, evaluate
+from dse.inert import inert_knobs
 from dse.space import tried
 
 _WHAT: Mapping[str, str] = {
@@ -27,15 +28,19 @@ _WHAT: Mapping[str, str] = {
 
 
 def advise(graph: LinalgGraph, knobs: Knobs, chosen: Collection[str], platform: Platform) -> list[str]:
-    """A sentence for each knob of `chosen` whose value no search tries: what becomes of it, and its estimate beside
-    that of the nearest value that is tried.
+    """A sentence for each knob of `chosen` that changes nothing, and for each whose value no search tries: what becomes
+    of it, and its estimate beside that of the nearest value that is tried.
 
     Raises InvalidInputError for one that can do nothing.
     """
     strange = [name for name in chosen if name in _WHAT and getattr(knobs, name) not in tried(name, platform)]
     if "overall_unroll" in strange:
         _check_unroll(graph, knobs, platform)
-    return [_sentence(graph, knobs, name, platform) for name in strange]
+    inert = [name for name in inert_knobs(graph, knobs, platform) if name in chosen]
+    return [
+        *(_of_inert(knobs, name) for name in inert),
+        *(_sentence(graph, knobs, name, platform) for name in strange if name not in inert),
+    ]
 
 
 def tried_text(name: str, platform: Platform) -> str:
@@ -51,6 +56,11 @@ def _check_unroll(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> None:
             f"overall_unroll={knobs.overall_unroll} would unroll nothing: the network has {least} operations, and each "
             f"has one lane at least. It may be {least} to {MAX_UNROLL}; a search tries {useful}"
         )
+
+
+def _of_inert(knobs: Knobs, name: str) -> str:
+    value, default = getattr(knobs, name), getattr(Knobs(), name)
+    return f"{name}={value} changes nothing here: with {name}={default} it is the same accelerator"
 
 
 def _sentence(graph: LinalgGraph, knobs: Knobs, name: str, platform: Platform) -> str:

@@ -1,13 +1,15 @@
 """One rung of the fidelity ladder: the estimate of one design (design section 4)."""
 
-from collections.abc import Callable
+from collections.abc import Container
 from dataclasses import dataclass, field, replace
 from time import perf_counter
+from typing import Protocol
 
 from compiler.analysis.estimate import estimate
 from compiler.analysis.placement.assign import ANY
 from compiler.analysis.placement.board_plan import placed
 from compiler.errors import MillraceError, Violation
+from compiler.graph.accelerator import accelerator_digest
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.metrics import Metric
 from compiler.options import Knobs
@@ -20,7 +22,9 @@ class Evaluation:
     """What is known of a design. `latency_us` and `energy_uj` are None where it can not be built; `reason` says why.
 
     A design over budget has both objectives and the violations. `placed`: it is known to have a placement on the dies;
-    a feasible one that is not has to be `judged` before it enters a front. `seconds` is the time the evaluation took.
+    a feasible one that is not has to be `judged` before it enters a front. `accelerator`: digest of what is built, to
+    which other knobs may lead too; None where nothing can be, and in designs from before it was kept. `seconds` is the
+    time the evaluation took.
     """
 
     knobs: Knobs
@@ -30,6 +34,7 @@ class Evaluation:
     violations: tuple[Violation, ...] = ()
     reason: str | None = None
     placed: bool = True
+    accelerator: str | None = None
     seconds: float = field(default=0.0, compare=False)
 
     @property
@@ -45,21 +50,34 @@ class Evaluation:
         return self.objectives is not None and not self.violations
 
 
-Evaluator = Callable[[LinalgGraph, Knobs, Platform], Evaluation]
+class Evaluator(Protocol):
+    """How a search evaluates a design."""
+
+    def __call__(
+        self, graph: LinalgGraph, knobs: Knobs, platform: Platform, known: Container[str] = ()
+    ) -> Evaluation: ...
 
 
-def evaluate(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Evaluation:
-    """Plan the design and estimate it.
+def evaluate(graph: LinalgGraph, knobs: Knobs, platform: Platform, known: Container[str] = ()) -> Evaluation:
+    """Plan the design and estimate it. An accelerator of `known` is not: it has neither objectives nor a reason.
 
     What the compiler rejects on purpose (MillraceError) is an infeasible design with the reason; any other exception
     is a defect of ours and passes through.
     """
     start = perf_counter()
+    found = _estimated(graph, knobs, platform, known)
+    return replace(found, seconds=perf_counter() - start)
+
+
+def _estimated(graph: LinalgGraph, knobs: Knobs, platform: Platform, known: Container[str]) -> Evaluation:
     try:
-        result = estimate(planned_tasks(graph, knobs, platform), platform)
+        tasks = planned_tasks(graph, knobs, platform)
+        accelerator = accelerator_digest(tasks)
+        if accelerator in known:
+            return Evaluation(knobs, None, None, accelerator=accelerator)
+        result = estimate(tasks, platform)
     except MillraceError as error:
-        return Evaluation(knobs, None, None, reason=str(error), seconds=perf_counter() - start)
-    seconds = perf_counter() - start
+        return Evaluation(knobs, None, None, reason=str(error))
     return Evaluation(
         knobs,
         result.latency_us,
@@ -67,11 +85,11 @@ def evaluate(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Evaluation
         result.metrics,
         result.violations,
         placed=result.placed,
-        seconds=seconds,
+        accelerator=accelerator,
     )
 
 
-def judged(graph: LinalgGraph, found: Evaluation, platform: Platform) -> Evaluation:
+def judged(found: Evaluation, graph: LinalgGraph, platform: Platform) -> Evaluation:
     """The evaluation of a feasible design once the exact placer has seen it (0.1 s): placed, or with what no placement
     holds as violations.
     """

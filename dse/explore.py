@@ -9,6 +9,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 from typing import Protocol
 
@@ -97,7 +98,7 @@ class SearchOptions:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedDesign:
-    """A design of an exploration: its number from 0, its digest, and what was found."""
+    """A design of an exploration: its number from 0, the digest of its knobs, and what was found."""
 
     number: int
     knobs: Knobs
@@ -121,14 +122,15 @@ class Sink(Protocol):
 class SearchResult:
     """A finished or stopped search.
 
-    `front` by rising latency; `knee` its best compromise, None for an empty front. `duplicates` were asked again
-    instead of evaluated. `exhausted`: no new design was found any more, so that there are fewer than the budget.
+    `front` by rising latency; `knee` its best compromise, None for an empty front. `repeats` were proposals of a design
+    that is known, by its knobs or by the accelerator that they give: they are none of `designs`. `exhausted`: no new
+    design was found any more, so that there are fewer than the budget.
     """
 
     designs: tuple[EvaluatedDesign, ...]
     front: tuple[EvaluatedDesign, ...]
     knee: EvaluatedDesign | None
-    duplicates: int
+    repeats: int
     stopped: bool
     exhausted: bool
     sampler_seconds: float
@@ -154,7 +156,12 @@ class _Proposer:
     seen: set[str]
     first: deque[Knobs]
     neighbour_share: float
-    duplicates: int = field(default=0, init=False)
+    repeats: int = field(default=0, init=False)
+
+    @property
+    def most_tries(self) -> int:
+        """Until nothing of a design is left (`TRIES_PER_CHANGE`)."""
+        return TRIES_PER_CHANGE * len(self.space.parameters)
 
     def ask(self, count: int, front: Sequence[Knobs]) -> list[_Proposal]:
         """Up to `count` new designs; fewer only where none were found any more. `front`: the best designs so far."""
@@ -174,11 +181,11 @@ class _Proposer:
             return self._ask_near(self.rng.choice(front), self.rng.randint(1, most))
         proposal, retries = self._ask(), 0
         while proposal.key in self.seen and retries < SAMPLER_RETRIES:
-            self._drop(proposal)
+            self.drop(proposal)
             proposal, retries = self._ask(), retries + 1
         if proposal.key not in self.seen:
             return proposal
-        self._drop(proposal)
+        self.drop(proposal)
         return self._ask_near(proposal.knobs)
 
     def _ask(self) -> _Proposal:
@@ -186,14 +193,14 @@ class _Proposer:
         knobs = self.space.suggest(trial)
         return _Proposal(trial, knobs, self.space.key(knobs))
 
-    def _drop(self, proposal: _Proposal) -> None:
-        # Not told as a result: copies of one design would take over the population.
-        self.duplicates += 1
+    def drop(self, proposal: _Proposal) -> None:
+        """Of a known design. Not told as a result: copies of one design would take over the population."""
+        self.repeats += 1
         self.study.tell(proposal.trial, state=TrialState.FAIL)
 
     def _ask_near(self, known: Knobs, least: int = 1) -> _Proposal | None:
         """A new design with `least` parameters of `known` drawn anew, more as it takes; None where none is found."""
-        for attempt in range(TRIES_PER_CHANGE * len(self.space.parameters)):
+        for attempt in range(self.most_tries):
             changes = min(least + attempt // TRIES_PER_CHANGE, len(self.space.parameters))
             knobs = self.space.vary(known, changes, self.rng)
             if self.space.key(knobs) not in self.seen:
@@ -271,8 +278,10 @@ class _Search:
     sink: Sink
     judge: Callable[[Evaluation], Evaluation]
     designs: list[EvaluatedDesign]
+    accelerators: set[str]
     archive: ParetoArchive = field(default_factory=ParetoArchive)
     by_key: dict[str, EvaluatedDesign] = field(default_factory=dict[str, EvaluatedDesign])
+    barren: int = 0
     stopped: bool = False
     exhausted: bool = False
     sampler_seconds: float = 0.0
@@ -290,25 +299,34 @@ class _Search:
     def _step(self, count: int) -> None:
         start = perf_counter()
         proposals = self.proposer.ask(count, self._front())
-        self.exhausted = len(proposals) < count
         asked = perf_counter()
-        evaluations = [self._judged(found) for found in self.pool.map([p.knobs for p in proposals])]
+        found = zip(proposals, self.pool.map([p.knobs for p in proposals]), strict=True)
+        new = [(p, self._judged(evaluation)) for p, evaluation in found if self._is_new(p, evaluation)]
         evaluated = perf_counter()
         first = 1 + max((d.number for d in self.designs), default=-1)
-        batch = [
-            EvaluatedDesign(first + i, p.knobs, evaluation, p.key)
-            for i, (p, evaluation) in enumerate(zip(proposals, evaluations, strict=True))
-        ]
+        batch = [EvaluatedDesign(first + i, p.knobs, evaluation, p.key) for i, (p, evaluation) in enumerate(new)]
         if batch:
             self.sink.write(batch)
         stored = perf_counter()
-        for proposal, evaluation in zip(proposals, evaluations, strict=True):
+        for proposal, evaluation in new:
             self.proposer.tell(proposal, evaluation)
         for design in batch:
             self.designs.append(design)
             self._archive(design)
+        self.barren = 0 if new else self.barren + len(proposals)
+        self.exhausted = len(proposals) < count or self.barren >= self.proposer.most_tries
         self.sampler_seconds += asked - start + perf_counter() - stored
         self.evaluation_seconds += evaluated - asked
+
+    def _is_new(self, proposal: _Proposal, found: Evaluation) -> bool:
+        """Whether no other knobs gave its accelerator. What can not be built has none, and is new."""
+        if found.accelerator is None:
+            return True
+        if found.accelerator in self.accelerators:
+            self.proposer.drop(proposal)
+            return False
+        self.accelerators.add(found.accelerator)
+        return True
 
     def _judged(self, found: Evaluation) -> Evaluation:
         """Placed exactly where it would enter the front and nothing else has placed it."""
@@ -336,7 +354,7 @@ class _Search:
             tuple(self.designs),
             front,
             front[knee(entries)] if front else None,
-            self.proposer.duplicates,
+            self.proposer.repeats,
             self.stopped,
             self.exhausted,
             self.sampler_seconds,
@@ -354,14 +372,17 @@ def search(
 ) -> SearchResult:
     """Explore designs of `graph` on `platform` until `options.budget` of them are known, the history included.
 
-    With no history the designs depend on the seed and the batch size alone, not on the number of jobs. `evaluator`
-    must be importable by name where several jobs run. Exceptions of the evaluator, the sink and KeyboardInterrupt pass
-    through when the worker processes have ended; what the sink has stored by then is the history to resume from.
+    No two designs are the same accelerator, but for those of a history that does not know theirs; knobs that give one
+    that is known cost no budget. With no history the designs depend on the seed and the batch size alone, not on the
+    number of jobs. `evaluator` must be importable by name where several jobs run. Exceptions of the evaluator, the sink
+    and KeyboardInterrupt pass through when the worker processes have ended; what the sink has stored by then is the
+    history to resume from.
     """
     proposer = _propose(DesignSpace(graph, platform), options, history)
+    known = {d.evaluation.accelerator for d in history if d.evaluation.accelerator is not None}
     missing = options.budget - len(history)
     jobs = options.jobs if options.jobs is not None else min(default_jobs(), options.batch, max(1, missing))
-    with open_pool(evaluator, graph, platform, jobs) as pool:
-        running = _Search(proposer, pool, sink, lambda found: judged(graph, found, platform), list(history))
+    with open_pool(evaluator, graph, platform, jobs, known) as pool:
+        running = _Search(proposer, pool, sink, partial(judged, graph=graph, platform=platform), list(history), known)
         running.run(options)
     return running.result()

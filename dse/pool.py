@@ -1,6 +1,7 @@
 """Evaluates batches of designs on all cores. Imports no Optuna: the worker processes load the compiler only.
 
-Workers start once, with the graph and the platform, and receive nothing but knobs. They are spawned, not forked: the
+Workers start once, with the graph and the platform, and receive nothing but knobs. Each remembers the accelerators
+that it has met, and does not price one again. They are spawned, not forked: the
 parent may run threads (a Celery worker does). They end with the parent whichever way it ends, SIGKILL included.
 """
 
@@ -8,7 +9,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -45,13 +46,20 @@ def default_jobs() -> int:
 class _InProcess:
     """One job: no worker process, easy to debug."""
 
-    def __init__(self, evaluate: Evaluator, graph: LinalgGraph, platform: Platform):
+    def __init__(self, evaluate: Evaluator, graph: LinalgGraph, platform: Platform, known: Iterable[str]):
         self._evaluate = evaluate
         self._graph = graph
         self._platform = platform
+        self._known = set(known)
 
     def map(self, batch: Sequence[Knobs]) -> list[Evaluation]:
-        return [self._evaluate(self._graph, knobs, self._platform) for knobs in batch]
+        return [self._new(knobs) for knobs in batch]
+
+    def _new(self, knobs: Knobs) -> Evaluation:
+        found = self._evaluate(self._graph, knobs, self._platform, self._known)
+        if found.accelerator is not None:
+            self._known.add(found.accelerator)
+        return found
 
 
 class _Processes:
@@ -77,13 +85,19 @@ class _Processes:
 
 
 @contextmanager
-def open_pool(evaluate: Evaluator, graph: LinalgGraph, platform: Platform, jobs: int) -> Generator[Pool]:
-    """A pool of `jobs` processes; with 1 the caller's own process. No worker is left when the context ends."""
+def open_pool(
+    evaluate: Evaluator, graph: LinalgGraph, platform: Platform, jobs: int, known: Iterable[str] = ()
+) -> Generator[Pool]:
+    """A pool of `jobs` processes; with 1 the caller's own process. No worker is left when the context ends.
+
+    `known` are accelerators that need no price; nor does one that the pool has met, in a batch or before: the price may
+    be with earlier knobs.
+    """
     if jobs < 1:
         raise InvalidInputError(f"jobs is {jobs}; it must be at least 1")
     if jobs == 1:
         with rare_collection(_YOUNG):
-            yield _InProcess(evaluate, graph, platform)
+            yield _InProcess(evaluate, graph, platform, known)
         return
     if multiprocessing.current_process().daemon:
         raise InvalidInputError(
@@ -93,7 +107,7 @@ def open_pool(evaluate: Evaluator, graph: LinalgGraph, platform: Platform, jobs:
     context = multiprocessing.get_context("spawn")
     watched, lifeline = context.Pipe(duplex=False)
     executor = ProcessPoolExecutor(
-        jobs, context, initializer=_start_worker, initargs=(evaluate, graph, platform, watched)
+        jobs, context, initializer=_start_worker, initargs=(evaluate, graph, platform, tuple(known), watched)
     )
     try:
         yield _Processes(executor, lifeline)
@@ -119,8 +133,10 @@ class _Worker:
     pool: _InProcess
 
 
-def _start_worker(evaluate: Evaluator, graph: LinalgGraph, platform: Platform, watched: Connection) -> None:
-    _Worker.pool = _InProcess(evaluate, graph, platform)
+def _start_worker(
+    evaluate: Evaluator, graph: LinalgGraph, platform: Platform, known: tuple[str, ...], watched: Connection
+) -> None:
+    _Worker.pool = _InProcess(evaluate, graph, platform, known)
     collect_rarely(_YOUNG)
     threading.Thread(target=_end_with, args=(watched,), daemon=True).start()
 

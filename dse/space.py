@@ -28,6 +28,7 @@ from compiler.options import (
     LoopOrder,
     Multiplier,
     TaskOverride,
+    Unrolling,
 )
 from compiler.platforms.platform import Platform
 
@@ -53,6 +54,7 @@ _FIFOS: tuple[FifoStrategy, ...] = ("conservative", "whole")
 _FIELDS = {
     "tile": "default_tile_size",
     "unroll": "overall_unroll",
+    "unrolling": "unrolling",
     "order": "order",
     "padding": "max_padding",
     "fusion_plan": "fusion_plan",
@@ -69,6 +71,7 @@ _FIELDS = {
 _TRIED: Mapping[str, tuple[int | str, ...]] = {
     "default_tile_size": _TILES,
     "overall_unroll": _UNROLLS,
+    "unrolling": get_args(Unrolling),
     "order": get_args(LoopOrder),
     "max_padding": _PADDINGS,
     "fusion_plan": get_args(FusionPlan),
@@ -100,6 +103,8 @@ _SEEDS = (
     Knobs(overall_unroll=1024, order="reduction-outer", hbm_channels=2, stream_width=1024, fifo="whole"),
     Knobs(overall_unroll=512, stream_width=1024, fusion_budget=1 << 18),
     Knobs(default_tile_size=128, overall_unroll=1024, hbm_channels=4, stream_width=2048, engines="shared"),
+    Knobs(overall_unroll=2048, hbm_channels=2, stream_width=2048, unrolling="worth"),
+    Knobs(default_tile_size=64, overall_unroll=4096, hbm_channels=4, stream_width=2048, unrolling="worth"),
 )
 
 
@@ -276,7 +281,11 @@ class DesignSpace:
         if canonical.engines == "own":
             canonical = replace(canonical, slices=Knobs().slices)
         content = canonical.to_json()
-        for later in ("engines", "slices"):  # designs that are stored from before they were knobs keep their digest
+        for later in (
+            "engines",
+            "slices",
+            "unrolling",
+        ):  # designs that are stored from before they were knobs keep their digest
             if content[later] == getattr(Knobs(), later):
                 del content[later]
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))

@@ -2,29 +2,30 @@
 space").
 
 The paper's heuristics are the starting points: one default tile size, unrolling that always goes to the slowest
-operation through a max-heap until the overall target is reached, reductions outermost inside a tile. `TaskOverride`s
-replace each.
+operation until the overall target is reached (`compiler.analysis.lanes`), reductions outermost inside a tile.
+`TaskOverride`s replace each.
 """
 
-import heapq
-from collections.abc import Sequence
 from functools import lru_cache
-from math import isqrt, prod
 from typing import NamedTuple
 
+from compiler.analysis.growth import Part, Token, Unroll, Walk
 from compiler.analysis.inner_order import inner_orders
+from compiler.analysis.lanes import deal_lanes
 from compiler.analysis.loop_order import Order, loop_orders
-from compiler.analysis.operators import run_cycles
 from compiler.analysis.padding import MAX_GRANULE
 from compiler.analysis.vectorise import vectorise
 from compiler.errors import InvalidInputError
-from compiler.graph.engine import Role, Service, layout, roles, service_of, unroll_by_role
+from compiler.graph.engine import Service, service_of
 from compiler.graph.itensor import DTYPE_BITS
-from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
+from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Value
 from compiler.graph.nest import Nest, NestLoop
 from compiler.graph.same import Same
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform
+
+LUT_OF_BIT = 12  # of a token: a FIFO of two, and registers
+LUT_OF_CONVERTED_BIT = 32  # a converter's banks as well, of which each lane chooses one (64 lanes of f32: 66,200)
 
 
 @lru_cache(maxsize=4096)
@@ -34,13 +35,6 @@ def tile_extent(extent: int, limit: int) -> int:
     """
     fitting = [d for d in range(1, min(extent, max(limit, 1)) + 1) if extent % d == 0]
     return max(fitting, key=lambda d: (d * min(d & -d, MAX_GRANULE), d))
-
-
-@lru_cache(maxsize=4096)
-def divisors(number: int) -> tuple[int, ...]:
-    """In ascending order. O(square root)."""
-    low = [d for d in range(1, isqrt(number) + 1) if number % d == 0]
-    return tuple(sorted({*low, *(number // d for d in low)}))
 
 
 def _chunked_dims(graph: LinalgGraph, op: LinalgOp) -> frozenset[int]:
@@ -71,63 +65,6 @@ def tile_sizes(op: LinalgOp, tile: int, chunked: frozenset[int] = frozenset()) -
     return tuple(sizes)
 
 
-class _Walk(NamedTuple):
-    """In which order an operation walks its tiles, and the points of one."""
-
-    tile: tuple[int, ...]
-    outer: Order
-    inner: Order
-
-
-class _Growth:
-    """Steps of one operation from one lane on: unroll factors, points side by side, and the cycles that it takes with
-    them (the paper's heap counts iterations only), which are counted for steps that somebody comes to.
-    """
-
-    def __init__(self, op: LinalgOp, walk: _Walk, factors: Sequence[tuple[int, ...]], platform: Platform) -> None:
-        self.factors = factors
-        self.lanes = [prod(factor) for factor in factors]
-        self._op, self._walk, self._platform = op, walk, platform
-        self._cycles = dict[int, int]()
-
-    def cycles(self, step: int) -> int:
-        """Of the whole operation."""
-        found = self._cycles.get(step)
-        if found is None:
-            nest = _nest(self._op.loops, self._walk, self.factors[step])
-            found = self._cycles[step] = run_cycles(self._op, nest, self._platform)
-        return found
-
-
-Limits = tuple[tuple[tuple[int, ...], int], ...]  # elements that a token over these dimensions may have
-
-
-@lru_cache(maxsize=16384)
-def _growth(op: LinalgOp, walk: _Walk, limits: Limits, platform: Platform) -> _Growth:
-    """The path is the operation's own, the heap only says how far it goes."""
-    order, factor = _growth_order(op), [1] * len(op.loops)
-    factors = [tuple(factor)]
-    while _grow(op, walk.tile, limits, order, factor):
-        factors.append(tuple(factor))
-    return _Growth(op, walk, factors, platform)
-
-
-def _grow(op: LinalgOp, tile: tuple[int, ...], limits: Limits, order: Sequence[int], factor: list[int]) -> bool:
-    """Raise one dimension's factor to the next divisor of its tile; False when every one is at its limit.
-
-    Contractions grow the smallest factor first, so that weights stream as blocks; other operations grow their innermost
-    dimension, so that tokens stay vectors of neighbours.
-    """
-    for dim in sorted(order, key=lambda d: factor[d]) if op.is_contraction else order:
-        old = factor[dim]
-        new = next((n for n in range(old * 2, tile[dim] + 1, old) if tile[dim] % n == 0), old)
-        factor[dim] = new
-        if new > old and all(prod(factor[d] for d in dims) <= limit for dims, limit in limits):
-            return True
-        factor[dim] = old
-    return False
-
-
 class _Bits(NamedTuple):
     """Most bits of a token: of any, and of the weights of a contraction, which come straight from their HBM ports."""
 
@@ -140,130 +77,32 @@ class _Bits(NamedTuple):
 
 
 @lru_cache(maxsize=16384)
-def _limits(same: Same[LinalgGraph], name: str, bits: _Bits) -> Limits:
-    """Tokens never get wider than the knobs allow."""
+def _tokens(same: Same[LinalgGraph], name: str, bits: _Bits) -> tuple[Token, ...]:
+    """Never wider than the knobs allow."""
     graph = same.value
     op = graph.op[name]
-    values = [(operand.dims, graph.value[operand.value]) for operand in (*op.inputs, *op.outputs) if operand.dims]
     return tuple(
-        (dims, (bits.weights if op.is_contraction and value.role == "param" else bits.any) // DTYPE_BITS[value.dtype])
-        for dims, value in values
+        _token(op, operand.dims, graph.value[operand.value], bits)
+        for operand in (*op.inputs, *op.outputs)
+        if operand.dims
     )
 
 
-class _Part(NamedTuple):
-    """An operation that is to grow, with the way that it walks and the limits of its tokens."""
-
-    op: LinalgOp
-    walk: _Walk
-    limits: Limits
+def _token(op: LinalgOp, dims: tuple[int, ...], value: Value, bits: _Bits) -> Token:
+    weights, size = op.is_contraction and value.role == "param", DTYPE_BITS[value.dtype]
+    lut = LUT_OF_CONVERTED_BIT if op.is_contraction and not weights else LUT_OF_BIT
+    return Token(dims, (bits.weights if weights else bits.any) // size, lut * size)
 
 
 @lru_cache(maxsize=16384)
-def _walk(same: Same[LinalgGraph], name: str, tile: int, outer: Order) -> _Walk:
+def _walk(same: Same[LinalgGraph], name: str, tile: int, outer: Order) -> Walk:
     graph = same.value
     op = graph.op[name]
-    return _Walk(tile_sizes(op, tile, _chunked_dims(graph, op)), outer, inner_orders(graph)[name])
-
-
-@lru_cache(maxsize=4096)
-def _joint_growth(parts: tuple[_Part, ...], platform: Platform) -> tuple[_Growth, ...]:
-    """Steps of operations that take turns: all have as many lanes of each role, which count once. The role that has the
-    fewest grows first, as loops of a contraction do.
-    """
-    first = parts[0].op
-    of = roles(first)
-    order = list(dict.fromkeys(of[d] for d in _growth_order(first)))
-    lanes = dict.fromkeys(order, 1)
-    steps = [tuple(tuple(1 for _ in part.op.loops) for part in parts)]
-    while (step := _joint_step(parts, order, lanes)) is not None:
-        steps.append(step)
-    return tuple(
-        _Growth(part.op, part.walk, factors, platform)
-        for part, factors in zip(parts, zip(*steps, strict=True), strict=True)
-    )
-
-
-def _joint_step(
-    parts: Sequence[_Part], order: Sequence[Role], lanes: dict[Role, int]
-) -> tuple[tuple[int, ...], ...] | None:
-    """Raise the lanes of one role to the next number that every operation can have; None where there is none."""
-    first = parts[0]
-    of = roles(first.op)
-    for role in sorted(order, key=lambda role: lanes[role]):
-        old, most = lanes[role], prod(first.walk.tile[d] for d, r in enumerate(of) if r == role)
-        for new in (old * factor for factor in divisors(most // old)[1:]):  # what does not divide the tiles is refused
-            unrolls = [unroll_by_role(part.op, part.walk.tile, {**lanes, role: new}) for part in parts]
-            step = tuple(unroll for unroll in unrolls if unroll is not None)
-            if len(step) == len(parts) and _is_one_engine(parts, step):
-                lanes[role] = new
-                return step
-    return None
-
-
-def _is_one_engine(parts: Sequence[_Part], unrolls: Sequence[tuple[int, ...]]) -> bool:
-    """Whether tokens of all operations have one layout, and none is too wide."""
-    first = layout(parts[0].op, unrolls[0])
-    return all(
-        layout(part.op, unroll) == first and all(prod(unroll[d] for d in dims) <= most for dims, most in part.limits)
-        for part, unroll in zip(parts, unrolls, strict=True)
-    )
-
-
-class _Unroll:
-    """How far operations have grown that share their lanes: one, or those of an engine."""
-
-    def __init__(self, parts: tuple[_Part, ...], platform: Platform):
-        self._parts, self._at = parts, 0
-        first, *others = parts
-        self._growths = _joint_growth(parts, platform) if others else (_growth(*first, platform),)
-
-    @property
-    def lanes(self) -> int:
-        return self._growths[0].lanes[self._at]
-
-    @property
-    def cycles(self) -> int:
-        return sum([growth.cycles(self._at) for growth in self._growths])
-
-    @property
-    def nests(self) -> dict[str, Nest]:
-        """Of each operation."""
-        return {
-            part.op.name: _kept_nest(part.op.loops, part.walk, growth.factors[self._at])
-            for part, growth in zip(self._parts, self._growths, strict=True)
-        }
-
-    def grow(self) -> bool:
-        """One step further; False at the end."""
-        if self._at + 1 == len(self._growths[0].lanes):
-            return False
-        self._at += 1
-        return True
-
-
-def _nest(loops: tuple[int, ...], walk: _Walk, factor: tuple[int, ...]) -> Nest:
-    """Tile loops in the outer order, then the loops inside a tile in the inner one."""
-    tile = walk.tile
-    outer = (NestLoop(d, loops[d] // tile[d], tile[d]) for d in walk.outer)
-    inside = (NestLoop(d, tile[d] // factor[d], factor[d]) for d in walk.inner)
-    return Nest(tuple(loop for loop in (*outer, *inside) if loop.trip > 1), factor)
-
-
-_kept_nest = lru_cache(maxsize=16384)(_nest)  # the steps that the heap only passes are not kept
-
-
-def _growth_order(op: LinalgOp) -> list[int]:
-    dims = list(range(len(op.loops) - 1, -1, -1))
-    if not op.is_contraction:
-        return dims
-    # Dimensions that every operand lacks somewhere are reuse; the ones a weight has bring bandwidth: those first.
-    shared = {d for d in dims if all(d in operand.dims for operand in (*op.inputs, *op.outputs) if operand.dims)}
-    return [d for d in dims if d not in shared] + [d for d in dims if d in shared]
+    return Walk(tile_sizes(op, tile, _chunked_dims(graph, op)), outer, inner_orders(graph)[name])
 
 
 def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str, Nest]:
-    """The nest of every operation. O(operations x log(unroll)) heap steps.
+    """The nest of every operation. O(operations x log(unroll)) steps of growth.
 
     `chunk` and `concat` only route tokens: they take the token shape that arrives. Raises InvalidInputError where an
     override names no operation that computes.
@@ -272,27 +111,16 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str
         if override.op not in graph.op or graph.op[override.op].kind != "generic":
             known = ", ".join(op.name for op in graph.ops if op.kind == "generic")
             raise InvalidInputError(f"there is no operation {override.op!r} to override; known are {known}")
-    heap: list[tuple[float, str]] = []
-    unrolls: dict[str, _Unroll] = {}
-    total = 0
-    for parts in _sharing(graph, knobs, platform):
-        unrolls[parts[0].op.name] = unroll = _Unroll(parts, platform)
-        lanes = knobs.override(parts[0].op.name).unroll
+    unrolls, fixed = dict[str, Unroll](), set[str]()
+    for parts in sharing(graph, knobs, platform):
+        name = parts[0].op.name
+        unrolls[name] = unroll = Unroll(parts, platform)
+        lanes = knobs.override(name).unroll
         if lanes is not None:
+            fixed.add(name)
             while unroll.lanes < lanes and unroll.grow():
                 pass
-        else:
-            heapq.heappush(heap, (-unroll.cycles, parts[0].op.name))
-        total += unroll.lanes
-    while heap and total < knobs.overall_unroll:
-        _, name = heap[0]
-        unroll = unrolls[name]
-        before = unroll.lanes
-        if unroll.grow():
-            total += unroll.lanes - before
-            heapq.heapreplace(heap, (-unroll.cycles, name))
-        else:
-            heapq.heappop(heap)
+    deal_lanes(graph, unrolls, fixed, knobs)
     nests = {name: nest for unroll in unrolls.values() for name, nest in unroll.nests.items()}
     for op in graph.ops:
         if op.kind != "generic":
@@ -300,15 +128,15 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str
     return vectorise(graph, nests, knobs, platform)
 
 
-def _sharing(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> list[tuple[_Part, ...]]:
+def sharing(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> list[tuple[Part, ...]]:
     """Operations that compute: those of one engine together, the one with most points first, the others alone."""
     orders, bits, same = loop_orders(graph, knobs), _Bits.of(knobs, platform), Same(graph)
-    groups: dict[Service | str, list[_Part]] = {}
+    groups: dict[Service | str, list[Part]] = {}
     for op in graph.ops:
         if op.kind != "generic":
             continue
         tile = knobs.override(op.name).tile or knobs.default_tile_size
-        part = _Part(op, _walk(same, op.name, tile, orders[op.name]), _limits(same, op.name, bits))
+        part = Part(op, _walk(same, op.name, tile, orders[op.name]), _tokens(same, op.name, bits))
         service = service_of(op) if knobs.engines == "shared" else None
         groups.setdefault(service or op.name, []).append(part)
     return [tuple(sorted(group, key=lambda part: -part.op.iterations)) for group in groups.values()]

@@ -7,9 +7,9 @@ that are marked as `feedback` may close loops.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from math import prod
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from compiler.errors import VerificationError
 from compiler.graph.boundary import Carry
@@ -42,6 +42,9 @@ from compiler.graph.program import (
     trips_at,
     with_nests,
 )
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 TaskKind = Literal["compute", "engine", "fork", "lanes", "chunk", "concat", "route", "converter", "load", "store"]
 MemoryKind = Literal["registers", "lutram", "bram", "uram"]
@@ -520,8 +523,8 @@ class TaskGraph:
             "name": self.name,
             "kernels": self.kernels,
             "padding_share": self.padding_share,
-            "tasks": [_task_json(t) for t in self.tasks],
-            "streams": [_stream_json(s) for s in self.streams],
+            "tasks": [task_json(t) for t in self.tasks],
+            "streams": [stream_json(s) for s in self.streams],
             "carries": [asdict(c) for c in self.carries],
         }
 
@@ -540,15 +543,21 @@ def _access_json(access: Access) -> dict[str, Any]:
     return {"stream": access.stream, "gates": [gate._asdict() for gate in access.gates]}
 
 
-def _stream_json(stream: Stream) -> dict[str, Any]:
+def stream_json(stream: Stream) -> dict[str, Any]:
+    """An entry of `streams` in `dataflow.json`."""
     data = stream._asdict() | {"itensor": str(stream.itensor), "tokens": stream.tokens, "width": stream.width}
     if not stream.initial and not stream.feedback:
         del data["initial"], data["feedback"]
     return data
 
 
+def _fields(value: "DataclassInstance", **instead: object) -> dict[str, Any]:
+    """Of a dataclass by name, some written `instead`: without the copies of `asdict`, for searches ask for digests."""
+    return {f.name: instead[f.name] if f.name in instead else getattr(value, f.name) for f in fields(value)}
+
+
 def _timing_json(timing: TimingSpec) -> dict[str, Any]:
-    data = asdict(timing)
+    data = _fields(timing)
     del data["bounds"]
     return data | _bounds_json(timing.bounds)
 
@@ -581,7 +590,8 @@ def _nest_json(nest: Nest) -> dict[str, Any]:
     return {"loops": [loop._asdict() for loop in nest.loops], "unroll": nest.unroll}
 
 
-def _task_json(task: Task) -> dict[str, Any]:
+def task_json(task: Task) -> dict[str, Any]:
+    """An entry of `tasks` in `dataflow.json`."""
     data: dict[str, Any] = {
         "name": task.name,
         "kind": task.kind,
@@ -593,7 +603,7 @@ def _task_json(task: Task) -> dict[str, Any]:
         "nest": None,
         "scalars": (),
         "operators": {},
-        "buffers": [asdict(buffer) for buffer in task.buffers],
+        "buffers": [_fields(buffer) for buffer in task.buffers],
         "converter": None,
         "dma": None,
     }
@@ -613,9 +623,10 @@ def _task_json(task: Task) -> dict[str, Any]:
             data["blocks"] = task.blocks
         case ConverterTask(converter=converter):
             itensors = {"source": str(converter.source), "target": str(converter.target)}
-            data["converter"] = asdict(converter) | itensors | _converter_bytes(converter)
+            written = _fields(converter, **itensors, realisation=asdict(converter.realisation))
+            data["converter"] = written | _converter_bytes(converter)
         case DmaTask(dma=dma):
-            data["dma"] = asdict(dma) | {"layout": str(dma.layout), "words": dma.words}
+            data["dma"] = _fields(dma, layout=str(dma.layout)) | {"words": dma.words}
             del data["dma"]["port_bits"]  # the board's, which design.json names
             del data["dma"]["at"], data["dma"]["below"]
             data["dma"] |= {"at": _bound_json(dma.at)} if dma.at is not None else {}

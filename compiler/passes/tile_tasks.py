@@ -13,7 +13,16 @@ class TileTasks(Pass):
     """Set the nest of every operation by `compiler.analysis.tiling`. Assumes a network as it is padded."""
 
     name = "tile-tasks"
-    options = ("default_tile_size", "overall_unroll", "order", "hbm_channels", "stream_width", "engines", "overrides")
+    options = (
+        "default_tile_size",
+        "overall_unroll",
+        "unrolling",
+        "order",
+        "hbm_channels",
+        "stream_width",
+        "engines",
+        "overrides",
+    )
 
     @override
     def run(self, design: Design) -> Design:

@@ -44,10 +44,13 @@ class NewDesign:
     seconds: float
     metrics: tuple[NewMetric, ...]
     flags: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    accelerator: str | None = None
 
 
 def add(session: Session, exploration_id: str, designs: Sequence[NewDesign]) -> list[str]:
-    """Store a batch; the new ids in the same order. A number or key that is there already raises IntegrityError."""
+    """Store a batch; the new ids in the same order. A number, key or accelerator that is there already raises
+    IntegrityError.
+    """
     now = utcnow()
     ids = [new_id("dsg") for _ in designs]
     rows = [
@@ -56,6 +59,7 @@ def add(session: Session, exploration_id: str, designs: Sequence[NewDesign]) -> 
             "exploration_id": exploration_id,
             "number": d.number,
             "key": d.key,
+            "accelerator": d.accelerator,
             "knobs": d.knobs,
             "feasible": d.feasible,
             "latency_us": d.latency_us,

@@ -176,6 +176,7 @@ def make_design(exploration_id: str, number: int, chance: random.Random) -> Desi
         "converters": chance.choice(("exact", "paper")),
         "engines": chance.choice(("own", "shared")),
         "slices": chance.choice((1, 4)),
+        "unrolling": chance.choice(("slowest", "worth")),
     }
     design_id = f"dsg_{exploration_id[-2:]}{number:05d}"
     return Design(design_id, number, knobs, area, round(latency, 3), round(latency * power, 2))

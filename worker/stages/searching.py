@@ -48,7 +48,7 @@ def search(farm: Farm, stages: Stages, job: JobContext) -> Outcome:
     verdict = {
         "designs": len(result.designs),
         "front": len(result.front),
-        "duplicates": result.duplicates,
+        "repeats": result.repeats,
         "exhausted": result.exhausted,
         "sampler_seconds": result.sampler_seconds,
         "evaluation_seconds": result.evaluation_seconds,
@@ -112,6 +112,7 @@ def _evaluated(row: models.Design, metrics: Sequence[models.Metric]) -> Evaluate
         metrics=tuple(stored_metrics([m for m in metrics if m.build_id is None])),
         violations=tuple(Violation(**v) for v in row.violations),
         reason=row.reason,
+        accelerator=row.accelerator,
         seconds=row.seconds,
     )
     return EvaluatedDesign(row.number, knobs, evaluation, row.key)
@@ -128,6 +129,7 @@ def _new_design(design: EvaluatedDesign, platform: Platform) -> NewDesign:
         energy_uj=evaluation.energy_uj,
         violations=[{"resource": v.resource, "demand": v.demand, "bound": v.bound} for v in evaluation.violations],
         reason=evaluation.reason,
+        accelerator=evaluation.accelerator,
         seconds=evaluation.seconds,
         metrics=new_metrics(evaluation.metrics),
         flags=flags_of(evaluation.metrics, platform),

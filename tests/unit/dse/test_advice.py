@@ -36,8 +36,20 @@ def test_a_strange_value_is_said_with_what_it_costs(graph: LinalgGraph) -> None:
     assert "(conservative, whole)" in text
 
 
+def test_a_knob_that_changes_nothing_is_said(graph: LinalgGraph) -> None:
+    knobs = Knobs(default_tile_size=32, slices=4)
+    assert advise(graph, knobs, ["default_tile_size", "slices"], U55C) == [
+        "slices=4 changes nothing here: with slices=1 it is the same accelerator"
+    ]
+    assert advise(graph, Knobs(engines="shared", slices=4), ["slices"], U55C) == []
+    strange = Knobs(fusion_budget=10 << 20)  # said once
+    assert advise(graph, strange, ["fusion_budget"], U55C) == [
+        "fusion_budget=10485760 changes nothing here: with fusion_budget=16777216 it is the same accelerator"
+    ]
+
+
 def test_what_a_search_tries_is_not_said(graph: LinalgGraph) -> None:
-    assert advise(graph, Knobs(overall_unroll=1024, multiplier="dsp"), ["overall_unroll", "multiplier"], U55C) == []
+    assert advise(graph, Knobs(overall_unroll=64, order="reduction-outer"), ["overall_unroll", "order"], U55C) == []
     assert advise(graph, Knobs(overall_unroll=7), [], U55C) == []  # not set by hand: a file of knobs has it
 
 

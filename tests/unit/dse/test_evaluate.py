@@ -29,6 +29,16 @@ def test_a_rejected_design_is_infeasible_with_the_reason(mlp: LinalgGraph, u55c:
     assert "fc1" in found.reason
 
 
+def test_knobs_that_change_nothing_give_an_accelerator_that_is_known(mlp: LinalgGraph, u55c: Platform):
+    found, other = (evaluate(mlp, knobs, u55c) for knobs in (Knobs(), Knobs(default_tile_size=32)))
+    assert found.accelerator not in (None, other.accelerator)
+    inert = Knobs(fusion_budget=1 << 20, slices=4)  # for converters that are smaller, of no engine
+    again = evaluate(mlp, inert, u55c, known={found.accelerator})
+    assert (again.accelerator, again.objectives, again.reason) == (found.accelerator, None, None)
+    assert not again.feasible
+    assert evaluate(mlp, inert, u55c, known={other.accelerator}) == replace(found, knobs=inert)
+
+
 def test_a_crash_passes_through(mlp: LinalgGraph, u55c: Platform, monkeypatch: pytest.MonkeyPatch):
     def crash(*_: object) -> None:
         raise ZeroDivisionError
@@ -45,7 +55,7 @@ def test_the_exact_placer_judges_what_the_quick_test_leaves_open(mlp: LinalgGrap
         slrs = tuple(replace(s, **{r: int(share * getattr(s, r)) for r in RESOURCES}) for s in u55c.dies.slrs)
         board = replace(u55c, dies=replace(u55c.dies, slrs=slrs))
         found = replace(evaluate(mlp, knobs, board), violations=(), placed=False)
-        verdict = judged(mlp, found, board)
+        verdict = judged(found, mlp, board)
         assert verdict.placed == verdict.feasible == fits
         assert {v.resource for v in verdict.violations} <= set(DIE_BOUNDS)
         assert verdict.objectives == found.objectives

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -32,7 +32,7 @@ class MemorySink:
         return [design for batch in self.batches for design in batch]
 
 
-def toy(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Evaluation:
+def toy(graph: LinalgGraph, knobs: Knobs, platform: Platform, known: Container[str] = ()) -> Evaluation:
     """Wider is faster, hungrier and soon over budget; wide streams with small tiles can not be built."""
     if knobs.stream_width == 2048 and knobs.default_tile_size < 16:
         return Evaluation(knobs, None, None, reason="too wide")
@@ -48,7 +48,7 @@ class Counting:
     def __init__(self) -> None:
         self.met: list[Knobs] = []
 
-    def __call__(self, graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Evaluation:
+    def __call__(self, graph: LinalgGraph, knobs: Knobs, platform: Platform, known: Container[str] = ()) -> Evaluation:
         self.met.append(knobs)
         return toy(graph, knobs, platform)
 
@@ -84,7 +84,7 @@ def test_a_search_covers_its_budget(mlp: LinalgGraph, u55c: Platform, sampler: s
 
 
 def test_the_front_is_what_no_feasible_design_dominates(mlp: LinalgGraph, u55c: Platform):
-    result = search(mlp, u55c, SearchOptions(120, jobs=1), MemorySink(), evaluator=toy)
+    result = search(mlp, u55c, SearchOptions(200, jobs=1), MemorySink(), evaluator=toy)
     found = [d.evaluation for d in result.designs]
     feasible = {e.objectives for e in found if e.feasible and e.objectives is not None}
     front = [d.evaluation.objectives for d in result.front]
@@ -99,10 +99,10 @@ def test_what_would_enter_the_front_unplaced_is_judged_before(
     """Designs that nothing has placed: the judge refuses every wide one, and sees none that others beat."""
     judgements: list[Evaluation] = []
 
-    def unplaced(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Evaluation:
+    def unplaced(graph: LinalgGraph, knobs: Knobs, platform: Platform, known: Container[str] = ()) -> Evaluation:
         return replace(toy(graph, knobs, platform), placed=False)
 
-    def judge(_: LinalgGraph, found: Evaluation, __: Platform) -> Evaluation:
+    def judge(found: Evaluation, graph: LinalgGraph, platform: Platform) -> Evaluation:
         judgements.append(found)
         over = (Violation("sll", 2, 1),) if found.knobs.overall_unroll > 256 else ()
         return replace(found, violations=over, placed=not over)
@@ -187,7 +187,7 @@ def test_history_from_outside_the_space_is_kept(mlp: LinalgGraph, u55c: Platform
     assert result.front == (history[0],)
 
 
-def test_duplicates_are_asked_again_and_a_spent_space_ends_the_search(
+def test_repeats_are_asked_again_and_a_spent_space_ends_the_search(
     mlp: LinalgGraph, u55c: Platform, monkeypatch: pytest.MonkeyPatch
 ):
     keep = {"tile", "fifo", "multiplier"}
@@ -204,12 +204,55 @@ def test_duplicates_are_asked_again_and_a_spent_space_ends_the_search(
     evaluator = Counting()
     result = search(mlp, u55c, SearchOptions(60, jobs=1), MemorySink(), evaluator=evaluator)
     assert result.exhausted
-    assert result.duplicates > 0
+    assert result.repeats > 0
     assert len(evaluator.met) == len(set(evaluator.met)) == 7 * 2 * 3
+
+
+class Accelerators(Counting):
+    """Toys that two knobs alone tell apart: there are 10 x 4."""
+
+    def __call__(self, graph: LinalgGraph, knobs: Knobs, platform: Platform, known: Container[str] = ()) -> Evaluation:
+        accelerator = f"{knobs.overall_unroll} {knobs.hbm_channels}"
+        if accelerator in known:
+            return Evaluation(knobs, None, None, accelerator=accelerator)
+        plain = Knobs(overall_unroll=knobs.overall_unroll, hbm_channels=knobs.hbm_channels)
+        return replace(super().__call__(graph, plain, platform), knobs=knobs, accelerator=accelerator)
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_knobs_that_build_what_is_known_cost_no_budget(mlp: LinalgGraph, u55c: Platform, sampler: str):
+    evaluator, sink, options = Accelerators(), MemorySink(stop_after=1), SearchOptions(25, sampler=sampler, jobs=1)
+    first = search(mlp, u55c, options, sink, evaluator=evaluator)
+    assert first.stopped
+    sink.stop_after = None
+    second = search(mlp, u55c, options, sink, history=first.designs, evaluator=evaluator)
+    assert second.repeats > 0
+    assert list(second.designs) == sink.designs
+    assert numbers_of(second) == list(range(25))
+    assert len({d.evaluation.accelerator for d in second.designs}) == 25 == len(evaluator.met), "none is priced twice"
+    assert all(d.evaluation.objectives is not None for d in second.designs), "nothing unpriced is a design"
+
+
+def test_a_search_that_meets_known_accelerators_alone_ends(
+    mlp: LinalgGraph, u55c: Platform, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("dse.explore.TRIES_PER_CHANGE", 10)
+    result = search(mlp, u55c, SearchOptions(60, sampler="random", jobs=1), MemorySink(), evaluator=Accelerators())
+    assert result.exhausted
+    assert len(result.designs) == len({d.evaluation.accelerator for d in result.designs}) == 40
+    assert result.repeats > 10 * len(DesignSpace(mlp, u55c).parameters)
+
+
+def test_two_jobs_count_an_accelerator_once(mlp: LinalgGraph, u55c: Platform):
+    """Both price it, for neither knows of the other."""
+    result = search(mlp, u55c, SearchOptions(64, jobs=2), MemorySink())
+    assert len({d.evaluation.accelerator for d in result.designs}) == 64 == len({d.key for d in result.designs})
+    assert result.repeats > 0
 
 
 DEFAULTS = {
     "unroll": "overall_unroll",
+    "unrolling": "unrolling",
     "order": "order",
     "padding": "max_padding",
     "fusion_plan": "fusion_plan",
@@ -238,7 +281,7 @@ def test_samplers_learn_how_far_a_design_is_over_budget(mlp: LinalgGraph, u55c: 
 def test_a_crash_is_not_swallowed_and_what_was_stored_stays(mlp: LinalgGraph, u55c: Platform):
     sink = MemorySink()
 
-    def crash(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Evaluation:
+    def crash(graph: LinalgGraph, knobs: Knobs, platform: Platform, known: Container[str] = ()) -> Evaluation:
         if len(sink.batches) == 2:
             raise ZeroDivisionError
         return toy(graph, knobs, platform)

@@ -14,7 +14,7 @@ from compiler.errors import InvalidInputError, ToolError
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform
-from dse.evaluate import evaluate
+from dse.evaluate import Evaluation, evaluate
 from dse.pool import default_jobs, open_pool
 
 SCRIPT = """
@@ -46,9 +46,20 @@ def test_one_job_stays_in_the_process(mlp: LinalgGraph, u55c: Platform):
         assert set(psutil.Process().children()) == before
 
 
+def test_an_accelerator_is_priced_once(mlp: LinalgGraph, u55c: Platform):
+    inert = Knobs(fusion_budget=1 << 20)
+    with open_pool(evaluate, mlp, u55c, 1) as pool:
+        found, again = pool.map([Knobs(), inert])
+        assert [again, *pool.map([inert])] == 2 * [Evaluation(inert, None, None, accelerator=found.accelerator)]
+    assert found.objectives is not None
+    assert found.accelerator is not None
+    with open_pool(evaluate, mlp, u55c, 1, known={found.accelerator}) as pool:
+        assert pool.map([inert]) == [again]
+
+
 @pytest.mark.slow
 def test_workers_keep_order_and_end_with_the_pool(mlp: LinalgGraph, u55c: Platform):
-    batch = [Knobs(overall_unroll=1 << k) for k in range(5, 11)]
+    batch = [Knobs(overall_unroll=1 << k) for k in range(3, 9)]
     with open_pool(evaluate, mlp, u55c, 2) as pool:
         assert pool.map(batch) == [evaluate(mlp, knobs, u55c) for knobs in batch]
         workers = [p for p in psutil.Process().children() if "spawn_main" in " ".join(p.cmdline())]

@@ -11,7 +11,7 @@ from plans import U55C, plans
 from sliced_engines import sliced
 from small_graphs import chain, mlp
 
-from compiler.analysis import tiling
+from compiler.analysis import growth
 from compiler.analysis.build import task_graph
 from compiler.analysis.feedback import with_feedback
 from compiler.analysis.resources import task_resources
@@ -55,7 +55,7 @@ def test_steps_that_no_tile_divides_into_are_not_tried(monkeypatch: pytest.Monke
         tried.append(max(lanes.values()))
         return unroll_by_role(op, tile, lanes)
 
-    monkeypatch.setattr(tiling, "unroll_by_role", counted)
+    monkeypatch.setattr(growth, "unroll_by_role", counted)
     rows, product = (256, 256, 256), body(["f32", "f32"], ("arith.mulf", (0, 1)))
     network = Network("rows")
     network.tensor("x", np.broadcast_to(np.float32(0), (*rows, 32)), role="input")

@@ -13,7 +13,9 @@ from compiler.passes.base import Pass
 from compiler.passes.design_passes import DESIGN_PASSES
 
 GRAPHS = {**{name: make() for name, make in ALL.items()}, "padded": mlp(19, 29, 256), "chain": chain(8, 8, 8)}
-POINT = Knobs(default_tile_size=8, overall_unroll=64, fusion_budget=512, stream_width=1024, engines="shared")
+POINT = Knobs(
+    default_tile_size=8, overall_unroll=64, fusion_budget=512, stream_width=1024, engines="shared", unrolling="worth"
+)
 OTHER = Knobs(
     default_tile_size=4,
     overall_unroll=8,
@@ -30,6 +32,7 @@ OTHER = Knobs(
     converters="paper",
     engines="own",
     slices=4,
+    unrolling="slowest",
 )
 KNOBS = {field.name for field in fields(Knobs)}
 ELSEWHERE = {"fusion_plan", "prefetch_kib"}  # make no difference to networks as small as these

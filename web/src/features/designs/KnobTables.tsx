@@ -12,6 +12,8 @@ const WORDS: Record<string, string> = {
   dsp_packed: "DSP, two products each",
   greedy: "greedy, as in the paper",
   traffic: "least HBM traffic",
+  slowest: "the slowest, as in the paper",
+  worth: "where they are worth most",
   exact: "cheapest that keep pace",
   paper: "as in the paper",
   stp: "stops with its input (stp)",
@@ -40,6 +42,7 @@ const levels = (k: Knobs): [string, Row[]][] => [
     [
       ["Default tile size", number(k.default_tile_size), "Elements of a loop group in one tile"],
       ["Overall unroll", `${number(k.overall_unroll)} lanes`, "Parallel lanes, shared out over all tasks"],
+      ["Lanes go to", unlessOld(k.unrolling, word), "Which operation gets the next lanes"],
       ["Loop order", k.order, "Where the reduction loops of a tile stand"],
       ["Padding", unlessOld(k.max_padding, (p) => `${p} % at most`), "Points of a dimension that may be padding"],
     ],

@@ -1,0 +1,85 @@
+"""How often different knobs give one accelerator, and whether its digest tells.
+
+python -m bench.repeats gpt2 --phase decode --context 64 --precision w4a8
+python -m bench.repeats gpt2-medium --designs 2000 --budget 1000 --json
+
+Designs are drawn near those that a search starts from and near one another, as a search proposes them. `wrong`: the
+digest equals another's and `dataflow.json` does not, or the other way round. `search_*` is a whole search of `--budget`
+designs: `search_repeats` are proposals that it did not count, `search_twice` accelerators that it counted twice. Exit
+code 1 where something is wrong, or counted twice.
+"""
+
+import argparse
+import json
+import sys
+from random import Random
+from time import process_time
+from typing import Any
+
+from bench.workload import NoSink, add_arguments, load_graph
+from compiler.errors import MillraceError
+from compiler.graph.accelerator import accelerator_digest
+from compiler.graph.task_graph import TaskGraph
+from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
+from compiler.platforms.platform import load_platform
+from dse.explore import SearchOptions, search
+from dse.space import DesignSpace
+
+Row = dict[str, int | float | str]
+
+
+def _content(tasks: TaskGraph) -> str:
+    """`dataflow.json` without the name of the network and the reasons for depths."""
+    data: dict[str, Any] = tasks.to_json() | {"name": ""}
+    return json.dumps(data | {"streams": [stream | {"reason": ""} for stream in data["streams"]]}, sort_keys=True)
+
+
+def _drawn(space: DesignSpace, count: int, rng: Random) -> list[Knobs]:
+    """`count` knobs, no two of which the space calls the same."""
+    found = {space.key(knobs): knobs for knobs in space.default_knobs()}
+    while len(found) < count:
+        knobs = space.vary(rng.choice(list(found.values())), rng.randint(1, 3), rng)
+        found.setdefault(space.key(knobs), knobs)
+    return list(found.values())[:count]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_arguments(parser)
+    parser.add_argument("--designs", type=int, default=2000, help="knobs that are drawn (default: %(default)s)")
+    parser.add_argument("--budget", type=int, default=1000, help="designs of the search (default: %(default)s)")
+    args = parser.parse_args()
+    graph, platform = load_graph(args), load_platform(args.platform)
+    of_digest, of_content = dict[str, str](), dict[str, str]()
+    refused, wrong, seconds = 0, 0, 0.0
+    for knobs in _drawn(DesignSpace(graph, platform), args.designs, Random(args.seed)):
+        try:
+            tasks = planned_tasks(graph, knobs, platform)
+        except MillraceError:
+            refused += 1
+            continue
+        start = process_time()
+        digest = accelerator_digest(tasks)
+        seconds += process_time() - start
+        content = _content(tasks)
+        wrong += of_digest.setdefault(digest, content) != content or of_content.setdefault(content, digest) != digest
+    result = search(graph, platform, SearchOptions(args.budget, args.seed), NoSink())
+    counted = [d.evaluation.accelerator for d in result.designs if d.evaluation.accelerator is not None]
+    report: Row = {
+        "workload": graph.name,
+        "designs": args.designs,
+        "refused": refused,
+        "accelerators": len(of_digest),
+        "wrong": wrong,
+        "digest_ms": round(seconds / args.designs * 1e3, 2),
+        "search_designs": len(result.designs),
+        "search_repeats": result.repeats,
+        "search_twice": len(counted) - len(set(counted)),
+    }
+    print(json.dumps(report) if args.json else "\n".join(f"{name:16} {value}" for name, value in report.items()))
+    sys.exit(bool(wrong or report["search_twice"]))
+
+
+if __name__ == "__main__":
+    main()

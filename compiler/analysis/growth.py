@@ -1,0 +1,232 @@
+"""How operations grow: their lanes step by step, alone or with those that share them, and the cycles of each step.
+
+The path of a growth is the operation's own; how far it goes along it is `compiler.analysis.lanes`.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import isqrt, prod
+from typing import NamedTuple
+
+from compiler.analysis.loop_order import Order
+from compiler.analysis.operators import count_operators, run_cycles
+from compiler.graph.engine import Role, layout, roles, unroll_by_role
+from compiler.graph.linalg_graph import LinalgOp
+from compiler.graph.nest import Nest, NestLoop
+from compiler.platforms.platform import Platform
+
+
+class Walk(NamedTuple):
+    """In which order an operation walks its tiles, and the points of one."""
+
+    tile: tuple[int, ...]
+    outer: Order
+    inner: Order
+
+
+class Token(NamedTuple):
+    """What passes an operation at once of an operand over `dims`: `most` elements, of which each takes about `lut`
+    LUTs on its way there.
+    """
+
+    dims: tuple[int, ...]
+    most: int
+    lut: int
+
+
+class Part(NamedTuple):
+    """An operation that is to grow, with the way that it walks, and its tokens."""
+
+    op: LinalgOp
+    walk: Walk
+    tokens: tuple[Token, ...]
+
+
+@lru_cache(maxsize=4096)
+def divisors(number: int) -> tuple[int, ...]:
+    """In ascending order. O(square root)."""
+    low = [d for d in range(1, isqrt(number) + 1) if number % d == 0]
+    return tuple(sorted({*low, *(number // d for d in low)}))
+
+
+class Growth:
+    """Steps of one operation from one lane on: unroll factors, points side by side, and what it is with them, which is
+    found for steps that somebody comes to.
+    """
+
+    def __init__(self, part: Part, factors: Sequence[tuple[int, ...]], platform: Platform) -> None:
+        self.factors = factors
+        self.lanes = [prod(factor) for factor in factors]
+        self._part, self._platform = part, platform
+        self._cycles = dict[int, int]()
+        self._leaving = dict[int, int]()
+        self._shares = dict[int, float]()
+
+    def nest(self, step: int) -> Nest:
+        """Of the operation."""
+        return _nest(self._part.op.loops, self._part.walk, self.factors[step])
+
+    def cycles(self, step: int) -> int:
+        """Of the whole operation (the paper's heap counts iterations only)."""
+        found = self._cycles.get(step)
+        if found is None:
+            found = self._cycles[step] = run_cycles(self._part.op, self.nest(step), self._platform)
+        return found
+
+    def leaving(self, step: int) -> int:
+        """Iterations from its first result to its last."""
+        found = self._leaving.get(step)
+        if found is None:
+            nest = self.nest(step)
+            outside = [prod(nest.trips[k + 1 :]) for k in range(len(nest.trips))]
+            first = sum((nest.trips[k] - 1) * outside[k] for k in nest.reduction_loops(self._part.op.iterators))
+            found = self._leaving[step] = prod(nest.trips) - first
+        return found
+
+    def share(self, step: int) -> float:
+        """Of the board, about: operators, with integer products in fabric, and what brings and takes tokens."""
+        found = self._shares.get(step)
+        if found is None:
+            found = self._shares[step] = self._share_of(self.factors[step], self.nest(step))
+        return found
+
+    def _share_of(self, factor: tuple[int, ...], nest: Nest) -> float:
+        platform, (op, _, tokens) = self._platform, self._part
+        cores = [(platform.operators[core], count) for core, count in count_operators(op, nest, "fabric")]
+        lut = sum(core.lut * count for core, count in cores)
+        lut += sum(token.lut * prod(factor[d] for d in token.dims) for token in tokens)
+        return lut / platform.limit("lut") + sum(core.dsp * count for core, count in cores) / platform.limit("dsp")
+
+
+@lru_cache(maxsize=16384)
+def _growth(part: Part, platform: Platform) -> Growth:
+    order, factor = _growth_order(part.op), [1] * len(part.op.loops)
+    factors = [tuple(factor)]
+    while _grow(part, order, factor):
+        factors.append(tuple(factor))
+    return Growth(part, factors, platform)
+
+
+def _grow(part: Part, order: Sequence[int], factor: list[int]) -> bool:
+    """Raise one dimension's factor to the next divisor of its tile; False when every one is at its limit.
+
+    Contractions grow the smallest factor first, so that weights stream as blocks; other operations grow their innermost
+    dimension, so that tokens stay vectors of neighbours.
+    """
+    tile = part.walk.tile
+    for dim in sorted(order, key=lambda d: factor[d]) if part.op.is_contraction else order:
+        old = factor[dim]
+        new = next((n for n in range(old * 2, tile[dim] + 1, old) if tile[dim] % n == 0), old)
+        factor[dim] = new
+        if new > old and _holds(part, factor):
+            return True
+        factor[dim] = old
+    return False
+
+
+def _holds(part: Part, factor: Sequence[int]) -> bool:
+    """Whether no token is too wide."""
+    return all(prod(factor[d] for d in token.dims) <= token.most for token in part.tokens)
+
+
+@lru_cache(maxsize=4096)
+def _joint_growth(parts: tuple[Part, ...], platform: Platform) -> tuple[Growth, ...]:
+    """Steps of operations that take turns: all have as many lanes of each role, which count once. The role that has the
+    fewest grows first, as loops of a contraction do.
+    """
+    first = parts[0].op
+    of = roles(first)
+    order = list(dict.fromkeys(of[d] for d in _growth_order(first)))
+    lanes = dict.fromkeys(order, 1)
+    steps = [tuple(tuple(1 for _ in part.op.loops) for part in parts)]
+    while (step := _joint_step(parts, order, lanes)) is not None:
+        steps.append(step)
+    return tuple(Growth(part, factors, platform) for part, factors in zip(parts, zip(*steps, strict=True), strict=True))
+
+
+def _joint_step(
+    parts: Sequence[Part], order: Sequence[Role], lanes: dict[Role, int]
+) -> tuple[tuple[int, ...], ...] | None:
+    """Raise the lanes of one role to the next number that every operation can have; None where there is none."""
+    first = parts[0]
+    of = roles(first.op)
+    for role in sorted(order, key=lambda role: lanes[role]):
+        old, most = lanes[role], prod(first.walk.tile[d] for d, r in enumerate(of) if r == role)
+        for new in (old * factor for factor in divisors(most // old)[1:]):  # what does not divide the tiles is refused
+            unrolls = [unroll_by_role(part.op, part.walk.tile, {**lanes, role: new}) for part in parts]
+            step = tuple(unroll for unroll in unrolls if unroll is not None)
+            if len(step) == len(parts) and _is_one_engine(parts, step):
+                lanes[role] = new
+                return step
+    return None
+
+
+def _is_one_engine(parts: Sequence[Part], unrolls: Sequence[tuple[int, ...]]) -> bool:
+    """Whether tokens of all operations have one layout, and none is too wide."""
+    first = layout(parts[0].op, unrolls[0])
+    return all(
+        layout(part.op, unroll) == first and _holds(part, unroll) for part, unroll in zip(parts, unrolls, strict=True)
+    )
+
+
+class Unroll:
+    """How far operations have grown that share their lanes: one, or those of an engine. They are at step `at`."""
+
+    def __init__(self, parts: tuple[Part, ...], platform: Platform):
+        self.at = 0
+        self.ops = [part.op.name for part in parts]
+        self._parts = parts
+        first, *others = parts
+        self.growths = _joint_growth(parts, platform) if others else (_growth(first, platform),)
+
+    @property
+    def lanes(self) -> int:
+        return self.growths[0].lanes[self.at]
+
+    @property
+    def cycles(self) -> int:
+        return self.cycles_at(self.at)
+
+    @property
+    def left(self) -> int:
+        """Steps to the end."""
+        return len(self.growths[0].lanes) - 1 - self.at
+
+    @property
+    def nests(self) -> dict[str, Nest]:
+        """Of each operation."""
+        return {
+            part.op.name: _kept_nest(part.op.loops, part.walk, growth.factors[self.at])
+            for part, growth in zip(self._parts, self.growths, strict=True)
+        }
+
+    def cycles_at(self, step: int) -> int:
+        """Of all operations, one after the other."""
+        return sum([growth.cycles(step) for growth in self.growths])
+
+    def grow(self, steps: int = 1) -> bool:
+        """So many steps further; False where there are not that many."""
+        if self.left < steps:
+            return False
+        self.at += steps
+        return True
+
+
+def _nest(loops: tuple[int, ...], walk: Walk, factor: tuple[int, ...]) -> Nest:
+    """Tile loops in the outer order, then the loops inside a tile in the inner one."""
+    tile = walk.tile
+    outer = (NestLoop(d, loops[d] // tile[d], tile[d]) for d in walk.outer)
+    inside = (NestLoop(d, tile[d] // factor[d], factor[d]) for d in walk.inner)
+    return Nest(tuple(loop for loop in (*outer, *inside) if loop.trip > 1), factor)
+
+
+_kept_nest = lru_cache(maxsize=16384)(_nest)  # the steps that the heap only passes are not kept
+
+
+def _growth_order(op: LinalgOp) -> list[int]:
+    dims = list(range(len(op.loops) - 1, -1, -1))
+    if not op.is_contraction:
+        return dims
+    # Dimensions that every operand lacks somewhere are reuse; the ones a weight has bring bandwidth: those first.
+    shared = {d for d in dims if all(d in operand.dims for operand in (*op.inputs, *op.outputs) if operand.dims)}
+    return [d for d in dims if d not in shared] + [d for d in dims if d in shared]

@@ -1,0 +1,137 @@
+"""Who grows: lanes are dealt out to operations until there are as many as asked for (level 1 of the design space).
+
+`slowest` is the paper's heap: the next lanes go to the operation that takes longest. `worth` asks of each what its next
+lanes save and what they cost. What passes the results of a product on as they come saves nothing once it keeps up with
+them; all others save the cycles that they no longer take, since a row of a network is computed one operation after the
+other. The next lanes go to who saves most cycles for its share of the board, until a share saves less than
+`LEAST_WORTH` of it.
+"""
+
+import heapq
+from collections.abc import Collection, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from compiler.analysis.growth import Unroll
+from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
+from compiler.graph.same import Same
+from compiler.options import Knobs
+
+LEAST_WORTH = 0.5  # a hundredth of the board for half a hundredth of the time
+STEPS_AHEAD = 2  # some steps alone save nothing: those that only make a chain of additions longer
+
+
+def deal_lanes(graph: LinalgGraph, unrolls: Mapping[str, Unroll], fixed: Collection[str], knobs: Knobs) -> None:
+    """Grow all but the `fixed` until they have `overall_unroll` lanes together, or no more pay."""
+    free = {name: unroll for name, unroll in unrolls.items() if name not in fixed}
+    total = sum(unroll.lanes for unroll in unrolls.values())
+    if knobs.unrolling == "slowest":
+        _to_the_slowest(free, total, knobs.overall_unroll)
+    else:
+        _Worth(graph, unrolls).deal(free, total, knobs.overall_unroll)
+
+
+def _to_the_slowest(free: Mapping[str, Unroll], total: int, most: int) -> None:
+    heap = [(-unroll.cycles, name) for name, unroll in free.items()]
+    heapq.heapify(heap)
+    while heap and total < most:
+        _, name = heap[0]
+        unroll = free[name]
+        before = unroll.lanes
+        if unroll.grow():
+            total += unroll.lanes - before
+            heapq.heapreplace(heap, (-unroll.cycles, name))
+        else:
+            heapq.heappop(heap)
+
+
+class _Offer(NamedTuple):
+    """Steps of a growth: cycles that they save for a share of the board."""
+
+    saved: int
+    share: float
+    steps: int
+
+    @property
+    def worth(self) -> float:
+        return self.saved / self.share
+
+
+class _Worth:
+    """What the next steps of each are worth. O(operations) for each step that is taken."""
+
+    def __init__(self, graph: LinalgGraph, unrolls: Mapping[str, Unroll]) -> None:
+        self._unrolls = unrolls
+        self._place = {op: (unroll, n) for unroll in unrolls.values() for n, op in enumerate(unroll.ops)}
+        self._followed = followed_products(graph)
+        self._followers: dict[str, list[str]] = {}
+        for name in unrolls:
+            if name in self._followed:
+                self._followers.setdefault(self._place[self._followed[name]][0].ops[0], []).append(name)
+
+    def deal(self, free: Mapping[str, Unroll], total: int, most: int) -> None:
+        cycles = {name: self._cycles(name, unroll.at) for name, unroll in self._unrolls.items()}
+        offers = {name: self._offer(name) for name in free}
+        whole = sum(cycles.values())
+        while total < most:
+            name, best = max(offers.items(), key=lambda offer: offer[1].worth if offer[1] else 0.0, default=("", None))
+            if best is None or best.worth < LEAST_WORTH * whole:
+                return
+            unroll = free[name]
+            before = unroll.lanes
+            unroll.grow(best.steps)
+            total += unroll.lanes - before
+            for changed in (name, *self._followers.get(name, ())):
+                whole -= cycles[changed]
+                cycles[changed] = self._cycles(changed, self._unrolls[changed].at)
+                whole += cycles[changed]
+                if changed in offers:
+                    offers[changed] = self._offer(changed)
+
+    def _cycles(self, name: str, step: int) -> int:
+        """That it adds to the time: of what follows a product, those for which the product's results wait."""
+        cycles = self._unrolls[name].cycles_at(step)
+        if name not in self._followed:
+            return cycles
+        product, n = self._place[self._followed[name]]
+        return max(0, cycles - product.growths[n].leaving(product.at))
+
+    def _offer(self, name: str) -> _Offer | None:
+        """The best of the next steps; None where none saves anything."""
+        unroll = self._unrolls[name]
+        at, growth = unroll.at, unroll.growths[0]
+        now, share = self._cycles(name, at), growth.share(at)
+        found = (
+            _Offer(now - self._cycles(name, at + steps), growth.share(at + steps) - share, steps)
+            for steps in range(1, 1 + min(STEPS_AHEAD, unroll.left))
+            if now
+        )
+        return max((offer for offer in found if offer.saved > 0), key=lambda offer: offer.worth, default=None)
+
+
+def followed_products(graph: LinalgGraph) -> Mapping[str, str]:
+    """By operation the product whose results it takes as they come: directly, or from what passes them on. The latest,
+    where it has several. What also waits for something else, as for the mean of a row, follows none.
+    """
+    return _followed(Same(graph))
+
+
+@lru_cache(maxsize=256)
+def _followed(same: Same[LinalgGraph]) -> Mapping[str, str]:
+    graph, found = same.value, dict[str, str]()
+    place = {op.name: n for n, op in enumerate(graph.ops)}
+    for op in graph.ops:
+        sources = [graph.producer[o.value][0] for o in op.inputs if o.value in graph.producer]
+        products = [source.name if source.is_contraction else _passed_on(graph, source, found) for source in sources]
+        known = [product for product in products if product is not None]
+        if known and len(known) == len(products) and not op.is_contraction:
+            found[op.name] = max(known, key=lambda name: place[name])
+    return found
+
+
+def _passed_on(graph: LinalgGraph, source: LinalgOp, followed: Mapping[str, str]) -> str | None:
+    """The product whose results leave `source` as they come to it: a reduction holds a row back until it is whole,
+    except for the parts of a product that it adds up.
+    """
+    direct = any(o.value in graph.producer and graph.producer[o.value][0].is_contraction for o in source.inputs)
+    return followed.get(source.name) if source.reduction is None or direct else None

@@ -1,0 +1,156 @@
+"""Who grows: the rule that asks what lanes are worth, against one that works everything out anew before each step."""
+
+from math import inf, prod
+
+import pytest
+from networks import NETWORKS
+from small_graphs import ALL, chain, mlp
+
+from compiler.analysis.growth import Part, Unroll
+from compiler.analysis.lanes import LEAST_WORTH, STEPS_AHEAD, deal_lanes, followed_products
+from compiler.analysis.operators import count_operators, run_cycles
+from compiler.analysis.tiling import LUT_OF_BIT, LUT_OF_CONVERTED_BIT, plan_nests, sharing
+from compiler.graph.itensor import DTYPE_BITS
+from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
+from compiler.graph.nest import Nest
+from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
+from compiler.platforms.platform import load_platform
+from dse.evaluate import evaluate
+
+U55C = load_platform("u55c")
+GRAPHS = {**{name: make() for name, make in ALL.items()}, "chain": chain(16, 64, 16), "wide": mlp(4, 16, 128)}
+
+
+def test_what_follows_a_product() -> None:
+    graph = NETWORKS["layer_norm"]().graph()
+    assert followed_products(graph) == {}, "there is none"
+    followed = followed_products(GRAPHS["mlp"])
+    products = [op.name for op in GRAPHS["mlp"].ops if op.is_contraction]
+    assert set(followed.values()) <= set(products)
+    assert not followed.keys() & set(products), "a product waits for whole rows"
+    attention = NETWORKS["attention"]().graph()
+    followed = followed_products(attention)
+    for op in attention.ops:
+        sources = {attention.producer[o.value][0] for o in op.inputs if o.value in attention.producer}
+        held_back = any(s.reduction is not None and not s.is_contraction for s in sources)
+        assert not (held_back and op.name in followed), f"{op.name} waits for a whole row"
+
+
+@pytest.mark.parametrize("lanes", [16, 256])
+@pytest.mark.parametrize("engines", ["own", "shared"])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_lanes_go_where_a_slow_rule_puts_them(name: str, engines: str, lanes: int) -> None:
+    graph = GRAPHS[name]
+    knobs = Knobs(default_tile_size=32, overall_unroll=lanes, stream_width=1024, unrolling="worth", engines=engines)  # pyright: ignore[reportArgumentType]
+    expected = {unroll.ops[0]: unroll for unroll in _unrolls(graph, knobs)}
+    _dealt_slowly(graph, knobs, expected)
+    found = {unroll.ops[0]: unroll for unroll in _unrolls(graph, knobs)}
+    deal_lanes(graph, found, (), knobs)
+    assert {n: u.lanes for n, u in found.items()} == {n: u.lanes for n, u in expected.items()}
+
+
+def _unrolls(graph: LinalgGraph, knobs: Knobs) -> list[Unroll]:
+    return [Unroll(parts, U55C) for parts in sharing(graph, knobs, U55C)]
+
+
+def _dealt_slowly(graph: LinalgGraph, knobs: Knobs, unrolls: dict[str, Unroll]) -> None:
+    parts = {part.op.name: part for shared in sharing(graph, knobs, U55C) for part in shared}
+
+    def nests_at(name: str, steps: int) -> dict[str, Nest]:
+        unrolls[name].at += steps
+        nests = unrolls[name].nests
+        unrolls[name].at -= steps
+        return nests
+
+    def time(changed: str = "", steps: int = 0) -> float:
+        nests = {op: nest for n in unrolls for op, nest in nests_at(n, steps if n == changed else 0).items()}
+        followed = followed_products(graph)
+        waits = {op: _last_minus_first(parts[op].op, nests[op]) for op in followed.values()}
+        cycles = {op: run_cycles(parts[op].op, nest, U55C) for op, nest in nests.items()}
+        return sum(max(0, n - waits[followed[op]]) if op in followed else n for op, n in cycles.items())
+
+    while sum(unroll.lanes for unroll in unrolls.values()) < knobs.overall_unroll:
+        worths: list[tuple[float, str, int]] = []
+        for name, unroll in unrolls.items():
+            followers = [op for op, product in followed_products(graph).items() if product in unroll.ops]
+            best = (0.0, name, 0)
+            for steps in range(1, 1 + min(STEPS_AHEAD, unroll.left)):
+                # What a product saves by making its followers wait less is theirs to save.
+                saved = time() - time(name, steps) if not followers else _own(parts, unroll, nests_at(name, steps))
+                share = _share(parts[name], nests_at(name, steps)[name]) - _share(parts[name], unroll.nests[name])
+                if saved > 0 and saved / share > best[0]:
+                    best = (saved / share, name, steps)
+            worths.append(best)
+        worth, name, steps = max(worths, key=lambda found: found[0])
+        if steps == 0 or worth < LEAST_WORTH * time():
+            return
+        unrolls[name].at += steps
+
+
+def _own(parts: dict[str, Part], unroll: Unroll, later: dict[str, Nest]) -> float:
+    return sum(
+        run_cycles(parts[op].op, unroll.nests[op], U55C) - run_cycles(parts[op].op, later[op], U55C) for op in later
+    )
+
+
+def _last_minus_first(op: LinalgOp, nest: Nest) -> int:
+    """Iterations from the first result to the last, by walking all of them."""
+    reduced = nest.reduction_loops(op.iterators)
+    total, first = prod(nest.trips), inf
+    for n in range(total):
+        index, rest = dict[int, int](), n
+        for k in reversed(range(len(nest.trips))):
+            rest, index[k] = divmod(rest, nest.trips[k])
+        if all(index[k] == nest.trips[k] - 1 for k in reduced):
+            first = n
+            break
+    return total - int(first)
+
+
+def _share(part: Part, nest: Nest) -> float:
+    lut = dsp = 0.0
+    for core, count in count_operators(part.op, nest, "fabric"):
+        lut, dsp = lut + U55C.operators[core].lut * count, dsp + U55C.operators[core].dsp * count
+    lut += sum(token.lut * prod(nest.unroll[d] for d in token.dims) for token in part.tokens)
+    return lut / U55C.limit("lut") + dsp / U55C.limit("dsp")
+
+
+def test_a_token_of_a_product_costs_a_converter_but_for_its_weights() -> None:
+    graph = GRAPHS["quantised"]
+    [part] = [shared[0] for shared in sharing(graph, Knobs(), U55C) if shared[0].op.is_contraction]
+    x, w, y = part.tokens
+    values = [graph.value[operand.value] for operand in (*part.op.inputs, *part.op.outputs)]
+    bits = [DTYPE_BITS[value.dtype] for value in values]
+    assert [x.lut, w.lut, y.lut] == [
+        LUT_OF_CONVERTED_BIT * bits[0],
+        LUT_OF_BIT * bits[1],
+        LUT_OF_CONVERTED_BIT * bits[2],
+    ]
+
+
+def test_lanes_that_nobody_waits_for_are_not_spent() -> None:
+    """The products can not grow beyond their tokens. The paper's heap spends what is left on the others; where it is
+    not worth it, the design is as fast and smaller.
+    """
+    graph, knobs = mlp(4, 256, 1024), Knobs(default_tile_size=64, overall_unroll=4096, stream_width=512)
+    worth = Knobs(default_tile_size=64, overall_unroll=4096, stream_width=512, unrolling="worth")
+    (slow, large), (quick, small) = (_cycles_and_luts(graph, k) for k in (knobs, worth))
+    assert quick < 1.05 * slow
+    assert small < 0.8 * large
+    planned_tasks(graph, worth, U55C).verify()
+
+
+def test_what_is_set_by_hand_stays() -> None:
+    from compiler.options import TaskOverride
+
+    graph = GRAPHS["wide"]
+    name = next(op.name for op in graph.ops if not op.is_contraction and op.kind == "generic")
+    for lanes in (1, 8):
+        knobs = Knobs(overall_unroll=512, unrolling="worth", overrides=(TaskOverride(name, unroll=lanes),))
+        assert plan_nests(graph, knobs, U55C)[name].lanes == lanes
+
+
+def _cycles_and_luts(graph: LinalgGraph, knobs: Knobs) -> tuple[float, float]:
+    metrics = {metric.name: metric.value for metric in evaluate(graph, knobs, U55C).metrics}
+    return metrics["cycles"], metrics["lut"]

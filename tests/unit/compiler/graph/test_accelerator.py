@@ -1,0 +1,69 @@
+"""Digests of accelerators against the files that they stand for."""
+
+import json
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+from small_graphs import mlp
+
+from compiler.errors import MillraceError
+from compiler.graph.accelerator import accelerator_digest
+from compiler.graph.task_graph import LoadTask, TaskGraph
+from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
+from compiler.platforms.platform import load_platform
+from dse.space import DesignSpace
+
+MLP, U55C = mlp(), load_platform("u55c")
+
+
+def content(tasks: TaskGraph) -> str:
+    """All of `dataflow.json` but for the name of the network and the reasons for depths."""
+    data: dict[str, Any] = tasks.to_json() | {"name": ""}
+    return json.dumps(data | {"streams": [stream | {"reason": ""} for stream in data["streams"]]}, sort_keys=True)
+
+
+def test_digests_are_equal_exactly_where_the_files_are():
+    space, rng = DesignSpace(MLP, U55C), Random(1)
+    of_digest, of_content = dict[str, str](), dict[str, str]()
+    drawn = 300
+    for n in range(drawn):
+        try:
+            tasks = planned_tasks(MLP, space.vary(space.default_knobs()[n % 3], 1 + n % 3, rng), U55C)
+        except MillraceError:
+            continue
+        digest, text = accelerator_digest(tasks), content(tasks)
+        assert of_digest.setdefault(digest, text) == text
+        assert of_content.setdefault(text, digest) == digest
+    assert 30 < len(of_digest) < 0.9 * drawn, "some repeat, some do not"
+
+
+def test_names_and_reasons_do_not_count_and_all_else_does():
+    tasks = planned_tasks(MLP, Knobs(), U55C)
+    stream, load = tasks.streams[0], next(t for t in tasks.tasks if isinstance(t, LoadTask))
+    streams, others = tasks.streams[1:], tuple(t for t in tasks.tasks if t is not load)
+    same = replace(tasks, name="another", streams=(stream._replace(reason="another"), *streams))
+    assert accelerator_digest(same) == accelerator_digest(tasks)
+    for changed in (
+        replace(tasks, kernels=tasks.kernels + 1),
+        replace(tasks, streams=(stream._replace(depth=stream.depth + 1), *streams)),
+        replace(tasks, streams=streams),
+        replace(tasks, tasks=others),
+        replace(tasks, tasks=(replace(load, timing=replace(load.timing, ii=load.timing.ii + 1)), *others)),
+        replace(tasks, tasks=(replace(load, dma=replace(load.dma, channels=load.dma.channels + 1)), *others)),
+    ):
+        assert accelerator_digest(changed) != accelerator_digest(tasks)
+
+
+def test_the_digest_is_the_same_in_another_process():
+    """Whose strings hash otherwise: searches are resumed by it."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, context) as others:
+        assert others.submit(digest_of_default).result(timeout=100) == digest_of_default()
+
+
+def digest_of_default() -> str:
+    return accelerator_digest(planned_tasks(mlp(), Knobs(), U55C))
