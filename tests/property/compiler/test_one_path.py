@@ -55,6 +55,7 @@ def knobs(draw: st.DrawFn, graph: LinalgGraph) -> Knobs:
         stream_width=draw(st.sampled_from([32, 64, 256, 512, 1024])),
         multiplier=draw(st.sampled_from(["fabric", "dsp", "dsp_packed"])),
         engines=draw(st.sampled_from(["own", "shared"])),
+        unrolling=draw(st.sampled_from(["slowest", "worth"])),
         slices=draw(st.sampled_from([1, 2, 4])),
         max_padding=draw(st.sampled_from([0, 12, 50])),
     )
