@@ -55,6 +55,6 @@ def test_what_a_search_tries_is_not_said(graph: LinalgGraph) -> None:
 
 def test_every_knob_of_the_search_has_its_values(graph: LinalgGraph) -> None:
     offered = {p.name: p.choices for p in DesignSpace(graph, U55C, heaviest=0).parameters}
-    assert len(offered) == len(Knobs.__dataclass_fields__) - 1  # the overrides
+    assert len(offered) == len(Knobs.__dataclass_fields__) - 2  # overrides, and who gets lanes
     assert offered["unroll"] == tried("overall_unroll", U55C)
     assert offered["hbm_channels"] == (1, 2, 4, 8)

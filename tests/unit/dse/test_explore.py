@@ -252,7 +252,6 @@ def test_two_jobs_count_an_accelerator_once(mlp: LinalgGraph, u55c: Platform):
 
 DEFAULTS = {
     "unroll": "overall_unroll",
-    "unrolling": "unrolling",
     "order": "order",
     "padding": "max_padding",
     "fusion_plan": "fusion_plan",

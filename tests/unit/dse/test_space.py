@@ -28,10 +28,9 @@ def test_contractions_are_the_heaviest_whatever_their_iterations(mlp: LinalgGrap
 
 def test_all_three_levels_are_offered(space: DesignSpace):
     names = [p.name for p in space.parameters]
-    assert names[:15] == [
+    assert names[:14] == [
         "tile",
         "unroll",
-        "unrolling",
         "order",
         "padding",
         "fusion_plan",
@@ -45,7 +44,7 @@ def test_all_three_levels_are_offered(space: DesignSpace):
         "engines",
         "slices",
     ]
-    assert names[15:18] == ["fc1.tile", "fc1.unroll", "fc1.order"]
+    assert names[14:17] == ["fc1.tile", "fc1.unroll", "fc1.order"]
     choices = {p.name: p.choices for p in space.parameters}
     assert choices["tile"] == (4, 8, 16, 32, 64, 128, 256)
     assert choices["unroll"][0] == 32
@@ -125,6 +124,7 @@ def test_suggest_asks_for_every_parameter(space: DesignSpace):
     "knobs",
     [
         Knobs(default_tile_size=17),
+        Knobs(unrolling="worth"),
         Knobs(overrides=(TaskOverride("unknown", tile=4),)),
         Knobs(overrides=(TaskOverride("fc1", order=(0, 1)),)),
     ],
