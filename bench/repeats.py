@@ -29,7 +29,7 @@ from dse.space import DesignSpace
 Row = dict[str, int | float | str]
 
 
-def _content(tasks: TaskGraph) -> str:
+def content(tasks: TaskGraph) -> str:
     """`dataflow.json` without the name of the network and the reasons for depths."""
     data: dict[str, Any] = tasks.to_json() | {"name": ""}
     return json.dumps(data | {"streams": [stream | {"reason": ""} for stream in data["streams"]]}, sort_keys=True)
@@ -62,8 +62,8 @@ def main() -> None:
         start = process_time()
         digest = accelerator_digest(tasks)
         seconds += process_time() - start
-        content = _content(tasks)
-        wrong += of_digest.setdefault(digest, content) != content or of_content.setdefault(content, digest) != digest
+        text = content(tasks)
+        wrong += of_digest.setdefault(digest, text) != text or of_content.setdefault(text, digest) != digest
     result = search(graph, platform, SearchOptions(args.budget, args.seed), NoSink())
     counted = [d.evaluation.accelerator for d in result.designs if d.evaluation.accelerator is not None]
     report: Row = {

@@ -9,6 +9,7 @@ from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import Platform
+from dse.space import TASK_FIELDS
 
 
 def inert_knobs(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> tuple[str, ...]:
@@ -26,7 +27,7 @@ def _without_one(knobs: Knobs) -> Iterator[tuple[str, Knobs]]:
         if field.name != "overrides" and getattr(knobs, field.name) != value:
             yield field.name, replace(knobs, **{field.name: value})
     for override in knobs.overrides:
-        for field in ("tile", "unroll", "order"):
+        for field in TASK_FIELDS:
             if getattr(override, field) is not None:
                 yield f"{override.op}.{field}", knobs.with_override(replace(override, **{field: None}))
 

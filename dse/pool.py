@@ -1,7 +1,6 @@
 """Evaluates batches of designs on all cores. Imports no Optuna: the worker processes load the compiler only.
 
-Workers start once, with the graph and the platform, and receive nothing but knobs. Each remembers the accelerators
-that it has met, and does not price one again. They are spawned, not forked: the
+Workers start once, with the graph and the platform, and receive nothing but knobs. They are spawned, not forked: the
 parent may run threads (a Celery worker does). They end with the parent whichever way it ends, SIGKILL included.
 """
 
@@ -46,18 +45,18 @@ def default_jobs() -> int:
 class _InProcess:
     """One job: no worker process, easy to debug."""
 
-    def __init__(self, evaluate: Evaluator, graph: LinalgGraph, platform: Platform, known: Iterable[str]):
+    def __init__(self, evaluate: Evaluator, graph: LinalgGraph, platform: Platform, known: Iterable[str] | None):
         self._evaluate = evaluate
         self._graph = graph
         self._platform = platform
-        self._known = set(known)
+        self._known = None if known is None else set(known)
 
     def map(self, batch: Sequence[Knobs]) -> list[Evaluation]:
-        return [self._new(knobs) for knobs in batch]
+        return [self._evaluated(knobs) for knobs in batch]
 
-    def _new(self, knobs: Knobs) -> Evaluation:
-        found = self._evaluate(self._graph, knobs, self._platform, self._known)
-        if found.accelerator is not None:
+    def _evaluated(self, knobs: Knobs) -> Evaluation:
+        found = self._evaluate(self._graph, knobs, self._platform, self._known or ())
+        if self._known is not None and found.accelerator is not None:
             self._known.add(found.accelerator)
         return found
 
@@ -86,12 +85,12 @@ class _Processes:
 
 @contextmanager
 def open_pool(
-    evaluate: Evaluator, graph: LinalgGraph, platform: Platform, jobs: int, known: Iterable[str] = ()
+    evaluate: Evaluator, graph: LinalgGraph, platform: Platform, jobs: int, known: Iterable[str] | None = None
 ) -> Generator[Pool]:
     """A pool of `jobs` processes; with 1 the caller's own process. No worker is left when the context ends.
 
-    `known` are accelerators that need no price; nor does one that the pool has met, in a batch or before: the price may
-    be with earlier knobs.
+    Every design is priced, unless `known` says which accelerators need not be: then neither is one that a worker has
+    met before, whose price is with earlier knobs.
     """
     if jobs < 1:
         raise InvalidInputError(f"jobs is {jobs}; it must be at least 1")
@@ -107,7 +106,7 @@ def open_pool(
     context = multiprocessing.get_context("spawn")
     watched, lifeline = context.Pipe(duplex=False)
     executor = ProcessPoolExecutor(
-        jobs, context, initializer=_start_worker, initargs=(evaluate, graph, platform, tuple(known), watched)
+        jobs, context, initializer=_start_worker, initargs=(evaluate, graph, platform, known, watched)
     )
     try:
         yield _Processes(executor, lifeline)
@@ -134,7 +133,7 @@ class _Worker:
 
 
 def _start_worker(
-    evaluate: Evaluator, graph: LinalgGraph, platform: Platform, known: tuple[str, ...], watched: Connection
+    evaluate: Evaluator, graph: LinalgGraph, platform: Platform, known: Iterable[str] | None, watched: Connection
 ) -> None:
     _Worker.pool = _InProcess(evaluate, graph, platform, known)
     collect_rarely(_YOUNG)

@@ -85,7 +85,7 @@ _TRIED: Mapping[str, tuple[int | str, ...]] = {
 # Not searched: estimates of designs whose lanes are worth it promise up to a fifth more than their simulation keeps, so
 # that a search would be full of those that promise most.
 _NOT_SEARCHED = ("unrolling",)
-_TASK_FIELDS = ("tile", "unroll", "order")
+TASK_FIELDS = ("tile", "unroll", "order")
 
 # Designs that a search evaluates first. The paper's heuristics with a growing unroll target, and streams and ports that
 # widen with it (or they would be the limit), span the front from its small end to its fast end within a dozen trials.
@@ -229,7 +229,7 @@ class DesignSpace:
         values: dict[str, Any] = {field: params[name] for name, field in _FIELDS.items()}
         overrides: list[TaskOverride] = []
         for op in self._ops:
-            tile, unroll, order = (params[f"{op.name}.{field}"] for field in _TASK_FIELDS)
+            tile, unroll, order = (params[f"{op.name}.{field}"] for field in TASK_FIELDS)
             override = TaskOverride(op.name, _size(tile), _size(unroll), _order_value(order))
             if override != TaskOverride(op.name):
                 overrides.append(override)
@@ -280,11 +280,8 @@ class DesignSpace:
         if canonical.engines == "own":
             canonical = replace(canonical, slices=Knobs().slices)
         content = canonical.to_json()
-        for later in (
-            "engines",
-            "slices",
-            "unrolling",
-        ):  # designs that are stored from before they were knobs keep their digest
+        # Designs that are stored from before these were knobs keep their digest.
+        for later in ("engines", "slices", "unrolling"):
             if content[later] == getattr(Knobs(), later):
                 del content[later]
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))

@@ -1,29 +1,22 @@
 """Digests of accelerators against the files that they stand for."""
 
-import json
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from random import Random
-from typing import Any
 
 from small_graphs import mlp
 
+from bench.repeats import content
 from compiler.errors import MillraceError
 from compiler.graph.accelerator import accelerator_digest
-from compiler.graph.task_graph import LoadTask, TaskGraph
+from compiler.graph.task_graph import LoadTask
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from dse.space import DesignSpace
 
 MLP, U55C = mlp(), load_platform("u55c")
-
-
-def content(tasks: TaskGraph) -> str:
-    """All of `dataflow.json` but for the name of the network and the reasons for depths."""
-    data: dict[str, Any] = tasks.to_json() | {"name": ""}
-    return json.dumps(data | {"streams": [stream | {"reason": ""} for stream in data["streams"]]}, sort_keys=True)
 
 
 def test_digests_are_equal_exactly_where_the_files_are():
