@@ -50,6 +50,8 @@ def main() -> None:
     parser.add_argument("--designs", type=int, default=2000, help="knobs that are drawn (default: %(default)s)")
     parser.add_argument("--budget", type=int, default=1000, help="designs of the search (default: %(default)s)")
     args = parser.parse_args()
+    if min(args.designs, args.budget) < 1:
+        parser.error("--designs and --budget must be at least 1")
     graph, platform = load_graph(args), load_platform(args.platform)
     of_digest, of_content = dict[str, str](), dict[str, str]()
     refused, wrong, seconds = 0, 0, 0.0
