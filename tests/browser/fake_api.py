@@ -441,11 +441,14 @@ class Exploration:
                 self._renew_front()
 
     def build(self, design: Design, seconds: float, passed: bool = True) -> Json:
-        """C-simulate `design` in a thread that takes `seconds`."""
+        """C-simulate `design` in a thread that takes `seconds`; of the past, without any, it has ended."""
         build = _new_build(self.id, design, "csim")
         design.build = build
         self._emit_build(build)
-        threading.Thread(target=self._finish, args=(design, build, seconds, passed), daemon=True).start()
+        if seconds:
+            threading.Thread(target=self._finish, args=(design, build, seconds, passed), daemon=True).start()
+        else:
+            self._finish(design, build, seconds, passed)
         return build
 
     def _finish(self, design: Design, build: Json, seconds: float, passed: bool) -> None:
