@@ -88,7 +88,13 @@ def main(part: str, digest: str) -> int:
 def _is_ready(part: str, digest: str) -> bool:
     """Whether another set-up, which this one waited for, has done it."""
     ready = VENV / f".ready-{part}"
-    return not UNFINISHED.exists() and PYTHON.exists() and ready.is_file() and ready.read_text() == digest
+    done = not UNFINISHED.exists() and PYTHON.exists() and ready.is_file() and ready.read_text() == digest
+    return done and _is_of_this_python()
+
+
+def _is_of_this_python() -> bool:
+    kept = VENV / "pyvenv.cfg"
+    return kept.is_file() and f"executable = {os.path.realpath(sys.executable)}\n" in kept.read_text()
 
 
 @contextmanager
@@ -143,7 +149,9 @@ def _room() -> float:
 
 
 def _empty() -> None:
-    """Leave nothing of an environment but what was downloaded for it."""
+    """Leave nothing of an environment but what was downloaded for it; no part of it is ready then."""
+    for ready in VENV.glob(".ready-*"):
+        ready.unlink()
     for path in VENV.iterdir():
         if path.is_dir() and not path.is_symlink() and path != CACHE:
             shutil.rmtree(path)
@@ -151,9 +159,7 @@ def _empty() -> None:
 
 def _make_environment() -> None:
     """With the Python that runs this; one of another Python goes, and one that was not set up here."""
-    kept = VENV / "pyvenv.cfg"
-    ours = (VENV / ".ready-product").is_file() and kept.is_file()
-    if not ours or f"executable = {os.path.realpath(sys.executable)}\n" not in kept.read_text():
+    if not (VENV / ".ready-product").is_file() or not _is_of_this_python():
         _empty()
     version = ".".join(map(str, sys.version_info[:3]))
     _say(f"setting up in {VENV} with Python {version} ({sys.executable})")

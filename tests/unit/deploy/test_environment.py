@@ -68,7 +68,8 @@ def setup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     (tmp_path / "calls").touch()
     make = tmp_path / "make"  # stands in for the Python that `millrace` has found
     make.write_text(
-        f"#!/bin/sh\nmkdir -p {venv}/bin\ncp {tmp_path}/python {tmp_path}/uv {venv}/bin\necho $@ >> {tmp_path}/calls\n"
+        f"#!/bin/sh\nmkdir -p {venv}/bin\ncp {tmp_path}/python {tmp_path}/uv {venv}/bin\n"
+        f"echo executable = {make} > {venv}/pyvenv.cfg\necho $@ >> {tmp_path}/calls\n"
     )
     for path, script in ((tmp_path / "python", PYTHON), (tmp_path / "uv", UV)):
         path.write_text(script.format(folder=tmp_path))
@@ -93,10 +94,13 @@ def test_the_parts_are_installed_from_their_locks(setup: ModuleType, tmp_path: P
 
 
 def test_of_an_environment_of_another_python_nothing_stays(setup: ModuleType):
+    assert setup.main("product", "1") == 0
+    assert setup.main("test", "2") == 0
     (setup.VENV / "lib" / "python3.9").mkdir(parents=True)
     (setup.VENV / "pyvenv.cfg").write_text("executable = /usr/bin/python3.9\n")
     assert setup.main("product", "1") == 0
     assert not (setup.VENV / "lib").exists()
+    assert not (setup.VENV / ".ready-test").exists()
 
 
 def test_a_changed_lock_keeps_the_environment(setup: ModuleType):
