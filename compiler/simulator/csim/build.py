@@ -25,10 +25,13 @@ PRELUDE_SOURCE = INCLUDE_DIR / "prelude.h"
 
 # An index outside an array of a task ends the run: elsewhere it might change nothing here, and much in hardware.
 # No contraction to fused multiply-add: floats must not depend on the machine that compiles. A frame larger than the
-# guard page must probe the stack, or an overflow would corrupt a neighbour instead of being reported.
+# guard page must probe the stack, or an overflow would corrupt a neighbour instead of being reported. Compiling is most
+# of a simulation: of what -O2 does besides, value ranges, which show that most indices need no check, are worth their
+# time (blocks of GPT-2: 28 % less to compile, 13 % more to run).
 FLAGS = (
     "-std=c++17",
-    "-O2",
+    "-O1",
+    "-ftree-vrp",
     "-ffp-contract=off",
     "-fstack-clash-protection",
     "-fsanitize=bounds",
@@ -118,9 +121,8 @@ def kernel_flags(hls_dir: Path, build_dir: Path, kernel: str) -> list[str]:
 
 
 def _kernel_flags(tasks_header: Path, build_dir: Path, kernel: str) -> list[str]:
-    # A kernel only declares streams and starts tasks: optimising that takes longer than it gains.
     included = (tasks_header, spawn_header(build_dir, kernel))
-    return ["-O1", *(flag for header in included for flag in ("-include", str(header.resolve())))]
+    return [flag for header in included for flag in ("-include", str(header.resolve()))]
 
 
 def spawn_header(build_dir: Path, kernel: str) -> Path:

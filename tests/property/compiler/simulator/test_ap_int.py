@@ -132,8 +132,7 @@ def expected(case: Case) -> Iterator[tuple[str, Type, int]]:
 
 
 def ours(source: Path) -> list[str]:
-    flags = [flag for flag in FLAGS if flag != "-O2"]
-    return ["g++", *flags, "-O1", "-Wall", "-Wextra", "-Werror", f"-I{INCLUDE_DIR}", str(source), str(RUNTIME_SOURCE)]
+    return ["g++", *FLAGS, "-Wall", "-Wextra", "-Werror", f"-I{INCLUDE_DIR}", str(source), str(RUNTIME_SOURCE)]
 
 
 def public(source: Path) -> list[str]:
