@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,16 @@ def load(path: Path) -> Any:
 
 def manifests() -> Iterator[tuple[str, dict[str, Any]]]:
     """Every Kubernetes object with a name for it, kustomizations left out."""
-    for path in sorted(KUBERNETES.rglob("*.yaml")):
-        for document in yaml.safe_load_all(path.read_text()):
-            if document["kind"] != "Kustomization":
-                yield f"{document['kind']}/{document['metadata']['name']}", document
+    for document in _documents():
+        if document["kind"] != "Kustomization":
+            yield f"{document['kind']}/{document['metadata']['name']}", document
+
+
+@cache
+def _documents() -> list[Any]:
+    """Read once, in C: every process that runs tests asks when it collects them."""
+    paths = sorted(KUBERNETES.rglob("*.yaml"))
+    return [document for path in paths for document in yaml.load_all(path.read_text(), yaml.CSafeLoader)]
 
 
 def pod_specs() -> Iterator[tuple[str, dict[str, Any]]]:
