@@ -5,8 +5,9 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Literal
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+TIMEOUT_MS = 60_000
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 # Root in a container has no sandbox; the rest keeps the browser from talking to anyone but the page.
 _ARGUMENTS = (
@@ -48,5 +49,8 @@ def open_page(
         device_scale_factor=scale,
         accept_downloads=True,
     )
+    # Only where something does not happen is all of it waited for.
+    expect.set_options(timeout=TIMEOUT_MS)
+    context.set_default_timeout(TIMEOUT_MS)
     yield context.new_page()
     context.close()

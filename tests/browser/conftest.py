@@ -8,9 +8,7 @@ from http.server import ThreadingHTTPServer
 import pytest
 from chromium import executable, open_browser, open_page
 from fake_api import World, sample_world, serve
-from playwright.sync_api import Browser, ConsoleMessage, Error, Page, expect
-
-TIMEOUT_MS = 60_000
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page
 
 
 @dataclass
@@ -63,13 +61,11 @@ def browser() -> Generator[Browser]:
 @pytest.fixture
 def page(browser: Browser, serving: Serving) -> Generator[Page]:  # closed before the servers are
     """A page that fails its test when the dashboard reports an error, or talks to anyone but its own service."""
-    expect.set_options(timeout=TIMEOUT_MS)
     errors: list[str] = []
     with open_page(browser) as page:
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda message: errors.append(message.text) if _is_defect(message) else None)
         page.on("request", lambda request: errors.append(request.url) if _is_foreign(request.url) else None)
-        page.set_default_timeout(TIMEOUT_MS)
         yield page
     assert not errors, errors
 

@@ -249,7 +249,7 @@ def test_a_board_of_the_node_is_measured_and_the_last_measurement_counts(farm: R
             *("power", "idle_power", "energy", "energy_with_idle"),
         }
         assert {(m.fidelity, m.tool, m.tool_version) for m in metrics.values()} == {("board", "xrt", "2.16.204")}
-        # 45 W when it runs and 20 W at rest, where it rests between two runs that this machine lets wait for each other.
+        # 45 W when it runs and 20 W at rest, where it rests between runs that this machine lets wait.
         idle, power = metrics["idle_power"].value, metrics["power"].value
         assert idle == pytest.approx(20, abs=0.01)
         assert idle < power < 45.01

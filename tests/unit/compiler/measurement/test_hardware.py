@@ -53,7 +53,7 @@ def test_a_board_gives_times_power_and_energy_without_and_with_idle(design: Path
     assert found.times.n == 20
     assert found.times.min_us <= found.times.p05_us <= found.times.median_us <= found.times.p95_us
     assert metrics["latency"].value == found.times.median_us
-    # 45 W when it runs and 20 W at rest, where it rests between two runs that this machine lets wait for each other.
+    # 45 W when it runs and 20 W at rest, where it rests between runs that this machine lets wait.
     idle, power = metrics["idle_power"].value, metrics["power"].value
     assert idle == pytest.approx(20.0, abs=0.01)
     assert idle < power < 45.01
