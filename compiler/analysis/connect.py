@@ -1,11 +1,13 @@
 """Who reads what from whom: a port and a reader that wants another order have a converter between them."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from compiler.analysis.names import (
     c_name,
     converter_name,
     input_stream,
+    layer_streams,
     load_name,
     operand_stream,
     own_load_name,
@@ -48,6 +50,7 @@ def connected(design: Design, rule: ConverterRule) -> Design:
     loads: dict[str, Transfer] = {}
     stores: dict[str, Transfer] = {}
     leaving = {out.value for out in graph.outputs}
+    entering = dict(_entering(design, wiring))
     for op in graph.ops:
         kernel = kernel_of[op.name]
         for i, operand in enumerate(op.inputs):
@@ -56,7 +59,8 @@ def connected(design: Design, rule: ConverterRule) -> Design:
                 continue
             producer, _ = graph.producer.get(value, (None, 0))
             if producer is not None and kernel_of[producer.name] == kernel:
-                edge = Edge(value, c_name(producer.name), c_name(op.name), design.writes[value])
+                source, made = entering.get(value, (c_name(producer.name), design.writes[value]))
+                edge = Edge(value, source, c_name(op.name), made)
                 wiring.join(stream, edge, wanted, kernel)
                 continue
             leaving.add(value)
@@ -73,6 +77,23 @@ def connected(design: Design, rule: ConverterRule) -> Design:
                 stores[name] = Transfer(out.value, kernel, wanted)
                 wiring.join(input_stream(name), edge, wanted, kernel)
     return replace(design, loads=loads, stores=stores, converters=wiring.converters, edges=wiring.edges)
+
+
+def _entering(design: Design, wiring: Wiring) -> Iterator[tuple[str, tuple[str, ITensor]]]:
+    """Values that are made in front of layers in another order than that in which these hand them on: what brings them
+    into the first layer in that order.
+    """
+    graph, writes = design.graph, design.writes
+    for made, read in graph.carried:
+        if read not in graph.producer or writes[read].same_stream(writes[made]):
+            continue
+        producer, kernel = (design.kernel_of[graph.producer[value][0].name] for value in (read, made))
+        if producer != kernel:  # through HBM, until all is one kernel
+            continue
+        source, name = c_name(graph.producer[read][0].name), converter_name(read, layer_streams(made, read)[0])
+        wiring.converters[name] = Conversion(read, kernel, plan_converter(writes[read], writes[made], wiring.rule))
+        wiring.edges[input_stream(name)] = Edge(read, source, name, writes[read])
+        yield read, (name, writes[made])
 
 
 def _as_kept(design: Design, kept: Kept) -> ITensor:

@@ -1,9 +1,10 @@
 """Layers that run one after the other in a launch: the design of one layer, once for each, and how the loop closes.
 
-In front of the first task that reads a carried value stands one that passes on what was loaded, for the first layer,
-and for the others what the layer before made; that comes from one behind the task that makes it, and goes on to HBM
-from the last layer. Each task but loads and stores ends a layer before it begins with the next: a pipeline that keeps
-tokens until others follow would wait for what these become.
+In front of the first task that reads a carried value stands one that passes on what was loaded, or made outside of
+layers, for the first layer, and for the others what the layer before made; that comes from one behind the task that
+makes it, and goes on from the last layer, to HBM or to what lies behind the layers. Each task of a layer but loads and
+stores ends a layer before it begins with the next: a pipeline that keeps tokens until others follow would wait for what
+these become. Tasks outside of layers are as they are without any.
 """
 
 from collections.abc import Sequence
@@ -11,9 +12,18 @@ from dataclasses import dataclass, replace
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.engines import PASSING
-from compiler.analysis.names import enter_name, input_stream, layer_streams, leave_name, load_name, store_name
+from compiler.analysis.names import (
+    c_name,
+    converter_name,
+    enter_name,
+    input_stream,
+    layer_streams,
+    leave_name,
+    load_name,
+    store_name,
+)
 from compiler.errors import VerificationError
-from compiler.graph.design import Design, Transfer
+from compiler.graph.design import Design, Edge, Transfer
 from compiler.graph.itensor import ITensor
 from compiler.graph.layers import is_long, last_name, launched, long_itensor, long_nest, repeated_itensor
 from compiler.graph.linalg_graph import Carried, Layers
@@ -45,19 +55,33 @@ class _Lengthening:
         return replace(
             folded,
             graph=launched(folded.graph),
-            nests={op: long_nest(nest, count) for op, nest in folded.nests.items()},
+            nests={
+                op: nest if op in self.layers.outside else long_nest(nest, count) for op, nest in folded.nests.items()
+            },
             reads={key: itensor and self._itensor(reads[key], itensor) for key, itensor in folded.reads.items()},
-            writes={value: self._itensor(value, itensor) for value, itensor in folded.writes.items()},
+            writes={value: self._made(value, itensor) for value, itensor in folded.writes.items()},
             loads={name: self._load(load) for name, load in folded.loads.items()},
             stores={name: self._store(store) for name, store in folded.stores.items()},
             forks={name: f._replace(itensor=self._itensor(f.value, f.itensor)) for name, f in folded.forks.items()},
-            edges={name: e._replace(itensor=self._itensor(e.value, e.itensor)) for name, e in folded.edges.items()},
+            edges={name: self._edge(edge) for name, edge in folded.edges.items()},
         )
 
     def _itensor(self, value: str, itensor: ITensor) -> ITensor:
-        """Of a stream between tasks."""
-        long = value in self.layers.read or is_long(self.folded.graph.value[value])
+        """Of a stream between tasks, with what closes the loop aside."""
+        if value in self.folded.graph.once:
+            return itensor
+        long = value in self.layers.read or is_long(self.folded.graph, self.folded.graph.value[value])
         return (long_itensor if long else repeated_itensor)(itensor, self.layers.count)
+
+    def _edge(self, edge: Edge) -> Edge:
+        if edge.target in _entering(self.folded):
+            return edge
+        return edge._replace(itensor=self._itensor(edge.value, edge.itensor))
+
+    def _made(self, value: str, itensor: ITensor) -> ITensor:
+        """Of what an operation makes."""
+        long = is_long(self.folded.graph, self.folded.graph.value[value])
+        return long_itensor(itensor, self.layers.count) if long else itensor
 
     def _load(self, load: Transfer) -> Transfer:
         if load.value in self.layers.read:
@@ -67,7 +91,7 @@ class _Lengthening:
     def _store(self, store: Transfer) -> Transfer:
         if store.value in self.layers.made:
             return store._replace(value=last_name(store.value))
-        return store._replace(itensor=self._itensor(store.value, store.itensor))
+        return store._replace(itensor=self._made(store.value, store.itensor))
 
 
 def with_loop(folded: Design, tasks: Sequence[Task], streams: Sequence[Stream]) -> tuple[list[Task], list[Stream]]:
@@ -77,13 +101,26 @@ def with_loop(folded: Design, tasks: Sequence[Task], streams: Sequence[Stream]) 
     """
     layers = folded.graph.layers
     assert layers is not None
-    made, known = [_each_layer(task, layers.count) for task in tasks], {stream.name: stream for stream in streams}
+    once, known = _once(folded), {stream.name: stream for stream in streams}
+    made = [task if task.name in once else _each_layer(task, layers.count) for task in tasks]
     for carried in layers.carried:
         loop = _Loop.of(folded, carried, layers.count)
         made = [loop.joined(task) for task in made]
         made += loop.tasks()
         known |= {stream.name: stream for stream in loop.streams(known, folded)}
     return made, list(known.values())
+
+
+def _once(folded: Design) -> set[str]:
+    """Tasks that are outside of layers."""
+    movers = {name: node.value for nodes in (folded.converters, folded.forks) for name, node in nodes.items()}
+    moving = {name for name, value in movers.items() if value in folded.graph.once}
+    return {*map(c_name, folded.graph.outside), *moving, *_entering(folded)}
+
+
+def _entering(folded: Design) -> set[str]:
+    """Converters in front of the first layer."""
+    return {converter_name(read, layer_streams(made, read)[0]) for made, read in folded.graph.carried}
 
 
 def _each_layer(task: Task, count: int) -> Task:
@@ -104,43 +141,48 @@ def _each_layer(task: Task, count: int) -> Task:
 
 @dataclass(frozen=True, slots=True)
 class _Loop:
-    """What closes the loop of one carried value: names of its streams, and the itensor of one layer."""
+    """What closes the loop of one carried value: its streams, and its itensor in one layer. `entering` goes into the
+    first layer, as `first`, `made` comes from all of them.
+    """
 
     carried: Carried
     count: int
     kernel: int
     itensor: ITensor
-    load: str
-    store: str
+    first: ITensor
     entering: str
+    made: str
 
     @staticmethod
     def of(folded: Design, carried: Carried, count: int) -> "_Loop":
-        load, store = load_name(carried.read, 0), store_name(carried.made)
-        if load not in folded.loads or store not in folded.stores:
-            raise VerificationError(f"{carried.made} must be stored and {carried.read} be loaded, once each")
-        transfer, itensor = folded.loads[load], folded.stores[store].itensor
-        if not transfer.itensor.same_stream(itensor):
+        source, first = _front(folded, carried)
+        streams = folded.leaving.get((source, carried.read), [])
+        made, itensor = _behind(folded, carried.made)
+        if first is None or len(streams) != 1 or made is None:
+            raise VerificationError(
+                f"{carried.made} must be stored or read outside of layers, and {carried.read} be loaded or made there, "
+                "once each"
+            )
+        if not first.same_stream(itensor):
             raise VerificationError(f"{carried.made} leaves a layer in another order than {carried.read} enters one")
-        (entering,) = folded.leaving[load, carried.read]
-        return _Loop(carried, count, transfer.kernel, itensor, load, store, entering)
+        kernel = folded.kernel_of[folded.graph.producer[carried.made][0].name]
+        return _Loop(carried, count, kernel, itensor, first, streams[0], made)
 
     @property
     def names(self) -> tuple[str, str, str]:
         return layer_streams(self.carried.made, self.carried.read)
 
     def joined(self, task: Task) -> Task:
-        """A task with its streams led through those of the loop: the load's, and that of what makes the value."""
-        loaded, _, leaving = self.names
-        moved = {self.entering: loaded} if task.name == self.load else {input_stream(self.store): leaving}
-        return task.writing(moved)
+        """A task with its streams led through those of the loop: what the first layer gets, and what all make."""
+        first, _, leaving = self.names
+        return task.writing({self.entering: first, self.made: leaving})
 
     def tasks(self) -> tuple[RouteTask, RouteTask]:
-        loaded, back, leaving = self.names
-        stored, others = input_stream(self.store), self.count - 1
+        first, back, leaving = self.names
+        others = self.count - 1
         return (
-            self._route(enter_name(self.carried.read), (1, loaded, self.entering), (others, back, self.entering)),
-            self._route(leave_name(self.carried.made), (others, leaving, back), (1, leaving, stored)),
+            self._route(enter_name(self.carried.read), (1, first, self.entering), (others, back, self.entering)),
+            self._route(leave_name(self.carried.made), (others, leaving, back), (1, leaving, self.made)),
         )
 
     def _route(self, name: str, *rounds: tuple[int, str, str]) -> RouteTask:
@@ -156,19 +198,40 @@ class _Loop:
 
     def streams(self, known: dict[str, Stream], folded: Design) -> tuple[Stream, ...]:
         """Those that it adds, and those that have another end now."""
-        loaded, back, leaving = self.names
+        first, back, leaving = self.names
         enter, leave = enter_name(self.carried.read), leave_name(self.carried.made)
-        into, out = known[self.entering], known[input_stream(self.store)]
+        into, out = known[self.entering], known[self.made]
 
         def made(name: str, source: str, target: str, itensor: ITensor, *, feedback: bool = False) -> Stream:
             depth, reason = folded.depths.get(name, MIN_DEPTH), folded.reasons.get(name, "")
             return Stream(name, source, target, itensor, depth, None, reason, 0, feedback)
 
-        others = long_itensor(self.itensor, self.count - 1)
         return (
-            made(loaded, self.load, enter, folded.loads[self.load].itensor),
-            made(back, leave, enter, others, feedback=True),
-            made(leaving, out.source, leave, out.itensor),
+            made(first, into.source, enter, self.first),
+            made(back, leave, enter, long_itensor(self.itensor, self.count - 1), feedback=True),
+            made(leaving, out.source, leave, long_itensor(self.itensor, self.count)),
             into._replace(source=enter),
             out._replace(source=leave, itensor=self.itensor),
         )
+
+
+def _front(folded: Design, carried: Carried) -> tuple[str, ITensor | None]:
+    """What brings the value that the first layer is handed, and its order there; none, where nothing does."""
+    converter = converter_name(carried.read, layer_streams(*carried)[0])
+    if carried.read not in folded.graph.producer:
+        load = load_name(carried.read, 0)
+        return load, folded.loads[load].itensor if load in folded.loads else None
+    if converter in folded.converters:
+        return converter, folded.converters[converter].converter.target
+    return c_name(folded.graph.producer[carried.read][0].name), folded.writes[carried.read]
+
+
+def _behind(folded: Design, value: str) -> tuple[str | None, ITensor]:
+    """The stream in which the last layer's `value` goes on, past its readers inside of a layer to HBM, or to all that
+    is outside, and its order; none, where nothing reads it.
+    """
+    store, made = store_name(value), folded.writes[value]
+    if value not in folded.graph.once:
+        return (input_stream(store), folded.stores[store].itensor) if store in folded.stores else (None, made)
+    streams = folded.leaving.get((c_name(folded.graph.producer[value][0].name), value), [])
+    return streams[0] if len(streams) == 1 else None, made

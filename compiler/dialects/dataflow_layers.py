@@ -17,8 +17,10 @@ class LayersOp(IRDLOperation):
     """A launch runs the tasks of the function so many times, each on what the one before made.
 
     ```
-    dataflow.layers 24 carries ["h0.residual_2" to "hidden"] depths [2, 16, 2]
+    dataflow.layers 24 carries ["h0.residual_2" to "hidden"] outside ["head"] depths [2, 16, 2]
     ```
+
+    Tasks `outside` of layers run once, in front of the first or behind the last.
 
     `depths` are of the FIFOs of each value that is carried: what is loaded for the first layer, what leads back, what a
     layer makes. They are there when other streams are FIFOs.
@@ -29,6 +31,7 @@ class LayersOp(IRDLOperation):
     count = prop_def(IntAttr)
     made = prop_def(ArrayAttr[StringAttr])
     read = prop_def(ArrayAttr[StringAttr])
+    outside = opt_prop_def(ArrayAttr[StringAttr])
     depths = opt_prop_def(ArrayAttr[IntAttr])
 
     def __init__(self, layers: Layers, depths: Sequence[int]) -> None:
@@ -37,6 +40,7 @@ class LayersOp(IRDLOperation):
                 "count": IntAttr(layers.count),
                 "made": ArrayAttr(StringAttr(carried.made) for carried in layers.carried),
                 "read": ArrayAttr(StringAttr(carried.read) for carried in layers.carried),
+                "outside": ArrayAttr(map(StringAttr, layers.outside)) if layers.outside else None,
                 "depths": ArrayAttr(map(IntAttr, depths)) if depths else None,
             }
         )
@@ -44,7 +48,8 @@ class LayersOp(IRDLOperation):
     @property
     def layers(self) -> Layers:
         pairs = zip(self.made, self.read, strict=True)
-        return Layers(self.count.data, tuple(Carried(made.data, read.data) for made, read in pairs))
+        carried = tuple(Carried(made.data, read.data) for made, read in pairs)
+        return Layers(self.count.data, carried, tuple(name.data for name in self.outside or ()))
 
     @property
     def fifo_depths(self) -> tuple[int, ...]:
@@ -60,6 +65,10 @@ class LayersOp(IRDLOperation):
         printer.print_string(f" {self.count.data} carries ")
         with printer.in_square_brackets():
             printer.print_list(self.layers.carried, lambda carried: _print_carried(printer, carried))
+        if outside := self.layers.outside:
+            printer.print_string(" outside ")
+            with printer.in_square_brackets():
+                printer.print_list(outside, printer.print_string_literal)
         if self.fifo_depths:
             printer.print_string(f" depths {list(self.fifo_depths)}")
 
@@ -68,8 +77,10 @@ class LayersOp(IRDLOperation):
         count = parser.parse_integer(allow_boolean=False, allow_negative=False)
         parser.parse_keyword("carries")
         carried = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_carried(parser))
+        names = parser.parse_optional_keyword("outside")
+        outside = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_str_literal) if names else ()
         depths = parse_naturals(parser) if parser.parse_optional_keyword("depths") else ()
-        return cls(Layers(count, tuple(carried)), depths)
+        return cls(Layers(count, tuple(carried), tuple(outside)), depths)
 
 
 def _print_carried(printer: Printer, carried: Carried) -> None:

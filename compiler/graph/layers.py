@@ -1,15 +1,18 @@
 """Layers of a network that do the same to tensors of their own, as one that a launch runs once for each.
 
 *Folded*, a network has the operations of one layer: what differs between layers is which tensors they are given
-(`Value.sources`), and a value that a layer makes is an input of the next (`Layers.carried`). Passes plan that layer.
-*In a launch* (`launched`) every value that layers have for themselves has a dimension for them in front, which the
-outermost loop of each operation walks: what the accelerator streams, what lies in memory, what its proof compares.
+(`Value.sources`), and a value that a layer makes is an input of the next (`Layers.carried`). Passes plan that layer,
+and the operations that are outside of layers, which a launch runs once: they may make what the first layer is handed,
+and read what the last one hands on. *In a launch* (`launched`) every value that layers have for themselves has a
+dimension for them in front, which the outermost loop of each operation walks: what the accelerator streams, what lies
+in memory, what its proof compares.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from compiler.errors import VerificationError
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.linalg_graph import Carried, Layers, LinalgGraph, LinalgOp, Operand, Output, Value
 from compiler.graph.nest import Nest, NestLoop
@@ -27,7 +30,8 @@ def last_name(value: str) -> str:
 
 
 def folded(graph: LinalgGraph) -> LinalgGraph | None:
-    """The network with the operations of its first layer; None where it has no layers, or they are not alike.
+    """The network with the operations of its first layer and those of none; None where it has no layers, or they are
+    not alike, or share more with what lies outside of them than what they hand on.
 
     Operations are of layer n where the first word of their name ends with n, and of one another what their names say
     beyond it. O(operations).
@@ -36,9 +40,11 @@ def folded(graph: LinalgGraph) -> LinalgGraph | None:
     if layers is None:
         return None
     try:
-        return _Folding(graph, layers).graph()
-    except _DifferError:
+        found = _Folding(graph, layers).graph()
+        found.verify()
+    except (_DifferError, VerificationError):
         return None
+    return found
 
 
 class _DifferError(Exception):
@@ -58,7 +64,7 @@ def _layers_of(graph: LinalgGraph) -> list[dict[str, LinalgOp]] | None:
         word, _, rest = op.name.partition(".")
         stem = word.rstrip("0123456789")
         if stem == word or not rest:
-            return None
+            continue  # of no layer
         stems.add(stem)
         found.setdefault(int(word[len(stem) :]), {})[rest] = op
     in_order = sorted(found) == list(range(len(found)))
@@ -77,15 +83,26 @@ class _Folding:
             _require(layer.keys() == layers[0].keys())
             for rest, op in layer.items():
                 self._match(number, layers[0][rest], op)
+        _require(all(len(self.given[read]) == 1 for read in self.carried))
 
     def graph(self) -> LinalgGraph:
-        ops = tuple(op for op in self.network.ops if op in self.layers[0].values())
+        first, *others = ({op.name for op in layer.values()} for layer in self.layers)
+        outside = tuple(op.name for op in self.network.ops if op.name not in first.union(*others))
+        kept = [op for op in self.network.ops if op.name in first or op.name in outside]
+        ops = tuple(op if op.name in first else self._behind(op) for op in kept)
         made = {out.value for op in ops for out in op.outputs}
         read = {operand.value for op in ops for operand in op.inputs}
         values = tuple(self._value(v) for v in self.network.values if v.name in made | read)
         carried = tuple(Carried(y, x) for x, y in self.carried.items())
-        layers = Layers(len(self.layers), carried)
+        layers = Layers(len(self.layers), carried, outside)
         return LinalgGraph(self.network.name, values, ops, tuple(self._outputs()), layers)
+
+    def _behind(self, op: LinalgOp) -> LinalgOp:
+        """An operation outside of layers: what the last one hands on has the name that the first gives it."""
+        last = {self.made[-1][made]: made for made in self.carried.values()}
+        of_layers = {later for made in self.made for later in made.values()}
+        _require(all(o.value in last or o.value not in of_layers for o in op.inputs))
+        return replace(op, inputs=tuple(replace(o, value=last.get(o.value, o.value)) for o in op.inputs))
 
     def _made(self, layer: Mapping[str, LinalgOp]) -> dict[str, str]:
         first = self.layers[0]
@@ -104,19 +121,18 @@ class _Folding:
     def _same(self, number: int, first: Value, value: Value) -> None:
         one, other = ((v.shape, v.dtype, v.valid, v.row) for v in (first, value))
         _require(one == other)
-        if first.role == "intermediate":
+        before = {later: name for name, later in self.made[number - 1].items()} if number else {}
+        if first.name in self.made[0]:
             _require(self.made[number][first.name] == value.name)
-        elif value.role == first.role:
+        elif value.name in before:
+            made = self.carried.setdefault(first.name, before[value.name])
+            _require(made == before[value.name] and first.name in self.given)
+        else:
+            _require(value.role == first.role)
             known = self.given.setdefault(first.name, [])
             if len(known) == number:
                 known.append(value.source)
             _require(known[number:] == [value.source])
-        else:  # of the layer before
-            _require(first.role == "input" and number > 0)
-            before = {later: name for name, later in self.made[number - 1].items()}
-            _require(value.name in before)
-            made = self.carried.setdefault(first.name, before[value.name])
-            _require(made == before[value.name] and len(self.given[first.name]) == 1)
 
     def _value(self, value: Value) -> Value:
         sources = tuple(self.given.get(value.name, ()))
@@ -128,7 +144,10 @@ class _Folding:
     def _outputs(self) -> Iterator[Output]:
         place = {later: (name, number) for number, made in enumerate(self.made) for name, later in made.items()}
         for out in self.network.outputs:
-            _require(out.value in place)
+            if out.value not in place:  # of what is outside of layers
+                _require(out.value in self.network.producer)
+                yield out
+                continue
             value, number = place[out.value]
             if value in self.carried.values():
                 _require(number == len(self.layers) - 1)
@@ -159,7 +178,9 @@ class _Launch:
     def graph(self) -> LinalgGraph:
         values = tuple(made for value in self.folded.values for made in self._values(value))
         ops = tuple(map(self._op, self.folded.ops))
-        outputs = tuple(replace(o, value=last_name(o.value)) if o.layer is None else o for o in self.folded.outputs)
+        outputs = tuple(
+            replace(o, value=last_name(o.value)) if o.value in self.made else o for o in self.folded.outputs
+        )
         return replace(self.folded, values=values, ops=ops, outputs=outputs)
 
     def _values(self, value: Value) -> Iterator[Value]:
@@ -167,7 +188,7 @@ class _Launch:
             yield value
             yield replace(self._long(value), name=each_name(value.name), role="intermediate", source="")
             return
-        yield self._long(value) if is_long(value) else value
+        yield self._long(value) if is_long(self.folded, value) else value
         if value.name in self.made:
             yield replace(value, name=last_name(value.name))
 
@@ -177,6 +198,9 @@ class _Launch:
         return replace(value, shape=(count, *value.shape), valid=(count, *value.valid) if value.valid else (), row=row)
 
     def _op(self, op: LinalgOp) -> LinalgOp:
+        if op.name in self.layers.outside:
+            renamed = {made: last_name(made) for made in self.made}
+            return replace(op, inputs=tuple(replace(o, value=renamed.get(o.value, o.value)) for o in op.inputs))
         count = self.layers.count
         return replace(
             op,
@@ -195,12 +219,13 @@ class _Launch:
         value, inner = self.folded.value[operand.value], tuple(dim + 1 for dim in operand.dims)
         if value.name in self.read:
             return Operand(each_name(value.name), (0, *inner))
-        return Operand(value.name, (0, *inner) if is_long(value) else inner)
+        return Operand(value.name, (0, *inner) if is_long(self.folded, value) else inner)
 
 
-def is_long(value: Value) -> bool:
+def is_long(graph: LinalgGraph, value: Value) -> bool:
     """Whether every layer has a tensor of its own, the one that is carried aside."""
-    return value.role == "intermediate" or bool(value.sources)
+    made = value.name in graph.producer and graph.producer[value.name][0].name not in graph.outside
+    return made or bool(value.sources)
 
 
 def long_nest(nest: Nest, count: int) -> Nest:

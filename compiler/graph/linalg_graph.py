@@ -222,10 +222,13 @@ class Carried(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """The operations of a network run `count` times in a launch, once for each layer."""
+    """The operations of a network run `count` times in a launch, once for each layer; those `outside` of layers once,
+    in front of the first, where they make what that is handed, or behind the last, where they read what that made.
+    """
 
     count: int
     carried: tuple[Carried, ...]
+    outside: tuple[str, ...] = ()
 
     @property
     def made(self) -> frozenset[str]:
@@ -240,7 +243,9 @@ class Layers:
 
 @dataclass(frozen=True)
 class LinalgGraph:
-    """A network: values by name, operations in topological order; those of one layer, where `layers` are folded."""
+    """A network: values by name, operations in topological order; those of one layer, and those outside of layers,
+    where `layers` are folded.
+    """
 
     name: str
     values: tuple[Value, ...]
@@ -252,6 +257,18 @@ class LinalgGraph:
     def carried(self) -> tuple[Carried, ...]:
         """From one layer to the next; nothing, where no layers are folded."""
         return () if self.layers is None else self.layers.carried
+
+    @property
+    def outside(self) -> tuple[str, ...]:
+        """Names of operations that are of no layer; none, where no layers are folded."""
+        return () if self.layers is None else self.layers.outside
+
+    @cached_property
+    def once(self) -> frozenset[str]:
+        """Values that operations outside of layers read or make, and no operation of a layer makes for another."""
+        ops = [self.op[name] for name in self.outside]
+        found = {operand.value for op in ops for operand in (*op.inputs, *op.outputs)}
+        return frozenset(found if self.layers is None else found - self.layers.read)
 
     @cached_property
     def value(self) -> dict[str, Value]:
@@ -309,15 +326,48 @@ def _verify_layers(graph: LinalgGraph) -> None:
         if value.sources and (len(value.sources) != count or value.source or value.role in ("intermediate", "scalar")):
             raise VerificationError(f"{value.name} must hold a tensor of each of {count} layers, or one of all")
     for made, read in graph.carried:
-        if made not in graph.producer or read not in graph.value or graph.value[read].role != "input":
-            raise VerificationError(f"{made} is carried to {read}: it must be made, and that be an input")
+        if not _in_layer(graph, made) or read not in graph.value or not _enters(graph, read):
+            raise VerificationError(
+                f"{made} is carried to {read}: a layer must make it, and that be an input, or be made outside of layers"
+            )
         one, other = graph.value[made], graph.value[read]
         if (one.shape, one.valid, one.dtype) != (other.shape, other.valid, other.dtype):
             raise VerificationError(f"{made} is carried to {read}, which has another shape or type")
+    _verify_outside(graph)
     for out in graph.outputs:
-        last = graph.layers is None or out.value in graph.layers.made
-        if (out.layer is None) != last or (out.layer is not None and out.layer >= count):
+        once = graph.layers is None or out.value in graph.layers.made or not _in_layer(graph, out.value)
+        if (out.layer is None) != once or (out.layer is not None and out.layer >= count):
             raise VerificationError(f"output {out.name} must be of one of {count} layers, or of the last")
+
+
+def _in_layer(graph: LinalgGraph, value: str) -> bool:
+    """Whether an operation of a layer makes the value."""
+    return value in graph.producer and graph.producer[value][0].name not in graph.outside
+
+
+def _enters(graph: LinalgGraph, value: str) -> bool:
+    """Whether the value is there before the first layer."""
+    return graph.value[value].role == "input" if value not in graph.producer else not _in_layer(graph, value)
+
+
+def _verify_outside(graph: LinalgGraph) -> None:
+    """Layers and what lies outside of them hand each other what is carried, and share nothing that is streamed."""
+    if graph.layers is None:
+        return
+    if unknown := [name for name in graph.outside if name not in graph.op]:
+        raise VerificationError(f"{unknown[0]} is outside of layers, but is no operation")
+    carried = graph.layers
+    for op in graph.ops:
+        outside = op.name in graph.outside
+        for name in (operand.value for operand in op.inputs):
+            if graph.value[name].role == "scalar":
+                continue
+            if outside and (name in carried.read or graph.value[name].sources):
+                raise VerificationError(f"{op.name} is outside of layers and reads {name}, which is of each layer")
+            if outside and _in_layer(graph, name) and name not in carried.made:
+                raise VerificationError(f"{op.name} is outside of layers and reads {name}, which is not handed on")
+            if not outside and name in graph.once:
+                raise VerificationError(f"{op.name} is of a layer and reads {name}, which is outside of layers")
 
 
 def _verify_op(graph: LinalgGraph, op: LinalgOp) -> None:

@@ -25,9 +25,9 @@ def _names(design: Design) -> Iterator[str]:
 
 
 class ShareEngines(Pass):
-    """Put operations of a kernel that fit one another at one engine, in the order in which they stand; one that fits no
-    other keeps its own lanes, and all do unless `engines` is `shared`. An engine is cut into as many equal slices as
-    its lanes allow, `slices` at most.
+    """Put operations of a kernel that fit one another at one engine, in the order in which they stand. One that fits no
+    other, or is outside of layers, keeps its own lanes, and all do unless `engines` is `shared`. An engine is cut into
+    as many equal slices as its lanes allow, `slices` at most.
 
     Assumes nests by which operations fit (`tile-tasks`) and bound multipliers.
     """
@@ -42,6 +42,8 @@ class ShareEngines(Pass):
             return design
         groups: dict[tuple[int, Multiplier | None, Served], list[str]] = {}
         for op in design.graph.ops:
+            if op.name in design.graph.outside:  # its turns would be in no layer
+                continue
             if (wanted := served(Turn(op, design.nests[op.name]))) is not None:
                 engine = design.kernel_of[op.name], design.multipliers.get(op.name), wanted
                 groups.setdefault(engine, []).append(op.name)

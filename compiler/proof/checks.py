@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from compiler.analysis.names import enter_name
+from compiler.analysis.names import enter_name, leave_name
 from compiler.analysis.relays import relays
 from compiler.errors import VerificationError
 from compiler.frontend.interpret import Array
-from compiler.graph.layers import each_name
+from compiler.graph.layers import each_name, last_name
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.padded_array import crop_array
 from compiler.graph.task_graph import (
@@ -157,14 +157,16 @@ class Checks:
                 raise VerificationError(f"a task of kind {task.kind} has no check")
 
     def _between_layers(self, task: RouteTask, written: Sequence[Array]) -> Iterator[Finding]:
-        """What closes the loop over layers: the first one's input, then what the others get, as one; or the reverse."""
-        read = [self.recording.read(a.stream) for a in task.reads]
+        """What closes the loop over layers: the first one's input, then what the others get, as one; or the reverse.
+        The network goes on with that, so that what a layer is off counts for itself alone.
+        """
+        read, carried = [self.recording.read(a.stream) for a in task.reads], self.graph.carried
         if len(written) > 1:
             expected = [read[0][:-1], read[0][-1]]
+            self.network |= {last_name(c.made): exact(written[1]) for c in carried if leave_name(c.made) == task.name}
         else:
             expected = [np.concatenate([read[0][np.newaxis], read[1]])]
-            found = (c.read for c in self.graph.carried if enter_name(c.read) == task.name)
-            self.network |= {each_name(read): exact(written[0]) for read in found}
+            self.network |= {each_name(c.read): exact(written[0]) for c in carried if enter_name(c.read) == task.name}
         for access, got, wanted in zip(task.writes, written, expected, strict=True):
             yield self._moved(task, access.stream, got, wanted)
 

@@ -9,12 +9,24 @@ from small_graphs import elementwise, matmul
 
 from compiler.frontend.interpret import NUMPY_DTYPE
 from compiler.graph.layers import folded
-from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, Output, ScalarOp, Value
+from compiler.graph.linalg_graph import (
+    Body,
+    LinalgGraph,
+    LinalgOp,
+    Operand,
+    Output,
+    Reduction,
+    Row,
+    ScalarOp,
+    Value,
+)
 
 Array = NDArray[Any]
 
 SCALED = Body(("f32", "f32"), (ScalarOp("math.tanh", (0,), "f32"), ScalarOp("arith.mulf", (2, 1), "f32")), 3)
 MASKED = Body(("f32", "f32", "f32"), (ScalarOp("arith.mulf", (0, 1), "f32"), ScalarOp("arith.addf", (3, 2), "f32")), 4)
+
+SUM = Body(("f32", "f32"), (ScalarOp("arith.addf", (0, 1), "f32"),), 2)
 
 
 def layered(layers: int = 3, rows: int = 4, hidden: int = 16, inner: int = 32) -> LinalgGraph:
@@ -73,7 +85,7 @@ def tensors_of(graph: LinalgGraph, seed: int = 0) -> dict[str, Array]:
     """Content of all that a network is given."""
     rng = np.random.default_rng(seed)
     given = [value for value in graph.values if value.source]
-    return {v.source: rng.normal(size=v.shape).astype(NUMPY_DTYPE[v.dtype]) for v in given}
+    return {v.source: rng.normal(size=v.in_memory.shape).astype(NUMPY_DTYPE[v.dtype]) for v in given}
 
 
 def with_op(graph: LinalgGraph, which: str, **changes: Any) -> LinalgGraph:
@@ -87,3 +99,54 @@ def folded_layers(layers: int = 3, rows: int = 4, hidden: int = 16, inner: int =
     graph = folded(layered(layers, rows, hidden, inner))
     assert graph is not None
     return graph
+
+
+def with_outside(
+    layers: int = 3, rows: int = 4, hidden: int = 16, inner: int = 32, vocabulary: int = 24
+) -> LinalgGraph:
+    """The same layers behind the sum of a row of each of two tables, in front of a product and the largest of a row of
+    it, all in one network.
+    """
+    inside, full = layered(layers, rows, hidden, inner), (0, 1)
+    tables = [
+        Value("token", (rows, hidden), "f32", "param", "wte", row=Row("token", 5)),
+        Value("place", (rows, hidden), "f32", "param", "wpe", row=Row("place", 3)),
+    ]
+    head = [
+        Value("head", (hidden, vocabulary), "f32", "param", "head"),
+        Value("scores", (rows, vocabulary), "f32"),
+        Value("best", (rows,), "f32"),
+    ]
+    embedded = elementwise("embed", (rows, hidden), (Operand("token", full), Operand("place", full)), "x", SUM)
+    best = LinalgOp(
+        "best",
+        "generic",
+        (rows, vocabulary),
+        ("parallel", "reduction"),
+        (0, 1),
+        (Operand("scores", full),),
+        (Operand("best", (0,)),),
+        Body(("f32",), (), 0),
+        Reduction("max", float("-inf")),
+    )
+    last = f"h{layers - 1}.out"
+    behind = matmul("scores", rows, hidden, vocabulary, last, "head", "scores"), best
+    others = [value for value in inside.values if value.name != "x"]
+    values = (*tables, Value("x", (rows, hidden), "f32"), *others, *head)
+    outputs = (*inside.outputs, Output("best_out", "best", (0,), (rows,)))
+    graph = LinalgGraph("whole", values, (embedded, *inside.ops, *behind), outputs)
+    graph.verify()
+    return graph
+
+
+def folded_whole(layers: int = 3) -> LinalgGraph:
+    """The same, folded."""
+    graph = folded(with_outside(layers))
+    assert graph is not None
+    return graph
+
+
+def at_rows(graph: LinalgGraph, tensors: dict[str, Array], **told: int) -> dict[str, Array]:
+    """What the network has in a launch with these arguments, or their largest, of those tensors."""
+    rows = {value.source: value.row for value in graph.values if value.row is not None}
+    return tensors | {n: tensors[n].take(told.get(r.argument, r.count - 1), r.axis) for n, r in rows.items()}

@@ -95,6 +95,8 @@ func.func @layers() {
   dataflow.layers 24 carries ["h0.y" to "x"]
   // CHECK-NEXT: dataflow.layers 2 carries ["y" to "x", "b" to "a"] depths [2, 64, 2, 2, 8, 2]
   dataflow.layers 2 carries ["y" to "x", "b" to "a"] depths [2, 64, 2, 2, 8, 2]
+  // CHECK-NEXT: dataflow.layers 2 carries ["y" to "x"] outside ["embed", "head"] depths [2, 64, 2]
+  dataflow.layers 2 carries ["y" to "x"] outside ["embed", "head"] depths [2, 64, 2]
   func.return
 }
 

@@ -8,7 +8,7 @@ import pytest
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from layered_networks import folded_layers
+from layered_networks import folded_layers, folded_whole
 from plans import U55C, plans
 from random_networks import EVEN, PRIME, networks
 from small_graphs import ALL as SMALL
@@ -22,7 +22,7 @@ from compiler.options import Knobs, TaskOverride
 from compiler.passes.design_passes import DESIGN_PASSES, planned
 from compiler.pipeline import STAGES
 
-ALL = {**SMALL, "layers": folded_layers}
+ALL = {**SMALL, "layers": folded_layers, "whole": folded_whole}
 
 
 @st.composite

@@ -3,16 +3,17 @@
 from dataclasses import replace
 
 import pytest
-from layered_networks import folded_layers, products
+from layered_networks import folded_layers, products, with_outside
 
 from compiler.analysis.build import task_graph
 from compiler.analysis.estimate import estimate
 from compiler.errors import VerificationError
 from compiler.graph.design import Design
 from compiler.graph.itensor import ITensor
+from compiler.graph.layers import folded
 from compiler.graph.program import LoopNest, Repeat, single_runs
 from compiler.graph.task_graph import DmaTask, LoadTask, TaskGraph
-from compiler.options import Knobs
+from compiler.options import Knobs, TaskOverride
 from compiler.passes.design_passes import planned, planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.simulate import simulate
@@ -108,6 +109,43 @@ def test_an_engine_may_make_what_is_carried() -> None:
     assert simulate(tasks, U55C).deadlock is None
 
 
+def whole_of(knobs: Knobs, vocabulary: int = 32) -> Design:
+    """A design of layers with what is in front of them and behind."""
+    graph = folded(with_outside(LAYERS, vocabulary=vocabulary))
+    assert graph is not None
+    return planned(graph, knobs, U55C)
+
+
+def test_no_engine_serves_what_is_outside_of_layers() -> None:
+    """A third product has the very loops of the first."""
+    design = whole_of(SHARED)
+    assert [engine.turns for engine in design.engines.values()] == [("h0.fc", "h0.proj")]
+    assert design.nests["scores"] == design.nests["h0.fc"]
+
+
+@pytest.mark.parametrize("knobs", [Knobs(), SHARED, Knobs(fifo="whole")], ids=["own lanes", "an engine", "whole"])
+def test_what_is_outside_of_layers_runs_once_and_a_launch_ends(knobs: Knobs) -> None:
+    tasks = task_graph(whole_of(knobs))
+    tasks.verify()
+    for name in ("embed", "scores", "best", "fork_h0_out", "convert_h0_out_to_scores_in0"):
+        assert tasks.task[name].timing.restarts == 0
+    moved = {task.dma.value: task for task in tasks.transfers}
+    assert (moved["head"].dma.layout.shape, moved["token"].dma.layout.shape) == ((16, 32), (5, 4, 16))
+    assert moved["h0.up"].dma.layout.shape == (LAYERS, 16, 32)
+    simulated = simulate(tasks, U55C)
+    assert simulated.deadlock is None
+    estimated = next(m.value for m in estimate(tasks, U55C).metrics if m.name == "cycles")
+    assert estimated == pytest.approx(sum(simulated.kernels), rel=0.05)
+
+
+def test_what_is_made_in_another_order_than_layers_hand_on_is_converted_in_front_of_the_first() -> None:
+    tasks = task_graph(whole_of(Knobs(default_tile_size=4, overrides=(TaskOverride("embed", tile=16, unroll=1),))))
+    converter = tasks.task["convert_x_to_enter_x_in"]
+    assert [a.stream for a in converter.writes] == ["enter_x_in"]
+    assert tasks.stream["enter_x_in"].itensor.same_stream(tasks.stream["store_h0_out_in"].itensor)
+    assert simulate(tasks, U55C).deadlock is None
+
+
 def test_a_value_that_leaves_a_layer_in_another_order_is_refused() -> None:
     design = planned(folded_layers(LAYERS), Knobs(overall_unroll=4), U55C)
     name = next(name for name, store in design.stores.items() if store.value == "h0.out")
@@ -121,5 +159,5 @@ def test_a_value_that_leaves_a_layer_in_another_order_is_refused() -> None:
 def test_a_carried_value_that_is_not_loaded_is_refused() -> None:
     design = planned(folded_layers(LAYERS), Knobs(), U55C)
     without: Design = replace(design, stores={n: s for n, s in design.stores.items() if s.value != "h0.out"})
-    with pytest.raises(VerificationError, match=r"h0\.out must be stored and x be loaded, once each"):
+    with pytest.raises(VerificationError, match=r"h0\.out must be stored or read outside of layers, and x be loaded"):
         task_graph(without)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from layered_networks import SCALED, layered, tensors_of, with_op
+from layered_networks import SCALED, layered, tensors_of, with_op, with_outside
 from small_graphs import mlp
 
 from compiler.frontend.interpret import Array, evaluate_op, interpret
@@ -54,6 +54,48 @@ def layer_by_layer(graph: LinalgGraph, tensors: dict[str, Array]) -> list[dict[s
         plain = replace(graph, values=tuple(replace(v, source=v.name if v.tensors else "") for v in graph.values))
         found.append(interpret(plain, given))
     return found
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_what_is_outside_of_layers_is_in_front_of_the_first_or_behind_the_last(count: int) -> None:
+    graph = fold(with_outside(count))
+    graph.verify()
+    assert graph.layers == Layers(count, (Carried("h0.out", "x"),), ("embed", "scores", "best"))
+    assert [op.name for op in graph.ops] == ["embed", "h0.fc", "h0.act", "h0.proj", "h0.out", "scores", "best"]
+    assert graph.once == {"token", "place", "h0.out", "head", "scores", "best"}
+    assert [(o.name, o.value, o.layer) for o in graph.outputs[-2:]] == [
+        ("x_out", "h0.out", None),
+        ("best_out", "best", None),
+    ]
+    whole = launched(graph)
+    assert (whole.value["x"].shape, whole.value[each_name("x")].shape) == ((4, 16), (count, 4, 16))
+    assert [whole.op[name].loops for name in ("embed", "h0.fc", "scores")] == [(4, 16), (count, 4, 32, 16), (4, 24, 16)]
+    assert whole.op["scores"].inputs[0].value == last_name("h0.out")
+    assert [out.value for out in whole.outputs[-2:]] == [last_name("h0.out"), "best"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda graph: with_op(graph, "embed", inputs=(Operand("token", (0, 1)), Operand("h0.out", (0, 1)))),
+        lambda graph: with_op(graph, "scores", inputs=(Operand("h0.out", (0, 2)), Operand("head", (2, 1)))),
+        lambda graph: with_op(graph, "scores", inputs=(Operand("x", (0, 2)), Operand("head", (2, 1)))),
+        lambda graph: with_op(graph, "best", inputs=(Operand("h1.fc", (0, 1)),)),
+        lambda graph: with_op(graph, "h1.out", inputs=(*graph.op["h1.out"].inputs[:2], Operand("x", (0, 1)))),
+        lambda graph: with_op(graph, "h1.fc", inputs=(Operand("token", (0, 2)), Operand("h1.up", (2, 1)))),
+    ],
+    ids=[
+        "in front reads a layer",
+        "behind reads a layer but the last",
+        "behind reads what is in front",
+        "behind reads what a layer keeps",
+        "a layer reads what is in front again",
+        "a layer reads a table of what is in front",
+    ],
+)
+def test_layers_that_share_more_with_what_is_outside_stay_apart(change: Callable[[LinalgGraph], LinalgGraph]) -> None:
+    for count in (2, 3):
+        assert folded(change(with_outside(count))) is None
 
 
 @pytest.mark.parametrize("count", [2, 3, 5])

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from edited_texts import with_depth
-from layered_networks import folded_layers
+from layered_networks import folded_layers, folded_whole
 from plans import U55C, plans
 from small_graphs import attention_front, mlp
 
@@ -21,6 +21,7 @@ TEXTS = {stage: design_text(design, f"after {stage}") for stage, design in DESIG
 SHARED = Knobs(default_tile_size=8, overall_unroll=64, engines="shared", fifo="whole")
 TEXTS |= {f"shared-{s}": design_text(d, f"after {s}") for s, d in plans(mlp(inner=32), SHARED).items()}
 TEXTS |= {f"layers-{s}": design_text(d, f"after {s}") for s, d in plans(folded_layers(), KNOBS).items()}
+TEXTS |= {f"whole-{s}": design_text(d, f"after {s}") for s, d in plans(folded_whole(), KNOBS).items()}
 ENGINE = r"@engine0 serves \[@up, @down\]"
 
 
@@ -149,7 +150,7 @@ REFUSED = {
     ),
     "layers that carry what is no input": (
         edited("layers-tile-tasks", r'to "x"\]', 'to "h0.up"]'),
-        r"h0\.out is carried to h0\.up: it must be made, and that be an input",
+        r"h0\.out is carried to h0\.up: a layer must make it, and that be an input, or be made outside of layers",
     ),
     "layers that carry another shape": (
         edited("layers-tile-tasks", r'\["h0.out" to', '["h0.fc" to'),
@@ -166,6 +167,26 @@ REFUSED = {
     "layers without FIFOs where others are": (
         edited("layers-size-fifos", r'(to "x"\]) depths \[.*\]', r"\1"),
         r"dataflow\.layers has 3 FIFOs where streams are FIFOs",
+    ),
+    "a layer that makes what enters the first": (
+        edited("whole-tile-tasks", r'outside \["embed", ', "outside ["),
+        r"h0\.out is carried to x: a layer must make it, and that be an input, or be made outside of layers",
+    ),
+    "an operation outside that is of each layer": (
+        edited("whole-tile-tasks", r'outside \["embed"', 'outside ["embed", "h0.fc"'),
+        r"h0\.fc is outside of layers and reads x, which is of each layer",
+    ),
+    "an operation outside that reads what is not handed on": (
+        edited("whole-tile-tasks", r'outside \["embed", "scores"', 'outside ["embed"'),
+        r"best is outside of layers and reads scores, which is not handed on",
+    ),
+    "an operation in layers that reads what is outside": (
+        edited("whole-tile-tasks", r', "best"\]', "]"),
+        r"best is of a layer and reads scores, which is outside of layers",
+    ),
+    "nothing that is outside": (
+        edited("whole-tile-tasks", r', "best"\]', ', "best", "worst"]'),
+        "worst is outside of layers, but is no operation",
     ),
     "layers said twice": (
         edited("layers-insert-forks", r"( *dataflow\.layers .*\n)", r"\1\1"),
