@@ -105,7 +105,7 @@ def test_a_wrong_result_is_a_no_without_metrics(design: Path, board: FakeBoard) 
 
 
 def test_a_board_that_errs_only_when_it_was_busy_for_long_is_found_out(design: Path, board: FakeBoard) -> None:
-    board.break_it("wrong_from = 40")  # behind the 3 + 20 runs whose results are compared first
+    board.break_it("wrong_from = 24")  # behind the 3 + 20 runs whose results are compared first
     found = measured(design, board.quick())
     assert found.power is not None
     assert not found.passed
