@@ -22,6 +22,7 @@ class PhaseName(StrEnum):
     DECODE = "decode"
     STEP = "step"
     HEAD = "head"
+    TOKEN = "token"
 
 
 class PrecisionName(StrEnum):
@@ -99,12 +100,13 @@ Priority = Annotated[Literal["low", "normal", "high"], typer.Option(help="Agains
 Output = Annotated[Path, typer.Option("--out", "-o", help="Directory to write.", metavar="DIR")]
 
 
-_USUAL = {PhaseName.PREFILL: 32, PhaseName.DECODE: 64, PhaseName.STEP: 64, PhaseName.HEAD: 1}  # lengths
+_USUAL = {PhaseName.PREFILL: 32, PhaseName.DECODE: 64, PhaseName.STEP: 64, PhaseName.HEAD: 1, PhaseName.TOKEN: 64}
 _LENGTH = {
     PhaseName.PREFILL: "its length from --seq",
     PhaseName.DECODE: "its length from --context",
     PhaseName.STEP: "its length from --context",
     PhaseName.HEAD: "one row",
+    PhaseName.TOKEN: "its length from --context",
 }
 
 
@@ -115,8 +117,8 @@ class Network:
     phase: Annotated[
         PhaseName | None,
         typer.Option(
-            help="Whole sequence, one token against a KV cache, one at a position that each launch is told, or what "
-            "chooses the token: final norm and head.",
+            help="Whole sequence, one token against a KV cache, one at a position that a launch is told (step), what "
+            "chooses the token: final norm and head, or both of these behind the embedding (token).",
             show_default="decode",
         ),
     ] = None
@@ -124,7 +126,8 @@ class Network:
     context: Annotated[
         int | None,
         typer.Option(
-            help="Context length of a decode step, the new token included; of a step, how many positions there are.",
+            help="Context length of a decode step, the new token included; of a step or token, how many positions "
+            "there are.",
             show_default="64",
         ),
     ] = None
@@ -144,9 +147,9 @@ class Network:
     def workload(self, model: str) -> Workload:
         """The workload of a model that has any length. Raises InvalidInputError where options contradict each other."""
         phase, precision = self.phase or PhaseName.DECODE, self.precision or PrecisionName.W4A8
-        if phase not in (PhaseName.DECODE, PhaseName.STEP) and self.context is not None:
+        if phase in (PhaseName.PREFILL, PhaseName.HEAD) and self.context is not None:
             what = f"a {phase.value} has {_LENGTH[phase]}"
-            raise InvalidInputError(f"--context belongs to --phase decode and step; {what}")
+            raise InvalidInputError(f"--context belongs to --phase decode, step and token; {what}")
         if phase is not PhaseName.PREFILL and self.seq is not None:
             raise InvalidInputError(f"--seq belongs to --phase prefill; a {phase.value} has {_LENGTH[phase]}")
         given = self.seq if phase is PhaseName.PREFILL else self.context

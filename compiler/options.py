@@ -7,7 +7,8 @@ from typing import Any, Literal, cast, get_args
 
 from compiler.errors import InvalidInputError
 
-Phase = Literal["prefill", "decode", "step", "head"]
+Phase = Literal["prefill", "decode", "step", "head", "token"]
+STEPS: tuple[Phase, ...] = ("step", "token")  # a launch says its position, keys and values stay in memory
 Precision = Literal["f32", "w8a8", "w4a8"]
 LoopOrder = Literal["reduction-inner", "reduction-outer"]
 Equalisation = Literal["conservative", "normal"]
@@ -43,7 +44,8 @@ class Workload:
 
     `length` is the sequence length of a prefill, or the context length of a decode step, the new token included. A
     `step` is a token at any of `length` positions, which its launch says; keys and values stay in memory. What follows
-    the last layer, the `head`, takes one row and has neither length nor layers: both are 1.
+    the last layer, the `head`, takes one row and has neither length nor layers: both are 1. A `token` is a step with
+    embedding and head: its launch also says a token, and gives the one that follows.
     """
 
     model: str
@@ -56,7 +58,7 @@ class Workload:
     def __post_init__(self) -> None:
         _require_choice("phase", self.phase, get_args(Phase))
         _require_choice("precision", self.precision, get_args(Precision))
-        _require_range("length", self.length, 2 if self.phase in ("decode", "step") else 1, MAX_LENGTH)
+        _require_range("length", self.length, 2 if self.phase in ("decode", *STEPS) else 1, MAX_LENGTH)
         _require_range("batch", self.batch, 1, MAX_BATCH)
         _require_range("layers", self.layers, 1, MAX_LAYERS)
         if self.phase == "head" and (self.length, self.layers) != (1, 1):
@@ -70,9 +72,14 @@ class Workload:
         return self.length if self.phase == "prefill" else 1
 
     @property
+    def steps(self) -> bool:
+        """Whether a launch says its position, and keys and values stay in memory."""
+        return self.phase in STEPS
+
+    @property
     def slots(self) -> int:
         """Positions of the cache that a run reads."""
-        return self.length if self.phase == "step" else self.length - self.rows
+        return self.length if self.steps else self.length - self.rows
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

@@ -101,10 +101,12 @@ class WorkloadShape(Reply):
     phase: str
     """"prefill": a whole sequence; "decode": one token against a KV cache; "step": one token at the position that
     a launch is told, keys and values stay on the card; "head": final norm, products with the vocabulary and the token
-    of the largest.
+    of the largest; "token": a step with embedding and head, whose launch is told a token and gives the next.
     """
     length: int
-    """Tokens of a prefill, context of a decode step, the new token included, or positions of a step; 1 of a head."""
+    """Tokens of a prefill, context of a decode step, the new token included, or positions of a step or token; 1 of a
+    head.
+    """
     batch: int
     """Sequences side by side."""
     precision: str
@@ -134,11 +136,11 @@ class NewWorkloadShape(Request):
     phase: Phase = "decode"
     """"prefill": a whole sequence; "decode": one token against a KV cache; "step": one token at the position that
     a launch is told, keys and values stay on the card; "head": final norm, products with the vocabulary and the token
-    of the largest.
+    of the largest; "token": a step with embedding and head, whose launch is told a token and gives the next.
     """
     length: int = 64
-    """Tokens of a prefill, context of a decode step, the new token included, or positions of a step: 1 or 2 to 8192,
-    and no more than the model has positions. A head has none.
+    """Tokens of a prefill, context of a decode step, the new token included, or positions of a step or token: 1 or 2 to
+    8192, and no more than the model has positions. A head has none.
     """
     batch: int = 1
     """Sequences side by side: 1."""

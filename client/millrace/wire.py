@@ -1218,15 +1218,15 @@ class NewSweep:
 class NewWorkload:
     """What of which model is to be run."""
 
-    phase: Literal["prefill", "decode", "step", "head"] | Unset = UNSET
+    phase: Literal["prefill", "decode", "step", "head", "token"] | Unset = UNSET
     """"prefill": a whole sequence; "decode": one token against a KV cache; "step": one token at the position that a
     launch is told, keys and values stay on the card; "head": final norm, products with the vocabulary and the token
-    of the largest.
+    of the largest; "token": a step with embedding and head, whose launch is told a token and gives the next.
     """
 
     length: int | Unset = UNSET
-    """Tokens of a prefill, context of a decode step, the new token included, or positions of a step: 1 or 2 to 8192,
-    and no more than the model has positions. A head has none.
+    """Tokens of a prefill, context of a decode step, the new token included, or positions of a step or token: 1 or 2
+    to 8192, and no more than the model has positions. A head has none.
     """
 
     batch: int | Unset = UNSET
@@ -1248,15 +1248,15 @@ class NewWorkloadShape:
     precision f32 and layers 1 are refused.
     """
 
-    phase: Literal["prefill", "decode", "step", "head"] | Unset = UNSET
+    phase: Literal["prefill", "decode", "step", "head", "token"] | Unset = UNSET
     """"prefill": a whole sequence; "decode": one token against a KV cache; "step": one token at the position that a
     launch is told, keys and values stay on the card; "head": final norm, products with the vocabulary and the token
-    of the largest.
+    of the largest; "token": a step with embedding and head, whose launch is told a token and gives the next.
     """
 
     length: int | Unset = UNSET
-    """Tokens of a prefill, context of a decode step, the new token included, or positions of a step: 1 or 2 to 8192,
-    and no more than the model has positions. A head has none.
+    """Tokens of a prefill, context of a decode step, the new token included, or positions of a step or token: 1 or 2
+    to 8192, and no more than the model has positions. A head has none.
     """
 
     batch: int | Unset = UNSET
@@ -1786,7 +1786,7 @@ class SweepMatrix:
     models: list[str]
     """Ids or names of models."""
 
-    phases: list[Literal["prefill", "decode", "step", "head"]] | Unset = UNSET
+    phases: list[Literal["prefill", "decode", "step", "head", "token"]] | Unset = UNSET
     """What one run computes; does not apply to networks from a file."""
 
     lengths: list[int] | Unset = UNSET
@@ -1988,11 +1988,13 @@ class SweepWorkload:
     phase: str
     """"prefill": a whole sequence; "decode": one token against a KV cache; "step": one token at the position that a
     launch is told, keys and values stay on the card; "head": final norm, products with the vocabulary and the token
-    of the largest.
+    of the largest; "token": a step with embedding and head, whose launch is told a token and gives the next.
     """
 
     length: int
-    """Tokens of a prefill, context of a decode step, the new token included, or positions of a step; 1 of a head."""
+    """Tokens of a prefill, context of a decode step, the new token included, or positions of a step or token; 1 of a
+    head.
+    """
 
     batch: int
     """Sequences side by side."""
@@ -2079,11 +2081,13 @@ class Workload:
     phase: str
     """"prefill": a whole sequence; "decode": one token against a KV cache; "step": one token at the position that a
     launch is told, keys and values stay on the card; "head": final norm, products with the vocabulary and the token
-    of the largest.
+    of the largest; "token": a step with embedding and head, whose launch is told a token and gives the next.
     """
 
     length: int
-    """Tokens of a prefill, context of a decode step, the new token included, or positions of a step; 1 of a head."""
+    """Tokens of a prefill, context of a decode step, the new token included, or positions of a step or token; 1 of a
+    head.
+    """
 
     batch: int
     """Sequences side by side."""
@@ -2111,11 +2115,13 @@ class WorkloadShape:
     phase: str
     """"prefill": a whole sequence; "decode": one token against a KV cache; "step": one token at the position that a
     launch is told, keys and values stay on the card; "head": final norm, products with the vocabulary and the token
-    of the largest.
+    of the largest; "token": a step with embedding and head, whose launch is told a token and gives the next.
     """
 
     length: int
-    """Tokens of a prefill, context of a decode step, the new token included, or positions of a step; 1 of a head."""
+    """Tokens of a prefill, context of a decode step, the new token included, or positions of a step or token; 1 of a
+    head.
+    """
 
     batch: int
     """Sequences side by side."""

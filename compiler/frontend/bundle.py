@@ -136,6 +136,8 @@ def _check_fits(source: ModelSource, workload: Workload) -> None:
     what, parameters = f"{workload.layers} layers", config.layer_parameters * workload.layers
     if workload.phase == "head":
         what, parameters = "the products with the vocabulary", config.vocab_size * config.hidden
+    if workload.phase == "token":
+        what, parameters = f"{what}, embedding and head", parameters + 2 * config.vocab_size * config.hidden
     if (needed := 4 * parameters) > MAX_PARAMETER_BYTES:
         raise InvalidInputError(
             f"{what} of {source.name} have {needed >> 20} MiB of weights; at most {MAX_PARAMETER_BYTES >> 20} MiB can "

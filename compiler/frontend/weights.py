@@ -50,15 +50,15 @@ def make_inputs(config: ModelConfig, workload: Workload) -> Inputs:
     if workload.phase == "head":
         return Inputs(hidden, {}, {})
     slots = workload.slots
-    cached = slots - 1 if workload.phase == "step" else slots - slots // EMPTY_SHARE
+    cached = slots - 1 if workload.steps else slots - slots // EMPTY_SHARE
     positions = range(cached, cached + workload.rows)
     other = network_inputs(config, workload.layers, positions, cached, slots + workload.rows)
-    other = newest_first(other) if workload.phase == "step" else other
+    other = newest_first(other) if workload.steps else other
     past: dict[str, NDArray[np.float32]] = {}
-    if workload.phase in ("decode", "step"):
+    if workload.phase == "decode" or workload.steps:
         shape = cache_shape(config, slots)
         past = {f"{name}_past": seeded(f"{name}_past", shape, 0.5) for name in cache_names(workload.layers)}
-    tables = network_tables(config, workload.layers, slots) if workload.phase == "step" else {}
+    tables = network_tables(config, workload.layers, slots) if workload.steps else {}
     return Inputs(hidden, other, past, tables)
 
 

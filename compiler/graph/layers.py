@@ -119,16 +119,16 @@ class _Folding:
             self._same(number, self.network.value[one.value], self.network.value[other.value])
 
     def _same(self, number: int, first: Value, value: Value) -> None:
-        one, other = ((v.shape, v.dtype, v.valid, v.row) for v in (first, value))
+        one, other = ((v.shape, v.dtype, v.valid) for v in (first, value))
         _require(one == other)
         before = {later: name for name, later in self.made[number - 1].items()} if number else {}
         if first.name in self.made[0]:
-            _require(self.made[number][first.name] == value.name)
+            _require(self.made[number][first.name] == value.name and value.row == first.row)
         elif value.name in before:
             made = self.carried.setdefault(first.name, before[value.name])
             _require(made == before[value.name] and first.name in self.given)
         else:
-            _require(value.role == first.role)
+            _require((value.role, value.row) == (first.role, first.row))
             known = self.given.setdefault(first.name, [])
             if len(known) == number:
                 known.append(value.source)
@@ -186,7 +186,7 @@ class _Launch:
     def _values(self, value: Value) -> Iterator[Value]:
         if value.name in self.read:
             yield value
-            yield replace(self._long(value), name=each_name(value.name), role="intermediate", source="")
+            yield replace(self._long(value), name=each_name(value.name), role="intermediate", source="", row=None)
             return
         yield self._long(value) if is_long(self.folded, value) else value
         if value.name in self.made:

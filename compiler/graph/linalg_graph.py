@@ -328,7 +328,7 @@ def _verify_layers(graph: LinalgGraph) -> None:
     for made, read in graph.carried:
         if not _in_layer(graph, made) or read not in graph.value or not _enters(graph, read):
             raise VerificationError(
-                f"{made} is carried to {read}: a layer must make it, and that be an input, or be made outside of layers"
+                f"{made} is carried to {read}: a layer must make it, and that be given once, or made outside of layers"
             )
         one, other = graph.value[made], graph.value[read]
         if (one.shape, one.valid, one.dtype) != (other.shape, other.valid, other.dtype):
@@ -347,7 +347,10 @@ def _in_layer(graph: LinalgGraph, value: str) -> bool:
 
 def _enters(graph: LinalgGraph, value: str) -> bool:
     """Whether the value is there before the first layer."""
-    return graph.value[value].role == "input" if value not in graph.producer else not _in_layer(graph, value)
+    given = graph.value[value]
+    if value in graph.producer:
+        return not _in_layer(graph, value)
+    return given.role == "input" or (given.role == "param" and not given.sources)
 
 
 def _verify_outside(graph: LinalgGraph) -> None:

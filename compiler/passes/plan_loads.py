@@ -16,7 +16,7 @@ from compiler.passes.base import Pass
 class PlanLoads(Pass):
     """Merge the loads of one tensor in a kernel, and load it in the order in which it lies in HBM wherever another
     order would not read whole words; converters restore what each reader wants. An input that is an output of the last
-    run is loaded as that is stored.
+    run is loaded as that is stored, one that enters the first layer as layers hand it on.
 
     Assumes that every load has one reader.
     """
@@ -27,7 +27,8 @@ class PlanLoads(Pass):
     @override
     def run(self, design: Design) -> Design:
         self.expect_kernels(design)
-        lies = {**stored_inputs(design.graph, design.writes), **design.writes}
+        handed_on = {read: design.writes[made] for made, read in design.graph.carried}
+        lies = {**handed_on, **stored_inputs(design.graph, design.writes), **design.writes}
         wanted: dict[tuple[str, int], list[ITensor]] = {}
         for edge in design.edges.values():
             if (load := design.loads.get(edge.source)) is not None:

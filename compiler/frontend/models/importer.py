@@ -1,17 +1,20 @@
 """Imports a network family: a checked configuration and a workload to linalg, with weights, inputs and reference."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
+from typing import TypeVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from compiler.frontend.imported import Imported
 from compiler.frontend.lowering.normal_form import Argument
-from compiler.frontend.models.config import ModelSource
+from compiler.frontend.models.config import ModelConfig, ModelSource
 from compiler.frontend.models.inputs import input_name, layer_kind
 from compiler.frontend.models.language_model import LanguageModel
 from compiler.frontend.models.parts import Append
-from compiler.frontend.models.registry import Network, NetworkInputs, cache_names, family_of
+from compiler.frontend.models.registry import Network, NetworkInputs, WholeNetwork, cache_names, family_of
 from compiler.frontend.quantise import calibrate, int4_weights, quantised
 from compiler.frontend.torch_mlir_import import import_network
 from compiler.frontend.torch_types import tensor_of
@@ -19,20 +22,29 @@ from compiler.frontend.weights import Inputs, fill_from_checkpoint, fill_seeded,
 from compiler.graph.linalg_graph import Row, ValueRole
 from compiler.options import Workload
 
-TOKEN = "token"  # the result of a head
+TOKEN = "token"  # the result of a head; of a whole network also the argument that says which one is last
 POSITION = "position"  # the argument of a step
 
 
 def import_family(source: ModelSource, workload: Workload, on_progress: Callable[[str], None]) -> Imported:
-    """The blocks of `workload`, or the head, as linalg. Raises UnsupportedError, or
+    """The blocks of `workload`, the head, or both behind the embedding, as linalg. Raises UnsupportedError, or
     InvalidInputError where weights do not fit.
     """
-    is_head, steps = workload.phase == "head", workload.phase == "step"
+    is_head = workload.phase == "head"
     what = "the head" if is_head else f"{workload.layers} layer(s)"
     on_progress(f"building {what} of {source.name}")
     inputs = make_inputs(source.config, workload)
-    tensors = tuple(tensor_of(array) for array in inputs.named().values())
-    network = _head(source) if is_head else _blocks(source, workload, inputs)
+    tables = dict[str, Tensor]()
+    if is_head:
+        network = _head(source)
+    elif workload.phase == "token":
+        model = _model(source, workload.layers)
+        tables = model.tables(workload.length)
+        network = _whole(model, workload, (*tables, *inputs.other))
+    else:
+        network = _filled(_blocks(source.config, workload, tuple(inputs.other)), source)
+    named = _named(inputs, tables)
+    tensors = tuple(tensor_of(array) for array in named.values())
     network = _quantised(network, workload, tensors).eval()
     on_progress("running the PyTorch reference")
     with torch.no_grad():
@@ -41,17 +53,21 @@ def import_family(source: ModelSource, workload: Workload, on_progress: Callable
     on_progress("exporting and lowering to linalg")
     module = import_network(network, tensors)
     names = (TOKEN,) if is_head else ("hidden_out", *cache_names(workload.layers))
+    names = (TOKEN, *names) if tables else names
+    in_memory = {**inputs.tables, **{name: table.numpy() for name, table in tables.items()}}
     arguments = [Argument(name, "param") for name in module.parameters]
-    arguments += [Argument(name, _role(name, inputs)) for name in inputs.named()]
+    arguments += [Argument(name, _role(name, inputs, in_memory)) for name in named]
     state = {name: tensor.detach().numpy() for name, tensor in network.state_dict().items()}
     position = Row(POSITION, workload.length)
-    rows = dict.fromkeys((*inputs.tables, *cache_names(workload.layers)), position) if steps else {}
+    rows = dict.fromkeys((*in_memory, *cache_names(workload.layers)), position) if workload.steps else {}
+    if tables:
+        rows["embedding"] = Row(TOKEN, source.config.vocab_size)
     return Imported(
         module.generic,
         module.pretty,
         tuple(arguments),
         names,
-        {**state, **inputs.named(), **inputs.tables},
+        {**state, **named, **in_memory},
         {name: result.numpy() for name, result in zip(names, results, strict=True)},
         int4_weights(network),
         "seeded" if source.weights is None else source.weights.name,
@@ -59,31 +75,58 @@ def import_family(source: ModelSource, workload: Workload, on_progress: Callable
     )
 
 
-def _role(name: str, inputs: Inputs) -> ValueRole:
+def _named(inputs: Inputs, tables: Mapping[str, Tensor]) -> dict[str, NDArray[np.float32]]:
+    """What the network takes, in its order: rows of `tables`, where there are any, in place of hidden states."""
+    rows = {name: table[-1].numpy() for name, table in tables.items()}
+    return inputs.named() if not rows else {**rows, **inputs.other, **inputs.past}
+
+
+def _role(name: str, inputs: Inputs, in_memory: Collection[str]) -> ValueRole:
     if name in inputs.past:
         return "state"
-    return "param" if name in inputs.tables else "input"
+    return "param" if name in in_memory else "input"
 
 
-def _blocks(source: ModelSource, workload: Workload, inputs: Inputs) -> nn.Module:
-    """The reference network with its weights."""
-    config = source.config
+def _blocks(config: ModelConfig, workload: Workload, inputs: tuple[str, ...]) -> Network:
+    """The blocks, without their weights."""
     blocks = [family_of(config).block(config, layer) for layer in range(workload.layers)]
-    suffixes = [input_name("", layer_kind(config, layer)) for layer in range(workload.layers)]
-    network = Network(blocks, tuple(inputs.other), suffixes)
+    return _stepping(Network(blocks, inputs, _suffixes(config, workload)), workload)
+
+
+def _whole(model: LanguageModel, workload: Workload, inputs: tuple[str, ...]) -> WholeNetwork:
+    """All of a model that has its weights."""
+    blocks = [model.block(layer) for layer in range(workload.layers)]
+    network = WholeNetwork(blocks, inputs[1:], _suffixes(model.config, workload), model.last)
+    return _stepping(network, workload)
+
+
+def _suffixes(config: ModelConfig, workload: Workload) -> list[str]:
+    return [input_name("", layer_kind(config, layer)) for layer in range(workload.layers)]
+
+
+_AnyNetwork = TypeVar("_AnyNetwork", bound=Network)
+
+
+def _stepping(network: _AnyNetwork, workload: Workload) -> _AnyNetwork:
     for module in network.modules():
         if isinstance(module, Append):
-            module.newest_first = workload.phase == "step"
-    return _filled(network, source)
+            module.newest_first = workload.steps
+    return network
 
 
 def _head(source: ModelSource) -> nn.Module:
-    model = LanguageModel(source.config, 0)
-    _filled(model, source)
-    return model.last
+    return _model(source, 0).last
 
 
-def _filled(network: nn.Module, source: ModelSource) -> nn.Module:
+def _model(source: ModelSource, layers: int) -> LanguageModel:
+    return _filled(LanguageModel(source.config, layers), source)
+
+
+_AnyModule = TypeVar("_AnyModule", bound=nn.Module)
+
+
+def _filled(network: _AnyModule, source: ModelSource) -> _AnyModule:
+    """The network with its weights."""
     if source.weights is None:
         fill_seeded(network, source.config)
     else:

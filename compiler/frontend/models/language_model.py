@@ -1,6 +1,7 @@
 """The whole network around the blocks: tokens to hidden states, and hidden states to logits.
 
-Designs compute the blocks and the head; the host looks up the embedding. As a torch module it is the reference for all.
+Designs compute the blocks and the head; the embedding is looked up by the host, or by a design of the phase `token`,
+which has all of it. As a torch module it is the reference for all.
 """
 
 from collections.abc import Mapping
@@ -46,6 +47,13 @@ class LanguageModel(nn.Module):
         """Hidden states [1, rows, hidden] of `tokens` [rows] at `positions` [rows]."""
         hidden = self.embedding[tokens] * self.scale
         return (hidden if self.positions is None else hidden + self.positions[positions]).unsqueeze(0)
+
+    def tables(self, length: int) -> dict[str, Tensor]:
+        """What `embed` adds up, a row each: of every token, and of each of `length` positions where there are any."""
+        rows = {"embedding": self.embedding * self.scale}
+        if self.positions is not None:
+            rows["positions"] = self.positions[:length]
+        return {name: table.detach()[:, None, None] for name, table in rows.items()}
 
     def block(self, layer: int) -> nn.Module:
         """Layer `layer`: see `registry.Block`."""

@@ -14,14 +14,16 @@ def test_default_lengths_follow_the_phase():
     assert Network().workload("gpt2").length == 64
     assert Network(phase=PhaseName.HEAD).workload("gpt2").length == 1
     assert Network(phase=PhaseName.HEAD).request() == {"phase": "head"}
+    assert Network(phase=PhaseName.TOKEN).workload("gpt2").length == 64
+    assert Network(phase=PhaseName.TOKEN, context=15, layers=2).workload("gpt2").slots == 15
 
 
 @pytest.mark.parametrize(
     ("phase", "seq", "context", "message"),
     [
-        (PhaseName.PREFILL, None, 64, "--context belongs to --phase decode and step"),
+        (PhaseName.PREFILL, None, 64, "--context belongs to --phase decode, step and token"),
         (PhaseName.DECODE, 32, None, "--seq belongs to --phase prefill"),
-        (PhaseName.HEAD, None, 64, "--context belongs to --phase decode and step; a head has one row"),
+        (PhaseName.HEAD, None, 64, "--context belongs to --phase decode, step and token; a head has one row"),
         (PhaseName.STEP, 8, None, "--seq belongs to --phase prefill; a step has its length from --context"),
         (PhaseName.HEAD, 8, None, "--seq belongs to --phase prefill; a head has one row"),
         (PhaseName.PREFILL, 0, None, "length is 0"),

@@ -187,3 +187,43 @@ def test_the_c_of_a_head_is_proven(family: str, make_bundle: Any, tmp_path: Path
     verdict = csim(tmp_path / "d")
     assert verdict.passed, verdict.message
     assert verdict.tasks_checked == verdict.tasks
+
+
+def token_of(family: str, precision: Precision, make_bundle: Any) -> Any:
+    """Two layers between embedding and head, at 15 positions: with the new row, 16 divide into tiles."""
+    config = Gpt2Config(n_embd=64, n_head=4, n_positions=64) if family == "gpt2" else FAMILIES[family]
+    return make_bundle("token", precision, 15, 2, replace(config, vocab_size=VOCABULARY))
+
+
+@pytest.mark.parametrize("family", ["gpt2", *FAMILIES])
+def test_a_token_is_layers_between_embedding_and_head(family: str, make_bundle: Any) -> None:
+    bundle = token_of(family, "w4a8", make_bundle)
+    graph: LinalgGraph = bundle.graph
+    graph.verify()
+    assert graph.layers is not None
+    assert graph.layers.count == 2
+    assert ("embed" in graph.op) == (family == "gpt2")
+    (carried,) = graph.layers.carried
+    rows = {v.source: (v.row.argument, v.row.count) for v in graph.values if v.row is not None and v.source}
+    assert rows["embedding"] == ("token", VOCABULARY)
+    assert rows.get("positions") == (("position", 15) if family == "gpt2" else None)
+    assert all(name.startswith(("embed", "last.")) or name == "last" for name in graph.outside)
+    assert graph.value[carried.read].source == ("" if family == "gpt2" else "embedding")
+    assert [out.name for out in graph.outputs][:2] == ["token", "hidden_out"]
+    tensors, network = bundle.tensors(), bundle.network()
+    told = {
+        v.source: tensors[v.source].take(-1, v.row.axis)
+        for v in network.values
+        if v.row is not None and v.role != "state"
+    }
+    made = outputs_of(network, interpret(network, {**tensors, **told}))
+    for name, expected in bundle.expected().items():
+        np.testing.assert_allclose(made[name], expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("family", ["gpt2", "llama", "gemma3"])
+def test_the_c_of_a_token_is_proven(family: str, make_bundle: Any, tmp_path: Path) -> None:
+    compile_design(token_of(family, "w4a8", make_bundle), Knobs(), load_platform("u55c"), tmp_path / "d")
+    verdict = csim(tmp_path / "d")
+    assert verdict.passed, verdict.message
+    assert verdict.tasks_checked == verdict.tasks

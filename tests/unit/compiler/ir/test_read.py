@@ -150,7 +150,7 @@ REFUSED = {
     ),
     "layers that carry what is no input": (
         edited("layers-tile-tasks", r'to "x"\]', 'to "h0.up"]'),
-        r"h0\.out is carried to h0\.up: a layer must make it, and that be an input, or be made outside of layers",
+        r"h0\.out is carried to h0\.up: a layer must make it, and that be given once, or made outside of layers",
     ),
     "layers that carry another shape": (
         edited("layers-tile-tasks", r'\["h0.out" to', '["h0.fc" to'),
@@ -170,7 +170,7 @@ REFUSED = {
     ),
     "a layer that makes what enters the first": (
         edited("whole-tile-tasks", r'outside \["embed", ', "outside ["),
-        r"h0\.out is carried to x: a layer must make it, and that be an input, or be made outside of layers",
+        r"h0\.out is carried to x: a layer must make it, and that be given once, or made outside of layers",
     ),
     "an operation outside that is of each layer": (
         edited("whole-tile-tasks", r'outside \["embed"', 'outside ["embed", "h0.fc"'),
