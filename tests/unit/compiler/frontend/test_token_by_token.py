@@ -1,0 +1,84 @@
+"""A reply of a design of the phase `token`: a launch is told the token that the one before gave, and keeps its rows."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compiler.analysis.padding import pad
+from compiler.frontend.bundle import Bundle
+from compiler.frontend.interpret import interpret
+from compiler.frontend.models.gpt2_config import Gpt2Config
+from compiler.graph.layers import launched
+from compiler.graph.linalg_graph import LinalgGraph
+from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
+from compiler.pipeline import compile_design
+from compiler.platforms.platform import load_platform
+from compiler.proof.memory import Memory
+from compiler.proof.runs import MISMATCH
+from compiler.simulator.csim.build import build, calls_of
+from compiler.simulator.csim.execute import run
+from compiler.targets.interface import plan_interface
+
+Tensors = dict[str, NDArray[Any]]
+SLOTS, FIRST = 6, 5
+SMALL = Gpt2Config(n_embd=64, n_head=4, n_layer=2, n_inner=256, n_positions=64, vocab_size=97)
+
+
+class Reference:
+    """The network, a token at a time: keys and values of the positions before are rows of its caches."""
+
+    def __init__(self, network: LinalgGraph, tensors: Tensors) -> None:
+        self.network, self.tensors = network, dict(tensors)
+        self.states = {value.source: value for value in network.values if value.role == "state"}
+        self.tensors |= {name: np.zeros_like(tensors[name]) for name in self.states}
+
+    def step(self, token: int, position: int) -> dict[str, NDArray[Any]]:
+        """The results of a launch, by name."""
+        told = {"token": token, "position": position}
+        tables = [value for value in self.network.values if value.row is not None and value.role != "state"]
+        rows = {v.source: self.tensors[v.source].take(told[v.row.argument], v.row.axis) for v in tables if v.row}
+        values = interpret(self.network, {**self.tensors, **rows})
+        results = {out.name: values[out.value] for out in self.network.outputs}
+        for name, value in self.states.items():
+            ((reader, operand),) = self.network.consumers[value.name]
+            axis = reader.inputs[operand].dims.index(reader.axis or 0)
+            held = self.tensors[name].reshape(value.true_shape).copy()
+            row = np.moveaxis(held, axis, 0)[position]
+            row[...] = results[name.removesuffix("_past")].reshape(row.shape)
+            self.tensors[name] = held.reshape(self.tensors[name].shape)
+        return results
+
+
+def test_every_token_of_a_context_is_the_networks(make_bundle: Any, tmp_path: Path) -> None:
+    """From the first position, whose cache holds nothing that is finite, to the last."""
+    bundle: Bundle = make_bundle("token", "w4a8", SLOTS, 2, SMALL)
+    platform, knobs, design, work = load_platform("u55c"), Knobs(), tmp_path / "design", tmp_path / "work"
+    compile_design(bundle, knobs, platform, design)
+    work.mkdir()
+    program = build(design / "hls", work, calls_of(design))
+    interface = plan_interface(planned_tasks(bundle.graph, knobs, platform), launched(pad(bundle.graph, knobs)))
+    kept = [image for image in interface.images if image.role == "kept"]
+    files = [(design / image.file(c), image.result(c)) for image in kept for c in range(image.dma.channels)]
+    for file, _ in files:
+        file.write_bytes(np.full(file.stat().st_size // 4, np.nan, np.float32).tobytes())
+    made = {image.value.name: image for image in interface.images if image.role == "output"}
+    (hidden,) = (image for name, image in made.items() if name.endswith(".last"))
+    reference, token, tokens = Reference(bundle.network(), dict(bundle.tensors())), FIRST, set[int]()
+    for position in range(SLOTS):
+        results = tmp_path / f"out{position}"
+        arguments = str(design), str(results), f"token={token}", f"position={position}"
+        run(program, design, None, 60, arguments, accepted=(0, MISMATCH))
+        memory, expected = Memory(design, results, interface), reference.step(token, position)
+        np.testing.assert_allclose(
+            memory.content(hidden).reshape(-1), expected["hidden_out"].reshape(-1), rtol=1e-4, atol=1e-5
+        )
+        token = int(memory.content(made["last"]).reshape(()))
+        assert token == int(expected["token"].reshape(()))
+        tokens.add(token)
+        for file, result in files:
+            shutil.copyfile(results / result, file)
+    assert len(tokens) > 1
