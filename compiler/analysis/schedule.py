@@ -3,6 +3,9 @@
 Tasks are walked in topological order, each of them from what arrives to what it pushes (`compiler.analysis.nest_run`);
 those that take turns, repeat what they do or stand in a loop nest by nest (`compiler.analysis.turns`).
 
+A relay behind a load is a part of it: a reader that stalls holds up both, for the FIFO that is deep lies behind the
+relay.
+
 `bench/estimate_error.py` compares with the simulator. What few knees can not tell, a task that stalls several times for
 long, is what remains of the error.
 """
@@ -12,6 +15,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from compiler.analysis.nest_run import Arrival, LoadedStream, Rerun, Step, TaskTime
+from compiler.analysis.relays import RELAY_DEPTH, relays
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
 from compiler.analysis.turns import schedule_turns, takes_turns
 from compiler.graph.same import Same
@@ -20,18 +24,30 @@ from compiler.platforms.platform import Platform
 
 
 class _Process(NamedTuple):
-    """A task that is no load, and the streams at its ports; `loads` that bring its `Step.loaded`, in their order."""
+    """A task that is no load, and the streams at its ports; `carriers` that bring its `Step.loaded`, in their order: a
+    load each, and the relays behind it.
+    """
 
     name: str
     run: Rerun
     reads: tuple[str, ...]
     writes: tuple[str, ...]
-    loads: tuple[str, ...] = ()
+    carriers: tuple[tuple[str, ...], ...] = ()
+
+
+class _Loaded(NamedTuple):
+    """A stream from HBM: its load and the relays behind that, cycles of the load where nobody holds it up, and tokens
+    that are on their way in front of the stream's FIFO while its reader stalls.
+    """
+
+    carriers: tuple[str, ...]
+    busy: float
+    ahead: int
 
 
 class _Plan(NamedTuple):
-    """What is the same in all schedules of these tasks: tasks that are no loads, in order; `times` of loads that nobody
-    holds up, in the order of all tasks, and what they push.
+    """What is the same in all schedules of these tasks: tasks that are neither loads nor relays behind them, in order;
+    `times` of those where nobody holds them up, in the order of all tasks, and what they push.
     """
 
     processes: Sequence[_Process]
@@ -48,13 +64,13 @@ def _process(task: Task) -> _Process:
     return _Process(task.name, Rerun(step), reads, writes)
 
 
-def _behind_loads(process: _Process, loaded: Mapping[str, tuple[str, float, int]]) -> _Process:
+def _behind_loads(process: _Process, loaded: Mapping[str, _Loaded]) -> _Process:
     """With what comes from HBM, by the stream that brings it."""
     name, run, reads, writes, _ = process
-    found = [(number, *loaded[stream]) for number, stream in enumerate(reads) if stream in loaded]
-    inputs = tuple([LoadedStream(number, busy, ahead) for number, _, busy, ahead in found])
+    found = [(number, loaded[stream]) for number, stream in enumerate(reads) if stream in loaded]
+    inputs = tuple([LoadedStream(number, one.busy, one.ahead) for number, one in found])
     again = Rerun(run.step._replace(loaded=inputs))
-    return _Process(name, again, reads, writes, tuple([load for _, load, _, _ in found]))
+    return _Process(name, again, reads, writes, tuple([one.carriers for _, one in found]))
 
 
 @lru_cache(maxsize=1)  # two schedules are made of a design, one after the other
@@ -62,13 +78,19 @@ def _plan(same: Same[tuple[Task, ...]], platform: Platform) -> _Plan:
     tasks = same.value
     moves = transfer_cycles(tasks, platform)
     times, arrivals = dict.fromkeys([task.name for task in tasks], TaskTime(0.0, 0.0, 0.0)), dict[str, Arrival]()
-    loaded: dict[str, tuple[str, float, int]] = {}
+    loaded: dict[str, _Loaded] = {}
     processes: list[_Process] = []
     for task in tasks:
         if isinstance(task, LoadTask):
             first, span, stream = float(task.timing.depth), moves[task.name], task.writes[0].stream
             arrivals[stream], times[task.name] = Arrival(first, first + span), TaskTime(0.0, first + span, span)
-            loaded[stream] = (task.name, span, adapter_tokens(task, platform))
+            loaded[stream] = _Loaded((task.name,), span, adapter_tokens(task, platform))
+            continue
+        if relays(task) and (before := loaded.get(task.reads[0].stream)) is not None:
+            came, depth, stream = arrivals[task.reads[0].stream], task.timing.depth, task.writes[0].stream
+            arrivals[stream] = Arrival(came.first + depth, came.last + depth)
+            times[task.name] = TaskTime(came.first, came.last + depth, float(task.iterations))
+            loaded[stream] = _Loaded((*before.carriers, task.name), before.busy, before.ahead + RELAY_DEPTH)
             continue
         process = _process(task)
         if isinstance(task, StoreTask):
@@ -93,13 +115,13 @@ def schedule(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, TaskTime],
 def _in_order(tasks: TaskGraph, platform: Platform) -> dict[str, TaskTime]:
     plan, stream = _plan(Same(tasks.tasks), platform), tasks.stream
     times, arrivals = dict(plan.times), dict(plan.arrivals)
-    for name, again, reads, writes, loads in plan.processes:
-        loaded = again.step.loaded if loads else ()
+    for name, again, reads, writes, carriers in plan.processes:
+        loaded = again.step.loaded if carriers else ()
         stocks = tuple([stream[reads[number]].depth + ahead for number, _, ahead in loaded])
         run = again.ran(tuple([arrivals[read] for read in reads]), stocks)
         times[name] = run.time
-        for load, (_, busy, _), end in zip(loads, loaded, run.ends, strict=True):
+        for behind, end in zip(carriers, run.ends, strict=True):
             if end is not None:
-                times[load] = TaskTime(0.0, end, busy)
+                times |= {carrier: times[carrier]._replace(end=end) for carrier in behind}
         arrivals |= zip(writes, run.pushed, strict=True)
     return times

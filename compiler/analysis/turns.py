@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from compiler.analysis.nest_run import Arrival, Knee, LoadedStream, Rerun, RunOfNest, Step, TaskTime
+from compiler.analysis.relays import RELAY_DEPTH, relays
 from compiler.analysis.rounds import FEW, shortened, spare_rounds
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
 from compiler.errors import UnsupportedError
@@ -73,11 +74,17 @@ def _joined(parts: list[tuple[int, Arrival]]) -> Arrival:
 
 
 class _Source(NamedTuple):
-    """A load: cycles from one token to the next, and tokens that its adapter holds."""
+    """A load and the relays behind it: when tokens begin to come, cycles from one to the next, and tokens that are on
+    their way in front of the stream's FIFO while its reader stalls.
+    """
 
-    task: str
+    tasks: tuple[str, ...]
+    begin: float
     each: float
     ahead: int
+
+    def relayed(self, relay: Task) -> "_Source":
+        return _Source((*self.tasks, relay.name), self.begin + relay.timing.depth, self.each, self.ahead + RELAY_DEPTH)
 
 
 class _Nest:
@@ -114,10 +121,17 @@ class _Plan:
     def __init__(self, tasks: Sequence[Task], platform: Platform) -> None:
         self.moves = transfer_cycles(tasks, platform)
         self.programs = {task.name: single_runs(task.program) for task in tasks}
-        self.loads = [task for task in tasks if isinstance(task, LoadTask) and not task.credits]
-        self.sources = {task.writes[0].stream: self._source(task, platform) for task in self.loads}
-        beginning = {task.name for task in self.loads}
-        self.runs = [task for task in tasks if task.name not in beginning]
+        self.sources: dict[str, _Source] = {}
+        self.carriers: dict[str, TaskTime] = {}  # until their reader says how long they take
+        self.runs: list[Task] = []
+        for task in tasks:
+            source = self._source(task, platform)
+            if source is None:
+                self.runs.append(task)
+                continue
+            self.sources[task.writes[0].stream] = source
+            busy = self.moves.get(task.name, float(task.iterations))
+            self.carriers[task.name] = TaskTime(source.begin - task.timing.depth, source.begin, busy)
         # by identity: what is repeated is one nest, however often
         self.nests = {
             (task.name, id(nest)): _Nest(task, nest, self.sources, self.moves)
@@ -126,9 +140,15 @@ class _Plan:
             if nest.iterations
         }
 
-    def _source(self, load: LoadTask, platform: Platform) -> _Source:
-        count = max(1, tokens(load.program, "writes", load.writes[0].stream))
-        return _Source(load.name, self.moves[load.name] / count, adapter_tokens(load, platform))
+    def _source(self, task: Task, platform: Platform) -> _Source | None:
+        """Of what a load or a relay behind one writes; None of what any other task does. Loads with credits wait for
+        the stores that they read from: they are run like others.
+        """
+        if isinstance(task, LoadTask) and not task.credits:
+            count, begin = max(1, tokens(task.program, "writes", task.writes[0].stream)), float(task.timing.depth)
+            return _Source((task.name,), begin, self.moves[task.name] / count, adapter_tokens(task, platform))
+        before = self.sources.get(task.reads[0].stream) if relays(task) else None
+        return None if before is None else before.relayed(task)
 
 
 @lru_cache(maxsize=1)  # two schedules are made of a design, one after the other
@@ -179,8 +199,8 @@ class _Walk:
             if stream.initial:
                 self.queues[stream.name].put(stream.initial, Arrival(0.0, 0.0))
         self.clocks = [_Clock(task, programs[task.name], plan) for task in plan.runs]
-        self.given = {load.writes[0].stream: float(load.timing.depth) for load in plan.loads}  # the last tokens so far
-        self.loads = {load.name: TaskTime(0.0, float(load.timing.depth), plan.moves[load.name]) for load in plan.loads}
+        self.given = {stream: source.begin for stream, source in plan.sources.items()}  # the last tokens so far
+        self.carriers = dict(plan.carriers)
 
     @property
     def is_even(self) -> bool:
@@ -200,7 +220,7 @@ class _Walk:
             if not moved:
                 raise UnsupportedError(self._why(waiting[0]))
         found = {c.task.name: TaskTime(c.start or 0.0, c.end, c.busy) for c in self.clocks}
-        return self.loads | found
+        return self.carriers | found
 
     def extended(self, few: Mapping[str, TaskTime], left: int) -> dict[str, TaskTime]:
         """The times of this walk with so many rounds more, all as long as the last one."""
@@ -211,7 +231,7 @@ class _Walk:
             name, (start, end, busy) = task.name, few[task.name]
             if not late.isdisjoint(self.tasks.stream[s].source for s in streams(task.program, "reads")):
                 late.add(name)
-            if name in self.loads:
+            if name in self.carriers:
                 found[name] = TaskTime(start, max(end + left * longest, busy), busy)
             elif name in late:
                 start += 0 if name in period else left * longest
@@ -249,9 +269,8 @@ class _Walk:
         base = clock.free
         for (number, _, _), end in zip(nest.step.loaded, run.ends, strict=True):
             stream, last = nest.reads[number], base + (arrivals[number].last if end is None else end)
-            load = self.sources[stream].task
             self.given[stream] = last
-            self.loads[load] = self.loads[load]._replace(end=last)
+            self.carriers |= {task: self.carriers[task]._replace(end=last) for task in self.sources[stream].tasks}
         for stream, count, arrival in zip(nest.writes, nest.written, run.pushed, strict=True):
             self.queues[stream].put(count, _shifted(arrival, base))
         clock.start = base + run.time.start if clock.start is None else clock.start

@@ -8,6 +8,7 @@ from tasks_by_hand import compute
 from tasks_by_hand import load as load_by_hand
 
 from compiler.analysis.nest_run import Arrival, Knee, Step, ran
+from compiler.analysis.relays import relayed, relays
 from compiler.analysis.schedule import schedule
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
 from compiler.graph.itensor import ITensor, Loop
@@ -127,6 +128,20 @@ def test_a_load_waits_for_a_late_reader_with_what_fifo_and_adapter_hold(depth: i
     rest = (4096 - depth - 256) * 64 / U55C.channel_bytes_per_cycle
     assert times["product"].end == pytest.approx(times["product"].start + max(4096, rest), abs=64)
     assert error(tasks) == pytest.approx(0.0, abs=0.02)
+
+
+@pytest.mark.parametrize("depth", [2, 512, 4096])
+@pytest.mark.parametrize("borders", [1, 2])
+def test_a_load_waits_for_a_late_reader_beyond_a_border_too(borders: int, depth: int):
+    tasks = weights_behind(depth)
+    beyond = relayed(tasks, {task.name: 0 if task.name == "params" else borders for task in tasks.tasks}).tasks
+    carriers = ["params", *(task.name for task in beyond.tasks if relays(task))]
+    assert len(carriers) == 1 + borders
+    times, _ = schedule(beyond, U55C)
+    assert times["product"].end == pytest.approx(schedule(tasks, U55C)[0]["product"].end, abs=16)
+    simulated = {task.name: task.end for task in simulate(beyond, U55C, buckets=0).tasks}
+    assert [times[name].end for name in carriers] == pytest.approx([simulated[name] for name in carriers], rel=0.07)
+    assert error(beyond) == pytest.approx(0.0, abs=0.02)
 
 
 @pytest.mark.parametrize(("before", "after"), [(2, 4096), (4096, 2)])

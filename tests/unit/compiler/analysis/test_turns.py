@@ -5,14 +5,15 @@ from dataclasses import replace
 import pytest
 from random_turns import turning_graph, unbounded
 from sizable_graphs import graph, stream
-from tasks_by_hand import compute, route
+from tasks_by_hand import compute, load, route
 
 from compiler.analysis import nest_run
 from compiler.analysis.nest_run import ran
+from compiler.analysis.relays import relayed, relays
 from compiler.analysis.schedule import schedule
 from compiler.errors import UnsupportedError, VerificationError
 from compiler.graph.program import Access, Argument, BoundLoop, Gate, LoopNest, Repeat
-from compiler.graph.task_graph import Task, TaskGraph, TimingSpec
+from compiler.graph.task_graph import Dma, Task, TaskGraph, TimingSpec
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.simulate import simulate
 
@@ -77,6 +78,42 @@ def test_of_random_designs_few_are_off():
 def test_a_stall_between_two_tokens_holds_up_the_second_one_only(seed: int):
     """Tasks that write in few of their iterations: 30 % and 10 % off with a knee at the iteration of the stall."""
     assert abs(error(turning_graph(seed))) < 0.002
+
+
+def rounds_with_weights(depth: int) -> TaskGraph:
+    """Four rounds: what comes late, then a product with weights from HBM whose FIFO has `depth`."""
+    late, first, last = 4000, (Gate(0, 0, 1),), (Gate(0, 4095, 4096),)
+    go = Access("go", (Gate(0, late - 1, late),))
+    wait = (LoopNest((late,), (), (go,)), Repeat(3, (LoopNest((late,), (Access("back", first),), (go,)),)))
+    reads = (Access("go", first), Access("weights"))
+    product = (Repeat(3, (LoopNest((4096,), reads, (Access("back", last),)),)), LoopNest((4096,), reads, ()))
+    timing = TimingSpec((4 * 4096,), 1, U55C.hbm.read_latency_cycles + 2)
+    weights = stream("weights", "params", "product", 4 * 4096, 16, depth)
+    tasks = (
+        load("params", timing, "weights", Dma("params", weights.itensor, 1, 1, 1, 512)),
+        compute("wait", TimingSpec((), 1, 4), turns=wait),
+        compute("product", TimingSpec((), 1, 4), turns=product),
+    )
+    streams = (
+        weights,
+        stream("go", "wait", "product", 4),
+        stream("back", "product", "wait", 3)._replace(feedback=True),
+    )
+    return graph(tasks, streams)
+
+
+@pytest.mark.parametrize("depth", [2, 512, 2048])
+@pytest.mark.parametrize("borders", [0, 1, 2])
+def test_a_load_waits_for_its_reader_in_each_round(borders: int, depth: int):
+    at = {"params": 0, "wait": borders, "product": borders}
+    tasks = relayed(rounds_with_weights(depth), at).tasks
+    carriers = ["params", *(task.name for task in tasks.tasks if relays(task))]
+    assert len(carriers) == 1 + borders
+    times, lengths = schedule(tasks, U55C)
+    simulated = simulate(tasks, U55C, buckets=0)
+    assert sum(lengths) == pytest.approx(simulated.cycles, rel=0.02)
+    ends = {task.name: task.end for task in simulated.tasks}
+    assert [times[name].end for name in carriers] == pytest.approx([ends[name] for name in carriers], rel=0.07)
 
 
 def test_a_loop_within_one_nest_is_refused_by_name():
