@@ -24,6 +24,7 @@ const PHASES: [Phase, string][] = [
   ["prefill", "prefill: a whole sequence"],
   ["step", "step: one token, at the position that a launch is told"],
   ["head", "head: final norm, vocabulary, token"],
+  ["token", "token: a step from the id of a token to the id of the next, head and all"],
 ];
 const PRECISIONS: [Precision, string][] = [
   ["w4a8", "w4a8: int4 weights × int8"],

@@ -14,7 +14,7 @@ interface Props {
   onClose(): void;
 }
 
-const PHASES: Phase[] = ["decode", "prefill", "step", "head"];
+const PHASES: Phase[] = ["decode", "prefill", "step", "token", "head"];
 const PRECISIONS: Precision[] = ["w4a8", "w8a8", "f32"];
 const BY_HAND = "0 3 * * *"; // of a sweep without a schedule: stored, but it never fires
 

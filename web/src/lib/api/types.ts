@@ -1,6 +1,6 @@
 /** What the REST interface under /v1 says and takes. Names and units are those of the API. */
 
-export type Phase = "prefill" | "decode" | "step" | "head";
+export type Phase = "prefill" | "decode" | "step" | "token" | "head";
 export type Precision = "f32" | "w8a8" | "w4a8";
 export type Sampler = "front" | "nsga2" | "tpe" | "random" | "qmc";
 export type Fidelity = "estimate" | "simulate" | "csynth" | "cosim" | "link" | "board";
