@@ -1,7 +1,7 @@
 """How many designs a second a whole search explores, on one core and on two, and what of it the sampler takes.
 
     python -m bench.search gpt2 --phase decode --context 64 --precision w4a8
-    python -m bench.search gpt2 --samplers front nsga2 random qmc --jobs 1 2 --budget 400 --json
+    python -m bench.search gpt2 --samplers nsga2 random qmc --jobs 1 2 --budget 400 --json
 
 `start_s` is what a search takes beyond sampling and evaluating (the study, the stop of the workers). `hypervolume` is
 the share of the box between the origin and the worst feasible latency and energy of all searches that the front
@@ -69,7 +69,7 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=200, help="designs of one search (default: %(default)s)")
     parser.add_argument("--batch", type=int, default=16, help="designs asked at once (default: %(default)s)")
     parser.add_argument("--jobs", type=int, nargs="+", default=[1, 2], help="processes (default: 1 2)")
-    parser.add_argument("--samplers", nargs="+", choices=tuple(SAMPLERS), default=["front"], metavar="SAMPLER")
+    parser.add_argument("--samplers", nargs="+", choices=tuple(SAMPLERS), default=["nsga2"], metavar="SAMPLER")
     parser.add_argument("--repeats", type=int, default=3, help="the median counts (default: %(default)s)")
     args = parser.parse_args()
     graph, platform = load_graph(args), load_platform(args.platform)

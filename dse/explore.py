@@ -25,7 +25,6 @@ from compiler.options import Knobs
 from compiler.platforms.platform import Platform
 from dse.archive import ParetoArchive, knee
 from dse.evaluate import Evaluation, Evaluator, evaluate, judged
-from dse.front_sampler import FrontSampler
 from dse.pool import Pool, default_jobs, open_pool
 from dse.space import DesignSpace
 
@@ -33,16 +32,15 @@ from dse.space import DesignSpace
 # start from variants of good designs helped: most even draws from the whole space override a heavy operation badly.
 MIN_POPULATION, MAX_POPULATION, GENERATIONS = 16, 50, 20
 FIRST_VARIANTS, MAX_CHANGES = 20, 3
+# Share of NSGA-II's designs that are neighbours of the front instead (a memetic search):
+# crossover finds regions, but the front's steps are single knobs.
+NEIGHBOUR_SHARE = 0.8
 MAX_BUDGET = 1_000_000
 MAX_BATCH = 256
 # A sampler that proposes a known design is asked again this often; then its proposal is changed at random until it is
 # new, one parameter at first, one more after each so many tries, until nothing of it is left.
 SAMPLER_RETRIES = 3
 TRIES_PER_CHANGE = 50
-
-
-def _front(budget: int, seed: int) -> BaseSampler:
-    return FrontSampler(budget, seed)
 
 
 def _nsga2(budget: int, seed: int) -> BaseSampler:
@@ -66,7 +64,6 @@ def _qmc(_budget: int, seed: int) -> BaseSampler:
 
 # From budget and seed.
 SAMPLERS: dict[str, Callable[[int, int], BaseSampler]] = {
-    "front": _front,
     "nsga2": _nsga2,
     "tpe": _tpe,
     "random": _random,
@@ -84,7 +81,7 @@ class SearchOptions:
 
     budget: int = 200
     seed: int = 0
-    sampler: str = "front"
+    sampler: str = "nsga2"
     batch: int = 16
     jobs: int | None = None
 
@@ -158,6 +155,7 @@ class _Proposer:
     rng: random.Random
     seen: set[str]
     first: deque[Knobs]
+    neighbour_share: float
     repeats: int = field(default=0, init=False)
 
     @property
@@ -165,19 +163,22 @@ class _Proposer:
         """Until nothing of a design is left (`TRIES_PER_CHANGE`)."""
         return TRIES_PER_CHANGE * len(self.space.parameters)
 
-    def ask(self, count: int) -> list[_Proposal]:
-        """Up to `count` new designs; fewer only where none were found any more."""
+    def ask(self, count: int, front: Sequence[Knobs]) -> list[_Proposal]:
+        """Up to `count` new designs; fewer only where none were found any more. `front`: the best designs so far."""
         proposals: list[_Proposal] = []
-        while len(proposals) < count and (proposal := self._ask_new()) is not None:
+        while len(proposals) < count and (proposal := self._ask_new(front)) is not None:
             self.seen.add(proposal.key)
             proposals.append(proposal)
         return proposals
 
-    def _ask_new(self) -> _Proposal | None:
+    def _ask_new(self, front: Sequence[Knobs]) -> _Proposal | None:
         while self.first:
             knobs = self.first.popleft()
             if self.space.key(knobs) not in self.seen:
                 return self._ask_for(knobs)
+        if front and self.rng.random() < self.neighbour_share:
+            most = min(MAX_CHANGES, len(self.space.parameters))
+            return self._ask_near(self.rng.choice(front), self.rng.randint(1, most))
         proposal, retries = self._ask(), 0
         while proposal.key in self.seen and retries < SAMPLER_RETRIES:
             self.drop(proposal)
@@ -197,10 +198,10 @@ class _Proposer:
         self.repeats += 1
         self.study.tell(proposal.trial, state=TrialState.FAIL)
 
-    def _ask_near(self, known: Knobs) -> _Proposal | None:
-        """A new design with a parameter of `known` drawn anew, more as it takes; None where none is found."""
+    def _ask_near(self, known: Knobs, least: int = 1) -> _Proposal | None:
+        """A new design with `least` parameters of `known` drawn anew, more as it takes; None where none is found."""
         for attempt in range(self.most_tries):
-            changes = min(1 + attempt // TRIES_PER_CHANGE, len(self.space.parameters))
+            changes = min(least + attempt // TRIES_PER_CHANGE, len(self.space.parameters))
             knobs = self.space.vary(known, changes, self.rng)
             if self.space.key(knobs) not in self.seen:
                 return self._ask_for(knobs)
@@ -261,7 +262,8 @@ def _propose(space: DesignSpace, options: SearchOptions, history: Sequence[Evalu
     study = optuna.create_study(directions=["minimize", "minimize"], sampler=sampler)
     rng = random.Random(seed)
     first = _first_designs(space, rng) if not history else space.default_knobs()
-    proposer = _Proposer(study, space, rng, {design.key for design in history}, deque(first))
+    share = NEIGHBOUR_SHARE if options.sampler == "nsga2" else 0.0
+    proposer = _Proposer(study, space, rng, {design.key for design in history}, deque(first), share)
     for design in history:
         proposer.add_finished(design)
     return proposer
@@ -275,9 +277,8 @@ class _Search:
     pool: Pool
     sink: Sink
     judge: Callable[[Evaluation], Evaluation]
+    designs: list[EvaluatedDesign]
     accelerators: set[str]
-    designs: list[EvaluatedDesign] = field(default_factory=list[EvaluatedDesign])
-    next: int = 0  # the number of the next design
     archive: ParetoArchive = field(default_factory=ParetoArchive)
     by_key: dict[str, EvaluatedDesign] = field(default_factory=dict[str, EvaluatedDesign])
     barren: int = 0
@@ -286,9 +287,9 @@ class _Search:
     sampler_seconds: float = 0.0
     evaluation_seconds: float = 0.0
 
-    def run(self, options: SearchOptions, history: Sequence[EvaluatedDesign]) -> None:
-        for design in history:
-            self._add(design)
+    def run(self, options: SearchOptions) -> None:
+        for design in self.designs:
+            self._archive(design)
         while not self.exhausted and len(self.designs) < options.budget:
             self.stopped = self.sink.should_stop()
             if self.stopped:
@@ -297,19 +298,21 @@ class _Search:
 
     def _step(self, count: int) -> None:
         start = perf_counter()
-        proposals = self.proposer.ask(count)
+        proposals = self.proposer.ask(count, self._front())
         asked = perf_counter()
         found = zip(proposals, self.pool.map([p.knobs for p in proposals]), strict=True)
         new = [(p, self._judged(evaluation)) for p, evaluation in found if self._is_new(p, evaluation)]
         evaluated = perf_counter()
-        batch = [EvaluatedDesign(self.next + i, p.knobs, evaluation, p.key) for i, (p, evaluation) in enumerate(new)]
+        first = 1 + max((d.number for d in self.designs), default=-1)
+        batch = [EvaluatedDesign(first + i, p.knobs, evaluation, p.key) for i, (p, evaluation) in enumerate(new)]
         if batch:
             self.sink.write(batch)
         stored = perf_counter()
         for proposal, evaluation in new:
             self.proposer.tell(proposal, evaluation)
         for design in batch:
-            self._add(design)
+            self.designs.append(design)
+            self._archive(design)
         self.barren = 0 if new else self.barren + len(proposals)
         self.exhausted = len(proposals) < count or self.barren >= self.proposer.most_tries
         self.sampler_seconds += asked - start + perf_counter() - stored
@@ -332,9 +335,13 @@ class _Search:
             return found
         return self.judge(found)
 
-    def _add(self, design: EvaluatedDesign) -> None:
-        self.designs.append(design)
-        self.next = max(self.next, design.number + 1)
+    def _front(self) -> list[Knobs]:
+        """Knobs of the front's designs that this space holds: a history may bring others."""
+        space = self.proposer.space
+        front = (self.by_key[entry.key].knobs for entry in self.archive.front())
+        return [knobs for knobs in front if space.params_of(knobs) is not None]
+
+    def _archive(self, design: EvaluatedDesign) -> None:
         self.by_key[design.key] = design
         objectives = design.evaluation.objectives
         if design.evaluation.feasible and objectives is not None:
@@ -376,6 +383,6 @@ def search(
     missing = options.budget - len(history)
     jobs = options.jobs if options.jobs is not None else min(default_jobs(), options.batch, max(1, missing))
     with open_pool(evaluator, graph, platform, jobs, known) as pool:
-        running = _Search(proposer, pool, sink, partial(judged, graph=graph, platform=platform), known)
-        running.run(options, history)
+        running = _Search(proposer, pool, sink, partial(judged, graph=graph, platform=platform), list(history), known)
+        running.run(options)
     return running.result()

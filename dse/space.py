@@ -103,14 +103,6 @@ _SEEDS = (
     Knobs(overall_unroll=1024, order="reduction-outer", hbm_channels=2, stream_width=1024, fifo="whole"),
     Knobs(overall_unroll=512, stream_width=1024, fusion_budget=1 << 18),
     Knobs(default_tile_size=128, overall_unroll=1024, hbm_channels=4, stream_width=2048, engines="shared"),
-    # Lanes, widths and ports grow together: one alone changes little, so no single step leads on.
-    Knobs(default_tile_size=64, overall_unroll=256, hbm_channels=8, stream_width=256),
-    Knobs(overall_unroll=512, hbm_channels=4, stream_width=512),
-    Knobs(overall_unroll=1024, hbm_channels=2, stream_width=512),
-    Knobs(default_tile_size=32, overall_unroll=1024, hbm_channels=4, stream_width=1024),
-    Knobs(overall_unroll=2048, hbm_channels=8, stream_width=1024),
-    Knobs(default_tile_size=64, overall_unroll=2048, hbm_channels=4, stream_width=1024),
-    Knobs(default_tile_size=32, overall_unroll=4096, hbm_channels=8, stream_width=2048),
 )
 
 

@@ -15,7 +15,7 @@ from worker.ladder.promoting import DEFAULT_CALIBRATION, DEFAULT_SIMULATE
 MAX_BUDGET = 1_000_000
 MAX_BATCH = 200
 MAX_BUILDS = 256
-Sampler = Literal["front", "nsga2", "tpe", "random", "qmc"]
+Sampler = Literal["nsga2", "tpe", "random", "qmc"]
 Csim = Literal["running", "passed", "failed"]
 AreaModel = Literal["shipped", "latest"]
 VitisVersion = Annotated[str, Field(pattern=r"^20\d\d\.\d(\.\d)?$", max_length=8)]
@@ -52,7 +52,7 @@ class NewExploration(Request):
     """Designs to evaluate."""
     seed: int = Field(default=0, ge=0, lt=1 << 31)
     """Seed of the sampler."""
-    sampler: Sampler = "front"
+    sampler: Sampler = "nsga2"
     """How points of the space are chosen."""
     simulate: int = Field(default=DEFAULT_SIMULATE, ge=0, le=256)
     """Designs of the front that are simulated, at most."""

@@ -22,7 +22,7 @@ _REQUEST: dict[str, Any] = {
     "platform": "u55c",
     "budget": 1000,
     "seed": 7,
-    "sampler": "front",
+    "sampler": "nsga2",
     "verify": 3,
 }
 

@@ -1124,7 +1124,7 @@ class NewExploration:
     seed: int | Unset = UNSET
     """Seed of the sampler."""
 
-    sampler: Literal["front", "nsga2", "tpe", "random", "qmc"] | Unset = UNSET
+    sampler: Literal["nsga2", "tpe", "random", "qmc"] | Unset = UNSET
     """How points of the space are chosen."""
 
     simulate: int | Unset = UNSET
@@ -1804,7 +1804,7 @@ class SweepMatrix:
     seeds: list[int] | Unset = UNSET
     """Seeds of the samplers."""
 
-    samplers: list[Literal["front", "nsga2", "tpe", "random", "qmc"]] | Unset = UNSET
+    samplers: list[Literal["nsga2", "tpe", "random", "qmc"]] | Unset = UNSET
     """How points of the space are chosen."""
 
 

@@ -713,7 +713,7 @@ class World:
         workload = {"batch": 1, "layers": 1, **body["workload"]}
         options = {
             "seed": body.get("seed", 0),
-            "sampler": body.get("sampler", "front"),
+            "sampler": body.get("sampler", "nsga2"),
             "verify": body.get("verify", 3),
             "simulate": body.get("simulate", 32),
             "calibration": body.get("calibration", 4),

@@ -119,9 +119,10 @@ def test_what_would_enter_the_front_unplaced_is_judged_before(
 
 
 def test_the_first_designs_are_the_good_seeds(mlp: LinalgGraph, u55c: Platform):
-    sink, seeds = MemorySink(), DesignSpace(mlp, u55c).default_knobs()
-    search(mlp, u55c, SearchOptions(len(seeds), jobs=1), sink, evaluator=toy)
-    assert tuple(design.knobs for design in sink.designs) == seeds
+    sink = MemorySink()
+    search(mlp, u55c, SearchOptions(16, jobs=1), sink, evaluator=toy)
+    seeds = DesignSpace(mlp, u55c).default_knobs()
+    assert tuple(design.knobs for design in sink.designs[: len(seeds)]) == seeds
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
@@ -166,27 +167,10 @@ def test_resuming_a_finished_search_evaluates_nothing(mlp: LinalgGraph, u55c: Pl
     assert second.front == first.front
 
 
-def test_a_resumed_search_varies_the_history(mlp: LinalgGraph, u55c: Platform):
-    """It does not start with random designs: most of its own are a few knobs from one that it was given."""
-    first = search(mlp, u55c, SearchOptions(64, jobs=1), MemorySink(), evaluator=toy)
-    resumed = search(mlp, u55c, SearchOptions(80, jobs=1), MemorySink(), history=first.designs, evaluator=toy)
-    space = DesignSpace(mlp, u55c)
-
-    def params(design: EvaluatedDesign) -> dict[str, Any]:
-        found = space.params_of(design.knobs)
-        assert found is not None
-        return found
-
-    known = [params(design) for design in first.designs]
-    changes = [min(sum(new[n] != old[n] for n in new) for old in known) for new in map(params, resumed.designs[64:])]
-    assert sum(c <= 3 for c in changes) >= 10
-
-
 def test_history_is_the_population_of_a_resumed_nsga2(mlp: LinalgGraph, u55c: Platform, studies: list[optuna.Study]):
     """A resumed NSGA-II breeds from the history instead of starting with random designs."""
-    options = SearchOptions(64, sampler="nsga2", jobs=1)
-    first = search(mlp, u55c, options, MemorySink(), evaluator=toy)
-    search(mlp, u55c, replace(options, budget=80), MemorySink(), history=first.designs, evaluator=toy)
+    first = search(mlp, u55c, SearchOptions(64, jobs=1), MemorySink(), evaluator=toy)
+    search(mlp, u55c, SearchOptions(80, jobs=1), MemorySink(), history=first.designs, evaluator=toy)
     trials = studies[-1].get_trials(states=[TrialState.COMPLETE])
     told = sum(d.evaluation.objectives is not None for d in first.designs)
     generations = [t.system_attrs["NSGAIISampler:generation"] for t in trials]
@@ -237,15 +221,15 @@ class Accelerators(Counting):
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
 def test_knobs_that_build_what_is_known_cost_no_budget(mlp: LinalgGraph, u55c: Platform, sampler: str):
-    evaluator, sink, options = Accelerators(), MemorySink(stop_after=1), SearchOptions(23, sampler=sampler, jobs=1)
+    evaluator, sink, options = Accelerators(), MemorySink(stop_after=1), SearchOptions(25, sampler=sampler, jobs=1)
     first = search(mlp, u55c, options, sink, evaluator=evaluator)
     assert first.stopped
     sink.stop_after = None
     second = search(mlp, u55c, options, sink, history=first.designs, evaluator=evaluator)
     assert second.repeats > 0
     assert list(second.designs) == sink.designs
-    assert numbers_of(second) == list(range(23))
-    assert len({d.evaluation.accelerator for d in second.designs}) == 23 == len(evaluator.met), "none is priced twice"
+    assert numbers_of(second) == list(range(25))
+    assert len({d.evaluation.accelerator for d in second.designs}) == 25 == len(evaluator.met), "none is priced twice"
     assert all(d.evaluation.objectives is not None for d in second.designs), "nothing unpriced is a design"
 
 

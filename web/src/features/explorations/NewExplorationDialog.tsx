@@ -37,7 +37,6 @@ const ORIGINS: [string, (kind: string) => boolean][] = [
   ["Whole networks from files", isFile],
 ];
 const SAMPLERS: [Sampler, string][] = [
-  ["front", "variants near the front"],
   ["nsga2", "NSGA-II"],
   ["tpe", "TPE"],
   ["qmc", "quasi-Monte Carlo"],
