@@ -277,8 +277,9 @@ class _Search:
     pool: Pool
     sink: Sink
     judge: Callable[[Evaluation], Evaluation]
-    designs: list[EvaluatedDesign]
     accelerators: set[str]
+    designs: list[EvaluatedDesign] = field(default_factory=list[EvaluatedDesign])
+    next: int = 0  # the number of the next design
     archive: ParetoArchive = field(default_factory=ParetoArchive)
     by_key: dict[str, EvaluatedDesign] = field(default_factory=dict[str, EvaluatedDesign])
     barren: int = 0
@@ -287,9 +288,9 @@ class _Search:
     sampler_seconds: float = 0.0
     evaluation_seconds: float = 0.0
 
-    def run(self, options: SearchOptions) -> None:
-        for design in self.designs:
-            self._archive(design)
+    def run(self, options: SearchOptions, history: Sequence[EvaluatedDesign]) -> None:
+        for design in history:
+            self._add(design)
         while not self.exhausted and len(self.designs) < options.budget:
             self.stopped = self.sink.should_stop()
             if self.stopped:
@@ -303,16 +304,14 @@ class _Search:
         found = zip(proposals, self.pool.map([p.knobs for p in proposals]), strict=True)
         new = [(p, self._judged(evaluation)) for p, evaluation in found if self._is_new(p, evaluation)]
         evaluated = perf_counter()
-        first = 1 + max((d.number for d in self.designs), default=-1)
-        batch = [EvaluatedDesign(first + i, p.knobs, evaluation, p.key) for i, (p, evaluation) in enumerate(new)]
+        batch = [EvaluatedDesign(self.next + i, p.knobs, evaluation, p.key) for i, (p, evaluation) in enumerate(new)]
         if batch:
             self.sink.write(batch)
         stored = perf_counter()
         for proposal, evaluation in new:
             self.proposer.tell(proposal, evaluation)
         for design in batch:
-            self.designs.append(design)
-            self._archive(design)
+            self._add(design)
         self.barren = 0 if new else self.barren + len(proposals)
         self.exhausted = len(proposals) < count or self.barren >= self.proposer.most_tries
         self.sampler_seconds += asked - start + perf_counter() - stored
@@ -341,7 +340,9 @@ class _Search:
         front = (self.by_key[entry.key].knobs for entry in self.archive.front())
         return [knobs for knobs in front if space.params_of(knobs) is not None]
 
-    def _archive(self, design: EvaluatedDesign) -> None:
+    def _add(self, design: EvaluatedDesign) -> None:
+        self.designs.append(design)
+        self.next = max(self.next, design.number + 1)
         self.by_key[design.key] = design
         objectives = design.evaluation.objectives
         if design.evaluation.feasible and objectives is not None:
@@ -383,6 +384,6 @@ def search(
     missing = options.budget - len(history)
     jobs = options.jobs if options.jobs is not None else min(default_jobs(), options.batch, max(1, missing))
     with open_pool(evaluator, graph, platform, jobs, known) as pool:
-        running = _Search(proposer, pool, sink, partial(judged, graph=graph, platform=platform), list(history), known)
-        running.run(options)
+        running = _Search(proposer, pool, sink, partial(judged, graph=graph, platform=platform), known)
+        running.run(options, history)
     return running.result()
