@@ -136,9 +136,9 @@ class _Run:
         last = self.ready(high) + depth
         last = max(last, first)
         waits = last - first - (high - low) * self.ii
-        if waits <= KNEE_SHARE * (last - first):
-            return Arrival(first, last)
-        inner = [self._knee(write, token) for token in self._beside_stalls(write) if 0 < token < write.tokens]
+        beside = self._beside_stalls(write) if waits > KNEE_SHARE * (last - first) else set[int]()
+        beside |= _around_last_burst(write)
+        inner = [self._knee(write, token) for token in beside if 0 < token < write.tokens]
         return Arrival(first, last).bent(inner, write.tokens)
 
     def _beside_stalls(self, write: Passage) -> set[int]:
@@ -151,6 +151,18 @@ class _Run:
     def _knee(self, write: Passage, token: int) -> Knee:
         """When a token is pushed, by its number from 0."""
         return Knee(token + 1, self.ready(write.iteration_of(token)) + self.depth)
+
+
+def _around_last_burst(write: Passage) -> set[int]:
+    """Numbers, from 0, of the token before the last ones that are pushed without a pause, and of the first of those:
+    what comes in bursts is late by up to one when the last token is there. None where tokens come one by one.
+    """
+    burst = 1
+    for trip, _, moving in write.digits:
+        burst *= moving
+        if moving < trip:
+            break
+    return {write.tokens - burst, write.tokens - burst - 1} if 1 < burst < write.tokens else set()
 
 
 def _stalls(read: Passage, arrival: Arrival) -> list[_Stall]:

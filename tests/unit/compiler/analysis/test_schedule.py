@@ -87,6 +87,18 @@ def test_a_converter_holds_up_what_comes_after_its_fill(ii: int):
     assert error(converter_that_fills_before_it_drains(ii)) == pytest.approx(0.0, abs=0.03)
 
 
+@pytest.mark.parametrize(("tiles", "burst"), [(4, 64), (8, 32), (2, 128), (16, 16)])
+def test_the_last_burst_of_a_product_is_still_to_be_passed_on(tiles: int, burst: int):
+    """A product writes in the last of 16 rounds over each tile; its reader takes 12 cycles a token."""
+    results = Access("sums", (Gate(1, 15, 16),))
+    product = task("product", (tiles, 16, burst), (Access("in"),), (results,))
+    reader = task("reader", (tiles * burst,), (Access("sums"),), (), ii=12)
+    tokens = tiles * burst
+    streams = (stream("in", "load", "product", 16 * tokens), stream("sums", "product", "reader", tokens))
+    tasks = TaskGraph("bursts", 1, (load("load", "in", 16 * tokens), product, reader), streams)
+    assert error(tasks) == pytest.approx(0.0, abs=0.03)
+
+
 def test_what_a_task_reads_late_does_not_keep_it_from_starting():
     """As a cache: 63 rows of 32 tokens are there at once, the last comes late."""
     early, late = Access("rows", (Gate(0, 0, 63),)), Access("row", (Gate(0, 63, 64),))
