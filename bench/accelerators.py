@@ -15,7 +15,7 @@ import json
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from math import prod
 from pathlib import Path
@@ -26,7 +26,8 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.workload import bundle_cache
-from compiler.analysis import tiling, widen_rows
+from compiler.analysis import growth, widen_rows
+from compiler.analysis.growth import Growth
 from compiler.errors import MillraceError
 from compiler.frontend.bundle import Bundle, import_model
 from compiler.graph.linalg_graph import LinalgOp
@@ -67,8 +68,9 @@ def _adder_cycles(op: LinalgOp, iterations: int, between_updates: int) -> int:
     return iterations * (-(-PLATFORM.operators["fadd"].latency // max(1, between_updates)) if is_float else 1)
 
 
-def _earlier_cycles(op: LinalgOp, walk: Any, factor: Sequence[int], platform: Platform) -> int:  # noqa: ARG001
+def _earlier_cycles(grown: Growth, step: int) -> int:
     """The heap took every float reduction for a sum, and only loops inside a tile for what is between two updates."""
+    (op, walk, _), factor = grown.part, grown.factors[step]
     inside = (t // f for t, f, kind in zip(walk.tile, factor, op.iterators, strict=True) if kind == "parallel")
     return _adder_cycles(op, op.iterations // prod(factor), prod(inside))
 
@@ -81,7 +83,7 @@ def _earlier_chain(op: LinalgOp, nest: Nest, platform: Platform) -> int:  # noqa
 
 
 MENDED: dict[str, tuple[tuple[Any, str, Any], ...]] = {
-    "cycles in the heap": ((tiling, "_cycles", _earlier_cycles),),
+    "cycles in the heap": ((Growth, "cycles", _earlier_cycles),),
     "cycles of a chain": ((widen_rows, "run_cycles", _earlier_chain),),
 }
 MENDED["both"] = tuple(rule for rules in MENDED.values() for rule in rules)
@@ -90,13 +92,17 @@ MENDED["both"] = tuple(rule for rules in MENDED.values() for rule in rules)
 @contextmanager
 def as_before(name: str) -> Generator[None]:
     """Plan by a rule of cdb5aca that was mended since."""
-    forget = getattr(tiling, "_growth").cache_clear  # noqa: B009
     with ExitStack() as stack:
         for module, rule, earlier in MENDED[name]:
             stack.enter_context(patch.object(module, rule, earlier))
-        forget()
+        _forget()
         yield
-    forget()
+    _forget()
+
+
+def _forget() -> None:
+    for kept in ("_growth", "_joint_growth"):
+        getattr(growth, kept).cache_clear()
 
 
 Difference = tuple[str, int, str | None]

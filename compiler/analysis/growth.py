@@ -57,20 +57,20 @@ class Growth:
     def __init__(self, part: Part, factors: Sequence[tuple[int, ...]], platform: Platform) -> None:
         self.factors = factors
         self.lanes = [prod(factor) for factor in factors]
-        self._part, self._platform = part, platform
+        self.part, self._platform = part, platform
         self._cycles = dict[int, int]()
         self._leaving = dict[int, int]()
         self._shares = dict[int, float]()
 
     def nest(self, step: int) -> Nest:
         """Of the operation."""
-        return _nest(self._part.op.loops, self._part.walk, self.factors[step])
+        return _nest(self.part.op.loops, self.part.walk, self.factors[step])
 
     def cycles(self, step: int) -> int:
         """Of the whole operation (the paper's heap counts iterations only)."""
         found = self._cycles.get(step)
         if found is None:
-            found = self._cycles[step] = run_cycles(self._part.op, self.nest(step), self._platform)
+            found = self._cycles[step] = run_cycles(self.part.op, self.nest(step), self._platform)
         return found
 
     def leaving(self, step: int) -> int:
@@ -79,7 +79,7 @@ class Growth:
         if found is None:
             nest = self.nest(step)
             outside = [prod(nest.trips[k + 1 :]) for k in range(len(nest.trips))]
-            first = sum((nest.trips[k] - 1) * outside[k] for k in nest.reduction_loops(self._part.op.iterators))
+            first = sum((nest.trips[k] - 1) * outside[k] for k in nest.reduction_loops(self.part.op.iterators))
             found = self._leaving[step] = prod(nest.trips) - first
         return found
 
@@ -91,7 +91,7 @@ class Growth:
         return found
 
     def _share_of(self, factor: tuple[int, ...], nest: Nest) -> float:
-        platform, (op, _, tokens) = self._platform, self._part
+        platform, (op, _, tokens) = self._platform, self.part
         cores = [(platform.operators[core], count) for core, count in count_operators(op, nest, "fabric")]
         lut = sum(core.lut * count for core, count in cores)
         lut += sum(token.lut * prod(factor[d] for d in token.dims) for token in tokens)
