@@ -91,6 +91,7 @@ async def test_what_ends_otherwise_or_is_no_request_does_not_wait(sent: bytes) -
         writer.close()
 
 
+@pytest.mark.slow
 async def test_who_is_a_little_slow_is_waited_for_beside_a_flood() -> None:
     """Of the same address; a tab that opens on a busy machine may take two seconds for its head."""
     async with hall() as here:
@@ -160,6 +161,7 @@ async def test_hundreds_wait_for_an_api_that_is_busy() -> None:
             writer.close()
 
 
+@pytest.mark.slow
 async def test_health_is_told_whatever_the_api_does() -> None:
     async with hall() as here:
         here.channel.send(encode(Told(LIVE, 200, '{"status":"ok"}')))

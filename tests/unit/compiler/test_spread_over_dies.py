@@ -18,6 +18,8 @@ from compiler.pipeline import CERTIFIED, SPREAD, compile_design, stage_file
 from compiler.proof.csim import csim
 from compiler.simulator.timing.simulate import simulate_directory
 
+pytestmark = pytest.mark.slow
+
 BOARD = small_dies(0.04)
 KNOBS = Knobs(default_tile_size=4, overall_unroll=16)
 

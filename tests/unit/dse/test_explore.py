@@ -15,6 +15,9 @@ from dse.evaluate import Evaluation
 from dse.explore import SAMPLERS, EvaluatedDesign, SearchOptions, SearchResult, search
 from dse.space import DesignSpace, Parameter
 
+# TPE takes a hundred times as long for a proposal.
+EACH = [pytest.param(name, marks=pytest.mark.slow) if name == "tpe" else name for name in SAMPLERS]
+
 
 @dataclass
 class MemorySink:
@@ -71,7 +74,7 @@ def numbers_of(result: SearchResult) -> list[int]:
     return [design.number for design in result.designs]
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("sampler", EACH)
 def test_a_search_covers_its_budget(mlp: LinalgGraph, u55c: Platform, sampler: str):
     sink = MemorySink()
     result = search(mlp, u55c, SearchOptions(40, sampler=sampler, jobs=1), sink, evaluator=toy)
@@ -125,7 +128,7 @@ def test_the_first_designs_are_the_good_seeds(mlp: LinalgGraph, u55c: Platform):
     assert tuple(design.knobs for design in sink.designs[: len(seeds)]) == seeds
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("sampler", EACH)
 def test_a_search_is_deterministic(mlp: LinalgGraph, u55c: Platform, sampler: str):
     options = SearchOptions(48, seed=3, sampler=sampler, jobs=1)
     runs = [search(mlp, u55c, options, MemorySink(), evaluator=toy).designs for _ in range(2)]
@@ -142,7 +145,7 @@ def test_jobs_do_not_change_the_result(mlp: LinalgGraph, u55c: Platform):
     assert alone.front == together.front
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("sampler", EACH)
 def test_an_interrupted_search_resumes(mlp: LinalgGraph, u55c: Platform, sampler: str):
     options = SearchOptions(100, sampler=sampler, jobs=1)
     evaluator = Counting()
@@ -219,7 +222,7 @@ class Accelerators(Counting):
         return replace(super().__call__(graph, plain, platform), knobs=knobs, accelerator=accelerator)
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("sampler", EACH)
 def test_knobs_that_build_what_is_known_cost_no_budget(mlp: LinalgGraph, u55c: Platform, sampler: str):
     evaluator, sink, options = Accelerators(), MemorySink(stop_after=1), SearchOptions(25, sampler=sampler, jobs=1)
     first = search(mlp, u55c, options, sink, evaluator=evaluator)

@@ -22,6 +22,8 @@ from compiler.simulator.csim.build import build, calls_of
 from compiler.simulator.csim.execute import run
 from compiler.targets.emit import NetworkData, emit_design
 
+pytestmark = pytest.mark.slow
+
 U55C = load_platform("u55c")
 SHARED = Knobs(default_tile_size=8, overall_unroll=16, engines="shared")
 PACKED = Knobs(

@@ -20,6 +20,8 @@ from compiler.targets import hls_code
 from compiler.targets.emit import NetworkData, emit_design
 from compiler.targets.interface import plan_interface
 
+pytestmark = pytest.mark.slow
+
 U55C = load_platform("u55c")
 ROWS, TILE = 6, 4
 LENGTH = Argument("length", ROWS * TILE - 1, TILE)

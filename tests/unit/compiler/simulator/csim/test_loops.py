@@ -17,6 +17,8 @@ from compiler.simulator.csim.errors import DeadlockError
 from compiler.simulator.csim.execute import run
 from compiler.simulator.timing.simulate import simulate
 
+pytestmark = pytest.mark.slow
+
 U55C = load_platform("u55c")
 NAMES = {
     "layers": "layers, flushable",

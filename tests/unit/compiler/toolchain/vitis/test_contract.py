@@ -21,6 +21,8 @@ from compiler.toolchain.timing_spec import replace_timing
 from compiler.toolchain.vitis.commands import LinkOptions
 from compiler.toolchain.vitis.environment import tool_environment
 
+pytestmark = pytest.mark.slow
+
 OLD = ("2022.2", "2023.2")
 
 

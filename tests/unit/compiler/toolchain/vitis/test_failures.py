@@ -14,6 +14,8 @@ from compiler.toolchain.vitis.limits import Limits
 from compiler.toolchain.vitis.link import link
 from compiler.toolchain.vitis.result import ToolResult
 
+pytestmark = pytest.mark.slow
+
 FIRST = KERNELS[:1]
 OLD, NEW = "2023.2", "2024.2"
 
