@@ -101,9 +101,11 @@ def _postgres() -> Check:
 
 
 def _chromium() -> Check:
-    binary = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+    binary = next(filter(None, map(shutil.which, names)), None)
     if binary is None:
-        return Check("chromium", State.WARN, "missing", "only the dashboard test needs it: sudo apt install chromium")
+        advice = "only the dashboard test needs it: sudo apt install chromium-headless-shell"
+        return Check("chromium", State.WARN, "missing", advice)
     return Check("chromium", State.OK, binary)
 
 

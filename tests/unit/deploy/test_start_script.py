@@ -190,3 +190,24 @@ def test_tests_run_without_what_they_lack_and_it_is_said(machine: Machine):
     assert "Chromium, for the tests of the dashboard" in done.stderr
     assert "the tests that need it are skipped" in done.stderr
     assert os.access(machine.checkout / ".venv" / ".ready-test", os.R_OK)
+
+
+@pytest.mark.skipif(shutil.which("apt-get") is None, reason="no machine with apt")
+def test_a_package_that_apt_does_not_know_keeps_no_other_from_being_installed(machine: Machine):
+    """Ubuntu has no Chromium among its packages."""
+    for name in ("g++", "dpkg", "flock"):
+        machine.give(name)
+    machine.give_python("python3")
+    assert machine.run("demo").returncode == 0
+    shutil.copy(machine.bin / "python3", machine.checkout / ".venv" / "bin" / "python")
+    machine.give("id", "#!/bin/sh\necho 0\n")
+    machine.give("apt-cache", "#!/bin/sh\ncase $2 in chromium*) exit 100 ;; esac\n")
+    made = f"echo '#!/bin/sh' > {machine.bin}/verilator; chmod +x {machine.bin}/verilator"
+    machine.give("apt-get", f'#!/bin/sh\ncase "$*" in *chromium*) exit 100 ;; *" verilator "*) {made} ;; esac\n')
+    done = machine.run("test")
+    assert "installing with apt: " in done.stderr
+    assert "against SystemVerilog" not in done.stderr
+    lacks = done.stderr.partition("lacks:")[2]
+    assert "Chromium" in lacks
+    assert "the tests that need it are skipped" in lacks
+    assert done.returncode == 0
