@@ -18,6 +18,7 @@ Multiplier = Literal["fabric", "dsp", "dsp_packed"]
 FusionPlan = Literal["greedy", "traffic"]
 ConverterRule = Literal["exact", "paper"]
 Engines = Literal["own", "shared"]
+Loads = Literal["own", "joint"]
 Unrolling = Literal["slowest", "worth"]
 
 MAX_LENGTH = 8192
@@ -138,8 +139,9 @@ class Knobs:
     `stream_width` bits of one token at most, `multiplier` realisation of integer products, `prefetch_kib` KiB on chip
     for weights that load before their task starts, `converters` the paper's buffer for each or the cheapest that keeps
     the throughput, `engines` whether matrix products have lanes of their own or take turns, `slices` equal tasks
-    that the lanes of an engine are dealt out to at most. `unrolling`: lanes go to the slowest operation, as in the
-    paper, or to the one where they are worth most.
+    that the lanes of an engine are dealt out to at most, `loads` whether each weight of an engine has ports of its own
+    or all come through the same ones, in the order of its turns. `unrolling`: lanes go to the slowest operation, as in
+    the paper, or to the one where they are worth most.
     """
 
     default_tile_size: int = 16
@@ -157,6 +159,7 @@ class Knobs:
     converters: ConverterRule = "exact"
     engines: Engines = "own"
     slices: int = 1
+    loads: Loads = "own"
     unrolling: Unrolling = "slowest"
 
     def __post_init__(self) -> None:
@@ -174,6 +177,7 @@ class Knobs:
         _require_choice("converters", self.converters, get_args(ConverterRule))
         _require_choice("engines", self.engines, get_args(Engines))
         _require_range("slices", self.slices, 1, MAX_SLICES)
+        _require_choice("loads", self.loads, get_args(Loads))
         _require_choice("unrolling", self.unrolling, get_args(Unrolling))
 
     def override(self, op: str) -> TaskOverride:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from compiler.analysis.build import task_dies, task_graph
 from compiler.analysis.estimate import Estimate
+from compiler.analysis.joint_loads import of_all_streams
 from compiler.analysis.placement.board_plan import BoardPlan, plan_board
 from compiler.analysis.placement.place import describe
 from compiler.analysis.placement.placement import Placement
@@ -199,7 +200,8 @@ def _placed(design: Design, sizing: Sizing, texts: _Texts) -> tuple[Sizing, Plac
 
 def _with_depths(design: Design, sizing: Sizing) -> Design:
     streams = sizing.tasks.streams
-    return replace(design, depths={s.name: s.depth for s in streams}, reasons={s.name: s.reason for s in streams})
+    depths = of_all_streams(design, {s.name: s.depth for s in streams})
+    return replace(design, depths=depths, reasons=of_all_streams(design, {s.name: s.reason for s in streams}))
 
 
 @contextmanager

@@ -84,7 +84,7 @@ _TRIED: Mapping[str, tuple[int | str, ...]] = {
 }
 # Not searched: estimates of designs whose lanes are worth it are as exact as others', but nobody has shown yet that
 # fronts are better for them after equally many designs.
-_NOT_SEARCHED = ("unrolling",)
+_NOT_SEARCHED = ("loads", "unrolling")
 TASK_FIELDS = ("tile", "unroll", "order")
 
 # Designs that a search evaluates first. The paper's heuristics with a growing unroll target, and streams and ports that
@@ -278,10 +278,10 @@ class DesignSpace:
         changed = {o.op: o for o in knobs.overrides if o != TaskOverride(o.op)}
         canonical = replace(knobs, overrides=tuple(changed[name] for name in sorted(changed)))
         if canonical.engines == "own":
-            canonical = replace(canonical, slices=Knobs().slices)
+            canonical = replace(canonical, slices=Knobs().slices, loads=Knobs().loads)
         content = canonical.to_json()
         # Designs that are stored from before these were knobs keep their digest.
-        for later in ("engines", "slices", "unrolling"):
+        for later in ("engines", "slices", "loads", "unrolling"):
             if content[later] == getattr(Knobs(), later):
                 del content[later]
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))

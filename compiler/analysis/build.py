@@ -8,6 +8,7 @@ from compiler.analysis.boundary import carries_of
 from compiler.analysis.engines import engine_parts
 from compiler.analysis.feedback import with_feedback
 from compiler.analysis.following import following
+from compiler.analysis.joint_loads import joint_load, joint_streams
 from compiler.analysis.layers import launched_itensor, of_all_layers, with_loop
 from compiler.analysis.names import c_name, input_stream, operand_stream
 from compiler.analysis.order import order_streams, order_tasks
@@ -46,14 +47,15 @@ def task_dies(design: Design) -> dict[str, str]:
 
 def _parts(folded: Design, design: Design) -> tuple[list[Task], Sequence[Stream]]:
     """Tasks and streams as they are on one die, in no order; `design` is `folded` of all layers."""
-    depths, reasons, edges = design.depths, design.reasons, design.edges
+    depths, reasons, joint = design.depths, design.reasons, joint_streams(design)
     streams = [
         Stream(name, edge.source, edge.target, edge.itensor, depths.get(name, MIN_DEPTH), None, reasons.get(name, ""))
-        for name, edge in edges.items()
+        for name, edge in design.edges.items()
+        if name not in joint
     ]
     unordered = list(_tasks(design))
     if design.engines:
-        unordered, streams = _with_engines(folded, unordered, streams)
+        unordered, streams = _with_engines(folded, design, unordered, streams)
     if folded is not design:
         unordered, streams = with_loop(folded, unordered, streams)
     return following(design, unordered, streams), streams
@@ -72,10 +74,13 @@ def _die_numbers(tasks: Iterable[Task], design: Design) -> dict[str, int]:
     return {name: number[design.dies[name]] for name in names}
 
 
-def _with_engines(design: Design, tasks: list[Task], streams: Sequence[Stream]) -> tuple[list[Task], Sequence[Stream]]:
+def _with_engines(
+    design: Design, launch: Design, tasks: list[Task], streams: Sequence[Stream]
+) -> tuple[list[Task], Sequence[Stream]]:
     """Beside the other tasks those of the engines, which stand for the operations that they serve; in each layer, where
-    layers are folded.
+    layers are folded: `launch` is `design` of all of them.
     """
+    rounds = 1 if design.graph.layers is None else design.graph.layers.count
     position = {c_name(op.name): n for n, op in enumerate(design.graph.ops)}
     source, target, inner = dict[str, str](), dict[str, str](), list[Stream]()
     for name, engine in design.engines.items():
@@ -83,7 +88,10 @@ def _with_engines(design: Design, tasks: list[Task], streams: Sequence[Stream]) 
         source |= {c_name(op): parts.source for op in engine.turns}
         target |= parts.target
         tasks += parts.tasks
-        inner += [stream._replace(itensor=launched_itensor(design, stream.itensor)) for stream in parts.streams]
+        made = [stream._replace(itensor=launched_itensor(design, stream.itensor)) for stream in parts.streams]
+        passed = {stream.name: stream.itensor for stream in made}
+        tasks += (joint_load(launch, name, i, passed[operand_stream(name, i)], rounds) for i in engine.joint)
+        inner += made
         position |= dict.fromkeys((task.name for task in parts.tasks), position[c_name(engine.turns[0])])
     outer = [s._replace(source=source.get(s.source, s.source), target=target.get(s.name, s.target)) for s in streams]
     return tasks, with_feedback(outer, inner, position)
@@ -106,8 +114,10 @@ def _tasks(design: Design) -> Iterator[Task]:
 def _transfers(design: Design) -> Iterator[DmaTask]:
     kept = kept_rows(design.graph)
     of_state = {row.state: (made, row) for made, row in kept.items()}
-    stored = dict[str, Dma]()
+    stored, joint = dict[str, Dma](), {design.edges[stream].source for stream in joint_streams(design)}
     for name, load in design.loads.items():
+        if name in joint:
+            continue
         row = design.graph.value[load.value].row
         task = load_task(name, load, _write(design, name, load.value), design.platform, row)
         if load.value in of_state:

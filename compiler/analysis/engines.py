@@ -1,5 +1,5 @@
-"""Tasks of an engine: one for each input in front that passes on the tokens of the operation whose turn it is, the
-engine, and one behind it that gives every operation's readers what is theirs.
+"""Tasks of an engine: one for each input in front that passes on the tokens of the operation whose turn it is, unless a
+joint load brings them in this order, the engine, and one behind it that gives every operation's readers what is theirs.
 
 An engine that is cut is several equal tasks. What all of them read is handed on along a chain of forks, so that no
 register drives them all; tokens of which each has a part are dealt out, and results put together.
@@ -16,6 +16,7 @@ from compiler.analysis.names import (
     deal_name,
     input_stream,
     join_name,
+    joint_load_name,
     operand_stream,
     route_in,
     route_out,
@@ -57,16 +58,21 @@ def engine_parts(name: str, engine: Engine, design: Design) -> EngineParts:
     inside = _Inside(name, engine.kernel, design.depths)
     target: dict[str, str] = {}
     inputs: list[_Turns] = []
+    fronts: list[str] = []
     for index in range(len(turns[0].op.inputs)):
-        route, ports = route_in(name, index), [operand_stream(op, index) for op in engine.turns]
+        ports = [operand_stream(op, index) for op in engine.turns]
         inputs.append(_Turns.of([edges[port].itensor for port in ports]))
-        inside.route(route, inputs[-1], ports, [operand_stream(name, index)] * len(ports))
-        target |= dict.fromkeys(ports, route)
+        if index in engine.joint:
+            fronts.append(joint_load_name(name, index))
+            continue
+        fronts.append(route_in(name, index))
+        inside.route(fronts[-1], inputs[-1], ports, [operand_stream(name, index)] * len(ports))
+        target |= dict.fromkeys(ports, fronts[-1])
     results = _Turns.of([edges[stream].itensor for stream in made])
     inside.route(route_out(name), results, [input_stream(route_out(name))] * len(made), made)
     multiplier = design.multipliers.get(turns[0].op.name, "fabric")
     lanes = _Lanes(turns, multiplier, design.platform, _cut(name, engine, turns[0]))
-    inside.fill(lanes, inputs, results)
+    inside.fill(lanes, list(zip(fronts, inputs, strict=True)), results)
     return EngineParts(tuple(inside.tasks), tuple(inside.streams), route_out(name), target)
 
 
@@ -155,12 +161,12 @@ class _Inside:
         ends = (tuple(map(Access, dict.fromkeys(side))) for side in (reads, writes))
         self.tasks.append(RouteTask(name, self.kernel, PASSING, *ends, turns=nests))
 
-    def fill(self, lanes: _Lanes, inputs: Sequence[_Turns], results: _Turns) -> None:
-        """What stands between the routes."""
+    def fill(self, lanes: _Lanes, inputs: Sequence[tuple[str, _Turns]], results: _Turns) -> None:
+        """What stands between those that bring the inputs and the route behind."""
         join = route_out(self.name) if lanes.cut is None else join_name(self.name)
         names = [self.name] if lanes.cut is None else [slice_name(self.name, n) for n in range(lanes.cut.slices)]
-        for index, turns in enumerate(inputs):
-            self._bring(index, turns, lanes, names)
+        for index, (front, turns) in enumerate(inputs):
+            self._bring(index, front, turns, lanes, names)
         for number, name in enumerate(names):
             reads = tuple(operand_stream(name, index) for index in range(len(inputs)))
             write = input_stream(join) if lanes.cut is None else operand_stream(join, number)
@@ -171,13 +177,13 @@ class _Inside:
             self._connect(write, join, route_out(self.name), results.itensor)
             self._add_lanes(join, results, parts, [write], blocks)
 
-    def _bring(self, index: int, turns: _Turns, lanes: _Lanes, names: Sequence[str]) -> None:
-        """Tokens of an input, from its route to all that read them."""
-        first, route = operand_stream(self.name, index), route_in(self.name, index)
+    def _bring(self, index: int, front: str, turns: _Turns, lanes: _Lanes, names: Sequence[str]) -> None:
+        """Tokens of an input, from the task in front to all that read them."""
+        first = operand_stream(self.name, index)
         if lanes.cut is None:
-            self._connect(first, route, self.name, turns.itensor)
+            self._connect(first, front, self.name, turns.itensor)
             return
-        self._connect(first, route, deal_name(self.name, index), turns.itensor)
+        self._connect(first, front, deal_name(self.name, index), turns.itensor)
         if (blocks := lanes.blocks(index)) is None:
             self._hand_on(index, turns, names)
             return

@@ -76,6 +76,11 @@ def route_in(engine: str, index: int) -> str:
     return f"{engine}_route{index}"
 
 
+def joint_load_name(engine: str, index: int) -> str:
+    """The load of all that an engine's operations read as input `index`."""
+    return load_name(operand_stream(engine, index), 0)
+
+
 def route_out(engine: str) -> str:
     """The task behind an engine."""
     return f"{engine}_results"

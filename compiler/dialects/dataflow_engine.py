@@ -17,12 +17,13 @@ class EngineOp(IRDLOperation):
     """The tasks that it names are one process, which runs one after the other as it names them.
 
     ```
-    dataflow.engine @engine0 serves [@fc1, @fc2] slices 4 depths [2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2]
+    dataflow.engine @engine0 serves [@fc1, @fc2] slices 2 joint [1] depths [2, 2, 2, 16, 2, 2, 2, 2, 2]
     ```
 
-    With `slices` its lanes are dealt out to so many equal processes. `depths` are of the FIFOs between what brings it
-    the tokens of whose turn it is and what takes them: those of each input of a task, and those of the results
-    (`compiler.analysis.engines`). They are there when other streams are FIFOs.
+    With `slices` its lanes are dealt out to so many equal processes. Loads of inputs that are `joint` are one process,
+    which reads what they read, in this order, from one image; the streams that they write are one FIFO. `depths` are of
+    the FIFOs between what brings it the tokens of whose turn it is and what takes them: those of each input of a task,
+    and those of the results (`compiler.analysis.engines`). They are there when other streams are FIFOs.
     """
 
     name = "dataflow.engine"
@@ -30,16 +31,20 @@ class EngineOp(IRDLOperation):
     sym_name = prop_def(SymbolNameConstraint())
     turns = prop_def(ArrayAttr[StringAttr])
     slices = opt_prop_def(IntAttr)
+    joint = opt_prop_def(ArrayAttr[IntAttr])
     depths = opt_prop_def(ArrayAttr[IntAttr])
 
     traits = traits_def(SymbolOpInterface())
 
-    def __init__(self, name: str, turns: Sequence[str], slices: int, depths: Sequence[int]) -> None:
+    def __init__(
+        self, name: str, turns: Sequence[str], slices: int, joint: Sequence[int], depths: Sequence[int]
+    ) -> None:
         super().__init__(
             properties={
                 "sym_name": StringAttr(name),
                 "turns": ArrayAttr(map(StringAttr, turns)),
                 "slices": IntAttr(slices) if slices != 1 else None,
+                "joint": ArrayAttr(map(IntAttr, joint)) if joint else None,
                 "depths": ArrayAttr(map(IntAttr, depths)) if depths else None,
             }
         )
@@ -58,6 +63,10 @@ class EngineOp(IRDLOperation):
         return self.slices.data if self.slices is not None else 1
 
     @property
+    def joint_inputs(self) -> tuple[int, ...]:
+        return tuple(index.data for index in self.joint or ())
+
+    @property
     def fifo_depths(self) -> tuple[int, ...]:
         return tuple(depth.data for depth in self.depths or ())
 
@@ -66,6 +75,8 @@ class EngineOp(IRDLOperation):
             raise VerifyException(f"engine @{self.engine_name} serves at least two tasks, each in one turn")
         if self.slices is not None and self.cut_into < 2:
             raise VerifyException(f"engine @{self.engine_name} is cut into at least two slices, or not at all")
+        if list(self.joint_inputs) != sorted(set(self.joint_inputs)):
+            raise VerifyException(f"engine @{self.engine_name} names each joint input once, in their order")
         if any(depth < 1 for depth in self.fifo_depths):
             raise VerifyException(f"a FIFO of engine @{self.engine_name} holds at least one token")
 
@@ -77,6 +88,8 @@ class EngineOp(IRDLOperation):
             printer.print_list(self.served, printer.print_symbol_name)
         if self.slices is not None:
             printer.print_string(f" slices {self.cut_into}")
+        if self.joint_inputs:
+            printer.print_string(f" joint {list(self.joint_inputs)}")
         if self.fifo_depths:
             printer.print_string(" depths ")
             with printer.in_square_brackets():
@@ -90,5 +103,6 @@ class EngineOp(IRDLOperation):
         slices = 1
         if parser.parse_optional_keyword("slices"):
             slices = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        joint = parse_naturals(parser) if parser.parse_optional_keyword("joint") else ()
         depths = parse_naturals(parser) if parser.parse_optional_keyword("depths") else ()
-        return cls(name, turns, slices, depths)
+        return cls(name, turns, slices, joint, depths)

@@ -69,11 +69,14 @@ class Edge(NamedTuple):
 
 
 class Engine(NamedTuple):
-    """Operations of a kernel that take turns at the same lanes, in this order; as many tasks have those lanes."""
+    """Operations of a kernel that take turns at the same lanes, in this order; as many tasks have those lanes. The
+    loads of each input that is `joint` are one task, which reads what they read, turn by turn, from one image.
+    """
 
     kernel: int
     turns: tuple[str, ...]
     slices: int = 1
+    joint: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -122,12 +122,29 @@ class Buffer:
         return self.width * self.depth * self.banks
 
 
+class Part(NamedTuple):
+    """A value that lies in an image with others, and the order of its tokens, of all rounds."""
+
+    value: str
+    layout: ITensor
+
+
+class Joint(NamedTuple):
+    """What lies in one image: in each of `rounds` as many tokens of a part as in any other, parts one after the other
+    as they are used.
+    """
+
+    rounds: int
+    parts: tuple[Part, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Dma:
     """A transfer between HBM and a stream. The memory holds the tokens of `layout` in order, packed into words of
     `channels` x `port_bits` bits: `tokens_per_word` tokens a word, or `words_per_token` words a token, one of the two
     being 1. `at`: of that loop of `layout` a launch moves one iteration, which its argument says. `below`: of that loop
-    it reads the iterations below its argument, and has zeros for the others.
+    it reads the iterations below its argument, and has zeros for the others. `joint`: `value` is no value of the
+    network, but the elements of several in a row.
     """
 
     value: str
@@ -138,6 +155,12 @@ class Dma:
     port_bits: int
     at: BoundLoop | None = None
     below: BoundLoop | None = None
+    joint: Joint | None = None
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """Those of the network that it moves."""
+        return (self.value,) if self.joint is None else tuple(part.value for part in self.joint.parts)
 
     @property
     def place(self) -> BoundLoop | None:
@@ -590,6 +613,11 @@ def _nest_json(nest: Nest) -> dict[str, Any]:
     return {"loops": [loop._asdict() for loop in nest.loops], "unroll": nest.unroll}
 
 
+def _joint_json(joint: Joint) -> dict[str, Any]:
+    parts = [{"value": part.value, "layout": str(part.layout)} for part in joint.parts]
+    return {"rounds": joint.rounds, "parts": parts}
+
+
 def task_json(task: Task) -> dict[str, Any]:
     """An entry of `tasks` in `dataflow.json`."""
     data: dict[str, Any] = {
@@ -628,9 +656,10 @@ def task_json(task: Task) -> dict[str, Any]:
         case DmaTask(dma=dma):
             data["dma"] = _fields(dma, layout=str(dma.layout)) | {"words": dma.words}
             del data["dma"]["port_bits"]  # the board's, which design.json names
-            del data["dma"]["at"], data["dma"]["below"]
+            del data["dma"]["at"], data["dma"]["below"], data["dma"]["joint"]
             data["dma"] |= {"at": _bound_json(dma.at)} if dma.at is not None else {}
             data["dma"] |= {"below": _bound_json(dma.below)} if dma.below is not None else {}
+            data["dma"] |= {"joint": _joint_json(dma.joint)} if dma.joint is not None else {}
         case _:
             pass
     return data

@@ -11,9 +11,22 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .packing import NATIVE, Layout, layout_from_json
+from .packing import NATIVE, Layout, join, layout_from_json
 
 Role = Literal["param", "input", "kept", "output", "intermediate"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A tensor that lies in an image with others, as `Image` has it."""
+
+    sources: tuple[str, ...]
+    stacked: bool
+    layout: Layout
+
+    def content(self, tensors: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+        """The tensor, in its true shape and type. Raises KeyError where it is missing."""
+        return _content(self.sources, self.stacked, tensors).reshape(self.layout.true_shape)
 
 
 @dataclass(frozen=True)
@@ -21,7 +34,8 @@ class Image:
     """A tensor in the device's memory; `sources` is its name in the network, or where `stacked` one a layer, of tensors
     that lie one behind the other. There is none for what kernels make. Launches add rows to one that is `kept`.
 
-    `files` holds the content of each channel, relative to the design directory; empty for intermediates.
+    `files` holds the content of each channel, relative to the design directory; empty for intermediates. `parts`:
+    several tensors lie in it, some tokens of each in every one of `rounds`; `sources` are those of all.
     """
 
     name: str
@@ -32,6 +46,8 @@ class Image:
     shape: tuple[int, ...]
     layout: Layout
     files: tuple[str, ...]
+    parts: tuple[Part, ...] = ()
+    rounds: int = 1
 
     @property
     def channel_bytes(self) -> int:
@@ -39,9 +55,17 @@ class Image:
 
     def content(self, tensors: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
         """What it holds of a network's tensors, in its shape and type. Raises KeyError where one is missing."""
-        parts = [np.asarray(tensors[source]) for source in self.sources]
-        whole = np.stack(parts) if self.stacked else parts[0]
+        if self.parts:
+            contents = [part.content(tensors) for part in self.parts]
+            whole = join(contents, [part.layout for part in self.parts], self.rounds)
+        else:
+            whole = _content(self.sources, self.stacked, tensors)
         return whole.reshape(self.shape).astype(NATIVE[self.layout.dtype], copy=False)
+
+
+def _content(sources: tuple[str, ...], stacked: bool, tensors: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+    found = [np.asarray(tensors[source]) for source in sources]
+    return np.stack(found) if stacked else found[0]
 
 
 @dataclass(frozen=True)
@@ -120,8 +144,14 @@ def load_design(directory: Path) -> Design:
 
 def _image(entry: dict[str, Any]) -> Image:
     files = tuple(channel["file"] for channel in entry["channel_images"] if "file" in channel)
-    layout = layout_from_json(entry)
+    layout, shape = layout_from_json(entry), tuple(entry["shape"])
+    joint = entry.get("joint", {"rounds": 1, "parts": ()})
+    parts = tuple(Part(_sources(part), "sources" in part, layout_from_json(entry | part)) for part in joint["parts"])
+    sources = tuple(source for part in parts for source in part.sources) or _sources(entry)
+    names = entry["name"], entry["role"], entry["value"]
+    return Image(*names, sources, "sources" in entry, shape, layout, files, parts, joint["rounds"])
+
+
+def _sources(entry: Mapping[str, Any]) -> tuple[str, ...]:
     one = (entry["source"],) if entry["source"] else ()
-    sources = tuple(entry.get("sources", one))
-    shape = tuple(entry["shape"])
-    return Image(entry["name"], entry["role"], entry["value"], sources, "sources" in entry, shape, layout, files)
+    return tuple(entry.get("sources", one))

@@ -116,6 +116,24 @@ def unpack(channels: Sequence[bytes | memoryview], layout: Layout) -> Array:
     return from_tokens(tokens, layout)[tuple(slice(extent) for extent in layout.true_shape)]
 
 
+def join(tensors: Sequence[Array], layouts: Sequence[Layout], rounds: int) -> Array:
+    """Elements of tensors that lie in one image, [rounds, elements]: in each round as many tokens of one tensor as in
+    any other, tensors one after the other. They have the true shapes of `layouts`. O(elements), in numpy.
+    """
+    whole = (tensor_to_tokens(_pad(t, layout.shape), layout) for t, layout in zip(tensors, layouts, strict=True))
+    return np.concatenate([tokens.reshape(rounds, -1) for tokens in whole], axis=1)
+
+
+def split(joined: Array, layouts: Sequence[Layout], rounds: int) -> list[Array]:
+    """The tensors, in their true shapes: the reverse of `join`."""
+    rows = joined.reshape(rounds, -1)
+    ends = np.cumsum([prod(layout.shape) // rounds for layout in layouts])[:-1]
+    return [
+        from_tokens(np.ascontiguousarray(part), layout)[tuple(slice(extent) for extent in layout.true_shape)]
+        for part, layout in zip(np.split(rows, ends, axis=1), layouts, strict=True)
+    ]
+
+
 def tensor_to_tokens(array: Array, layout: Layout) -> Array:
     """`array` as one row of elements per token, re-reads included. O(elements streamed), in numpy."""
     shape, axes = _split_axes(layout)

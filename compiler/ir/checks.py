@@ -11,6 +11,7 @@ from itertools import pairwise
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation
 
+from compiler.analysis.joint_loads import hindrance
 from compiler.analysis.names import operand_stream
 from compiler.analysis.transfers import run_of
 from compiler.dialects.dataflow_die import DieOp
@@ -87,6 +88,7 @@ def verify_design(design: Design) -> None:
     if design.depths and (unsized := [name for name in design.edges if name not in design.depths]):
         raise VerificationError(f"stream @{unsized[0]} is no FIFO, where others are")
     verify_engines(design)
+    verify_joint(design)
     for name, transfer in (*design.loads.items(), *design.stores.items()):
         _verify_packing(name, transfer, design.platform.hbm.port_bits)
 
@@ -97,7 +99,7 @@ def verify_engines(design: Design) -> None:
     """
     graph, position = design.graph, {op.name: n for n, op in enumerate(design.graph.ops)}
     at: dict[str, str] = {}
-    for name, (kernel, turns, _) in design.engines.items():
+    for name, (kernel, turns, *_) in design.engines.items():
         for op in turns:
             if design.kernel_of.get(op) != kernel:
                 raise VerificationError(f"@{name} serves @{op}, which is no task of its kernel")
@@ -115,6 +117,19 @@ def verify_engines(design: Design) -> None:
                 )
         if any(position[one] > position[other] for one, other in pairwise(turns)):
             raise VerificationError(f"@{name} must serve its tasks in the order in which they stand")
+
+
+def verify_joint(design: Design) -> None:
+    """Loads that are one can be, pack their words alike, and the streams that they write are one FIFO."""
+    for name, engine in design.engines.items():
+        for index in engine.joint:
+            if (why := hindrance(design, engine, index)) is not None:
+                raise VerificationError(f"@{name} can not have one load of its input {index}: {why}")
+            streams = [operand_stream(op, index) for op in engine.turns]
+            if len({design.loads[design.edges[stream].source].packing for stream in streams}) > 1:
+                raise VerificationError(f"loads of input {index} of @{name} are one, and pack their words alike")
+            if len({design.depths.get(stream) for stream in (*streams, operand_stream(name, index))}) > 1:
+                raise VerificationError(f"input {index} of @{name} comes through one FIFO, of one depth")
 
 
 def _verify_packing(name: str, transfer: Transfer, port_bits: int) -> None:

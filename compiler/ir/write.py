@@ -153,7 +153,8 @@ class _KernelWriter:
         for name, engine in self.design.engines.items():
             if engine.kernel == self.number:
                 depths, streams = self.design.depths, engine_streams(name, engine, self.design.graph, self.design.nests)
-                yield EngineOp(name, engine.turns, engine.slices, [depths[s] for s in streams if s in depths])
+                fifos = [depths[s] for s in streams if s in depths]
+                yield EngineOp(name, engine.turns, engine.slices, engine.joint, fifos)
 
     def _argument(self, type_: Attribute, name: str) -> SSAValue:
         argument = self.block.insert_arg(type_, len(self.block.args))

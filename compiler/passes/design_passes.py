@@ -8,6 +8,7 @@ from compiler.passes.base import Pass
 from compiler.passes.bind_multipliers import BindMultipliers
 from compiler.passes.fuse_kernels import FuseKernels
 from compiler.passes.insert_forks import InsertForks
+from compiler.passes.join_loads import JoinLoads
 from compiler.passes.linalg_to_dataflow import LinalgToDataflow
 from compiler.passes.materialize_dmas import MaterializeDmas
 from compiler.passes.pad_dimensions import PadDimensions
@@ -28,6 +29,7 @@ DESIGN_PASSES: tuple[type[Pass], ...] = (
     InsertForks,
     BindMultipliers,
     ShareEngines,  # after bind-multipliers: products of an engine are made of the same
+    JoinLoads,  # before materialize-dmas: the channels of a port go to all that share it
     MaterializeDmas,  # after fusion: what stays on chip needs no DMA
     SizeFifos,
 )

@@ -18,8 +18,10 @@ from compiler.passes.base import Pass
 
 
 def _names(design: Design) -> Iterator[str]:
-    """Of engines: none that an operation has, or begins with, since tasks around an engine are called after it."""
-    taken = [f"{c_name(op.name)}_" for op in design.graph.ops]
+    """Of engines: none that an operation or a value has, or begins with, since tasks around an engine are called after
+    it.
+    """
+    taken = [f"{c_name(named.name)}_" for named in (*design.graph.ops, *design.graph.values)]
     names = (f"engine{n}" for n in count())
     return (name for name in names if not any(other.startswith(f"{name}_") for other in taken))
 

@@ -6,6 +6,7 @@ from typing_extensions import override
 
 from compiler.analysis.build import task_graph
 from compiler.analysis.depths import with_depths
+from compiler.analysis.joint_loads import of_all_streams
 from compiler.graph.design import Design
 from compiler.graph.task_graph import TaskGraph
 from compiler.passes.base import Pass
@@ -13,6 +14,7 @@ from compiler.passes.base import Pass
 
 class SizeFifos(Pass):
     """Set the depth of every stream by `compiler.analysis.depths`: progress, and what hides the loading of weights.
+    Streams of operands that a joint load brings are one FIFO, the first of their engine's input, and as deep.
 
     Assumes packed transfers and one reader of every port.
     """
@@ -22,7 +24,8 @@ class SizeFifos(Pass):
 
     @override
     def run(self, design: Design) -> Design:
-        return replace(design, depths={stream.name: stream.depth for stream in self.sized(design).streams})
+        depths = {stream.name: stream.depth for stream in self.sized(design).streams}
+        return replace(design, depths=of_all_streams(design, depths))
 
     def sized(self, design: Design) -> TaskGraph:
         """The accelerator with these FIFOs."""

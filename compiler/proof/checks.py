@@ -37,6 +37,7 @@ from compiler.proof.bounded import Bounded, evaluate, exact
 from compiler.proof.memory import Memory
 from compiler.proof.ports import OperationPorts, ports_of, routes
 from compiler.proof.recording import Recording
+from compiler.targets.images import split
 
 NEAR = 1e-4  # of a rounding boundary, in steps of the quantised number
 FLIPPED = 1e-3  # share of a tensor that may fall on the other side
@@ -141,8 +142,9 @@ class Checks:
         match task:
             case LoadTask():
                 if not recording.given:  # memory is the same in every run
-                    value = self.memory.loaded(task)
-                    self.network.setdefault(task.dma.value, exact(value))
+                    value, joint = self.memory.loaded(task), task.dma.joint
+                    for name, tensor in zip(task.dma.values, split(value, joint) if joint else [value], strict=True):
+                        self.network.setdefault(name, exact(tensor))
                     yield self._moved(task, task.dma.value, written[0], value)
             case StoreTask():
                 read = recording.read(task.reads[0].stream)
@@ -176,9 +178,10 @@ class Checks:
 
     def _inputs(self, ports: OperationPorts) -> list[Array]:
         """What the operation read, in the order of its inputs."""
-        streams = iter(ports.reads)
-        scalars = self.memory.scalars
-        return [scalars[o.value] if o.value in scalars else self.recording.read(next(streams)) for o in ports.op.inputs]
+        passed, scalars = iter(ports.reads), self.memory.scalars
+        return [
+            scalars[o.value] if o.value in scalars else self.recording.passed(next(passed)) for o in ports.op.inputs
+        ]
 
     def _in_network(
         self, ports: OperationPorts, read: Sequence[Array], written: Sequence[Array], local: list[Bounded]

@@ -12,7 +12,7 @@ from compiler.errors import VerificationError
 from compiler.frontend.interpret import NUMPY_DTYPE, Array
 from compiler.graph.padded_array import crop_array
 from compiler.graph.task_graph import Dma, LoadTask, StoreTask
-from compiler.targets.images import pack, unpack
+from compiler.targets.images import join, pack, split, unpack
 from compiler.targets.interface import Image, Interface
 
 
@@ -54,15 +54,23 @@ class Memory:
             return self._between[image.name]
         channels = self._channels(self.results if image.role == "output" else self.design, image)
         tensor = unpack(channels, task.dma)
-        true = crop_array(tensor, image.value.true_shape)
-        for part, source in zip(true, image.value.sources, strict=True) if image.value.sources else ():
-            self._check_source(source, part)
-        self._check_source(image.value.source, true)
+        true = self._checked(image, tensor)
         if image.role != "output" and pack(true, task.dma) != channels:
             raise VerificationError(f"memory image {image.name} holds something beside its tensor")
         if task.dma.below is not None:
             _from_row(tensor, task.dma)[...] = 0
         return tensor if task.dma.at is None else _row(tensor, task.dma)
+
+    def _checked(self, image: Image, tensor: Array) -> Array:
+        """Without padding. Raises VerificationError where the network has another."""
+        joint = image.dma.joint
+        values, tensors = (image.parts, split(tensor, joint)) if joint else ((image.value,), [tensor])
+        true = [crop_array(t, value.true_shape) for t, value in zip(tensors, values, strict=True)]
+        for value, whole in zip(values, true, strict=True):
+            for part, source in zip(whole, value.sources, strict=True) if value.sources else ():
+                self._check_source(source, part)
+            self._check_source(value.source, whole)
+        return join(true, joint) if joint else true[0]
 
     def passed(self, name: str) -> Array:
         """The number that kernels pass for value `name`. Raises VerificationError where the network has another."""

@@ -2,20 +2,29 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from compiler.analysis.relays import relays
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.program import SIDES, LoopNest, Repeat, Side
-from compiler.graph.task_graph import EngineTask, RouteTask, Stream, StructuredTask, Task, TaskGraph
+from compiler.graph.task_graph import EngineTask, Joint, LoadTask, RouteTask, Stream, StructuredTask, Task, TaskGraph
+
+
+class Passed(NamedTuple):
+    """Where a tensor passes: all that a stream carries, or one part of what is `joint` on it."""
+
+    stream: str
+    joint: Joint | None = None
+    part: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class OperationPorts:
-    """An operation that `task` runs; the streams that bring its inputs, without scalars, and those that it makes."""
+    """An operation that `task` runs; what brings its inputs, without scalars, and the streams that it makes."""
 
     task: Task
     op: LinalgOp
-    reads: tuple[str, ...]
+    reads: tuple[Passed, ...]
     writes: tuple[str, ...]
 
 
@@ -25,17 +34,24 @@ def ports_of(task: Task, tasks: TaskGraph) -> Iterator[OperationPorts]:
     """
     match task:
         case StructuredTask():
-            reads, writes = (tuple(a.stream for a in side) for side in (task.reads, task.writes))
-            yield OperationPorts(task, task.op, reads, writes)
+            reads = tuple(Passed(access.stream) for access in task.reads)
+            yield OperationPorts(task, task.op, reads, tuple(access.stream for access in task.writes))
         case EngineTask(number=0):
-            before = [_route(tasks, access.stream, "reads") for access in task.reads]
-            behind = [_route(tasks, access.stream, "writes") for access in task.writes]
+            before = [_end(tasks, access.stream, "reads") for access in task.reads]
+            behind = [_end(tasks, access.stream, "writes") for access in task.writes]
             for number, (op, _) in enumerate(task.served):
-                reads = tuple(_stream_of_turn(route, number, "reads") for route in before)
+                reads = tuple(_passed_in_turn(front, number) for front in before)
                 writes = tuple(_stream_of_turn(route, number, "writes") for route in behind)
                 yield OperationPorts(task, op, reads, writes)
         case _:
             pass
+
+
+def _passed_in_turn(front: Task, number: int) -> Passed:
+    """What brings an input: a route, from a stream for each turn, or the load of all of them."""
+    if isinstance(front, LoadTask):
+        return Passed(front.writes[0].stream, front.dma.joint, number)
+    return Passed(_stream_of_turn(front, number, "reads"))
 
 
 def _stream_of_turn(route: Task, number: int, side: Side) -> str:
@@ -45,32 +61,36 @@ def _stream_of_turn(route: Task, number: int, side: Side) -> str:
     return (nest.reads if side == "reads" else nest.writes)[0].stream
 
 
-def _route(tasks: TaskGraph, stream: str, side: Side) -> Task:
-    """The route before the stream that an engine, or a slice of one, reads, or behind the one that it writes."""
-    *_, last = _to_route(tasks, stream, side)
+def _end(tasks: TaskGraph, stream: str, side: Side) -> Task:
+    """The route or joint load before the stream that an engine, or a slice of one, reads, or the route behind the one
+    that it writes.
+    """
+    *_, last = _to_end(tasks, stream, side)
     return tasks.task[last.source if side == "reads" else last.target]
 
 
-def _to_route(tasks: TaskGraph, name: str, side: Side) -> Iterator[Stream]:
-    """Streams from an engine up to its route, or down to it."""
+def _to_end(tasks: TaskGraph, name: str, side: Side) -> Iterator[Stream]:
+    """Streams from an engine up to its route or load, or down to its route."""
     stream = tasks.stream[name]
     yield stream
     task = tasks.task[stream.source if side == "reads" else stream.target]
-    if not isinstance(task, RouteTask) or relays(task):
+    if not isinstance(task, RouteTask | LoadTask) or relays(task):
         (access,) = task.reads if side == "reads" else task.writes
-        yield from _to_route(tasks, access.stream, side)
+        yield from _to_end(tasks, access.stream, side)
 
 
 def inner_streams(tasks: TaskGraph) -> set[str]:
-    """Streams between engines and their routes, on which tokens of one operation follow those of another."""
-    return {stream.name for stream in _inner(tasks)}
+    """Streams between engines and their routes, on which tokens of one operation follow those of another, but for what
+    a load writes: that is read as it is given.
+    """
+    return {stream.name for stream in _inner(tasks) if not isinstance(tasks.task[stream.source], LoadTask)}
 
 
 def _inner(tasks: TaskGraph) -> Iterator[Stream]:
     for engine in (task for task in tasks.tasks if isinstance(task, EngineTask)):
         for side in SIDES:
             for access in engine.reads if side == "reads" else engine.writes:
-                yield from _to_route(tasks, access.stream, side)
+                yield from _to_end(tasks, access.stream, side)
 
 
 def routes(tasks: TaskGraph) -> set[str]:
@@ -78,4 +98,4 @@ def routes(tasks: TaskGraph) -> set[str]:
     all of them are told.
     """
     ends = {tasks.task[end] for stream in _inner(tasks) for end in (stream.source, stream.target)}
-    return {task.name for task in ends if not isinstance(task, EngineTask) or task.number}
+    return {t.name for t in ends if not isinstance(t, LoadTask) and (not isinstance(t, EngineTask) or t.number)}

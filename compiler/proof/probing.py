@@ -27,7 +27,7 @@ _BEYOND = 250.0  # past every clamp to eight bits
 def give_tokens(recording: Recording, probe: Probe, seed: int) -> None:
     """Draw what each task reads."""
     rng, tasks = np.random.default_rng([seed, PROBES.index(probe)]), recording.tasks
-    readers = {s: ports.op for task in tasks.tasks for ports in ports_of(task, tasks) for s in ports.reads}
+    readers = {p.stream: ports.op for task in tasks.tasks for ports in ports_of(task, tasks) for p in ports.reads}
     inner = inner_streams(tasks)
     for access in (access for task in tasks.tasks for access in task.reads if access.stream not in inner):
         itensor = tasks.stream[access.stream].itensor

@@ -6,7 +6,8 @@ from pathlib import Path
 from compiler.errors import VerificationError
 from compiler.frontend.interpret import Array
 from compiler.graph.task_graph import Stream, TaskGraph
-from compiler.targets.images import tensor_to_tokens, tokens_to_tensor
+from compiler.proof.ports import Passed
+from compiler.targets.images import split, tensor_to_tokens, tokens_to_tensor
 from compiler.targets.tokens import recorded_elements, stored_tokens
 
 
@@ -37,6 +38,11 @@ class Recording:
     def read(self, stream: str) -> Array:
         """The tensor that its reader got."""
         return self._tensor(stream, "in" if self.given else "bin")
+
+    def passed(self, where: Passed) -> Array:
+        """The tensor that its reader got there."""
+        tensor = self.read(where.stream)
+        return tensor if where.joint is None else split(tensor, where.joint)[where.part]
 
     def _tensor(self, stream: str, suffix: str) -> Array:
         name = f"{stream}.{suffix}"

@@ -10,14 +10,16 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import NDArray
+
 from compiler import host
 from compiler.analysis.placement.placement import Placement
-from compiler.graph.linalg_graph import LinalgGraph, Output
-from compiler.graph.task_graph import TaskGraph
+from compiler.graph.linalg_graph import LinalgGraph, Output, Value
+from compiler.graph.task_graph import Joint, TaskGraph
 from compiler.platforms.platform import Platform
 from compiler.targets import floorplan, hls_code, hls_config, link_config
 from compiler.targets.expected import write_expected
-from compiler.targets.images import dma_to_json, pack
+from compiler.targets.images import dma_to_json, join, layout_to_json, pack
 from compiler.targets.interface import Image, Interface, plan_interface
 from compiler.targets.tensors import Tensors, tensor_of
 from compiler.targets.testbench import tb_source
@@ -145,17 +147,40 @@ def _write_image(image: Image, tensors: Tensors, placed: Mapping[tuple[str, int]
         for c in range(image.dma.channels)
     ]
     if image.is_given:
-        for entry, content in zip(channels, pack(tensor_of(image.value, tensors), image.dma), strict=True):
+        for entry, content in zip(channels, pack(_content(image, tensors), image.dma), strict=True):
             (out / entry["file"]).write_bytes(content)
             entry["sha256"] = hashlib.sha256(content).hexdigest()
     return {
         "name": image.name,
         "role": image.role,
         **dma_to_json(image.dma),
-        "source": image.value.source,
-        **({"sources": list(image.value.sources)} if image.value.sources else {}),
-        "shape": list(image.value.true_shape),
-        "padded_shape": list(image.value.shape),
+        **_value_to_json(image.value),
+        **({"joint": _joint_to_json(image, image.dma.joint)} if image.dma.joint is not None else {}),
         "bytes": image.dma.channel_bytes,
         "channel_images": channels,
     }
+
+
+def _value_to_json(value: Value) -> dict[str, Any]:
+    return {
+        "source": value.source,
+        **({"sources": list(value.sources)} if value.sources else {}),
+        "shape": list(value.true_shape),
+        "padded_shape": list(value.shape),
+    }
+
+
+def _joint_to_json(image: Image, joint: Joint) -> dict[str, Any]:
+    """The values that lie in an image: what of its entry is another's for each of them."""
+    parts = [
+        {"value": value.name, **layout_to_json(part.layout), **_value_to_json(value)}
+        for value, part in zip(image.parts, joint.parts, strict=True)
+    ]
+    return {"rounds": joint.rounds, "parts": parts}
+
+
+def _content(image: Image, tensors: Tensors) -> NDArray[Any]:
+    """Of an image that is given. Raises InvalidInputError where a tensor is missing, or has another size."""
+    if image.dma.joint is None:
+        return tensor_of(image.value, tensors)
+    return join([tensor_of(value, tensors) for value in image.parts], image.dma.joint)

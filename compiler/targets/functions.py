@@ -108,6 +108,6 @@ def _nameless(task: Task, function: str) -> Task:
                 return replace(alike, scalars=tuple(called[s] for s in alike.scalars))
             return alike
         case DmaTask():
-            return replace(task, dma=replace(task.dma, value="a tensor"))
+            return replace(task, dma=replace(task.dma, value="a tensor", joint=None))
         case _:
             return task

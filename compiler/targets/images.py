@@ -1,5 +1,6 @@
 """Memory images of a design's transfers. How they are packed is in `compiler.host.packing`, which the board runs."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from compiler.errors import VerificationError
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.task_graph import Dma
+from compiler.graph.task_graph import Dma, Joint
 from compiler.host import packing
 from compiler.host.packing import NATIVE, Layout, Step
 
@@ -16,7 +17,10 @@ __all__ = [
     "NATIVE",
     "dma_from_json",
     "dma_to_json",
+    "join",
+    "layout_to_json",
     "pack",
+    "split",
     "tensor_to_tokens",
     "tokens_to_tensor",
     "unpack",
@@ -35,6 +39,18 @@ def pack(array: Array, dma: Dma) -> list[bytes]:
 def unpack(channels: list[bytes], dma: Dma, true_shape: tuple[int, ...] = ()) -> Array:
     """The tensor in the memory images of the channels: the reverse of `pack`. `true_shape` drops padding."""
     return packing.unpack(channels, replace(_layout(dma.layout, dma), valid=true_shape))
+
+
+def join(tensors: Sequence[Array], joint: Joint) -> Array:
+    """What an image of several values holds, [rounds, elements]; zeros fill what a tensor lacks of its layout's
+    shape.
+    """
+    return packing.join(tensors, [_layout(part.layout) for part in joint.parts], joint.rounds)
+
+
+def split(joined: Array, joint: Joint) -> list[Array]:
+    """The tensors, padding included: the reverse of `join`."""
+    return packing.split(joined, [_layout(part.layout) for part in joint.parts], joint.rounds)
 
 
 def tensor_to_tokens(array: Array, itensor: ITensor) -> Array:
@@ -59,14 +75,21 @@ def dma_to_json(dma: Dma) -> dict[str, Any]:
     """A transfer as the manifest describes it, enough to pack and unpack its image."""
     return {
         "value": dma.value,
-        "layout": str(dma.layout),
-        "element": list(dma.layout.element),
-        "dtype": dma.layout.dtype,
-        "loops": [[loop.trip, loop.step, loop.dim] for loop in dma.layout.loops],
+        **layout_to_json(dma.layout),
         "channels": dma.channels,
         "tokens_per_word": dma.tokens_per_word,
         "words_per_token": dma.words_per_token,
         "port_bits": dma.port_bits,
+    }
+
+
+def layout_to_json(layout: ITensor) -> dict[str, Any]:
+    """The order of tokens in memory."""
+    return {
+        "layout": str(layout),
+        "element": list(layout.element),
+        "dtype": layout.dtype,
+        "loops": [[loop.trip, loop.step, loop.dim] for loop in layout.loops],
     }
 
 

@@ -8,8 +8,9 @@ from compiler.analysis.ports import paired_stores
 from compiler.analysis.rows import kept_rows
 from compiler.analysis.tasks import c_name
 from compiler.errors import VerificationError
+from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import LinalgGraph, Value
-from compiler.graph.task_graph import Dma, DmaTask, StoreTask, Stream, Task, TaskGraph
+from compiler.graph.task_graph import Dma, DmaTask, Joint, StoreTask, Stream, Task, TaskGraph
 from compiler.targets.functions import TaskFunction, call_names, plan_functions
 from compiler.targets.parameters import LaunchArgument, launch_arguments, pointer_type, scalars_of
 from compiler.targets.scalar_ops import C_TYPE
@@ -22,13 +23,15 @@ FOLDERS: dict[ImageRole, str] = {"param": "params", "input": "tb", "kept": "tb",
 @dataclass(frozen=True)
 class Image:
     """A tensor in HBM. `intermediate` ones pass between kernels and have no file; of one that is `kept` a launch reads
-    what earlier ones left, and adds a row.
+    what earlier ones left, and adds a row. Where `parts` lie in it, `value` is the row of all their elements, and none
+    of the network.
     """
 
     name: str
     value: Value
     dma: Dma
     role: ImageRole
+    parts: tuple[Value, ...] = ()
 
     @property
     def is_given(self) -> bool:
@@ -153,18 +156,32 @@ def plan_interface(tasks: TaskGraph, graph: LinalgGraph) -> Interface:
 
 
 def _image(task: DmaTask, graph: LinalgGraph, results: set[str], kept: set[str]) -> Image:
+    if task.dma.joint is not None:
+        return _joint_image(task, task.dma.joint, graph)
     value = graph.value[task.dma.value].in_memory
-    if task.dma.layout.shape != value.shape:
-        raise VerificationError(
-            f"{task.name} moves {list(task.dma.layout.shape)} of {value.name}{list(value.shape)}: the network is "
-            "padded in another way than the design; compile the design again"
-        )
+    _verify_shape(task, value, task.dma.layout)
     if value.role == "intermediate":
         return Image(c_name(value.name), value, task.dma, "output" if value.name in results else "intermediate")
     if value.name in kept:
         return Image(c_name(value.name), value, replace(task.dma, at=None, below=None), "kept")
     # Kernels may want one value in different orders: an image for each load.
     return Image(task.name.removeprefix("load_"), value, task.dma, "param" if value.role == "param" else "input")
+
+
+def _joint_image(task: DmaTask, joint: Joint, graph: LinalgGraph) -> Image:
+    parts = tuple(graph.value[part.value] for part in joint.parts)
+    for value, part in zip(parts, joint.parts, strict=True):
+        _verify_shape(task, value, part.layout)
+    row = Value(task.dma.value, task.dma.layout.shape, task.dma.layout.dtype, "param")
+    return Image(task.name.removeprefix("load_"), row, task.dma, "param", parts)
+
+
+def _verify_shape(task: DmaTask, value: Value, layout: ITensor) -> None:
+    if layout.shape != value.shape:
+        raise VerificationError(
+            f"{task.name} moves {list(layout.shape)} of {value.name}{list(value.shape)}: the network is "
+            "padded in another way than the design; compile the design again"
+        )
 
 
 def _same_content(a: Dma, b: Dma) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from layered_networks import folded_layers
 from looped_pipelines import begun, engine, following, layers
 from networks import NETWORKS
 from route_designs import routes
@@ -85,6 +86,12 @@ def test_transfer_of_tokens_wider_than_a_word(golden: Golden) -> None:
     store = store_task("store_v", transfer._replace(kernel=1), "s", U55C)
     tasks = TaskGraph("wide", 1, (load, store), (Stream("s", "load_v", "store_v", layout),))
     golden("".join(task_text(t, tasks) for t in tasks.tasks), HERE / "wide_tokens.cpp")
+
+
+def test_load_of_several_values(golden: Golden) -> None:
+    knobs = Knobs(default_tile_size=8, overall_unroll=64, engines="shared", loads="joint")
+    tasks = planned_tasks(folded_layers(3), knobs, U55C)
+    golden(task_text(tasks.task["load_engine0_in1"], tasks), HERE / "load_joint.cpp")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from math import prod
 from compiler.errors import UnsupportedError
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.program import Access, Argument, BoundLoop, LoopNest
-from compiler.graph.task_graph import Dma, DmaTask, LoadTask, StoreTask
+from compiler.graph.task_graph import Dma, DmaTask, Joint, LoadTask, StoreTask
 from compiler.targets.nest_code import gate_condition, guarded, pipelined_nest, row_major, unrolled
 from compiler.targets.parameters import launch_arguments
 from compiler.targets.tasks.frame import Frame
@@ -25,7 +25,7 @@ def emit_load(frame: Frame, task: LoadTask) -> None:
     """Words of HBM, cut into tokens."""
     dma, out = task.dma, frame.out
     streamed = frame.itensor(task.writes[0])
-    with frame.function(task, f"Reads {dma.value} from HBM. {_image_summary(dma)}") as (params, namer):
+    with frame.function(task, f"Reads {', '.join(dma.values)} from HBM. {_image_summary(dma)}") as (params, namer):
         credits, stream, memory = params[: len(task.reads)], params[len(task.reads)], _memory(task, params)
         asks = frame.tasks.passes_through_memory(task)
         walk = _MemoryWalk.of(streamed, task, namer, params, asks=asks)
@@ -295,7 +295,13 @@ def _image_summary(dma: Dma) -> str:
     if dma.place is not None:
         what = "The row" if dma.at is not None else "Rows before the one"
         rows = f"{what} that {dma.place.argument.name} says, of {dma.place.argument.most + 1}. "
+    if dma.joint is not None:
+        rows = f"They lie in one image in the order of their use{_in_rounds(dma.joint)}. "
     if dma.words_per_token > 1:
         return f"{rows}A token takes {dma.words_per_token} words of {dma.word_bits} bits."
     tokens = f"{dma.tokens_per_word} token{'s' if dma.tokens_per_word > 1 else ''}"
     return f"{rows}A word of {dma.word_bits} bits holds {tokens}."
+
+
+def _in_rounds(joint: Joint) -> str:
+    return f", a part of each in every one of {joint.rounds} rounds" if joint.rounds > 1 else ""

@@ -137,6 +137,21 @@ def test_the_simulated_board_generates_the_tokens_of_pytorch(prepared: Prepared)
     assert f"{starts} kernel starts a token" in generation.assumed
 
 
+@pytest.mark.slow
+def test_the_host_packs_weights_that_lie_in_one_image(tmp_path: Path) -> None:
+    """Of each layer anew, from the network's export: the design directory holds those of the first."""
+    knobs = Knobs(default_tile_size=64, overall_unroll=64, engines="shared", loads="joint")
+    model = tiny_model("gpt2", tmp_path)
+    with importing_here():
+        made = prepare(model, OPTIONS, knobs, U55C, tmp_path / "cache", silent)
+    images = [image for folder in made.designs for image in load_design(folder).images.values() if image.parts]
+    assert {len(image.parts) for image in images} >= {4}
+    assert all(image.sources == tuple(s for part in image.parts for s in part.sources) for image in images)
+    generation = run(made, lambda _: None, lambda _: None)
+    assert generation.passed, generation.wrong_launch
+    assert generation.tokens == generation.reference
+
+
 def _the_position_before(accelerator: Accelerator, layer: Layer, values: Any) -> None:
     GIVE(accelerator, layer, {name: value - 1 for name, value in values.items()})
 

@@ -74,7 +74,7 @@ def test_a_design_takes_the_cycles_that_its_certificate_says(name: str, tmp_path
 
 def test_the_certified_depths_are_a_stage_of_their_own(tmp_path: Path):
     design, _, dataflow = compiled("softmax", tmp_path, Knobs(default_tile_size=4))
-    assert last_stage(design).name == "13-certify-fifos.mlir"
+    assert last_stage(design).name == "14-certify-fifos.mlir"
     stored = {s.name: s.depth for s in stored_tasks(design, U55C).streams}
     assert stored == {stream["name"]: stream["depth"] for stream in dataflow["streams"]}
     code = "".join(file.read_text() for file in (design / "hls").glob("*.cpp"))

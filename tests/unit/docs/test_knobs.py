@@ -24,6 +24,7 @@ CHOICES = {
     "fusion_plan": options.FusionPlan,
     "converters": options.ConverterRule,
     "engines": options.Engines,
+    "loads": options.Loads,
     "unrolling": options.Unrolling,
 }
 # What a search tries of each parameter; `docs/data/knobs.json` has its names.

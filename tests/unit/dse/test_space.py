@@ -125,6 +125,7 @@ def test_suggest_asks_for_every_parameter(space: DesignSpace):
     [
         Knobs(default_tile_size=17),
         Knobs(unrolling="worth"),
+        Knobs(engines="shared", loads="joint"),
         Knobs(overrides=(TaskOverride("unknown", tile=4),)),
         Knobs(overrides=(TaskOverride("fc1", order=(0, 1)),)),
     ],
@@ -138,6 +139,8 @@ def test_key_ignores_what_changes_nothing(space: DesignSpace):
     assert space.key(base) == space.key(replace(base, overrides=base.overrides[::-1]))
     assert space.key(Knobs()) == space.key(Knobs(overrides=(TaskOverride("fc1"),)))
     assert space.key(Knobs()) == space.key(Knobs(slices=4))  # of no engine
+    assert space.key(Knobs()) == space.key(Knobs(loads="joint"))  # for no engine
+    assert space.key(Knobs(engines="shared")) != space.key(Knobs(engines="shared", loads="joint"))
     assert space.key(Knobs(default_tile_size=8)) == space.key(
         Knobs(default_tile_size=8, overrides=(TaskOverride("fc1", tile=8, order=(0, 1, 2)),))
     )

@@ -1,12 +1,13 @@
 """Texts that people edited: read as they are, or refused with a reason. Nothing in them is lost without a word."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from edited_texts import with_depth
 from layered_networks import folded_layers, folded_whole
 from plans import U55C, plans
-from small_graphs import attention_front, mlp
+from small_graphs import attention_front, chain, mlp
 
 from compiler.errors import VerificationError
 from compiler.graph.design import Design
@@ -20,6 +21,8 @@ DESIGNS = plans(mlp(), KNOBS)
 TEXTS = {stage: design_text(design, f"after {stage}") for stage, design in DESIGNS.items()}
 SHARED = Knobs(default_tile_size=8, overall_unroll=64, engines="shared", fifo="whole")
 TEXTS |= {f"shared-{s}": design_text(d, f"after {s}") for s, d in plans(mlp(inner=32), SHARED).items()}
+JOINT = replace(SHARED, loads="joint")
+TEXTS |= {f"joint-{s}": design_text(d, f"after {s}") for s, d in plans(chain(1, 32, 24, 8), JOINT).items()}
 TEXTS |= {f"layers-{s}": design_text(d, f"after {s}") for s, d in plans(folded_layers(), KNOBS).items()}
 TEXTS |= {f"whole-{s}": design_text(d, f"after {s}") for s, d in plans(folded_whole(), KNOBS).items()}
 ENGINE = r"@engine0 serves \[@up, @down\]"
@@ -135,6 +138,26 @@ REFUSED = {
     "an engine of no slice": (
         edited("shared-share-engines", ENGINE, "@engine0 serves [@up, @down] slices 0"),
         "@engine0 is cut into at least two slices, or not at all",
+    ),
+    "a joint load of what is no parameter": (
+        edited("joint-join-loads", r"joint \[1\]", "joint [0, 1]"),
+        "@engine0 can not have one load of its input 0: v0 is not a whole parameter",
+    ),
+    "a joint load of no input": (
+        edited("joint-join-loads", r"joint \[1\]", "joint [1, 2]"),
+        "@engine0 can not have one load of its input 2: @m1 does not get input 2 straight from a load",
+    ),
+    "an input that is joint twice": (
+        edited("joint-join-loads", r"joint \[1\]", "joint [1, 1]"),
+        "engine @engine0 names each joint input once, in their order",
+    ),
+    "parts that are packed in two ways": (
+        edited("joint-materialize-dmas", r"(@load_w2 .* tokens_per_word): \d+", r"\1: 1"),
+        "loads of input 1 of @engine0 are one, and pack their words alike",
+    ),
+    "a joint FIFO of two depths": (
+        with_depth(TEXTS["joint-size-fifos"], "m2_in1", 5),
+        "input 1 of @engine0 comes through one FIFO, of one depth",
     ),
     "slices without their FIFOs": (
         edited("shared-size-fifos", r"serves (.*) depths", r"serves \1 slices 2 depths"),

@@ -14,7 +14,13 @@ from compiler.passes.design_passes import DESIGN_PASSES
 
 GRAPHS = {**{name: make() for name, make in ALL.items()}, "padded": mlp(19, 29, 256), "chain": chain(8, 8, 8)}
 POINT = Knobs(
-    default_tile_size=8, overall_unroll=64, fusion_budget=512, stream_width=1024, engines="shared", unrolling="worth"
+    default_tile_size=8,
+    overall_unroll=64,
+    fusion_budget=512,
+    stream_width=1024,
+    engines="shared",
+    loads="joint",
+    unrolling="worth",
 )
 OTHER = Knobs(
     default_tile_size=4,
@@ -32,6 +38,7 @@ OTHER = Knobs(
     converters="paper",
     engines="own",
     slices=4,
+    loads="own",
     unrolling="slowest",
 )
 KNOBS = {field.name for field in fields(Knobs)}

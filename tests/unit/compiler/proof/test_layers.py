@@ -1,5 +1,8 @@
 """The loop over layers in emitted C++: it computes the network, and what breaks it is caught."""
 
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -39,6 +42,79 @@ def test_an_engine_in_slices_serves_every_layer(tmp_path: Path) -> None:
     assert sum(task.kind == "engine" for task in shared.design.tasks.tasks) == 2
     found = verdict(shared, tmp_path, QUICK)
     assert (found.passed, found.unchecked) == (True, ()), found.message
+
+
+JOINT = Knobs(default_tile_size=8, overall_unroll=64, engines="shared", loads="joint")
+
+
+@pytest.fixture(scope="module")
+def joint(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    return made_with(JOINT, tmp_path_factory.mktemp("joint"))
+
+
+@pytest.mark.parametrize("knobs", [JOINT, replace(JOINT, slices=2, hbm_channels=4)], ids=["whole", "in slices"])
+def test_a_load_brings_the_weights_of_every_turn_and_layer(knobs: Knobs, tmp_path: Path) -> None:
+    made = made_with(knobs, tmp_path / "made")
+    loads = [task for task in made.design.tasks.tasks if task.kind == "load"]
+    assert [task.name for task in loads] == ["load_engine0_in1", "load_h0_scale", "load_mask", "load_x"]
+    assert "engine0_route1" not in made.design.tasks.task
+    found = verdict(made, tmp_path, QUICK)
+    assert (found.passed, found.unchecked) == (True, ()), found.message
+
+
+Parts = list[bytes]  # of each channel, by layer and turn: all have as many bytes
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda parts: [*parts[2:4], *parts[:2], *parts[4:]],
+        lambda parts: [parts[1], parts[0], *parts[2:]],
+        lambda parts: [parts[0], parts[3], parts[2], parts[1], *parts[4:]],
+        lambda parts: [*parts[::2], *parts[1::2]],
+        lambda parts: [*parts[:3], bytes(len(parts[3])), *parts[4:]],
+        lambda parts: [b"".join(parts)[64:], bytes(64)],
+    ],
+    ids=[
+        "two layers change places",
+        "two weights of a layer",
+        "a weight of two layers",
+        "weights, not layers, one after the other",
+        "a weight that is missing",
+        "a word further on",
+    ],
+)
+def test_an_image_in_another_order_is_caught(joint: Made, tmp_path: Path, edit: Callable[[Parts], Parts]) -> None:
+    made = Made(tmp_path / "edited", joint.design)
+    shutil.copytree(joint.folder, made.folder)
+    files = sorted((made.folder / "params").glob("engine0_in1.*.bin"))
+    assert files
+    for file in files:
+        content = file.read_bytes()
+        size = len(content) // (2 * LAYERS)
+        edited = b"".join(edit([content[n * size : (n + 1) * size] for n in range(2 * LAYERS)]))
+        assert edited != content
+        assert len(edited) == len(content)
+        file.write_bytes(edited)
+    found = verdict(made, tmp_path, (NETWORK,))
+    assert not found.passed
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        edit_in("load_engine0_in1", "[w]", "[w % 8]"),
+        edit_in("load_engine0_in1", "[w]", "[w ^ 1]"),
+        edit_in("load_engine0_in1", "w < ", "w < -1 + "),
+    ],
+    ids=["the first words again", "words in another order", "a word too few"],
+)
+def test_a_joint_load_that_is_wrong_is_caught(joint: Made, tmp_path: Path, edit: Edit) -> None:
+    try:
+        found = verdict(joint, tmp_path, (NETWORK,), edit)
+    except MillraceError:
+        return  # it does not end
+    assert not found.passed
 
 
 @pytest.mark.parametrize(

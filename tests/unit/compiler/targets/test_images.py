@@ -1,6 +1,7 @@
 """Memory images against the reference semantics of itensors, element by element."""
 
 import time
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -10,12 +11,15 @@ from hypothesis import strategies as st
 
 from compiler.errors import VerificationError
 from compiler.graph.itensor import DTYPE_BITS, ITensor, Loop
-from compiler.graph.task_graph import Dma
+from compiler.graph.layers import long_itensor
+from compiler.graph.task_graph import Dma, Joint, Part
 from compiler.targets.images import (
     NATIVE,
     dma_from_json,
     dma_to_json,
+    join,
     pack,
+    split,
     tensor_to_tokens,
     tokens_to_tensor,
     unpack,
@@ -111,3 +115,26 @@ def test_a_block_of_weights_packs_fast() -> None:
     images = pack(array, Dma("w", layout, 1, 1, 1, 512))
     assert time.thread_time() - start < 1
     assert len(images[0]) == array.size // 2
+
+
+@given(st.lists(itensors(rereads=False), min_size=1, max_size=3), st.integers(1, 3), st.integers(0, 9))
+def test_parts_follow_one_another_in_each_round(layers: list[ITensor], rounds: int, seed: int) -> None:
+    """By definition: of the first round all tokens of one tensor after those of the one before, then the next round."""
+    layouts = [long_itensor(replace(layer, dtype="i8"), rounds) for layer in layers]
+    tensors = [content(layout, seed + n) for n, layout in enumerate(layouts)]
+    joint = Joint(rounds, tuple(Part(f"v{n}", layout) for n, layout in enumerate(layouts)))
+    expected = [
+        tokens_by_definition(tensor[number], layer).reshape(-1)
+        for number in range(rounds)
+        for tensor, layer in zip(tensors, (replace(layer, dtype="i8") for layer in layers), strict=True)
+    ]
+    joined = join(tensors, joint)
+    assert np.array_equal(joined.reshape(-1), np.concatenate(expected))
+    for tensor, got in zip(tensors, split(joined, joint), strict=True):
+        assert np.array_equal(tensor, got)
+
+
+def test_a_tensor_that_is_shorter_than_its_part_is_filled_up() -> None:
+    layout, whole = ITensor((2,), "i8", (Loop(2, 2, 0),)), ITensor((2,), "i8", (Loop(1, 2, 0),))
+    joint = Joint(1, (Part("short", layout), Part("whole", whole)))
+    assert join([np.array([1, 2, 3], np.int8), np.array([4, 5], np.int8)], joint).tolist() == [[1, 2, 3, 0, 4, 5]]

@@ -1,0 +1,109 @@
+"""Weights of an engine that come through the same ports: which can, in what order they lie, that designs run."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from layered_networks import folded_layers
+from plans import U55C
+from small_graphs import chain
+
+from compiler.analysis.fifo import BRIDGE_DEPTH
+from compiler.analysis.ports import kernel_ports
+from compiler.graph.linalg_graph import LinalgGraph
+from compiler.graph.task_graph import LoadTask, TaskGraph
+from compiler.options import FifoStrategy, Knobs
+from compiler.passes.design_passes import planned, planned_tasks
+from compiler.simulator.timing.simulate import simulate
+from compiler.sizing.certify import certify
+
+KNOBS = Knobs(default_tile_size=8, overall_unroll=64, engines="shared", loads="joint")
+
+
+def built(graph: LinalgGraph, knobs: Knobs = KNOBS) -> TaskGraph:
+    tasks = planned_tasks(graph, knobs, U55C)
+    tasks.verify()
+    return tasks
+
+
+def loads(tasks: TaskGraph) -> dict[str, LoadTask]:
+    return {task.name: task for task in tasks.tasks if isinstance(task, LoadTask)}
+
+
+@pytest.mark.parametrize(
+    ("make", "values", "rounds"),
+    [
+        (lambda: chain(1, 32, 24, 8), ("w1", "w2", "w3"), 1),
+        (lambda: folded_layers(3), ("h0.up", "h0.down"), 3),
+    ],
+    ids=["products", "layers"],
+)
+def test_one_load_reads_the_weights_in_the_order_of_turns(
+    make: Callable[[], LinalgGraph], values: tuple[str, ...], rounds: int
+) -> None:
+    own, joint = built(make(), replace(KNOBS, loads="own")), built(make())
+    load = loads(joint)["load_engine0_in1"]
+    assert load.dma.joint is not None
+    assert (load.dma.values, load.dma.joint.rounds) == (values, rounds)
+    assert loads(own).keys() - loads(joint).keys() == {f"load_{value.replace('.', '_')}" for value in values}
+    before = [task for name, task in loads(own).items() if name not in loads(joint)]
+    assert load.dma.words == sum(task.dma.words for task in before)
+    assert [part.layout for part in load.dma.joint.parts] == [
+        task.streamed for value in values for task in before if task.dma.value == value
+    ]
+    assert sum(kernel_ports(own)) - sum(kernel_ports(joint)) == len(values) - 1
+    assert "engine0_route1" in own.task
+    assert "engine0_route1" not in joint.task
+    assert joint.stream["engine0_in1"].depth == BRIDGE_DEPTH  # as of other loads, not as inside of an engine
+
+
+def twice() -> LinalgGraph:
+    """Both products with one weight."""
+    graph = chain(8, 8, 8)
+    first, second = graph.ops
+    second = replace(second, inputs=(second.inputs[0], first.inputs[1]))
+    values = tuple(value for value in graph.values if value.name != "w2")
+    return replace(graph, values=values, ops=(first, second))
+
+
+def given() -> LinalgGraph:
+    """The second weight comes anew with each launch."""
+    graph = chain(8, 8, 8)
+    return replace(graph, values=tuple(replace(v, role="input") if v.name == "w2" else v for v in graph.values))
+
+
+@pytest.mark.parametrize(
+    ("make", "knobs"),
+    [
+        (twice, KNOBS),
+        (given, KNOBS),
+        (lambda: chain(8, 8, 8), replace(KNOBS, default_tile_size=2)),
+        (lambda: chain(8, 8, 8), replace(KNOBS, engines="own")),
+    ],
+    ids=["one for two products", "no parameter", "read again for other rows", "no engine"],
+)
+def test_loads_that_can_not_be_one_stay(make: Callable[[], LinalgGraph], knobs: Knobs) -> None:
+    assert built(make(), knobs) == built(make(), replace(knobs, loads="own"))
+    assert bool(planned(make(), knobs, U55C).engines) == (knobs.engines == "shared")
+
+
+STRATEGIES: tuple[FifoStrategy, ...] = ("conservative", "normal", "whole")
+
+
+@pytest.mark.parametrize("make", [lambda: chain(1, 32, 24, 8), lambda: folded_layers(3)], ids=["products", "layers"])
+def test_no_design_stops_and_none_is_much_slower(make: Callable[[], LinalgGraph]) -> None:
+    for fifo, slices, channels, prefetch in product(STRATEGIES, (1, 2, 4), (1, 4), (0, 64)):
+        knobs = replace(KNOBS, fifo=fifo, slices=slices, hbm_channels=channels, prefetch_kib=prefetch)
+        own, joint = (
+            simulate(built(make(), replace(knobs, loads=loads)), U55C, buckets=0) for loads in ("own", "joint")
+        )
+        assert joint.deadlock is None, knobs
+        assert joint.cycles < 1.1 * own.cycles, knobs
+
+
+def test_fifos_of_joint_loads_are_certified() -> None:
+    tasks = built(folded_layers(3), replace(KNOBS, slices=2))
+    sizing = certify(tasks, U55C)
+    assert simulate(sizing.tasks, U55C, buckets=0).deadlock is None
+    assert sizing.tasks.stream["engine0_in1"].depth <= tasks.stream["engine0_in1"].depth
