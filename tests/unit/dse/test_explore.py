@@ -224,15 +224,16 @@ class Accelerators(Counting):
 
 @pytest.mark.parametrize("sampler", EACH)
 def test_knobs_that_build_what_is_known_cost_no_budget(mlp: LinalgGraph, u55c: Platform, sampler: str):
-    evaluator, sink, options = Accelerators(), MemorySink(stop_after=1), SearchOptions(25, sampler=sampler, jobs=1)
+    many = 8 if sampler == "tpe" else 25  # of 40: it proposes one it knows a hundred times, slowly
+    evaluator, sink, options = Accelerators(), MemorySink(stop_after=1), SearchOptions(many, sampler=sampler, jobs=1)
     first = search(mlp, u55c, options, sink, evaluator=evaluator)
     assert first.stopped
     sink.stop_after = None
     second = search(mlp, u55c, options, sink, history=first.designs, evaluator=evaluator)
     assert second.repeats > 0
     assert list(second.designs) == sink.designs
-    assert numbers_of(second) == list(range(25))
-    assert len({d.evaluation.accelerator for d in second.designs}) == 25 == len(evaluator.met), "none is priced twice"
+    assert numbers_of(second) == list(range(many))
+    assert len({d.evaluation.accelerator for d in second.designs}) == many == len(evaluator.met), "none is priced twice"
     assert all(d.evaluation.objectives is not None for d in second.designs), "nothing unpriced is a design"
 
 
