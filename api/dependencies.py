@@ -1,4 +1,4 @@
-"""What routes ask for: the farm, a session, and once-only execution of a POST.
+"""What routes ask for: who asks, the farm, a session, and once-only execution of a POST.
 
 What only looks something up is `async`: FastAPI would run it in a thread, which costs more than a small answer.
 """
@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
 from api import audit
-from api.principal import Principal, PrincipalDep
+from api.principal import Principal
 from db.repositories import idempotency
 from worker.farm import Farm
 from worker.ladder.versions import digest
@@ -21,6 +21,14 @@ from worker.ladder.versions import digest
 Made = TypeVar("Made", bound=BaseModel)
 
 _KEY = "a text of your choice; the same request with the same text is done once and answered alike"
+
+
+async def get_principal(request: Request) -> Principal:
+    """Whom `api.access` has found out."""
+    return request.state.principal
+
+
+PrincipalDep = Annotated[Principal, Depends(get_principal)]
 
 
 async def get_farm(request: Request) -> Farm:

@@ -1,9 +1,7 @@
 """Who asks, and what that one may do."""
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
-
-from fastapi import Depends, Request
+from typing import Any, Literal
 
 from api.errors import ForbiddenError
 from db.models import Role
@@ -46,11 +44,3 @@ class Principal:
             return
         whose = f"belongs to {owner}" if owner else "belongs to nobody who has a key"
         raise ForbiddenError(f"{what} {whose}; ask that person, or an admin")
-
-
-async def get_principal(request: Request) -> Principal:  # not in a thread, see api.dependencies
-    """Whom `api.access` has found out."""
-    return request.state.principal
-
-
-PrincipalDep = Annotated[Principal, Depends(get_principal)]

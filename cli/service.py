@@ -42,8 +42,8 @@ def connect(url: str | None) -> Generator[Connection]:
 @contextmanager
 def look(url: str | None) -> Generator[Reader]:
     """Something to read results from: the service at `url`, else the one of `millrace up`, else the database."""
+    from worker.holder import find_running
     from worker.settings import Settings
-    from worker.supervisor import find_running
 
     settings = Settings()
     running = None if url is not None else find_running(settings)
@@ -80,8 +80,8 @@ def attach(url: str | None) -> Generator["Client"]:
     Raises ServiceUnavailableError where there is none.
     """
     from millrace.client import Client
+    from worker.holder import find_running
     from worker.settings import Settings
-    from worker.supervisor import find_running
 
     running = None if url is not None else find_running(Settings())
     address = url or (running and running.address)

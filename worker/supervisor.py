@@ -5,8 +5,6 @@ session of its own, so Ctrl-C reaches this process only, which then stops them i
 """
 
 import errno
-import fcntl
-import json
 import os
 import signal
 import socket
@@ -27,6 +25,7 @@ from sqlalchemy.exc import OperationalError
 
 from db.migrate import check_whole, upgrade
 from worker.errors import StartError
+from worker.holder import START_SECONDS, Services, await_running, publish, take_home
 from worker.logs import rotate
 from worker.node.ballast import take_on_ballast
 from worker.node.disk import is_disk_full
@@ -37,7 +36,6 @@ from worker.settings import Settings
 from worker.store.disk import disk_full_message
 from worker.sweeps.webhook_secrets import WebhookSecrets
 
-_HEALTH_SECONDS = 180  # a machine that is busy with builds starts processes slowly
 _STOP_SECONDS = 15
 _MAX_RESTARTS = 5
 _RESTART_WINDOW = 60
@@ -49,15 +47,6 @@ Announce = Callable[[str], None]
 
 class _StoppedError(Exception):
     """Somebody wanted the services to stop while they were starting."""
-
-
-@dataclass(frozen=True, slots=True)
-class Services:
-    """Running services. `started` is True when the caller's context started them, False when it joined others'."""
-
-    address: str
-    home: Path
-    started: bool
 
 
 def up(settings: Settings, on_ready: Callable[[Services], None], announce: Announce) -> None:
@@ -86,7 +75,7 @@ def services(settings: Settings, announce: Announce) -> Generator[Services]:
     Our own take another port when the usual one is taken. Call from a thread that lives as long as the context, best
     the main one: the children die with it. Raises StartError.
     """
-    running = _await_running(settings)
+    running = await_running(settings)
     if running is not None:
         yield running
         return
@@ -114,33 +103,6 @@ def services(settings: Settings, announce: Announce) -> Generator[Services]:
         stopped.set()
         if watcher.is_alive():
             watcher.join()
-
-
-def find_running(settings: Settings) -> Services | None:
-    """The services that run on this home and answer, None when there are none."""
-    holder = _holder_of(settings)
-    address = holder and holder.get("address")
-    return Services(str(address), settings.home, started=False) if address else None
-
-
-def _await_running(settings: Settings) -> Services | None:
-    """Like `find_running`, but wait for those that are just starting."""
-    deadline = time.monotonic() + _HEALTH_SECONDS
-    while _holder_of(settings) is not None and time.monotonic() < deadline:
-        running = find_running(settings)
-        if running is not None:
-            return running
-        time.sleep(0.05)
-    return None
-
-
-def _holder_of(settings: Settings) -> dict[str, str | int | None] | None:
-    """What the process that holds the home says of itself, None when nobody holds it."""
-    path = _lock_path(settings)
-    if not path.is_file():
-        return None
-    with path.open("r+") as file:
-        return None if _try_lock(file) else _holder(file)
 
 
 @dataclass
@@ -194,7 +156,7 @@ class Supervisor:
         self._add("worker", lambda: self._spawn("worker", ["-m", "worker", str(os.getpid())]))
         api = self._add("api", self._spawn_api)
         self._await_health(api, address, stopping)
-        self._publish(address)
+        publish(self._lock, address)
         return address
 
     def supervise(self, stopping: threading.Event) -> None:
@@ -262,7 +224,7 @@ class Supervisor:
             )
 
     def _await_health(self, api: _Child, address: str, stopping: threading.Event) -> None:
-        deadline = time.monotonic() + _HEALTH_SECONDS
+        deadline = time.monotonic() + START_SECONDS
         assert api.process is not None
         while not _answers(address):
             if stopping.is_set():
@@ -271,54 +233,10 @@ class Supervisor:
                 raise StartError(f"the API did not start; its log {api.log} ends with:\n{_tail(api.log)}")
             if time.monotonic() > deadline:
                 raise StartError(
-                    f"the API did not answer within {_HEALTH_SECONDS} s: is this machine very busy? "
+                    f"the API did not answer within {START_SECONDS} s: is this machine very busy? "
                     f"Its log {api.log} ends with:\n{_tail(api.log)}"
                 )
             time.sleep(0.02)
-
-    def _publish(self, address: str) -> None:
-        assert self._lock is not None
-        self._lock.seek(0)
-        self._lock.truncate()
-        json.dump({"pid": os.getpid(), "address": address}, self._lock)
-        self._lock.flush()
-
-
-def take_home(settings: Settings) -> IO[str]:
-    """Lock the home for this process; the lock goes with the file or the process. Raises StartError with its holder."""
-    file = _lock_path(settings).open("a+")
-    if _try_lock(file):
-        file.truncate(0)
-        json.dump({"pid": os.getpid(), "address": None}, file)
-        file.flush()
-        return file
-    holder = _holder(file)
-    file.close()
-    where = f"and answers at {holder['address']}" if holder.get("address") else "and is just starting"
-    raise StartError(
-        f"Millrace runs on {settings.home} already: process {holder.get('pid', '?')} holds it {where}. "
-        f"Use that one, or stop it (kill {holder.get('pid', 'PID')}), or set MILLRACE_HOME to another folder"
-    )
-
-
-def _lock_path(settings: Settings) -> Path:
-    return settings.run_dir / "lock"
-
-
-def _try_lock(file: IO[str]) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _holder(file: IO[str]) -> dict[str, str | int | None]:
-    file.seek(0)
-    try:
-        return json.load(file)
-    except ValueError:  # between its truncation and its next line
-        return {}
 
 
 def _bind(host: str, port: int) -> socket.socket:

@@ -5,10 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from api.caller import COOKIE
-from api.dependencies import FarmDep, ReadSession, WriteSession
+from api.dependencies import FarmDep, PrincipalDep, ReadSession, WriteSession
 from api.paging import Cursor, Limit, decode, decode_number, page
 from api.parameters import KeyId
-from api.principal import PrincipalDep
 from api.schemas.access import ApiKey, AuditEntry, KeyChange, MadeApiKey, Me, NewApiKey, NewSession
 from api.schemas.common import Page
 from api.services import keys

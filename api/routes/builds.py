@@ -6,11 +6,10 @@ from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import PlainTextResponse
 from sse_starlette import EventSourceResponse
 
-from api.dependencies import FarmDep, OnceDep, ReadSession, WriteSession
+from api.dependencies import FarmDep, OnceDep, PrincipalDep, ReadSession, WriteSession
 from api.log_stream import follow_log
 from api.paging import Cursor, Limit, decode, page
 from api.parameters import BuildId, BuildKey
-from api.principal import PrincipalDep
 from api.routes.designs import FILE_HEADERS
 from api.schemas.builds import Build, Clone
 from api.schemas.common import Page

@@ -10,11 +10,10 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import UploadFile
 
-from api.dependencies import FarmDep, OnceDep, ReadSession, WriteSession
+from api.dependencies import FarmDep, OnceDep, PrincipalDep, ReadSession, WriteSession
 from api.errors import BadRequestError
 from api.paging import Cursor, Limit, decode, page
 from api.parameters import Archived, ModelId
-from api.principal import PrincipalDep
 from api.schemas import catalog as schemas
 from api.schemas.common import Deletion, Page
 from api.services import catalog, deletion, quotas, uploads

@@ -5,9 +5,8 @@ from typing import Any
 from fastapi import APIRouter, Response
 from fastapi.responses import FileResponse, StreamingResponse
 
-from api.dependencies import FarmDep, OnceDep, ReadSession, WriteSession
+from api.dependencies import FarmDep, OnceDep, PrincipalDep, ReadSession, WriteSession
 from api.parameters import DesignId, DesignKey, FilePath, IfNoneMatch
-from api.principal import PrincipalDep
 from api.schemas.builds import Build, NewBuild
 from api.schemas.common import Deletion, Page
 from api.schemas.designs import Artifact, Design, DesignChange

@@ -6,10 +6,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query, Request, Response
 from sse_starlette import EventSourceResponse
 
-from api.dependencies import FarmDep, OnceDep, ReadSession, WriteSession
+from api.dependencies import FarmDep, OnceDep, PrincipalDep, ReadSession, WriteSession
 from api.paging import Cursor, Limit, decode, decode_number, page
 from api.parameters import AcceptEncoding, Archived, ExplorationId, ExplorationKey, IfNoneMatch
-from api.principal import PrincipalDep
 from api.schemas.common import Deletion, Page
 from api.schemas.designs import DesignSummary, DesignTable
 from api.schemas.explorations import (

@@ -2,10 +2,9 @@
 
 from fastapi import APIRouter
 
-from api.dependencies import FarmDep, OnceDep, ReadSession, WriteSession
+from api.dependencies import FarmDep, OnceDep, PrincipalDep, ReadSession, WriteSession
 from api.paging import Cursor, Limit, decode, page
 from api.parameters import SweepId, SweepRunId
-from api.principal import PrincipalDep
 from api.schemas.common import Page
 from api.schemas.sweeps import NewSweep, Nothing, Sweep, SweepChange, SweepRun, SweepRunSummary
 from api.services import sweeps

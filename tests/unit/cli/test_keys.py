@@ -76,7 +76,7 @@ def reader(
             return Client(url, transport=httpx.MockTransport(forward))
 
         monkeypatch.setattr("millrace.client.Client", client)
-        monkeypatch.setattr("worker.supervisor.find_running", lambda _settings: service)
+        monkeypatch.setattr("worker.holder.find_running", lambda _settings: service)
         monkeypatch.setattr(service, "address", "http://127.0.0.1:8642", raising=False)
         yield client("http://127.0.0.1:8642")
 

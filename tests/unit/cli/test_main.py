@@ -54,9 +54,25 @@ def test_wrong_use_exits_with_2(arguments: list[str]):
     assert run(app, arguments).exit_code == 2
 
 
-def test_the_command_line_loads_nothing_heavy():
-    heavy = ["torch", "optuna", "sqlalchemy", "celery", "fastapi", "httpx", "numpy", "pydantic"]
-    script = f"import sys, cli.main; print([m for m in {heavy} if m in sys.modules])"
+LOADED = """
+import sys
+{imports}
+print([m for m in {heavy} if m in sys.modules])
+"""
+
+
+@pytest.mark.parametrize(
+    ("imports", "heavy"),
+    [
+        ("import cli.main", ["torch", "optuna", "sqlalchemy", "celery", "fastapi", "httpx", "numpy", "pydantic"]),
+        # What finds the services of this machine, and what reads the results where none run.
+        ("import cli.main, cli.service, worker.holder", ["sqlalchemy", "redis", "fastapi", "numpy"]),
+        ("import cli.main, cli.service, worker.holder, cli.stored", ["torch", "optuna", "celery", "fastapi", "numpy"]),
+    ],
+    ids=["command line", "with services", "without services"],
+)
+def test_a_command_loads_nothing_heavy_that_it_does_not_need(imports: str, heavy: list[str]):
+    script = LOADED.format(imports=imports, heavy=heavy)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
