@@ -1,9 +1,9 @@
 """The design space of one workload on one board: the knobs of all three levels as named parameters (design 3.3).
 
-Level 1: tile size, unroll target and loop order for the whole network, then tile, unroll and loop order of the
-heaviest operations, padding. Level 2: fusion plan and budget, converters. Level 3: FIFO strategy, HBM channels, stream
-width, weight prefetch, multiplier, shared engines and their slices. Sizes are powers of two (the analysis rounds down
-to a divisor of the loop); None leaves an operation to the network's default.
+Level 1: tile size, unroll target, who gets lanes and loop order for the whole network, then tile, unroll and loop order
+of the heaviest operations, padding. Level 2: fusion plan and budget, converters. Level 3: FIFO strategy, HBM channels,
+stream width, weight prefetch, multiplier, shared engines, their slices and their loads. Sizes are powers of two (the
+analysis rounds down to a divisor of the loop); None leaves an operation to the network's default.
 """
 
 import hashlib
@@ -25,9 +25,11 @@ from compiler.options import (
     FifoStrategy,
     FusionPlan,
     Knobs,
+    Loads,
     LoopOrder,
     Multiplier,
     TaskOverride,
+    Unrolling,
 )
 from compiler.platforms.platform import Platform
 
@@ -65,6 +67,8 @@ _FIELDS = {
     "multiplier": "multiplier",
     "engines": "engines",
     "slices": "slices",
+    "loads": "loads",
+    "unrolling": "unrolling",
 }
 _TRIED: Mapping[str, tuple[int | str, ...]] = {
     "default_tile_size": _TILES,
@@ -81,10 +85,9 @@ _TRIED: Mapping[str, tuple[int | str, ...]] = {
     "multiplier": get_args(Multiplier),
     "engines": get_args(Engines),
     "slices": _SLICES,
+    "loads": get_args(Loads),
+    "unrolling": get_args(Unrolling),
 }
-# Not searched: estimates of designs whose lanes are worth it are as exact as others', but nobody has shown yet that
-# fronts are better for them after equally many designs.
-_NOT_SEARCHED = ("loads", "unrolling")
 TASK_FIELDS = ("tile", "unroll", "order")
 
 # Designs that a search evaluates first. The paper's heuristics with a growing unroll target, and streams and ports that
@@ -103,6 +106,15 @@ _SEEDS = (
     Knobs(overall_unroll=1024, order="reduction-outer", hbm_channels=2, stream_width=1024, fifo="whole"),
     Knobs(overall_unroll=512, stream_width=1024, fusion_budget=1 << 18),
     Knobs(default_tile_size=128, overall_unroll=1024, hbm_channels=4, stream_width=2048, engines="shared"),
+    Knobs(
+        default_tile_size=128,
+        overall_unroll=4096,
+        hbm_channels=8,
+        stream_width=2048,
+        engines="shared",
+        loads="joint",
+        unrolling="worth",
+    ),
 )
 
 
@@ -245,7 +257,6 @@ class DesignSpace:
             params[f"{op.name}.order"] = _order_name(override.order)
         searched = {op.name for op in self._ops}
         foreign = any(o != TaskOverride(o.op) for o in knobs.overrides if o.op not in searched)
-        foreign = foreign or any(getattr(knobs, name) != getattr(Knobs(), name) for name in _NOT_SEARCHED)
         if foreign or any(params[p.name] not in p.choices for p in self.parameters):
             return None
         return params

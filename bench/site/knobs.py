@@ -25,7 +25,7 @@ from millrace.numbers import number
 WORKLOADS = (Workload("gpt2-medium", "decode", 64, "w4a8"), Workload("qwen2.5-0.5b", "prefill", 16, "w4a8"))
 BASE = Knobs(overall_unroll=1024, hbm_channels=2, stream_width=1024)
 METRICS = {"latency": "latency, us", "energy": "energy, uJ", "lut": "LUT", "bram36": "block RAM"}
-WITH = {"slices": {"engines": "shared"}}  # without which a knob changes nothing
+WITH = {"slices": {"engines": "shared"}, "loads": {"engines": "shared"}}  # without which a knob changes nothing
 HEAVIEST = "heaviest"  # stands for the operation's name, which is another one in each network
 
 

@@ -263,6 +263,8 @@ DEFAULTS = {
     "converters": "converters",
     "engines": "engines",
     "slices": "slices",
+    "loads": "loads",
+    "unrolling": "unrolling",
     "hbm_channels": "hbm_channels",
     "stream_width": "stream_width",
     "prefetch": "prefetch_kib",

@@ -28,7 +28,7 @@ def test_contractions_are_the_heaviest_whatever_their_iterations(mlp: LinalgGrap
 
 def test_all_three_levels_are_offered(space: DesignSpace):
     names = [p.name for p in space.parameters]
-    assert names[:14] == [
+    assert names[:16] == [
         "tile",
         "unroll",
         "order",
@@ -43,8 +43,10 @@ def test_all_three_levels_are_offered(space: DesignSpace):
         "multiplier",
         "engines",
         "slices",
+        "loads",
+        "unrolling",
     ]
-    assert names[14:17] == ["fc1.tile", "fc1.unroll", "fc1.order"]
+    assert names[16:19] == ["fc1.tile", "fc1.unroll", "fc1.order"]
     choices = {p.name: p.choices for p in space.parameters}
     assert choices["tile"] == (4, 8, 16, 32, 64, 128, 256)
     assert choices["unroll"][0] == 32
@@ -124,8 +126,6 @@ def test_suggest_asks_for_every_parameter(space: DesignSpace):
     "knobs",
     [
         Knobs(default_tile_size=17),
-        Knobs(unrolling="worth"),
-        Knobs(engines="shared", loads="joint"),
         Knobs(overrides=(TaskOverride("unknown", tile=4),)),
         Knobs(overrides=(TaskOverride("fc1", order=(0, 1)),)),
     ],
