@@ -20,6 +20,7 @@ from worker.limits.disk import beyond
 from worker.limits.group import Backend, Exceeded
 from worker.limits.table import GB, Limits
 from worker.running.executors import Executor
+from worker.running.nursery import Nursery
 from worker.running.orders import Order, Reply
 
 JOBS = "hostile_jobs:open_jobs"
@@ -33,14 +34,21 @@ class LimitsContract:
 
     @pytest.fixture(scope="class")
     @classmethod
-    def neighbour(cls, backend: Backend) -> Generator["Neighbour"]:
-        made = Neighbour(backend)
+    def nursery(cls) -> Generator[Nursery]:
+        made = Nursery(JOBS, environment())
+        yield made
+        made.close()
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def neighbour(cls, nursery: Nursery, backend: Backend) -> Generator["Neighbour"]:
+        made = Neighbour(nursery, backend)
         yield made
         made.close()
 
     @pytest.fixture
-    def executor(self, backend: Backend) -> Generator[Executor]:
-        made = Executor(JOBS, environment(), backend)
+    def executor(self, nursery: Nursery, backend: Backend) -> Generator[Executor]:
+        made = Executor(nursery, backend)
         yield made
         made.close()
 
@@ -142,8 +150,8 @@ def started(executor: Executor, order: Order) -> threading.Thread:
 class Neighbour:
     """An executor that does builds which keep to their limits."""
 
-    def __init__(self, backend: Backend) -> None:
-        self._executor = Executor(JOBS, environment(), backend)
+    def __init__(self, nursery: Nursery, backend: Backend) -> None:
+        self._executor = Executor(nursery, backend)
 
     @contextmanager
     def beside(self, folder: Path) -> Generator[list[Reply | None]]:

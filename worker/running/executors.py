@@ -1,10 +1,7 @@
 """Warm processes that run jobs, reused while they stay clean, with one spare so that nobody waits for a start."""
 
-import os
 import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -14,6 +11,7 @@ from multiprocessing.connection import Connection
 
 from worker.limits.group import Backend, Counters, Exceeded
 from worker.limits.table import Limits
+from worker.running.nursery import LOST, Nursery
 from worker.running.orders import Order, Reply
 
 JOBS = "worker.running.jobs:open_jobs"
@@ -26,17 +24,10 @@ class Executor:
     jobs, any other may kill it or ask what it has used.
     """
 
-    def __init__(self, target: str, environment: Mapping[str, str], backend: Backend) -> None:
+    def __init__(self, nursery: Nursery, backend: Backend) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
-            arguments = (str(os.getpid()), str(theirs.fileno()), target)
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "worker.running.job", *arguments],
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,
-                pass_fds=[theirs.fileno()],
-                env=environment,
-            )
+            self._process = nursery.fork(theirs)
         self._connection = Connection(ours.detach())
         self._group = backend.open(self._process.pid)
         self._held: Limits | None = None
@@ -104,11 +95,9 @@ class Executor:
     def close(self) -> None:
         """Have the process end, and wait for that."""
         self._connection.close()
-        try:
+        if not self._process.wait(_END_SECONDS):
+            self._process.send_signal(signal.SIGKILL)
             self._process.wait(_END_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
         self._group.remove()
 
     @property
@@ -119,12 +108,14 @@ class Executor:
     @property
     def closed(self) -> bool:
         """Whether it takes no more jobs."""
-        return self._connection.closed or self._process.poll() is not None
+        return self._connection.closed or self._process.returncode is not None
 
     @property
     def exit_status(self) -> int:
         """Of a closed one: the job's, or 128 + the signal that ended it."""
         code = self._process.returncode
+        if code is None:  # no signal could end it
+            code = LOST
         return code if code >= 0 else 128 - code
 
 
@@ -132,13 +123,12 @@ class Executors:
     """The executors of one worker: as many as run jobs, and one that waits."""
 
     def __init__(self, environment: Mapping[str, str], backend: Backend, target: str = JOBS) -> None:
-        self._environment = dict(environment)
         self.backend = backend
-        self._target = target
+        self._nursery = Nursery(target, environment)
         self._lock = threading.Lock()
         self._idle: list[Executor] = []
         self._starting = False
-        # The kernel ends children when the thread that started them ends: one thread starts all.
+        # The kernel ends the nursery when the thread that started it ends: one thread starts all.
         self._starter = ThreadPoolExecutor(1, "executors")
 
     def warm(self) -> None:
@@ -184,6 +174,7 @@ class Executors:
             idle, self._idle = self._idle, []
         for executor in idle:
             executor.close()
+        self._nursery.close()
 
     def _pop(self) -> Executor | None:
         with self._lock:
@@ -198,7 +189,7 @@ class Executors:
         return self._pop() or self._start()
 
     def _start(self) -> Executor:
-        return Executor(self._target, self._environment, self.backend)
+        return Executor(self._nursery, self.backend)
 
     def _start_spare(self) -> None:
         try:

@@ -1,6 +1,6 @@
 """An executor runs under a guard, so that nothing of it outlives its worker, its cancellation or its own crash.
 
-The guard is a process between worker and executor that only waits. It adopts every descendant that loses its parent
+The guard is a process above the executor that only waits. It adopts every descendant that loses its parent
 (subreaper), and kills them all when the executor ends, when it is told to stop (SIGTERM), or when the worker dies,
 whatever of. Process groups alone do not do: a tool that opens its own session leaves the group.
 """
@@ -10,7 +10,6 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
 from typing import Any, NoReturn
 
 from worker.process_tree import descendants, kill_all
@@ -29,11 +28,10 @@ def adopt_orphans() -> None:
     _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def fork_under_guard(parent: int, prepare: Callable[[], None] = lambda: None) -> None:
-    """Fork: the caller goes on in the child; the guard stays behind and never returns.
+def fork_under_guard(parent: int) -> None:
+    """Fork: the caller goes on in the child; the guard stays behind and never returns. It must have no threads.
 
-    `parent` is the worker that started this process. `prepare` runs in the guard, for what each child would have to do
-    (imports); it must leave no threads. A child that exits with RETIRED is followed by another one.
+    `parent` is the process that started this one. A child that exits with RETIRED is followed by another one.
     """
     adopt_orphans()
     signal.signal(signal.SIGTERM, _stop)
@@ -41,7 +39,6 @@ def fork_under_guard(parent: int, prepare: Callable[[], None] = lambda: None) ->
     _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     if os.getppid() != parent:
         sys.exit(STOPPED)
-    prepare()
     while job := os.fork():
         _watch(job)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -13,6 +13,7 @@ from orders import environment
 
 from worker.limits.watched import WatchedBackend
 from worker.running.executors import Executor
+from worker.running.nursery import Nursery
 
 MAY = "from worker.limits.shared_memory import take_private; raise SystemExit(not take_private())"
 
@@ -21,10 +22,12 @@ MAY = "from worker.limits.shared_memory import take_private; raise SystemExit(no
 def executor() -> Generator[Executor]:
     if subprocess.run([sys.executable, "-c", MAY], check=False).returncode:
         pytest.skip("no mount namespace: this user may not make one")
-    made = Executor(JOBS, environment(), WatchedBackend())
+    nursery = Nursery(JOBS, environment())
+    made = Executor(nursery, WatchedBackend())
     made.hold(SMALL)
     yield made
     made.close()
+    nursery.close()
 
 
 def test_files_and_segments_go_with_the_build(executor: Executor, tmp_path: Path) -> None:

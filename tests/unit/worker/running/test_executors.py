@@ -15,6 +15,7 @@ from processes import gone, until
 from worker.limits.watched import WatchedBackend
 from worker.running.executing import MOST_JOBS
 from worker.running.executors import Executor, Executors
+from worker.running.nursery import Nursery
 from worker.running.orders import Reply
 
 pytestmark = pytest.mark.slow
@@ -160,7 +161,8 @@ def test_one_spare_is_kept_warm_and_idle_ones_are_ended(executors: Executors, tm
     executors.warm()
     executors.warm()
     taken = [executors.take(LIMITS), executors.take(LIMITS)]
-    assert len(set(psutil.Process().children()) - before) == 2
+    [nursery] = set(psutil.Process().children()) - before
+    assert len(nursery.children()) == 2
     for executor in taken:
         executor.run(order("a", tmp_path))
         executors.give_back(executor)
@@ -168,6 +170,32 @@ def test_one_spare_is_kept_warm_and_idle_ones_are_ended(executors: Executors, tm
     assert not any(e.closed for e in taken)
     executors.trim(0)
     assert [e.closed for e in taken] == [True, False]
+
+
+def test_what_forks_them_ends_with_the_last_and_is_started_again_where_it_ended(
+    executors: Executors, tmp_path: Path
+) -> None:
+    before = set(psutil.Process().children())
+    first, other = executors.take(LIMITS), executors.take(LIMITS)
+    [nursery] = set(psutil.Process().children()) - before
+    first.run(order("a", tmp_path))
+    job = int(output(tmp_path))
+    nursery.kill()
+    until(lambda: first.closed and other.closed and gone(job))
+    assert first.exit_status == 128 + 9
+    second = executors.take(LIMITS)
+    assert second.run(order("b", tmp_path)) == Reply(tickets=["lower"])
+    [nursery] = set(psutil.Process().children()) - before
+    executors.close()
+    assert second.run(order("a", tmp_path)) == Reply(tickets=["lower"]), "who is taken goes on"
+    second.close()
+    until(lambda: not nursery.is_running())
+
+
+def test_where_none_can_be_started_it_is_said(tmp_path: Path) -> None:
+    nursery = Nursery(JOBS, {"PYTHONHOME": "/nowhere"})
+    with pytest.raises(ChildProcessError, match="log of the worker"):
+        Executor(nursery, WatchedBackend())
 
 
 WORKER = """
@@ -186,7 +214,9 @@ def test_nothing_outlives_a_killed_worker(tmp_path: Path) -> None:
     worker = subprocess.Popen([sys.executable, "-c", WORKER, str(tmp_path)], env=environment())
     until(lambda: (tmp_path / "log").exists() and output(tmp_path).strip())
     tool = int(output(tmp_path))
-    until(lambda: len(psutil.Process(worker.pid).children(recursive=True)) >= 4)  # guard and job of two executors
+    until(
+        lambda: len(psutil.Process(worker.pid).children(recursive=True)) >= 5
+    )  # what forks, guard and job of two executors
     tree = [p.pid for p in psutil.Process(worker.pid).children(recursive=True)]
     worker.kill()
     worker.wait()
