@@ -63,6 +63,7 @@ const levels = (k: Knobs): [string, Row[]][] => [
       ["Multiplier", word(k.multiplier), "What integer products are made of"],
       ["Engines", unlessOld(k.engines, word), "Whether matrix products have lanes of their own or take turns"],
       ["Slices", unlessOld(k.slices, number), "Equal tasks that the lanes of an engine are dealt out to, at most"],
+      ["Loads", unlessOld(k.loads, word), "Whether the weights of an engine come through ports of their own or one after the other through the same"],
       ["Converters", unlessOld(k.converters, word), "Which buffer each layout converter gets"],
       ...(k.pipeline_style === undefined ? [] : [pipelineRow(k.pipeline_style)]),
       ["Prefetch", unlessOld(k.prefetch_kib, prefetch), "On-chip memory for weights that load before their task starts"],

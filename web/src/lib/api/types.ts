@@ -197,6 +197,7 @@ export interface Knobs {
   converters?: string;
   engines?: string;
   slices?: number;
+  loads?: string;
   unrolling?: string;
   pipeline_style?: string;
 }
