@@ -5,6 +5,7 @@
 set -euo pipefail
 root=$1 user=$2
 shift 2
+mount --bind "$root" "$root" # who takes memory of its own (worker/limits/shared_memory.py) mounts "/" anew
 mount -t proc proc "$root/proc"
 mount --rbind /sys "$root/sys"
 mount --rbind /dev "$root/dev"

@@ -2,26 +2,21 @@
 
 import ctypes
 import os
-import subprocess
-import sys
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from limits_contract import JOBS, SMALL, order_of
+from limits_contract import JOBS, SMALL, need_private_memory, order_of
 from orders import environment
 
 from worker.limits.watched import WatchedBackend
 from worker.running.executors import Executor
 from worker.running.nursery import Nursery
 
-MAY = "from worker.limits.shared_memory import take_private; raise SystemExit(not take_private())"
-
 
 @pytest.fixture
 def executor() -> Generator[Executor]:
-    if subprocess.run([sys.executable, "-c", MAY], check=False).returncode:
-        pytest.skip("no mount namespace: this user may not make one")
+    need_private_memory()
     nursery = Nursery(JOBS, environment())
     made = Executor(nursery, WatchedBackend())
     made.hold(SMALL)
