@@ -172,7 +172,7 @@ def test_one_spare_is_kept_warm_and_idle_ones_are_ended(executors: Executors, tm
     assert [e.closed for e in taken] == [True, False]
 
 
-def test_what_forks_them_ends_with_the_last_and_is_started_again_where_it_ended(
+def test_what_forks_them_is_started_again_where_it_ended_and_ends_with_all_at_the_end(
     executors: Executors, tmp_path: Path
 ) -> None:
     before = set(psutil.Process().children())
@@ -187,9 +187,19 @@ def test_what_forks_them_ends_with_the_last_and_is_started_again_where_it_ended(
     assert second.run(order("b", tmp_path)) == Reply(tickets=["lower"])
     [nursery] = set(psutil.Process().children()) - before
     executors.close()
-    assert second.run(order("a", tmp_path)) == Reply(tickets=["lower"]), "who is taken goes on"
-    second.close()
-    until(lambda: not nursery.is_running())
+    until(lambda: gone(nursery.pid) and second.closed)
+
+
+def test_what_forks_them_ends_with_the_last_of_them(tmp_path: Path) -> None:
+    nursery = Nursery(JOBS, environment())
+    executor = Executor(nursery, WatchedBackend())
+    parent = psutil.Process(executor.pid).parent()
+    assert parent is not None
+    nursery.close()
+    executor.hold(LIMITS)
+    assert executor.run(order("a", tmp_path)) == Reply(tickets=["lower"])
+    executor.close()
+    until(lambda: gone(parent.pid))
 
 
 def test_where_none_can_be_started_it_is_said(tmp_path: Path) -> None:
