@@ -90,6 +90,7 @@ def assert_close(made: Array, expected: Array) -> None:
     np.testing.assert_allclose(made, expected, rtol=1e-4, atol=1e-4 * min(float(scale), 1e30))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", STAGES)
 @pytest.mark.parametrize("name", sorted(SMALL))
 def test_small_graphs(name: str, stage: str) -> None:

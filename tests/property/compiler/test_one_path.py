@@ -99,6 +99,7 @@ CORNERS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", CORNERS)
 @pytest.mark.parametrize("name", sorted(ALL))
 def test_corners_of_the_design_space(name: str, point: Knobs) -> None:

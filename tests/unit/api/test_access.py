@@ -156,6 +156,7 @@ def test_every_route_there_is_has_a_role(client: TestClient) -> None:
     assert served | {"GET /openapi.json"} == set(ROUTES)
 
 
+@pytest.mark.slow
 def test_every_route_asks_for_its_role(client: TestClient, key_of: dict[str, dict[str, str]]) -> None:
     passed: dict[str, set[str]] = {}
     for route in ROUTES:

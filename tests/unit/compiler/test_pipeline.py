@@ -125,6 +125,7 @@ def edited(text: str, stage: str, folder: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", STAGES)
 def test_every_stage_goes_on_to_the_same_design(made: Path, stage: str, tmp_path: Path):
     gone_on(made, made / "design" / "ir" / stage_file(stage), tmp_path / "again")

@@ -59,6 +59,7 @@ def kinds() -> Iterator[str]:
                 yield str(kind.value)
 
 
+@pytest.mark.slow
 def test_every_class_has_an_entry() -> None:
     entries = re.findall(r"^### `(\w+)`$", PAGE, re.MULTILINE)
     assert sorted(entries) == sorted(set(classes()) - set(INSIDE))

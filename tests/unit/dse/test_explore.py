@@ -247,6 +247,7 @@ def test_a_search_that_meets_known_accelerators_alone_ends(
     assert result.repeats > 10 * len(DesignSpace(mlp, u55c).parameters)
 
 
+@pytest.mark.slow
 def test_two_jobs_count_an_accelerator_once(mlp: LinalgGraph, u55c: Platform):
     """Both price it, for neither knows of the other."""
     result = search(mlp, u55c, SearchOptions(64, jobs=2), MemorySink())

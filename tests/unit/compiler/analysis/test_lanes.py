@@ -37,6 +37,7 @@ def test_what_follows_a_product() -> None:
         assert not (held_back and op.name in followed), f"{op.name} waits for a whole row"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lanes", [16, 256])
 @pytest.mark.parametrize("engines", ["own", "shared"])
 @pytest.mark.parametrize("name", GRAPHS)

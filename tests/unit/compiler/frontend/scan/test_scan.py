@@ -151,6 +151,7 @@ def test_aliases_count_as_often_as_they_are_used() -> None:
     assert refusal(TEXT + b"\n#loc = loc(unknown)\n" + locations, "net.mlir") == ""
 
 
+@pytest.mark.slow
 def test_the_look_loads_no_importer() -> None:
     code = (
         "import sys, api.app, compiler.frontend.scan.process;"
