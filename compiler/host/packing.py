@@ -113,7 +113,7 @@ def unpack(channels: Sequence[bytes | memoryview], layout: Layout) -> Array:
         tokens = words.reshape(layout.tokens, -1)[:, :elements]
     else:
         tokens = words[:, : layout.tokens_per_word * elements].reshape(-1, elements)[: layout.tokens]
-    return from_tokens(tokens, layout)[tuple(slice(extent) for extent in layout.true_shape)]
+    return _true_tensor(tokens, layout)
 
 
 def join(tensors: Sequence[Array], layouts: Sequence[Layout], rounds: int) -> Array:
@@ -129,9 +129,13 @@ def split(joined: Array, layouts: Sequence[Layout], rounds: int) -> list[Array]:
     rows = joined.reshape(rounds, -1)
     ends = np.cumsum([prod(layout.shape) // rounds for layout in layouts])[:-1]
     return [
-        from_tokens(np.ascontiguousarray(part), layout)[tuple(slice(extent) for extent in layout.true_shape)]
+        _true_tensor(np.ascontiguousarray(part), layout)
         for part, layout in zip(np.split(rows, ends, axis=1), layouts, strict=True)
     ]
+
+
+def _true_tensor(tokens: Array, layout: Layout) -> Array:
+    return from_tokens(tokens, layout)[tuple(slice(extent) for extent in layout.true_shape)]
 
 
 def tensor_to_tokens(array: Array, layout: Layout) -> Array:

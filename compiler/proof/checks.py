@@ -142,8 +142,8 @@ class Checks:
         match task:
             case LoadTask():
                 if not recording.given:  # memory is the same in every run
-                    value, joint = self.memory.loaded(task), task.dma.joint
-                    for name, tensor in zip(task.dma.values, split(value, joint) if joint else [value], strict=True):
+                    value = self.memory.loaded(task)
+                    for name, tensor in zip(task.dma.values, split(value, task.dma.joint), strict=True):
                         self.network.setdefault(name, exact(tensor))
                     yield self._moved(task, task.dma.value, written[0], value)
             case StoreTask():

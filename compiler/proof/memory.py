@@ -64,13 +64,12 @@ class Memory:
     def _checked(self, image: Image, tensor: Array) -> Array:
         """Without padding. Raises VerificationError where the network has another."""
         joint = image.dma.joint
-        values, tensors = (image.parts, split(tensor, joint)) if joint else ((image.value,), [tensor])
-        true = [crop_array(t, value.true_shape) for t, value in zip(tensors, values, strict=True)]
-        for value, whole in zip(values, true, strict=True):
+        true = [crop_array(t, v.true_shape) for t, v in zip(split(tensor, joint), image.values, strict=True)]
+        for value, whole in zip(image.values, true, strict=True):
             for part, source in zip(whole, value.sources, strict=True) if value.sources else ():
                 self._check_source(source, part)
             self._check_source(value.source, whole)
-        return join(true, joint) if joint else true[0]
+        return join(true, joint)
 
     def passed(self, name: str) -> Array:
         """The number that kernels pass for value `name`. Raises VerificationError where the network has another."""

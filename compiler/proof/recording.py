@@ -41,8 +41,7 @@ class Recording:
 
     def passed(self, where: Passed) -> Array:
         """The tensor that its reader got there."""
-        tensor = self.read(where.stream)
-        return tensor if where.joint is None else split(tensor, where.joint)[where.part]
+        return split(self.read(where.stream), where.joint)[where.part]
 
     def _tensor(self, stream: str, suffix: str) -> Array:
         name = f"{stream}.{suffix}"

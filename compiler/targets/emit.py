@@ -10,8 +10,6 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import NDArray
-
 from compiler import host
 from compiler.analysis.placement.placement import Placement
 from compiler.graph.linalg_graph import LinalgGraph, Output, Value
@@ -147,7 +145,8 @@ def _write_image(image: Image, tensors: Tensors, placed: Mapping[tuple[str, int]
         for c in range(image.dma.channels)
     ]
     if image.is_given:
-        for entry, content in zip(channels, pack(_content(image, tensors), image.dma), strict=True):
+        whole = join([tensor_of(value, tensors) for value in image.values], image.dma.joint)
+        for entry, content in zip(channels, pack(whole, image.dma), strict=True):
             (out / entry["file"]).write_bytes(content)
             entry["sha256"] = hashlib.sha256(content).hexdigest()
     return {
@@ -177,10 +176,3 @@ def _joint_to_json(image: Image, joint: Joint) -> dict[str, Any]:
         for value, part in zip(image.parts, joint.parts, strict=True)
     ]
     return {"rounds": joint.rounds, "parts": parts}
-
-
-def _content(image: Image, tensors: Tensors) -> NDArray[Any]:
-    """Of an image that is given. Raises InvalidInputError where a tensor is missing, or has another size."""
-    if image.dma.joint is None:
-        return tensor_of(image.value, tensors)
-    return join([tensor_of(value, tensors) for value in image.parts], image.dma.joint)

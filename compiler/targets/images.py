@@ -41,16 +41,23 @@ def unpack(channels: list[bytes], dma: Dma, true_shape: tuple[int, ...] = ()) ->
     return packing.unpack(channels, replace(_layout(dma.layout, dma), valid=true_shape))
 
 
-def join(tensors: Sequence[Array], joint: Joint) -> Array:
-    """What an image of several values holds, [rounds, elements]; zeros fill what a tensor lacks of its layout's
-    shape.
+def join(tensors: Sequence[Array], joint: Joint | None) -> Array:
+    """What an image holds: the tensor of its one value, or those of several, [rounds, elements]; zeros fill what one of
+    these lacks of its layout's shape.
     """
+    if joint is None:
+        (tensor,) = tensors
+        return tensor
     return packing.join(tensors, [_layout(part.layout) for part in joint.parts], joint.rounds)
 
 
-def split(joined: Array, joint: Joint) -> list[Array]:
+def split(joined: Array, joint: Joint | None) -> list[Array]:
     """The tensors, padding included: the reverse of `join`."""
-    return packing.split(joined, [_layout(part.layout) for part in joint.parts], joint.rounds)
+    return (
+        [joined]
+        if joint is None
+        else packing.split(joined, [_layout(part.layout) for part in joint.parts], joint.rounds)
+    )
 
 
 def tensor_to_tokens(array: Array, itensor: ITensor) -> Array:

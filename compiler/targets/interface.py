@@ -34,6 +34,11 @@ class Image:
     parts: tuple[Value, ...] = ()
 
     @property
+    def values(self) -> tuple[Value, ...]:
+        """Those of the network that lie in it."""
+        return self.parts or (self.value,)
+
+    @property
     def is_given(self) -> bool:
         """Whether it holds something before the first launch."""
         return self.role in {"param", "input", "kept"}

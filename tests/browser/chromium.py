@@ -1,15 +1,14 @@
 """Chromium for the dashboard's tests: the machine's own, else the one that Playwright has installed."""
 
-import shutil
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Literal
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from cli.checks import find_browser
+
 TIMEOUT_MS = 60_000
-# The first has no windows, which an ordinary one keeps even where nobody sees them: half of what a test costs.
-_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 # Root in a container has no sandbox; the rest keeps the browser from talking to anyone but the page.
 _ARGUMENTS = (
     "--no-sandbox",
@@ -21,15 +20,10 @@ _ARGUMENTS = (
 )
 
 
-def executable() -> str | None:
-    """Path of the machine's Chromium, None when Playwright must bring its own."""
-    return next((path for name in _NAMES if (path := shutil.which(name))), None)
-
-
 @contextmanager
 def open_browser() -> Generator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable(), args=list(_ARGUMENTS))
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=list(_ARGUMENTS))
         yield browser
         browser.close()
 

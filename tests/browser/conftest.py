@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from http.server import ThreadingHTTPServer
 
 import pytest
-from chromium import executable, open_browser, open_page
+from chromium import open_browser, open_page
 from fake_api import World, sample_world, serve
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page
+
+from cli.checks import find_browser
 
 
 @dataclass
@@ -52,7 +54,7 @@ def browser() -> Generator[Browser]:
         try:
             browser = stack.enter_context(open_browser())
         except Error as error:
-            if executable() is not None:
+            if find_browser() is not None:
                 raise
             pytest.skip(f"no Chromium: install the system's, or run `playwright install chromium` ({error})")
         yield browser

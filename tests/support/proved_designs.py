@@ -9,13 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from layered_networks import Array
 
+from compiler.errors import MillraceError
 from compiler.graph.layers import folded, launched
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.proof.csim import Proven, prove
-from compiler.proof.runs import Subject, Trial
+from compiler.proof.runs import NETWORK, Subject, Trial
 from compiler.proof.verdict import Verdict
 from compiler.simulator.csim.build import build, calls_of
 from compiler.targets.emit import NetworkData, emit_design
@@ -58,6 +59,17 @@ def built(made: Made, folder: Path, edit: Edit = str) -> Subject:
 
 def verdict(made: Made, folder: Path, trials: tuple[Trial, ...], edit: Edit = str) -> Verdict:
     return prove(built(made, folder, edit), made.design, trials)
+
+
+def is_caught(made: Made, folder: Path, edit: Edit) -> bool:
+    """Whether the edited code compiles, and is found to be wrong: by what it gives, or since it does not end or reaches
+    outside of an array.
+    """
+    subject = built(made, folder, edit)
+    try:
+        return not prove(subject, made.design, (NETWORK,)).passed
+    except MillraceError:
+        return True
 
 
 def edit_in(function: str, old: str, new: str) -> Edit:

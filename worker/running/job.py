@@ -17,6 +17,7 @@ from pkgutil import resolve_name
 
 from compiler.collection import collect_rarely, rare_collection
 from worker.processes import die_with
+from worker.running.executing import serve
 from worker.running.guard import RETIRED, adopt_orphans, fork_under_guard
 from worker.running.nursery import MESSAGE, STARTED
 
@@ -34,8 +35,6 @@ def main(parent: int, channel: int, target: str) -> int:
         return 0
     fork_under_guard(nursery)
     adopt_orphans()
-    from worker.running.executing import serve  # noqa: PLC0415  # loaded with the target, if that can be loaded
-
     return RETIRED if serve(jobs, target) else 0
 
 

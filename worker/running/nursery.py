@@ -52,7 +52,6 @@ class Nursery:
         self._target = target
         self._environment = dict(environment)
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
         self._started: SimpleQueue[Child | None] = SimpleQueue()
 
@@ -80,7 +79,7 @@ class Nursery:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             arguments = (str(os.getpid()), str(theirs.fileno()), self._target)
-            self._process = subprocess.Popen(
+            process = subprocess.Popen(
                 [sys.executable, "-m", "worker.running.job", *arguments],
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
@@ -89,8 +88,7 @@ class Nursery:
             )
         self._socket = ours
         self._started = SimpleQueue()
-        listener = threading.Thread(target=_listen, args=(ours.dup(), self._process, self._started), daemon=True)
-        listener.start()
+        threading.Thread(target=_listen, args=(ours.dup(), process, self._started), daemon=True).start()
 
     def _let_go(self) -> None:
         if self._socket is not None:
