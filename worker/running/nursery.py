@@ -13,8 +13,8 @@ from struct import Struct
 MESSAGE = Struct("ii")
 """What a nursery says: the PID of a process that it has forked, and `STARTED` or the status that it has ended with."""
 STARTED = -1000
-LOST = -9
-"""The status of a process whose nursery has ended, which then ends too."""
+LOST = 77
+"""The status of a process whose nursery has ended, which then ends too, whatever it was at."""
 
 
 class Child:

@@ -21,6 +21,7 @@ from worker.running.executing import NOT_READY
 from worker.running.executors import Executors
 from worker.running.giving_back import give_back
 from worker.running.logsender import LogSender
+from worker.running.nursery import LOST
 from worker.running.orders import Order, Reply
 from worker.running.recording import record
 from worker.running.runs import Run, Runs
@@ -126,13 +127,15 @@ def _crashed(run: Run, *, out_of_memory: bool) -> Outcome:
     build, status = run.build, run.executor.exit_status
     how = _how(status, out_of_memory=out_of_memory)
     text = f"the {build.stage} process ended unexpectedly ({how}): {_last_line(run.log)} (see the build's log)"
-    of_node = out_of_memory or status == NOT_READY
+    of_node = out_of_memory or status in (NOT_READY, LOST)
     return Outcome(None, build.tool_versions, failure="node" if of_node else "tool", error=text)
 
 
 def _how(status: int, *, out_of_memory: bool) -> str:
     if status == NOT_READY:
         return "this node can not load what the stages need"
+    if status == LOST:
+        return "this node's process that forks executors has ended, and all of them with it"
     if status != 128 + signal.SIGKILL:
         return f"signal {status - 128}" if status > 128 else f"exit status {status}"
     if out_of_memory:

@@ -15,7 +15,7 @@ from processes import gone, until
 from worker.limits.watched import WatchedBackend
 from worker.running.executing import MOST_JOBS
 from worker.running.executors import Executor, Executors
-from worker.running.nursery import Nursery
+from worker.running.nursery import LOST, Nursery
 from worker.running.orders import Reply
 
 pytestmark = pytest.mark.slow
@@ -182,7 +182,7 @@ def test_what_forks_them_is_started_again_where_it_ended_and_ends_with_all_at_th
     job = int(output(tmp_path))
     nursery.kill()
     until(lambda: first.closed and other.closed and gone(job))
-    assert first.exit_status == 128 + 9
+    assert first.exit_status == LOST
     second = executors.take(LIMITS)
     assert second.run(order("b", tmp_path)) == Reply(tickets=["lower"])
     [nursery] = set(psutil.Process().children()) - before

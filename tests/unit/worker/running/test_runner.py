@@ -13,6 +13,7 @@ from worker.ladder.flow import advance
 from worker.limits.group import Exceeded
 from worker.limits.table import Limits
 from worker.running.executing import NOT_READY
+from worker.running.nursery import LOST
 from worker.running.orders import Order, Reply
 from worker.running.runner import Runner
 from worker.running.runs import Runs
@@ -111,6 +112,7 @@ def test_builds_are_given_back_when_they_can_not_be_run(farm: Farm, claimed: tup
         (139, "tool", "ended unexpectedly (signal 11): the last words"),
         (137, "tool", "killed, most likely for want of memory"),
         (NOT_READY, "node", "this node can not load what the stages need"),
+        (LOST, "node", "this node's process that forks executors has ended"),
     ],
 )
 def test_an_end_without_a_reply_says_how(
