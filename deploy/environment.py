@@ -130,6 +130,7 @@ def _set_up(part: str) -> None:
     if part == "product":
         itself = ["--no-deps", "--no-build-isolation", f"--editable={ROOT}"]
         _run_step("millrace itself", [*install, *itself], environment)
+        _run_step("modules", [str(PYTHON), "-m", "compiler.frontend.warm"], environment)
     shutil.rmtree(CACHE, ignore_errors=True)
     UNFINISHED.unlink()
 

@@ -34,8 +34,9 @@ case "$*" in
     if [ -e {folder}/FAIL ]; then echo "No space left on device"; exit 2; fi ;;
 esac
 """
-# Stands in for `.venv/bin/python`: pip's settings, and the installation of uv.
+# Stands in for `.venv/bin/python`: pip's settings, the installation of uv, what is loaded once; notes each call.
 PYTHON = """#!/bin/sh
+echo "$@" >> {folder}/calls
 case "$*" in
 *"config list"*) cat {folder}/pip.conf ;;
 esac
@@ -91,6 +92,15 @@ def test_the_parts_are_installed_from_their_locks(setup: ModuleType, tmp_path: P
     assert "requirements.lock" in tests
     assert "requirements-test.lock" in tests
     assert not setup.UNFINISHED.exists()
+
+
+def test_what_the_importer_loads_is_kept_compiled_once_all_is_installed(setup: ModuleType, tmp_path: Path):
+    assert setup.main("product", "1") == 0
+    *_, installed, loaded = (tmp_path / "calls").read_text().splitlines()
+    assert "--editable" in installed
+    assert loaded == "-m compiler.frontend.warm"
+    assert setup.main("test", "2") == 0
+    assert len(calls(tmp_path, loaded)) == 1
 
 
 def test_of_an_environment_of_another_python_nothing_stays(setup: ModuleType):
