@@ -34,11 +34,17 @@ def built(source: Path, product: str, flags: Sequence[str], compiler: str = "g++
     beside = source.parents[1] / _BUILT
     if (beside / name).exists():  # whoever made it: it is trusted as the sources beside it are
         return beside / name
-    for folder in (beside, _SHARED / f"millrace-{os.getuid()}"):
-        if _is_ours(folder):
-            made = folder / name
-            return made if made.exists() else _compiled_into(made, command, f"{stem}-*.{suffix}")
-    return _compile(command, Path(tempfile.mkdtemp(prefix=f"millrace-{stem}-")) / name)
+    folder = own_folder(source)
+    if folder is None:
+        return _compile(command, Path(tempfile.mkdtemp(prefix=f"millrace-{stem}-")) / name)
+    made = folder / name
+    return made if made.exists() else _compiled_into(made, command, f"{stem}-*.{suffix}")
+
+
+def own_folder(source: Path) -> Path | None:
+    """Where this user keeps what is compiled of `source`, and trusts what lies there; None where nowhere."""
+    places = (source.parents[1] / _BUILT, _SHARED / f"millrace-{os.getuid()}")
+    return next((folder for folder in places if _is_ours(folder)), None)
 
 
 def find_compiler(name: str) -> str:

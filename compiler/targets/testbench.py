@@ -32,7 +32,7 @@ def tb_source(interface: Interface, tolerance: float) -> str:
     out.line('#include "memory_image.h"')
     out.line()
     with out.block("int main(int argc, char** argv)"):
-        out.line("const std::string design = argc > 1 ? argv[1] : find_design(__FILE__);")
+        out.line("const std::string design = argc > 1 ? argv[1] : find_design(argv[0]);")
         out.line('const std::string results = argc > 2 ? argv[2] : design + "/out";')
         for argument in interface.arguments:
             name = identifier(argument.name)

@@ -11,7 +11,7 @@
 #include "memory_image.h"
 
 int main(int argc, char** argv) {
-  const std::string design = argc > 1 ? argv[1] : find_design(__FILE__);
+  const std::string design = argc > 1 ? argv[1] : find_design(argv[0]);
   const std::string results = argc > 2 ? argv[2] : design + "/out";
   const std::vector<unsigned char> scalars = read_bytes(design + "/params/scalars.bin", 4);
   MemoryImage x_0 = read_image(design + "/tb/x.0.bin", 4);

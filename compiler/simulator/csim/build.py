@@ -16,8 +16,9 @@ from threading import Event
 
 from compiler.errors import ToolError
 from compiler.machine import most_jobs
+from compiler.simulator.csim.objects import Objects
 from compiler.simulator.csim.process import Finished, Limits, run_process
-from compiler.simulator.native import built, find_compiler
+from compiler.simulator.native import built, find_compiler, own_folder
 
 INCLUDE_DIR = Path(__file__).resolve().parents[1] / "include"
 RUNTIME_SOURCE = INCLUDE_DIR / "millrace" / "runtime.cpp"
@@ -86,15 +87,24 @@ def build(
 
     base = compile_command(hls_dir, gxx)
     tasks_header = _tasks_header(hls_dir)
+    declared = sorted(hls_dir.glob("*.h"))
+    known = Objects(own_folder(PRELUDE_SOURCE), gxx, " ".join((*FLAGS, _prelude(gxx).name)))
+    objects = {source: build_dir / "obj" / f"{source.stem}.o" for source in sources}
+    names: dict[Path, str] = {}
     commands: dict[Path, list[str]] = {}
-    for source in sources:
-        extra = _kernel_flags(tasks_header, build_dir, source.stem) if source.stem in calls else []
-        commands[source] = [*base, *extra, "-c", str(source.resolve()), "-o", f"obj/{source.stem}.o"]
+    for source, target in objects.items():
+        spawned = [spawn_header(build_dir, source.stem)] if source.stem in calls else []
+        names[source] = known.name(source, (*declared, *spawned))
+        if not known.give(names[source], target):
+            extra = _kernel_flags(tasks_header, build_dir, source.stem) if spawned else []
+            commands[source] = [*base, *extra, "-c", str(source.resolve()), "-o", str(target.relative_to(build_dir))]
     runtime = runtime_object(gxx)
 
     _compile_all(commands, build_dir, jobs or most_jobs(_GXX_BYTES), timeout_s)
-    objects = [*(command[-1] for command in commands.values()), str(runtime)]
-    _check(run_process([gxx, *objects, "-o", "csim"], build_dir, Limits(timeout_s)), "linking the C simulation")
+    for source in commands:
+        known.keep(names[source], objects[source])
+    linked = [*(str(made.relative_to(build_dir)) for made in objects.values()), str(runtime)]
+    _check(run_process([gxx, *linked, "-o", "csim"], build_dir, Limits(timeout_s)), "linking the C simulation")
     return build_dir / "csim"
 
 

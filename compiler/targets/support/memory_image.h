@@ -16,20 +16,22 @@
 typedef std::vector<ap_uint<PORT_BITS> > MemoryImage;
 const int WORD_BYTES = PORT_BITS / 8;
 
-// The design directory: above the folder of `source` as the compiler was given it, else the nearest above the working
-// folder, which the tools put some levels below hls/.
-inline std::string find_design(const std::string& source) {
-  const std::size_t slash = source.rfind('/');
-  std::vector<std::string> candidates(1, (slash == std::string::npos ? "." : source.substr(0, slash)) + "/..");
-  for (std::string up = "."; candidates.size() < 10; up += "/..") candidates.push_back(up);
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (std::FILE* manifest = std::fopen((candidates[i] + "/params/manifest.json").c_str(), "rb")) {
-      std::fclose(manifest);
-      return candidates[i];
+// The design directory: the nearest above the folder of `program`, as it was called, else above the working folder. The
+// tools put both some levels below hls/.
+inline std::string find_design(const std::string& program) {
+  const std::size_t slash = program.rfind('/');
+  const std::string starts[] = {slash == std::string::npos ? "." : program.substr(0, slash), "."};
+  for (int start = 0; start < 2; ++start) {
+    std::string folder = starts[start];
+    for (int level = 0; level < 10; ++level, folder += "/..") {
+      if (std::FILE* manifest = std::fopen((folder + "/params/manifest.json").c_str(), "rb")) {
+        std::fclose(manifest);
+        return folder;
+      }
     }
   }
   std::fprintf(stderr, "no folder above %s holds params/manifest.json; give the design directory as first argument\n",
-               source.c_str());
+               program.c_str());
   std::exit(2);
 }
 

@@ -1,5 +1,6 @@
 """The emitted testbench: it passes, says what is off and by how much, and finds its files where the tools run it."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -69,15 +70,20 @@ def test_a_missing_file_is_named(design: Path, tmp_path: Path) -> None:
     assert f"can not open {tmp_path}/tb/x.0.bin" in finished.stderr or f"{tmp_path}/params" in finished.stderr
 
 
-def test_without_arguments_it_finds_the_design_above_the_folder_of_the_tool(design: Path) -> None:
-    assert run(design, cwd=Path("/")).returncode == 0  # through the path of its source
-    moved = design.rename(design.with_name("moved"))
+def test_without_arguments_it_finds_the_design_above_its_own_folder_or_that_of_the_tool(
+    design: Path, tmp_path: Path
+) -> None:
+    assert run(design, cwd=tmp_path).returncode == 0
+    elsewhere = tmp_path / "csim" / "csim"
+    elsewhere.parent.mkdir()
+    shutil.copy(design / "csim" / "csim", elsewhere)
+    folder = design / "hls" / "build" / "hls" / "sim" / "wrapc_pc"
+    folder.mkdir(parents=True)
     try:
-        folder = moved / "hls" / "build" / "hls" / "sim" / "wrapc_pc"
-        folder.mkdir(parents=True)
-        assert run(moved, cwd=folder).returncode == 0
-        lost = run(moved, cwd=Path("/"))
-        assert lost.returncode == 2
-        assert "give the design directory as first argument" in lost.stderr
+        assert run(tmp_path, cwd=folder).returncode == 0
     finally:
-        moved.rename(design)
+        shutil.rmtree(design / "hls" / "build")
+    lost = run(tmp_path, cwd=tmp_path)
+    assert lost.returncode == 2
+    assert f"no folder above {elsewhere} holds" in lost.stderr
+    assert "give the design directory as first argument" in lost.stderr
