@@ -36,8 +36,7 @@ from rich.table import Table
 
 from compiler.design_dir import silent
 from compiler.errors import VerificationError
-from compiler.frontend.models.inputs import network_inputs
-from compiler.generation import GenerateOptions, Prepared, copy_for_board, hidden_error, placed, prepare
+from compiler.generation import GenerateOptions, Prepared, copy_for_board, hidden_error, kept_shape, prepare
 from compiler.graph.task_graph import LoadTask
 from compiler.host.design import Image, load_design
 from compiler.host.network import Network
@@ -165,7 +164,6 @@ _ALIKE = (
 _COUNTERS = {"position": {"position", "first", "count"}, "layer": {"number"}, "channel": {"channel"}}
 # Edits that change no result, by place and what the edited line has, and why.
 ARGUED = {
-    ("session.generate", "if count"): "one token: nothing is decoded, whether the decode design is loaded or not",
     ("packing.tensor_to_tokens", "reshape("): "what follows lays the tokens one after the other, whatever the rows",
     ("design.load_design", "Scalar("): "a scalar and its source have the same name in these networks",
 }
@@ -189,7 +187,7 @@ def host_program(folder: Path, name: str) -> dict[str, types.ModuleType]:
 def generation(networks: Sequence[Prepared], program: dict[str, types.ModuleType]) -> str | None:
     """Why the proof objects to what the host program had the board do; None where it does not."""
     objections = (_generation(prepared, program, count) for prepared, count in product(networks, COUNTS))
-    on_files = (_run_on_files(d, program) for prepared in networks for d in prepared.designs)
+    on_files = (_run_on_files(prepared.design, program) for prepared in networks)
     return next(filter(None, chain(objections, on_files)), None)
 
 
@@ -201,10 +199,9 @@ def _run_on_files(directory: Path, program: dict[str, types.ModuleType]) -> str 
     try:
         loaded = program["accelerator"].program(board, device, directory)
         accelerator = program["accelerator"].Accelerator(board, device, design, loaded)
-        layer = accelerator.add_layer()
-        accelerator.load_files(layer)
-        accelerator.start(layer)
-        program["run_design"].save_outputs(accelerator, layer)
+        accelerator.load_files()
+        accelerator.start()
+        program["run_design"].save_outputs(accelerator)
     finally:
         device.close()
     return wrong_launch_of_files(board.launches, load_design(directory))
@@ -213,15 +210,13 @@ def _run_on_files(directory: Path, program: dict[str, types.ModuleType]) -> str 
 def _generation(prepared: Prepared, program: dict[str, types.ModuleType], count: int) -> str | None:
     board, network = Witness(), Network(prepared.network)
     device, session = board.device(0), program["session"]
-    made = program["network"].Network(prepared.network)
-    with placed(prepared) as on_board, closing(device):
-        own = [session.Placed(program["design"].load_design(p.design.directory), p.xclbin) for p in on_board]
-        steps = list(session.generate(board, device, made, *own, count))
+    made, design = program["network"].Network(prepared.network), program["design"].load_design(prepared.design)
+    with closing(device):
+        steps = list(session.generate(board, device, made, design, prepared.design, count))
     tokens = [step.token for step in steps]
     reference = {name: array[:count] for name, array in network.reference().items()}
-    prefill, decode, head = (load_design(d) for d in prepared.designs)
-    inputs = partial(network_inputs, prepared.source.config, prepared.request.layers)
-    wrong = GenerationChecks(network, prefill, decode, head, inputs, board.launches).run(tokens)
+    checks = GenerationChecks(network, load_design(prepared.design), kept_shape(prepared), board.launches)
+    wrong = checks.run(tokens)
     if wrong is None and tokens != reference["tokens"].tolist():
         wrong = "the tokens are not the reference's"
     if wrong is None and hidden_error(tokens, np.stack([step.hidden for step in steps]), reference) > 0.02:
@@ -281,7 +276,7 @@ def draw(folder: Path, ran: set[tuple[str, int]], rng: random.Random) -> tuple[M
 
 def host_mutants(networks: Sequence[Prepared], count: int, seed: int) -> Iterator[tuple[Mutant, str]]:
     """Each mutant, and what became of it."""
-    folder = networks[0].decode / "host" / "runtime"
+    folder = networks[0].design / "host" / "runtime"
     ran, rng = lines_run(networks, folder), random.Random(seed)
     seen: set[str] = set()
     while len(seen) < count:
@@ -301,12 +296,12 @@ def _generate(networks: Sequence[Prepared], edited: Path, name: str) -> str | No
 
 
 def parameter_mutants(networks: Sequence[Prepared], count: int, seed: int) -> Iterator[tuple[Mutant, str]]:
-    """Packed parameters of both designs, changed as a wrong packing would leave them."""
+    """Packed parameters of the designs, changed as a wrong packing would leave them."""
     rng = np.random.default_rng(seed)
     made = 0
     while made < count:
         prepared = networks[int(rng.integers(len(networks)))]
-        directory = (prepared.prefill, prepared.decode)[int(rng.integers(2))]
+        directory = prepared.design
         images = [i for i in load_design(directory).images.values() if i.role == "param"]
         image, kind = images[rng.integers(len(images))], str(rng.choice(list(_REPACKED)))
         file = directory / image.files[0]
@@ -369,7 +364,7 @@ def _fill_padding(rng: np.random.Generator, right: bytes, image: Image, _network
 
 def _other_layer(_rng: np.random.Generator, _right: bytes, image: Image, network: Network) -> bytes | None:
     """Layers exchanged."""
-    return pack(image.content(network.parameters())[::-1], image.layout)[0] if image.stacked else None
+    return pack(image.content(network.tensors())[::-1], image.layout)[0] if image.stacked else None
 
 
 _REPACKED: dict[str, Callable[[np.random.Generator, bytes, Image, Network], bytes | None]] = {
@@ -469,10 +464,8 @@ def tiny_network(name: str, work: Path) -> Prepared:
     made = prepare(config.parent, options, KNOBS, load_platform("u55c"), work / "cache", silent)
     shutil.rmtree(copied, ignore_errors=True)
     copy_for_board(made, copied)
-    phases = ("prefill", "decode", "head")
-    for phase in phases:
-        build_board(copied / phase)
-    return Prepared(made.source, made.request, copied / "network", *(copied / phase for phase in phases))
+    build_board(copied / "design")
+    return Prepared(made.source, made.request, copied / "network", copied / "design")
 
 
 if __name__ == "__main__":

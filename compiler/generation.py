@@ -1,15 +1,13 @@
-"""A whole network on a board: export it, compile layers and head, run them, compare with PyTorch."""
+"""A whole network on a board: export it, compile a design of it, run that, compare with PyTorch."""
 
 import json
 import shutil
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from math import inf, isfinite
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -22,24 +20,25 @@ from compiler.frontend.cached import make_once
 from compiler.frontend.files import sources_digest
 from compiler.frontend.graph_json import graph_from_json
 from compiler.frontend.models.config import ModelSource, resolve_model
-from compiler.frontend.models.inputs import network_inputs
+from compiler.frontend.models.inputs import cache_shape
 from compiler.frontend.network import check_request, import_network
 from compiler.frontend.network_request import NetworkRequest
-from compiler.frontend.process import Importer, importing
+from compiler.frontend.process import importing
+from compiler.graph.program import Values
 from compiler.host.design import load_design
 from compiler.host.network import Network
-from compiler.host.session import OnLaunch, Placed, generate
+from compiler.host.session import POSITION, OnLaunch, generate
 from compiler.metrics import Metric
-from compiler.options import Knobs, Phase, Precision, Workload
+from compiler.options import Knobs, Precision, Workload
 from compiler.pipeline import compile_design
 from compiler.platforms.platform import Platform
 from compiler.proof.launches import GenerationChecks, Witness
 from compiler.simulator.board.build import FOLDER as BOARD_FOLDER
-from compiler.simulator.board.build import build_board, link_boards
-from compiler.simulator.timing.simulate import simulate_directory
-from compiler.whole_token import Part, Reply, least_bytes
+from compiler.simulator.board.build import build_board
+from compiler.simulator.timing.simulate import StoredDesign, read_directory, simulate_design
+from compiler.whole_token import Reply, least_bytes
 
-ROWS, SLOTS = 8, 16  # lengths of designs are rounded up to these: another prompt often finds its design in the cache
+SLOTS = 16  # lengths of designs are rounded up to a multiple: another prompt often finds its design in the cache
 # How far hidden states may be off after one layer, of their largest magnitude: more adds up like a random walk. Sums in
 # another order change an activation of 8 bits by a step now and then; a part of a block that is wrong changes the
 # states by tens of percent. Measured with float noise in PyTorch itself, w4a8: 0.018 after 2 layers, 0.049 after 24.
@@ -63,18 +62,12 @@ class GenerateOptions:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A network with its designs, built for the simulated board: all layers for the prompt, for a token, the head."""
+    """A network with its design, built for the simulated board."""
 
     source: ModelSource
     request: NetworkRequest
     network: Path
-    prefill: Path
-    decode: Path
-    head: Path
-
-    @property
-    def designs(self) -> tuple[Path, Path, Path]:
-        return self.prefill, self.decode, self.head
+    design: Path
 
 
 @dataclass(frozen=True)
@@ -143,9 +136,8 @@ def request_of(source: ModelSource, options: GenerateOptions) -> NetworkRequest:
         )
     slots = _up(needed + 1, SLOTS) - 1  # attention walks the new row, too
     length = options.length or max(2, needed, min(slots, positions))
-    rows = max(len(options.prompt), min(_up(len(options.prompt), ROWS), positions))
     layers = source.config.layers if options.layers is None else options.layers
-    request = NetworkRequest(options.precision, layers, options.prompt, options.tokens, rows, length)
+    request = NetworkRequest(options.precision, layers, options.prompt, options.tokens, length)
     check_request(source, request)
     return request
 
@@ -159,50 +151,36 @@ def prepare(
     say: OnStage,
     look: Callable[[Bundle], None] | None = None,
 ) -> Prepared:
-    """Export the network, compile and build its designs; all from `cache` where they are there. `look` is shown what
-    each design is made of before any is compiled.
+    """Export the network, compile and build its design; all from `cache` where it is there. `look` is shown what the
+    design is made of before that is compiled.
 
     Raises InvalidInputError, UnsupportedError, ToolError, and what `look` raises.
     """
     source = resolve_model(model)
     request = request_of(source, options)
-
-    def bundle(phase: Phase, length: int, importer: Importer) -> Bundle:
-        layers = 1 if phase == "head" else request.layers
-        workload = Workload(source.name, phase, length, request.precision, layers=layers)
-        return import_model(model, workload, cache, lambda text: say(f"{phase}: {text}"), importer=importer)
-
-    def design(bundle: Bundle) -> Path:
-        return _design(bundle, knobs, platform, cache, lambda text: say(f"{bundle.workload.phase}: {text}"))
-
+    workload = Workload(source.name, "token", request.length, request.precision, layers=request.layers)
     with importing(source, cache) as importer:
-        # First: it is what refuses networks whose layers differ, and takes seconds where designs take minutes.
-        network = import_network(source, request, cache, importer, lambda text: say(f"network: {text}"))
-        lengths: dict[Phase, int] = {"prefill": request.rows, "step": request.length, "head": 1}
-        bundles = [bundle(phase, length, importer) for phase, length in lengths.items()]
+        network = import_network(source, request, cache, importer, say)
+        bundle = import_model(model, workload, cache, say, importer=importer)
     if look is not None:
-        for one in bundles:
-            look(one)
-    prefill, decode, head = map(design, bundles)
-    return Prepared(source, request, network, prefill, decode, head)
+        look(bundle)
+    return Prepared(source, request, network, _design(bundle, knobs, platform, cache, say))
 
 
 def run(prepared: Prepared, on_launch: OnLaunch, on_token: Callable[[int], None]) -> Generation:
     """Generate on the simulated board. Raises DeadlockError and the other errors of C simulation, RunError."""
-    network = Network(prepared.network)
-    prefill, decode, head = (load_design(d) for d in prepared.designs)
+    network, design = Network(prepared.network), load_design(prepared.design)
     board = Witness()
     device = board.device(0)
     tokens: list[int] = []
     states: list[Any] = []
-    with placed(prepared) as on_board, closing(device):
-        for step in generate(board, device, network, *on_board, prepared.request.tokens, on_launch):
+    with closing(device):
+        for step in generate(board, device, network, design, prepared.design, prepared.request.tokens, on_launch):
             tokens.append(step.token)
             states.append(step.hidden)
             on_token(step.token)
     reference = network.reference()
-    inputs = partial(network_inputs, prepared.source.config, prepared.request.layers)
-    checks = GenerationChecks(network, prefill, decode, head, inputs, board.launches)
+    checks = GenerationChecks(network, design, kept_shape(prepared), board.launches)
     wrong, reply = checks.run(tokens), reply_of(prepared)
     return Generation(
         tuple(tokens),
@@ -217,14 +195,9 @@ def run(prepared: Prepared, on_launch: OnLaunch, on_token: Callable[[int], None]
     )
 
 
-@contextmanager
-def placed(prepared: Prepared) -> Generator[tuple[Placed, Placed, Placed]]:
-    """Prefill design, decode design and head, with what programs the simulated board: the last two at once."""
-    prefill, *others = prepared.designs
-    with TemporaryDirectory() as folder:
-        linked = link_boards(Path(folder) / "decode-and-head", others)
-        decode, head = (Placed(load_design(d), linked) for d in others)
-        yield Placed(load_design(prefill), prefill), decode, head
+def kept_shape(prepared: Prepared) -> tuple[int, ...]:
+    """Of the keys of one layer that stay on the board, and of its values."""
+    return cache_shape(prepared.source.config, prepared.request.length)
 
 
 def hidden_error(tokens: Sequence[int], states: NDArray[Any], reference: Mapping[str, NDArray[Any]]) -> float:
@@ -239,47 +212,53 @@ def hidden_error(tokens: Sequence[int], states: NDArray[Any], reference: Mapping
 
 
 def copy_for_board(prepared: Prepared, out: Path) -> None:
-    """Write network/, prefill/, decode/ and head/ into `out`: all that `host/generate.py` needs on a board's machine.
+    """Write network/ and design/ into `out`: all that `host/generate.py` needs on a board's machine.
 
     Raises InvalidInputError where `out` holds something.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InvalidInputError(f"{out} exists and is not empty; name another directory")
-    names = ("network", "prefill", "decode", "head")
-    for name, source in zip(names, (prepared.network, *prepared.designs), strict=True):
+    for name, source in (("network", prepared.network), ("design", prepared.design)):
         shutil.copytree(source, out / name, ignore=shutil.ignore_patterns(BOARD_FOLDER))
 
 
 def reply_of(prepared: Prepared) -> Reply:
     """What the tokens that were asked for take on the accelerator."""
     request = prepared.request
-    steps, first = request.tokens - 1, len(request.prompt)
-    return replace(whole_reply(prepared.designs, range(first, first + max(1, steps))), steps=steps)
+    return whole_reply(prepared.design, len(request.prompt), request.tokens - 1)
 
 
-def whole_reply(designs: tuple[Path, Path, Path], positions: Sequence[int]) -> Reply:
-    """A reply by these designs, for the prompt, a token and the head: a token at each of `positions` after the first.
+def whole_reply(directory: Path, prompt: int, steps: int) -> Reply:
+    """A reply by this design: `steps` tokens after the first, which follows `prompt` tokens.
 
-    Raises VerificationError where one deadlocks.
+    Raises VerificationError where a launch deadlocks.
     """
-    prefill, decode, head = map(_part, designs)
-    of_token, of_head = (graph_from_json(json.loads((d / "tb" / "graph.json").read_text())) for d in designs[1:])
-    least = least_bytes(of_token, of_head, positions)
-    return Reply(prefill, decode, head, len(positions), least, _idle_w(designs[1]))
+    stored = read_directory(directory)
+    known: dict[int, float] = {}
+
+    def launch(position: int) -> float:
+        """Simulated microseconds of a launch at `position`, once for all that do the same."""
+        argument = stored.design.arguments.get(POSITION)
+        tiles = 0 if argument is None else argument.trip(position)
+        if tiles not in known:
+            known[tiles] = _launch(stored, {} if argument is None else {POSITION: position})
+        return known[tiles]
+
+    times = [launch(position) for position in range(prompt + steps)]
+    graph = graph_from_json(json.loads((directory / "tb" / "graph.json").read_text()))
+    least = least_bytes(graph, range(prompt, prompt + max(1, steps)))
+    found = _estimated(directory)
+    idle_w = (found["energy_with_idle"] - found["energy"]) / found["latency"]
+    kernels = len(load_design(directory).kernels)
+    return Reply(kernels, tuple(times[:prompt]), tuple(times[prompt:]), found["energy"], least, idle_w)
 
 
-def _part(design: Path) -> Part:
-    """One run: its simulated time, and the estimate of its energy."""
-    simulation = simulate_directory(design)
-    if simulation.deadlock is not None:
-        raise VerificationError(f"{design.name}: {simulation.deadlock.text}")
-    return Part(len(simulation.kernels), simulation.latency_us, _estimated(design)["energy"])
-
-
-def _idle_w(design: Path) -> float:
-    """Of the board, as the estimate has it."""
-    found = _estimated(design)
-    return (found["energy_with_idle"] - found["energy"]) / found["latency"]
+def _launch(stored: StoredDesign, values: Values) -> float:
+    """Simulated microseconds."""
+    found = simulate_design(stored.design, stored.platform, clock_mhz=stored.clock_mhz, launches=(values,), buckets=0)
+    if found.deadlock is not None:
+        raise VerificationError(f"{stored.design.name}: {found.deadlock.text}")
+    return found.latency_us
 
 
 def _estimated(design: Path) -> dict[str, float]:

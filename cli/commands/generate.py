@@ -65,7 +65,7 @@ def generate(
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the prompt that is drawn without --prompt.")] = 0,
     length: Annotated[
-        int | None, typer.Option(min=2, help="Context of the decode design.", show_default="what is needed")
+        int | None, typer.Option(min=2, help="Context of the design.", show_default="what is needed")
     ] = None,
     precision: Annotated[
         options.PrecisionName | None,
@@ -83,7 +83,7 @@ def generate(
     url: options.Url = None,
     as_json: options.Json = False,
 ) -> None:
-    """Generate tokens with MODEL: all layers in one launch a token, then the head; the host looks up the embedding.
+    """Generate tokens with MODEL: one launch a token, with the whole network in it.
 
     The simulated board computes what the emitted C++ does, through the host program that a real board runs. Its tokens
     are compared with those of the quantised PyTorch network. Times are simulated cycles, never seconds of this machine.
@@ -112,8 +112,7 @@ def generate(
     target = named_platform(platform or asked.platform)
 
     def advise(bundle: "Bundle") -> None:
-        advice = advice_on(bundle, knobs, assignments or [], target)
-        announce_all(f"{bundle.workload.phase}: {text}" for text in advice)
+        announce_all(advice_on(bundle, knobs, assignments or [], target))
 
     with source_of(model, settings) as source:
         tokenizer = Tokenizer.find(source)
@@ -183,7 +182,7 @@ def _show(generation: "Generation", prepared: "Prepared", tokenizer: Tokenizer |
         console.print(f"{name}: {number(metric.value)} {metric.unit} [dim]{metric.fidelity}[/]")
     console.print(f"[dim]assumed: {generation.assumed}; the host's copies are not in it[/]")
     if out is not None:
-        console.print(f"written to {out}; on the machine with the board: python3 {out}/decode/host/generate.py --help")
+        console.print(f"written to {out}; on the machine with the board: python3 {out}/design/host/generate.py --help")
 
 
 def _verdict(generation: "Generation") -> list[str]:

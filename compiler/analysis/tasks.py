@@ -195,13 +195,14 @@ def _converter_pipeline(converter: Converter, memories: Memories) -> tuple[Timin
 
 
 @lru_cache(maxsize=16384)
-def plan_packing(streamed: ITensor, channels: int, port_bits: int, row: int = 0) -> Packing:
-    """How a value lies in HBM so that its stream `streamed` reads whole words in order.
+def plan_packing(streamed: ITensor, channels: int, port_bits: int, row: int = 0, least: int = 1) -> Packing:
+    """How a value lies in HBM so that its stream `streamed` reads whole words in order: through as many ports as a
+    token is wide, `channels` at most, but no fewer than `least`.
 
     Loops that re-read do not lengthen the image. Behind such a loop a word never straddles the run that is read again,
     nor rows of `row` tokens, where there are some.
     """
-    ports = max(1, min(channels, -(-streamed.width // port_bits)))
+    ports = max(least, min(channels, -(-streamed.width // port_bits)))
     if streamed.width > ports * port_bits:
         return Packing(ports, 1, -(-streamed.width // (ports * port_bits)))
     per_word = gcd(ports * port_bits // streamed.width, row) if row else ports * port_bits // streamed.width

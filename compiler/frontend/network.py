@@ -44,10 +44,9 @@ def check_request(source: ModelSource, request: NetworkRequest) -> None:
         raise InvalidInputError(
             f"the prompt holds token {wrong[0]}; {source.name} has tokens 0 to {config.vocab_size - 1}"
         )
-    needed = max(request.length, request.rows)
-    if needed > config.positions:
+    if request.length > config.positions:
         raise InvalidInputError(
-            f"{needed} positions are needed for the prompt and {request.tokens} tokens; {source.name} has "
+            f"{request.length} positions are needed for the prompt and {request.tokens} tokens; {source.name} has "
             f"{config.positions}: generate fewer tokens or shorten the prompt"
         )
     tables = (1 if config.tie_word_embeddings else 2) * config.vocab_size

@@ -1,7 +1,7 @@
 """Exports a whole network for the host program: weights of every layer, its inputs, and PyTorch's own tokens.
 
-The activations' scales come from one run of the f32 network on the prompt. Both designs and the reference use them, so
-the integers are the same everywhere. Runs in the worker.
+The activations' scales come from one run of the f32 network on the prompt. The design is loaded with them, whatever it
+was imported with, and the reference uses them, so the integers are the same everywhere. Runs in the worker.
 """
 
 import json
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from compiler.errors import UnsupportedError
-from compiler.frontend.models.config import ModelConfig, ModelSource
+from compiler.frontend.models.config import ModelSource
 from compiler.frontend.models.gpt2_config import Gpt2Config
-from compiler.frontend.models.inputs import block_inputs, block_tables, layer_kind
+from compiler.frontend.models.inputs import block_inputs, network_tables
 from compiler.frontend.models.language_model import LanguageModel
 from compiler.frontend.network_request import NetworkRequest
 from compiler.frontend.quantise import calibrate, quantised
@@ -64,11 +64,10 @@ def export_network(source: ModelSource, request: NetworkRequest, folder: Path, o
     reference = greedy(model, request)
     np.savez(folder / "reference.npz", allow_pickle=False, **asdict(reference))
     on_progress("writing the network")
-    _write_inputs(config, request, folder)
-    _write_outside(model, folder)
+    _write_outside(model, request, folder)
     for layer in range(request.layers):
         np.savez(folder / f"layer-{layer:02}.npz", allow_pickle=False, **_layer(model, layer))
-    description = _describe(source, model, request)
+    description = Description(source.name, request.precision, request.layers, request.length, request.prompt)
     (folder / DESCRIPTION).write_text(json.dumps(asdict(description), indent=1))
 
 
@@ -120,23 +119,13 @@ def greedy(model: LanguageModel, request: NetworkRequest) -> Reference:
     return Reference(np.array(tokens, np.int64), torch.stack(states).numpy(), np.array(margins, np.float32))
 
 
-def _write_inputs(config: ModelConfig, request: NetworkRequest, folder: Path) -> None:
-    """Masks and rotary matrices of each kind of layer: of the whole prefill, and of a step at each position."""
-    first = {layer_kind(config, layer): layer for layer in reversed(range(request.layers))}
-    for kind, layer in first.items():
-        prefill = block_inputs(config, layer, range(request.rows), 0, request.rows)
-        steps = block_tables(config, layer, request.length)
-        tables = {f"prefill.{name}": array for name, array in prefill.items()}
-        tables |= {f"step.{name}": table for name, table in steps.items()}
-        np.savez(folder / f"inputs-{kind}.npz", allow_pickle=False, **tables)
-
-
-def _write_outside(model: LanguageModel, folder: Path) -> None:
-    """The embedding, which the host looks up, and what the head design is loaded with."""
-    for name, tensor in (("embedding", model.embedding), ("position", model.positions)):
-        if tensor is not None:
-            np.save(folder / f"{name}.npy", tensor.detach().numpy())
-    np.savez(folder / "head.npz", allow_pickle=False, **_state(model.last))
+def _write_outside(model: LanguageModel, request: NetworkRequest, folder: Path) -> None:
+    """What belongs to no layer: what follows the last one, and tables with a row of every token or position."""
+    tables = {name: table.numpy() for name, table in model.tables(request.length).items()}
+    np.save(folder / "embedding.npy", tables.pop("embedding"))
+    last = {f"last.{name}": array for name, array in _state(model.last).items()}
+    of_positions = network_tables(model.config, request.layers, request.length)
+    np.savez(folder / "outside.npz", allow_pickle=False, **last, **tables, **of_positions)
 
 
 def _layer(model: LanguageModel, layer: int) -> dict[str, NDArray[Any]]:
@@ -146,16 +135,3 @@ def _layer(model: LanguageModel, layer: int) -> dict[str, NDArray[Any]]:
 
 def _state(module: torch.nn.Module) -> dict[str, NDArray[Any]]:
     return {name: tensor.detach().numpy() for name, tensor in module.state_dict().items()}
-
-
-def _describe(source: ModelSource, model: LanguageModel, request: NetworkRequest) -> Description:
-    return Description(
-        model=source.name,
-        precision=request.precision,
-        hidden=source.config.hidden,
-        rows=request.rows,
-        length=request.length,
-        prompt=request.prompt,
-        kinds=tuple(layer_kind(source.config, layer) for layer in range(request.layers)),
-        embedding_scale=model.scale,
-    )

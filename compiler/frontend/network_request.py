@@ -10,14 +10,13 @@ from compiler.options import Precision
 class NetworkRequest:
     """The first `layers` layers of a model, calibrated on `prompt`, and the reference's `tokens` tokens after it.
 
-    `rows` is what the prefill design takes, `length` how many positions the decode design can be told.
+    `length` is how many positions the design can be told.
     """
 
     precision: Precision
     layers: int
     prompt: tuple[int, ...]
     tokens: int
-    rows: int
     length: int
 
     def to_json(self) -> dict[str, Any]:

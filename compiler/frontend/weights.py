@@ -12,8 +12,8 @@ from torch import nn
 from compiler.errors import InvalidInputError
 from compiler.frontend.checkpoint import open_checkpoint
 from compiler.frontend.models.config import ModelConfig
-from compiler.frontend.models.inputs import network_inputs, network_tables, newest_first
-from compiler.frontend.models.registry import cache_names, cache_shape, family_of
+from compiler.frontend.models.inputs import cache_shape, network_inputs, network_tables, newest_first
+from compiler.frontend.models.registry import cache_names, family_of
 from compiler.frontend.torch_types import tensor_of
 from compiler.options import Workload
 

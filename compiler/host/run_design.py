@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from .accelerator import Accelerator, Layer, program
+from .accelerator import Accelerator, program
 from .design import Design, load_design
 from .xrt import MissingXrtError, RunError, load_pyxrt
 
@@ -42,22 +42,21 @@ def _run(design: Design, xclbin: Path, device: int, repeat: int, values: Mapping
     xrt = load_pyxrt()
     board = xrt.device(device)
     accelerator = Accelerator(xrt, board, design, program(xrt, board, xclbin))
-    layer = accelerator.add_layer()
-    accelerator.load_files(layer)
-    accelerator.give(layer, values)
+    accelerator.load_files()
+    accelerator.give(values)
     start = time.perf_counter()
     for _ in range(repeat):
-        accelerator.start(layer)
+        accelerator.start()
     seconds = (time.perf_counter() - start) / repeat
-    save_outputs(accelerator, layer)
+    save_outputs(accelerator)
     print(f"{design.name}: {seconds * 1e6:.1f} us a run (host clock), results in {design.directory / 'out'}")
 
 
-def save_outputs(accelerator: Accelerator, layer: Layer) -> None:
+def save_outputs(accelerator: Accelerator) -> None:
     """Write every result to out/, and what is kept as the last run left it."""
     folder = accelerator.design.directory / "out"
     folder.mkdir(exist_ok=True)
     for image in accelerator.design.images.values():
         if image.role in ("output", "kept"):
-            for file, content in zip(image.files, accelerator.content(layer, image), strict=True):
+            for file, content in zip(image.files, accelerator.content(image), strict=True):
                 (folder / Path(file).name).write_bytes(content)

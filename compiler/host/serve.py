@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .accelerator import Accelerator, Layer, program
+from .accelerator import Accelerator, program
 from .design import load_design
 from .xrt import RunError, Xrt, load_pyxrt
 
@@ -34,7 +34,6 @@ class Served:
         self._running = running
         self._device: Any = xrt.device(name)
         self._accelerator: Accelerator | None = None
-        self._layer = Layer()
 
     def electrical(self) -> str:
         """What the sensors say, as XRT writes it; "" where it does not."""
@@ -46,38 +45,37 @@ class Served:
         loaded = program(self._xrt, self._device, Path(xclbin))
         self._accelerator = Accelerator(self._xrt, self._device, load_design(Path(design)), loaded)
         self._accelerator.running = self._running
-        self._layer = self._accelerator.add_layer()
-        self._accelerator.load_files(self._layer)
-        self._accelerator.prepare(self._layer)
+        self._accelerator.load_files()
+        self._accelerator.prepare()
 
     def time(self, runs: int, seconds: float, timeout_ms: int) -> list[int]:
         """Nanoseconds of the host's clock that each run took, from the first start to the end of the last kernel.
 
         No run begins when so many seconds are over, the first one aside.
         """
-        accelerator, layer = self._loaded, self._layer
+        accelerator = self._loaded
         times: list[int] = []
         end = time.perf_counter() + seconds
         while not times or (len(times) < runs and time.perf_counter() < end):
             begin = time.perf_counter_ns()
-            accelerator.start(layer, timeout_ms)
+            accelerator.start(timeout_ms)
             times.append(time.perf_counter_ns() - begin)
         return times
 
     def loop(self, seconds: float, timeout_ms: int) -> dict[str, float]:
         """Run back to back for that long: how many runs, and how long they took."""
-        accelerator, layer, runs = self._loaded, self._layer, 0
+        accelerator, runs = self._loaded, 0
         begin = time.perf_counter()
         end = begin + seconds
         while runs == 0 or time.perf_counter() < end:
-            accelerator.start(layer, timeout_ms)
+            accelerator.start(timeout_ms)
             runs += 1
         return {"runs": runs, "seconds": time.perf_counter() - begin}
 
     def save(self, file: str) -> None:
         """Write the results of the last run to an .npz file, by their names."""
         accelerator = self._loaded
-        results: dict[str, Any] = {r.name: accelerator.read(self._layer, r) for r in accelerator.design.results}
+        results: dict[str, Any] = {r.name: accelerator.read(r) for r in accelerator.design.results}
         np.savez(file, **results)
 
     @property

@@ -6,6 +6,7 @@ the design is compiled, other inputs by the host; an output that the next run re
 """
 
 from dataclasses import replace
+from itertools import chain
 
 from typing_extensions import override
 
@@ -13,12 +14,14 @@ from compiler.analysis.loads import load_channels
 from compiler.analysis.rows import kept_rows, row_tokens
 from compiler.analysis.tasks import plan_packing
 from compiler.graph.design import Design, Packing, Transfer
+from compiler.graph.layers import is_long
 from compiler.passes.base import Pass
 
 
 class MaterializeDmas(Pass):
     """Give every load and store its packing: weights and the KV cache come through up to `hbm_channels` ports,
-    everything else through one. What stays in memory is packed row by row, and stored as it is loaded.
+    everything else through one, or as many as hold it. What stays in memory is packed row by row, and stored as it is
+    loaded.
 
     Assumes that what enters a kernel streams as it is loaded (`plan-loads`).
     """
@@ -30,6 +33,7 @@ class MaterializeDmas(Pass):
     def run(self, design: Design) -> Design:
         self.expect_kernels(design)
         graph, bits, most = design.graph, design.platform.hbm.port_bits, self.knobs.hbm_channels
+        room = design.platform.hbm.channel_bytes
         kept = kept_rows(graph)
         axes = {row.state: row.axis for row in kept.values()}
 
@@ -38,12 +42,17 @@ class MaterializeDmas(Pass):
                 return row_tokens(load.itensor, axes[load.value])
             return load.itensor.without_rereads().tokens if graph.value[load.value].row is not None else 0
 
-        loads = {
-            name: load._replace(
-                packing=plan_packing(load.itensor, load_channels(graph, load.value, most), bits, row_of(load))
+        def packing_of_load(load: Transfer) -> Packing:
+            channels = load_channels(graph, load.value, most)
+            tried = (
+                plan_packing(load.itensor, channels, bits, row_of(load), least)
+                for least in range(1, design.platform.hbm.channels + 1)
             )
-            for name, load in design.loads.items()
-        }
+            first = next(tried)
+            fitting = (p for p in chain((first,), tried) if self._bytes(design, load, p) <= room)
+            return next(fitting, first)  # what no number of channels holds is infeasible, and said to be
+
+        loads = {name: load._replace(packing=packing_of_load(load)) for name, load in design.loads.items()}
         packings = {load.value: load.packing for load in loads.values()}
 
         def packing_of(store: Transfer) -> Packing | None:
@@ -52,3 +61,13 @@ class MaterializeDmas(Pass):
 
         stores = {name: store._replace(packing=packing_of(store)) for name, store in design.stores.items()}
         return replace(design, loads=loads, stores=stores)
+
+    @staticmethod
+    def _bytes(design: Design, load: Transfer, packing: Packing) -> int:
+        """Of the image in each channel: of all layers, and of all rows of which a launch reads one."""
+        value, layers = design.graph.value[load.value], design.graph.layers
+        count = layers.count if layers is not None and is_long(design.graph, value) else 1
+        rows = value.row.count if value.row is not None and value.role != "state" else 1
+        tokens = count * rows * load.itensor.without_rereads().tokens
+        words = -(-tokens // packing.tokens_per_word) * packing.words_per_token
+        return words * design.platform.hbm.port_bits // 8

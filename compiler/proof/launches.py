@@ -2,32 +2,28 @@
 
 `Witness` is the simulated board that keeps what the device's memory holds when a kernel starts and when it ends.
 `GenerationChecks` follows a whole generation: which kernel runs when and what it is told, parameters of the layer whose
-turn it is, hidden states and caches as the launches before left them, masks and rotary tables of all positions, rows
-that a launch adds to the caches, and the token that the head gave. Files that the host reads are taken as they are;
-that they hold PyTorch's network is what the reference's tokens prove.
+turn it is, tables of all tokens and positions, caches as the launches before left them, the row that a launch adds to
+them, and the token that it gave. Files that the host reads are taken as they are; that they hold PyTorch's network is
+what the reference's tokens prove.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from compiler.frontend.interpret import Array
-from compiler.frontend.models.inputs import newest_first
 from compiler.host.accelerator import scalar_bits
-from compiler.host.design import Design, Image, Kernel, load_design
+from compiler.host.design import Design, Image, Kernel, Result, load_design
 from compiler.host.network import Network
 from compiler.host.packing import pack, unpack
-from compiler.host.session import POSITION, caches
+from compiler.host.session import POSITION, TOKEN
 from compiler.simulator.board import pyxrt
 
 Key = tuple[str, int]  # an image, and one of its channels
-# Masks and rotary tables for new rows at some positions, with so many cached, of so many slots.
-Inputs = Callable[[Sequence[int], int, int], Mapping[str, Array]]
 
 
 @dataclass
@@ -63,7 +59,7 @@ class Witness:
 class _WitnessedRun(pyxrt.Run):
     def __init__(self, launches: list[Launch], kernel: pyxrt.Kernel) -> None:
         super().__init__(kernel)
-        self._launches, self._directory, self._name = launches, kernel.loaded.design[kernel.name], kernel.name
+        self._launches, self._directory, self._name = launches, kernel.loaded.design, kernel.name
         design = load_design(self._directory)
         [entry] = [k for k in design.kernels if k.name == kernel.name]
         # What is read and written is passed twice.
@@ -156,26 +152,17 @@ def _checked(
     return launch.after
 
 
-@dataclass(frozen=True, slots=True)
-class _Parameters:
-    """Those of the network, as a design takes them: digests of their images, and numbers by the name of their value."""
-
-    images: Mapping[Key, bytes]
-    numbers: Mapping[str, int]
-
-
 @dataclass
 class GenerationChecks:
-    """The launches of one generation, followed from the prompt on."""
+    """The launches of one generation, followed from the first token of the prompt on. `cache`: shape of the keys of one
+    layer, and of its values: [1, heads, positions, features].
+    """
 
     network: Network
-    prefill: Design
-    decode: Design
-    head: Design
-    inputs: Inputs
+    design: Design
+    cache: tuple[int, ...]
     launches: Sequence[Launch]
     checked: int = 0
-    _parameters: dict[Path, _Parameters] = field(default_factory=dict[Path, _Parameters])
 
     def run(self, tokens: Sequence[int]) -> str | None:
         """Why the launches are not those that should have given `tokens`; None where they are."""
@@ -186,102 +173,62 @@ class GenerationChecks:
         return None
 
     def _follow(self, tokens: Sequence[int]) -> None:
-        about, coming = self.network.description, iter(self.launches)
-        count, prompt = len(about.prompt), [*about.prompt]
-        hidden = self.network.embed(prompt + prompt[-1:] * (about.rows - count), 0)
-        inputs = self.inputs(range(about.rows), 0, about.rows)
-        results, _ = self._step(coming, self.prefill, "prefill", {"hidden": hidden, **inputs})
-        held = {p: _filled(results[new][:, :, :count], about.length) for p, new in caches(about.layers)}
-        self._chosen(coming, tokens, 0, results["hidden_out"][:, count - 1 : count])
-        for number in range(1, len(tokens)):
-            position = count + number - 1
-            inputs = {"hidden": self.network.embed([tokens[number - 1]], position), **held}
-            results, kept = self._step(coming, self.decode, f"token {number}", inputs, {POSITION: position})
-            for name, cache in kept.items():
-                if not _same_but_for(position, held[name], cache):
-                    raise WrongLaunchError(f"token {number}: another row of {name} than {position} has changed")
-            held = kept
-            self._chosen(coming, tokens, number, results["hidden_out"])
+        tensors, design, coming = self.network.tensors(), self.design, iter(self.launches)
+        read: dict[Key, bytes] = {}
+        held: dict[Key, bytes] = {}  # what is kept, before the launch that comes
+        for image in design.images.values():
+            keys = [(image.name, channel) for channel in range(image.layout.channels)]
+            if image.role == "kept":
+                held |= dict.fromkeys(keys, bytes(image.channel_bytes))
+            elif image.role == "param":
+                read |= zip(keys, map(_digest, pack(image.content(tensors), image.layout)), strict=True)
+        numbers = {s.value: scalar_bits(tensors[s.source], s.dtype) for s in design.scalars}
+        prompt = self.network.description.prompt
+        for position in range(len(prompt) + len(tokens) - 1):
+            number = position - len(prompt) + 1  # of the token that this launch gives
+            where = f"token {number}" if number >= 0 else f"prompt, token {position}"
+            told = {TOKEN: prompt[position] if number <= 0 else tokens[number - 1], POSITION: position}
+            memory = self._step(coming, where, read, held, numbers, told)
+            for name in dict.fromkeys(name for name, _ in held):
+                if not self._adds_a_row(name, position, held, memory):
+                    raise WrongLaunchError(f"{where}: another row of {name} than {position} has changed")
+            held = {key: memory[key] for key in held}
+            made = next(int(_result(r, memory, design)) for r in design.results if r.name == TOKEN)
+            if number >= 0 and tokens[number] != made:
+                raise WrongLaunchError(f"token {number} is {tokens[number]}; the launch has given {made}")
         if next(coming, None) is not None:
             raise WrongLaunchError(f"more is launched than {len(tokens)} tokens take")
-
-    def _chosen(self, coming: Iterator[Launch], tokens: Sequence[int], number: int, hidden: Array) -> None:
-        results, _ = self._step(coming, self.head, f"token {number}, head", {"hidden": hidden})
-        if tokens[number] != (made := int(results["token"].reshape(()))):
-            raise WrongLaunchError(f"token {number} is {tokens[number]}; the head has given {made}")
 
     def _step(
         self,
         coming: Iterator[Launch],
-        design: Design,
-        phase: str,
-        inputs: Mapping[str, Array],
-        told: Mapping[str, int] = MappingProxyType({}),
-    ) -> tuple[dict[str, Array], dict[str, Array]]:
-        """The results of all layers, or of the head, and the caches that are kept; the kernels of the design read what
-        they should.
-        """
-        memory, parameters = dict[Key, bytes](), self._parameters_of(design)
+        where: str,
+        read: Mapping[Key, bytes],
+        held: Mapping[Key, bytes],
+        numbers: Mapping[str, int],
+        told: Mapping[str, int],
+    ) -> dict[Key, bytes]:
+        """What a launch of the design left; its kernels read what they should."""
+        memory = dict[Key, bytes]()
 
-        def expected(image: Image, key: Key) -> bytes:
-            if image.role == "param":
-                return parameters.images[key]
-            return _digest(_channels(image, inputs)[key[1]])
+        def expected(_image: Image, key: Key) -> bytes:
+            return read[key] if key in read else _digest(held[key])
 
-        for kernel in design.kernels:
-            where = f"{phase}, kernel {kernel.name}"
-            memory |= _checked(next(coming, None), where, design, kernel, memory, expected, parameters.numbers, told)
+        for kernel in self.design.kernels:
+            at = f"{where}, kernel {kernel.name}"
+            memory |= _checked(next(coming, None), at, self.design, kernel, memory, expected, numbers, told)
             self.checked += 1
-        results = {result.name: result.of(_tensor(design, result.image, memory)) for result in design.results}
-        return results, _kept(design, memory, inputs)
+        return memory
 
-    def _tables(self) -> dict[str, Array]:
-        """Of the decode design: what a launch at each position reads a row of."""
-        length = self.network.description.length
-        rows = [newest_first(self.inputs([position], position, length + 1)) for position in range(length)]
-        return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
-
-    def _parameters_of(self, design: Design) -> _Parameters:
-        """Read and packed once, however many tokens pass them."""
-        known = self._parameters.get(design.directory)
-        if known is None:
-            tensors = self.network.head() if design is self.head else self.network.parameters()
-            tensors = {**tensors, **(self._tables() if design is self.decode else {})}
-            images = {
-                (image.name, channel): _digest(content)
-                for image in design.images.values()
-                if image.role == "param"
-                for channel, content in enumerate(_channels(image, tensors))
-            }
-            numbers = {s.value: scalar_bits(tensors[s.source], s.dtype) for s in design.scalars}
-            known = self._parameters[design.directory] = _Parameters(images, numbers)
-        return known
+    def _adds_a_row(self, name: str, position: int, held: Mapping[Key, bytes], memory: Mapping[Key, bytes]) -> bool:
+        """Whether a launch changed what is kept at its position only."""
+        before, after = (_tensor(self.design, name, m).reshape(-1, *self.cache) for m in (held, memory))
+        rest = (np.delete(array, position, axis=3).tobytes() for array in (before, after))
+        return next(rest) == next(rest)
 
 
-def _kept(design: Design, memory: Mapping[Key, bytes], inputs: Mapping[str, Array]) -> dict[str, Array]:
-    """What images that launches add to hold, by the names of the network's tensors, in the shapes of `inputs`."""
-    found: dict[str, Array] = {}
-    for image in (image for image in design.images.values() if image.role == "kept"):
-        tensor = _tensor(design, image.name, memory)
-        parts = zip(image.sources, tensor if image.stacked else [tensor], strict=True)
-        found |= {source: part.reshape(inputs[source].shape) for source, part in parts}
-    return found
-
-
-def _filled(rows: Array, slots: int) -> Array:
-    """A cache [1, heads, slots, features] that begins with `rows`."""
-    cache = np.zeros((*rows.shape[:2], slots, rows.shape[3]), np.float32)
-    cache[:, :, : rows.shape[2]] = rows
-    return cache
-
-
-def _same_but_for(position: int, one: Array, other: Array) -> bool:
-    """Whether two caches have the same bits in all rows but one."""
-    return np.delete(one, position, axis=2).tobytes() == np.delete(other, position, axis=2).tobytes()
-
-
-def _channels(image: Image, tensors: Mapping[str, Array]) -> list[bytes]:
-    return pack(image.content(tensors), image.layout)
+def _result(result: Result, memory: Mapping[Key, bytes], design: Design) -> Array:
+    return result.of(_tensor(design, result.image, memory)).reshape(())
 
 
 def _tensor(design: Design, name: str, memory: Mapping[Key, bytes]) -> Array:

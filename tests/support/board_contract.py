@@ -35,12 +35,11 @@ class BoardContract:
     def test_kernels_compute_the_network_each_time(self, xrt: Xrt, design: Path, xclbin: Path) -> None:
         board = xrt.device(0)
         accelerator = Accelerator(xrt, board, load_design(design), program(xrt, board, xclbin))
-        layer = accelerator.add_layer()
-        accelerator.load_files(layer)
+        accelerator.load_files()
         for _ in range(2):
-            accelerator.start(layer)
+            accelerator.start()
         (result,) = accelerator.design.results
-        got = accelerator.read(layer, result)
+        got = accelerator.read(result)
         expected = self.network.expected[result.name]
         np.testing.assert_allclose(got, expected, atol=1e-5 * np.abs(expected).max())
 

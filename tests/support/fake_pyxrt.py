@@ -1,7 +1,6 @@
 """pyxrt's interface over the interpreter: each design is computed in numpy when its last kernel runs.
 
-An xclbin is a file in a design directory, or `Faults.design` says where the design is, or it names those that it holds,
-a line each. Strict where XRT is: contents
+An xclbin is a file in a design directory, or `Faults.design` says where the design is. Strict where XRT is: contents
 move by `sync` only, an argument takes buffers of its own memory group only, and loading an xclbin ends what the one
 before had. `Faults` is what a test breaks, in the `pyxrt.py` that it writes for a process of its own:
 `from fake_pyxrt import *; Faults.hangs = "k1"`.
@@ -67,21 +66,10 @@ class xrt_info_device(Enum):  # noqa: N801
 
 class xclbin:  # noqa: N801
     def __init__(self, path: str) -> None:
-        file = Path(path)
-        named = file.read_bytes().decode(errors="replace").split("\n") if file.is_file() else []
-        self.designs = [Path(line) for line in named if Path(line).is_absolute()] or [file.parent / Faults.design]
+        self.design = Path(path).parent / Faults.design
 
 
 class Loaded:
-    """What an xclbin holds, by the kernels of its designs."""
-
-    def __init__(self, designs: list[Path]) -> None:
-        self.designs = [LoadedDesign(directory) for directory in designs]
-        self.of = {kernel.name: design for design in self.designs for kernel in design.design.kernels}
-        self.buffers = 0
-
-
-class LoadedDesign:
     """A design, its network, and what was passed to its kernels since the last result."""
 
     def __init__(self, directory: Path) -> None:
@@ -91,6 +79,7 @@ class LoadedDesign:
         self.scalars: dict[str, int] = {}
         self.arguments: dict[str, int] = {}
         self.runs = 0
+        self.buffers = 0
 
     def group(self, name: str, argument: int) -> int:
         """One for each channel of each image."""
@@ -144,7 +133,7 @@ class device:  # noqa: N801
     def load_xclbin(self, binary: xclbin) -> Loaded:
         if Faults.busy:
             raise RuntimeError("load_axlf: Device or resource busy")
-        self.loaded = Loaded(binary.designs)
+        self.loaded = Loaded(binary.design)
         return self.loaded
 
     def get_info(self, key: xrt_info_device) -> str:
@@ -198,11 +187,11 @@ class kernel:  # noqa: N801
     state = ert_cmd_state.ERT_CMD_STATE_COMPLETED
 
     def __init__(self, _board: device, loaded: Loaded, name: str, _mode: int) -> None:
-        self.loaded, self.of, self.name = loaded, loaded.of[name], name
-        self.entry = next(k for k in self.of.design.kernels if k.name == name)
+        self.loaded, self.name = loaded, name
+        self.entry = next(k for k in loaded.design.kernels if k.name == name)
 
     def group_id(self, argument: int) -> int:
-        return self.of.group(self.name, argument)
+        return self.loaded.group(self.name, argument)
 
 
 class run:  # noqa: N801
@@ -219,7 +208,7 @@ class run:  # noqa: N801
         self.arguments[position] = argument
 
     def start(self) -> None:
-        loaded, entry = self.kernel.of, self.kernel.entry
+        loaded, entry = self.kernel.loaded, self.kernel.entry
         assert len(self.arguments) == len(entry.channels) + len(entry.scalars) + len(entry.arguments)
         if Faults.crashes:
             raise SystemExit(3)

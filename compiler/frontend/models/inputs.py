@@ -26,6 +26,11 @@ def layer_kind(config: ModelConfig, layer: int) -> LayerKind:
     return "full" if isinstance(config, Gpt2Config) else config.kinds[layer]
 
 
+def cache_shape(config: ModelConfig, rows: int) -> tuple[int, int, int, int]:
+    """Of the keys of one layer, and of its values."""
+    return (1, config.kv_heads, rows, config.head_dim)
+
+
 def input_name(name: str, kind: LayerKind) -> str:
     """A network's input: layers of different kinds have their own `mask` and `rotary`."""
     return name if kind == "full" else f"{name}_{kind}"
@@ -55,29 +60,19 @@ def network_inputs(
     }
 
 
-def block_tables(config: ModelConfig, layer: int, length: int) -> dict[str, FloatArray]:
-    """`block_inputs` of one new row at each of `length` positions: [length, ...]. There is a slot for each position;
+def network_tables(config: ModelConfig, layers: int, length: int) -> dict[str, FloatArray]:
+    """`network_inputs` of one new row at each of `length` positions: [length, ...]. There is a slot for each position;
     those from the row's own on are masked.
     """
-    return _stacked(
-        [newest_first(block_inputs(config, layer, [position], position, length + 1)) for position in range(length)]
-    )
-
-
-def network_tables(config: ModelConfig, layers: int, length: int) -> dict[str, FloatArray]:
-    """`block_tables` of all kinds of layer among the first `layers`, by the network's names."""
-    return _stacked(
-        [newest_first(network_inputs(config, layers, [position], position, length + 1)) for position in range(length)]
-    )
+    rows = [
+        newest_first(network_inputs(config, layers, [position], position, length + 1)) for position in range(length)
+    ]
+    return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
 
 
 def newest_first(inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
     """The inputs of one new row, whose slot leads those of the cache."""
     return {name: np.roll(array, 1, -1) if name.startswith("mask") else array for name, array in inputs.items()}
-
-
-def _stacked(rows: Sequence[Mapping[str, FloatArray]]) -> dict[str, FloatArray]:
-    return {name: np.stack([row[name] for row in rows]) for name in rows[0]}
 
 
 def _inputs_of_kind(

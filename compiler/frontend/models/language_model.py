@@ -1,7 +1,7 @@
 """The whole network around the blocks: tokens to hidden states, and hidden states to logits.
 
-Designs compute the blocks and the head; the embedding is looked up by the host, or by a design of the phase `token`,
-which has all of it. As a torch module it is the reference for all.
+Designs compute the blocks, the head, or, of the phase `token`, all of it. As a torch module it is the reference for
+all of them.
 """
 
 from collections.abc import Mapping

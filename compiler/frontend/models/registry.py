@@ -51,10 +51,6 @@ def cache_names(layers: int) -> tuple[str, ...]:
     return tuple(f"h{layer}.{part}" for layer in range(layers) for part in ("k", "v"))
 
 
-def cache_shape(config: ModelConfig, rows: int) -> tuple[int, int, int, int]:
-    return (1, config.kv_heads, rows, config.head_dim)
-
-
 # Seeded networks as a whole. A residual stream that starts with the tokens alone, or a tied head behind a norm of ones,
 # chooses the last token again and again, whatever the blocks do; and what the blocks add holds the rounding flips. So
 # the stream starts as strong as is needed for many tokens to have a chance, compared with what two blocks add. Tied

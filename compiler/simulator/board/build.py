@@ -4,12 +4,10 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from compiler.errors import InvalidInputError
 from compiler.simulator.csim.build import build, calls_of
 
 FOLDER = "board"
 EXECUTABLE = "csim"
-LINKED = "linked.json"
 
 
 def build_board(design: Path, jobs: int | None = None, timeout_s: float = 600) -> Path:
@@ -27,25 +25,6 @@ def build_board(design: Path, jobs: int | None = None, timeout_s: float = 600) -
     main = work / "board_main.cpp"
     main.write_text(_main(manifest["name"], list(calls)))
     return build(design / "hls", work, calls, jobs, timeout_s, main=main)
-
-
-def link_boards(folder: Path, designs: Sequence[Path]) -> Path:
-    """`folder`, made to program the simulated board with several built designs at once, as one xclbin does.
-
-    Raises InvalidInputError where two of them have kernels of one name.
-    """
-    kernels = [kernel for design in designs for kernel in calls_of(design)]
-    if twice := {kernel for kernel in kernels if kernels.count(kernel) > 1}:
-        raise InvalidInputError(f"two designs have a kernel {min(twice)}; one xclbin holds it once")
-    folder.mkdir(parents=True)
-    (folder / LINKED).write_text(json.dumps([str(design.resolve()) for design in designs]))
-    return folder
-
-
-def linked_designs(path: Path) -> tuple[Path, ...]:
-    """The designs that `path` programs the simulated board with: what was linked there, else it is one."""
-    linked = path / LINKED
-    return tuple(map(Path, json.loads(linked.read_text()))) if linked.is_file() else (path,)
 
 
 def _main(name: str, kernels: Sequence[str]) -> str:

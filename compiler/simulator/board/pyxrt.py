@@ -1,7 +1,6 @@
 """A board without hardware, by the names of pyxrt (compiler/host/xrt.py says what they owe).
 
-An xclbin is a design directory that `build_board` has built, or a folder of `link_boards` that names several. Kernels
-compute exactly what the emitted C++ does; the
+An xclbin is a design directory that `build_board` has built. Kernels compute exactly what the emitted C++ does; the
 seconds that they take here say nothing of the board. There are as many HBM pseudo channels, and each holds as much, as
 on the design's board; what is allocated stays so until another design is loaded.
 """
@@ -10,14 +9,13 @@ import json
 import mmap
 import os
 import weakref
-from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from compiler.errors import InvalidInputError
 from compiler.platforms.stored import platform_of_design
-from compiler.simulator.board.build import EXECUTABLE, FOLDER, linked_designs
+from compiler.simulator.board.build import EXECUTABLE, FOLDER
 from compiler.simulator.board.program import Program
 
 _PAGE = 4096
@@ -38,36 +36,29 @@ class CommandState(Enum):
 
 
 class Xclbin:
-    """Built design directories: one, or those that were linked together."""
+    """A built design directory."""
 
     def __init__(self, path: str) -> None:
-        self.designs = linked_designs(Path(path))
-        for design in self.designs:
-            if not (design / FOLDER / EXECUTABLE).is_file():
-                raise InvalidInputError(f"{design} is not built for the simulated board; call build_board first")
+        self.design = Path(path)
+        if not (self.design / FOLDER / EXECUTABLE).is_file():
+            raise InvalidInputError(f"{path} is not built for the simulated board; call build_board first")
 
 
 class Loaded:
-    """What one xclbin makes of the device: memory, the programs that run on it, and of each kernel the banks of its
-    arguments, the design that it is of, and its program.
+    """What one xclbin makes of the device: memory, the program that runs on it, and the banks of each kernel's
+    arguments.
     """
 
     def __init__(self, xclbin: Xclbin) -> None:
-        self.groups: dict[str, tuple[int, ...]] = {}
-        self.design: dict[str, Path] = {}
-        self.program: dict[str, Program] = {}
+        self.design = xclbin.design
+        self.groups = _groups(self.design)
         descriptor = os.memfd_create("device-memory")
-        hbm = platform_of_design(xclbin.designs[0]).hbm
+        hbm = platform_of_design(self.design).hbm
         self._channel_bytes, size = hbm.channel_bytes, hbm.channels * hbm.channel_bytes
         os.ftruncate(descriptor, size)  # sparse: pages come when they are written
         self.memory = mmap.mmap(descriptor, size)
-        self.programs = [Program(design / FOLDER / EXECUTABLE, descriptor, size) for design in xclbin.designs]
+        self.program = Program(self.design / FOLDER / EXECUTABLE, descriptor, size)
         os.close(descriptor)
-        for design, program in zip(xclbin.designs, self.programs, strict=True):
-            groups = _groups(design)
-            self.groups |= groups
-            self.design |= dict.fromkeys(groups, design)
-            self.program |= dict.fromkeys(groups, program)
         self._used = [0] * hbm.channels
 
     def allocate(self, size: int, group: int) -> int:
@@ -87,11 +78,6 @@ def _groups(design: Path) -> dict[str, tuple[int, ...]]:
     return {k["name"]: tuple(banks[b["image"], b["channel"]] for b in k["buffers"]) for k in manifest["kernels"]}
 
 
-def _close(programs: Sequence[Program]) -> None:
-    for program in programs:
-        program.close()
-
-
 class Device:
     """The board of that number or name; each object is a board of its own."""
 
@@ -103,7 +89,7 @@ class Device:
         """Program the board. Buffers and kernels of the design before are dead."""
         self.close()
         self._loaded = Loaded(xclbin)
-        weakref.finalize(self._loaded, _close, self._loaded.programs)
+        weakref.finalize(self._loaded, self._loaded.program.close)
         return self._loaded
 
     @property
@@ -116,7 +102,7 @@ class Device:
     def close(self) -> None:
         """End the program that runs on the board."""
         if self._loaded is not None:
-            _close(self._loaded.programs)
+            self._loaded.program.close()
             self._loaded = None
 
 
@@ -192,12 +178,11 @@ class Run:
     def start(self) -> None:
         """Begin an execution behind those begun before."""
         words = [self._words[position] for position in sorted(self._words)]
-        self._number = self._kernel.loaded.program[self._kernel.name].start(self._kernel.name, words)
+        self._number = self._kernel.loaded.program.start(self._kernel.name, words)
 
     def wait(self, timeout_ms: int = 0) -> CommandState:
         """Raises DeadlockError and the other ends of a C simulation; a board would only time out."""
-        program = self._kernel.loaded.program[self._kernel.name]
-        ended = program.ended(self._number, timeout_ms / 1000 if timeout_ms else None)
+        ended = self._kernel.loaded.program.ended(self._number, timeout_ms / 1000 if timeout_ms else None)
         return CommandState.ERT_CMD_STATE_COMPLETED if ended else CommandState.ERT_CMD_STATE_TIMEOUT
 
 

@@ -33,13 +33,13 @@ def generated(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         state.update(options=options, model=model, knobs=knobs, board=board.name)
         for bundle in state.get("bundles", ()):
             look(bundle)
-        request = NetworkRequest(options.precision, options.layers, options.prompt, options.tokens, 8, 16)
+        request = NetworkRequest(options.precision, options.layers, options.prompt, options.tokens, 16)
         source: Any = SimpleNamespace(name="gpt2")
-        return Prepared(source, request, Path("n"), Path("p"), Path("d"), Path("h"))
+        return Prepared(source, request, Path("n"), Path("d"))
 
     def generate(_prepared: Prepared, on_launch: Any, on_token: Any) -> Generation:
         for token in state["tokens"]:
-            on_launch("decode")
+            on_launch("reply")
             on_token(token)
         return Generation(
             state["tokens"], (5, 6), state["error"], (0.5, 0.25), METRICS, 0.02, assumed="0.27 ms a start"
@@ -125,15 +125,12 @@ def test_a_design_of_an_exploration(generated: dict[str, Any], monkeypatch: pyte
     assert generated["knobs"] == Knobs(overall_unroll=1024, multiplier="dsp")
 
 
-def test_a_knob_that_no_search_would_set_so_is_said_of_both_designs(generated: dict[str, Any]) -> None:
+def test_a_knob_that_no_search_would_set_so_is_said(generated: dict[str, Any]) -> None:
     graph = NETWORKS["mlp"]().graph()
-    generated["bundles"] = [
-        SimpleNamespace(graph=graph, workload=SimpleNamespace(phase=phase)) for phase in ("prefill", "decode")
-    ]
+    generated["bundles"] = [SimpleNamespace(graph=graph)]
     arguments = ["generate", "gpt2", "--layers", "2", "--tokens", "2", "--prompt", "1,2"]
     said = run(app, [*arguments, "--set", "stream_width=100"]).output
-    for phase in ("prefill", "decode"):
-        assert f"note: {phase}: stream_width=100 is none of the values that a search tries" in said
+    assert "note: stream_width=100 is none of the values that a search tries" in said
     assert "note:" not in run(app, [*arguments, "--set", "stream_width=128"]).output
     refused = run(app, [*arguments, "--set", "overall_unroll=1"])
     assert "overall_unroll=1 would unroll nothing" in str(refused.exception)

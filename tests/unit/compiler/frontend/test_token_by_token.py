@@ -1,6 +1,7 @@
 """A reply of a design of the phase `token`: a launch is told the token that the one before gave, and keeps its rows."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,13 +55,19 @@ class Reference:
 
 
 def test_every_token_of_a_context_is_the_networks(make_bundle: Any, tmp_path: Path) -> None:
-    """From the first position, whose cache holds nothing that is finite, to the last."""
+    """From the first position, whose cache holds nothing that is finite, to the last; on a board whose channels are too
+    small for the embedding and some weights, which lie in several.
+    """
     bundle: Bundle = make_bundle("token", "w4a8", SLOTS, 2, SMALL)
-    platform, knobs, design, work = load_platform("u55c"), Knobs(), tmp_path / "design", tmp_path / "work"
+    whole, knobs, design, work = load_platform("u55c"), Knobs(), tmp_path / "design", tmp_path / "work"
+    platform = replace(whole, hbm=replace(whole.hbm, channel_bytes=10_000))
     compile_design(bundle, knobs, platform, design)
     work.mkdir()
     program = build(design / "hls", work, calls_of(design))
     interface = plan_interface(planned_tasks(bundle.graph, knobs, platform), launched(pad(bundle.graph, knobs)))
+    channels = {image.name: image.dma.channels for image in interface.images}
+    assert (channels["embedding"], channels["h0_mlp_fc_weight"], channels["positions"]) == (4, 2, 1)
+    assert all(image.dma.channel_bytes <= platform.hbm.channel_bytes for image in interface.images)
     kept = [image for image in interface.images if image.role == "kept"]
     files = [(design / image.file(c), image.result(c)) for image in kept for c in range(image.dma.channels)]
     for file, _ in files:

@@ -39,11 +39,10 @@ def test_a_kernel_that_does_not_complete_is_an_error(
 ) -> None:
     board = fake_pyxrt.device(0)
     accelerator = Accelerator(fake_pyxrt, board, load_design(design), program(fake_pyxrt, board, xclbin))
-    layer = accelerator.add_layer()
-    accelerator.load_files(layer)
+    accelerator.load_files()
     monkeypatch.setattr(fake_pyxrt.kernel, "state", fake_pyxrt.ert_cmd_state.ERT_CMD_STATE_ERROR)
     with pytest.raises(RunError, match=r"kernel layer_norm_k0 ended as 5, not as completed"):
-        accelerator.start(layer)
+        accelerator.start()
 
 
 def test_the_emitted_program_runs_without_millrace_and_writes_what_the_network_gives(

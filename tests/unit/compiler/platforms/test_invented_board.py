@@ -62,14 +62,13 @@ def test_its_code_gives_what_pytorch_gives_also_through_the_host(design: Path) -
     build_board(design)
     board, device = Witness(), pyxrt.device(0)
     accelerator = Accelerator(board, device, load_design(design), program(board, device, design))
-    layer = accelerator.add_layer()
-    accelerator.load_files(layer)
-    accelerator.start(layer)
+    accelerator.load_files()
+    accelerator.start()
     assert wrong_launch_of_files(board.launches, accelerator.design) is None
     results = [image for image in accelerator.design.images.values() if image.role == "output"]
     assert results
     for image in results:
-        assert accelerator.content(layer, image) == [(design / file).read_bytes() for file in image.files]
+        assert accelerator.content(image) == [(design / file).read_bytes() for file in image.files]
     for size, channel in [((64 << 20) + 1, 0), (1, 12)]:
         with pytest.raises(RuntimeError, match=f"memory group {channel}: Cannot allocate memory"):
             pyxrt.bo(device, size, pyxrt.bo.normal, channel)

@@ -62,7 +62,7 @@ def test_seeded_tokens_vary_and_depend_on_the_blocks(family: str) -> None:
 
     config = config_from_fields({**TIED[family], "vocab_size": 4096, "initializer_range": 0.1})
     prompts = [tuple(random.Random(seed).randrange(4096) for _ in range(8)) for seed in range(8)]
-    requests = [NetworkRequest("f32", 2, prompt, 16, 8, 32) for prompt in prompts]
+    requests = [NetworkRequest("f32", 2, prompt, 16, 32) for prompt in prompts]
     model = build_model(ModelSource(family, config), requests[0])
     tokens = [greedy(model, request).tokens.tolist() for request in requests]
     assert sum(len(set(made)) for made in tokens) >= 8 * 6, tokens

@@ -75,10 +75,10 @@ def _broken(tmp_path: Path, old: str, new: str) -> Accelerator:
 def test_a_deadlock_is_reported_with_the_tasks_that_wait(tmp_path: Path) -> None:
     accelerator = _broken(tmp_path, "\n  load_x(", "\n  if (false) load_x(")
     with pytest.raises(DeadlockError, match="no task can run"):
-        accelerator.start(accelerator.add_layer())
+        accelerator.start()
 
 
 def test_a_run_that_takes_too_long_times_out(tmp_path: Path) -> None:
     accelerator = _broken(tmp_path, "\n  load_x(", "\n  for (volatile int wait = 0; wait == 0;) {}\n  load_x(")
     with pytest.raises(RunError, match="ERT_CMD_STATE_TIMEOUT"):
-        accelerator.start(accelerator.add_layer(), timeout_ms=100)
+        accelerator.start(timeout_ms=100)
