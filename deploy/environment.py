@@ -1,6 +1,6 @@
 """Makes `.venv`: what `./millrace` runs before its first command, and again when a lock has changed.
 
-    python3 deploy/environment.py product|test DIGEST
+    python3 deploy/environment.py [product DIGEST] [test DIGEST]
 
 `product` makes the environment and installs requirements.lock, `test` adds requirements-test.lock. DIGEST is kept as
 the sign that the part is ready. What is downloaded lies in uv's cache, so that an interrupted set-up goes on where it
@@ -65,16 +65,19 @@ class Torch:
     options: tuple[str, ...]
 
 
-def main(part: str, digest: str) -> int:
-    """Set the part up unless it is ready; the exit code."""
+def main(*arguments: str) -> int:
+    """Set the parts up that are not ready, each of `arguments` with its digest; the exit code."""
+    digests = dict(zip(arguments[::2], arguments[1::2], strict=True))
     signal.signal(signal.SIGTERM, _interrupt)
     start = monotonic()
     try:
         with _alone():
-            if _is_ready(part, digest):
+            missing = [part for part, digest in digests.items() if not _is_ready(part, digest)]
+            if not missing:
                 return 0
-            _set_up(part)
-            (VENV / f".ready-{part}").write_text(digest)
+            _set_up(missing)
+            for part in missing:
+                (VENV / f".ready-{part}").write_text(digests[part])
             _say(f"ready after {monotonic() - start:.0f} s")
     except KeyboardInterrupt:
         _say("set-up interrupted; the same command goes on where it stopped")
@@ -116,18 +119,18 @@ def _alone() -> Generator[None]:
         yield
 
 
-def _set_up(part: str) -> None:
+def _set_up(parts: Sequence[str]) -> None:
     room = _room()
-    if part == "product":
+    if "product" in parts:
         _make_environment()
     settings = _pip_settings()
     environment = _uv_environment(settings)
     torch = _find_torch(_uv_options(settings), environment)
-    size = _announce(part, torch, room)
+    disk = _announce(parts, torch, room)
     install = [str(UV), "pip", "install", "--python", str(PYTHON), *torch.options]
-    locks = [LOCKS["product"]] if part == "product" else list(LOCKS.values())
-    _run_step("packages", [*install, *(f"--requirements={lock}" for lock in locks)], environment, size.disk)
-    if part == "product":
+    locks = [LOCKS[part] for part in dict.fromkeys(("product", *parts))]
+    _run_step("packages", [*install, *(f"--requirements={lock}" for lock in locks)], environment, disk)
+    if "product" in parts:
         itself = ["--no-deps", "--no-build-isolation", f"--editable={ROOT}"]
         _run_step("millrace itself", [*install, *itself], environment)
         _run_step("modules", [str(PYTHON), "-m", "compiler.frontend.warm"], environment)
@@ -174,21 +177,24 @@ def _pin(package: str) -> str:
     return next(line for line in LOCKS["product"].read_text().splitlines() if line.startswith(f"{package}=="))
 
 
-def _announce(part: str, torch: Torch, room: float) -> Size:
-    """Say what is downloaded and how much disk it takes. Raises SetUpError where it does not fit."""
-    size = SIZES[part, torch.build]
-    if part == "product":
+def _announce(parts: Sequence[str], torch: Torch, room: float) -> float:
+    """Say what is downloaded and how many GB of the disk it takes, which it returns. Raises SetUpError where it does
+    not fit.
+    """
+    sizes = [SIZES[part, torch.build] for part in parts]
+    download, disk = (round(sum(amounts), 1) for amounts in zip(*((s.download, s.disk) for s in sizes), strict=True))
+    if "product" in parts:
         _say(f"torch is {torch.origin}")
-    _say(f"downloads {size.download} GB at most, takes {size.disk} GB of {room:.1f} that are free")
-    if (part, torch.build) == ("product", "cuda"):
+    _say(f"downloads {download} GB at most, takes {disk} GB of {room:.1f} that are free")
+    if "product" in parts and torch.build == "cuda":
         lighter = SIZES["product", "cpu"]
         _say(
             f"most of it is CUDA, which Millrace does not use: {lighter.download} and {lighter.disk} GB do without it."
         )
         _say("to avoid it: Ctrl-C, name a place with the CPU build of torch in MILLRACE_TORCH_INDEX, run this again")
-    if room < size.disk:
-        raise SetUpError(f"{VENV} has too little room: {size.disk} GB are needed, {room:.1f} are free. Make room")
-    return size
+    if room < disk:
+        raise SetUpError(f"{VENV} has too little room: {disk} GB are needed, {room:.1f} are free. Make room")
+    return disk
 
 
 def _pip_settings() -> dict[str, str]:

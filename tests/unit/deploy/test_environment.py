@@ -94,6 +94,16 @@ def test_the_parts_are_installed_from_their_locks(setup: ModuleType, tmp_path: P
     assert not setup.UNFINISHED.exists()
 
 
+def test_parts_that_are_asked_for_together_are_installed_together(setup: ModuleType, tmp_path: Path):
+    assert setup.main("product", "1", "test", "2") == 0
+    packages, _itself = calls(tmp_path, "pip install --python")
+    assert packages.index("requirements.lock") < packages.index("requirements-test.lock")
+    assert {part: (setup.VENV / f".ready-{part}").read_text() for part in ("product", "test")} == {
+        "product": "1",
+        "test": "2",
+    }
+
+
 def test_what_the_importer_loads_is_kept_compiled_once_all_is_installed(setup: ModuleType, tmp_path: Path):
     assert setup.main("product", "1") == 0
     *_, installed, loaded = (tmp_path / "calls").read_text().splitlines()

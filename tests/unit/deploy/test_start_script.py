@@ -40,7 +40,9 @@ echo "#!/bin/sh\necho made by {name}, asked for \$*" > "$venv/bin/millrace"
 touch "$venv/bin/python"
 chmod +x "$venv/bin/millrace" "$venv/bin/python"
 echo "executable = $(readlink -f "$0")" > "$venv/pyvenv.cfg"
-printf %s "$3" > "$venv/.ready-$2"
+shift
+echo "$1" "$3" >> "$venv/made"
+while [ $# -gt 0 ]; do printf %s "$2" > "$venv/.ready-$1"; shift 2; done
 """
 
 
@@ -160,6 +162,19 @@ def test_nothing_is_set_up_twice(machine: Machine):
     machine.run("demo")
     machine.give_python("python3.13")
     assert "made by python3," in machine.run("demo").stdout
+
+
+def test_what_tests_need_is_set_up_with_the_product_where_neither_is_there(machine: Machine):
+    machine.give("g++")
+    machine.give_python("python3")
+    for _ in range(2):
+        assert machine.run("test").returncode == 0
+    made = machine.checkout / ".venv" / "made"
+    assert made.read_text() == "product test\n"
+    (machine.checkout / "requirements-test.lock").write_text("pytest==9\n")
+    shutil.copy(machine.bin / "python3", machine.checkout / ".venv" / "bin" / "python")
+    assert machine.run("test").returncode == 0
+    assert made.read_text() == "product test\ntest \n"
 
 
 @pytest.mark.parametrize("change", ["lock", "moved", "unfinished", "python"])
