@@ -18,12 +18,13 @@ def migrated(url: str) -> str:
     file = Path(url.removeprefix(_SQLITE))
     file.parent.mkdir(parents=True, exist_ok=True)
     assert not file.exists(), f"{file} is there; upgrade it"
-    file.write_bytes(_template())
+    file.write_bytes(template())
     return url
 
 
 @cache
-def _template() -> bytes:
+def template() -> bytes:
+    """The content of an SQLite database with all tables."""
     with TemporaryDirectory() as folder:
         made, whole = Path(folder) / "made.db", Path(folder) / "whole.db"
         upgrade(f"{_SQLITE}{made}")
