@@ -15,6 +15,8 @@ from api.schemas.common import Problem
 _EVERYWHERE = (400, 401, 403, 422, 429, 500, 503)
 _OF_ONE = (404, 409)
 _OF_CHANGES = (404, 409, 413, 507)
+# By RFC 9110; Python has them from 3.13 on.
+_PHRASES = {413: "Content Too Large", 422: "Unprocessable Content"}
 _SCHEMES = {
     "key": {"type": "http", "scheme": "bearer", "description": "an API key, where the service asks for one"},
     "cookie": {"type": "apiKey", "in": "cookie", "name": COOKIE, "description": "the login of the dashboard"},
@@ -68,7 +70,7 @@ def _complete(operation: dict[str, Any], method: str, path: str) -> None:
 
 def _problem(status: int) -> dict[str, Any]:
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-    answer: dict[str, Any] = {"description": HTTPStatus(status).phrase, "content": content}
+    answer: dict[str, Any] = {"description": _PHRASES.get(status) or HTTPStatus(status).phrase, "content": content}
     if status == 429:
         answer["headers"] = {"Retry-After": {"schema": {"type": "integer"}, "description": "seconds"}}
     return answer

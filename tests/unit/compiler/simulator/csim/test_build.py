@@ -57,5 +57,6 @@ def test_what_is_built_changes_no_digest_of_sources(tmp_path: Path, monkeypatch:
     assert (versions.sources_digest.__wrapped__("compiler"), sources_digest(GENERATION_SOURCES)) == with_it
 
 
-def without(folder: Path, walk: Callable[[Path, str], Iterator[Path]]) -> Callable[[Path, str], Iterator[Path]]:
-    return lambda root, pattern: (path for path in walk(root, pattern) if folder not in path.parents)
+def without(folder: Path, walk: Callable[..., Iterator[Path]]) -> Callable[..., Iterator[Path]]:
+    """`walk`, a method of Path, without what is in `folder`."""
+    return lambda *given, **options: (path for path in walk(*given, **options) if folder not in path.parents)
