@@ -27,7 +27,7 @@ from compiler.frontend.process import importing
 from compiler.graph.program import Values
 from compiler.host.design import load_design
 from compiler.host.network import Network
-from compiler.host.session import POSITION, OnLaunch, generate
+from compiler.host.session import CHOOSE, POSITION, OnLaunch, generate
 from compiler.metrics import Metric
 from compiler.options import Knobs, Precision, Workload
 from compiler.pipeline import compile_design
@@ -234,14 +234,15 @@ def whole_reply(directory: Path, prompt: int, steps: int) -> Reply:
     Raises VerificationError where a launch deadlocks.
     """
     stored = read_directory(directory)
-    known: dict[int, float] = {}
+    known: dict[tuple[int, ...], float] = {}
 
     def launch(position: int) -> float:
         """Simulated microseconds of a launch at `position`, once for all that do the same."""
-        argument = stored.design.arguments.get(POSITION)
-        tiles = 0 if argument is None else argument.trip(position)
+        told = {POSITION: position, CHOOSE: int(position >= prompt - 1)}
+        values = {name: told[name] for name in stored.design.arguments}
+        tiles = tuple(argument.trip(values[name]) for name, argument in stored.design.arguments.items())
         if tiles not in known:
-            known[tiles] = _launch(stored, {} if argument is None else {POSITION: position})
+            known[tiles] = _launch(stored, values)
         return known[tiles]
 
     times = [launch(position) for position in range(prompt + steps)]

@@ -3,6 +3,9 @@
 Where a launch adds a row to those that stay in memory (`compiler.analysis.rows`), the loops over these make as many
 tiles as are begun by the rows before it and itself. A tile is the same for all tasks: a multiple of what each passes in
 an iteration of its outermost loop over rows. Where one task can not follow, none does.
+
+In the same way what chooses the next token behind layers, the product with the vocabulary and its arg-max, follows
+whether one is wanted (`CHOOSE`): where not, its tasks do the first tile alone, and the token is none to be used.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,6 +13,7 @@ from dataclasses import dataclass, replace
 from math import lcm, prod
 from typing import NamedTuple
 
+from compiler.analysis.choice import choice_loops
 from compiler.analysis.names import c_name
 from compiler.analysis.rows import kept_rows
 from compiler.analysis.walked_together import walked_together
@@ -19,6 +23,9 @@ from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.program import Argument, BoundLoop
 from compiler.graph.task_graph import ConverterTask, ForkTask, LoadTask, Stream, StructuredTask, Task
+
+CHOOSE = "choose"
+"""What a launch is told: 1 to choose the next token, 0 where none is wanted, as behind all but the last of a prompt."""
 
 
 class _CanNotFollowError(Exception):
@@ -33,6 +40,29 @@ class _Rows:
     count: int
     loops: Mapping[str, int]
     states: frozenset[str]
+    skipped: bool = False
+
+    @staticmethod
+    def choices(graph: LinalgGraph) -> "_Rows | None":
+        """Those of the vocabulary, of which a launch may do without the choice."""
+        loops = choice_loops(graph, walked_together(graph))
+        if not loops:
+            return None
+        (count,) = {graph.op[name].loops[dim] for name, dim in loops.items()}
+        return _Rows(CHOOSE, count, loops, frozenset(), skipped=True)
+
+    def followed(self, tile: int) -> Argument:
+        """What trip counts follow, in tiles of so many rows."""
+        return Argument(self.argument, 1) if self.skipped else Argument(self.argument, self.count - 2, tile, 1)
+
+    def bound(self, trip: "_Trip", argument: Argument, tile: int) -> BoundLoop:
+        """The loop of a launch that is given `argument`."""
+        each, left = divmod(trip.whole * tile, self.count)
+        if left:
+            raise _CanNotFollowError(f"loop {trip.loop} makes no whole number of iterations in a tile")
+        if self.skipped:  # the first tile in any case, so that what is behind the arg-max has one to pass on
+            return BoundLoop(trip.loop, argument, trip.fixed + each, trip.whole - each)
+        return BoundLoop(trip.loop, argument, trip.fixed, each)
 
     @staticmethod
     def of(graph: LinalgGraph) -> "_Rows | None":
@@ -65,18 +95,19 @@ class _Trip(NamedTuple):
     fixed: int
     whole: int
 
-    def bound(self, argument: Argument, rows: int) -> BoundLoop:
-        """The loop of a launch that is given `argument`, where there are `rows` in all."""
-        return BoundLoop(self.loop, argument, self.fixed, self.whole * argument.tile // rows)
-
 
 def following(design: Design, tasks: Sequence[Task], streams: Iterable[Stream]) -> list[Task]:
-    """The tasks, with trip counts that follow the position; as they are where one of them can not."""
-    try:
-        rows = _Rows.of(design.graph)
-        return list(tasks) if rows is None else _Following(design, rows, tasks, {s.name: s for s in streams}).tasks()
-    except _CanNotFollowError:
-        return list(tasks)
+    """The tasks, with trip counts that follow the position, and whether the next token is to be chosen; of either, as
+    they are where one of them can not.
+    """
+    found, named = list(tasks), {s.name: s for s in streams}
+    for group in (_Rows.of, _Rows.choices):
+        try:
+            rows = group(design.graph)
+            found = found if rows is None else _Following(design, rows, found, named).tasks()
+        except _CanNotFollowError:
+            continue
+    return found
 
 
 class _Following:
@@ -96,13 +127,13 @@ class _Following:
         tile = lcm(*(trip.step for trip in self.found.values()))
         if tile >= self.rows.count or self.rows.count % tile:
             raise _CanNotFollowError(f"a tile has {tile} of {self.rows.count} rows")
-        argument = Argument(self.rows.argument, self.rows.count - 2, tile, 1)
-        return [self._bound(task, argument) for task in self.all]
+        argument = self.rows.followed(tile)
+        return [self._bound(task, argument, tile) for task in self.all]
 
-    def _bound(self, task: Task, argument: Argument) -> Task:
+    def _bound(self, task: Task, argument: Argument, tile: int) -> Task:
         if task.name not in self.found:
             return task
-        bound = self.found[task.name].bound(argument, self.rows.count)
+        bound = self.rows.bound(self.found[task.name], argument, tile)
         assert bound.most == task.timing.trips[bound.loop], (task.name, bound, task.timing)
         restarts = bound.loop if isinstance(task, LoadTask) else task.timing.restarts
         return replace(task, timing=replace(task.timing, bounds=(bound,), restarts=restarts))
@@ -170,7 +201,7 @@ class _Following:
             return
         prefix = shared_prefix(plan.source, plan.target).loops
         over = [k for k in prefix if k.dim == row - outer]
-        if len(over) != 1 or over[0].trip * over[0].step != self.rows.count:
+        if not over or over[0].trip * over[0].step != self.rows.count:
             raise _CanNotFollowError(f"{task.name} re-orders rows across tiles")
         self._set(task.name, _Trip(outer, lcm(step, over[0].step), fixed=plan.realisation.delay, whole=plan.shared))
         stream = self.streams[task.reads[0].stream]

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 from math import prod
 
+from compiler.analysis.choice import choice_loops
 from compiler.analysis.walked_together import Classes, Place, walked_together
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Value, adds_nothing
 from compiler.graph.same import Same
@@ -18,6 +19,7 @@ from compiler.options import Knobs
 
 WHOLE = 16  # loops up to this extent are tiled whole, whatever their divisors: their cost is that of one tile
 MAX_GRANULE = 16  # lanes that one loop is asked to offer; wider tokens come from several loops
+WORD = 16  # numbers of 32 bits in a word of memory: a load that stops where a launch says so stops behind whole words
 MAX_STEP = 7  # largest prime by which lanes may have to grow at once
 
 
@@ -31,14 +33,14 @@ def pad(graph: LinalgGraph, knobs: Knobs) -> LinalgGraph:
     return _pad(Same(graph), knobs.default_tile_size, knobs.max_padding)
 
 
-def padded_extent(extent: int, reach: int, max_padding: int) -> int:
+def padded_extent(extent: int, reach: int, max_padding: int, least: int = 1) -> int:
     """What a loop of `extent` points is padded to where tiles of up to `reach` points are wanted.
 
     Itself, where it is small or offers enough lanes. Else the next multiple of the largest power of two, up to half the
-    tile, that wastes at most `max_padding` percent of the points.
+    tile or `least`, that wastes at most `max_padding` percent of the points.
     """
-    granule = _granule(extent, reach)
-    if extent <= min(reach, WHOLE) or widest_lanes(extent, granule, reach) >= granule:
+    granule = max(least, _granule(extent, reach))
+    if extent <= min(reach, WHOLE) or (extent % least == 0 and widest_lanes(extent, granule, reach) >= granule):
         return extent
     while granule > 1:
         padded = -(-extent // granule) * granule
@@ -76,8 +78,9 @@ def _pad(same: Same[LinalgGraph], tile: int, max_padding: int) -> LinalgGraph:
     classes = walked_together(graph)
     frozen = {classes.find(place) for place in _fixed(graph)}
     longer: dict[Place, int] = {}
+    chosen = {classes.find(("loop", name, dim)) for name, dim in choice_loops(graph, classes).items()}
     for place, (extent, reach) in _tiled(graph, classes, tile).items():
-        padded = padded_extent(extent, reach, max_padding)
+        padded = padded_extent(extent, reach, max_padding, WORD if place in chosen else 1)
         if place not in frozen and padded > extent:
             longer[place] = padded
     return _lengthened(graph, classes, longer) if longer else graph

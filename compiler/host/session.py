@@ -22,6 +22,7 @@ from .xrt import Device, Xrt
 
 Array = NDArray[Any]
 TOKEN, POSITION = "token", "position"  # what a launch is told; the result, too, is a token
+CHOOSE = "choose"  # 0 where no token is wanted, of which a design may make less work
 HIDDEN = "hidden_out"
 OnLaunch = Callable[[str], None]
 
@@ -61,9 +62,11 @@ def generate(
     for position in range(len(prompt) + count - 1):
         in_prompt = position < len(prompt)
         on_launch("prompt" if in_prompt else "reply")
-        accelerator.give({TOKEN: prompt[position] if in_prompt else token, POSITION: position})
+        wanted = position >= len(prompt) - 1
+        told = {TOKEN: prompt[position] if in_prompt else token, POSITION: position, CHOOSE: int(wanted)}
+        accelerator.give({name: value for name, value in told.items() if name != CHOOSE or name in design.arguments})
         accelerator.start()
-        if position >= len(prompt) - 1:
+        if wanted:
             token = int(accelerator.read(results[TOKEN]).reshape(()))
             yield Step(token, accelerator.read(results[HIDDEN]).reshape(-1))
 

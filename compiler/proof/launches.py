@@ -20,7 +20,7 @@ from compiler.host.accelerator import scalar_bits
 from compiler.host.design import Design, Image, Kernel, Result, load_design
 from compiler.host.network import Network
 from compiler.host.packing import pack, unpack
-from compiler.host.session import POSITION, TOKEN
+from compiler.host.session import CHOOSE, POSITION, TOKEN
 from compiler.simulator.board import pyxrt
 
 Key = tuple[str, int]  # an image, and one of its channels
@@ -187,7 +187,8 @@ class GenerationChecks:
         for position in range(len(prompt) + len(tokens) - 1):
             number = position - len(prompt) + 1  # of the token that this launch gives
             where = f"token {number}" if number >= 0 else f"prompt, token {position}"
-            told = {TOKEN: prompt[position] if number <= 0 else tokens[number - 1], POSITION: position}
+            token = prompt[position] if number <= 0 else tokens[number - 1]
+            told = {TOKEN: token, POSITION: position, CHOOSE: int(number >= 0)}
             memory = self._step(coming, where, read, held, numbers, told)
             for name in dict.fromkeys(name for name, _ in held):
                 if not self._adds_a_row(name, position, held, memory):

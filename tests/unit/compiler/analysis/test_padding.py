@@ -146,3 +146,10 @@ def test_a_reduction_that_lets_padding_in_is_refused():
     unmasked = replace(padded, ops=tuple(replace(op, masked=()) for op in padded.ops))
     with pytest.raises(VerificationError, match=r"up: padded points of loops \[2\] reach the reduction; mask them"):
         unmasked.verify()
+
+
+def test_what_a_launch_may_leave_out_ends_with_a_word_where_that_wastes_little() -> None:
+    assert padded_extent(50257, 16, 12) == 50264
+    assert padded_extent(50257, 16, 12, least=16) == 50272
+    assert padded_extent(40, 16, 12, least=16) == 40  # 48 would waste 17 %, and 40 are whole lanes
+    assert padded_extent(96, 16, 12, least=16) == 96

@@ -6,9 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
+from compiler.analysis.following import CHOOSE
 from compiler.analysis.padding import pad
+from compiler.errors import VerificationError
 from compiler.frontend.bundle import Bundle
 from compiler.frontend.interpret import interpret
 from compiler.frontend.models.gpt2_config import Gpt2Config
@@ -22,11 +25,13 @@ from compiler.proof.memory import Memory
 from compiler.proof.runs import MISMATCH
 from compiler.simulator.csim.build import build, calls_of
 from compiler.simulator.csim.execute import run
+from compiler.simulator.timing.simulate import simulate
 from compiler.targets.interface import plan_interface
 
 Tensors = dict[str, NDArray[Any]]
 SLOTS, FIRST = 6, 5
 SMALL = Gpt2Config(n_embd=64, n_head=4, n_layer=2, n_inner=256, n_positions=64, vocab_size=97)
+WHOLE_WORDS = replace(SMALL, vocab_size=90)  # padded to 96, where words of scales and tiles end; 97 would be 112
 
 
 class Reference:
@@ -54,11 +59,12 @@ class Reference:
         return results
 
 
-def test_every_token_of_a_context_is_the_networks(make_bundle: Any, tmp_path: Path) -> None:
-    """From the first position, whose cache holds nothing that is finite, to the last; on a board whose channels are too
-    small for the embedding and some weights, which lie in several.
+@pytest.mark.parametrize("prompt", [0, 3], ids=["each chosen", "behind a prompt"])
+def test_every_token_of_a_context_is_the_networks(prompt: int, make_bundle: Any, tmp_path: Path) -> None:
+    """From the first position, whose cache holds nothing that is finite, to the last; `prompt` of them choose none. On
+    a board whose channels are too small for the embedding and some weights, which lie in several.
     """
-    bundle: Bundle = make_bundle("token", "w4a8", SLOTS, 2, SMALL)
+    bundle: Bundle = make_bundle("token", "w4a8", SLOTS, 2, WHOLE_WORDS if prompt else SMALL)
     whole, knobs, design, work = load_platform("u55c"), Knobs(), tmp_path / "design", tmp_path / "work"
     platform = replace(whole, hbm=replace(whole.hbm, channel_bytes=10_000))
     compile_design(bundle, knobs, platform, design)
@@ -77,15 +83,44 @@ def test_every_token_of_a_context_is_the_networks(make_bundle: Any, tmp_path: Pa
     reference, token, tokens = Reference(bundle.network(), dict(bundle.tensors())), FIRST, set[int]()
     for position in range(SLOTS):
         results = tmp_path / f"out{position}"
-        arguments = str(design), str(results), f"token={token}", f"position={position}"
+        chosen = [f"{CHOOSE}={int(position >= prompt)}"] if prompt else []
+        arguments = str(design), str(results), f"token={token}", f"position={position}", *chosen
         run(program, design, None, 60, arguments, accepted=(0, MISMATCH))
         memory, expected = Memory(design, results, interface), reference.step(token, position)
         np.testing.assert_allclose(
             memory.content(hidden).reshape(-1), expected["hidden_out"].reshape(-1), rtol=1e-4, atol=1e-5
         )
-        token = int(memory.content(made["last"]).reshape(()))
-        assert token == int(expected["token"].reshape(()))
+        token = int(expected["token"].reshape(()))
+        if position >= prompt:
+            assert int(memory.content(made["last"]).reshape(())) == token
         tokens.add(token)
         for file, result in files:
             shutil.copyfile(results / result, file)
     assert len(tokens) > 1
+
+
+def test_where_no_token_is_wanted_the_vocabulary_is_not_walked(make_bundle: Any, tmp_path: Path) -> None:
+    """Of the head a tile, and less time; rows and hidden state are those of any launch, and so is the next token."""
+    bundle: Bundle = make_bundle("token", "w4a8", SLOTS, 2, WHOLE_WORDS)
+    platform, knobs = load_platform("u55c"), Knobs()
+    tasks = planned_tasks(bundle.graph, knobs, platform)
+    tasks.verify()
+    following = {task.name for task in tasks.tasks if any(b.argument.name == CHOOSE for b in task.timing.bounds)}
+    assert following == {
+        "load_last_head_weight", "load_last_head_weight_scale", "last_head_matmul", "last_max",
+        "convert_last_head_quantise_to_last_head_matmul_in0", "convert_last_head_matmul_to_last_max_in0",
+    }  # fmt: skip
+    for name in following:
+        flawed = tuple(task.at({}) if task.name == name else task for task in tasks.tasks)
+        with pytest.raises(VerificationError):
+            replace(tasks, tasks=flawed).verify()
+    both = [simulate(tasks, platform, launches=({CHOOSE: chosen},), buckets=0) for chosen in (0, 1)]
+    assert not any(found.deadlock for found in both)
+    assert both[0].cycles < both[1].cycles
+    mixed = simulate(tasks, platform, launches=({CHOOSE: 0}, {CHOOSE: 1}, {CHOOSE: 0}), buckets=0)
+    assert not mixed.deadlock
+
+
+def test_a_vocabulary_of_parts_of_words_is_walked_by_all(make_bundle: Any) -> None:
+    tasks = planned_tasks(make_bundle("token", "w4a8", SLOTS, 2, SMALL).graph, Knobs(), load_platform("u55c"))
+    assert CHOOSE not in {argument.name for argument in tasks.arguments}
