@@ -27,6 +27,7 @@ _KINDS = {
     "fork": "#e2e8f0",
     "chunk": "#e2e8f0",
     "concat": "#e2e8f0",
+    "window": "#fde68a",
     "converter": "#fde68a",
     "load": "#bbf7d0",
     "store": "#fecaca",

@@ -137,7 +137,7 @@ def _structured(design: Design, op: LinalgOp) -> Task:
         design.nests[op.name],
         design.kernel_of[op.name],
         tuple([None if design.reads[op.name, i] is None else operand_stream(op.name, i) for i in inputs]),
-        tuple([graph.value[operand.value].shape for operand in op.inputs]),
+        tuple([graph.value[operand.value] for operand in op.inputs]),
         tuple([_write(design, name, out.value) for out in op.outputs]),
         design.multipliers.get(op.name, "fabric"),
         design.platform,

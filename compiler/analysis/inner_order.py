@@ -6,7 +6,8 @@ interval). So whoever makes its input walks these dimensions outermost as well, 
 tokens pass one by one; what nobody reduces keeps the order in which it arrives. Where both ends agree the stream is
 one, and the converter with its memory is gone (paper, "Iterative tensor folding": the same access on both sides).
 
-A contraction reads each token again and again and needs its converter anyway, so it asks for nothing.
+A contraction reads each token again and again and needs its converter anyway, so it asks for nothing. Windows ask for
+their lines, one after the other.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,6 +47,8 @@ def _wanted(graph: LinalgGraph) -> dict[str, Order]:
     """In which order the consumers of a value want its dimensions; absent where none cares."""
     wanted: dict[str, Order] = {}
     for op in reversed(graph.ops):
+        if op.kind == "window":
+            wanted[op.inputs[0].value] = _positions(range(len(op.loops)), op.inputs[0])
         if op.kind != "generic" or op.is_contraction:
             continue
         own = wanted.get(op.outputs[0].value)
@@ -71,6 +74,8 @@ def _reductions_first(op: LinalgOp, parallels: Sequence[int]) -> Order:
 def _order(op: LinalgOp, wanted: Mapping[str, Order], arriving: Mapping[str, Order]) -> Order:
     """As consumers of the result want it, or else as the widest input arrives; reductions first in any case."""
     out = op.outputs[0]
+    if op.kind == "window":
+        return tuple(range(len(op.loops)))
     if out.value in wanted:
         return _reductions_first(op, _loops(out, wanted[out.value]))
     known = [operand for operand in op.inputs if operand.value in arriving]

@@ -15,7 +15,7 @@ def read_itensors(graph: LinalgGraph, nests: Mapping[str, Nest]) -> dict[tuple[s
             value = graph.value[operand.value]
             if value.role == "scalar":
                 streams[op.name, i] = None
-            elif op.kind == "concat":
+            elif op.kind in ("concat", "window"):
                 streams[op.name, i] = nests[op.name].part_itensor(operand.dims, value.shape, op.axis, value.dtype)
             else:
                 streams[op.name, i] = nests[op.name].read_itensor(operand.dims, value.dtype)

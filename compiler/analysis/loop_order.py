@@ -61,6 +61,8 @@ def _chosen(op: LinalgOp, inherited: Order, groups: Order | None, preferred: Loo
                 f"{list(dict.fromkeys(op.groups))}"
             )
         return tuple(d for g in groups for d in inherited if op.groups[d] == g)
+    if op.kind == "window":  # lines outside of what they consist of, whatever arrives
+        return tuple(range(len(op.loops)))
     if not op.is_contraction:
         return inherited
     reductions = tuple(d for d in inherited if op.iterators[d] == "reduction")

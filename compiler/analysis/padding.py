@@ -87,13 +87,17 @@ def _pad(same: Same[LinalgGraph], tile: int, max_padding: int) -> LinalgGraph:
 
 
 def _fixed(graph: LinalgGraph) -> Iterator[Place]:
-    """Loops that say which chunk it is, and dimensions that a concat joins: they have to end where they end."""
+    """Loops that say which chunk it is, dimensions that a concat joins, windows, their taps and the lines that they are
+    of: they have to end where they end.
+    """
     for op in graph.ops:
         if op.axis is None:
             continue
         if op.kind == "chunk":
             yield "loop", op.name, op.axis
             continue
+        if op.windows is not None:
+            yield from (("loop", op.name, d) for d in (op.axis, op.windows.loop) if d is not None)
         for operand in op.inputs:
             if op.axis in operand.dims:
                 yield "dim", operand.value, operand.dims.index(op.axis)

@@ -25,6 +25,7 @@ from compiler.graph.task_graph import (
     Task,
     TaskGraph,
     TimingSpec,
+    WindowTask,
 )
 from compiler.platforms.platform import Platform
 
@@ -95,6 +96,18 @@ def _route_operators(task: RouteTask, width: int) -> tuple[tuple[str, int], ...]
     return (("select", (inputs - 1) * -(-width // 32)),) if inputs > 1 else ()
 
 
+def _of_window(task: WindowTask, width: int) -> _Process:
+    """For each element that is passed on a choice of one tap of those that come in turn, and one of what lies outside
+    of all lines, in words of the core of 32 bits. Registers hold the column, and lines of one element.
+    """
+    op, walk = task.op, task.walk
+    side = 1 if op.windows is None or op.windows.loop is None else task.nest.unroll[op.windows.loop]
+    choices = walk.kernel // side - 1 + (walk.begins_outside or walk.ends_outside)
+    operators = (("select", choices * -(-width // 32)),) if choices else ()
+    alone = sum(buffer.bits for buffer in task.buffers if buffer.kind == "registers")
+    return _Process(task.timing, width, task.buffers, operators, walk.span * width // side + alone)
+
+
 def _process(task: Task, width: int) -> _Process:
     timing, buffers = task.timing, task.buffers
     match task:
@@ -103,6 +116,8 @@ def _process(task: Task, width: int) -> _Process:
             return _Process(timing, width, buffers, task.operators, registers)
         case RouteTask():
             return _Process(timing, width, buffers, _route_operators(task, width))
+        case WindowTask():
+            return _of_window(task, width)
         case ConverterTask():
             return _Process(timing, width, buffers, dividends=divider_bits(task.converter))
         case DmaTask():

@@ -20,7 +20,7 @@ from compiler.errors import VerificationError
 from compiler.graph.converter import Converter
 from compiler.graph.design import Packing, Transfer
 from compiler.graph.itensor import DTYPE_BITS, ITensor
-from compiler.graph.linalg_graph import LinalgOp, Row
+from compiler.graph.linalg_graph import LinalgOp, Row, Value, line_walk
 from compiler.graph.nest import Nest
 from compiler.graph.program import Access, Argument, BoundLoop, Gate
 from compiler.graph.realisation import Window
@@ -36,7 +36,9 @@ from compiler.graph.task_graph import (
     StoreTask,
     StructuredTask,
     TimingSpec,
+    WindowTask,
 )
+from compiler.graph.windows import LineWalk
 from compiler.options import Multiplier
 from compiler.platforms.memories import Memories
 from compiler.platforms.platform import Platform
@@ -52,20 +54,22 @@ def structured_task(
     nest: Nest,
     kernel: int,
     reads: tuple[str | None, ...],
-    shapes: tuple[tuple[int, ...], ...],
+    values: tuple[Value, ...],
     writes: tuple[str, ...],
     multiplier: Multiplier,
     platform: Platform,
 ) -> StructuredTask:
-    """The task of an operation. `reads[i]` is the stream of input i, None for a scalar passed by value; `shapes[i]` the
-    shape of the value that input i reads; `writes` the streams of the outputs.
+    """The task of an operation. `reads[i]` is the stream of input i, None for a scalar passed by value; `values[i]` the
+    value that input i reads; `writes` the streams of the outputs.
     """
     if op.kind == "generic":
         return _compute_task(op, nest, kernel, reads, writes[0], multiplier, platform)
     streamed = tuple(stream for stream in reads if stream is not None)
     if op.kind == "chunk":
         return _chunk_task(op, nest, kernel, streamed[0], writes)
-    return _concat_task(op, nest, kernel, shapes, streamed, writes[0])
+    if op.kind == "window":
+        return _window_task(op, nest, kernel, values[0], streamed[0], writes[0], platform)
+    return _concat_task(op, nest, kernel, tuple(value.shape for value in values), streamed, writes[0])
 
 
 class OperationPipeline(NamedTuple):
@@ -162,6 +166,39 @@ def _concat_task(
         start += extent
     timing = TimingSpec(nest.trips, 1, READ_WRITE_CYCLES, restarts=nest.outer)
     return ConcatTask(c_name(op.name), kernel, timing, tuple(inputs), (Access(write),), op, nest)
+
+
+def _window_task(
+    op: LinalgOp, nest: Nest, kernel: int, value: Value, read: str, write: str, platform: Platform
+) -> WindowTask:
+    """Takes a line in each phase of a row, and passes on the taps of windows of which it is the last line, those of an
+    element before the next element comes.
+    """
+    windows, axis, walk = op.windows, op.axis, line_walk(op, value.shape)
+    assert windows is not None
+    over = next(k for k, loop in enumerate(nest.loops) if loop.dim == axis)
+    taps = next((len(nest.loops) - 1 for loop in nest.loops[-1:] if loop.dim == windows.loop), None)
+    phased = 1 if walk.stride > 1 else 0
+    trips = (*nest.trips[:over], walk.rows, *[walk.stride] * phased, *nest.trips[over + 1 :])
+    last = Gate(over, walk.first_row, walk.first_row + walk.windows)
+    takes = (Gate(over, 0, walk.lines // walk.stride), *(Gate(taps + phased, 0, 1) for taps in (taps,) if taps))
+    gives = (last, *[Gate(over + 1, walk.phase, walk.phase + 1)] * phased)
+    reads, writes = (tuple(g for g in side if (g.low, g.high) != (0, trips[g.loop])) for side in (takes, gives))
+    within = [loop.trip for loop in nest.loops[over + 1 :] if loop.dim != windows.loop]
+    width = prod(nest.unroll[d] for d in op.inputs[0].dims) * DTYPE_BITS[value.dtype]
+    timing = TimingSpec(trips, 1, READ_WRITE_CYCLES + BUFFER_CYCLES, restarts=nest.outer)
+    buffers = line_buffers(walk, prod(within), width, platform.memories)
+    ends = (Access(read, reads),), (Access(write, writes),)
+    return WindowTask(c_name(op.name), kernel, timing, *ends, op, nest, walk, buffers=buffers)
+
+
+def line_buffers(walk: LineWalk, length: int, width: int, memories: Memories) -> tuple[Buffer, ...]:
+    """Memory of the lines that wait, of so many tokens each: a bank for each, since all move on at once. None where no
+    line waits.
+    """
+    if not walk.kept:
+        return ()
+    return (Buffer("lines", width, length, walk.kept, buffer_cost(width, length, walk.kept, memories).kind),)
 
 
 @lru_cache(KEPT_TASKS)

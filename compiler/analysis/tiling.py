@@ -6,6 +6,7 @@ operation until the overall target is reached (`compiler.analysis.lanes`), reduc
 `TaskOverride`s replace each.
 """
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from compiler.analysis.lanes import deal_lanes
 from compiler.analysis.loop_order import Order, loop_orders
 from compiler.analysis.padding import MAX_GRANULE
 from compiler.analysis.vectorise import vectorise
+from compiler.analysis.walked_together import walked_together
 from compiler.errors import InvalidInputError
 from compiler.graph.engine import Service, service_of
 from compiler.graph.itensor import DTYPE_BITS
@@ -46,8 +48,27 @@ def _chunked_dims(graph: LinalgGraph, op: LinalgOp) -> frozenset[int]:
     )
 
 
-def tile_sizes(op: LinalgOp, tile: int, chunked: frozenset[int] = frozenset()) -> tuple[int, ...]:
-    """Tile extent of each loop so that a loop group's tile has about `tile` points, inner loops filled first.
+@lru_cache(maxsize=256)
+def _lines(same: Same[LinalgGraph]) -> Mapping[str, frozenset[int]]:
+    """By operation the loops over lines, which advance by single steps, so that no more than a few lines wait: what is
+    walked outside of windows, along with what these are windows of.
+    """
+    graph, classes = same.value, walked_together(same.value)
+    sliding = [op for op in graph.ops if op.kind == "window" and op.axis is not None]
+    outside = {classes.find(("loop", op.name, d)) for op in sliding for d in range(op.axis or 0)}
+    for op in reversed(sliding):
+        if op.axis is not None and classes.find(("loop", op.name, op.axis)) in outside:
+            read = op.inputs[0]
+            outside.add(classes.find(("dim", read.value, read.dims.index(op.axis))))
+    return {
+        op.name: frozenset(d for d in range(len(op.loops)) if classes.find(("loop", op.name, d)) in outside)
+        for op in graph.ops
+    }
+
+
+def tile_sizes(op: LinalgOp, tile: int, single: frozenset[int] = frozenset()) -> tuple[int, ...]:
+    """Tile extent of each loop so that a loop group's tile has about `tile` points, inner loops filled first; one of
+    those that advance by `single` steps.
 
     A loop whose true extent fits is taken whole, padding and all.
     """
@@ -56,7 +77,7 @@ def tile_sizes(op: LinalgOp, tile: int, chunked: frozenset[int] = frozenset()) -
         rest, full = tile, True
         for dim in reversed([d for d, g in enumerate(op.groups) if g == group]):
             extent = op.loops[dim]
-            full = full and dim not in chunked
+            full = full and dim not in single
             if full and op.true_loops[dim] > rest:
                 sizes[dim], full = tile_extent(extent, rest), False
             elif not full:
@@ -98,14 +119,15 @@ def _token(op: LinalgOp, dims: tuple[int, ...], value: Value, bits: _Bits) -> To
 def _walk(same: Same[LinalgGraph], name: str, tile: int, outer: Order) -> Walk:
     graph = same.value
     op = graph.op[name]
-    return Walk(tile_sizes(op, tile, _chunked_dims(graph, op)), outer, inner_orders(graph)[name])
+    single = _chunked_dims(graph, op) | _lines(same)[name]
+    return Walk(tile_sizes(op, tile, single), outer, inner_orders(graph)[name])
 
 
 def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str, Nest]:
     """The nest of every operation. O(operations x log(unroll)) steps of growth.
 
-    `chunk` and `concat` only route tokens: they take the token shape that arrives. Raises InvalidInputError where an
-    override names no operation that computes.
+    `chunk` and `concat` only route tokens: they take the token shape that arrives; windows that in which they are read.
+    Raises InvalidInputError where an override names no operation that computes.
     """
     for override in knobs.overrides:
         if override.op not in graph.op or graph.op[override.op].kind != "generic":
@@ -122,8 +144,11 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str
                 pass
     deal_lanes(graph, unrolls, fixed, knobs)
     nests = {name: nest for unroll in unrolls.values() for name, nest in unroll.nests.items()}
+    for op in reversed(graph.ops):
+        if op.kind == "window":
+            nests[op.name] = _window_nest(graph, op, nests)
     for op in graph.ops:
-        if op.kind != "generic":
+        if op.kind not in ("generic", "window"):
             nests[op.name] = _routing_nest(graph, op, nests)
     return vectorise(graph, nests, knobs, platform)
 
@@ -140,6 +165,19 @@ def sharing(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> list[tuple[
         service = service_of(op) if knobs.engines == "shared" else None
         groups.setdefault(service or op.name, []).append(part)
     return [tuple(sorted(group, key=lambda part: -part.op.iterations)) for group in groups.values()]
+
+
+def _window_nest(graph: LinalgGraph, op: LinalgOp, nests: dict[str, Nest]) -> Nest:
+    """Nest of windows: its loops as they are, one window after the other, in the tokens that the first reader takes."""
+    unroll, made = [1] * len(op.loops), op.outputs[0]
+    for reader, number in graph.consumers[made.value][:1]:
+        if reader.name in nests:
+            for dim, read in zip(made.dims, reader.inputs[number].dims, strict=True):
+                unroll[dim] = nests[reader.name].unroll[read]
+    assert op.axis is not None
+    unroll[op.axis] = 1
+    loops = (NestLoop(d, n // unroll[d], unroll[d]) for d, n in enumerate(op.loops))
+    return Nest(tuple(loop for loop in loops if loop.trip > 1), tuple(unroll))
 
 
 def _routing_nest(graph: LinalgGraph, op: LinalgOp, nests: dict[str, Nest]) -> Nest:

@@ -33,7 +33,6 @@ def walked_together(graph: LinalgGraph) -> Classes:
     for op in graph.ops:
         for operand in (*op.inputs, *op.outputs):
             for i, dim in enumerate(operand.dims):
-                # Along the axis of a concat each input has its own extent.
-                if not (op.kind == "concat" and dim == op.axis and operand in op.inputs):
+                if not op.own_extent(operand, dim):
                     classes.unite(("loop", op.name, dim), ("dim", operand.value, i))
     return classes

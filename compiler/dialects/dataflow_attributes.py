@@ -26,6 +26,7 @@ from compiler.dialects.plain_data import PlainData, parse_dim, parse_dims, parse
 from compiler.graph.design import Packing
 from compiler.graph.linalg_graph import Iterator, Operand, Output, Row, ValueRole
 from compiler.graph.nest import Nest, NestLoop
+from compiler.graph.windows import Windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,43 @@ class ValidAttr(PlainData[Valid]):
         parser.parse_keyword("masked")
         parser.parse_punctuation(":")
         return Valid(extents, parse_dims(parser))
+
+
+@irdl_attr_definition
+class WindowsAttr(PlainData[Windows]):
+    """`#dataflow.windows<[d4], stride: 2, dilation: 1, padding: 1, fill: "0.0">`: the loop over taps, `[]` where there
+    is one tap, and where they lie.
+    """
+
+    name = "dataflow.windows"
+
+    def print_plain(self, printer: Printer) -> None:
+        windows = self.data
+        taps = [] if windows.loop is None else [windows.loop]
+        printer.print_string(
+            f"{_dims(taps)}, stride: {windows.stride}, dilation: {windows.dilation}, padding: {windows.padding}, fill: "
+        )
+        printer.print_string_literal(repr(windows.fill))
+
+    @classmethod
+    def parse_plain(cls, parser: AttrParser) -> Windows:
+        taps = parse_dims(parser)
+        numbers: list[int] = []
+        for name in ("stride", "dilation", "padding"):
+            parser.parse_punctuation(",")
+            numbers.append(parse_field(parser, name))
+        parser.parse_punctuation(",")
+        parser.parse_keyword("fill")
+        parser.parse_punctuation(":")
+        at, text = parser.pos, parser.parse_str_literal()
+        try:
+            fill = float(text) if set(text) & set(".einf") else int(text)
+        except ValueError:
+            parser.raise_error('expected a number in quotes, like "0.0" or "-inf"', at)
+        if len(taps) > 1:
+            parser.raise_error("windows have one loop over taps", at)
+        stride, dilation, padding = numbers
+        return Windows(taps[0] if taps else None, stride, dilation, padding, fill)
 
 
 @irdl_attr_definition

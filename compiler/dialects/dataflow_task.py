@@ -11,7 +11,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import VerifyException
 
-from compiler.dialects.dataflow_attributes import MapAttr, NestAttr, Space, SpaceAttr, Valid, ValidAttr
+from compiler.dialects.dataflow_attributes import MapAttr, NestAttr, Space, SpaceAttr, Valid, ValidAttr, WindowsAttr
 from compiler.dialects.dataflow_kernel import YieldOp
 from compiler.dialects.element_types import literal, literal_value
 from compiler.dialects.itensor_stream import itensor_of
@@ -20,19 +20,20 @@ from compiler.dialects.plain_data import PlainData, parse_dim
 from compiler.dialects.process import ProcessOp
 from compiler.dialects.scalar_ops import body_region, region_body
 from compiler.dialects.streamed import data_shape, element_name
-from compiler.graph.linalg_graph import INDEX, Combiner, LinalgOp, Operand, OpKind, Reduction
+from compiler.errors import VerificationError
+from compiler.graph.linalg_graph import INDEX, Combiner, LinalgOp, Operand, OpKind, Reduction, line_walk
 from compiler.graph.nest import Nest
 from compiler.options import Multiplier
 
 COMBINERS: tuple[Combiner, ...] = get_args(Combiner)
 KINDS: tuple[OpKind, ...] = get_args(OpKind)
-ROUTING_KINDS = ("chunk", "concat")
+ROUTING_KINDS = ("chunk", "concat", "window")
 MULTIPLIERS: tuple[Multiplier, ...] = get_args(Multiplier)
 
 
 @irdl_op_definition
 class TaskOp(ProcessOp):
-    """One structured operation: a perfect loop nest with a scalar body, or (chunk, concat) one that routes tokens.
+    """One structured operation: a perfect loop nest with a scalar body, or one that moves tokens.
 
     ```
     %h = dataflow.task @fc1
@@ -52,6 +53,7 @@ class TaskOp(ProcessOp):
     ```
 
     `chunk d2`: output i is the input where loop d2 is i. `concat d2`: the inputs one after the other along d2.
+    `window d2 <[d4], stride: 2, dilation: 1, padding: 1, fill: "0.0">`: window d2 of the input, and tap d4 of it.
     """
 
     name = "dataflow.task"
@@ -63,6 +65,7 @@ class TaskOp(ProcessOp):
     input_maps = prop_def(ArrayAttr[MapAttr])
     output_maps = prop_def(ArrayAttr[MapAttr])
     axis = opt_prop_def(IntAttr)
+    windows = opt_prop_def(WindowsAttr)
     valid = opt_prop_def(ValidAttr)
     nest = opt_prop_def(NestAttr)
     combiner = opt_prop_def(StringAttr)
@@ -89,6 +92,7 @@ class TaskOp(ProcessOp):
             "input_maps": ArrayAttr(MapAttr(operand) for operand in op.inputs),
             "output_maps": ArrayAttr(MapAttr(operand) for operand in op.outputs),
             "axis": IntAttr(op.axis) if op.axis is not None else None,
+            "windows": WindowsAttr(op.windows) if op.windows is not None else None,
             "valid": ValidAttr(Valid(op.valid, op.masked)) if op.valid else None,
             "nest": NestAttr(nest) if nest is not None else None,
             "multiplier": StringAttr(multiplier) if multiplier is not None else None,
@@ -116,11 +120,12 @@ class TaskOp(ProcessOp):
             axis=self.axis_loop,
             valid=self.valid.data.extents if self.valid is not None else (),
             masked=self.valid.data.masked if self.valid is not None else (),
+            windows=self.windows.data if self.windows is not None else None,
         )
 
     @property
     def axis_loop(self) -> int | None:
-        """The loop that a chunk or concat splits."""
+        """The loop that a chunk or concat splits, or that over windows."""
         return self.axis.data if self.axis is not None else None
 
     @property
@@ -151,6 +156,9 @@ class TaskOp(ProcessOp):
     def print_header(self, printer: Printer) -> None:
         if self.axis is not None:
             printer.print_string(f" {self.kind.data} d{self.axis.data}")
+        if self.windows is not None:
+            printer.print_string(" ")
+            self.windows.print_parameter(printer)
         if self.multiplier is not None:
             printer.print_string(f" multiplier {self.multiplier.data}")
         printer.print_string("\nspace")
@@ -170,6 +178,8 @@ class TaskOp(ProcessOp):
         properties: dict[str, Attribute] = {"kind": StringAttr("generic")}
         if (kind := parser.parse_optional_keyword_in(ROUTING_KINDS)) is not None:
             properties |= {"kind": StringAttr(kind), "axis": IntAttr(parse_dim(parser))}
+        if kind == "window":
+            properties["windows"] = WindowsAttr(WindowsAttr.parse_parameter(parser))
         if parser.parse_optional_keyword("multiplier"):
             properties["multiplier"] = StringAttr(parser.parse_keyword_in(MULTIPLIERS))
         parser.parse_keyword("space")
@@ -202,6 +212,7 @@ class TaskOp(ProcessOp):
         self._verify_loops()
         self._verify_body()
         self._verify_valid()
+        self._verify_windows()
         for value, operand in zip(self.inputs, self.reads, strict=True):
             self._verify_port(value, operand, written=False)
         for value, operand in zip(self.written, self.writes, strict=True):
@@ -220,7 +231,7 @@ class TaskOp(ProcessOp):
         if self.nest is not None and len(self.nest.data.unroll) != rank:
             raise VerifyException(f"{where}: the nest unrolls {len(self.nest.data.unroll)} dimensions, not {rank}")
         if (self.op_kind == "generic") == (self.axis is not None):
-            raise VerifyException(f"{where}: chunk and concat need the loop that they split, others have none")
+            raise VerifyException(f"{where}: chunk, concat and window need their loop, others have none")
         if self.axis is not None and self.axis.data >= rank:
             raise VerifyException(f"{where}: d{self.axis.data} is beyond the {rank} loops of the space")
         if (self.op_kind == "chunk" and len(self.reads) != 1) or (self.op_kind == "concat" and len(self.writes) != 1):
@@ -250,7 +261,7 @@ class TaskOp(ProcessOp):
     def _verify_body(self) -> None:
         where = f"task @{self.process_name}"
         if (self.op_kind == "generic") != bool(self.body.blocks):
-            raise VerifyException(f"{where}: generic tasks have a body, chunk and concat have none")
+            raise VerifyException(f"{where}: generic tasks have a body, chunk, concat and window have none")
         if not self.body.blocks:
             return
         if len(self.output_maps) != 1 or len(self.body.block.args) != len(self.inputs):
@@ -284,6 +295,27 @@ class TaskOp(ProcessOp):
         if padded - set(op.masked) and not exact:
             raise VerifyException(f"{where}: padded points reach the reduction; mask loops {sorted(padded)}")
 
+    def _verify_windows(self) -> None:
+        """Their lines pass as `LineWalk` says, and nothing but the last loop of the nest is over taps."""
+        where = f"task @{self.process_name}"
+        if (self.op_kind == "window") != (self.windows is not None):
+            raise VerifyException(f"{where}: a window, and nothing else, says where its taps lie")
+        if self.windows is None:
+            return
+        if len(self.inputs) != 1:
+            raise VerifyException(f"{where}: windows are of one input")
+        try:
+            line_walk(self.linalg, _data_shape(self.inputs[0])).verify(where)
+        except VerificationError as error:
+            raise VerifyException(str(error)) from error
+        if self.nest is None:
+            return
+        walked = [loop.dim for loop in self.nest.data.loops]
+        if walked != sorted(set(walked)) or self.nest.data.unroll[self.axis_loop or 0] != 1:
+            raise VerifyException(
+                f"{where}: windows are walked loop by loop as the space has them, one after the other"
+            )
+
     def _verify_port(self, value: SSAValue, operand: Operand, *, written: bool) -> None:
         where = f"task @{self.process_name}, port {operand.value}"
         if not isinstance(value.type, ITensorType | StreamType):
@@ -292,7 +324,7 @@ class TaskOp(ProcessOp):
             return
         streamed = itensor_of(value)
         nest, dims = self.tiled, operand.dims
-        if self.op_kind == "concat" and not written:
+        if self.op_kind in ("concat", "window") and not written:
             wanted = nest.part_itensor(dims, streamed.shape, self.axis_loop, streamed.dtype)
         else:
             walk = nest.write_itensor if written else nest.read_itensor
@@ -305,13 +337,19 @@ class TaskOp(ProcessOp):
             )
 
     def _shape(self, operand: Operand, actual: tuple[int, ...]) -> tuple[int, ...]:
-        """Extents that the loops give a tensor; along the axis of a concat each input brings its own."""
-        axis = self.axis_loop if self.op_kind == "concat" else None
+        """Extents that the loops give a tensor; along the axis of a concat or windows each input brings its own."""
+        axis = self.axis_loop if operand in self.reads and self.op_kind in ("concat", "window") else None
         if len(actual) != len(operand.dims):
             return tuple(self.space.data.loops[dim] for dim in operand.dims)
         return tuple(
             own if dim == axis else self.space.data.loops[dim] for own, dim in zip(actual, operand.dims, strict=True)
         )
+
+
+def _data_shape(value: SSAValue) -> tuple[int, ...]:
+    """Shape of the tensor that a port reads, streamed or not."""
+    streamed = isinstance(value.type, ITensorType | StreamType)
+    return itensor_of(value).shape if streamed else data_shape(value.type)
 
 
 def _element(value: SSAValue) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from compiler.errors import VerificationError
 from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, Output, Reduction, Row, ScalarOp, Value
+from compiler.graph.windows import Windows
 
 FORMAT = 1
 
@@ -59,6 +60,10 @@ def _op_to_json(op: LinalgOp) -> dict[str, Any]:
         data["body"]["ops"] = [{**o, "const": _number_to_json(o["const"])} for o in data["body"]["ops"]]
     if op.reduction is not None:
         data["reduction"]["init"] = _number_to_json(op.reduction.init)
+    if op.windows is None:
+        del data["windows"]
+    else:
+        data["windows"]["fill"] = _number_to_json(op.windows.fill)
     return data
 
 
@@ -78,7 +83,12 @@ def _op_from_json(data: dict[str, Any]) -> LinalgOp:
         data["axis"],
         tuple(data.get("valid", ())),
         tuple(data.get("masked", ())),
+        _windows_from_json(data["windows"]) if "windows" in data else None,
     )
+
+
+def _windows_from_json(data: dict[str, Any]) -> Windows:
+    return Windows(data["loop"], data["stride"], data["dilation"], data["padding"], _number_from_json(data["fill"]))
 
 
 def _body_from_json(data: dict[str, Any]) -> Body:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.scalar_ops import PREDICATES
-from compiler.graph.linalg_graph import INDEX, Body, LinalgGraph, LinalgOp, Operand, ScalarOp
+from compiler.graph.linalg_graph import INDEX, Body, LinalgGraph, LinalgOp, Operand, ScalarOp, line_walk
 from compiler.graph.padded_array import crop_array, pad_array
 
 Array = NDArray[Any]
@@ -70,6 +70,8 @@ def evaluate_op(op: LinalgOp, graph: LinalgGraph, inputs: Sequence[Array]) -> tu
         return _chunk(op, inputs[0])
     if op.kind == "concat":
         return (_concat(op, inputs),)
+    if op.kind == "window":
+        return (_window(op, inputs[0]),)
     assert op.body is not None
     loops = evaluated_loops(op)
     inputs = [crop_array(a, [loops[d] for d in o.dims]) for a, o in zip(inputs, op.inputs, strict=True)]
@@ -171,6 +173,21 @@ def _concat(op: LinalgOp, inputs: Sequence[Array]) -> Array:
     """An input that loop `axis` does not index has extent one along it. Zeros follow the last where it is padded."""
     parts = [spread(a, o, len(op.loops)) for a, o in zip(inputs, op.inputs, strict=True)]
     return gather(pad_array(np.concatenate(parts, axis=op.axis), op.loops), op.outputs[0])
+
+
+def _window(op: LinalgOp, array: Array) -> Array:
+    """Every tap of every window, which lies `padding` lines further on among lines with as many more in front."""
+    walk, windows, axis = line_walk(op, array.shape), op.windows, op.axis
+    assert windows is not None
+    assert axis is not None
+    dims = [d for d in range(len(op.loops)) if d != windows.loop]
+    lines = np.moveaxis(array.transpose([op.inputs[0].dims.index(d) for d in dims]), axis, 0)
+    behind = max(0, (walk.windows - 1) * walk.stride + walk.span - walk.padding - walk.lines)
+    around = [(walk.padding, behind), *[(0, 0)] * (lines.ndim - 1)]
+    padded = np.pad(lines, around, constant_values=array.dtype.type(windows.fill))
+    starts = np.arange(walk.windows) * walk.stride
+    taps = [np.moveaxis(padded[starts + k * walk.dilation], 0, axis) for k in range(walk.kernel)]
+    return gather(taps[0] if windows.loop is None else np.stack(taps, axis=-1), op.outputs[0])
 
 
 def spread(array: Array, operand: Operand, rank: int) -> Array:

@@ -17,6 +17,7 @@ from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.linalg_graph import Carried, Layers, LinalgGraph, LinalgOp, Operand, Output, Value
 from compiler.graph.nest import Nest, NestLoop
 from compiler.graph.same import Same
+from compiler.graph.windows import Windows
 
 
 def each_name(value: str) -> str:
@@ -213,6 +214,7 @@ class _Launch:
             axis=None if op.axis is None else op.axis + 1,
             valid=(count, *op.valid) if op.valid else (),
             masked=tuple(dim + 1 for dim in op.masked),
+            windows=None if op.windows is None else _inside(op.windows),
         )
 
     def _operand(self, operand: Operand) -> Operand:
@@ -220,6 +222,11 @@ class _Launch:
         if value.name in self.read:
             return Operand(each_name(value.name), (0, *inner))
         return Operand(value.name, (0, *inner) if is_long(self.folded, value) else inner)
+
+
+def _inside(windows: Windows) -> Windows:
+    """The same with a loop around the others."""
+    return windows if windows.loop is None else replace(windows, loop=windows.loop + 1)
 
 
 def is_long(graph: LinalgGraph, value: Value) -> bool:

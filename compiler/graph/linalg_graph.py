@@ -17,9 +17,10 @@ from typing import Literal, NamedTuple
 
 from compiler.errors import VerificationError
 from compiler.graph.hashed_once import hashed_once
+from compiler.graph.windows import LineWalk, Windows
 
 ValueRole = Literal["input", "state", "param", "scalar", "intermediate"]
-OpKind = Literal["generic", "chunk", "concat"]
+OpKind = Literal["generic", "chunk", "concat", "window"]
 Iterator = Literal["parallel", "reduction"]
 Combiner = Literal["add", "max", "min", "mul"]
 INDEX = "dataflow.index"  # the scalar operation whose result is where a loop is
@@ -152,6 +153,9 @@ class LinalgOp:
     `generic`: output[dims] = reduce over reduction loops of body(inputs). One output.
     `chunk`: loop `axis` has as many iterations as there are outputs; output i is the input at `axis` = i.
     `concat`: inputs one after the other along loop `axis`; input extents are those of their values.
+    `window`: windows of the input along loop `axis`, as `windows` says; along it the input has its own extent. Loops
+    outside of `axis` are walked outside of all lines, those inside within a line, and the taps, the last loop, within
+    an element of it.
 
     `valid` holds the true extent of each loop, and is empty where none is padded. A reduction skips the padded points
     of the loops in `masked`; those of its other loops add nothing, because an operand is zero there.
@@ -169,6 +173,7 @@ class LinalgOp:
     axis: int | None = None
     valid: tuple[int, ...] = ()
     masked: tuple[int, ...] = ()
+    windows: Windows | None = None
 
     @property
     def true_loops(self) -> tuple[int, ...]:
@@ -183,6 +188,10 @@ class LinalgOp:
     def padded_iterations(self) -> int:
         """Iterations that are padding."""
         return self.iterations - prod(self.true_loops)
+
+    def own_extent(self, operand: Operand, dim: int) -> bool:
+        """Whether an input has another extent along loop `dim` than the loop: its own."""
+        return self.kind in ("concat", "window") and dim == self.axis and operand in self.inputs
 
     @cached_property
     def is_contraction(self) -> bool:
@@ -383,8 +392,10 @@ def _verify_op(graph: LinalgGraph, op: LinalgOp) -> None:
                 f"{op.name}: map {operand.dims} of {operand.value}{list(shape)} is not a permutation"
             )
         for dim, extent in zip(operand.dims, shape, strict=True):
-            if extent != op.loops[dim] and not (op.kind == "concat" and dim == op.axis):
+            if extent != op.loops[dim] and not op.own_extent(operand, dim):
                 raise VerificationError(f"{op.name}: {operand.value} has extent {extent} on a loop of {op.loops[dim]}")
+    if op.kind == "window":
+        line_walk(op, graph.value[op.inputs[0].value].shape).verify(op.name)
     _verify_valid(graph, op)
     if op.kind == "generic":
         written = set(op.outputs[0].dims)
@@ -392,6 +403,23 @@ def _verify_op(graph: LinalgGraph, op: LinalgOp) -> None:
             raise VerificationError(f"{op.name}: the output must be indexed by exactly the parallel loops")
         if op.body is None or len(op.body.arg_dtypes) != len(op.inputs) or len(op.outputs) != 1:
             raise VerificationError(f"{op.name}: a generic operation has one output and a body argument per input")
+
+
+def line_walk(op: LinalgOp, shape: tuple[int, ...]) -> LineWalk:
+    """How the lines of an input of this shape pass a window operation. Raises VerificationError where it is none."""
+    windows, axis = op.windows, op.axis
+    if windows is None or axis is None or len(op.inputs) != 1 or len(op.outputs) != 1:
+        raise VerificationError(f"{op.name}: windows have an axis, one input and one output")
+    last = len(op.loops) - 1
+    if windows.loop not in (None, last) or axis == windows.loop:
+        raise VerificationError(f"{op.name}: the taps of windows must be the last loop, d{last}")
+    walked = [d for d in range(len(op.loops)) if d != windows.loop]
+    if sorted(op.inputs[0].dims) != walked or sorted(op.outputs[0].dims) != list(range(len(op.loops))):
+        raise VerificationError(f"{op.name}: windows have all loops, and what they are of has all but the taps")
+    if any(op.true_loops[d] != op.loops[d] for d in (axis, windows.loop) if d is not None):
+        raise VerificationError(f"{op.name}: neither the number of windows nor that of taps can be padded")
+    kernel = 1 if windows.loop is None else op.loops[windows.loop]
+    return LineWalk.of(windows, shape[op.inputs[0].dims.index(axis)], op.loops[axis], kernel)
 
 
 def _verify_valid(graph: LinalgGraph, op: LinalgOp) -> None:
@@ -402,7 +430,7 @@ def _verify_valid(graph: LinalgGraph, op: LinalgOp) -> None:
         raise VerificationError(f"{op.name}: valid {op.true_loops} does not lie within the loops {op.loops}")
     for operand in (*op.inputs, *op.outputs):
         for dim, true in zip(operand.dims, graph.value[operand.value].true_shape, strict=True):
-            if true != op.true_loops[dim] and not (op.kind == "concat" and dim == op.axis):
+            if true != op.true_loops[dim] and not op.own_extent(operand, dim):
                 raise VerificationError(
                     f"{op.name}: {operand.value} is valid to {true} on a loop that is valid to {op.true_loops[dim]}"
                 )

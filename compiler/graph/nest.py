@@ -69,7 +69,9 @@ class Nest:
         return ITensor(tuple(self.unroll[d] for d in dims), dtype, loops)
 
     def part_itensor(self, dims: tuple[int, ...], shape: Sequence[int], axis: int | None, dtype: str) -> ITensor:
-        """What an input of a concat streams as: like the whole, over its own extent (of `shape`) along `axis`."""
+        """What an input of a concat, or of windows, streams as: like the whole, over its own extent (of `shape`) along
+        `axis`.
+        """
         whole = self.write_itensor(dims, dtype)
         if axis not in dims:
             return whole

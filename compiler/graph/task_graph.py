@@ -42,11 +42,14 @@ from compiler.graph.program import (
     trips_at,
     with_nests,
 )
+from compiler.graph.windows import LineWalk
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-TaskKind = Literal["compute", "engine", "fork", "lanes", "chunk", "concat", "route", "converter", "load", "store"]
+TaskKind = Literal[
+    "compute", "engine", "fork", "lanes", "chunk", "concat", "window", "route", "converter", "load", "store"
+]
 MemoryKind = Literal["registers", "lutram", "bram", "uram"]
 
 
@@ -313,6 +316,18 @@ class ConcatTask(StructuredTask):
     """Passes on the tokens of one tensor after the other."""
 
     kind = "concat"
+
+
+@hashed_once
+@dataclass(frozen=True)
+class WindowTask(StructuredTask):
+    """Keeps lines of a tensor, and passes on windows of them. Its nest in time has a loop over rows of lines instead of
+    that over windows, and one over the phases of a row inside of it, where there are several.
+    """
+
+    kind = "window"
+
+    walk: LineWalk
 
 
 @hashed_once
@@ -640,6 +655,7 @@ def task_json(task: Task) -> dict[str, Any]:
     match task:
         case StructuredTask():
             data |= {"op": task.op.name, "nest": _nest_json(task.nest)}
+            data |= {"window": task.walk._asdict()} if isinstance(task, WindowTask) else {}
             data |= (
                 {"scalars": task.scalars, "operators": dict(task.operators)} if isinstance(task, ComputeTask) else {}
             )

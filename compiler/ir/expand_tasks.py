@@ -114,7 +114,7 @@ def _expand_kernel(kernel: KernelOp) -> None:
             )
         if isinstance(op, ConverterOp) or (isinstance(op, TaskOp) and op.op_kind == "generic"):
             _expand_loops(op)
-        elif isinstance(op, TaskOp) and routes_in_order(op):
+        elif isinstance(op, TaskOp) and op.op_kind in ("chunk", "concat") and routes_in_order(op):
             _expand_routing(op)
 
 
@@ -137,7 +137,7 @@ class ExpandTasksPass(ModulePass):
     """Turn tasks and converters into loops with reads and writes, chunk and concat into the itensor operations.
 
     Works on itensors (after linalg-to-dataflow) and on streams (after size-fifos). A chunk or concat that also
-    transposes stays a structured task. Assumes kernels of tiled tasks.
+    transposes stays a structured task, and windows do. Assumes kernels of tiled tasks.
     """
 
     name = "expand-tasks"

@@ -8,7 +8,7 @@ Integers are exact.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import prod, sqrt
 
@@ -70,7 +70,8 @@ def evaluate(op: LinalgOp, graph: LinalgGraph, inputs: Sequence[Bounded], margin
             values = evaluate_op(op, graph, [i.value for i in inputs])
             if all(i.error is None for i in inputs):
                 return [Bounded(v) for v in values]
-            errors = evaluate_op(op, graph, [i.bound for i in inputs])
+            exactly = op if op.windows is None else replace(op, windows=replace(op.windows, fill=0.0))  # no error there
+            errors = evaluate_op(exactly, graph, [i.bound for i in inputs])
             return [Bounded(v, e) for v, e in zip(values, errors, strict=True)]
         return [_generic(op, inputs, margin)]
 

@@ -9,6 +9,7 @@ from looped_pipelines import begun, engine, following, layers
 from networks import NETWORKS
 from route_designs import routes
 from through_memory import credited, network
+from window_networks import greatest
 
 from compiler.analysis.tasks import load_task, plan_packing, store_task
 from compiler.graph.design import Transfer
@@ -76,6 +77,15 @@ def task_text(task: Task, tasks: TaskGraph) -> str:
 )
 def test_task(construct: str, network: str, knobs: Knobs, task: str, golden: Golden) -> None:
     tasks, _ = design(network, knobs)
+    golden(task_text(tasks.task[task], tasks), HERE / f"{construct}.cpp")
+
+
+@pytest.mark.parametrize(
+    ("construct", "lanes", "task"),
+    [("window_of_lines", 1, "rows"), ("window_of_pixels", 64, "pixels")],
+)
+def test_windows(construct: str, lanes: int, task: str, golden: Golden) -> None:
+    tasks = planned_tasks(greatest(8, 4, kernel=3, stride=2, padding=1), Knobs(overall_unroll=lanes), U55C)
     golden(task_text(tasks.task[task], tasks), HERE / f"{construct}.cpp")
 
 

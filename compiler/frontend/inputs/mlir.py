@@ -18,7 +18,7 @@ from compiler.frontend.interpret import NUMPY_DTYPE, interpret, outputs_of
 from compiler.frontend.linalg_engine import run_linalg
 from compiler.frontend.lowering.lower import lower
 from compiler.frontend.lowering.normal_form import Argument
-from compiler.frontend.lowering.source import Generic, SourceModule, Tensor, parse_source
+from compiler.frontend.lowering.source import Generic, SourceModule, Tensor, Window, parse_source
 from compiler.frontend.scan.bounds import MAX_CONTENT, MAX_ELEMENTS, MAX_OPERATIONS, MAX_STEPS
 from compiler.frontend.torch_mlir_import import TextModule, import_text
 from compiler.frontend.weights import seeded
@@ -30,6 +30,7 @@ _OTHERS = frozenset(
     (
         *("builtin.module", "func.func", "func.return"),
         *("tensor.empty", "tensor.expand_shape", "tensor.collapse_shape", "tensor.extract_slice", "tensor.concat"),
+        *("tensor.pad", "tensor.yield"),
     )
 )
 _ROLES = ("param", "input", "state")
@@ -109,7 +110,8 @@ def _check_argument(argument: Argument, tensor: Tensor) -> None:
 def _check_cost(module: SourceModule) -> None:
     """What the compiled reference holds, and how long it runs. Raises InvalidInputError."""
     nests = [op for op in module.ops if isinstance(op, Generic)]
-    elements = sum(prod(t.shape) for t in (*module.arguments, *(t for op in nests for t in op.results)))
+    windows = [op.result for op in module.ops if isinstance(op, Window)]
+    elements = sum(prod(t.shape) for t in (*module.arguments, *windows, *(t for op in nests for t in op.results)))
     if elements > MAX_CONTENT:
         raise InvalidInputError(f"the module has {elements} elements in all; at most {MAX_CONTENT} work")
     if (steps := sum(prod(op.loops) for op in nests)) > MAX_STEPS:

@@ -115,6 +115,8 @@ def _products(node: NodeProto, shapes: Shapes) -> int:
             return made * given[0][0 if turned else 1]
         case "Einsum":
             return _einsum_products(node, given)
+        case "Conv":
+            return made * prod(given[1][1:])
         case _:
             return 0
 
@@ -139,9 +141,17 @@ def _alive(graph: onnx.GraphProto, shapes: Shapes) -> int:
     alive = most = sum(prod(shapes[v.name]) for v in graph.input)
     for node, ended in zip(graph.node, last_readers(graph), strict=True):
         alive += sum(prod(shapes.get(name, ())) for name in node.output if name)
-        most = max(most, alive)
+        most = max(most, alive + _windows(node, shapes))
         alive -= sum(prod(shapes.get(name, ())) for name in ended)
     return most
+
+
+def _windows(node: NodeProto, shapes: Shapes) -> int:
+    """Elements of all windows that a convolution reads, which the reference lays side by side."""
+    if node.op_type != "Conv":
+        return 0
+    made, weight = shapes.get(node.output[0], ()), shapes.get(node.input[1], ())
+    return prod(made[:1]) * prod(made[2:]) * prod(weight[1:])
 
 
 def _check_shape(value: ValueInfoProto) -> int:

@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import prod
 
 from compiler.errors import UnsupportedError
-from compiler.frontend.lowering.source import Concat, Generic, Reshape, Slice, SourceModule, Tensor
+from compiler.frontend.lowering.source import Concat, Generic, Reshape, Slice, SourceModule, Tensor, Window
 
 DimKey = tuple[int, int]  # tensor number, dimension
 
@@ -54,6 +54,8 @@ class Atoms:
                     self._slice(op)
                 case Concat():
                     self._concat(op)
+                case Window():
+                    self._window(op)
         self._propagate()
 
     def of(self, tensor: Tensor, dim: int) -> tuple[int, ...]:
@@ -102,7 +104,8 @@ class Atoms:
         for result in op.results:
             self._declare(result)
         first: dict[int, int] = {}
-        outputs = zip(op.results, op.maps[len(op.inputs) :], strict=True)
+        written = op.maps[len(op.inputs) :]
+        outputs = (*zip(op.results, written, strict=True), *zip(op.inits, written, strict=True))
         for tensor, dims in (*zip(op.inputs, op.maps, strict=False), *outputs):
             if not isinstance(tensor, Tensor):
                 continue
@@ -141,6 +144,16 @@ class Atoms:
                     self._unite(self._dim(source, dim), self._dim(op.result, dim))
         for tensor in (*op.sources, op.result):
             self._axes[self._find(self._dim(tensor, op.dim))].whole = f"the concatenation at {op.path}"
+
+    def _window(self, op: Window) -> None:
+        """Lines, windows and taps are whole; what else the tensor has goes through."""
+        self._declare(op.result)
+        for dim in range(len(op.source.shape)):
+            if dim != op.dim:
+                self._unite(self._dim(op.source, dim), self._dim(op.result, dim))
+        ends = [(op.result, dim) for dim in range(len(op.source.shape), len(op.result.shape))]
+        for tensor, dim in ((op.source, op.dim), (op.result, op.dim), *ends[-1:]):
+            self._axes[self._find(self._dim(tensor, dim))].whole = f"the window at {op.path}"
 
     def _propagate(self) -> None:
         """To a fixpoint: a split is looked at again when one of its dimensions has new cuts."""

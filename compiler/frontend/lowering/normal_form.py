@@ -20,9 +20,12 @@ from compiler.frontend.lowering.source import (
     ScalarStep,
     Slice,
     SourceModule,
+    SourceOp,
     Tensor,
+    Window,
 )
 from compiler.graph.linalg_graph import Body, Combiner, Iterator, LinalgOp, Operand, Output, Reduction, Value, ValueRole
+from compiler.graph.windows import Windows
 
 COMBINERS: dict[str, Combiner] = {
     "arith.addf": "add",
@@ -90,7 +93,7 @@ class _Builder:
         self.draft.values[argument.name] = Value(argument.name, shape, dtype, role, argument.name)
         self._views[tensor.number] = View(argument.name, tuple(range(len(shape))))
 
-    def operation(self, op: Generic | Reshape | Slice | Concat) -> None:
+    def operation(self, op: SourceOp) -> None:
         match op:
             case Generic():
                 self._generic(op)
@@ -100,6 +103,8 @@ class _Builder:
                 self._slice(op)
             case Concat():
                 self._concat(op)
+            case Window():
+                self._window(op)
 
     def output(self, tensor: Tensor, name: str) -> None:
         view = self._view(tensor, "the results")
@@ -163,7 +168,10 @@ class _Builder:
             values[out] = accumulator
         computed = _replay(builder, op, values, op.yields[position])
         reduction: Reduction | None = None
+        start: Operand | None = None
         if accumulator is not None:
+            if init is not None and reduced and builder.op(init) is None:
+                start, init = operands[init], _identity_of(op, builder, computed)
             computed, reduction = _split_reduction(op, builder, computed, accumulator, init, bool(reduced))
         written = self._written(op.maps[out], result, first_loop)
         if reduction is None and self._is_alias(builder, computed, operands, written, result):
@@ -172,6 +180,31 @@ class _Builder:
         self._emit_generic(
             op.path, loops, groups, op.iterators, body, [operands[i] for i in used], written, reduction, result
         )
+        if start is not None and reduction is not None:
+            self._from_start(op.path, loops, groups, start, written, reduction, result)
+
+    def _from_start(
+        self,
+        path: str,
+        loops: tuple[int, ...],
+        groups: tuple[int, ...],
+        start: Operand,
+        written: tuple[int, ...],
+        reduction: Reduction,
+        result: Tensor,
+    ) -> None:
+        """What was reduced from nothing, combined with the tensor that it is to start from: a bias."""
+        value = self._view(result, path).value
+        rows = tuple(range(len(written)))
+        builder = BodyBuilder()
+        dtypes = [self.draft.values[name].dtype for name in (value, start.value)]
+        args = tuple(builder.arg(dtype) for dtype in dtypes)
+        name = next(n for n, c in COMBINERS.items() if c == reduction.combiner and n.endswith(dtypes[0][0]))
+        body, _ = builder.finish(builder.emit(name, args, dtypes[0]))
+        read = [Operand(value, rows), Operand(start.value, tuple(written.index(d) for d in start.dims))]
+        iterators: tuple[Iterator, ...] = ("parallel",) * (max(groups, default=-1) + 1)
+        kept = tuple(groups[loop] for loop in written)
+        self._emit_generic(path, tuple(loops[w] for w in written), kept, iterators, body, read, rows, None, result)
 
     def _written(self, dims: tuple[int | None, ...], result: Tensor, first_loop: dict[int, int]) -> tuple[int, ...]:
         """The loops that walk the atoms of a result."""
@@ -289,6 +322,34 @@ class _Builder:
         )
         self._views[op.result.number] = View(value, output.dims)
 
+    def _window(self, op: Window) -> None:
+        """Loops over the result as it is walked; along the windows, the source has its lines instead."""
+        if op.result.number not in self._used:
+            return
+        view, taps = self._view(op.source, op.path), len(op.source.shape)
+        walked = [(dim, atom) for dim in op.order for atom in self._atoms.of(op.result, dim)]
+        loops, groups = tuple(atom for _, atom in walked), tuple(dim for dim, _ in walked)
+        starts = {dim: groups.index(dim) for dim in reversed(groups)}
+
+        def over(dim: int) -> range:
+            return range(starts.get(dim, 0), starts.get(dim, 0) + groups.count(dim))
+
+        read = Operand(view.value, _invert(view, [loop for dim in range(taps) for loop in over(dim)], op.path))
+        if starts[op.dim] not in read.dims:
+            raise UnsupportedError(f"the window at {op.path} slides along a dimension that is only a broadcast")
+        value = self._new_value(loops, self.draft.values[view.value].dtype)
+        walk = op.walk
+        taps_loop = len(loops) - 1 if walk.kernel > 1 else None
+        windows = Windows(taps_loop, walk.stride, walk.dilation, walk.padding, op.fill)
+        made = Operand(value, tuple(range(len(loops))))
+        kinds: tuple[Iterator, ...] = ("parallel",) * len(loops)
+        name, axis = f"%op{len(self.draft.ops)}", starts[op.dim]
+        new = LinalgOp(name, "window", loops, kinds, _consecutive(groups), (read,), (made,), axis=axis, windows=windows)
+        self._append(new, f"{op.path}.window")
+        self._views[op.result.number] = View(
+            value, tuple(loop for dim in range(len(op.result.shape)) for loop in over(dim))
+        )
+
     def _loops(self, op: Generic) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The atoms of the operation's loops, and which source loop each comes from."""
         found: dict[int, tuple[int, ...]] = {}
@@ -297,7 +358,9 @@ class _Builder:
             for dim, loop in enumerate(dims):
                 if isinstance(tensor, Tensor) and loop is not None:
                     found.setdefault(loop, self._atoms.of(tensor, dim))
-        pairs = [(atom, loop) for loop in range(len(op.loops)) for atom in found[loop]]
+        if unknown := [loop for loop, extent in enumerate(op.loops) if loop not in found and extent > 1]:
+            raise UnsupportedError(f"linalg.generic at {op.path}: no tensor is indexed by loop d{unknown[0]}")
+        pairs = [(atom, loop) for loop in range(len(op.loops)) for atom in found.get(loop, ())]
         return tuple(atom for atom, _ in pairs), tuple(loop for _, loop in pairs)
 
     def _operand(
@@ -402,6 +465,16 @@ def _replay(builder: BodyBuilder, op: Generic, values: list[int | None], result:
     return value_of(result)
 
 
+def _identity_of(op: Generic, builder: BodyBuilder, computed: int) -> int:
+    """What a reduction starts from that changes nothing."""
+    last = builder.op(computed)
+    combiner = COMBINERS.get(last.name) if last is not None else None
+    if last is None or combiner is None:
+        raise UnsupportedError(f"linalg.generic at {op.path} does not reduce by one of {', '.join(COMBINERS)}")
+    value = IDENTITY[combiner]
+    return builder.constant(value if last.dtype == "f32" else int(value), last.dtype)
+
+
 def _split_reduction(
     op: Generic, builder: BodyBuilder, computed: int, accumulator: int, init: int | None, loops_left: bool
 ) -> tuple[int, Reduction | None]:
@@ -411,15 +484,23 @@ def _split_reduction(
     combiner = COMBINERS.get(last.name) if last is not None else None
     if last is None or combiner is None or accumulator not in last.args:
         raise UnsupportedError(f"linalg.generic at {op.path} does not reduce by one of {', '.join(COMBINERS)}")
+    if init is not None and start is None and not loops_left:
+        return _combine_once(builder, last.name, init, _reduced(op, builder, last.args, accumulator)), None
     if start is None or start.name != "arith.constant" or start.const is None:
         raise UnsupportedError(f"the reduction at {op.path} starts from a tensor; only constants are supported")
-    reduced = last.args[0] if last.args[1] == accumulator else last.args[1]
-    if builder.depends_on(reduced, accumulator):
-        raise UnsupportedError(f"the reduction at {op.path} uses its accumulator twice")
+    reduced = _reduced(op, builder, last.args, accumulator)
     if loops_left:
         return reduced, Reduction(combiner, start.const)
     assert init is not None
     return (reduced if start.const == IDENTITY[combiner] else _combine_once(builder, last.name, init, reduced)), None
+
+
+def _reduced(op: Generic, builder: BodyBuilder, args: tuple[int, ...], accumulator: int) -> int:
+    """What is combined with the accumulator."""
+    reduced = args[0] if args[1] == accumulator else args[1]
+    if builder.depends_on(reduced, accumulator):
+        raise UnsupportedError(f"the reduction at {op.path} uses its accumulator twice")
+    return reduced
 
 
 def _combine_once(builder: BodyBuilder, name: str, init: int, reduced: int) -> int:

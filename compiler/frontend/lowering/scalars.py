@@ -13,8 +13,11 @@ _MAX_POWER = 4
 
 
 def as_f32(value: float) -> float:
-    """The float32 nearest to `value`, as a Python float."""
-    return float(unpack("<f", pack("<f", value))[0]) if math.isfinite(value) else value
+    """The float32 nearest to `value`, as a Python float; infinite, where that is beyond all of them."""
+    try:
+        return float(unpack("<f", pack("<f", value))[0]) if math.isfinite(value) else value
+    except OverflowError:
+        return math.copysign(math.inf, value)
 
 
 @dataclass

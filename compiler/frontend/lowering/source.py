@@ -4,8 +4,9 @@ Reads MLIR's generic text (torch-mlir's bindings print it, xDSL parses it). An o
 it came from in the attribute `path`; an argument of `@main` its name and role in `compiler.arguments`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from xdsl.context import Context
 from xdsl.dialects import arith, cf, func, math, tensor
@@ -25,12 +26,14 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.linalg import Linalg
 from xdsl.dialects.linalg.ops import GenericOp, YieldOp
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 
 from compiler.errors import UnsupportedError, VerificationError
+from compiler.frontend.lowering.scalars import as_f32
+from compiler.frontend.lowering.windows import Index, Padding, Reader, Step, index_of, plain
 from compiler.graph.linalg_graph import Iterator
+from compiler.graph.windows import LineWalk
 
 PATH_ATTRIBUTE = "millrace.path"
 
@@ -118,7 +121,22 @@ class Concat:
     result: Tensor
 
 
-SourceOp = Generic | Reshape | Slice | Concat
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Windows of `source` along its dimension `dim`, in whose place the result has the windows, and their taps behind
+    all others; no such dimension where there is one tap. `order`: the result's dimensions as they are walked.
+    """
+
+    path: str
+    source: Tensor
+    dim: int
+    walk: LineWalk
+    fill: float | int
+    order: tuple[int, ...]
+    result: Tensor
+
+
+SourceOp = Generic | Reshape | Slice | Concat | Window
 
 
 @dataclass(frozen=True)
@@ -147,9 +165,19 @@ CMPF = ("false", *(f"o{r}" for r in _RELATIONS), "ord", *(f"u{r}" for r in _RELA
 CMPI = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 
 
+class _Padded(NamedTuple):
+    """What a tensor.pad makes, which is no tensor that anything but a window may read."""
+
+    path: str
+    source: Tensor
+    padding: Padding
+
+
 class _Reader:
     def __init__(self) -> None:
         self._values: dict[SSAValue, Source | None] = {}
+        self._padded: dict[SSAValue, _Padded] = {}
+        self._windows: dict[tuple[int, Step], Tensor] = {}
         self._ops: list[SourceOp] = []
         self._count = 0
 
@@ -171,6 +199,8 @@ class _Reader:
         match op:
             case arith.ConstantOp():
                 self._values[op.result] = _constant(op)
+            case arith.TruncFOp() if isinstance(wide := self._values[op.input], Constant):
+                self._values[op.result] = Constant(as_f32(wide.value), _dtype(op.result.type))
             case tensor.EmptyOp():
                 self._values[op.results[0]] = None
             case GenericOp():
@@ -179,6 +209,8 @@ class _Reader:
                 self._reshape(op)
             case tensor.ExtractSliceOp():
                 self._slice(op)
+            case tensor.PadOp():
+                self._pad(op)
             case _ if op.name == "tensor.concat":
                 sources = tuple(self._read_tensor(op, v) for v in op.operands)
                 result = self._tensor(op.results[0])
@@ -187,14 +219,26 @@ class _Reader:
                 raise UnsupportedError(f"{_name(op)} at {_path(op) or 'top level'} is not supported")
 
     def _generic(self, op: GenericOp) -> None:
-        inputs = tuple(self._source(op, v) for v in op.inputs)
-        inits = tuple(self._values[v] for v in op.outputs)
-        maps = tuple(tuple(_loop_of(op, e) for e in m.data.results) for m in op.indexing_maps)
+        path = _path(op)
+        iterators: tuple[Iterator, ...] = tuple(cast(Iterator, i.data.value) for i in op.iterator_types)
+        indices = [tuple(index_of(path, e) for e in m.data.results) for m in op.indexing_maps]
         loops = [0] * op.indexing_maps.data[0].data.num_dims
-        for value, dims in zip((*op.inputs, *op.outputs), maps, strict=True):
-            for extent, loop in zip(_shape(value.type), dims, strict=True):
-                if loop is not None:
-                    loops[loop] = extent
+        for value, dims in zip((*op.inputs, *op.outputs), indices, strict=True):
+            for extent, index in zip(_shape(value.type), dims, strict=True):
+                if isinstance(index, int):
+                    loops[index] = extent
+        used = [bool(op.body.block.args[n].uses) for n in range(len(op.inputs))]
+        read: list[tuple[Source, tuple[int | None, ...]]] = []
+        for n, value in enumerate(op.inputs):
+            if not used[n]:  # a pooling says how large its windows are by a tensor without elements
+                read.append((Constant(0, _dtype(value.type)), tuple(plain(path, e) for e in indices[n])))
+                continue
+            others = {e for k, dims in enumerate(indices[: len(op.inputs)]) if used[k] and k != n for e in dims}
+            reader = Reader(path, tuple(loops), iterators, [e for e in others if isinstance(e, int)])
+            read.append(self._windowed(op, value, indices[n], reader))
+        inputs = tuple(source for source, _ in read)
+        maps = (*(dims for _, dims in read), *(tuple(plain(path, e) for e in d) for d in indices[len(inputs) :]))
+        inits = tuple(self._values[v] for v in op.outputs)
         block = op.body.block
         numbers: dict[SSAValue, int | Constant] = {arg: i for i, arg in enumerate(block.args)}
         steps: list[ScalarStep] = []
@@ -211,10 +255,41 @@ class _Reader:
                 dtype = _dtype(inner.results[0].type)
                 steps.append(ScalarStep(_name(inner), args, number, dtype, _predicate(inner), _index_loop(inner)))
         results = tuple(self._tensor(r) for r in op.results)
-        iterators: tuple[Iterator, ...] = tuple(cast(Iterator, i.data.value) for i in op.iterator_types)
         arg_dtypes = tuple(_dtype(a.type) for a in block.args)
         self._ops.append(
             Generic(_path(op), tuple(loops), iterators, inputs, inits, maps, arg_dtypes, tuple(steps), yields, results)
+        )
+
+    def _windowed(
+        self, op: GenericOp, value: SSAValue, indices: Sequence[Index], reader: Reader
+    ) -> tuple[Source, tuple[int | None, ...]]:
+        """What is read, as a tensor that single loops index: its windows, where it has some."""
+        padded = self._padded.get(value)
+        source = self._source(op, value) if padded is None else padded.source
+        if not isinstance(source, Tensor):
+            return source, tuple(plain(reader.path, e) for e in indices)
+        plan = reader.plan(source.shape, indices, None if padded is None else padded.padding)
+        for step in plan.steps:
+            source = self._window(reader.path, source, step)
+        return source, plan.loops
+
+    def _window(self, path: str, source: Tensor, step: Step) -> Tensor:
+        """The windows that were made before, where they are the same."""
+        key = (source.number, step)
+        if key not in self._windows:
+            made = self._windows[key] = self._new(step.shape, source.dtype)
+            self._ops.append(Window(path, source, step.dim, step.walk, step.fill, step.order, made))
+        return self._windows[key]
+
+    def _pad(self, op: tensor.PadOp) -> None:
+        """What is padded is read by windows alone, which begin and end outside of it."""
+        low, high = _integers(op.static_low), _integers(op.static_high)
+        (last,) = op.region.block.ops
+        fill = self._values.get(last.operands[0])
+        if len(op.operands) > 1 or not isinstance(fill, Constant) or min((*low, *high)) < 0:
+            raise UnsupportedError(f"tensor.pad at {_path(op)} pads by what is not a constant, or takes lines away")
+        self._padded[op.results[0]] = _Padded(
+            _path(op), self._read_tensor(op, op.source), Padding(low, high, fill.value)
         )
 
     def _scalar(self, numbers: dict[SSAValue, int | Constant], value: SSAValue) -> int | Constant:
@@ -225,12 +300,24 @@ class _Reader:
         return outer
 
     def _reshape(self, op: tensor.CollapseShapeOp | tensor.ExpandShapeOp) -> None:
-        source = self._read_tensor(op, op.operands[0])
+        padded = self._padded.get(op.operands[0])
+        if padded is None and self._values[op.operands[0]] is None:
+            self._values[op.results[0]] = None  # what is about to be written
+            return
+        source = self._read_tensor(op, op.operands[0]) if padded is None else padded.source
         reassociation = op.reassociation
         groups = tuple((tuple(k.value.data for k in g), (i,)) for i, g in enumerate(reassociation))
         if isinstance(op, tensor.ExpandShapeOp):
             groups = tuple((small, wide) for wide, small in groups)
-        self._ops.append(Reshape(_path(op), source, groups, self._tensor(op.results[0])))
+        if padded is None:
+            self._ops.append(Reshape(_path(op), source, groups, self._tensor(op.results[0])))
+            return
+        made = _shape(op.results[0].type)
+        padding = padded.padding.reshaped(_path(op), groups, _shape(op.operands[0].type), made)
+        around = zip(made, padding.low, padding.high, strict=True)
+        result = self._new(tuple(extent - low - high for extent, low, high in around), source.dtype)
+        self._ops.append(Reshape(_path(op), source, groups, result))
+        self._padded[op.results[0]] = _Padded(padded.path, result, padding)
 
     def _slice(self, op: tensor.ExtractSliceOp) -> None:
         source = self._read_tensor(op, op.operands[0])
@@ -240,12 +327,16 @@ class _Reader:
         self._ops.append(Slice(_path(op), source, offsets, self._tensor(op.results[0])))
 
     def _tensor(self, value: SSAValue) -> Tensor:
-        made = Tensor(self._count, _shape(value.type), _dtype(value.type))
-        self._count += 1
-        self._values[value] = made
+        self._values[value] = made = self._new(_shape(value.type), _dtype(value.type))
         return made
 
+    def _new(self, shape: tuple[int, ...], dtype: str) -> Tensor:
+        self._count += 1
+        return Tensor(self._count - 1, shape, dtype)
+
     def _source(self, op: Operation, value: SSAValue) -> Source:
+        if value in self._padded:
+            raise UnsupportedError(f"tensor.pad at {self._padded[value].path} pads what no window reads")
         source = self._values[value]
         if source is None:
             raise UnsupportedError(f"{_name(op)} at {_path(op)} reads a tensor that nothing wrote")
@@ -299,14 +390,6 @@ def _constant(op: arith.ConstantOp) -> Constant:
     raise UnsupportedError(
         f"constant tensor {op.result.type} at {_path(op) or 'top level'} is not supported; make it a parameter"
     )
-
-
-def _loop_of(op: Operation, expr: AffineExpr) -> int | None:
-    if isinstance(expr, AffineDimExpr):
-        return expr.position
-    if isinstance(expr, AffineConstantExpr) and expr.value == 0:
-        return None
-    raise UnsupportedError(f"linalg.generic at {_path(op)} indexes by {expr}; only single loops are supported")
 
 
 def _predicate(op: Operation) -> str | None:

@@ -18,6 +18,7 @@ from compiler.graph.task_graph import (
     StoreTask,
     Task,
     TaskGraph,
+    WindowTask,
 )
 from compiler.targets.tasks.compute import emit_compute
 from compiler.targets.tasks.converter import emit_converter
@@ -25,6 +26,7 @@ from compiler.targets.tasks.engine import emit_engine
 from compiler.targets.tasks.frame import Frame
 from compiler.targets.tasks.memory import emit_load, emit_store
 from compiler.targets.tasks.routing import emit_routing
+from compiler.targets.tasks.window import emit_window
 from compiler.targets.writer import CppWriter
 
 TURNING = (EngineTask, ForkTask, LanesTask, RouteTask)
@@ -59,6 +61,8 @@ class TaskEmitter:
                 emit_routing(frame, task)
             case ConverterTask():
                 emit_converter(frame, task)
+            case WindowTask():
+                emit_window(frame, task)
             case LoadTask():
                 emit_load(frame, task)
             case StoreTask():

@@ -65,3 +65,23 @@ func.func @late(%x: tensor<29xf32> {dataflow.value = #dataflow.value<"x", input 
   }
   func.return %y : tensor<29xf32>
 }
+
+// -----
+
+// Neither lines, nor windows of them, nor their taps get longer: the 19th line is the last. What lines consist of does.
+// CHECK: func.func @windows(%x: tensor<19x32xf32>
+// CHECK: dataflow.task @slide window d0
+// CHECK-NEXT: space<parallel 19 : 0, parallel 32 : 1, parallel 3 : 2>
+// CHECK-NEXT: valid<[19, 29, 3], masked: []>
+func.func @windows(%x: tensor<19x29xf32> {dataflow.value = #dataflow.value<"x", input from "x">})
+    -> (tensor<19x29x3xf32> {dataflow.output = #dataflow.output<"y" = "y"[d0, d1, d2] as [19, 29, 3]>}) {
+  %s = dataflow.task @slide window d0 <[d2], stride: 1, dilation: 1, padding: 1, fill: "0.0">
+    space<parallel 19 : 0, parallel 29 : 1, parallel 3 : 2>
+    ins("x"[d0, d1] = %x : tensor<19x29xf32>) -> ("s"[d0, d1, d2] : tensor<19x29x3xf32>)
+  %y = dataflow.task @relu space<parallel 19 : 0, parallel 29 : 1, parallel 3 : 2>
+    ins("s"[d0, d1, d2] = %s : tensor<19x29x3xf32>) -> ("y"[d0, d1, d2] : tensor<19x29x3xf32>) {
+  ^bb0(%a: f32):
+    dataflow.yield %a : f32
+  }
+  func.return %y : tensor<19x29x3xf32>
+}

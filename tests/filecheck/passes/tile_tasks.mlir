@@ -37,3 +37,26 @@ func.func @one() {
 func.func @two() {
   func.return
 }
+
+// -----
+
+func.func @windows(%x: tensor<32x2xf32> {dataflow.value = #dataflow.value<"x", input from "x">},
+                   %w: tensor<4x2x3xf32> {dataflow.value = #dataflow.value<"w", param from "w">})
+    -> (tensor<32x4xf32> {dataflow.output = #dataflow.output<"y" = "y"[d0, d1] as [32, 4]>}) {
+  // Windows come one after the other, in the tokens that the product takes of their taps.
+  // CHECK: dataflow.task @slide window d0
+  // CHECK: nest<[d0 32 x 1], unroll: [1, 2, 3]>
+  // CHECK: dataflow.task @conv
+  // CHECK: nest<[d0 8 x 4, d0 4 x 1, d1 2 x 2], unroll: [1, 2, 2, 3]>
+  %s = dataflow.task @slide window d0 <[d2], stride: 1, dilation: 1, padding: 1, fill: "0.0">
+    space<parallel 32 : 0, parallel 2 : 1, parallel 3 : 2>
+    ins("x"[d0, d1] = %x : tensor<32x2xf32>) -> ("s"[d0, d1, d2] : tensor<32x2x3xf32>)
+  %y = dataflow.task @conv space<parallel 32 : 0, parallel 4 : 1, reduction 2 : 2, reduction 3 : 3> reduce add from 0.0 : f32
+    ins("s"[d0, d2, d3] = %s : tensor<32x2x3xf32>, "w"[d1, d2, d3] = %w : tensor<4x2x3xf32>)
+    -> ("y"[d0, d1] : tensor<32x4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %p = arith.mulf %a, %b : f32
+    dataflow.yield %p : f32
+  }
+  func.return %y : tensor<32x4xf32>
+}

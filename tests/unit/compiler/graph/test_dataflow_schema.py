@@ -10,6 +10,7 @@ from typing import Any
 from random_turns import turning_graph
 from small_graphs import ALL
 from stepping_networks import stepping
+from window_networks import greatest
 
 from compiler.graph.layers import folded
 from compiler.options import Knobs
@@ -54,6 +55,13 @@ def test_designs_with_rows_fit_the_schema(tmp_path: Path) -> None:
     places = {place for task in document["tasks"] if task["dma"] for place in ("at", "below") if place in task["dma"]}
     assert places == {"at", "below"}
     assert complaints(written(tmp_path, {"stepping": document})) == ""
+
+
+def test_designs_with_windows_fit_the_schema(tmp_path: Path) -> None:
+    document = planned_tasks(greatest(8, 4, kernel=3, stride=2, padding=1), SMALL, load_platform("u55c")).to_json()
+    walks = [task["window"] for task in document["tasks"] if task["kind"] == "window"]
+    assert walks == 2 * [{"lines": 8, "windows": 4, "kernel": 3, "stride": 2, "dilation": 1, "padding": 1}]
+    assert complaints(written(tmp_path, {"windows": document})) == ""
 
 
 def test_a_converter_without_its_exact_requirement_does_not(tmp_path: Path) -> None:

@@ -121,6 +121,10 @@ NODES: dict[str, ModelProto] = {
         {"y": (6, 8)},
         {"s": weights(0, 8), "b": weights(1, 8), "m": weights(2, 8), "v": np.abs(weights(3, 8))},
     ),
+    "greatest of padded windows": single(
+        "MaxPool", {"x": (1, 6, 8, 8)}, {"y": (1, 6, 4, 4)}, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]
+    ),
+    "global maximum": single("GlobalMaxPool", {"x": (1, 6, 8, 8)}, {"y": (1, 6, 1, 1)}),
     "softmax over the middle": single("Softmax", X, Y, axis=1),
     "mean": single("ReduceMean", X, {"y": (1, 6)}, {"axes": integers(-1)}, keepdims=0),
     "maximum": single("ReduceMax", X, {"y": (1, 1, 8)}, {"axes": integers(1)}),
@@ -229,15 +233,35 @@ def test_names_from_outside_become_plain_and_stay_apart(import_onnx: ImportOnnx)
 
 
 REFUSED: dict[str, tuple[ModelProto, str]] = {
-    "convolution": (
-        single("Conv", {"x": (1, 3, 8, 8)}, {"y": (1, 5, 7, 7)}, {"w": weights(0, 5, 3, 2, 2)}),
-        r"node '/net/Conv' \(Conv\) is not supported: .*projected permutation.*MatMul",
+    "transposed convolution": (
+        single("ConvTranspose", {"x": (1, 3, 8, 8)}, {"y": (1, 5, 9, 9)}, {"w": weights(0, 3, 5, 2, 2)}),
+        r"node '/net/ConvTranspose' \(ConvTranspose\) is not supported: .*nor by windows",
+    ),
+    "upsampling": (
+        followed(
+            ("Resize", ["x", "", "by"], ["y"], {"mode": "nearest"}),
+            inputs={"x": (1, 3, 4, 4)},
+            outputs={"y": (1, 3, 8, 8)},
+            by=np.array([1, 1, 2, 2], np.float32),
+        ),
+        r"node '/net/Resize' \(Resize\) is not supported: .*nor by windows",
+    ),
+    "stride that leaves lines over": (
+        single("Conv", {"x": (1, 3, 9, 9)}, {"y": (1, 5, 4, 4)}, {"w": weights(0, 5, 3, 3, 3)}, strides=[2, 2]),
+        r"the stride, 2, does not divide the extent, 9 \[ONNX node '/net/Conv'",
+    ),
+    "windows of one line": (
+        single("Conv", {"x": (1, 3, 3, 3)}, {"y": (1, 5, 1, 1)}, {"w": weights(0, 5, 3, 2, 2)}, strides=[2, 2]),
+        r"a single line, or a single window, .*\[ONNX node '/net/Conv'",
+    ),
+    "padding that no window reads": (
+        single("Conv", {"x": (1, 3, 8, 8)}, {"y": (1, 5, 10, 10)}, {"w": weights(0, 5, 3, 1, 1)}, pads=[1, 1, 1, 1]),
+        r"windows of 1 lines that lie outside of all lines \[ONNX node '/net/Conv'",
     ),
     "gather": (
         followed(("Gather", ["x", "i"], ["y"], {}), inputs=SQUARE, outputs={"y": (2, 6)}, i=integers(0, 1)),
         r"node '/net/Gather' .* depends on the data",
     ),
-    "pooling": (single("MaxPool", {"x": (1, 3, 8, 8)}, {"y": (1, 3, 7, 7)}, kernel_shape=[2, 2]), "reads windows"),
     "sine": (single("Sin", X, Y), r"scalar operation math.sin .*\[ONNX node '/net/Sin' \(Sin\)\]"),
     "unequal split": (
         followed(

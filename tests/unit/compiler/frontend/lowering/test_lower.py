@@ -157,6 +157,7 @@ DIAGONAL = module(
     "tensor<4xf32>",
 )  # fmt: skip
 STRIDED = DIAGONAL.replace("(d0, d0)", "(d0 * 2, d0)")
+BACKWARDS = DIAGONAL.replace("(d0, d0)", "(d0, 3 - d0)")
 CONSTANT = module("", "%r = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>", "%r", "tensor<2xf32>")
 DYNAMIC = module("%p: tensor<?xf32>", "", "%p", "tensor<?xf32>")
 UNKNOWN_SCALAR = exp_of("%p", "tensor<4xf32>", 1).replace("math.exp", "math.cbrt")
@@ -169,7 +170,8 @@ UNKNOWN_SCALAR = exp_of("%p", "tensor<4xf32>", 1).replace("math.exp", "math.cbrt
         (slice_of(0, 4), "p", "takes 4 of 6 from 0; only equal parts work"),
         (reduction("subf"), "p", "does not reduce by one of arith.addf"),
         (DIAGONAL, "p", "reads a diagonal"),
-        (STRIDED, "p", "only single loops are supported"),
+        (STRIDED, "p", "windows at  along dimension 0 can not be streamed: the last of 4 windows begins at 6"),
+        (BACKWARDS, "p", "indexes by .* only loops and their sums are supported"),
         (CONSTANT, "", "constant tensor"),
         (DYNAMIC, "p", "dynamic shape"),
         (module("%p: tensor<4xf32>", UNKNOWN_SCALAR, "%r", "tensor<4xf32>"), "p", "math.cbrt is not supported"),

@@ -136,7 +136,7 @@ def test_operators_are_refused_by_name() -> None:
         model.graph.node.append(helper.make_node(op, ["x"], ["z"], name="n", domain=domain))
         return refusal(model.SerializeToString(), "net.onnx")
 
-    assert "node 'n' (Conv) is not supported" in with_node("Conv")
+    assert "node 'n' (ConvTranspose) is not supported" in with_node("ConvTranspose")
     assert "is of the domain 'com.microsoft'" in with_node("Gelu", "com.microsoft")
 
 

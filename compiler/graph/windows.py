@@ -1,0 +1,104 @@
+"""Windows along one dimension of a tensor, which overlap: what a convolution or a pooling reads.
+
+A line is what the tensor has at one index of that dimension: a row of a picture, a pixel of a row, a sample. Window o
+has `kernel` taps, and tap k of it is line
+
+    o * stride + k * dilation - padding,
+
+or `fill`, where there is no such line. Windows in two dimensions are those of one, then of the other: rows of windows
+of rows, then windows of their pixels.
+
+Lines come one after the other, each once, and a window leaves with the line that is the last one it can reach, whether
+that exists or not. Until then a line waits: `kept` of them at once, those that one window spans but the last, which
+goes on as it comes. So three by three windows of a picture keep two rows and, of three rows, two pixels.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from compiler.errors import VerificationError
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """How an operation reads windows along its `axis`: loop `loop` is over the taps; None where there is one."""
+
+    loop: int | None
+    stride: int = 1
+    dilation: int = 1
+    padding: int = 0
+    fill: float | int = 0.0
+
+
+class LineWalk(NamedTuple):
+    """The lines of a tensor and the windows over them: how many there are of each, in which steps they pass.
+
+    A step takes one line. `stride` steps, the *phases*, are a row; a window leaves in one phase of a row.
+    """
+
+    lines: int
+    windows: int
+    kernel: int
+    stride: int
+    dilation: int
+    padding: int
+
+    @staticmethod
+    def of(windows: Windows, lines: int, count: int, kernel: int) -> "LineWalk":
+        """Of `count` windows over so many lines."""
+        return LineWalk(lines, count, kernel, windows.stride, windows.dilation, windows.padding)
+
+    @property
+    def span(self) -> int:
+        """Lines from the first tap of a window to its last."""
+        return (self.kernel - 1) * self.dilation + 1
+
+    @property
+    def kept(self) -> int:
+        """Lines that wait at once."""
+        return self.span - 1
+
+    @property
+    def first_row(self) -> int:
+        """The row in which the first window leaves."""
+        return (self.span - 1 - self.padding) // self.stride
+
+    @property
+    def phase(self) -> int:
+        """The phase in which windows leave."""
+        return (self.span - 1 - self.padding) % self.stride
+
+    @property
+    def rows(self) -> int:
+        """Until all lines have come and all windows have left."""
+        return max(self.lines // self.stride, self.first_row + self.windows)
+
+    @property
+    def begins_outside(self) -> bool:
+        """Whether a window begins in front of the first line."""
+        return self.padding > 0
+
+    @property
+    def ends_outside(self) -> bool:
+        """Whether a window ends behind the last line."""
+        return (self.windows - 1) * self.stride + self.span - self.padding > self.lines
+
+    def flaw(self) -> str:
+        """What forbids such windows; empty where nothing does."""
+        if min(self.lines, self.windows, self.kernel, self.stride, self.dilation) < 1 or self.padding < 0:
+            return "lines, windows, kernel, stride and dilation must be at least 1, and the padding at least 0"
+        if self.windows < 2 or self.lines < 2:
+            return "a single line, or a single window, is no dimension of windows"
+        if self.padding >= self.span:
+            return f"a padding of {self.padding} makes windows of {self.span} lines that lie outside of all lines"
+        if self.lines % self.stride:
+            return f"the stride, {self.stride}, does not divide the extent, {self.lines}"
+        last = (self.windows - 1) * self.stride - self.padding
+        if last >= self.lines:
+            return f"the last of {self.windows} windows begins at {last}, behind all {self.lines} lines"
+        return ""
+
+    def verify(self, where: str) -> None:
+        """Raise VerificationError where there are no such windows."""
+        if flaw := self.flaw():
+            raise VerificationError(f"{where}: {flaw}")

@@ -1,0 +1,156 @@
+"""C++ of windows: the lines that wait, a bank each, and the taps of the window at the element that came last.
+
+Where an element comes, all lines move on by one bank at its place, and the column of them, with the element itself, is
+what taps are chosen of. What lies outside of all lines is never read from the banks but filled in, so that these need
+not be cleared. A line of one element waits in registers.
+"""
+
+from dataclasses import dataclass
+
+from compiler.errors import UnsupportedError
+from compiler.graph.program import Gate
+from compiler.graph.task_graph import WindowTask
+from compiler.targets.nest_code import (
+    NestNames,
+    gate_condition,
+    guarded,
+    pipelined_nest,
+    row_major,
+    subscript,
+    unrolled,
+)
+from compiler.targets.scalar_ops import literal
+from compiler.targets.tasks.frame import Frame, bind_storage, rate
+from compiler.targets.tokens import is_packed
+from compiler.targets.writer import Namer
+
+
+def emit_window(frame: Frame, task: WindowTask) -> None:
+    """The banks, and one pipelined loop that takes elements and passes on taps. Raises UnsupportedError."""
+    with frame.function(task, _summary(task)) as (params, namer):
+        code = _Code.of(frame, task, namer)
+        code.declare()
+        with pipelined_nest(frame.out, code.loops, task.timing.trips, task.timing, outer=task.timing.restarts):
+            with guarded(frame.out, f"{code.tap} == 0" if code.tap else ""):
+                code.take(params[0])
+            with guarded(frame.out, code.condition(task.writes[0].gates)):
+                code.pass_on(params[1])
+            code.advance()
+
+
+def _summary(task: WindowTask) -> str:
+    walk = task.walk
+    apart = f", {walk.dilation} apart" if walk.dilation > 1 else ""
+    every = f" at every {walk.stride} lines" if walk.stride > 1 else ""
+    kept = f"{walk.kept} lines of {task.buffers[0].depth} tokens wait" if task.buffers else "no line waits"
+    outside = f", {task.op.windows.fill:g} outside" if task.op.windows and _outside(task) else ""
+    return f"Windows of {walk.kernel} of {walk.lines} lines{apart}{every}{outside}: {kept}. {rate(task)}."
+
+
+def _outside(task: WindowTask) -> bool:
+    return task.walk.begins_outside or task.walk.ends_outside
+
+
+@dataclass(frozen=True)
+class _Code:
+    """Names: of the loops, of that over rows and that over taps in time ("" where there is none), of the banks, the
+    place in a line ("" where it has one) and the column.
+    """
+
+    frame: Frame
+    task: WindowTask
+    loops: tuple[str, ...]
+    row: str
+    tap: str
+    lines: str
+    at: str
+    column: str
+    origin: str
+
+    @staticmethod
+    def of(frame: Frame, task: WindowTask, namer: Namer) -> "_Code":
+        if any(is_packed(frame.itensor(access)) for access in (*task.reads, *task.writes)):
+            raise UnsupportedError("there is no C++ for windows of elements that are narrower than a byte")
+        op, nest = task.op, task.nest
+        assert op.windows is not None
+        nested = NestNames.of(op, nest, namer)
+        over = next(k for k, loop in enumerate(nest.loops) if loop.dim == op.axis)
+        row = namer.name("row")
+        phases = [namer.name("phase")] if task.walk.stride > 1 else []
+        tap = nested.loops[-1] if nest.loops[-1].dim == op.windows.loop else ""
+        at = namer.name("at") if task.buffers and task.buffers[0].depth > 1 else ""
+        names = (namer.name(word) for word in ("lines", "column", "origin"))
+        lines, column, origin = names
+        loops = (*nested.loops[:over], row, *phases, *nested.loops[over + 1 :])
+        return _Code(frame, task, loops, row, tap, lines, at, column, origin)
+
+    @property
+    def _place(self) -> str:
+        return f"[{self.at}]" if self.at else ""
+
+    def condition(self, gates: tuple[Gate, ...]) -> str:
+        return gate_condition(gates, self.loops, self.task.timing.trips)
+
+    def declare(self) -> None:
+        """A bank a line, in memory where it has several elements, and the column in registers."""
+        out, task, token = self.frame.out, self.task, self.frame.token(self.task.reads[0])
+        for buffer in task.buffers:
+            out.line(f"{token} {self.lines}[{buffer.banks}]{f'[{buffer.depth}]' if self.at else ''};")
+            out.pragma(f"array_partition variable={self.lines} type=complete{' dim=1' if self.at else ''}")
+            if self.at:
+                distance = buffer.depth * (task.timing.trips[-1] if self.tap else 1)
+                bind_storage(out, self.lines, buffer)
+                out.pragma(
+                    f"dependence variable={self.lines} type=inter direction=RAW distance={distance} dependent=true"
+                )
+                out.line(f"int {self.at} = 0;")
+        out.line(f"{token} {self.column}[{task.walk.span}];")
+        out.pragma(f"array_partition variable={self.column} type=complete")
+
+    def take(self, stream: str) -> None:
+        """The column at the place of the element that comes, if one does; the lines move on."""
+        out, kept, last = self.frame.out, self.task.walk.kept, len(self.loops) - 1
+        this, behind = ("line", "line + 1") if kept > 1 else ("0", "1")
+        if kept:
+            with unrolled(out, [("line", kept)]):
+                out.line(f"{self.column}[{this}] = {self.lines}[{this}]{self._place};")
+        gates = tuple(gate for gate in self.task.reads[0].gates if not self.tap or gate.loop != last)
+        with guarded(out, self.condition(gates)):
+            out.line(f"{self.column}[{kept}] = {stream}.read();")
+        if kept:
+            with unrolled(out, [("line", kept)]):
+                out.line(f"{self.lines}[{this}]{self._place} = {self.column}[{behind}];")
+
+    def pass_on(self, stream: str) -> None:
+        """A token of taps, each of all elements that came side by side."""
+        task, walk, out = self.task, self.task.walk, self.frame.out
+        op, nest, write = task.op, task.nest, task.writes[0]
+        assert op.windows is not None
+        made, taps = op.outputs[0].dims, op.windows.loop
+        lanes = {d: (f"e{d}", nest.unroll[d]) for d in made if nest.unroll[d] > 1}
+        side = nest.unroll[taps] if taps is not None else 1
+        steps = [f"{self.tap} * {side * walk.dilation}" if side * walk.dilation > 1 else self.tap] if self.tap else []
+        if taps in lanes:
+            steps.append(f"{lanes[taps][0]} * {walk.dilation}" if walk.dilation > 1 else lanes[taps][0])
+        step = " + ".join(steps) or "0"
+        came = subscript(f"{self.column}[{step}]", row_major([lanes[d] for d in op.inputs[0].dims if d in lanes]))
+        if _outside(task):
+            offset = walk.phase - walk.kept
+            first = f"{self.row} * {walk.stride}" if walk.stride > 1 else self.row
+            out.line(f"const int {self.origin} = {first} {'-' if offset < 0 else '+'} {abs(offset)};")
+            line = self.origin if step == "0" else f"{self.origin} + {step}"
+            ends = [f"{line} >= 0"] * walk.begins_outside + [f"{line} < {walk.lines}"] * walk.ends_outside
+            fill = literal(op.windows.fill, self.frame.itensor(write).dtype)
+            came = f"{' && '.join(ends)} ? {came} : {fill}"
+        self.frame.declare(write, "token")
+        with unrolled(out, list(lanes.values())):
+            out.line(f"{subscript('token', row_major([lanes[d] for d in made if d in lanes]))} = {came};")
+        self.frame.write(write, stream, "token")
+
+    def advance(self) -> None:
+        """To the next place of a line, behind the last tap."""
+        if not self.at:
+            return
+        trips, length = self.task.timing.trips, self.task.buffers[0].depth
+        with guarded(self.frame.out, f"{self.tap} == {trips[-1] - 1}" if self.tap else ""):
+            self.frame.out.line(f"{self.at} = {self.at} == {length - 1} ? 0 : {self.at} + 1;")

@@ -1,0 +1,125 @@
+"""Random convolutions and poolings: imported, they compute what onnx says; compiled, their C++ does."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from convolutional_models import NETWORKS
+from examples import examples
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from onnx import ModelProto, helper
+from onnx_models import model, save, weights
+
+from compiler.frontend.bundle import Bundle, load_bundle
+from compiler.frontend.convert import convert
+from compiler.frontend.inputs.source import FileSource, whole_network
+from compiler.frontend.interpret import interpret, outputs_of
+from compiler.options import Knobs
+from compiler.pipeline import compile_design
+from compiler.platforms.platform import load_platform
+from compiler.proof.csim import csim
+
+pytestmark = pytest.mark.slow
+POOLINGS = ("MaxPool", "AveragePool")
+
+
+def imported(net: ModelProto, folder: Path) -> Bundle:
+    path = save(net, folder / "net.onnx")
+    (folder / "bundle").mkdir()
+    convert(FileSource("net", path, "onnx"), whole_network("net"), folder / "bundle", lambda _: None)
+    return load_bundle(folder / "bundle")
+
+
+@st.composite
+def extents(draw: st.DrawFn, most: int) -> tuple[int, int, int, int, int, int]:
+    """Of a dimension: lines, kernel, stride, dilation, and padding on both sides, with two windows at least."""
+    kernel, stride = draw(st.integers(1, most)), draw(st.integers(1, 3))
+    dilation = draw(st.integers(1, 2))
+    span = (kernel - 1) * dilation + 1
+    before, behind = (draw(st.integers(0, (kernel - 1) // 2)) for _ in range(2))
+    least = max(span + stride, 2)
+    return (
+        stride * draw(st.integers(-(-least // stride), -(-least // stride) + 4)),
+        kernel,
+        stride,
+        dilation,
+        before,
+        behind,
+    )
+
+
+@st.composite
+def layers(draw: st.DrawFn) -> ModelProto:
+    """A convolution with groups and bias, or a pooling, in one dimension or two, with a ReLU behind it."""
+    kind = draw(st.sampled_from(("Conv", *POOLINGS)))
+    most = 4 if kind == "Conv" else 3
+    dims = [draw(extents(most)) for _ in range(draw(st.integers(1, 2)))]
+    lines, kernel, stride, dilation, before, behind = (list(column) for column in zip(*dims, strict=True))
+    groups, of, to = (draw(st.integers(1, 3)) for _ in range(3))
+    if kind != "Conv":
+        dilation, groups, to = [1] * len(dims), 1, of
+        # onnx's own evaluator fails for some maxima of windows that are padded; `test_onnx` has others.
+        before = behind = [0] * len(dims) if kind == "MaxPool" else list(map(max, before, behind))
+    made = [
+        (n + low + high - (k - 1) * apart - 1) // every + 1
+        for n, k, every, apart, low, high in zip(lines, kernel, stride, dilation, before, behind, strict=True)
+    ]
+    attributes: dict[str, Any] = {"strides": stride, "pads": [*before, *behind]}
+    stored: dict[str, Any] = {}
+    if kind == "Conv":
+        attributes |= {"dilations": dilation, "group": groups}
+        stored["w"] = weights(0, groups * to, of, *kernel)
+        stored |= {"b": weights(1, groups * to)} if draw(st.booleans()) else {}
+    else:
+        attributes |= {"kernel_shape": kernel} | ({"count_include_pad": 1} if kind == "AveragePool" else {})
+    nodes = [
+        helper.make_node(kind, ["x", *stored], ["a"], name=f"/net/{kind}", **attributes),
+        helper.make_node("Relu", ["a"], ["y"], name="/net/Relu"),
+    ]
+    return model(nodes, {"x": (1, groups * of, *lines)}, {"y": (1, groups * to, *made)}, stored)
+
+
+def assert_computes(bundle: Bundle) -> None:
+    made = outputs_of(bundle.graph, interpret(bundle.graph, bundle.tensors()))
+    for name, result in bundle.expected().items():
+        np.testing.assert_allclose(made[name], result, rtol=0, atol=5e-6 * max(1, np.abs(result).max()), err_msg=name)
+
+
+def assert_compiles(bundle: Bundle, knobs: Knobs, folder: Path) -> None:
+    assert compile_design(bundle, knobs, load_platform("u55c"), folder / "design").feasible
+    verdict = csim(folder / "design")
+    assert verdict.passed, verdict.message
+
+
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(layers())
+def test_random_layers_compute_what_onnx_says(tmp_path_factory: pytest.TempPathFactory, net: ModelProto) -> None:
+    assert_computes(imported(net, tmp_path_factory.mktemp("layer")))
+
+
+KNOBS = st.builds(
+    Knobs,
+    default_tile_size=st.sampled_from([1, 4, 16]),
+    overall_unroll=st.sampled_from([1, 16, 64]),
+    order=st.sampled_from(["reduction-inner", "reduction-outer"]),
+    stream_width=st.sampled_from([32, 512]),
+    fusion_budget=st.sampled_from([0, 1 << 20]),
+)
+
+
+@settings(max_examples=examples(8), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(layers(), KNOBS)
+def test_random_layers_pass_c_simulation(
+    tmp_path_factory: pytest.TempPathFactory, net: ModelProto, knobs: Knobs
+) -> None:
+    folder = tmp_path_factory.mktemp("layer")
+    assert_compiles(imported(net, folder), knobs, folder)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_networks_compute_and_pass_c_simulation(name: str, tmp_path: Path) -> None:
+    bundle = imported(NETWORKS[name](), tmp_path)
+    assert_computes(bundle)
+    assert_compiles(bundle, Knobs(), tmp_path)

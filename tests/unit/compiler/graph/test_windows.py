@@ -1,0 +1,125 @@
+"""Lines pass as `LineWalk` says: every window finds its taps, and no line waits that none needs."""
+
+import random
+from collections import deque
+
+import pytest
+
+from compiler.errors import VerificationError
+from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand, Output, Value
+from compiler.graph.windows import LineWalk, Windows
+
+TRIED = 10_000
+
+
+def random_walks() -> list[LineWalk]:
+    rng = random.Random(0)
+    found: list[LineWalk] = []
+    while len(found) < TRIED:
+        kernel, stride, dilation = rng.randint(1, 5), rng.randint(1, 4), rng.randint(1, 3)
+        lines = stride * rng.randint(1, 12)
+        span = (kernel - 1) * dilation + 1
+        walk = LineWalk(lines, rng.randint(2, 30), kernel, stride, dilation, rng.randint(0, span))
+        found += [] if walk.flaw() else [walk]
+    return found
+
+
+def taps(walk: LineWalk, window: int) -> list[int]:
+    """By the definition, lines that are not there left out."""
+    reached = (window * walk.stride + k * walk.dilation - walk.padding for k in range(walk.kernel))
+    return [line for line in reached if 0 <= line < walk.lines]
+
+
+def test_every_window_finds_its_taps_among_the_lines_that_wait() -> None:
+    for walk in random_walks():
+        column: deque[int | None] = deque([None] * walk.span, maxlen=walk.span)
+        left, taken = list[int](), 0
+        for step in range(walk.rows * walk.stride):
+            row, phase = divmod(step, walk.stride)
+            column.append(step if row < walk.lines // walk.stride else None)
+            taken += row < walk.lines // walk.stride
+            if phase == walk.phase and walk.first_row <= row < walk.first_row + walk.windows:
+                window = row - walk.first_row
+                left.append(window)
+                first = step - walk.kept
+                found = [column[k * walk.dilation] for k in range(walk.kernel)]
+                inside = [n for k, n in enumerate(found) if 0 <= first + k * walk.dilation < walk.lines]
+                assert inside == taps(walk, window), (walk, window)
+        assert left == list(range(walk.windows)), walk
+        assert taken == walk.lines, walk
+
+
+def waiting(walk: LineWalk) -> int:
+    """The most lines that came and that a window needs which has not left: what no order of memory can do without."""
+    last = {
+        line: (walk.first_row + o) * walk.stride + walk.phase for o in range(walk.windows) for line in taps(walk, o)
+    }
+    return max(sum(line <= step < until for line, until in last.items()) for step in range(walk.lines))
+
+
+def test_no_more_lines_wait_than_windows_need() -> None:
+    """As many as any memory must hold, where windows lie close or their taps do, and there are enough lines for that.
+    Where both lie apart, some lines are of no window, and wait all the same.
+    """
+    exact = 0
+    for walk in random_walks():
+        needed = waiting(walk)
+        assert needed <= walk.kept, walk
+        enough = walk.lines >= 2 * walk.span and walk.windows * walk.stride >= 2 * walk.span
+        if enough and 1 in (walk.stride, walk.dilation):
+            assert needed == walk.kept, walk
+            exact += 1
+    assert exact > TRIED / 10
+
+
+def test_one_line_less_is_too_few() -> None:
+    """That the check above can fail."""
+    walk = LineWalk(8, 8, 3, 1, 1, 1)
+    assert waiting(walk) == 2
+    assert waiting(walk._replace(kernel=2)) < walk.kept
+
+
+@pytest.mark.parametrize(
+    ("walk", "flaw"),
+    [
+        (LineWalk(8, 8, 3, 0, 1, 1), "must be at least 1"),
+        (LineWalk(8, 8, 3, 1, 1, -1), "the padding at least 0"),
+        (LineWalk(8, 1, 3, 1, 1, 0), "a single window"),
+        (LineWalk(1, 2, 3, 1, 1, 1), "a single line"),
+        (LineWalk(8, 8, 3, 1, 1, 3), "lie outside of all lines"),
+        (LineWalk(9, 4, 3, 2, 1, 0), "does not divide the extent, 9"),
+        (LineWalk(8, 9, 1, 1, 1, 0), "the last of 9 windows begins at 8, behind all 8 lines"),
+    ],
+)
+def test_what_has_no_windows_is_named(walk: LineWalk, flaw: str) -> None:
+    with pytest.raises(VerificationError, match=f"conv: .*{flaw}"):
+        walk.verify("conv")
+
+
+def windows(**changed: object) -> LinalgGraph:
+    """Eight windows of three of eight lines, with changes."""
+    fields: dict[str, object] = {
+        "loops": (8, 2, 3),
+        "iterators": ("parallel",) * 3,
+        "groups": (0, 1, 2),
+        "inputs": (Operand("x", (0, 1)),),
+        "outputs": (Operand("y", (0, 1, 2)),),
+        "axis": 0,
+        "windows": Windows(2, padding=1),
+    }
+    op = LinalgOp("w", "window", **{**fields, **changed})  # pyright: ignore[reportArgumentType]
+    values = (Value("x", (8, 2), "f32", "input", "x"), Value("y", (8, 2, 3), "f32"))
+    return LinalgGraph("windows", values, (op,), (Output("y", "y", (0, 1, 2), (8, 2, 3)),))
+
+
+def test_a_graph_with_windows_is_verified() -> None:
+    windows().verify()
+    for changed, message in (
+        ({"windows": None}, "windows have an axis, one input and one output"),
+        ({"windows": Windows(1, padding=1)}, "the taps of windows must be the last loop, d2"),
+        ({"windows": Windows(None, padding=1)}, "what they are of has all but the taps"),
+        ({"windows": Windows(2, padding=3)}, "lie outside of all lines"),
+        ({"valid": (7, 2, 3)}, "neither the number of windows nor that of taps can be padded"),
+    ):
+        with pytest.raises(VerificationError, match=message):
+            windows(**changed).verify()
