@@ -119,6 +119,7 @@ def speech_cnn(samples: int = 64, channels: int = 4) -> ModelProto:
 
 
 NETWORKS = {
+    "lenet5": lenet5,
     "mnist": mnist_cnn,
     "residual": residual_block,
     "residual_strided": lambda: residual_block(stride=2),

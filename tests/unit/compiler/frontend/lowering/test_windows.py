@@ -7,8 +7,8 @@ from compiler.frontend.lowering.windows import Index, Padding, Plan, Reader, Sum
 from compiler.graph.linalg_graph import Iterator
 
 ROWS, COLUMNS = Sum(((2, 1), (5, 1))), Sum(((3, 1), (6, 1)))
-OVER: tuple[Iterator, ...] = ("parallel",) * 4  # image, output, row, column
-TAPS: tuple[Iterator, ...] = ("reduction",) * 3  # input, two taps
+OVER: tuple[Iterator, ...] = ("parallel", "parallel", "parallel", "parallel")  # image, output, row, column
+TAPS: tuple[Iterator, ...] = ("reduction", "reduction", "reduction")  # input, two taps
 CONV = OVER + TAPS
 
 
