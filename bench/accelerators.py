@@ -25,8 +25,9 @@ from unittest.mock import patch
 from rich.console import Console
 from rich.table import Table
 
+from bench import earlier_lanes
 from bench.workload import bundle_cache
-from compiler.analysis import growth, widen_rows
+from compiler.analysis import growth, tiling, widen_rows
 from compiler.analysis.growth import Growth
 from compiler.errors import MillraceError
 from compiler.frontend.bundle import Bundle, import_model
@@ -82,11 +83,19 @@ def _earlier_chain(op: LinalgOp, nest: Nest, platform: Platform) -> int:  # noqa
     return _adder_cycles(op, nest.iterations, nest.reuse_distance(op.iterators))
 
 
+LANES = (
+    (growth, "_grow", earlier_lanes.grow),
+    (tiling, "inner_orders", earlier_lanes.inner_orders),
+    (tiling, "as_made", earlier_lanes.as_planned),
+)
+HEAP = ((Growth, "cycles", _earlier_cycles),)
+CHAIN = ((widen_rows, "run_cycles", _earlier_chain),)
 MENDED: dict[str, tuple[tuple[Any, str, Any], ...]] = {
-    "cycles in the heap": ((Growth, "cycles", _earlier_cycles),),
-    "cycles of a chain": ((widen_rows, "run_cycles", _earlier_chain),),
+    "lanes and loops of a tile": LANES,
+    "also cycles in the heap": LANES + HEAP,
+    "also cycles of a chain": LANES + CHAIN,
+    "all": LANES + HEAP + CHAIN,
 }
-MENDED["both"] = tuple(rule for rules in MENDED.values() for rule in rules)
 
 
 @contextmanager
@@ -101,8 +110,8 @@ def as_before(name: str) -> Generator[None]:
 
 
 def _forget() -> None:
-    for kept in ("_growth", "_joint_growth"):
-        getattr(growth, kept).cache_clear()
+    for module, kept in ((growth, "_growth"), (growth, "_joint_growth"), (tiling, "_walk")):
+        getattr(module, kept).cache_clear()
 
 
 Difference = tuple[str, int, str | None]

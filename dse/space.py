@@ -115,6 +115,16 @@ _SEEDS = (
         loads="joint",
         unrolling="worth",
     ),
+    Knobs(
+        default_tile_size=128,
+        overall_unroll=4096,
+        hbm_channels=4,
+        stream_width=2048,
+        multiplier="dsp_packed",
+        engines="shared",
+        loads="joint",
+        unrolling="worth",
+    ),
 )
 
 

@@ -3,7 +3,7 @@
 The path of a growth is the operation's own; how far it goes along it is `compiler.analysis.lanes`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import isqrt, prod
 from typing import NamedTuple
@@ -91,10 +91,10 @@ class Growth:
         return found
 
     def _share_of(self, factor: tuple[int, ...], nest: Nest) -> float:
-        platform, (op, _, tokens) = self._platform, self.part
+        platform, op = self._platform, self.part.op
         cores = [(platform.operators[core], count) for core, count in count_operators(op, nest, "fabric")]
         lut = sum(core.lut * count for core, count in cores)
-        lut += sum(token.lut * prod(factor[d] for d in token.dims) for token in tokens)
+        lut += _token_luts(self.part, factor)
         return lut / platform.limit("lut") + sum(core.dsp * count for core, count in cores) / platform.limit("dsp")
 
 
@@ -110,29 +110,42 @@ def _growth(part: Part, platform: Platform) -> Growth:
 def _grow(part: Part, order: Sequence[int], factor: list[int]) -> bool:
     """Raise one dimension's factor to the next divisor of its tile; False when every one is at its limit.
 
-    Contractions grow the smallest factor first, so that weights stream as blocks; other operations grow their innermost
-    dimension, so that tokens stay vectors of neighbours.
+    Contractions grow where a lane then costs least for what brings and takes tokens: lanes along what is summed make no
+    results, those along rows no weights. Other operations grow their innermost dimension, so that tokens stay vectors
+    of neighbours.
     """
     tile = part.walk.tile
-    for dim in sorted(order, key=lambda d: factor[d]) if part.op.is_contraction else order:
+    found = list[tuple[float, int, int]]()
+    for place, dim in enumerate(order):
         old = factor[dim]
         new = next((n for n in range(old * 2, tile[dim] + 1, old) if tile[dim] % n == 0), old)
         factor[dim] = new
-        if new > old and _holds(part, factor):
-            return True
+        if new > old and holds(part, factor):
+            found.append((_token_luts(part, factor) * old / new, place, new))
         factor[dim] = old
-    return False
+        if found and not part.op.is_contraction:
+            break
+    if not found:
+        return False
+    _, place, new = min(found)
+    factor[order[place]] = new
+    return True
 
 
-def _holds(part: Part, factor: Sequence[int]) -> bool:
+def _token_luts(part: Part, factor: Sequence[int]) -> int:
+    """About how many LUTs its tokens take on their way."""
+    return sum(token.lut * prod(factor[d] for d in token.dims) for token in part.tokens)
+
+
+def holds(part: Part, factor: Sequence[int]) -> bool:
     """Whether no token is too wide."""
     return all(prod(factor[d] for d in token.dims) <= token.most for token in part.tokens)
 
 
 @lru_cache(maxsize=4096)
 def _joint_growth(parts: tuple[Part, ...], platform: Platform) -> tuple[Growth, ...]:
-    """Steps of operations that take turns: all have as many lanes of each role, which count once. The role that has the
-    fewest grows first, as loops of a contraction do.
+    """Steps of operations that take turns: all have as many lanes of each role, which count once. The role grows along
+    which a lane costs least, as loops of a contraction do.
     """
     first = parts[0].op
     of = roles(first)
@@ -148,16 +161,30 @@ def _joint_step(
     parts: Sequence[Part], order: Sequence[Role], lanes: dict[Role, int]
 ) -> tuple[tuple[int, ...], ...] | None:
     """Raise the lanes of one role to the next number that every operation can have; None where there is none."""
-    first = parts[0]
-    of = roles(first.op)
-    for role in sorted(order, key=lambda role: lanes[role]):
-        old, most = lanes[role], prod(first.walk.tile[d] for d, r in enumerate(of) if r == role)
-        for new in (old * factor for factor in divisors(most // old)[1:]):  # what does not divide the tiles is refused
-            unrolls = [unroll_by_role(part.op, part.walk.tile, {**lanes, role: new}) for part in parts]
-            step = tuple(unroll for unroll in unrolls if unroll is not None)
-            if len(step) == len(parts) and _is_one_engine(parts, step):
-                lanes[role] = new
-                return step
+    found = list[tuple[float, int, int, tuple[tuple[int, ...], ...]]]()
+    for place, role in enumerate(order):
+        if (step := _next_of(role, parts, lanes)) is None:
+            continue
+        new, unrolls = step
+        found.append((_token_luts(parts[0], unrolls[0]) * lanes[role] / new, place, new, unrolls))
+    if not found:
+        return None
+    _, place, new, unrolls = min(found)
+    lanes[order[place]] = new
+    return unrolls
+
+
+def _next_of(
+    role: Role, parts: Sequence[Part], lanes: Mapping[Role, int]
+) -> tuple[int, tuple[tuple[int, ...], ...]] | None:
+    """The next lanes of a role that every operation can have, and the unroll factors of each with them."""
+    first, old = parts[0], lanes[role]
+    most = prod(first.walk.tile[d] for d, r in enumerate(roles(first.op)) if r == role)
+    for new in (old * factor for factor in divisors(most // old)[1:]):  # what does not divide the tiles is refused
+        unrolls = [unroll_by_role(part.op, part.walk.tile, {**lanes, role: new}) for part in parts]
+        step = tuple(unroll for unroll in unrolls if unroll is not None)
+        if len(step) == len(parts) and _is_one_engine(parts, step):
+            return new, step
     return None
 
 
@@ -165,7 +192,7 @@ def _is_one_engine(parts: Sequence[Part], unrolls: Sequence[tuple[int, ...]]) ->
     """Whether tokens of all operations have one layout, and none is too wide."""
     first = layout(parts[0].op, unrolls[0])
     return all(
-        layout(part.op, unroll) == first and _holds(part, unroll) for part, unroll in zip(parts, unrolls, strict=True)
+        layout(part.op, unroll) == first and holds(part, unroll) for part, unroll in zip(parts, unrolls, strict=True)
     )
 
 
@@ -175,7 +202,7 @@ class Unroll:
     def __init__(self, parts: tuple[Part, ...], platform: Platform):
         self.at = 0
         self.ops = [part.op.name for part in parts]
-        self._parts = parts
+        self.parts = parts
         first, *others = parts
         self.growths = _joint_growth(parts, platform) if others else (_growth(first, platform),)
 
@@ -197,7 +224,7 @@ class Unroll:
         """Of each operation."""
         return {
             part.op.name: _kept_nest(part.op.loops, part.walk, growth.factors[self.at])
-            for part, growth in zip(self._parts, self.growths, strict=True)
+            for part, growth in zip(self.parts, self.growths, strict=True)
         }
 
     def cycles_at(self, step: int) -> int:

@@ -6,17 +6,35 @@ interval). So whoever makes its input walks these dimensions outermost as well, 
 tokens pass one by one; what nobody reduces keeps the order in which it arrives. Where both ends agree the stream is
 one, and the converter with its memory is gone (paper, "Iterative tensor folding": the same access on both sides).
 
-A contraction reads each token again and again and needs its converter anyway, so it asks for nothing. Windows ask for
-their lines, one after the other.
+A contraction reads each token again and again and needs its converter anyway, so it asks for nothing. What its readers
+reduce, as the groups of a quantised sum or the keys of a softmax, it walks outside of what it reduces itself, where
+enough is left inside for a short initiation interval: it keeps partial results of one group and not of all. Then it
+holds a weight while it goes through the rows, so that weights come from memory once. Windows ask for their lines, one
+after the other.
+
+Products that have nothing to do with one another, as the heads of an attention, come one after the other, where the
+rest is enough for a short initiation interval: what is behind starts with the first of them.
 """
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from math import prod
+from typing import NamedTuple
 
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand
 from compiler.graph.same import Same
 
 Order = tuple[int, ...]
+
+IN_TURN = 12  # float sums of so many points, one after the other, wait for no addition
+SIDE_BY_SIDE = 64  # so many are enough in turn where lanes lie along them
+
+
+class _Wanted(NamedTuple):
+    """Dimensions of a value as consumers want them: those that they reduce outside, then the others."""
+
+    reduced: Order
+    others: Order
 
 
 def inner_orders(graph: LinalgGraph) -> Mapping[str, Order]:
@@ -28,11 +46,13 @@ def inner_orders(graph: LinalgGraph) -> Mapping[str, Order]:
 def _inner_orders(same: Same[LinalgGraph]) -> Mapping[str, Order]:
     graph = same.value
     wanted = _wanted(graph)
+    apart = _apart(graph, wanted)
     arriving: dict[str, Order] = {}
     orders: dict[str, Order] = {}
     for op in graph.ops:
-        order = _order(op, wanted, arriving)
-        orders[op.name] = order
+        order = _order(op, wanted.get(op.outputs[0].value), _arrives(graph, op, arriving))
+        outermost = range(len(op.loops)) if op.kind == "window" else apart.get(op.name, ())
+        orders[op.name] = order = tuple(dict.fromkeys((*outermost, *order)))
         for out in op.outputs:
             arriving[out.value] = _positions(order, out)
     return orders
@@ -43,43 +63,87 @@ def _positions(order: Sequence[int], operand: Operand) -> Order:
     return tuple(operand.dims.index(d) for d in order if d in operand.dims)
 
 
-def _wanted(graph: LinalgGraph) -> dict[str, Order]:
+def _wanted(graph: LinalgGraph) -> dict[str, _Wanted]:
     """In which order the consumers of a value want its dimensions; absent where none cares."""
-    wanted: dict[str, Order] = {}
+    wanted: dict[str, _Wanted] = {}
     for op in reversed(graph.ops):
         if op.kind == "window":
-            wanted[op.inputs[0].value] = _positions(range(len(op.loops)), op.inputs[0])
+            wanted[op.inputs[0].value] = _Wanted((), _positions(range(len(op.loops)), op.inputs[0]))
         if op.kind != "generic" or op.is_contraction:
             continue
-        own = wanted.get(op.outputs[0].value)
+        out = op.outputs[0]
+        own = wanted.get(out.value)
         if op.reduction is None and own is None:
             continue
-        order = _reductions_first(op, _loops(op.outputs[0], own) if own is not None else ())
+        reduced, others = ((), ()) if own is None else (_loops(out, own.reduced), _loops(out, own.others))
+        if op.reduction is not None:
+            reduced, others = _reductions(op), (*reduced, *others)
         for operand in op.inputs:
             if len(operand.dims) == len(op.loops):
-                wanted[operand.value] = _positions(order, operand)
+                wanted[operand.value] = _Wanted(_positions(reduced, operand), _positions(others, operand))
     return wanted
+
+
+def _apart(graph: LinalgGraph, wanted: Mapping[str, _Wanted]) -> dict[str, Order]:
+    """By operation, loops over products that have nothing to do with one another: every operand of the product has
+    them, and so has what passes its results on. Where that has too few points without them, neither it nor what is
+    behind it is told apart.
+    """
+    shared: dict[str, Order] = {}
+    found: dict[str, Order] = {}
+    mixed = set[str]()
+    for op in graph.ops:
+        out = op.outputs[0]
+        dims = _shared(op) if op.is_contraction else _arrives(graph, op, shared)
+        reduced = _loops(out, wanted[out.value].reduced) if out.value in wanted else ()
+        few = bool(dims) and _points(op, (*dims, *reduced)) < SIDE_BY_SIDE
+        if few or any(operand.value in mixed for operand in op.inputs):
+            mixed.add(out.value)
+        elif op.kind == "generic" and all(d in out.dims for d in dims):
+            found[op.name] = dims
+            shared[out.value] = _positions(dims, out)
+    return found
+
+
+def _shared(op: LinalgOp) -> Order:
+    return tuple(d for d in range(len(op.loops)) if all(d in o.dims for o in (*op.inputs, *op.outputs)))
 
 
 def _loops(operand: Operand, positions: Sequence[int]) -> Order:
     return tuple(operand.dims[i] for i in positions)
 
 
-def _reductions_first(op: LinalgOp, parallels: Sequence[int]) -> Order:
-    """Reduction loops, then the others as in `parallels`, then what that leaves out."""
-    reductions = [d for d, kind in enumerate(op.iterators) if kind == "reduction"]
-    return tuple(dict.fromkeys((*reductions, *parallels, *range(len(op.loops)))))
+def _is_window(graph: LinalgGraph, operand: Operand) -> bool:
+    return operand.value in graph.producer and graph.producer[operand.value][0].kind == "window"
 
 
-def _order(op: LinalgOp, wanted: Mapping[str, Order], arriving: Mapping[str, Order]) -> Order:
-    """As consumers of the result want it, or else as the widest input arrives; reductions first in any case."""
-    out = op.outputs[0]
-    if op.kind == "window":
-        return tuple(range(len(op.loops)))
-    if out.value in wanted:
-        return _reductions_first(op, _loops(out, wanted[out.value]))
+def _reductions(op: LinalgOp) -> Order:
+    return tuple(d for d, kind in enumerate(op.iterators) if kind == "reduction")
+
+
+def _arrives(graph: LinalgGraph, op: LinalgOp, arriving: Mapping[str, Order]) -> Order:
+    """Loops as the widest input arrives; of a contraction those of its weights, for which all else comes again, but
+    windows, which are larger than that.
+    """
+    if op.is_contraction and any(_is_window(graph, o) for o in op.inputs):
+        return ()
+    if op.is_contraction:
+        return tuple(d for o in op.inputs if graph.value[o.value].role == "param" for d in o.dims)
     known = [operand for operand in op.inputs if operand.value in arriving]
     widest = max(known, key=lambda operand: len(operand.dims), default=None)
-    if widest is None or op.is_contraction:
-        return _reductions_first(op, ())
-    return _reductions_first(op, _loops(widest, arriving[widest.value]))
+    return () if widest is None else _loops(widest, arriving[widest.value])
+
+
+def _order(op: LinalgOp, wanted: _Wanted | None, arrives: Order) -> Order:
+    """What consumers of the result reduce, where enough is left inside, then what the operation itself does, the others
+    as consumers want them, or else as they arrive.
+    """
+    out, own = op.outputs[0], _reductions(op)
+    reduced, others = ((), ()) if wanted is None else (_loops(out, wanted.reduced), _loops(out, wanted.others))
+    first = (*reduced, *own) if _points(op, reduced) >= IN_TURN else (*own, *reduced)
+    return tuple(dict.fromkeys((*first, *others, *arrives, *range(len(op.loops)))))
+
+
+def _points(op: LinalgOp, without: Order) -> int:
+    """Of the result, without some loops."""
+    return prod(op.loops[d] for d in op.outputs[0].dims if d not in without)

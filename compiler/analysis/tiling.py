@@ -3,13 +3,14 @@ space").
 
 The paper's heuristics are the starting points: one default tile size, unrolling that always goes to the slowest
 operation until the overall target is reached (`compiler.analysis.lanes`), reductions outermost inside a tile.
-`TaskOverride`s replace each.
+`TaskOverride`s replace each. What follows a product walks its tokens as they are made (`compiler.analysis.as_made`).
 """
 
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from compiler.analysis.as_made import as_made
 from compiler.analysis.growth import Part, Token, Unroll, Walk
 from compiler.analysis.inner_order import inner_orders
 from compiler.analysis.lanes import deal_lanes
@@ -144,6 +145,8 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str
                 pass
     deal_lanes(graph, unrolls, fixed, knobs)
     nests = {name: nest for unroll in unrolls.values() for name, nest in unroll.nests.items()}
+    parts = {part.op.name: part for unroll in unrolls.values() for part in unroll.parts}
+    nests = as_made(graph, nests, parts, {override.op for override in knobs.overrides}, platform)
     for op in reversed(graph.ops):
         if op.kind == "window":
             nests[op.name] = _window_nest(graph, op, nests)

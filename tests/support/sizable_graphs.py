@@ -9,7 +9,7 @@ from tasks_by_hand import compute
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.program import Access, Gate
 from compiler.graph.task_graph import Stream, Task, TaskGraph, TimingSpec
-from compiler.options import Knobs
+from compiler.options import Knobs, TaskOverride
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 
@@ -126,8 +126,16 @@ def reconvergent(rows: int = 5, columns: int = 30) -> TaskGraph:
 
 
 def loaded(prefetch: int = 1) -> TaskGraph:
-    """A small network with its loads and stores; the FIFOs behind HBM `prefetch` times as deep as they come."""
-    made = planned_tasks(mlp(8, 64, 256), Knobs(overall_unroll=64), load_platform("u55c"))
+    """A small network that waits for weights, with its loads and stores; the FIFOs behind HBM `prefetch` times as deep
+    as they come.
+    """
+    overrides = (
+        TaskOverride("up", tile=512, unroll=4),
+        TaskOverride("act", unroll=16),
+        TaskOverride("down", tile=64, unroll=256),
+    )
+    knobs = Knobs(default_tile_size=64, stream_width=2048, overrides=overrides)
+    made = planned_tasks(mlp(2, 64, 512), knobs, load_platform("u55c"))
     loads = {s.name for s in made.streams if made.task[s.source].kind == "load"}
     return replace(
         made, streams=tuple(s._replace(depth=s.depth * (prefetch if s.name in loads else 1)) for s in made.streams)

@@ -26,8 +26,12 @@ def with_depth(tasks: TaskGraph, stream: str, depth: int) -> TaskGraph:
 
 
 def test_a_task_that_starts_late_still_waits_for_what_its_fifo_could_not_hold():
-    slow_first = (TaskOverride("up", unroll=1, order=(2, 0, 1)), TaskOverride("down", tile=64, unroll=256))
-    tasks = planned_tasks(mlp(hidden=64, inner=512), replace(WIDE, overrides=slow_first), U55C)
+    slow_first = (
+        TaskOverride("up", tile=512, unroll=1),
+        TaskOverride("act", unroll=16),
+        TaskOverride("down", tile=64, unroll=256),
+    )
+    tasks = planned_tasks(mlp(rows=2, hidden=64, inner=512), replace(WIDE, overrides=slow_first), U55C)
     load = tasks.task["load_down_weight"]
     assert isinstance(load, LoadTask)
     (stream,) = (s for s in tasks.streams if s.source == load.name)

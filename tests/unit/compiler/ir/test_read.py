@@ -107,7 +107,7 @@ REFUSED = {
     "no nest": (edited("insert-forks", r"\n *nest<.*", ""), "task @up has no nest; run tile-tasks first"),
     "words too small": (
         edited("materialize-dmas", r'("up.weight" packing<channels: 1, tokens_per_word): \d+', r"\1: 64"),
-        "@load_up_weight: 64 x 128 bits do not fit 1 x 512 bits",
+        "@load_up_weight: 64 x 256 bits do not fit 1 x 512 bits",
     ),
     "what a task is made of": (expanded_text(DESIGNS["insert-forks"]), "kernel @kernel0 holds itensor.instance|empty"),
     "an engine of what is no task": (

@@ -115,9 +115,9 @@ def test_a_joint_load_that_is_wrong_is_caught(joint: Made, tmp_path: Path, edit:
 @pytest.mark.parametrize(
     "edit",
     [
-        edit_in("load_h0_up", "block * 4", "block % 8 * 4"),
+        edit_in("load_h0_up", "[w]", "[w % 32]"),
         edit_in("load_h0_scale", "(word, slot,", "(word, 0,"),
-        edit_in("load_h0_down", "block < 24", "block < 16"),
+        edit_in("load_h0_down", "w < 96", "w < 64"),
         edit_in("enter_x", "{1, 2}", "{2, 1}"),
         edit_in("enter_x", "passed = in_1.read();", "in_1.read();"),
         edit_in("leave_h0_out", "{2, 1}", "{1, 2}"),

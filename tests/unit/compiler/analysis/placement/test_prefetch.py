@@ -17,9 +17,13 @@ U55C = load_platform("u55c")
 
 def late_reader() -> TaskGraph:
     """The second product is fast and starts late; its weights take longer to load than it reads them."""
-    overrides = (TaskOverride("up", unroll=1, order=(2, 0, 1)), TaskOverride("down", tile=64, unroll=256))
+    overrides = (
+        TaskOverride("up", tile=512, unroll=1),
+        TaskOverride("act", unroll=16),
+        TaskOverride("down", tile=64, unroll=256),
+    )
     knobs = Knobs(default_tile_size=64, overall_unroll=1024, stream_width=2048, overrides=overrides)
-    return planned_tasks(mlp(hidden=64, inner=512), knobs, U55C)
+    return planned_tasks(mlp(rows=2, hidden=64, inner=512), knobs, U55C)
 
 
 def with_depths(tasks: TaskGraph, depths: dict[str, int]) -> TaskGraph:
@@ -42,9 +46,9 @@ def test_deeper_than_the_need_gains_nothing() -> None:
 
 
 def test_weights_that_are_read_as_slowly_as_they_load_need_no_more() -> None:
-    overrides = (TaskOverride("up", unroll=1, order=(2, 0, 1)), TaskOverride("down", unroll=1))
+    overrides = (TaskOverride("up", tile=512, unroll=1), TaskOverride("down", unroll=1))
     knobs = Knobs(default_tile_size=64, overall_unroll=1024, stream_width=2048, overrides=overrides)
-    tasks = planned_tasks(mlp(hidden=64, inner=512), knobs, U55C)
+    tasks = planned_tasks(mlp(rows=2, hidden=64, inner=512), knobs, U55C)
     assert not any(tasks.stream[name].target == "down" for name in prefetch_depths(tasks, U55C, 1 << 30))
 
 

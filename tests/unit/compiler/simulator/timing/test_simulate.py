@@ -266,7 +266,7 @@ def test_huge_trip_counts_that_repeat_take_no_time() -> None:
 def test_channels_of_a_transfer_can_be_given() -> None:
     tasks = planned_tasks(mlp(), SMALL, U55C)
     names = [t.name for t in tasks.transfers]
-    slow = replace(U55C, hbm=replace(U55C.hbm, channel_gb_s=0.5))
+    slow = replace(U55C, hbm=replace(U55C.hbm, channel_gb_s=0.1))
     crowded = simulate(tasks, slow, channels=dict.fromkeys(names, (0,)))
     apart = simulate(tasks, slow)
     assert crowded.cycles > 1.5 * apart.cycles

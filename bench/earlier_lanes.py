@@ -1,0 +1,83 @@
+"""How cdb5aca laid lanes and loops inside a tile, for `bench.accelerators`: the factor that is smallest grew first, a
+contraction walked what it sums, then what nobody asked for as it is written, and what followed took no blocks.
+"""
+
+from collections.abc import Container, Mapping, Sequence
+
+from compiler.analysis.growth import Part, holds
+from compiler.analysis.inner_order import Order
+from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand
+from compiler.graph.nest import Nest
+from compiler.platforms.platform import Platform
+
+
+def grow(part: Part, order: Sequence[int], factor: list[int]) -> bool:
+    """Raise the smallest factor of a contraction, the innermost of others, to the next divisor of its tile."""
+    tile = part.walk.tile
+    for dim in sorted(order, key=lambda d: factor[d]) if part.op.is_contraction else order:
+        old = factor[dim]
+        factor[dim] = next((n for n in range(old * 2, tile[dim] + 1, old) if tile[dim] % n == 0), old)
+        if factor[dim] > old and holds(part, factor):
+            return True
+        factor[dim] = old
+    return False
+
+
+def as_planned(
+    graph: LinalgGraph,  # noqa: ARG001 # as what it stands for
+    nests: Mapping[str, Nest],
+    parts: Mapping[str, Part],  # noqa: ARG001
+    chosen: Container[str],  # noqa: ARG001
+    platform: Platform,  # noqa: ARG001
+) -> dict[str, Nest]:
+    """The nests as they are."""
+    return dict(nests)
+
+
+def inner_orders(graph: LinalgGraph) -> Mapping[str, Order]:
+    """Loops of each operation inside its tile: reductions, then as consumers want it or the widest input arrives."""
+    wanted = _wanted(graph)
+    arriving: dict[str, Order] = {}
+    orders: dict[str, Order] = {}
+    for op in graph.ops:
+        orders[op.name] = order = _order(op, wanted, arriving)
+        for out in op.outputs:
+            arriving[out.value] = _positions(order, out)
+    return orders
+
+
+def _positions(order: Sequence[int], operand: Operand) -> Order:
+    return tuple(operand.dims.index(d) for d in order if d in operand.dims)
+
+
+def _loops(operand: Operand, positions: Sequence[int]) -> Order:
+    return tuple(operand.dims[i] for i in positions)
+
+
+def _wanted(graph: LinalgGraph) -> dict[str, Order]:
+    wanted: dict[str, Order] = {}
+    for op in reversed(graph.ops):
+        own = wanted.get(op.outputs[0].value)
+        if op.kind != "generic" or op.is_contraction or (op.reduction is None and own is None):
+            continue
+        order = _reductions_first(op, _loops(op.outputs[0], own) if own is not None else ())
+        for operand in op.inputs:
+            if len(operand.dims) == len(op.loops):
+                wanted[operand.value] = _positions(order, operand)
+    return wanted
+
+
+def _reductions_first(op: LinalgOp, parallels: Sequence[int]) -> Order:
+    reductions = [d for d, kind in enumerate(op.iterators) if kind == "reduction"]
+    return tuple(dict.fromkeys((*reductions, *parallels, *range(len(op.loops)))))
+
+
+def _order(op: LinalgOp, wanted: Mapping[str, Order], arriving: Mapping[str, Order]) -> Order:
+    out = op.outputs[0]
+    if out.value in wanted:
+        return _reductions_first(op, _loops(out, wanted[out.value]))
+    known = [operand for operand in op.inputs if operand.value in arriving]
+    widest = max(known, key=lambda operand: len(operand.dims), default=None)
+    if widest is None or op.is_contraction:
+        return _reductions_first(op, ())
+    return _reductions_first(op, _loops(widest, arriving[widest.value]))

@@ -1,0 +1,60 @@
+"""Lanes of a product lie where their tokens cost least."""
+
+from itertools import product as combinations
+from math import prod
+
+import pytest
+from small_graphs import quantised
+
+from compiler.analysis.growth import Part, Unroll, divisors, holds
+from compiler.analysis.tiling import sharing
+from compiler.options import Knobs
+from compiler.platforms.platform import load_platform
+
+U55C = load_platform("u55c")
+
+
+def grown(rows: int, lanes: int, width: int = 2048, tile: int = 64) -> tuple[Part, tuple[int, ...]]:
+    """The int8 x int4 product with at least so many lanes, or as many as its tokens may have."""
+    knobs = Knobs(default_tile_size=tile, overall_unroll=1, stream_width=width)
+    (parts,) = [p for p in sharing(quantised(rows, 64, 64), knobs, U55C) if p[0].op.name == "product"]
+    unroll = Unroll(parts, U55C)
+    while unroll.lanes < lanes and unroll.grow():
+        pass
+    return parts[0], unroll.growths[0].factors[unroll.at]
+
+
+def luts(part: Part, factor: tuple[int, ...]) -> int:
+    return sum(token.lut * prod(factor[d] for d in token.dims) for token in part.tokens)
+
+
+@pytest.mark.parametrize(
+    ("rows", "lanes"), [(1, 16), (1, 64), (1, 256), (4, 16), (4, 256), (64, 64), (64, 256), (64, 1024)]
+)
+def test_tokens_cost_about_as_little_as_they_can(rows: int, lanes: int) -> None:
+    part, factor = grown(rows, lanes)
+    assert prod(factor) == lanes
+    tiles = [divisors(n) for n in part.walk.tile]
+    fitting = [f for f in combinations(*tiles) if prod(f) == lanes and holds(part, f)]
+    least = min(luts(part, other) for other in fitting)
+    assert luts(part, factor) <= 1.3 * least
+
+
+def test_lanes_lie_along_rows_where_there_are_some() -> None:
+    """Partial results are of 32 bits, weights of 4 and held while rows go by."""
+    _, (one, columns, summed) = grown(1, 256)
+    assert (one, columns * summed) == (1, 256)
+    assert summed > columns, "what is summed makes no results"
+    _, (rows, columns, summed) = grown(64, 1024)
+    assert rows > 1
+    assert summed > columns
+
+
+@pytest.mark.parametrize("width", [128, 512])
+def test_no_token_is_too_wide(width: int) -> None:
+    part, factor = grown(64, 1 << 16, width)
+    assert all(prod(factor[d] for d in token.dims) <= token.most for token in part.tokens)
+    rows, columns, summed = factor
+    assert max(8 * rows * summed, 32 * rows * columns) <= width
+    wider, _ = grown(64, 1 << 16, 4 * width)
+    assert wider.op == part.op
