@@ -45,9 +45,9 @@ func.func @windows(%x: tensor<32x2xf32> {dataflow.value = #dataflow.value<"x", i
     -> (tensor<32x4xf32> {dataflow.output = #dataflow.output<"y" = "y"[d0, d1] as [32, 4]>}) {
   // Windows come one after the other, in the tokens that the product takes of their taps.
   // CHECK: dataflow.task @slide window d0
-  // CHECK: nest<[d0 32 x 1], unroll: [1, 2, 3]>
+  // CHECK: nest<[d0 32 x 1, d1 2 x 1], unroll: [1, 1, 3]>
   // CHECK: dataflow.task @conv
-  // CHECK: nest<[d0 8 x 4, d0 4 x 1, d1 2 x 2], unroll: [1, 2, 2, 3]>
+  // CHECK: nest<[d0 8 x 4, d2 2 x 1, d0 4 x 1], unroll: [1, 4, 1, 3]>
   %s = dataflow.task @slide window d0 <[d2], stride: 1, dilation: 1, padding: 1, fill: "0.0">
     space<parallel 32 : 0, parallel 2 : 1, parallel 3 : 2>
     ins("x"[d0, d1] = %x : tensor<32x2xf32>) -> ("s"[d0, d1, d2] : tensor<32x2x3xf32>)
