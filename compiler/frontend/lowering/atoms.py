@@ -34,6 +34,12 @@ class _Split:
     where: str
 
 
+def _is_filled(op: Generic) -> bool:
+    """Whether all elements of its results are one number."""
+    tensors = any(isinstance(source, Tensor) for source in (*op.inputs, *op.inits))
+    return not tensors and all(step.loop is None for step in op.steps)
+
+
 class Atoms:
     """Factors of every tensor dimension of a module: `of(tensor, dim)`, outermost first; none for extent 1."""
 
@@ -42,6 +48,7 @@ class Atoms:
         self._axes: list[_Axis] = []
         self._dims: dict[DimKey, int] = {}
         self._splits: list[_Split] = []
+        self._filled: set[int] = set()  # tensors of one number
         for tensor in module.arguments:
             self._declare(tensor)
         for op in module.ops:
@@ -105,9 +112,12 @@ class Atoms:
             self._declare(result)
         first: dict[int, int] = {}
         written = op.maps[len(op.inputs) :]
+        if _is_filled(op):
+            self._filled.update(result.number for result in op.results)
         outputs = (*zip(op.results, written, strict=True), *zip(op.inits, written, strict=True))
         for tensor, dims in (*zip(op.inputs, op.maps, strict=False), *outputs):
-            if not isinstance(tensor, Tensor):
+            # Operations that have nothing to do with one another start from the same zeros.
+            if not isinstance(tensor, Tensor) or (tensor in op.inits and tensor.number in self._filled):
                 continue
             for dim, loop in enumerate(dims):
                 if loop is not None:

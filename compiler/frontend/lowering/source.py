@@ -238,8 +238,9 @@ class _Reader:
             read.append(self._windowed(op, value, indices[n], reader))
         inputs = tuple(source for source, _ in read)
         maps = (*(dims for _, dims in read), *(tuple(plain(path, e) for e in d) for d in indices[len(inputs) :]))
-        inits = tuple(self._values[v] for v in op.outputs)
         block = op.body.block
+        begun = zip(op.outputs, block.args[len(op.inputs) :], strict=True)
+        inits = tuple(self._values[value] if arg.uses else None for value, arg in begun)  # else it is only written
         numbers: dict[SSAValue, int | Constant] = {arg: i for i, arg in enumerate(block.args)}
         steps: list[ScalarStep] = []
         yields: tuple[int | Constant, ...] = ()
