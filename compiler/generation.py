@@ -78,8 +78,7 @@ class Generation:
     largest magnitude, up to the first token that differs: behind it both go on with another text. `margins` is by how
     much each of the reference's tokens was ahead of its next, in standard deviations of the logits. `metrics` are of
     the whole reply (`compiler.whole_token`), without the host's copies, and rest on what is `assumed`. `launches` of
-    kernels read what they should, up to the
-    `wrong_launch`, if there is one.
+    kernels read what they should, up to the `wrong_launch`, if there is one.
     """
 
     tokens: tuple[int, ...]

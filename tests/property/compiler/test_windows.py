@@ -13,7 +13,6 @@ from onnx import ModelProto, helper
 from onnx_models import model, save, weights
 
 from compiler.frontend.bundle import Bundle, load_bundle
-from compiler.frontend.convert import convert
 from compiler.frontend.inputs.source import FileSource, whole_network
 from compiler.frontend.interpret import interpret, outputs_of
 from compiler.options import Knobs
@@ -26,6 +25,8 @@ POOLINGS = ("MaxPool", "AveragePool")
 
 
 def imported(net: ModelProto, folder: Path) -> Bundle:
+    from compiler.frontend.convert import convert  # loads torch
+
     path = save(net, folder / "net.onnx")
     (folder / "bundle").mkdir()
     convert(FileSource("net", path, "onnx"), whole_network("net"), folder / "bundle", lambda _: None)
