@@ -5,8 +5,8 @@ contraction walked what it sums, then what nobody asked for as it is written, an
 from collections.abc import Container, Mapping, Sequence
 
 from compiler.analysis.growth import Part, holds
-from compiler.analysis.inner_order import Order
-from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Operand
+from compiler.analysis.inner_order import Order, loops_of, positions, reductions
+from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.nest import Nest
 from compiler.platforms.platform import Platform
 
@@ -42,16 +42,8 @@ def inner_orders(graph: LinalgGraph) -> Mapping[str, Order]:
     for op in graph.ops:
         orders[op.name] = order = _order(op, wanted, arriving)
         for out in op.outputs:
-            arriving[out.value] = _positions(order, out)
+            arriving[out.value] = positions(order, out)
     return orders
-
-
-def _positions(order: Sequence[int], operand: Operand) -> Order:
-    return tuple(operand.dims.index(d) for d in order if d in operand.dims)
-
-
-def _loops(operand: Operand, positions: Sequence[int]) -> Order:
-    return tuple(operand.dims[i] for i in positions)
 
 
 def _wanted(graph: LinalgGraph) -> dict[str, Order]:
@@ -60,24 +52,22 @@ def _wanted(graph: LinalgGraph) -> dict[str, Order]:
         own = wanted.get(op.outputs[0].value)
         if op.kind != "generic" or op.is_contraction or (op.reduction is None and own is None):
             continue
-        order = _reductions_first(op, _loops(op.outputs[0], own) if own is not None else ())
+        order = _reductions_first(op, loops_of(op.outputs[0], own) if own is not None else ())
         for operand in op.inputs:
             if len(operand.dims) == len(op.loops):
-                wanted[operand.value] = _positions(order, operand)
+                wanted[operand.value] = positions(order, operand)
     return wanted
 
 
 def _reductions_first(op: LinalgOp, parallels: Sequence[int]) -> Order:
-    reductions = [d for d, kind in enumerate(op.iterators) if kind == "reduction"]
-    return tuple(dict.fromkeys((*reductions, *parallels, *range(len(op.loops)))))
+    return tuple(dict.fromkeys((*reductions(op), *parallels, *range(len(op.loops)))))
 
 
 def _order(op: LinalgOp, wanted: Mapping[str, Order], arriving: Mapping[str, Order]) -> Order:
     out = op.outputs[0]
     if out.value in wanted:
-        return _reductions_first(op, _loops(out, wanted[out.value]))
-    known = [operand for operand in op.inputs if operand.value in arriving]
-    widest = max(known, key=lambda operand: len(operand.dims), default=None)
+        return _reductions_first(op, loops_of(out, wanted[out.value]))
+    widest = op.widest_input(arriving)
     if widest is None or op.is_contraction:
         return _reductions_first(op, ())
-    return _reductions_first(op, _loops(widest, arriving[widest.value]))
+    return _reductions_first(op, loops_of(widest, arriving[widest.value]))

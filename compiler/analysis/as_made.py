@@ -43,8 +43,8 @@ def _as_arriving(graph: LinalgGraph, op: LinalgOp, nests: Mapping[str, Nest]) ->
     """The nest with as many lanes that walks the widest input as it is made; None where the operation has other loops,
     or walks them in another order.
     """
-    known = [o for o in op.inputs if o.value in graph.producer and graph.producer[o.value][0].name in nests]
-    widest = max(known, key=lambda operand: len(operand.dims), default=None)
+    made = {o.value for o in op.inputs if o.value in graph.producer and graph.producer[o.value][0].name in nests}
+    widest = op.widest_input(made)
     if widest is None or len(widest.dims) < len(op.loops):
         return None
     producer, index = graph.producer[widest.value]
@@ -54,8 +54,8 @@ def _as_arriving(graph: LinalgGraph, op: LinalgOp, nests: Mapping[str, Nest]) ->
     if _walk(loops, own.loops) != _walk(own.loops, loops):
         return None
     token = [1] * len(op.loops)
-    for made, dim in dim_of.items():
-        token[dim] = source.unroll[made]
+    for theirs, dim in dim_of.items():
+        token[dim] = source.unroll[theirs]
     return _walked(loops, token, own.lanes)
 
 

@@ -54,11 +54,11 @@ def _inner_orders(same: Same[LinalgGraph]) -> Mapping[str, Order]:
         outermost = range(len(op.loops)) if op.kind == "window" else apart.get(op.name, ())
         orders[op.name] = order = tuple(dict.fromkeys((*outermost, *order)))
         for out in op.outputs:
-            arriving[out.value] = _positions(order, out)
+            arriving[out.value] = positions(order, out)
     return orders
 
 
-def _positions(order: Sequence[int], operand: Operand) -> Order:
+def positions(order: Sequence[int], operand: Operand) -> Order:
     """Dimensions of an operand in the order in which loops in `order` walk them."""
     return tuple(operand.dims.index(d) for d in order if d in operand.dims)
 
@@ -68,19 +68,19 @@ def _wanted(graph: LinalgGraph) -> dict[str, _Wanted]:
     wanted: dict[str, _Wanted] = {}
     for op in reversed(graph.ops):
         if op.kind == "window":
-            wanted[op.inputs[0].value] = _Wanted((), _positions(range(len(op.loops)), op.inputs[0]))
+            wanted[op.inputs[0].value] = _Wanted((), positions(range(len(op.loops)), op.inputs[0]))
         if op.kind != "generic" or op.is_contraction:
             continue
         out = op.outputs[0]
         own = wanted.get(out.value)
         if op.reduction is None and own is None:
             continue
-        reduced, others = ((), ()) if own is None else (_loops(out, own.reduced), _loops(out, own.others))
+        reduced, others = ((), ()) if own is None else (loops_of(out, own.reduced), loops_of(out, own.others))
         if op.reduction is not None:
-            reduced, others = _reductions(op), (*reduced, *others)
+            reduced, others = reductions(op), (*reduced, *others)
         for operand in op.inputs:
             if len(operand.dims) == len(op.loops):
-                wanted[operand.value] = _Wanted(_positions(reduced, operand), _positions(others, operand))
+                wanted[operand.value] = _Wanted(positions(reduced, operand), positions(others, operand))
     return wanted
 
 
@@ -95,13 +95,13 @@ def _apart(graph: LinalgGraph, wanted: Mapping[str, _Wanted]) -> dict[str, Order
     for op in graph.ops:
         out = op.outputs[0]
         dims = _shared(op) if op.is_contraction else _arrives(graph, op, shared)
-        reduced = _loops(out, wanted[out.value].reduced) if out.value in wanted else ()
+        reduced = loops_of(out, wanted[out.value].reduced) if out.value in wanted else ()
         few = bool(dims) and _points(op, (*dims, *reduced)) < SIDE_BY_SIDE
         if few or any(operand.value in mixed for operand in op.inputs):
             mixed.add(out.value)
         elif op.kind == "generic" and all(d in out.dims for d in dims):
             found[op.name] = dims
-            shared[out.value] = _positions(dims, out)
+            shared[out.value] = positions(dims, out)
     return found
 
 
@@ -109,15 +109,17 @@ def _shared(op: LinalgOp) -> Order:
     return tuple(d for d in range(len(op.loops)) if all(d in o.dims for o in (*op.inputs, *op.outputs)))
 
 
-def _loops(operand: Operand, positions: Sequence[int]) -> Order:
-    return tuple(operand.dims[i] for i in positions)
+def loops_of(operand: Operand, dimensions: Sequence[int]) -> Order:
+    """The loops that walk dimensions of an operand."""
+    return tuple(operand.dims[i] for i in dimensions)
 
 
 def _is_window(graph: LinalgGraph, operand: Operand) -> bool:
     return operand.value in graph.producer and graph.producer[operand.value][0].kind == "window"
 
 
-def _reductions(op: LinalgOp) -> Order:
+def reductions(op: LinalgOp) -> Order:
+    """The loops that it sums, or reduces otherwise, over."""
     return tuple(d for d, kind in enumerate(op.iterators) if kind == "reduction")
 
 
@@ -125,21 +127,20 @@ def _arrives(graph: LinalgGraph, op: LinalgOp, arriving: Mapping[str, Order]) ->
     """Loops as the widest input arrives; of a contraction those of its weights, for which all else comes again, but
     windows, which are larger than that.
     """
-    if op.is_contraction and any(_is_window(graph, o) for o in op.inputs):
-        return ()
     if op.is_contraction:
+        if any(_is_window(graph, o) for o in op.inputs):
+            return ()
         return tuple(d for o in op.inputs if graph.value[o.value].role == "param" for d in o.dims)
-    known = [operand for operand in op.inputs if operand.value in arriving]
-    widest = max(known, key=lambda operand: len(operand.dims), default=None)
-    return () if widest is None else _loops(widest, arriving[widest.value])
+    widest = op.widest_input(arriving)
+    return () if widest is None else loops_of(widest, arriving[widest.value])
 
 
 def _order(op: LinalgOp, wanted: _Wanted | None, arrives: Order) -> Order:
     """What consumers of the result reduce, where enough is left inside, then what the operation itself does, the others
     as consumers want them, or else as they arrive.
     """
-    out, own = op.outputs[0], _reductions(op)
-    reduced, others = ((), ()) if wanted is None else (_loops(out, wanted.reduced), _loops(out, wanted.others))
+    out, own = op.outputs[0], reductions(op)
+    reduced, others = ((), ()) if wanted is None else (loops_of(out, wanted.reduced), loops_of(out, wanted.others))
     first = (*reduced, *own) if _points(op, reduced) >= IN_TURN else (*own, *reduced)
     return tuple(dict.fromkeys((*first, *others, *arrives, *range(len(op.loops)))))
 

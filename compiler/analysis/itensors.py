@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from compiler.graph.itensor import ITensor
-from compiler.graph.linalg_graph import LinalgGraph
+from compiler.graph.linalg_graph import OWN_EXTENT, LinalgGraph
 from compiler.graph.nest import Nest
 
 
@@ -15,7 +15,7 @@ def read_itensors(graph: LinalgGraph, nests: Mapping[str, Nest]) -> dict[tuple[s
             value = graph.value[operand.value]
             if value.role == "scalar":
                 streams[op.name, i] = None
-            elif op.kind in ("concat", "window"):
+            elif op.kind in OWN_EXTENT:
                 streams[op.name, i] = nests[op.name].part_itensor(operand.dims, value.shape, op.axis, value.dtype)
             else:
                 streams[op.name, i] = nests[op.name].read_itensor(operand.dims, value.dtype)

@@ -44,8 +44,7 @@ def _loop_orders(
 
 def _inherited(op: LinalgOp, arrival: Mapping[str, Order]) -> Order:
     """The loops as the widest input arrives, then the others."""
-    known = [o for o in op.inputs if o.value in arrival]
-    widest = max(known, key=lambda o: len(o.dims), default=None)
+    widest = op.widest_input(arrival)
     arriving = () if widest is None else tuple(widest.dims[i] for i in arrival[widest.value])
     return tuple(dict.fromkeys((*arriving, *range(len(op.loops)))))
 

@@ -177,12 +177,14 @@ def _window_task(
     windows, axis, walk = op.windows, op.axis, line_walk(op, value.shape)
     assert windows is not None
     over = next(k for k, loop in enumerate(nest.loops) if loop.dim == axis)
-    taps = next((len(nest.loops) - 1 for loop in nest.loops[-1:] if loop.dim == windows.loop), None)
-    phased = 1 if walk.stride > 1 else 0
-    trips = (*nest.trips[:over], walk.rows, *[walk.stride] * phased, *nest.trips[over + 1 :])
-    last = Gate(over, walk.first_row, walk.first_row + walk.windows)
-    takes = (Gate(over, 0, walk.lines // walk.stride), *(Gate(taps + phased, 0, 1) for taps in (taps,) if taps))
-    gives = (last, *[Gate(over + 1, walk.phase, walk.phase + 1)] * phased)
+    phased = walk.stride > 1
+    trips = (*nest.trips[:over], walk.rows, *((walk.stride,) if phased else ()), *nest.trips[over + 1 :])
+    takes = [Gate(over, 0, walk.lines // walk.stride)]
+    gives = [Gate(over, walk.first_row, walk.first_row + walk.windows)]
+    if nest.loops[-1].dim == windows.loop:  # taps come one after the other
+        takes.append(Gate(len(trips) - 1, 0, 1))
+    if phased:
+        gives.append(Gate(over + 1, walk.phase, walk.phase + 1))
     reads, writes = (tuple(g for g in side if (g.low, g.high) != (0, trips[g.loop])) for side in (takes, gives))
     within = [loop.trip for loop in nest.loops[over + 1 :] if loop.dim != windows.loop]
     width = prod(nest.unroll[d] for d in op.inputs[0].dims) * DTYPE_BITS[value.dtype]

@@ -1,8 +1,10 @@
 """Loops and dimensions that are walked together: what is done to the extent of one is done to that of all."""
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from compiler.graph.linalg_graph import LinalgGraph
+from compiler.graph.same import Same
 
 Place = tuple[str, str, int]  # ("loop", operation, loop) or ("dim", value, dimension)
 
@@ -25,8 +27,15 @@ class Classes:
 
 
 def walked_together(graph: LinalgGraph) -> Classes:
-    """The classes of all loops and dimensions of the graph. O(operations x loops)."""
-    classes = Classes()
+    """The classes of all loops and dimensions of the graph, for all who ask: to be read. O(operations x loops), once
+    for a graph.
+    """
+    return _walked_together(Same(graph))
+
+
+@lru_cache(maxsize=256)
+def _walked_together(same: Same[LinalgGraph]) -> Classes:
+    graph, classes = same.value, Classes()
     for made, read in graph.carried:
         for i in range(len(graph.value[made].shape)):
             classes.unite(("dim", made, i), ("dim", read, i))

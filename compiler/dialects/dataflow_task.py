@@ -21,7 +21,7 @@ from compiler.dialects.process import ProcessOp
 from compiler.dialects.scalar_ops import body_region, region_body
 from compiler.dialects.streamed import data_shape, element_name
 from compiler.errors import VerificationError
-from compiler.graph.linalg_graph import INDEX, Combiner, LinalgOp, Operand, OpKind, Reduction, line_walk
+from compiler.graph.linalg_graph import INDEX, OWN_EXTENT, Combiner, LinalgOp, Operand, OpKind, Reduction, line_walk
 from compiler.graph.nest import Nest
 from compiler.options import Multiplier
 
@@ -324,7 +324,7 @@ class TaskOp(ProcessOp):
             return
         streamed = itensor_of(value)
         nest, dims = self.tiled, operand.dims
-        if self.op_kind in ("concat", "window") and not written:
+        if self.op_kind in OWN_EXTENT and not written:
             wanted = nest.part_itensor(dims, streamed.shape, self.axis_loop, streamed.dtype)
         else:
             walk = nest.write_itensor if written else nest.read_itensor
@@ -338,7 +338,7 @@ class TaskOp(ProcessOp):
 
     def _shape(self, operand: Operand, actual: tuple[int, ...]) -> tuple[int, ...]:
         """Extents that the loops give a tensor; along the axis of a concat or windows each input brings its own."""
-        axis = self.axis_loop if operand in self.reads and self.op_kind in ("concat", "window") else None
+        axis = self.axis_loop if operand in self.reads and self.op_kind in OWN_EXTENT else None
         if len(actual) != len(operand.dims):
             return tuple(self.space.data.loops[dim] for dim in operand.dims)
         return tuple(

@@ -182,8 +182,7 @@ def _window(op: LinalgOp, array: Array) -> Array:
     assert axis is not None
     dims = [d for d in range(len(op.loops)) if d != windows.loop]
     lines = np.moveaxis(array.transpose([op.inputs[0].dims.index(d) for d in dims]), axis, 0)
-    behind = max(0, (walk.windows - 1) * walk.stride + walk.span - walk.padding - walk.lines)
-    around = [(walk.padding, behind), *[(0, 0)] * (lines.ndim - 1)]
+    around = [(walk.padding, walk.behind), *[(0, 0)] * (lines.ndim - 1)]
     padded = np.pad(lines, around, constant_values=array.dtype.type(windows.fill))
     starts = np.arange(walk.windows) * walk.stride
     taps = [np.moveaxis(padded[starts + k * walk.dilation], 0, axis) for k in range(walk.kernel)]

@@ -9,7 +9,7 @@ A dimension may be padded (`compiler.analysis.padding`): shapes and loops then h
 ones. What lies behind a true extent is zero in what the network is given, and arbitrary in what it computes.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -23,6 +23,7 @@ ValueRole = Literal["input", "state", "param", "scalar", "intermediate"]
 OpKind = Literal["generic", "chunk", "concat", "window"]
 Iterator = Literal["parallel", "reduction"]
 Combiner = Literal["add", "max", "min", "mul"]
+OWN_EXTENT: tuple[OpKind, ...] = ("concat", "window")  # along their axis, an input has another extent than the loop
 INDEX = "dataflow.index"  # the scalar operation whose result is where a loop is
 
 
@@ -191,7 +192,12 @@ class LinalgOp:
 
     def own_extent(self, operand: Operand, dim: int) -> bool:
         """Whether an input has another extent along loop `dim` than the loop: its own."""
-        return self.kind in ("concat", "window") and dim == self.axis and operand in self.inputs
+        return self.kind in OWN_EXTENT and dim == self.axis and operand in self.inputs
+
+    def widest_input(self, among: Container[str]) -> Operand | None:
+        """That of most dimensions of those that read one of these values, the first of several."""
+        known = [operand for operand in self.inputs if operand.value in among]
+        return max(known, key=lambda operand: len(operand.dims), default=None)
 
     @cached_property
     def is_contraction(self) -> bool:

@@ -79,9 +79,14 @@ class LineWalk(NamedTuple):
         return self.padding > 0
 
     @property
+    def behind(self) -> int:
+        """Lines that the last window reaches behind the last line."""
+        return max(0, (self.windows - 1) * self.stride + self.span - self.padding - self.lines)
+
+    @property
     def ends_outside(self) -> bool:
         """Whether a window ends behind the last line."""
-        return (self.windows - 1) * self.stride + self.span - self.padding > self.lines
+        return self.behind > 0
 
     def flaw(self) -> str:
         """What forbids such windows; empty where nothing does."""

@@ -18,13 +18,13 @@ def migrated(url: str) -> str:
     file = Path(url.removeprefix(_SQLITE))
     file.parent.mkdir(parents=True, exist_ok=True)
     assert not file.exists(), f"{file} is there; upgrade it"
-    file.write_bytes(template())
+    file.touch(mode=0o600)
+    file.write_bytes(_template())
     return url
 
 
 @cache
-def template() -> bytes:
-    """The content of an SQLite database with all tables."""
+def _template() -> bytes:
     with TemporaryDirectory() as folder:
         made, whole = Path(folder) / "made.db", Path(folder) / "whole.db"
         upgrade(f"{_SQLITE}{made}")

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 import psutil
-from migrated import template
+from migrated import migrated
 from processes import wait_for
 from service_tools import TOLD
 
@@ -119,7 +119,9 @@ def service_starter(folder: Path) -> Generator[StartService]:
 
     def start(home: Path = folder / "home", **extra: Any) -> RunningService:
         if not home.exists() and "MILLRACE_DATABASE_URL" not in extra:
-            _give_tables(home)
+            # As its first start would make it, which takes half a second: tests of commands start without one.
+            home.mkdir(mode=0o700)
+            migrated(f"sqlite:///{home}/millrace.db")
         output = folder / f"up-{len(started)}.txt"
         process = subprocess.Popen(
             [sys.executable, "-c", START],
@@ -148,14 +150,6 @@ def service_starter(folder: Path) -> Generator[StartService]:
             if service.process.poll() is None:
                 service.process.terminate()
                 service.process.wait(PATIENCE)
-
-
-def _give_tables(home: Path) -> None:
-    """A database as its first start would make it, which takes half a second: tests of commands start without one."""
-    home.mkdir(mode=0o700)
-    file = home / "millrace.db"
-    file.touch(mode=0o600)
-    file.write_bytes(template())
 
 
 def leftovers(home: Path) -> list[str]:

@@ -1,6 +1,8 @@
 """Windows of pictures, built by hand: rows of windows, then windows of their pixels, and their greatest taps."""
 
-from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, Output, Reduction, Value
+from itertools import pairwise
+
+from compiler.graph.linalg_graph import Body, Iterator, LinalgGraph, LinalgOp, Operand, Output, Reduction, Value
 from compiler.graph.windows import LineWalk, Windows
 
 
@@ -9,9 +11,7 @@ def count(walk: LineWalk) -> int:
     return (walk.lines + 2 * walk.padding - walk.span) // walk.stride + 1
 
 
-def greatest(
-    size: int, channels: int, kernel: int, stride: int = 1, dilation: int = 1, padding: int = 0
-) -> LinalgGraph:
+def greatest(size: int, channels: int, kernel: int, stride: int = 1, padding: int = 0) -> LinalgGraph:
     """Of windows of a square picture whose channels are neighbours: outside of it, there is nothing greater."""
     made = count(LineWalk(size, 0, kernel, stride, 1, padding))
     outside = float("-inf")
@@ -21,27 +21,9 @@ def greatest(
         Value("pixels", (made, made, channels, kernel, kernel), "f32"),
         Value("y", (made, made, channels), "f32"),
     )
-    rows = LinalgOp(
-        "rows",
-        "window",
-        (made, size, channels, kernel),
-        ("parallel",) * 4,
-        (0, 1, 2, 3),
-        (Operand("x", (0, 1, 2)),),
-        (Operand("rows", (0, 1, 2, 3)),),
-        axis=0,
-        windows=Windows(3, stride, 1, padding, outside),
-    )
-    pixels = LinalgOp(
-        "pixels",
-        "window",
-        (made, made, channels, kernel, kernel),
-        ("parallel",) * 5,
-        (0, 1, 2, 3, 4),
-        (Operand("rows", (0, 1, 2, 3)),),
-        (Operand("pixels", (0, 1, 2, 3, 4)),),
-        axis=1,
-        windows=Windows(4, stride, 1, padding, outside),
+    rows, pixels = (
+        _windows(value, read, axis, Windows(len(value.shape) - 1, stride, 1, padding, outside))
+        for axis, (read, value) in enumerate(pairwise(values[:3]))
     )
     most = LinalgOp(
         "most",
@@ -56,3 +38,11 @@ def greatest(
     )
     outputs = (Output("y", "y", (0, 1, 2), (made, made, channels)),)
     return LinalgGraph("greatest", values, (rows, pixels, most), outputs)
+
+
+def _windows(made: Value, read: Value, axis: int, windows: Windows) -> LinalgOp:
+    """Those that `made` has of `read`, the taps behind all else."""
+    loops = tuple(range(len(made.shape)))
+    reads, writes = (Operand(read.name, loops[:-1]),), (Operand(made.name, loops),)
+    kinds: tuple[Iterator, ...] = ("parallel",) * len(loops)
+    return LinalgOp(made.name, "window", made.shape, kinds, loops, reads, writes, axis=axis, windows=windows)

@@ -79,8 +79,7 @@ class _Code:
         phases = [namer.name("phase")] if task.walk.stride > 1 else []
         tap = nested.loops[-1] if nest.loops[-1].dim == op.windows.loop else ""
         at = namer.name("at") if task.buffers and task.buffers[0].depth > 1 else ""
-        names = (namer.name(word) for word in ("lines", "column", "origin"))
-        lines, column, origin = names
+        lines, column, origin = (namer.name(word) for word in ("lines", "column", "origin"))
         loops = (*nested.loops[:over], row, *phases, *nested.loops[over + 1 :])
         return _Code(frame, task, loops, row, tap, lines, at, column, origin)
 
