@@ -16,7 +16,7 @@ from compiler.passes.base import Pass
 class PlanLoads(Pass):
     """Merge the loads of one tensor in a kernel, and load it in the order in which it lies in HBM wherever another
     order would not read whole words; converters restore what each reader wants. An input that is an output of the last
-    run is loaded as that is stored, one that enters the first layer as layers hand it on.
+    run is loaded as that is stored, one that enters the first layer as layers hand it on, which is never again.
 
     Assumes that every load has one reader.
     """
@@ -28,14 +28,16 @@ class PlanLoads(Pass):
     def run(self, design: Design) -> Design:
         self.expect_kernels(design)
         handed_on = {read: design.writes[made] for made, read in design.graph.carried}
-        lies = {**handed_on, **stored_inputs(design.graph, design.writes), **design.writes}
+        lies = {**stored_inputs(design.graph, design.writes), **design.writes}
         wanted: dict[tuple[str, int], list[ITensor]] = {}
         for edge in design.edges.values():
             if (load := design.loads.get(edge.source)) is not None:
                 wanted.setdefault((load.value, load.kernel), []).append(edge.itensor)
         bits = design.platform.hbm.port_bits
         loads = {
-            load_name(value, kernel): Transfer(value, kernel, loaded_itensor(lies.get(value), itensors, bits))
+            load_name(value, kernel): Transfer(
+                value, kernel, handed_on.get(value) or loaded_itensor(lies.get(value), itensors, bits)
+            )
             for (value, kernel), itensors in wanted.items()
         }
         wiring = Wiring(self.knobs.converters, dict(design.converters))

@@ -22,6 +22,7 @@ from compiler.sizing.certify import as_given, size
 U55C = load_platform("u55c")
 LAYERS = 4
 KNOBS, SHARED = Knobs(), Knobs(engines="shared")
+AGAIN = Knobs(order="reduction-outer", stream_width=32, overall_unroll=16)
 
 
 def tasks_of(knobs: Knobs = KNOBS, layers: int = LAYERS) -> TaskGraph:
@@ -143,6 +144,13 @@ def test_what_is_made_in_another_order_than_layers_hand_on_is_converted_in_front
     converter = tasks.task["convert_x_to_enter_x_in"]
     assert [a.stream for a in converter.writes] == ["enter_x_in"]
     assert tasks.stream["enter_x_in"].itensor.same_stream(tasks.stream["store_h0_out_in"].itensor)
+    assert simulate(tasks, U55C).deadlock is None
+
+
+def test_what_a_layer_reads_again_is_loaded_once_as_the_layer_before_hands_it_on() -> None:
+    """A product that takes its input once for each tile of its result: a converter repeats it, of every layer."""
+    tasks = planned_tasks(products(rows=16, width=16), AGAIN, U55C)
+    assert tasks.stream["enter_x_in"].tokens == tasks.stream["store_h0_b_in"].tokens
     assert simulate(tasks, U55C).deadlock is None
 
 
