@@ -22,7 +22,7 @@ from compiler.graph.design import Packing, Transfer
 from compiler.graph.itensor import DTYPE_BITS, ITensor
 from compiler.graph.linalg_graph import LinalgOp, Row, Value, line_walk
 from compiler.graph.nest import Nest
-from compiler.graph.program import Access, Argument, BoundLoop, Gate
+from compiler.graph.program import Access, Argument, BoundLoop, Gate, LoopNest, Repeat
 from compiler.graph.realisation import Window
 from compiler.graph.task_graph import (
     Buffer,
@@ -38,7 +38,7 @@ from compiler.graph.task_graph import (
     TimingSpec,
     WindowTask,
 )
-from compiler.graph.windows import LineWalk
+from compiler.graph.windows import LineWalk, Rows
 from compiler.options import Multiplier
 from compiler.platforms.memories import Memories
 from compiler.platforms.platform import Platform
@@ -172,26 +172,45 @@ def _window_task(
     op: LinalgOp, nest: Nest, kernel: int, value: Value, read: str, write: str, platform: Platform
 ) -> WindowTask:
     """Takes a line in each phase of a row, and passes on the taps of windows of which it is the last line, those of an
-    element before the next element comes.
+    element before the next element comes. Rows of two kinds are two nests in turn, as often as the loops outside say.
     """
     windows, axis, walk = op.windows, op.axis, line_walk(op, value.shape)
     assert windows is not None
     over = next(k for k, loop in enumerate(nest.loops) if loop.dim == axis)
-    phased = walk.stride > 1
-    trips = (*nest.trips[:over], walk.rows, *((walk.stride,) if phased else ()), *nest.trips[over + 1 :])
-    takes = [Gate(over, 0, walk.lines // walk.stride)]
-    gives = [Gate(over, walk.first_row, walk.first_row + walk.windows)]
-    if nest.loops[-1].dim == windows.loop:  # taps come one after the other
-        takes.append(Gate(len(trips) - 1, 0, 1))
-    if phased:
-        gives.append(Gate(over + 1, walk.phase, walk.phase + 1))
-    reads, writes = (tuple(g for g in side if (g.low, g.high) != (0, trips[g.loop])) for side in (takes, gives))
+    in_turn = nest.loops[-1].dim == windows.loop  # taps come one after the other
+    nests = [_rows_of_lines(walk, rows, nest.trips[over + 1 :], in_turn, (read, write)) for rows in walk.parts]
     within = [loop.trip for loop in nest.loops[over + 1 :] if loop.dim != windows.loop]
     width = prod(nest.unroll[d] for d in op.inputs[0].dims) * DTYPE_BITS[value.dtype]
-    timing = TimingSpec(trips, 1, READ_WRITE_CYCLES + BUFFER_CYCLES, restarts=nest.outer)
     buffers = line_buffers(walk, prod(within), width, platform.memories)
-    ends = (Access(read, reads),), (Access(write, writes),)
-    return WindowTask(c_name(op.name), kernel, timing, *ends, op, nest, walk, buffers=buffers)
+    outside, depth, name = nest.trips[:over], READ_WRITE_CYCLES + BUFFER_CYCLES, c_name(op.name)
+    if len(nests) > 1:
+        times = prod(outside)
+        turns = (Repeat(times, tuple(nests)),) if times > 1 else tuple(nests)
+        timing, ends = TimingSpec((), 1, depth), ((Access(read),), (Access(write),))
+        return WindowTask(name, kernel, timing, *ends, op, nest, walk, buffers=buffers, turns=turns)
+    rows = nests[0]
+    timing = TimingSpec((*outside, *rows.trips), 1, depth, restarts=nest.outer)
+    reads, writes = (tuple(access.inside(over) for access in side) for side in (rows.reads, rows.writes))
+    return WindowTask(name, kernel, timing, reads, writes, op, nest, walk, buffers=buffers)
+
+
+def _rows_of_lines(
+    walk: LineWalk, rows: Rows, within: tuple[int, ...], in_turn: bool, streams: tuple[str, str]
+) -> LoopNest:
+    """Rows of a walk, their phases, where there are several, and the loops `within` a line."""
+    phased = walk.stride > 1
+    trips = (rows.rows, *((rows.phases,) if phased else ()), *within)
+    takes, gives = [Gate(0, 0, rows.taking)], [Gate(0, rows.low, rows.high)]
+    if phased:
+        takes.append(Gate(1, 0, rows.phased))
+        gives.append(Gate(1, walk.phase, walk.phase + 1))
+    if in_turn:
+        takes.append(Gate(len(trips) - 1, 0, 1))
+    reads, writes = (
+        (Access(stream, tuple(g for g in gates if (g.low, g.high) != (0, trips[g.loop]))),)
+        for stream, gates in zip(streams, (takes, gives), strict=True)
+    )
+    return LoopNest(trips, reads, writes if rows.high > rows.low else ())
 
 
 def line_buffers(walk: LineWalk, length: int, width: int, memories: Memories) -> tuple[Buffer, ...]:

@@ -11,6 +11,9 @@ of rows, then windows of their pixels.
 Lines come one after the other, each once, and a window leaves with the line that is the last one it can reach, whether
 that exists or not. Until then a line waits: `kept` of them at once, those that one window spans but the last, which
 goes on as it comes. So three by three windows of a picture keep two rows and, of three rows, two pixels.
+
+Where the stride does not divide the number of lines, the last lines make a shorter row. What no window reads of these
+is taken all the same, since whoever makes them passes them on.
 """
 
 from dataclasses import dataclass
@@ -28,6 +31,20 @@ class Windows:
     dilation: int = 1
     padding: int = 0
     fill: float | int = 0.0
+
+
+class Rows(NamedTuple):
+    """Rows of a walk that are alike, from number `first` on: `rows` of them, of so many `phases`. In the first `phased`
+    phases of the first `taking` of these a line comes; in phase `LineWalk.phase` of [`low`, `high`) a window leaves.
+    """
+
+    first: int
+    rows: int
+    phases: int
+    taking: int
+    phased: int
+    low: int
+    high: int
 
 
 class LineWalk(NamedTuple):
@@ -69,9 +86,22 @@ class LineWalk(NamedTuple):
         return (self.span - 1 - self.padding) % self.stride
 
     @property
-    def rows(self) -> int:
-        """Until all lines have come and all windows have left."""
-        return max(self.lines // self.stride, self.first_row + self.windows)
+    def parts(self) -> tuple[Rows, ...]:
+        """The rows until all lines have come and all windows have left: one part, or two where lines are left over
+        behind the last whole row.
+        """
+        whole, rest = divmod(self.lines, self.stride)
+        end = self.first_row + self.windows
+        if not rest:
+            return (self._rows(0, max(whole, end), whole, self.stride),)
+        behind = self._rows(whole, max(whole + 1, end), 1, rest)
+        return (self._rows(0, whole, whole, self.stride), behind) if whole else (behind,)
+
+    def _rows(self, first: int, end: int, taking: int, phased: int) -> Rows:
+        """Those from `first` to before `end`; a single one ends with what happens last in it."""
+        low, high = (min(max(n - first, 0), end - first) for n in (self.first_row, self.first_row + self.windows))
+        single = max(phased, self.phase + 1 if high > low else 0)
+        return Rows(first, end - first, single if end - first == 1 else self.stride, taking, phased, low, high)
 
     @property
     def begins_outside(self) -> bool:
@@ -96,8 +126,6 @@ class LineWalk(NamedTuple):
             return "a single line, or a single window, is no dimension of windows"
         if self.padding >= self.span:
             return f"a padding of {self.padding} makes windows of {self.span} lines that lie outside of all lines"
-        if self.lines % self.stride:
-            return f"the stride, {self.stride}, does not divide the extent, {self.lines}"
         last = (self.windows - 1) * self.stride - self.padding
         if last >= self.lines:
             return f"the last of {self.windows} windows begins at {last}, behind all {self.lines} lines"

@@ -81,11 +81,15 @@ def test_task(construct: str, network: str, knobs: Knobs, task: str, golden: Gol
 
 
 @pytest.mark.parametrize(
-    ("construct", "lanes", "task"),
-    [("window_of_lines", 1, "rows"), ("window_of_pixels", 64, "pixels")],
+    ("construct", "size", "lanes", "task"),
+    [
+        ("window_of_lines", 8, 1, "rows"),
+        ("window_of_pixels", 8, 64, "pixels"),
+        ("window_of_lines_left_over", 9, 1, "pixels"),
+    ],
 )
-def test_windows(construct: str, lanes: int, task: str, golden: Golden) -> None:
-    tasks = planned_tasks(greatest(8, 4, kernel=3, stride=2, padding=1), Knobs(overall_unroll=lanes), U55C)
+def test_windows(construct: str, size: int, lanes: int, task: str, golden: Golden) -> None:
+    tasks = planned_tasks(greatest(size, 4, kernel=3, stride=2, padding=1), Knobs(overall_unroll=lanes), U55C)
     golden(task_text(tasks.task[task], tasks), HERE / f"{construct}.cpp")
 
 

@@ -29,8 +29,8 @@ from compiler.targets.tasks.routing import emit_routing
 from compiler.targets.tasks.window import emit_window
 from compiler.targets.writer import CppWriter
 
-TURNING = (EngineTask, ForkTask, LanesTask, RouteTask)
-FOLLOWING = (DmaTask, ComputeTask, ConcatTask, ConverterTask, *TURNING)
+TURNING = (EngineTask, ForkTask, LanesTask, RouteTask, WindowTask)
+FOLLOWING = (DmaTask, ComputeTask, ConcatTask, ConverterTask, EngineTask, ForkTask, LanesTask, RouteTask)
 
 
 class TaskEmitter:

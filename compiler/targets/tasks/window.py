@@ -5,10 +5,12 @@ what taps are chosen of. What lies outside of all lines is never read from the b
 not be cleared. A line of one element waits in registers.
 """
 
-from dataclasses import dataclass
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 from compiler.errors import UnsupportedError
-from compiler.graph.program import Gate
+from compiler.graph.program import Access, LoopNest, with_nests
 from compiler.graph.task_graph import WindowTask
 from compiler.targets.nest_code import (
     NestNames,
@@ -19,6 +21,7 @@ from compiler.targets.nest_code import (
     subscript,
     unrolled,
 )
+from compiler.targets.program_code import ProgramCode
 from compiler.targets.scalar_ops import literal
 from compiler.targets.tasks.frame import Frame, bind_storage, rate
 from compiler.targets.tokens import is_packed
@@ -30,11 +33,12 @@ def emit_window(frame: Frame, task: WindowTask) -> None:
     with frame.function(task, _summary(task)) as (params, namer):
         code = _Code.of(frame, task, namer)
         code.declare()
-        with pipelined_nest(frame.out, code.loops, task.timing.trips, task.timing, outer=task.timing.restarts):
+        loops = _Loops.of(frame, task, namer, params, code)
+        with loops.pipelined():
             with guarded(frame.out, f"{code.tap} == 0" if code.tap else ""):
-                code.take(params[0])
-            with guarded(frame.out, code.condition(task.writes[0].gates)):
-                code.pass_on(params[1])
+                code.take(params[0], loops.comes)
+            with guarded(frame.out, loops.leaves):
+                code.pass_on(params[1], loops.first)
             code.advance()
 
 
@@ -49,6 +53,56 @@ def _summary(task: WindowTask) -> str:
 
 def _outside(task: WindowTask) -> bool:
     return task.walk.begins_outside or task.walk.ends_outside
+
+
+@dataclass(frozen=True)
+class _Loops:
+    """The loops as they are written: a perfect nest, or one flat loop for rows of both kinds. As C++: when a line
+    comes, whichever tap it is, when a window leaves, and the number of the row.
+    """
+
+    frame: Frame
+    task: WindowTask
+    names: tuple[str, ...]
+    comes: str
+    leaves: str
+    first: str
+    code: ProgramCode | None
+
+    @staticmethod
+    def of(frame: Frame, task: WindowTask, namer: Namer, params: Sequence[str], code: "_Code") -> "_Loops":
+        if not task.turns:
+            trips = task.timing.trips
+            nest = task.timing.nest(task.reads, task.writes)
+            ends = ((_whichever_tap(nest) if code.tap else nest).reads[0], nest.writes[0])
+            comes, leaves = (gate_condition(access.gates, code.loops, trips) for access in ends)
+            return _Loops(frame, task, code.loops, comes, leaves, code.row, None)
+        inside = code.loops[code.loops.index(code.row) :]
+        taken = with_nests(task.turns, _whichever_tap) if code.tap else task.turns
+        program = frame.program(task, namer, params, taken, counters=inside)
+        comes = program.condition("reads", task.reads[0].stream, params[0])
+        leaves = program.condition("writes", task.writes[0].stream, params[1])
+        begins = program.per_turn("begins", [rows.first for rows in task.walk.parts]) if _outside(task) else ""
+        first = f"({code.row} + {begins})" if begins else code.row
+        return _Loops(frame, task, inside, comes, leaves, first, program)
+
+    @contextmanager
+    def pipelined(self) -> Generator[None]:
+        """Them, around what one iteration does."""
+        timing = self.task.timing
+        if self.code is not None:
+            with self.code.pipelined(timing):
+                yield
+            return
+        with pipelined_nest(self.frame.out, self.names, timing.trips, timing, outer=timing.restarts):
+            yield
+
+
+def _whichever_tap(nest: LoopNest) -> LoopNest:
+    """The nest as if lines came with every tap, of which its last loop is over."""
+    last = len(nest.trips) - 1
+    reads = tuple(Access(a.stream, tuple(gate for gate in a.gates if gate.loop != last)) for a in nest.reads)
+    return replace(nest, reads=reads)
 
 
 @dataclass(frozen=True)
@@ -87,9 +141,6 @@ class _Code:
     def _place(self) -> str:
         return f"[{self.at}]" if self.at else ""
 
-    def condition(self, gates: tuple[Gate, ...]) -> str:
-        return gate_condition(gates, self.loops, self.task.timing.trips)
-
     def declare(self) -> None:
         """A bank a line, in memory where it has several elements, and the column in registers."""
         out, task, token = self.frame.out, self.task, self.frame.token(self.task.reads[0])
@@ -97,7 +148,7 @@ class _Code:
             out.line(f"{token} {self.lines}[{buffer.banks}]{f'[{buffer.depth}]' if self.at else ''};")
             out.pragma(f"array_partition variable={self.lines} type=complete{' dim=1' if self.at else ''}")
             if self.at:
-                distance = buffer.depth * (task.timing.trips[-1] if self.tap else 1)
+                distance = buffer.depth * (task.nest.trips[-1] if self.tap else 1)
                 bind_storage(out, self.lines, buffer)
                 out.pragma(
                     f"dependence variable={self.lines} type=inter direction=RAW distance={distance} dependent=true"
@@ -106,22 +157,21 @@ class _Code:
         out.line(f"{token} {self.column}[{task.walk.span}];")
         out.pragma(f"array_partition variable={self.column} type=complete")
 
-    def take(self, stream: str) -> None:
-        """The column at the place of the element that comes, if one does; the lines move on."""
-        out, kept, last = self.frame.out, self.task.walk.kept, len(self.loops) - 1
+    def take(self, stream: str, comes: str) -> None:
+        """The column at the place of the element that `comes`, if one does; the lines move on."""
+        out, kept = self.frame.out, self.task.walk.kept
         this, behind = ("line", "line + 1") if kept > 1 else ("0", "1")
         if kept:
             with unrolled(out, [("line", kept)]):
                 out.line(f"{self.column}[{this}] = {self.lines}[{this}]{self._place};")
-        gates = tuple(gate for gate in self.task.reads[0].gates if not self.tap or gate.loop != last)
-        with guarded(out, self.condition(gates)):
+        with guarded(out, comes):
             out.line(f"{self.column}[{kept}] = {stream}.read();")
         if kept:
             with unrolled(out, [("line", kept)]):
                 out.line(f"{self.lines}[{this}]{self._place} = {self.column}[{behind}];")
 
-    def pass_on(self, stream: str) -> None:
-        """A token of taps, each of all elements that came side by side."""
+    def pass_on(self, stream: str, row: str) -> None:
+        """A token of taps, each of all elements that came side by side, in row number `row`."""
         task, walk, out = self.task, self.task.walk, self.frame.out
         op, nest, write = task.op, task.nest, task.writes[0]
         assert op.windows is not None
@@ -135,7 +185,7 @@ class _Code:
         came = subscript(f"{self.column}[{step}]", row_major([lanes[d] for d in op.inputs[0].dims if d in lanes]))
         if _outside(task):
             offset = walk.phase - walk.kept
-            first = f"{self.row} * {walk.stride}" if walk.stride > 1 else self.row
+            first = f"{row} * {walk.stride}" if walk.stride > 1 else row
             out.line(f"const int {self.origin} = {first} {'-' if offset < 0 else '+'} {abs(offset)};")
             line = self.origin if step == "0" else f"{self.origin} + {step}"
             ends = [f"{line} >= 0"] * walk.begins_outside + [f"{line} < {walk.lines}"] * walk.ends_outside
@@ -150,6 +200,6 @@ class _Code:
         """To the next place of a line, behind the last tap."""
         if not self.at:
             return
-        trips, length = self.task.timing.trips, self.task.buffers[0].depth
-        with guarded(self.frame.out, f"{self.tap} == {trips[-1] - 1}" if self.tap else ""):
+        length = self.task.buffers[0].depth
+        with guarded(self.frame.out, f"{self.tap} == {self.task.nest.trips[-1] - 1}" if self.tap else ""):
             self.frame.out.line(f"{self.at} = {self.at} == {length - 1} ? 0 : {self.at} + 1;")

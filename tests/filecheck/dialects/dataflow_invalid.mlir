@@ -257,11 +257,11 @@ func.func @windows_outside(%x: tensor<2x8xf32>) {
 
 // -----
 
-func.func @windows_beside(%x: tensor<2x9xf32>) {
-  // CHECK: task @t: the stride, 2, does not divide the extent, 9
-  %w = dataflow.task @t window d0 <[d2], stride: 2, dilation: 1, padding: 1, fill: "0.0">
+func.func @windows_behind(%x: tensor<2x6xf32>) {
+  // CHECK: task @t: the last of 4 windows begins at 6, behind all 6 lines
+  %w = dataflow.task @t window d0 <[d2], stride: 2, dilation: 1, padding: 0, fill: "0.0">
     space<parallel 4 : 0, parallel 2 : 1, parallel 3 : 2>
-    ins("x"[d1, d0] = %x : tensor<2x9xf32>) -> ("w"[d0, d1, d2] : tensor<4x2x3xf32>)
+    ins("x"[d1, d0] = %x : tensor<2x6xf32>) -> ("w"[d0, d1, d2] : tensor<4x2x3xf32>)
   func.return
 }
 

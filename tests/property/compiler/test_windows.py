@@ -40,15 +40,8 @@ def extents(draw: st.DrawFn, most: int) -> tuple[int, int, int, int, int, int]:
     dilation = draw(st.integers(1, 2))
     span = (kernel - 1) * dilation + 1
     before, behind = (draw(st.integers(0, (kernel - 1) // 2)) for _ in range(2))
-    least = max(span + stride, 2)
-    return (
-        stride * draw(st.integers(-(-least // stride), -(-least // stride) + 4)),
-        kernel,
-        stride,
-        dilation,
-        before,
-        behind,
-    )
+    lines = draw(st.integers(max(span + stride, 2), span + 5 * stride))
+    return lines, kernel, stride, dilation, before, behind
 
 
 @st.composite

@@ -246,10 +246,6 @@ REFUSED: dict[str, tuple[ModelProto, str]] = {
         ),
         r"node '/net/Resize' \(Resize\) is not supported: .*nor by windows",
     ),
-    "stride that leaves lines over": (
-        single("Conv", {"x": (1, 3, 9, 9)}, {"y": (1, 5, 4, 4)}, {"w": weights(0, 5, 3, 3, 3)}, strides=[2, 2]),
-        r"the stride, 2, does not divide the extent, 9 \[ONNX node '/net/Conv'",
-    ),
     "windows of one line": (
         single("Conv", {"x": (1, 3, 3, 3)}, {"y": (1, 5, 1, 1)}, {"w": weights(0, 5, 3, 2, 2)}, strides=[2, 2]),
         r"a single line, or a single window, .*\[ONNX node '/net/Conv'",
