@@ -8,14 +8,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-from compiler.simulator.csim.build import FLAGS, INCLUDE_DIR, RUNTIME_SOURCE
+from compiler.simulator.csim.build import INCLUDE_DIR, RUNTIME_SOURCE, flags_of
 
 
 def main(tokens: int) -> None:
     source = Path(__file__).with_suffix(".cpp")
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "bench"
-        subprocess.run(["g++", *FLAGS, "-I", INCLUDE_DIR, source, RUNTIME_SOURCE, "-o", program], check=True)
+        subprocess.run(["g++", *flags_of("g++"), "-I", INCLUDE_DIR, source, RUNTIME_SOURCE, "-o", program], check=True)
         output = subprocess.run([program, str(tokens)], check=True, capture_output=True, text=True).stdout
     for line in output.splitlines():
         name, depth, nanoseconds = line.rsplit(",", 2)

@@ -23,11 +23,11 @@ from compiler.proof.csim import Proven, prove, read_design_to_prove
 from compiler.proof.runs import QUICK, Subject, Trial
 from compiler.proof.verdict import Verdict
 from compiler.simulator.csim.build import (
-    FLAGS,
     INCLUDE_DIR,
     build,
     calls_of,
     compile_command,
+    flags_of,
     kernel_flags,
     runtime_object,
 )
@@ -172,7 +172,7 @@ def _objects(folder: Path) -> tuple[str, ...]:
 
 def _digest(directory: Path) -> str:
     """Of all that a build is made of."""
-    digest = hashlib.sha256(" ".join((str(directory), *FLAGS)).encode())
+    digest = hashlib.sha256(" ".join((str(directory), *flags_of(find_compiler("g++")))).encode())
     files: Sequence[Path] = [*(directory / "hls").glob("*"), *INCLUDE_DIR.glob("*.h"), *INCLUDE_DIR.glob("millrace/*")]
     for file in sorted(files):
         digest.update(file.read_bytes())

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from bench.mutants import addresses, control, masks, values, wiring
+from bench.mutants import addresses, control, masks, values, windows, wiring
 from bench.mutants.edits import Place
 from bench.mutants.source import Function
 from bench.mutants.wiring import Kernel
@@ -24,6 +24,7 @@ IN_TASKS: dict[str, Callable[[Function], Iterable[Place]]] = {
     "saturation": values.saturation,
     "sign": values.sign,
     "converter address": addresses.converter,
+    "window": windows.window,
 }
 IN_KERNELS: dict[str, Callable[[Kernel], dict[str, list[Place]]]] = {
     "FIFO depth": wiring.depth,

@@ -7,10 +7,12 @@ Fibres run at once, so tasks may close loops. The C simulation of Vitis runs the
 """
 
 import json
+import os
 import platform
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from pathlib import Path
 from threading import Event
 
@@ -41,8 +43,13 @@ FLAGS = (
     "-Wno-attributes",
 )
 
+# What a task never wrote has no value in hardware. Left as the stack has it here, it would be 0 most of the time, and
+# so what a design reads of it by mistake; filled with this pattern it is a number that no result hides.
+_UNWRITTEN = "-ftrivial-auto-var-init=pattern"
+
 TESTBENCH = "tb"
 _MESSAGE_LINES = 40
+_ASKING_SECONDS = 20
 _GXX_BYTES = 400 << 20  # of one compiler; the largest task of GPT-2 takes half
 
 Calls = Mapping[str, Sequence[tuple[str, str]]]
@@ -88,7 +95,7 @@ def build(
     base = compile_command(hls_dir, gxx)
     tasks_header = _tasks_header(hls_dir)
     declared = sorted(hls_dir.glob("*.h"))
-    known = Objects(own_folder(PRELUDE_SOURCE), gxx, " ".join((*FLAGS, _prelude(gxx).name)))
+    known = Objects(own_folder(PRELUDE_SOURCE), gxx, " ".join((*flags_of(gxx), _prelude(gxx).name)))
     objects = {source: build_dir / "obj" / f"{source.stem}.o" for source in sources}
     names: dict[Path, str] = {}
     commands: dict[Path, list[str]] = {}
@@ -108,9 +115,18 @@ def build(
     return build_dir / "csim"
 
 
+@lru_cache
+def flags_of(gxx: str) -> tuple[str, ...]:
+    """All sources of a simulation are compiled with them: `FLAGS` and, where this compiler can (g++ 12), one that fills
+    what is never written.
+    """
+    asked = run_process([gxx, _UNWRITTEN, "-fsyntax-only", "-x", "c++", os.devnull], Path("/"), Limits(_ASKING_SECONDS))
+    return (*FLAGS, _UNWRITTEN) if asked.returncode == 0 else FLAGS
+
+
 def compile_command(hls_dir: Path, gxx: str) -> list[str]:
     """How a source of the design is compiled, but for its name."""
-    return [gxx, *FLAGS, "-include", str(_prelude(gxx)), "-I", str(INCLUDE_DIR), "-I", str(hls_dir.resolve())]
+    return [gxx, *flags_of(gxx), "-include", str(_prelude(gxx)), "-I", str(INCLUDE_DIR), "-I", str(hls_dir.resolve())]
 
 
 def _prelude(gxx: str) -> Path:
@@ -118,7 +134,7 @@ def _prelude(gxx: str) -> Path:
     other flags, this one passes over, and reads what the source includes. By its name it is no source of ours, by
     whose digest builds are told apart.
     """
-    made = built(PRELUDE_SOURCE, "prelude.gch", [*FLAGS, "-I", str(INCLUDE_DIR), "-x", "c++-header"], gxx)
+    made = built(PRELUDE_SOURCE, "prelude.gch", [*flags_of(gxx), "-I", str(INCLUDE_DIR), "-x", "c++-header"], gxx)
     header = made.with_suffix("")
     if not header.exists():  # else it may be another user's
         header.touch()
@@ -142,7 +158,7 @@ def spawn_header(build_dir: Path, kernel: str) -> Path:
 
 def runtime_object(gxx: str) -> Path:
     """What every simulation is linked with."""
-    return built(RUNTIME_SOURCE, "runtime.o", [*FLAGS, "-I", str(INCLUDE_DIR), *_runtime_flags(), "-c"], gxx)
+    return built(RUNTIME_SOURCE, "runtime.o", [*flags_of(gxx), "-I", str(INCLUDE_DIR), *_runtime_flags(), "-c"], gxx)
 
 
 def spawn_header_text(called: Sequence[tuple[str, str]]) -> str:

@@ -13,6 +13,12 @@ from compiler.simulator.csim.build import INCLUDE_DIR, compile_command
 from worker.ladder import versions
 
 SOURCE = "#include <ap_int.h>\n#include <hls_stream.h>\nap_int<7> half(ap_int<7> x) { return x / 2; }\n"
+READS_WHAT_NOBODY_WROTE = """int main(int count, char**) {
+  volatile float lines[2][4];
+  lines[0][0] = 0;
+  return lines[count][1] == 0;
+}
+"""
 
 
 def compiled(folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
@@ -55,6 +61,20 @@ def test_what_is_built_changes_no_digest_of_sources(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(Path, "rglob", without(built_there, Path.rglob))
     monkeypatch.setattr(Path, "glob", without(built_there, Path.glob))
     assert (versions.sources_digest.__wrapped__("compiler"), sources_digest(GENERATION_SOURCES)) == with_it
+
+
+def test_what_is_never_written_is_no_zero(tmp_path: Path) -> None:
+    """Of g++ 12; one that can not, as an older one, is not asked to."""
+    (tmp_path / "old").write_text('#!/bin/sh\ncase "$*" in *trivial-auto*) exit 1;; esac\n')
+    (tmp_path / "old").chmod(0o700)
+    assert build.flags_of(str(tmp_path / "old")) == build.FLAGS
+    (tmp_path / "task.cpp").write_text(READS_WHAT_NOBODY_WROTE)
+    if build.flags_of("g++") == build.FLAGS:
+        version = subprocess.run(["g++", "-dumpversion"], capture_output=True, text=True, timeout=20, check=True)
+        assert int(version.stdout.split(".")[0]) < 12
+        return
+    subprocess.run(["g++", *build.flags_of("g++"), "task.cpp", "-o", "task"], cwd=tmp_path, timeout=120, check=True)
+    assert subprocess.run([tmp_path / "task"], timeout=20, check=False).returncode == 0
 
 
 def without(folder: Path, walk: Callable[..., Iterator[Path]]) -> Callable[..., Iterator[Path]]:
