@@ -53,7 +53,7 @@ Area and power: {calibration}.
 |---|---|
 | `design.json` | knobs, platform, metrics, digests |
 | `dataflow.json` | tasks with timing specs, streams, converters, memories |
-| `ir/` | the IR after every pass, readable and parsable |
+| `ir/` | what is emitted as IR, readable and parsable; with `--every-pass` after each pass too |
 | `hls/` | HLS C++, testbench, `hls.cfg`, `run_hls.tcl`, `link.cfg` |
 | `params/`, `tb/` | packed weights with a manifest; inputs and {reference}'s results |
 | `host/run.py` | pyxrt program that runs the bitstream |

@@ -1,8 +1,9 @@
-"""The compiler, as a list: PyTorch -> linalg -> passes over one Design, written as IR after each -> certified FIFOs ->
-placed on the board -> HLS C++ (design section 3).
+"""The compiler, as a list: PyTorch -> linalg -> passes over one Design, written as IR -> certified FIFOs -> placed on
+the board -> HLS C++ (design section 3).
 
-`ir/NN-pass.mlir` is the design after each pass; what is certified, placed and emitted is what the last of these texts
-says. `ir/expanded.mlir` is the last one with every task spelled out as loops.
+What is certified, placed and emitted is what the text of the last pass says. `ir/` has the text that is emitted; where
+asked for, `ir/NN-pass.mlir` is the design after each pass, and `ir/expanded.mlir` the last one with every task spelled
+out as loops.
 """
 
 import shutil
@@ -56,18 +57,21 @@ def compile_design(
     on_stage: OnStage | None = None,
     fifo_effort: FifoEffort = "quick",
     start: Path | None = None,
+    *,
+    every_pass: bool = False,
 ) -> Estimate:
     """Compile one design into the directory `out` (design section 8), all of it or nothing. With more `fifo_effort` its
     FIFOs may get smaller, no safer. `start`: go on from this text of `ir/` in a design directory instead of the start.
+    `every_pass`: write and verify the IR after each, which takes twice as long as all else.
 
     Raises InvalidInputError where `out` holds something or `start` is no text of this network, MillraceError where the
     disk is full or a pass fails.
     """
     say = on_stage or silent
     with _whole_directory(out) as folder:
-        texts = _Texts(folder / "ir")
+        texts = _Texts(folder / "ir", every_pass=every_pass)
         shutil.copyfile(bundle.directory / "linalg.mlir", folder / "ir" / "00-linalg.mlir")
-        stage, design = _begin(bundle, platform, texts, folder / "ir", start)
+        stage, design = _begin(bundle, platform, texts, start)
         planned = _on_board(design, knobs, stage, texts, say, fifo_effort)
         say("emit HLS C++")
         data = NetworkData(bundle.tensors(), bundle.expected(), TOLERANCE[bundle.workload.precision])
@@ -84,7 +88,7 @@ def time_design(bundle: Bundle, knobs: Knobs, platform: Platform, out: Path, say
     """
     with _whole_directory(out) as folder:
         design = Design(bundle.graph.in_order, platform)
-        planned = _on_board(design, knobs, IMPORTED, _Texts(None), say, "quick")
+        planned = _on_board(design, knobs, IMPORTED, _Texts(), say, "quick")
         return _described(planned, bundle, knobs, platform, folder)
 
 
@@ -95,25 +99,40 @@ class _Planned(NamedTuple):
 
 
 class _Texts:
-    """`ir/` of a design directory: the design after each stage. Nothing is written where there is no folder."""
+    """`ir/` of a design directory: the design that is emitted, and where asked for that after every pass. Where there is
+    no folder, no text is made.
+    """
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None = None, *, every_pass: bool = False) -> None:
         self._folder = folder
+        self.every_pass = every_pass and folder is not None
         if folder:
             folder.mkdir()
 
-    def write(self, stage: str, design: Design) -> str | None:
-        """The text, where there is one."""
-        if self._folder is None:
-            return None
-        text = design_text(design, f"after {stage}")
-        (self._folder / stage_file(stage)).write_text(text)
-        return text
+    def keep(self, stage: str, design: Design) -> None:
+        if self._folder:
+            (self._folder / stage_file(stage)).write_text(design_text(design, f"after {stage}"))
+
+    def pass_by(self, stage: str, design: Design) -> None:
+        if self.every_pass:
+            self.keep(stage, design)
+
+    def read_back(self, stage: str, design: Design) -> Design:
+        """What its text says, which is all that is known of a design that somebody goes on from."""
+        return parse_design(design_text(design, f"after {stage}"), design.platform) if self._folder else design
 
     def expand(self, design: Design) -> None:
         """For people; without a number, because no step reads it."""
-        if self._folder:
+        if self._folder and self.every_pass:
             (self._folder / "expanded.mlir").write_text(expanded_text(design))
+
+    def go_on_from(self, start: Path, stage: str) -> None:
+        """Take over the text that is gone on from and, where those of all passes are asked for, the ones before it."""
+        assert self._folder is not None
+        before = ALL_STAGES[: ALL_STAGES.index(stage)] if self.every_pass else ()
+        for file in (*(start.with_name(stage_file(earlier)) for earlier in before), start):
+            if file.is_file():
+                shutil.copyfile(file, self._folder / file.name)
 
 
 def _on_board(design: Design, knobs: Knobs, stage: str, texts: _Texts, say: OnStage, effort: FifoEffort) -> _Planned:
@@ -134,11 +153,11 @@ def _described(planned: _Planned, bundle: Bundle, knobs: Knobs, platform: Platfo
     return estimated
 
 
-def _begin(bundle: Bundle, platform: Platform, texts: _Texts, ir: Path, start: Path | None) -> tuple[str, Design]:
+def _begin(bundle: Bundle, platform: Platform, texts: _Texts, start: Path | None) -> tuple[str, Design]:
     """The stage from which to go on, and the design after it."""
     if start is None:
         design = Design(bundle.graph.in_order, platform)
-        texts.write(IMPORTED, design)
+        texts.pass_by(IMPORTED, design)
         return IMPORTED, design
     stage = next((stage for stage in ALL_STAGES if stage_file(stage) == start.name), None)
     if stage is None:
@@ -155,21 +174,18 @@ def _begin(bundle: Bundle, platform: Platform, texts: _Texts, ir: Path, start: P
         raise InvalidInputError(
             f"{start} is of another network than {bundle.workload.model}; name the model it is of, its phase and length"
         )
-    for earlier in ALL_STAGES[: ALL_STAGES.index(stage)]:
-        if (file := start.with_name(stage_file(earlier))).is_file():
-            shutil.copyfile(file, ir / file.name)
-    shutil.copyfile(start, ir / start.name)
+    texts.go_on_from(start, stage)
     return stage, design
 
 
 def _planned(design: Design, knobs: Knobs, stage: str, texts: _Texts, say: OnStage) -> Design:
     """The design after all passes that follow `stage`, as the text of the last one says it, where there is one."""
-    text = None
-    for pass_ in DESIGN_PASSES[ALL_STAGES.index(stage) :]:
+    passes = DESIGN_PASSES[ALL_STAGES.index(stage) :]
+    for pass_ in passes:
         say(f"pass {pass_.name}")
         design = pass_(knobs).run(design)
-        text = texts.write(pass_.name, design)
-    return design if text is None else parse_design(text, design.platform)
+        texts.pass_by(pass_.name, design)
+    return texts.read_back(passes[-1].name, design) if passes else design
 
 
 def _certified(design: Design, knobs: Knobs, stage: str, texts: _Texts, effort: FifoEffort) -> tuple[Design, Sizing]:
@@ -180,7 +196,7 @@ def _certified(design: Design, knobs: Knobs, stage: str, texts: _Texts, effort: 
     sizing = as_given(tasks, design.platform) if given else size(tasks, knobs.fifo, design.platform, effort)
     design = _with_depths(design, sizing)
     if stage != SPREAD:
-        texts.write(CERTIFIED, design)
+        texts.keep(CERTIFIED, design)
     texts.expand(replace(design, dies={}))
     return design, sizing
 
@@ -194,7 +210,7 @@ def _placed(design: Design, sizing: Sizing, texts: _Texts) -> tuple[Sizing, Plac
     if sized is sizing:
         return sizing, placement
     dies = {task.name: placement.slr[task.name] for task in sizing.tasks.tasks}
-    texts.write(SPREAD, _with_depths(replace(design, dies=dies), sized))
+    texts.keep(SPREAD, _with_depths(replace(design, dies=dies), sized))
     return sized, placement
 
 

@@ -61,6 +61,9 @@ def compile_(
         FifoEffort, typer.Option(help="How long to try smaller FIFOs; all are certified either way.")
     ] = "quick",
     start: Start = None,
+    every_pass: Annotated[
+        bool, typer.Option("--every-pass", help="Write the IR after each pass to DIR/ir, to read and to go on from.")
+    ] = False,
     allow_pt2: options.AllowPt2 = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the design that DIR holds.")] = False,
     as_json: options.Json = False,
@@ -78,6 +81,8 @@ def compile_(
         millrace compile gpt2 --context 64 --set overall_unroll=512 --set stream_width=1024 --out d
 
         millrace compile net.onnx --out d
+
+        millrace compile gpt2 --every-pass --out d
 
         millrace compile gpt2 --from d/ir/03-tile-tasks.mlir --out e
     """
@@ -105,7 +110,7 @@ def compile_(
             workload = network.workload(model)
         bundle = import_model(source, workload, settings.bundle_dir, stages.start)
         announce_all(advice_on(bundle, knobs, assignments or [], board))
-        estimate = compile_design(bundle, knobs, board, out, stages.start, fifo_effort, start)
+        estimate = compile_design(bundle, knobs, board, out, stages.start, fifo_effort, start, every_pass=every_pass)
     if as_json:
         emit_json({"directory": str(out), **read_design(out)})
     else:

@@ -16,7 +16,7 @@ from compiler.design_dir import last_stage, stored_tasks
 from compiler.errors import InvalidInputError, VerificationError
 from compiler.frontend.bundle import Bundle
 from compiler.options import Knobs, Workload
-from compiler.pipeline import STAGES, compile_design, stage_file, time_design
+from compiler.pipeline import CERTIFIED, STAGES, compile_design, stage_file, time_design
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.simulate import read_directory, simulate_directory, simulate_stalling
 
@@ -33,11 +33,13 @@ def test_a_directory_that_can_not_be_made_or_is_in_use_is_refused(tmp_path: Path
     assert file.read_text() == "mine"
 
 
-def compiled(name: str, folder: Path, knobs: Knobs) -> tuple[Path, dict[str, Any], dict[str, Any]]:
+def compiled(
+    name: str, folder: Path, knobs: Knobs, *, every_pass: bool = False
+) -> tuple[Path, dict[str, Any], dict[str, Any]]:
     """The design, its description, and its tasks."""
     design = folder / "design"
     stages: list[str] = []
-    compile_design(bundle_of(name, folder / "bundle"), knobs, U55C, design, stages.append)
+    compile_design(bundle_of(name, folder / "bundle"), knobs, U55C, design, stages.append, every_pass=every_pass)
     assert "certify FIFO depths" in stages
     return design, *(json.loads((design / file).read_text()) for file in ("design.json", "dataflow.json"))
 
@@ -81,6 +83,16 @@ def test_the_certified_depths_are_a_stage_of_their_own(tmp_path: Path):
     assert all(f', {depth}> {name}("{name}");' in code for name, depth in stored.items())
 
 
+def test_the_ir_is_that_of_what_is_emitted_and_where_asked_for_of_every_pass(made: Path, tmp_path: Path):
+    design, _, _ = compiled("softmax", tmp_path, SMALL)
+    every = sorted(file.name for file in (made / "design" / "ir").iterdir())
+    assert every == ["00-linalg.mlir", *map(stage_file, STAGES), "expanded.mlir"]
+    assert [file.name for file in sorted((design / "ir").iterdir())] == ["00-linalg.mlir", stage_file(CERTIFIED)]
+    for file in design.rglob("*"):
+        if file.is_file() and file.name not in ("design.json", "README.md"):  # times, and digests of all files
+            assert file.read_bytes() == (made / "design" / file.relative_to(design)).read_bytes()
+
+
 def test_whole_streams_have_no_certificate(tmp_path: Path):
     _, description, dataflow = compiled("softmax", tmp_path, Knobs(default_tile_size=4, fifo="whole"))
     assert description["fifo_sizing"] == []
@@ -101,7 +113,7 @@ SMALL = Knobs(default_tile_size=4, overall_unroll=1)
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the bundle of a network and its `design`."""
     folder = tmp_path_factory.mktemp("made")
-    compiled("softmax", folder, SMALL)
+    compiled("softmax", folder, SMALL, every_pass=True)
     return folder
 
 
@@ -109,7 +121,7 @@ def gone_on(made: Path, start: Path, out: Path) -> dict[str, Any]:
     """The tasks of a design that goes on from `start`."""
     network = NETWORKS["softmax"]().graph()
     bundle = Bundle(made / "bundle", network, Workload("softmax", "prefill", 8, "f32"), {})
-    compile_design(bundle, SMALL, U55C, out, start=start)
+    compile_design(bundle, SMALL, U55C, out, start=start, every_pass=True)
     return json.loads((out / "dataflow.json").read_text())
 
 
