@@ -99,8 +99,8 @@ class _Planned(NamedTuple):
 
 
 class _Texts:
-    """`ir/` of a design directory: the design that is emitted, and where asked for that after every pass. Where there is
-    no folder, no text is made.
+    """`ir/` of a design directory: the design that is emitted, and where asked for that after every pass. Where there
+    is no folder, no text is made.
     """
 
     def __init__(self, folder: Path | None = None, *, every_pass: bool = False) -> None:

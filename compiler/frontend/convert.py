@@ -19,7 +19,7 @@ from compiler.frontend.inputs.importer import import_source
 from compiler.frontend.inputs.names import explained
 from compiler.frontend.inputs.source import FileSource, Source
 from compiler.frontend.lowering.lower import lower
-from compiler.frontend.weights import SEED
+from compiler.frontend.seeds import SEED
 from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgGraph, Row
 from compiler.options import Workload

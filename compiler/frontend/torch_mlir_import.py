@@ -1,43 +1,34 @@
-"""torch.export, ONNX and text to linalg, by torch-mlir, in the worker process only; `linalg_engine` runs the linalg.
+"""ONNX and text to linalg, by torch-mlir, in the worker process only; `program_import` has programs of torch, which are
+not loaded for these; `linalg_engine` runs the linalg.
 
-Both entry points of torch-mlir used here are private or deprecated, so its wheel is pinned to the day. No handle to an
-operation outlives a pass: reading an erased operation crashes the process.
+The entry point of torch-mlir used here is private, so its wheel is pinned to the day. No handle to an operation
+outlives a pass: reading an erased operation crashes the process.
 """
 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
 # (torch-mlir has no types)
 import onnx
-import torch
-from torch import nn
-from torch.export.graph_signature import InputKind
 from torch_mlir import ir
 from torch_mlir.dialects import torch as torch_dialect
-from torch_mlir.extras.fx_decomp_util import get_decomposition_table
-from torch_mlir.extras.fx_importer import FxImporter
 from torch_mlir.extras.onnx_importer import Config, ModelInfo, NodeImporter, OnnxImportError
 from torch_mlir.passmanager import PassManager
 
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.inputs.names import clean
 from compiler.frontend.lowering.source import PATH_ATTRIBUTE
-from compiler.frontend.models.registry import NetworkInputs
 
-_TORCH_PIPELINE = (
-    "builtin.module(func.func(torch-match-quantized-custom-ops),"
-    "torchdynamo-export-to-torch-backend-pipeline{extra-library=})"
-)
 _ONNX_PIPELINE = "builtin.module(torch-onnx-to-torch-backend-pipeline)"
 # Operators without a lowering of their own, by domain: ONNX defines them by others.
 _EXPANDED = {"": {"MeanVarianceNormalization", "Swish"}}
-_LINALG_PIPELINE = "builtin.module(torch-backend-to-linalg-on-tensors-backend-pipeline{allow-non-finites=true})"
+LINALG_PIPELINE = "builtin.module(torch-backend-to-linalg-on-tensors-backend-pipeline{allow-non-finites=true})"
 # xDSL does not parse the pretty forms of named operations, and the normal form wants loops anyway.
-_CLEAN_PIPELINE = "builtin.module(func.func(linalg-generalize-named-ops),canonicalize,cse,canonicalize)"
+CLEAN_PIPELINE = "builtin.module(func.func(linalg-generalize-named-ops),canonicalize,cse,canonicalize)"
 # What torch-mlir's importer, which is Python, raises for a model that it did not expect.
 _PYTHON_ERRORS = (NotImplementedError, LookupError, AssertionError, TypeError, ValueError, AttributeError)
 
@@ -61,54 +52,6 @@ class TextModule:
     results: tuple[dict[str, str], ...]
 
 
-def import_network(network: nn.Module, inputs: NetworkInputs) -> ImportedModule:
-    """Cleaned linalg of `network`, its weights as leading arguments, then its tensor inputs in order.
-
-    Raises UnsupportedError with torch's or torch-mlir's message where the network has something they cannot lower.
-    """
-    try:
-        program = torch.export.export(network, tuple(inputs), strict=False)
-    except (RuntimeError, ValueError, TypeError) as error:
-        raise UnsupportedError(f"torch.export cannot trace the network: {error}") from error
-    if any(spec.kind == InputKind.CONSTANT_TENSOR for spec in program.graph_signature.input_specs):
-        raise UnsupportedError("the network holds constant tensors; register them as buffers")
-    return import_program(program)
-
-
-def import_program(program: torch.export.ExportedProgram) -> ImportedModule:
-    """Cleaned linalg of an exported program: parameters, buffers and constants lead its arguments.
-
-    Raises UnsupportedError with torch's or torch-mlir's message where the program has something they cannot lower.
-    """
-    try:
-        program = program.run_decompositions(_decompositions())
-    except (RuntimeError, ValueError, TypeError) as error:
-        raise UnsupportedError(f"torch cannot decompose the network: {error}") from error
-    specs = program.graph_signature.input_specs
-    kinds = (InputKind.PARAMETER, InputKind.BUFFER, InputKind.CONSTANT_TENSOR)
-    parameters = tuple(cast(str, spec.target) for spec in specs if spec.kind in kinds)
-    if any(spec.kind not in (*kinds, InputKind.USER_INPUT) for spec in specs):
-        raise UnsupportedError("the network takes tokens or custom objects; give it tensors only")
-    _erase_unused_inputs(program.graph)
-    for node in program.graph.nodes:
-        stack = node.meta.get("nn_module_stack")
-        path = next(reversed(stack.values()))[0] if stack else ""
-        node.meta["stack_trace"] = f'File "{path or node.name}", line 1,'  # becomes the location of what it lowers to
-    generic, pretty = _lower(program.graph)
-    return ImportedModule(generic, pretty, parameters)
-
-
-def _decompositions() -> dict[Any, Any]:
-    """torch-mlir's, but with a plain softmax for attention: the safe one only differs for rows that are all masked."""
-    table = dict(get_decomposition_table())
-    table[torch.ops.aten._safe_softmax.default] = _softmax
-    return table
-
-
-def _softmax(x: torch.Tensor, dim: int, dtype: torch.dtype | None = None) -> torch.Tensor:
-    return torch.softmax(x, dim, dtype)
-
-
 def import_onnx(model: onnx.ModelProto) -> ImportedModule:
     """Cleaned linalg of a checked model with inferred shapes; its inputs are the arguments, node names the paths.
 
@@ -120,11 +63,11 @@ def import_onnx(model: onnx.ModelProto) -> ImportedModule:
         info = ModelInfo(model, config=Config(function_expansion_allowlists_by_domain=_EXPANDED))
         module = info.create_module(context=context).operation
         NodeImporter.define_function(info.main_graph, module).import_all()
-        for pipeline in (_ONNX_PIPELINE, _LINALG_PIPELINE, _CLEAN_PIPELINE):
-            _run(module, pipeline)
+        for pipeline in (_ONNX_PIPELINE, LINALG_PIPELINE, CLEAN_PIPELINE):
+            run(module, pipeline)
     except (OnnxImportError, ir.MLIRError, *_PYTHON_ERRORS) as error:
         raise UnsupportedError(f"torch-mlir cannot lower the network: {first_error(error)}") from error
-    return ImportedModule(*_texts(module), ())
+    return ImportedModule(*texts(module), ())
 
 
 def import_text(text: str, check: Callable[[str, int, tuple[tuple[int, ...], ...]], None]) -> TextModule:
@@ -148,39 +91,19 @@ def import_text(text: str, check: Callable[[str, int, tuple[tuple[int, ...], ...
     results = _attributes(attributes, "res_attrs", len(functions[0].type.results))
     del functions, attributes  # no handle outlives a pass
     try:
-        _run(module, _CLEAN_PIPELINE)
+        run(module, CLEAN_PIPELINE)
     except ir.MLIRError as error:
         raise UnsupportedError(f"the linalg cannot be generalised: {first_error(error)}") from error
-    return TextModule(*_texts(module), arguments, results)
+    return TextModule(*texts(module), arguments, results)
 
 
-def _erase_unused_inputs(graph: torch.fx.Graph) -> None:
-    """An input of None has a placeholder that torch-mlir cannot lower."""
-    for node in list(graph.nodes):
-        if node.op == "placeholder" and "val" in node.meta and node.meta["val"] is None:
-            graph.erase_node(node)
-
-
-def _lower(graph: torch.fx.Graph) -> tuple[str, str]:
-    context = ir.Context()
-    torch_dialect.register_dialect(context)
-    importer = FxImporter(context=context)
-    try:
-        importer.import_stateless_graph(graph, func_name="main")
-        for pipeline in (_TORCH_PIPELINE, _LINALG_PIPELINE, _CLEAN_PIPELINE):
-            _run(importer.module.operation, pipeline)
-    except (ir.MLIRError, NotImplementedError) as error:
-        raise UnsupportedError(f"torch-mlir cannot lower the network: {first_error(error)}") from error
-    return _texts(importer.module.operation)
-
-
-def _run(module: Any, pipeline: str) -> None:
+def run(module: Any, pipeline: str) -> None:
     """Raises MLIRError with what the passes said."""
     with module.context:
         PassManager.parse(pipeline).run(module)
 
 
-def _texts(module: Any) -> tuple[str, str]:
+def texts(module: Any) -> tuple[str, str]:
     """The generic and the pretty text of a cleaned module, every operation with the path that it came from."""
     for function in module.regions[0].blocks[0].operations:
         for operation in function.regions[0].blocks[0].operations:

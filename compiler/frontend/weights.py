@@ -1,7 +1,6 @@
 """Weights and inputs of a workload: from a checkpoint, or seeded by name, whatever the number of layers."""
 
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +13,10 @@ from compiler.frontend.checkpoint import open_checkpoint
 from compiler.frontend.models.config import ModelConfig
 from compiler.frontend.models.inputs import cache_shape, network_inputs, network_tables, newest_first
 from compiler.frontend.models.registry import cache_names, family_of
+from compiler.frontend.seeds import seeded
 from compiler.frontend.torch_types import tensor_of
 from compiler.options import Workload
 
-SEED = 0
 EMPTY_SHARE = 4  # one slot of so many is empty in the test data of a decode step: what masks it is tested
 
 
@@ -35,13 +34,6 @@ class Inputs:
     def named(self) -> dict[str, NDArray[np.float32]]:
         """All of them, in the order in which the network takes them."""
         return {"hidden": self.hidden, **self.other, **self.past}
-
-
-def seeded(name: str, shape: tuple[int, ...], spread: float = 1.0, mean: float = 0.0) -> NDArray[np.float32]:
-    """Normal values that depend on `name` and SEED only."""
-    digest = sha256(f"{SEED}:{name}".encode()).digest()
-    generator = np.random.default_rng(int.from_bytes(digest[:16], "little"))
-    return (generator.standard_normal(shape, np.float32) * np.float32(spread) + np.float32(mean)).astype(np.float32)
 
 
 def make_inputs(config: ModelConfig, workload: Workload) -> Inputs:

@@ -15,10 +15,10 @@ from compiler.frontend.imported import Imported
 from compiler.frontend.inputs.names import unique_names
 from compiler.frontend.inputs.source import FileSource
 from compiler.frontend.lowering.normal_form import Argument
+from compiler.frontend.program_import import import_program
 from compiler.frontend.scan.archive import check_archive
-from compiler.frontend.torch_mlir_import import import_program
+from compiler.frontend.seeds import seeded
 from compiler.frontend.torch_types import tensor_of
-from compiler.frontend.weights import seeded
 
 
 def import_pt2_file(source: FileSource, on_progress: Callable[[str], None]) -> Imported:

@@ -20,8 +20,8 @@ from compiler.frontend.lowering.lower import lower
 from compiler.frontend.lowering.normal_form import Argument
 from compiler.frontend.lowering.source import Generic, SourceModule, Tensor, Window, parse_source
 from compiler.frontend.scan.bounds import MAX_CONTENT, MAX_ELEMENTS, MAX_OPERATIONS, MAX_STEPS
+from compiler.frontend.seeds import seeded
 from compiler.frontend.torch_mlir_import import TextModule, import_text
-from compiler.frontend.weights import seeded
 
 Array = NDArray[Any]
 ENGINE, INTERPRETER = "MLIR ExecutionEngine", "numpy interpreter"

@@ -20,8 +20,8 @@ from compiler.frontend.inputs.names import explained, unique_names
 from compiler.frontend.inputs.onnx_checks import check_cost, check_indices, check_shapes, describe, last_readers
 from compiler.frontend.inputs.source import FileSource
 from compiler.frontend.lowering.normal_form import Argument
+from compiler.frontend.seeds import seeded
 from compiler.frontend.torch_mlir_import import import_onnx
-from compiler.frontend.weights import seeded
 
 Array = NDArray[Any]
 REFERENCE = "onnx.reference.ReferenceEvaluator"

@@ -15,8 +15,8 @@ from compiler.frontend.models.inputs import input_name, layer_kind
 from compiler.frontend.models.language_model import LanguageModel
 from compiler.frontend.models.parts import Append
 from compiler.frontend.models.registry import Network, NetworkInputs, WholeNetwork, cache_names, family_of
+from compiler.frontend.program_import import import_network
 from compiler.frontend.quantise import calibrate, int4_weights, quantised
-from compiler.frontend.torch_mlir_import import import_network
 from compiler.frontend.torch_types import tensor_of
 from compiler.frontend.weights import Inputs, fill_from_checkpoint, fill_seeded, make_inputs
 from compiler.graph.linalg_graph import Row, ValueRole

@@ -149,7 +149,7 @@ def test_files_that_are_not_safetensors(tmp_path: Path, content: bytes) -> None:
 
 
 def test_seeded_values_depend_on_the_name_only() -> None:
-    from compiler.frontend.weights import seeded
+    from compiler.frontend.seeds import seeded
 
     first, second = seeded("h0.x", (64, 64), 0.5, 1.0), seeded("h0.x", (64, 64), 0.5, 1.0)
     np.testing.assert_array_equal(first, second)

@@ -1,0 +1,15 @@
+"""Values of what a network brings no weights or inputs for: drawn by name, so that they are the same everywhere."""
+
+from hashlib import sha256
+
+import numpy as np
+from numpy.typing import NDArray
+
+SEED = 0
+
+
+def seeded(name: str, shape: tuple[int, ...], spread: float = 1.0, mean: float = 0.0) -> NDArray[np.float32]:
+    """Normal values that depend on `name` and SEED only."""
+    digest = sha256(f"{SEED}:{name}".encode()).digest()
+    generator = np.random.default_rng(int.from_bytes(digest[:16], "little"))
+    return (generator.standard_normal(shape, np.float32) * np.float32(spread) + np.float32(mean)).astype(np.float32)
