@@ -18,6 +18,7 @@ from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.imported import Imported
 from compiler.frontend.inputs.names import explained, unique_names
 from compiler.frontend.inputs.onnx_checks import check_cost, check_indices, check_shapes, describe, last_readers
+from compiler.frontend.inputs.onnx_rewrites import rewritten
 from compiler.frontend.inputs.source import FileSource
 from compiler.frontend.lowering.normal_form import Argument
 from compiler.frontend.seeds import seeded
@@ -42,23 +43,24 @@ def import_onnx_file(source: FileSource, on_progress: Callable[[str], None]) -> 
     origins = _name_nodes(model)
     model = _with_shapes(model)
     inputs = {v.name: seeded(v.name, _shape(v)) for v in model.graph.input if v.name not in parameters}
-    given = {**parameters, **inputs}
     on_progress("lowering to linalg")
     model.graph.name = "main"  # of the function
+    lowered, weights = rewritten(model, parameters)
     try:
-        module = import_onnx(model)
+        module = import_onnx(lowered)
     except UnsupportedError as error:
         raise explained(error, origins) from error
     on_progress("running the ONNX reference")
-    results = _evaluate(model, given)
+    results = _evaluate(model, {**parameters, **inputs})
+    given = {**weights, **inputs}
     taken: set[str] = set()
-    order = [v.name for v in model.graph.input]
+    order = [v.name for v in lowered.graph.input]
     names = dict(zip(order, unique_names(order, "input", taken), strict=True))
     outputs = unique_names((o.name for o in model.graph.output), "output", taken)
     return Imported(
         module.generic,
         module.pretty,
-        tuple(Argument(names[n], "param" if n in parameters else "input") for n in order),
+        tuple(Argument(names[n], "param" if n in weights else "input") for n in order),
         tuple(outputs),
         {names[n]: array for n, array in given.items()},
         dict(zip(outputs, results, strict=True)),

@@ -67,7 +67,9 @@ def layers(draw: st.DrawFn) -> ModelProto:
         stored["w"] = weights(0, groups * to, of, *kernel)
         stored |= {"b": weights(1, groups * to)} if draw(st.booleans()) else {}
     else:
-        attributes |= {"kernel_shape": kernel} | ({"count_include_pad": 1} if kind == "AveragePool" else {})
+        attributes |= {"kernel_shape": kernel} | (
+            {"count_include_pad": draw(st.integers(0, 1))} if kind == "AveragePool" else {}
+        )
     nodes = [
         helper.make_node(kind, ["x", *stored], ["a"], name=f"/net/{kind}", **attributes),
         helper.make_node("Relu", ["a"], ["y"], name="/net/Relu"),

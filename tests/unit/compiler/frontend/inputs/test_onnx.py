@@ -258,16 +258,6 @@ REFUSED: dict[str, tuple[ModelProto, str]] = {
         followed(("Gather", ["x", "i"], ["y"], {}), inputs=SQUARE, outputs={"y": (2, 6)}, i=integers(0, 1)),
         r"node '/net/Gather' .* depends on the data",
     ),
-    "mean that leaves its padding out": (
-        single(
-            "AveragePool",
-            {"x": (1, 3, 8, 8)},
-            {"y": (1, 3, 8, 8)},
-            kernel_shape=[3, 3],
-            pads=[1, 1, 1, 1],
-        ),
-        r"linalg.index is not supported.*\[ONNX node '/net/AveragePool'",
-    ),
     "sine": (single("Sin", X, Y), r"scalar operation math.sin .*\[ONNX node '/net/Sin' \(Sin\)\]"),
     "unequal split": (
         followed(

@@ -1,0 +1,169 @@
+"""What an ONNX network is rewritten to before it is lowered: the same results by operators that stream better.
+
+- A BatchNormalization behind a convolution goes into its weights and bias.
+- An AveragePool divides by how many elements a window has. Where that differs from window to window, since padding does
+  not count or the last windows end behind it, it becomes one that divides by the same everywhere, times a tensor.
+
+Expected results are of the network as it was written, so both are checked with every design of it.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import NodeProto, helper
+
+Array = NDArray[Any]
+
+# pyright: reportUnknownMemberType=false
+# (protobuf's containers are half typed)
+
+
+def rewritten(model: onnx.ModelProto, parameters: Mapping[str, Array]) -> tuple[onnx.ModelProto, dict[str, Array]]:
+    """The network with inferred shapes and its parameters, by name, which are inputs of it. O(nodes + weights)."""
+    copied = onnx.ModelProto()
+    copied.CopyFrom(model)
+    found = _Rewritten(copied.graph, dict(parameters))
+    nodes = list(copied.graph.node)
+    found.fold_norms(nodes)
+    nodes = [new for node in nodes for new in found.averaged(node)]
+    used = {name for node in nodes for name in node.input} | {o.name for o in copied.graph.output}
+    inputs = [v for v in copied.graph.input if v.name in used or v.name not in parameters]
+    del copied.graph.node[:], copied.graph.input[:]
+    copied.graph.node.extend(nodes)
+    copied.graph.input.extend([*inputs, *found.added])
+    return copied, {name: array for name, array in found.parameters.items() if name in used}
+
+
+class _Span(NamedTuple):
+    """Windows of an AveragePool along one dimension: so many, of so many lines, and the padding on both sides."""
+
+    lines: int
+    windows: int
+    kernel: int
+    stride: int
+    dilation: int
+    low: int
+    high: int
+
+    @property
+    def behind(self) -> int:
+        """Lines that the last window reaches behind the last line."""
+        return max(0, (self.windows - 1) * self.stride + (self.kernel - 1) * self.dilation + 1 - self.low - self.lines)
+
+    def counts(self, pads: bool) -> Array:
+        """Of each window the taps that are lines, or of the padding, if that counts."""
+        first, end = (-self.low, self.lines + self.high) if pads else (0, self.lines)
+        begins = np.arange(self.windows) * self.stride - self.low
+        least = np.maximum(0, -((begins - first) // self.dilation))
+        most = np.minimum(self.kernel - 1, (end - 1 - begins) // self.dilation)
+        return most - least + 1
+
+
+class _Rewritten:
+    """Parameters as they become, and those that are `added` to the inputs of the graph."""
+
+    def __init__(self, graph: onnx.GraphProto, parameters: dict[str, Array]) -> None:
+        self.graph, self.parameters = graph, parameters
+        self.added: list[onnx.ValueInfoProto] = []
+        values = (*graph.input, *graph.value_info, *graph.output)
+        self.types = {value.name: value for value in values}
+        self.readers = Counter(name for node in graph.node for name in node.input)
+        self.readers.update(output.name for output in graph.output)
+
+    def fold_norms(self, nodes: list[NodeProto]) -> None:
+        """Convolutions that make what their norm made; the norms are taken out."""
+        makers = {node.output[0]: node for node in nodes if node.op_type == "Conv"}
+        for norm in [node for node in nodes if node.op_type == "BatchNormalization"]:
+            conv = makers.get(norm.input[0])
+            if conv is not None and self._fold(conv, norm):
+                nodes.remove(norm)
+
+    def _fold(self, conv: NodeProto, norm: NodeProto) -> bool:
+        """Whether all that it takes is known, and nothing else reads what is changed."""
+        attributes, (_, *given) = _attributes(norm), norm.input
+        weight, *bias = conv.input[1:]
+        changed = (conv.output[0], weight, given[1])
+        known = all(name in self.parameters for name in (weight, *filter(None, bias), *given))
+        if not known or attributes.get("training_mode") or any(self.readers[name] != 1 for name in changed):
+            return False
+        scale, shift, mean, variance = (self.parameters[name].astype(np.float64) for name in given)
+        with np.errstate(all="ignore"):
+            factor = scale / np.sqrt(variance + attributes.get("epsilon", 1e-5))
+            before = self.parameters[bias[0]] if bias and bias[0] else np.zeros_like(mean)
+            kernel = self.parameters[weight] * factor.reshape(-1, *[1] * (self.parameters[weight].ndim - 1))
+            made = kernel.astype(np.float32), ((before - mean) * factor + shift).astype(np.float32)
+        if not all(np.isfinite(array).all() for array in made):
+            return False
+        self.parameters |= dict(zip((weight, given[1]), made, strict=True))
+        ends = [conv.input[0], weight, given[1]], [norm.output[0]]
+        del conv.input[:], conv.output[:]
+        conv.input.extend(ends[0])
+        conv.output.extend(ends[1])
+        return True
+
+    def averaged(self, node: NodeProto) -> Sequence[NodeProto]:
+        """The node, or an AveragePool that divides by as many everywhere and what that is multiplied by."""
+        if node.op_type != "AveragePool":
+            return (node,)
+        attributes, spans = _attributes(node), self._spans(node)
+        counts = [span.counts(bool(attributes.get("count_include_pad"))) for span in spans]
+        kept = {name: attributes[name] for name in ("kernel_shape", "strides", "dilations") if name in attributes}
+        pads = [*(span.low for span in spans), *(span.behind for span in spans)]
+        with np.errstate(divide="ignore"):  # what that makes of a window of padding alone, the reference finds as well
+            share = prod(span.kernel for span in spans) / reduce(np.multiply.outer, counts)
+        plain = bool((share == 1).all())
+        result = node.output[0]
+        made = result if plain else self._fresh(f"{result}.sum", self.types[result])
+        pool = helper.make_node(
+            "AveragePool", node.input, [made], name=node.name, count_include_pad=1, pads=pads, **kept
+        )
+        if plain:
+            return (pool,)
+        factor = share.astype(np.float32)[None, None]
+        name = self._fresh(f"{node.name}.share", None)
+        self.added.append(helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, factor.shape))
+        self.parameters[name] = factor
+        return pool, helper.make_node("Mul", [made, name], [result], name=f"{node.name}.share")
+
+    def _spans(self, node: NodeProto) -> list[_Span]:
+        attributes = _attributes(node)
+        shape, made = (
+            [d.dim_value for d in self.types[name].type.tensor_type.shape.dim][2:]
+            for name in (node.input[0], node.output[0])
+        )
+        ones, kernel = [1] * len(shape), attributes["kernel_shape"]
+        strides, dilations = attributes.get("strides", ones), attributes.get("dilations", ones)
+        pads = attributes.get("pads", [0, 0] * len(shape))
+        where = attributes.get("auto_pad", b"NOTSET")
+        spans: list[_Span] = []
+        for d, sizes in enumerate(zip(shape, made, kernel, strides, dilations, strict=True)):
+            span = _Span(*sizes, pads[d], pads[d + len(shape)])
+            if where.startswith(b"SAME"):
+                missing = span._replace(low=0).behind
+                low = missing // 2 if where == b"SAME_UPPER" else missing - missing // 2
+                span = span._replace(low=low, high=missing - low)
+            spans.append(span)
+        return spans
+
+    def _fresh(self, hint: str, kind: onnx.ValueInfoProto | None) -> str:
+        """A name that no value has; with a type like that of `kind`, where there is one."""
+        name = hint
+        while name in self.types or name in self.parameters:
+            name += "_"
+        described = onnx.ValueInfoProto()
+        if kind is not None:
+            described.CopyFrom(kind)
+            described.name = name
+            self.graph.value_info.append(described)
+        self.types[name] = described
+        return name
+
+
+def _attributes(node: NodeProto) -> dict[str, Any]:
+    return {a.name: helper.get_attribute_value(a) for a in node.attribute}
