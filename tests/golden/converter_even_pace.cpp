@@ -12,6 +12,10 @@ void even_pace(hls::stream<int>& in, hls::stream<int>& out) {
     for (int step = 0; step < 32; ++step) {
       for (int t = 0; t < 128; ++t) {
 #pragma HLS pipeline II=1 style=flp
+        int came;
+        if (round < 6 && t == 0) {
+          came = in.read();
+        }
         if (round >= 1) {
           int token;
           token = buffer[(round + 1) % 2][drain0][drain1];
@@ -22,8 +26,7 @@ void even_pace(hls::stream<int>& in, hls::stream<int>& out) {
           }
         }
         if (round < 6 && t == 0) {
-          const int token = in.read();
-          buffer[round % 2][fill1][fill0] = token;
+          buffer[round % 2][fill1][fill0] = came;
           fill1 = fill1 == 3 ? 0 : fill1 + 1;
           if (fill1 == 0) {
             fill0 = fill0 == 7 ? 0 : fill0 + 1;

@@ -12,6 +12,10 @@ void convert_g_to_op_y_in0(hls::stream<f32x16>& in, hls::stream<f32x16>& out) {
   int drain0 = 0;
   for (int t = 0; t < 48; ++t) {
 #pragma HLS pipeline II=1 style=flp
+    f32x16 came;
+    if (t < 12) {
+      came = in.read();
+    }
     if (t >= 12) {
       f32x16 token;
       for (int e0 = 0; e0 < 4; ++e0) {
@@ -25,10 +29,9 @@ void convert_g_to_op_y_in0(hls::stream<f32x16>& in, hls::stream<f32x16>& out) {
       drain0 = drain0 == 11 ? 0 : drain0 + 1;
     }
     if (t < 12) {
-      const f32x16 token = in.read();
       for (int e1 = 0; e1 < 16; ++e1) {
 #pragma HLS unroll
-        buffer[fill1][fill0 * 16 + e1] = token[e1];
+        buffer[fill1][fill0 * 16 + e1] = came[e1];
       }
       fill1 = fill1 == 3 ? 0 : fill1 + 1;
       if (fill1 == 0) {

@@ -13,6 +13,10 @@ void convert_h_to_op_g_in0(hls::stream<f32x16>& in, hls::stream<f32x16>& out) {
   for (int round = 0; round < 4; ++round) {
     for (int t = 0; t < 4; ++t) {
 #pragma HLS pipeline II=1 style=flp
+      f32x16 came;
+      if (round < 3) {
+        came = in.read();
+      }
       if (round >= 1) {
         f32x16 token;
         for (int e1 = 0; e1 < 16; ++e1) {
@@ -23,12 +27,11 @@ void convert_h_to_op_g_in0(hls::stream<f32x16>& in, hls::stream<f32x16>& out) {
         drain0 = drain0 == 3 ? 0 : drain0 + 1;
       }
       if (round < 3) {
-        const f32x16 token = in.read();
         for (int e0 = 0; e0 < 4; ++e0) {
 #pragma HLS unroll
           for (int e1 = 0; e1 < 4; ++e1) {
 #pragma HLS unroll
-            buffer[round % 2][e0][fill0 * 4 + e1] = token[e0 * 4 + e1];
+            buffer[round % 2][e0][fill0 * 4 + e1] = came[e0 * 4 + e1];
           }
         }
         fill0 = fill0 == 3 ? 0 : fill0 + 1;

@@ -13,6 +13,10 @@ void refill_with_tiles(hls::stream<i32x4>& in, hls::stream<int>& out) {
   for (int round = 0; round < 7; ++round) {
     for (int t = 0; t < 32; ++t) {
 #pragma HLS pipeline II=1 style=flp
+      i32x4 came;
+      if (round < 6 && t >= 24) {
+        came = in.read();
+      }
       if (round >= 1) {
         int token;
         token = buffer[drain0][drain1];
@@ -23,12 +27,11 @@ void refill_with_tiles(hls::stream<i32x4>& in, hls::stream<int>& out) {
         }
       }
       if (round < 6 && t >= 24) {
-        const i32x4 token = in.read();
         for (int e0 = 0; e0 < 2; ++e0) {
 #pragma HLS unroll
           for (int e1 = 0; e1 < 2; ++e1) {
 #pragma HLS unroll
-            buffer[fill1 * 2 + e0][fill0 * 2 + e1] = token[e0 * 2 + e1];
+            buffer[fill1 * 2 + e0][fill0 * 2 + e1] = came[e0 * 2 + e1];
           }
         }
         fill1 = fill1 == 1 ? 0 : fill1 + 1;

@@ -13,6 +13,10 @@ void ring(hls::stream<int>& in, hls::stream<int>& out) {
   for (int round = 0; round < 7; ++round) {
     for (int t = 0; t < 32; ++t) {
 #pragma HLS pipeline II=1 style=flp
+      int came;
+      if (round < 6) {
+        came = in.read();
+      }
       if (round >= 1) {
         int drain_at = drain_origin + drain1;
         drain_at = drain_at < 7 ? drain_at : drain_at - 7;
@@ -30,8 +34,7 @@ void ring(hls::stream<int>& in, hls::stream<int>& out) {
       if (round < 6) {
         int fill_at = fill_origin + fill0;
         fill_at = fill_at < 7 ? fill_at : fill_at - 7;
-        const int token = in.read();
-        buffer[fill_at][fill1] = token;
+        buffer[fill_at][fill1] = came;
         fill1 = fill1 == 7 ? 0 : fill1 + 1;
         if (fill1 == 0) {
           fill0 = fill0 == 3 ? 0 : fill0 + 1;

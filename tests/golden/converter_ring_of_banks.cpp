@@ -16,6 +16,10 @@ void banks_apart_in_a_ring(hls::stream<i32x3>& in, hls::stream<i32x8>& out) {
     for (int step = 0; step < 4; ++step) {
       for (int t = 0; t < 4; ++t) {
 #pragma HLS pipeline II=1 style=flp
+        i32x3 came;
+        if (round < 5) {
+          came = in.read();
+        }
         if (round >= 1 && t < 3) {
           int drain_at = drain_origin + drain1;
           drain_at = drain_at < 3 ? drain_at : drain_at - 3;
@@ -42,10 +46,9 @@ void banks_apart_in_a_ring(hls::stream<i32x3>& in, hls::stream<i32x8>& out) {
         if (round < 5) {
           int fill_at = fill_origin + fill0;
           fill_at = fill_at < 3 ? fill_at : fill_at - 3;
-          const i32x3 token = in.read();
           for (int e0 = 0; e0 < 3; ++e0) {
 #pragma HLS unroll
-            buffer[fill_at][fill1 * 3 + e0][fill2] = token[e0];
+            buffer[fill_at][fill1 * 3 + e0][fill2] = came[e0];
           }
           fill2 = fill2 == 1 ? 0 : fill2 + 1;
           if (fill2 == 0) {

@@ -83,7 +83,7 @@ def residual_block(channels: int = 4, size: int = 8, stride: int = 1) -> ModelPr
     x = net.norm("norm2", net.conv("conv2", net.node("Relu", "relu1", x), to, to, 3), to)
     beside = net.norm("norm3", net.conv("down", "x", channels, to, 1, **strides), to) if stride > 1 else "x"
     net.node("Relu", "relu2", net.node("Add", "sum", x, beside))
-    return net.made(1, to, size // stride, size // stride)
+    return net.made(1, to, -(-size // stride), -(-size // stride))
 
 
 def bottleneck(channels: int = 8, inner: int = 2, size: int = 6) -> ModelProto:
@@ -123,6 +123,7 @@ NETWORKS = {
     "mnist": mnist_cnn,
     "residual": residual_block,
     "residual_strided": lambda: residual_block(stride=2),
+    "residual_left_over": lambda: residual_block(channels=8, size=9, stride=2),
     "bottleneck": bottleneck,
     "inverted_residual": inverted_residual,
     "speech": speech_cnn,

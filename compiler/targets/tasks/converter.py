@@ -157,7 +157,11 @@ def emit_converter(frame: Frame, task: ConverterTask) -> None:
         code = TaskLoops.of(frame, task, namer, params, loops)
         writes, reads = code.condition("writes", task.writes[0]), code.condition("reads", task.reads[0])
         with code.pipelined():
-            # The read comes first: no iteration reads what it writes itself.
+            # Takes what comes before it passes on, as the machine does that certifies FIFOs: who waits for room would
+            # hold back its writer. Drains before it fills: no iteration reads what it writes itself.
+            frame.declare(task.reads[0], "came")
+            with guarded(out, reads):
+                frame.read(task.reads[0], params[0], "came")
             with guarded(out, writes):
                 drain.locate(out)
                 frame.declare(task.writes[0], "token")
@@ -167,9 +171,8 @@ def emit_converter(frame: Frame, task: ConverterTask) -> None:
                 drain.advance(out)
             with guarded(out, reads):
                 fill.locate(out)
-                frame.read(task.reads[0], params[0], "token", declare=True)
                 with unrolled(out, fill.lanes):
-                    out.line(f"{name}{fill.place} = {subscript('token', fill.element)};")
+                    out.line(f"{name}{fill.place} = {subscript('came', fill.element)};")
                 fill.advance(out)
 
 
