@@ -125,6 +125,16 @@ _SEEDS = (
         loads="joint",
         unrolling="worth",
     ),
+    Knobs(
+        default_tile_size=128,
+        overall_unroll=8192,
+        hbm_channels=8,
+        stream_width=2048,
+        multiplier="dsp_packed",
+        engines="shared",
+        loads="joint",
+        unrolling="worth",
+    ),
 )
 
 

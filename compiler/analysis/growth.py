@@ -84,18 +84,19 @@ class Growth:
         return found
 
     def share(self, step: int) -> float:
-        """Of the board, about: operators, with integer products in fabric, and what brings and takes tokens."""
+        """Of the board, about, as `share_of` counts it."""
         found = self._shares.get(step)
         if found is None:
-            found = self._shares[step] = self._share_of(self.factors[step], self.nest(step))
+            found = self._shares[step] = share_of(self.part, self.nest(step), self._platform)
         return found
 
-    def _share_of(self, factor: tuple[int, ...], nest: Nest) -> float:
-        platform, op = self._platform, self.part.op
-        cores = [(platform.operators[core], count) for core, count in count_operators(op, nest, "fabric")]
-        lut = sum(core.lut * count for core, count in cores)
-        lut += _token_luts(self.part, factor)
-        return lut / platform.limit("lut") + sum(core.dsp * count for core, count in cores) / platform.limit("dsp")
+
+def share_of(part: Part, nest: Nest, platform: Platform) -> float:
+    """Of the board, about: operators, with integer products in fabric, and what brings and takes tokens."""
+    cores = [(platform.operators[core], count) for core, count in count_operators(part.op, nest, "fabric")]
+    lut = sum(core.lut * count for core, count in cores)
+    lut += _token_luts(part, nest.unroll)
+    return lut / platform.limit("lut") + sum(core.dsp * count for core, count in cores) / platform.limit("dsp")
 
 
 @lru_cache(maxsize=16384)

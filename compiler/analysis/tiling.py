@@ -153,7 +153,7 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str
     for op in graph.ops:
         if op.kind not in ("generic", "window"):
             nests[op.name] = _routing_nest(graph, op, nests)
-    return vectorise(graph, nests, knobs, platform)
+    return vectorise(graph, nests, parts, knobs, platform)
 
 
 def sharing(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> list[tuple[Part, ...]]:

@@ -11,6 +11,7 @@ The tiling heuristic unrolls whatever is slowest, on its own. This step comes af
 
 from collections.abc import Mapping
 
+from compiler.analysis.growth import Part
 from compiler.analysis.widen_rows import widen_rows
 from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
@@ -46,9 +47,11 @@ def append_nest(graph: LinalgGraph, op: LinalgOp, knobs: Knobs) -> Nest:
     return Nest(tuple(loop for loop in loops if loop.trip > 1), tuple(unroll))
 
 
-def vectorise(graph: LinalgGraph, nests: Mapping[str, Nest], knobs: Knobs, platform: Platform) -> dict[str, Nest]:
-    """The nests, widened. O(operations)."""
-    wider = widen_rows(graph, nests, knobs, platform)
+def vectorise(
+    graph: LinalgGraph, nests: Mapping[str, Nest], parts: Mapping[str, Part], knobs: Knobs, platform: Platform
+) -> dict[str, Nest]:
+    """The nests, widened; `parts` are the operations that compute. O(operations)."""
+    wider = widen_rows(graph, nests, parts, knobs, platform)
     return {
         op.name: append_nest(graph, op, knobs) if appends_to_cache(graph, op) else wider[op.name] for op in graph.ops
     }

@@ -1,15 +1,24 @@
 """Chains of row-wise tasks that run one after the other get more lanes, together."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import get_args
+
+import pytest
+from networks import NETWORKS
 from small_graphs import F32_PRODUCT, elementwise, matmul, row_reduction
 
 from compiler.analysis.estimate import estimate
-from compiler.analysis.widen_rows import row_chains, serial_cycles, widen_rows
-from compiler.graph.linalg_graph import Body, LinalgGraph, Operand, Output, ScalarOp, Value
+from compiler.analysis.growth import Part, share_of
+from compiler.analysis.operators import run_cycles
+from compiler.analysis.tiling import sharing
+from compiler.analysis.widen_rows import CHAIN_WORTH, EXTRA, doubled, row_chains, serial_cycles, widen_rows
+from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, Output, ScalarOp, Value
 from compiler.graph.nest import Nest, NestLoop
 from compiler.graph.task_graph import StructuredTask
-from compiler.options import Knobs, TaskOverride
+from compiler.options import Knobs, TaskOverride, Unrolling
 from compiler.passes.design_passes import planned_tasks
-from compiler.platforms.platform import load_platform
+from compiler.platforms.platform import Platform, load_platform
 
 PLATFORM = load_platform("u55c")
 FULL = (0, 1)
@@ -41,6 +50,10 @@ def lanes(graph: LinalgGraph, knobs: Knobs) -> dict[str, int]:
     return {t.name: t.nest.lanes for t in tasks.tasks if isinstance(t, StructuredTask)}
 
 
+def parts_of(graph: LinalgGraph, knobs: Knobs) -> dict[str, Part]:
+    return {part.op.name: part for shared in sharing(graph, knobs, PLATFORM) for part in shared}
+
+
 # The product has all lanes, so the heap leaves the chain at one.
 KNOBS = Knobs(overall_unroll=16, overrides=(TaskOverride("product", unroll=16),))
 
@@ -64,7 +77,7 @@ def test_rows_that_follow_each_other_hide_the_chain() -> None:
         "centre": Nest((NestLoop(0, 64, 1), NestLoop(1, 64, 1)), (1, 1)),
         "product": Nest((NestLoop(0, 64, 1), NestLoop(1, 64, 1), NestLoop(2, 64, 1)), (1, 1, 1)),
     }
-    assert widen_rows(graph, nests, Knobs(), PLATFORM) == nests
+    assert widen_rows(graph, nests, parts_of(graph, Knobs()), Knobs(), PLATFORM) == nests
 
 
 def test_chains_end_at_products() -> None:
@@ -87,3 +100,100 @@ def test_latency_gets_better_for_a_single_row() -> None:
     graph = norm(1)
     wide, narrow = (estimate(planned_tasks(graph, k, PLATFORM), PLATFORM).latency_us for k in (KNOBS, one_lane))
     assert wide < narrow
+
+
+WORTH = Knobs(default_tile_size=64, overall_unroll=4096, stream_width=1024, unrolling="worth")
+
+
+def single_lanes(graph: LinalgGraph, product: int = 1) -> dict[str, Nest]:
+    """Every loop one after the other, in order; the innermost of a product with `product` lanes."""
+    nests = dict[str, Nest]()
+    for op in graph.ops:
+        unroll = [1] * len(op.loops)
+        unroll[-1] = product if op.is_contraction else 1
+        loops = (NestLoop(d, n // unroll[d], unroll[d]) for d, n in enumerate(op.loops) if n > unroll[d])
+        nests[op.name] = Nest(tuple(loops), tuple(unroll))
+    return nests
+
+
+def test_fewer_lanes_are_worth_it_where_rows_hide_a_chain() -> None:
+    """A product of one row waits for the whole chain; one of many only for the first of them."""
+    found = [
+        widen_rows(norm(rows), single_lanes(norm(rows), 64), parts_of(norm(rows), WORTH), WORTH, PLATFORM)
+        for rows in (1, 16384)
+    ]
+    assert found[0]["centre"].lanes > 1
+    assert found[1] == single_lanes(norm(16384), 64)
+
+
+def small_board(part: int) -> Platform:
+    """With one of `part` of the card's LUTs and DSPs, of which lanes are a larger share."""
+    budget = replace(PLATFORM.budget, lut=PLATFORM.budget.lut // part, dsp=PLATFORM.budget.dsp // part)
+    return replace(PLATFORM, budget=budget)
+
+
+@pytest.mark.parametrize("part", [1, *(round(10 * 1.25**n) for n in range(20))])
+@pytest.mark.parametrize("lanes", [32, 4096])
+@pytest.mark.parametrize("product", [1, 16])
+@pytest.mark.parametrize("name", ["layer_norm", "attention"])
+def test_chains_are_widened_as_a_slow_rule_widens_them(name: str, product: int, lanes: int, part: int) -> None:
+    graph, knobs, board = NETWORKS[name]().graph(), replace(WORTH, overall_unroll=lanes), small_board(part)
+    nests = single_lanes(graph, product)
+    expected = widened_slowly(graph, nests, knobs, board)
+    assert widen_rows(graph, nests, parts_of(graph, knobs), knobs, board) == expected
+
+
+def test_the_paper_s_rule_does_not_ask_what_lanes_cost() -> None:
+    graph, nests = norm(1), single_lanes(norm(1), product=16)
+    found = {
+        (part, rule): widen_rows(
+            graph, nests, parts_of(graph, WORTH), replace(WORTH, unrolling=rule), small_board(part)
+        )["centre"].lanes
+        for part in (1, 1000)
+        for rule in get_args(Unrolling)
+    }
+    assert found[1, "slowest"] == found[1000, "slowest"] > 1
+    assert found[1, "worth"] > found[1000, "worth"] == 1
+
+
+def doubled_chain(
+    graph: LinalgGraph, chain: Sequence[LinalgOp], nests: dict[str, Nest], knobs: Knobs
+) -> dict[str, Nest] | None:
+    rank = max(len(op.loops) for op in chain)
+    made = {op.name: doubled(graph, op, nests[op.name], knobs) for op in chain if len(op.loops) == rank}
+    return None if None in made.values() else nests | {name: nest for name, nest in made.items() if nest is not None}
+
+
+def widened_slowly(graph: LinalgGraph, nests: dict[str, Nest], knobs: Knobs, platform: Platform) -> dict[str, Nest]:
+    """Works everything out anew before each step."""
+    parts, begun = parts_of(graph, knobs), nests
+    chains = list(row_chains(graph, knobs))
+
+    def share(nests: dict[str, Nest]) -> float:
+        return sum(share_of(part, nests[name], platform) for name, part in parts.items())
+
+    def time(nests: dict[str, Nest]) -> float:
+        serial = sum(serial_cycles(chain, nests, platform) for chain in row_chains(graph, knobs))
+        return serial + sum(run_cycles(op, nests[op.name], platform) for op in graph.ops if op.is_contraction)
+
+    while True:
+        offers = list[tuple[float, dict[str, Nest], Sequence[LinalgOp]]]()
+        for chain in chains:
+            if (later := doubled_chain(graph, chain, nests, knobs)) is not None:
+                offers.append(((time(nests) - time(later)) / (share(later) - share(nests)), later, chain))
+        worth, best, chain = max(offers, key=lambda offer: round(offer[0], 6), default=(0.0, nests, ()))
+        if worth <= 0 or worth < CHAIN_WORTH * time(nests):
+            return nests
+        if sum(best[name].lanes - begun[name].lanes for name in nests) > int(knobs.overall_unroll * EXTRA):
+            chains.remove(chain)
+        else:
+            nests = best
+
+
+def test_a_chain_that_nothing_makes_shorter_stays() -> None:
+    """And the search for something to widen ends."""
+    graph = norm(4)
+    alone = replace(graph, ops=graph.ops[:2], values=graph.values[:3], outputs=(Output("c", "c", FULL, (4, 64)),))
+    spatial = Nest((NestLoop(0, 4, 1),), (1, 64))
+    nests = {"sum": spatial, "centre": spatial}
+    assert widen_rows(alone, nests, parts_of(alone, WORTH), WORTH, PLATFORM) == nests
