@@ -62,7 +62,7 @@ def compile_design(
 ) -> Estimate:
     """Compile one design into the directory `out` (design section 8), all of it or nothing. With more `fifo_effort` its
     FIFOs may get smaller, no safer. `start`: go on from this text of `ir/` in a design directory instead of the start.
-    `every_pass`: write and verify the IR after each, which takes twice as long as all else.
+    `every_pass`: write and verify the IR after each, which takes longer than all else.
 
     Raises InvalidInputError where `out` holds something or `start` is no text of this network, MillraceError where the
     disk is full or a pass fails.
@@ -105,7 +105,7 @@ class _Texts:
 
     def __init__(self, folder: Path | None = None, *, every_pass: bool = False) -> None:
         self._folder = folder
-        self.every_pass = every_pass and folder is not None
+        self._every_pass = every_pass
         if folder:
             folder.mkdir()
 
@@ -113,23 +113,24 @@ class _Texts:
         if self._folder:
             (self._folder / stage_file(stage)).write_text(design_text(design, f"after {stage}"))
 
-    def pass_by(self, stage: str, design: Design) -> None:
-        if self.every_pass:
-            self.keep(stage, design)
-
-    def read_back(self, stage: str, design: Design) -> Design:
-        """What its text says, which is all that is known of a design that somebody goes on from."""
-        return parse_design(design_text(design, f"after {stage}"), design.platform) if self._folder else design
+    def pass_by(self, stage: str, design: Design, *, read_back: bool = False) -> Design:
+        """The design; with `read_back` as its text says it, which is all that somebody has who goes on from it."""
+        if self._folder is None or not (self._every_pass or read_back):
+            return design
+        text = design_text(design, f"after {stage}")
+        if self._every_pass:
+            (self._folder / stage_file(stage)).write_text(text)
+        return parse_design(text, design.platform) if read_back else design
 
     def expand(self, design: Design) -> None:
         """For people; without a number, because no step reads it."""
-        if self._folder and self.every_pass:
+        if self._folder and self._every_pass:
             (self._folder / "expanded.mlir").write_text(expanded_text(design))
 
     def go_on_from(self, start: Path, stage: str) -> None:
         """Take over the text that is gone on from and, where those of all passes are asked for, the ones before it."""
         assert self._folder is not None
-        before = ALL_STAGES[: ALL_STAGES.index(stage)] if self.every_pass else ()
+        before = ALL_STAGES[: ALL_STAGES.index(stage)] if self._every_pass else ()
         for file in (*(start.with_name(stage_file(earlier)) for earlier in before), start):
             if file.is_file():
                 shutil.copyfile(file, self._folder / file.name)
@@ -183,9 +184,8 @@ def _planned(design: Design, knobs: Knobs, stage: str, texts: _Texts, say: OnSta
     passes = DESIGN_PASSES[ALL_STAGES.index(stage) :]
     for pass_ in passes:
         say(f"pass {pass_.name}")
-        design = pass_(knobs).run(design)
-        texts.pass_by(pass_.name, design)
-    return texts.read_back(passes[-1].name, design) if passes else design
+        design = texts.pass_by(pass_.name, pass_(knobs).run(design), read_back=pass_ is passes[-1])
+    return design
 
 
 def _certified(design: Design, knobs: Knobs, stage: str, texts: _Texts, effort: FifoEffort) -> tuple[Design, Sizing]:

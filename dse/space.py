@@ -90,6 +90,8 @@ _TRIED: Mapping[str, tuple[int | str, ...]] = {
 }
 TASK_FIELDS = ("tile", "unroll", "order")
 
+# Engines that one load feeds, and lanes where they save most for their area.
+_JOINT = Knobs(default_tile_size=128, stream_width=2048, engines="shared", loads="joint", unrolling="worth")
 # Designs that a search evaluates first. The paper's heuristics with a growing unroll target, and streams and ports that
 # widen with it (or they would be the limit), span the front from its small end to its fast end within a dozen trials.
 _SEEDS = (
@@ -106,35 +108,9 @@ _SEEDS = (
     Knobs(overall_unroll=1024, order="reduction-outer", hbm_channels=2, stream_width=1024, fifo="whole"),
     Knobs(overall_unroll=512, stream_width=1024, fusion_budget=1 << 18),
     Knobs(default_tile_size=128, overall_unroll=1024, hbm_channels=4, stream_width=2048, engines="shared"),
-    Knobs(
-        default_tile_size=128,
-        overall_unroll=4096,
-        hbm_channels=8,
-        stream_width=2048,
-        engines="shared",
-        loads="joint",
-        unrolling="worth",
-    ),
-    Knobs(
-        default_tile_size=128,
-        overall_unroll=4096,
-        hbm_channels=4,
-        stream_width=2048,
-        multiplier="dsp_packed",
-        engines="shared",
-        loads="joint",
-        unrolling="worth",
-    ),
-    Knobs(
-        default_tile_size=128,
-        overall_unroll=8192,
-        hbm_channels=8,
-        stream_width=2048,
-        multiplier="dsp_packed",
-        engines="shared",
-        loads="joint",
-        unrolling="worth",
-    ),
+    replace(_JOINT, overall_unroll=4096, hbm_channels=8),
+    replace(_JOINT, overall_unroll=4096, hbm_channels=4, multiplier="dsp_packed"),
+    replace(_JOINT, overall_unroll=8192, hbm_channels=8, multiplier="dsp_packed"),
 )
 
 

@@ -29,8 +29,9 @@ from compiler.targets.tasks.routing import emit_routing
 from compiler.targets.tasks.window import emit_window
 from compiler.targets.writer import CppWriter
 
-TURNING = (EngineTask, ForkTask, LanesTask, RouteTask, WindowTask)
-FOLLOWING = (DmaTask, ComputeTask, ConcatTask, ConverterTask, EngineTask, ForkTask, LanesTask, RouteTask)
+_SHARED = (EngineTask, ForkTask, LanesTask, RouteTask)
+TURNING = (*_SHARED, WindowTask)
+FOLLOWING = (*_SHARED, DmaTask, ComputeTask, ConcatTask, ConverterTask)
 
 
 class TaskEmitter:

@@ -127,8 +127,8 @@ def rate(task: Task) -> str:
 
 @dataclass(frozen=True)
 class TaskLoops:
-    """The loops of a task that is one nest: a perfect nest, or one flat loop where a trip count follows an argument,
-    since HLS would not flatten that (`compiler.targets.program_code`).
+    """The loops of a task: a perfect nest, or one flat loop where a trip count follows an argument, since HLS would not
+    flatten that, or there are several nests in turn (`compiler.targets.program_code`).
     """
 
     frame: Frame

@@ -5,9 +5,9 @@ what taps are chosen of. What lies outside of all lines is never read from the b
 not be cleared. A line of one element waits in registers.
 """
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from compiler.errors import UnsupportedError
 from compiler.graph.program import Access, LoopNest, with_nests
@@ -16,14 +16,12 @@ from compiler.targets.nest_code import (
     NestNames,
     gate_condition,
     guarded,
-    pipelined_nest,
     row_major,
     subscript,
     unrolled,
 )
-from compiler.targets.program_code import ProgramCode
 from compiler.targets.scalar_ops import literal
-from compiler.targets.tasks.frame import Frame, bind_storage, rate
+from compiler.targets.tasks.frame import Frame, TaskLoops, bind_storage, rate
 from compiler.targets.tokens import is_packed
 from compiler.targets.writer import Namer
 
@@ -33,12 +31,12 @@ def emit_window(frame: Frame, task: WindowTask) -> None:
     with frame.function(task, _summary(task)) as (params, namer):
         code = _Code.of(frame, task, namer)
         code.declare()
-        loops = _Loops.of(frame, task, namer, params, code)
-        with loops.pipelined():
+        walk = _Walk.of(frame, task, namer, params, code)
+        with walk.loops.pipelined():
             with guarded(frame.out, f"{code.tap} == 0" if code.tap else ""):
-                code.take(params[0], loops.comes)
-            with guarded(frame.out, loops.leaves):
-                code.pass_on(params[1], loops.first)
+                code.take(params[0], walk.comes)
+            with guarded(frame.out, walk.leaves):
+                code.pass_on(params[1], walk.row)
             code.advance()
 
 
@@ -55,47 +53,32 @@ def _outside(task: WindowTask) -> bool:
     return task.walk.begins_outside or task.walk.ends_outside
 
 
-@dataclass(frozen=True)
-class _Loops:
-    """The loops as they are written: a perfect nest, or one flat loop for rows of both kinds. As C++: when a line
-    comes, whichever tap it is, when a window leaves, and the number of the row.
+class _Walk(NamedTuple):
+    """The loops: a perfect nest, or one flat loop for rows of both kinds. As C++: when a line comes, whichever tap it
+    is, when a window leaves, and the number of the row.
     """
 
-    frame: Frame
-    task: WindowTask
-    names: tuple[str, ...]
+    loops: TaskLoops
     comes: str
     leaves: str
-    first: str
-    code: ProgramCode | None
+    row: str
 
     @staticmethod
-    def of(frame: Frame, task: WindowTask, namer: Namer, params: Sequence[str], code: "_Code") -> "_Loops":
+    def of(frame: Frame, task: WindowTask, namer: Namer, params: Sequence[str], code: "_Code") -> "_Walk":
         if not task.turns:
             trips = task.timing.trips
             nest = task.timing.nest(task.reads, task.writes)
             ends = ((_whichever_tap(nest) if code.tap else nest).reads[0], nest.writes[0])
             comes, leaves = (gate_condition(access.gates, code.loops, trips) for access in ends)
-            return _Loops(frame, task, code.loops, comes, leaves, code.row, None)
+            return _Walk(TaskLoops(frame, task, code.loops, None), comes, leaves, code.row)
         inside = code.loops[code.loops.index(code.row) :]
         taken = with_nests(task.turns, _whichever_tap) if code.tap else task.turns
         program = frame.program(task, namer, params, taken, counters=inside)
         comes = program.condition("reads", task.reads[0].stream, params[0])
         leaves = program.condition("writes", task.writes[0].stream, params[1])
         begins = program.per_turn("begins", [rows.first for rows in task.walk.parts]) if _outside(task) else ""
-        first = f"({code.row} + {begins})" if begins else code.row
-        return _Loops(frame, task, inside, comes, leaves, first, program)
-
-    @contextmanager
-    def pipelined(self) -> Generator[None]:
-        """Them, around what one iteration does."""
-        timing = self.task.timing
-        if self.code is not None:
-            with self.code.pipelined(timing):
-                yield
-            return
-        with pipelined_nest(self.frame.out, self.names, timing.trips, timing, outer=timing.restarts):
-            yield
+        row = f"({code.row} + {begins})" if begins else code.row
+        return _Walk(TaskLoops(frame, task, inside, program), comes, leaves, row)
 
 
 def _whichever_tap(nest: LoopNest) -> LoopNest:
