@@ -98,11 +98,12 @@ def _route_operators(task: RouteTask, width: int) -> tuple[tuple[str, int], ...]
 
 def _of_window(task: WindowTask, width: int) -> _Process:
     """For each element that is passed on a choice of one tap of those that come in turn, and one of what lies outside
-    of all lines, in words of the core of 32 bits. Registers hold the column, and lines of one element.
+    of all lines, or of a line that repeats, in words of the core of 32 bits. Registers hold the column, and lines of
+    one element.
     """
     op, walk = task.op, task.walk
     side = 1 if op.windows is None or op.windows.loop is None else task.nest.unroll[op.windows.loop]
-    choices = walk.kernel // side - 1 + (walk.begins_outside or walk.ends_outside)
+    choices = walk.kernel // side - 1 + (walk.begins_outside or walk.ends_outside or walk.repeat > 1)
     operators = (("select", choices * -(-width // 32)),) if choices else ()
     alone = sum(buffer.bits for buffer in task.buffers if buffer.kind == "registers")
     return _Process(task.timing, width, task.buffers, operators, walk.span * width // side + alone)

@@ -198,12 +198,12 @@ def _rows_of_lines(
     walk: LineWalk, rows: Rows, within: tuple[int, ...], in_turn: bool, streams: tuple[str, str]
 ) -> LoopNest:
     """Rows of a walk, their phases, where there are several, and the loops `within` a line."""
-    phased = walk.stride > 1
+    phased = walk.phases > 1
     trips = (rows.rows, *((rows.phases,) if phased else ()), *within)
     takes, gives = [Gate(0, 0, rows.taking)], [Gate(0, rows.low, rows.high)]
     if phased:
         takes.append(Gate(1, 0, rows.phased))
-        gives.append(Gate(1, walk.phase, walk.phase + 1))
+        gives.append(Gate(1, walk.leaving.start, walk.leaving.stop))
     if in_turn:
         takes.append(Gate(len(trips) - 1, 0, 1))
     reads, writes = (

@@ -124,10 +124,13 @@ class ValidAttr(PlainData[Valid]):
         return Valid(extents, parse_dims(parser))
 
 
+_WINDOW_NUMBERS = ("stride", "dilation", "padding", "repeat")
+
+
 @irdl_attr_definition
 class WindowsAttr(PlainData[Windows]):
-    """`#dataflow.windows<[d4], stride: 2, dilation: 1, padding: 1, fill: "0.0">`: the loop over taps, `[]` where there
-    is one tap, and where they lie.
+    """`#dataflow.windows<[d4], stride: 2, dilation: 1, padding: 1, repeat: 1, fill: "0.0">`: the loop over taps, `[]`
+    where there is one tap, and where they lie.
     """
 
     name = "dataflow.windows"
@@ -135,18 +138,17 @@ class WindowsAttr(PlainData[Windows]):
     def print_plain(self, printer: Printer) -> None:
         windows = self.data
         taps = [] if windows.loop is None else [windows.loop]
-        printer.print_string(
-            f"{_dims(taps)}, stride: {windows.stride}, dilation: {windows.dilation}, padding: {windows.padding}, fill: "
-        )
+        numbers = ", ".join(f"{name}: {getattr(windows, name)}" for name in _WINDOW_NUMBERS)
+        printer.print_string(f"{_dims(taps)}, {numbers}, fill: ")
         printer.print_string_literal(repr(windows.fill))
 
     @classmethod
     def parse_plain(cls, parser: AttrParser) -> Windows:
         taps = parse_dims(parser)
-        numbers: list[int] = []
-        for name in ("stride", "dilation", "padding"):
+        numbers: dict[str, int] = {}
+        for name in _WINDOW_NUMBERS:
             parser.parse_punctuation(",")
-            numbers.append(parse_field(parser, name))
+            numbers[name] = parse_field(parser, name)
         parser.parse_punctuation(",")
         parser.parse_keyword("fill")
         parser.parse_punctuation(":")
@@ -157,8 +159,7 @@ class WindowsAttr(PlainData[Windows]):
             parser.raise_error('expected a number in quotes, like "0.0" or "-inf"', at)
         if len(taps) > 1:
             parser.raise_error("windows have one loop over taps", at)
-        stride, dilation, padding = numbers
-        return Windows(taps[0] if taps else None, stride, dilation, padding, fill)
+        return Windows(taps[0] if taps else None, fill=fill, **numbers)
 
 
 @irdl_attr_definition

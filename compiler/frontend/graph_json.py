@@ -1,7 +1,7 @@
 """LinalgGraph to JSON and back. Infinite numbers are the strings "inf" and "-inf": JSON has none."""
 
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from compiler.errors import VerificationError
@@ -88,7 +88,8 @@ def _op_from_json(data: dict[str, Any]) -> LinalgOp:
 
 
 def _windows_from_json(data: dict[str, Any]) -> Windows:
-    return Windows(data["loop"], data["stride"], data["dilation"], data["padding"], _number_from_json(data["fill"]))
+    windows = Windows(**data)
+    return replace(windows, fill=_number_from_json(windows.fill))
 
 
 def _body_from_json(data: dict[str, Any]) -> Body:

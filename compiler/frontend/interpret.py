@@ -176,14 +176,16 @@ def _concat(op: LinalgOp, inputs: Sequence[Array]) -> Array:
 
 
 def _window(op: LinalgOp, array: Array) -> Array:
-    """Every tap of every window, which lies `padding` lines further on among lines with as many more in front."""
+    """Every tap of every window, which lies `padding` lines further on among lines with as many more in front; each of
+    these is there as often as it repeats.
+    """
     walk, windows, axis = line_walk(op, array.shape), op.windows, op.axis
     assert windows is not None
     assert axis is not None
     dims = [d for d in range(len(op.loops)) if d != windows.loop]
     lines = np.moveaxis(array.transpose([op.inputs[0].dims.index(d) for d in dims]), axis, 0)
     around = [(walk.padding, walk.behind), *[(0, 0)] * (lines.ndim - 1)]
-    padded = np.pad(lines, around, constant_values=array.dtype.type(windows.fill))
+    padded = np.pad(lines.repeat(walk.repeat, axis=0), around, constant_values=array.dtype.type(windows.fill))
     starts = np.arange(walk.windows) * walk.stride
     taps = [np.moveaxis(padded[starts + k * walk.dilation], 0, axis) for k in range(walk.kernel)]
     return gather(taps[0] if windows.loop is None else np.stack(taps, axis=-1), op.outputs[0])

@@ -5,12 +5,15 @@ has `kernel` taps, and tap k of it is line
 
     o * stride + k * dilation - padding,
 
-or `fill`, where there is no such line. Windows in two dimensions are those of one, then of the other: rows of windows
+or `fill`, where there is no such line. Lines may `repeat`, so often each: window o of one line is line o // repeat, as
+nearest neighbours make a picture larger. Windows in two dimensions are those of one, then of the other: rows of windows
 of rows, then windows of their pixels.
 
 Lines come one after the other, each once, and a window leaves with the line that is the last one it can reach, whether
 that exists or not. Until then a line waits: `kept` of them at once, those that one window spans but the last, which
 goes on as it comes. So three by three windows of a picture keep two rows and, of three rows, two pixels.
+
+A line that repeats is kept from when it comes until it left for the last time.
 
 Where the stride does not divide the number of lines, the last lines make a shorter row. What no window reads of these
 is taken all the same, since whoever makes them passes them on.
@@ -31,11 +34,12 @@ class Windows:
     dilation: int = 1
     padding: int = 0
     fill: float | int = 0.0
+    repeat: int = 1
 
 
 class Rows(NamedTuple):
     """Rows of a walk that are alike, from number `first` on: `rows` of them, of so many `phases`. In the first `phased`
-    phases of the first `taking` of these a line comes; in phase `LineWalk.phase` of [`low`, `high`) a window leaves.
+    phases of the first `taking` of these a line comes; in `LineWalk.leaving` of [`low`, `high`) a window leaves.
     """
 
     first: int
@@ -50,7 +54,8 @@ class Rows(NamedTuple):
 class LineWalk(NamedTuple):
     """The lines of a tensor and the windows over them: how many there are of each, in which steps they pass.
 
-    A step takes one line. `stride` steps, the *phases*, are a row; a window leaves in one phase of a row.
+    A step takes one line. `stride` steps, the *phases*, are a row; a window leaves in one phase of a row. Where lines
+    repeat, a row is one line, which comes in the first of `repeat` phases and leaves in each.
     """
 
     lines: int
@@ -59,11 +64,12 @@ class LineWalk(NamedTuple):
     stride: int
     dilation: int
     padding: int
+    repeat: int = 1
 
     @staticmethod
     def of(windows: Windows, lines: int, count: int, kernel: int) -> "LineWalk":
         """Of `count` windows over so many lines."""
-        return LineWalk(lines, count, kernel, windows.stride, windows.dilation, windows.padding)
+        return LineWalk(lines, count, kernel, windows.stride, windows.dilation, windows.padding, windows.repeat)
 
     @property
     def span(self) -> int:
@@ -73,7 +79,12 @@ class LineWalk(NamedTuple):
     @property
     def kept(self) -> int:
         """Lines that wait at once."""
-        return self.span - 1
+        return 1 if self.repeat > 1 else self.span - 1
+
+    @property
+    def phases(self) -> int:
+        """Steps of a row."""
+        return self.stride * self.repeat
 
     @property
     def first_row(self) -> int:
@@ -86,10 +97,17 @@ class LineWalk(NamedTuple):
         return (self.span - 1 - self.padding) % self.stride
 
     @property
+    def leaving(self) -> range:
+        """Phases in which windows leave."""
+        return range(self.phase, self.phase + self.repeat)
+
+    @property
     def parts(self) -> tuple[Rows, ...]:
         """The rows until all lines have come and all windows have left: one part, or two where lines are left over
         behind the last whole row.
         """
+        if self.repeat > 1:
+            return (Rows(0, self.lines, self.repeat, self.lines, 1, 0, self.lines),)
         whole, rest = divmod(self.lines, self.stride)
         end = self.first_row + self.windows
         if not rest:
@@ -111,7 +129,7 @@ class LineWalk(NamedTuple):
     @property
     def behind(self) -> int:
         """Lines that the last window reaches behind the last line."""
-        return max(0, (self.windows - 1) * self.stride + self.span - self.padding - self.lines)
+        return max(0, (self.windows - 1) * self.stride + self.span - self.padding - self.lines * self.repeat)
 
     @property
     def ends_outside(self) -> bool:
@@ -120,14 +138,16 @@ class LineWalk(NamedTuple):
 
     def flaw(self) -> str:
         """What forbids such windows; empty where nothing does."""
-        if min(self.lines, self.windows, self.kernel, self.stride, self.dilation) < 1 or self.padding < 0:
-            return "lines, windows, kernel, stride and dilation must be at least 1, and the padding at least 0"
+        if min(self.lines, self.windows, self.kernel, self.stride, self.dilation, self.repeat) < 1 or self.padding < 0:
+            return "lines, windows, kernel, stride, dilation and repeat must be at least 1, and the padding at least 0"
         if self.windows < 2 or self.lines < 2:
             return "a single line, or a single window, is no dimension of windows"
+        if self.repeat > 1 and self != LineWalk(self.lines, self.lines * self.repeat, 1, 1, 1, 0, self.repeat):
+            return f"lines that repeat {self.repeat} times have as many windows of one each"
         if self.padding >= self.span:
             return f"a padding of {self.padding} makes windows of {self.span} lines that lie outside of all lines"
         last = (self.windows - 1) * self.stride - self.padding
-        if last >= self.lines:
+        if last >= self.lines * self.repeat:
             return f"the last of {self.windows} windows begins at {last}, behind all {self.lines} lines"
         return ""
 

@@ -9,11 +9,12 @@ from looped_pipelines import begun, engine, following, layers
 from networks import NETWORKS
 from route_designs import routes
 from through_memory import credited, network
-from window_networks import greatest
+from window_networks import greatest, larger
 
 from compiler.analysis.tasks import load_task, plan_packing, store_task
 from compiler.graph.design import Transfer
 from compiler.graph.itensor import ITensor, Loop
+from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.task_graph import Stream, Task, TaskGraph
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
@@ -81,15 +82,16 @@ def test_task(construct: str, network: str, knobs: Knobs, task: str, golden: Gol
 
 
 @pytest.mark.parametrize(
-    ("construct", "size", "lanes", "task"),
+    ("construct", "graph", "lanes", "task"),
     [
-        ("window_of_lines", 8, 1, "rows"),
-        ("window_of_pixels", 8, 64, "pixels"),
-        ("window_of_lines_left_over", 9, 1, "pixels"),
+        ("window_of_lines", greatest(8, 4, kernel=3, stride=2, padding=1), 1, "rows"),
+        ("window_of_pixels", greatest(8, 4, kernel=3, stride=2, padding=1), 64, "pixels"),
+        ("window_of_lines_left_over", greatest(9, 4, kernel=3, stride=2, padding=1), 1, "pixels"),
+        ("window_of_lines_that_repeat", larger(8, 4, 2), 1, "rows"),
     ],
 )
-def test_windows(construct: str, size: int, lanes: int, task: str, golden: Golden) -> None:
-    tasks = planned_tasks(greatest(size, 4, kernel=3, stride=2, padding=1), Knobs(overall_unroll=lanes), U55C)
+def test_windows(construct: str, graph: LinalgGraph, lanes: int, task: str, golden: Golden) -> None:
+    tasks = planned_tasks(graph, Knobs(overall_unroll=lanes), U55C)
     golden(task_text(tasks.task[task], tasks), HERE / f"{construct}.cpp")
 
 

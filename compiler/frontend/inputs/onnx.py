@@ -45,8 +45,8 @@ def import_onnx_file(source: FileSource, on_progress: Callable[[str], None]) -> 
     inputs = {v.name: seeded(v.name, _shape(v)) for v in model.graph.input if v.name not in parameters}
     on_progress("lowering to linalg")
     model.graph.name = "main"  # of the function
-    lowered, weights = rewritten(model, parameters)
     try:
+        lowered, weights = rewritten(model, parameters)
         module = import_onnx(lowered)
     except UnsupportedError as error:
         raise explained(error, origins) from error
@@ -81,7 +81,8 @@ def _load(source: FileSource) -> onnx.ModelProto:
 def _parameters_as_inputs(model: onnx.ModelProto) -> dict[str, Array]:
     """Turn every float tensor of more than one element into an input; their values, by name.
 
-    Scalars and integers stay: shapes, axes and factors fold. Raises InvalidInputError for values that are not finite.
+    Scalars, integers and scales stay: shapes, axes and factors fold. Raises InvalidInputError for values that are not
+    finite.
     """
     graph = model.graph
     _constants_as_initialisers(model)
@@ -89,7 +90,8 @@ def _parameters_as_inputs(model: onnx.ModelProto) -> dict[str, Array]:
     used = {name for node in graph.node for name in node.input} | {o.name for o in graph.output}
     stored = {t.name: t for t in graph.initializer if t.name in used}
     inputs = [v for v in graph.input if v.name not in names]
-    parameters = {name: _array(t) for name, t in stored.items() if _is_parameter(t)}
+    scales = {name for node in graph.node if node.op_type in ("Resize", "Upsample") for name in node.input[1:]}
+    parameters = {name: _array(t) for name, t in stored.items() if _is_parameter(t) and name not in scales}
     shapes = [helper.make_tensor_value_info(n, TensorProto.FLOAT, list(a.shape)) for n, a in parameters.items()]
     kept = [t for name, t in stored.items() if name not in parameters]
     for tensor in kept:

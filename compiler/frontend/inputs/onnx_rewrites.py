@@ -3,6 +3,7 @@
 - A BatchNormalization behind a convolution goes into its weights and bias.
 - An AveragePool divides by how many elements a window has. Where that differs from window to window, since padding does
   not count or the last windows end behind it, it becomes one that divides by the same everywhere, times a tensor.
+- A Resize or Upsample to nearest neighbours becomes a broadcast along new dimensions, which a reshape merges.
 
 Expected results are of the network as it was written, so both are checked with every design of it.
 """
@@ -16,7 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import onnx
 from numpy.typing import NDArray
-from onnx import NodeProto, helper
+from onnx import NodeProto, helper, numpy_helper
+
+from compiler.frontend.inputs.norms import Norm
+from compiler.frontend.inputs.onnx_resize import repeats
 
 Array = NDArray[Any]
 
@@ -25,13 +29,15 @@ Array = NDArray[Any]
 
 
 def rewritten(model: onnx.ModelProto, parameters: Mapping[str, Array]) -> tuple[onnx.ModelProto, dict[str, Array]]:
-    """The network with inferred shapes and its parameters, by name, which are inputs of it. O(nodes + weights)."""
+    """The network with inferred shapes and its parameters, by name, which are inputs of it. Raises UnsupportedError for
+    what no operators that stream compute. O(nodes + weights).
+    """
     copied = onnx.ModelProto()
     copied.CopyFrom(model)
     found = _Rewritten(copied.graph, dict(parameters))
     nodes = list(copied.graph.node)
     found.fold_norms(nodes)
-    nodes = [new for node in nodes for new in found.averaged(node)]
+    nodes = [new for node in nodes for new in found.streamed(node)]
     used = {name for node in nodes for name in node.input} | {o.name for o in copied.graph.output}
     inputs = [v for v in copied.graph.input if v.name in used or v.name not in parameters]
     del copied.graph.node[:], copied.graph.input[:]
@@ -92,13 +98,10 @@ class _Rewritten:
         known = all(name in self.parameters for name in (weight, *filter(None, bias), *given))
         if not known or attributes.get("training_mode") or any(self.readers[name] != 1 for name in changed):
             return False
-        scale, shift, mean, variance = (self.parameters[name].astype(np.float64) for name in given)
-        with np.errstate(all="ignore"):
-            factor = scale / np.sqrt(variance + attributes.get("epsilon", 1e-5))
-            before = self.parameters[bias[0]] if bias and bias[0] else np.zeros_like(mean)
-            kernel = self.parameters[weight] * factor.reshape(-1, *[1] * (self.parameters[weight].ndim - 1))
-            made = kernel.astype(np.float32), ((before - mean) * factor + shift).astype(np.float32)
-        if not all(np.isfinite(array).all() for array in made):
+        scale, shift, mean, variance = (self.parameters[name] for name in given)
+        before = self.parameters[bias[0]] if bias and bias[0] else None
+        computed = Norm(scale, shift, mean, variance, attributes.get("epsilon", 1e-5))
+        if (made := computed.folded(self.parameters[weight], before)) is None:
             return False
         self.parameters |= dict(zip((weight, given[1]), made, strict=True))
         ends = [conv.input[0], weight, given[1]], [norm.output[0]]
@@ -107,10 +110,51 @@ class _Rewritten:
         conv.output.extend(ends[1])
         return True
 
-    def averaged(self, node: NodeProto) -> Sequence[NodeProto]:
-        """The node, or an AveragePool that divides by as many everywhere and what that is multiplied by."""
-        if node.op_type != "AveragePool":
-            return (node,)
+    def streamed(self, node: NodeProto) -> Sequence[NodeProto]:
+        """The node, or those that take its place. Raises UnsupportedError."""
+        match node.op_type:
+            case "AveragePool":
+                return self._averaged(node)
+            case "Resize" | "Upsample":
+                return self._repeated(node)
+            case _:
+                return (node,)
+
+    def _repeated(self, node: NodeProto) -> Sequence[NodeProto]:
+        """A dimension of one behind each, along which elements repeat."""
+        lines, made = (self._shape(name) for name in (node.input[0], node.output[0]))
+        times = repeats(node, _attributes(node), lines, made, self._scales(node, len(lines)))
+        shapes = [[e for n in lines for e in (n, 1)], [e for pair in zip(lines, times, strict=True) for e in pair]]
+        value, nodes = node.input[0], list[NodeProto]()
+        for kind, shape in (("Reshape", shapes[0]), ("Expand", shapes[1]), ("Reshape", made)):
+            result = node.output[0] if shape is made else self._fresh(f"{node.output[0]}.{kind}", shape)
+            read, value = [value, self._integers(f"{result}.shape", shape)], result
+            nodes.append(helper.make_node(kind, read, [result], name=node.name))
+        return nodes
+
+    def _scales(self, node: NodeProto, rank: int) -> list[float] | None:
+        """Of all dimensions; None where the node has sizes."""
+        attributes, named = _attributes(node), (*node.input, "", "")[2 if len(node.input) > 2 else 1]
+        if "scales" in attributes:
+            return attributes["scales"]
+        (stored,) = [numpy_helper.to_array(t) for t in self.graph.initializer if t.name == named] or [np.zeros(0)]
+        axes = [axis % rank for axis in attributes.get("axes", range(rank))]
+        if not stored.size:
+            return None
+        found = dict(zip(axes, stored.tolist(), strict=True))
+        return [found.get(dim, 1.0) for dim in range(rank)]
+
+    def _shape(self, name: str) -> list[int]:
+        return [d.dim_value for d in self.types[name].type.tensor_type.shape.dim]
+
+    def _integers(self, hint: str, values: Sequence[int]) -> str:
+        """The name of a new constant."""
+        name = self._fresh(hint)
+        self.graph.initializer.append(numpy_helper.from_array(np.asarray(values, np.int64), name))
+        return name
+
+    def _averaged(self, node: NodeProto) -> Sequence[NodeProto]:
+        """An AveragePool that divides by as many everywhere, and what that is multiplied by."""
         attributes, spans = _attributes(node), self._spans(node)
         counts = [span.counts(bool(attributes.get("count_include_pad"))) for span in spans]
         kept = {name: attributes[name] for name in ("kernel_shape", "strides", "dilations") if name in attributes}
@@ -119,24 +163,21 @@ class _Rewritten:
             share = prod(span.kernel for span in spans) / reduce(np.multiply.outer, counts)
         plain = bool((share == 1).all())
         result = node.output[0]
-        made = result if plain else self._fresh(f"{result}.sum", self.types[result])
+        made = result if plain else self._fresh(f"{result}.sum", self._shape(result))
         pool = helper.make_node(
             "AveragePool", node.input, [made], name=node.name, count_include_pad=1, pads=pads, **kept
         )
         if plain:
             return (pool,)
         factor = share.astype(np.float32)[None, None]
-        name = self._fresh(f"{node.name}.share", None)
+        name = self._fresh(f"{node.name}.share")
         self.added.append(helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, factor.shape))
         self.parameters[name] = factor
         return pool, helper.make_node("Mul", [made, name], [result], name=f"{node.name}.share")
 
     def _spans(self, node: NodeProto) -> list[_Span]:
         attributes = _attributes(node)
-        shape, made = (
-            [d.dim_value for d in self.types[name].type.tensor_type.shape.dim][2:]
-            for name in (node.input[0], node.output[0])
-        )
+        shape, made = (self._shape(name)[2:] for name in (node.input[0], node.output[0]))
         ones, kernel = [1] * len(shape), attributes["kernel_shape"]
         strides, dilations = attributes.get("strides", ones), attributes.get("dilations", ones)
         pads = attributes.get("pads", [0, 0] * len(shape))
@@ -151,17 +192,14 @@ class _Rewritten:
             spans.append(span)
         return spans
 
-    def _fresh(self, hint: str, kind: onnx.ValueInfoProto | None) -> str:
-        """A name that no value has; with a type like that of `kind`, where there is one."""
+    def _fresh(self, hint: str, shape: Sequence[int] | None = None) -> str:
+        """A name that no value has; of f32 of that shape, where one is given."""
         name = hint
         while name in self.types or name in self.parameters:
             name += "_"
-        described = onnx.ValueInfoProto()
-        if kind is not None:
-            described.CopyFrom(kind)
-            described.name = name
+        self.types[name] = described = helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
+        if shape is not None:
             self.graph.value_info.append(described)
-        self.types[name] = described
         return name
 
 

@@ -77,6 +77,11 @@ class Atoms:
             raise UnsupportedError(f"{axis.whole} needs a dimension of {axis.extent} whole; it is split elsewhere")
         return tuple(outer // inner for inner, outer in pairwise(bounds))[::-1]
 
+    def torn(self, tensor: Tensor, dim: int) -> bool:
+        """Whether a dimension that must stay whole is split."""
+        axis = self._axes[self._find(self._dims[tensor.number, dim])]
+        return bool(axis.whole and axis.cuts)
+
     def flat(self, tensor: Tensor) -> tuple[int, ...]:
         """The atoms of all dimensions, row-major."""
         return tuple(a for dim in range(len(tensor.shape)) for a in self.of(tensor, dim))
@@ -130,6 +135,10 @@ class Atoms:
             if len(sources) > 1:
                 wide, narrow = narrow, wide
             (wide_dim,) = wide[1]
+            longer = [d for d in narrow[1] if narrow[0].shape[d] > 1]
+            if len(longer) == 1:
+                self._unite(self._dim(wide[0], wide_dim), self._dim(narrow[0], longer[0]))
+                continue
             parts = tuple(self._dim(narrow[0], d) for d in narrow[1])
             self._splits.append(_Split(self._dim(wide[0], wide_dim), parts, op.path))
 

@@ -11,6 +11,7 @@ from math import prod
 from compiler.errors import UnsupportedError
 from compiler.frontend.lowering.argmax import KEY, LARGEST_KEY, index_bits, index_of, is_argmax, key_of
 from compiler.frontend.lowering.atoms import Atoms
+from compiler.frontend.lowering.repeats import with_repeats
 from compiler.frontend.lowering.scalars import BodyBuilder, narrow
 from compiler.frontend.lowering.source import (
     Concat,
@@ -68,6 +69,7 @@ class Draft:
 
 def normal_form(module: SourceModule, arguments: Sequence[Argument], output_names: Sequence[str]) -> Draft:
     """The draft graph of a module; operations and intermediate values have provisional names."""
+    module = with_repeats(module)
     builder = _Builder(module, Atoms(module))
     for tensor, argument in zip(module.arguments, arguments, strict=True):
         builder.argument(tensor, argument)
@@ -340,7 +342,7 @@ class _Builder:
         value = self._new_value(loops, self.draft.values[view.value].dtype)
         walk = op.walk
         taps_loop = len(loops) - 1 if walk.kernel > 1 else None
-        windows = Windows(taps_loop, walk.stride, walk.dilation, walk.padding, op.fill)
+        windows = Windows(taps_loop, walk.stride, walk.dilation, walk.padding, op.fill, walk.repeat)
         made = Operand(value, tuple(range(len(loops))))
         kinds: tuple[Iterator, ...] = ("parallel",) * len(loops)
         name, axis = f"%op{len(self.draft.ops)}", starts[op.dim]

@@ -10,7 +10,7 @@ REFUSED: dict[str, str] = {
         f"{_NO_PERMUTATION}: what it makes is spread out, or bent. Start the network behind it",
     ),
     **dict.fromkeys(
-        ("LpPool", "MaxRoiPool", "RoiAlign", "Resize", "Upsample", "GridSample", "Col2Im", "MaxUnpool"),
+        ("LpPool", "MaxRoiPool", "RoiAlign", "GridSample", "Col2Im", "MaxUnpool"),
         f"{_NO_PERMUTATION}",
     ),
     **dict.fromkeys(

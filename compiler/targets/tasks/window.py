@@ -1,8 +1,8 @@
 """C++ of windows: the lines that wait, a bank each, and the taps of the window at the element that came last.
 
 Where an element comes, all lines move on by one bank at its place, and the column of them, with the element itself, is
-what taps are chosen of. What lies outside of all lines is never read from the banks but filled in, so that these need
-not be cleared. A line of one element waits in registers.
+what taps are chosen of. A line that repeats is its own column, and stays where it is. What lies outside of all lines is
+never read from the banks but filled in, so that these need not be cleared. A line of one element waits in registers.
 """
 
 from collections.abc import Sequence
@@ -44,9 +44,10 @@ def _summary(task: WindowTask) -> str:
     walk = task.walk
     apart = f", {walk.dilation} apart" if walk.dilation > 1 else ""
     every = f" at every {walk.stride} lines" if walk.stride > 1 else ""
+    again = f" that repeat {walk.repeat} times" if walk.repeat > 1 else ""
     kept = f"{walk.kept} lines of {task.buffers[0].depth} tokens wait" if task.buffers else "no line waits"
     outside = f", {task.op.windows.fill:g} outside" if task.op.windows and _outside(task) else ""
-    return f"Windows of {walk.kernel} of {walk.lines} lines{apart}{every}{outside}: {kept}. {rate(task)}."
+    return f"Windows of {walk.kernel} of {walk.lines} lines{again}{apart}{every}{outside}: {kept}. {rate(task)}."
 
 
 def _outside(task: WindowTask) -> bool:
@@ -113,7 +114,7 @@ class _Code:
         nested = NestNames.of(op, nest, namer)
         over = next(k for k, loop in enumerate(nest.loops) if loop.dim == op.axis)
         row = namer.name("row")
-        phases = [namer.name("phase")] if task.walk.stride > 1 else []
+        phases = [namer.name("phase")] if task.walk.phases > 1 else []
         tap = nested.loops[-1] if nest.loops[-1].dim == op.windows.loop else ""
         at = namer.name("at") if task.buffers and task.buffers[0].depth > 1 else ""
         lines, column, origin = (namer.name(word) for word in ("lines", "column", "origin"))
@@ -142,13 +143,14 @@ class _Code:
 
     def take(self, stream: str, comes: str) -> None:
         """The column at the place of the element that `comes`, if one does; the lines move on."""
-        out, kept = self.frame.out, self.task.walk.kept
-        this, behind = ("line", "line + 1") if kept > 1 else ("0", "1")
+        out, walk = self.frame.out, self.task.walk
+        kept, last = walk.kept, walk.span - 1
+        this, behind = ("line", "line + 1") if kept > 1 else ("0", f"{last}")
         if kept:
             with unrolled(out, [("line", kept)]):
                 out.line(f"{self.column}[{this}] = {self.lines}[{this}]{self._place};")
         with guarded(out, comes):
-            out.line(f"{self.column}[{kept}] = {stream}.read();")
+            out.line(f"{self.column}[{last}] = {stream}.read();")
         if kept:
             with unrolled(out, [("line", kept)]):
                 out.line(f"{self.lines}[{this}]{self._place} = {self.column}[{behind}];")

@@ -67,17 +67,17 @@ func.func @routing(%fused: tensor<2x4xi8>, %past: tensor<3x4xi8>) {
 
 // CHECK: func.func @windows
 func.func @windows(%x: tensor<2x8xf32>) {
-  // CHECK-NEXT: %w = dataflow.task @w window d0 <[d2], stride: 2, dilation: 1, padding: 1, fill: "-inf">
+  // CHECK-NEXT: %w = dataflow.task @w window d0 <[d2], stride: 2, dilation: 1, padding: 1, repeat: 1, fill: "-inf">
   // CHECK-NEXT:     space<parallel 4 : 0, parallel 2 : 1, parallel 3 : 2>
   // CHECK-NEXT:     nest<[d0 4 x 1, d1 2 x 1], unroll: [1, 1, 3]>
   // CHECK-NEXT:     ins("x"[d1, d0] = %x : tensor<2x8xf32>)
   // CHECK-NEXT:     -> ("w"[d0, d1, d2] : tensor<4x2x3xf32>)
-  %w = dataflow.task @w window d0 <[d2], stride: 2, dilation: 1, padding: 1, fill: "-inf">
+  %w = dataflow.task @w window d0 <[d2], stride: 2, dilation: 1, padding: 1, repeat: 1, fill: "-inf">
     space<parallel 4 : 0, parallel 2 : 1, parallel 3 : 2> nest<[d0 4 x 1, d1 2 x 1], unroll: [1, 1, 3]>
     ins("x"[d1, d0] = %x : tensor<2x8xf32>) -> ("w"[d0, d1, d2] : tensor<4x2x3xf32>)
   // One tap has no loop.
-  // CHECK-NEXT: %s = dataflow.task @s window d0 <[], stride: 2, dilation: 1, padding: 0, fill: "0">
-  %s = dataflow.task @s window d0 <[], stride: 2, dilation: 1, padding: 0, fill: "0">
+  // CHECK-NEXT: %s = dataflow.task @s window d0 <[], stride: 2, dilation: 1, padding: 0, repeat: 1, fill: "0">
+  %s = dataflow.task @s window d0 <[], stride: 2, dilation: 1, padding: 0, repeat: 1, fill: "0">
     space<parallel 4 : 0, parallel 2 : 1> ins("x"[d1, d0] = %x : tensor<2x8xf32>) -> ("s"[d0, d1] : tensor<4x2xf32>)
   func.return
 }

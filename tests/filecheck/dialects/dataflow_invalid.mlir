@@ -249,7 +249,7 @@ func.func @no_room() {
 
 func.func @windows_outside(%x: tensor<2x8xf32>) {
   // CHECK: task @t: a padding of 3 makes windows of 3 lines that lie outside of all lines
-  %w = dataflow.task @t window d0 <[d2], stride: 2, dilation: 1, padding: 3, fill: "0.0">
+  %w = dataflow.task @t window d0 <[d2], stride: 2, dilation: 1, padding: 3, repeat: 1, fill: "0.0">
     space<parallel 4 : 0, parallel 2 : 1, parallel 3 : 2>
     ins("x"[d1, d0] = %x : tensor<2x8xf32>) -> ("w"[d0, d1, d2] : tensor<4x2x3xf32>)
   func.return
@@ -259,7 +259,7 @@ func.func @windows_outside(%x: tensor<2x8xf32>) {
 
 func.func @windows_behind(%x: tensor<2x6xf32>) {
   // CHECK: task @t: the last of 4 windows begins at 6, behind all 6 lines
-  %w = dataflow.task @t window d0 <[d2], stride: 2, dilation: 1, padding: 0, fill: "0.0">
+  %w = dataflow.task @t window d0 <[d2], stride: 2, dilation: 1, padding: 0, repeat: 1, fill: "0.0">
     space<parallel 4 : 0, parallel 2 : 1, parallel 3 : 2>
     ins("x"[d1, d0] = %x : tensor<2x6xf32>) -> ("w"[d0, d1, d2] : tensor<4x2x3xf32>)
   func.return
@@ -269,7 +269,7 @@ func.func @windows_behind(%x: tensor<2x6xf32>) {
 
 func.func @windows_of_taps(%x: tensor<2x8xf32>) {
   // CHECK: t: the taps of windows must be the last loop, d2
-  %w = dataflow.task @t window d0 <[d1], stride: 2, dilation: 1, padding: 1, fill: "0.0">
+  %w = dataflow.task @t window d0 <[d1], stride: 2, dilation: 1, padding: 1, repeat: 1, fill: "0.0">
     space<parallel 4 : 0, parallel 2 : 1, parallel 3 : 2>
     ins("x"[d1, d0] = %x : tensor<2x8xf32>) -> ("w"[d0, d1, d2] : tensor<4x2x3xf32>)
   func.return
@@ -279,7 +279,7 @@ func.func @windows_of_taps(%x: tensor<2x8xf32>) {
 
 func.func @windows_fill(%x: tensor<2x8xf32>) {
   // CHECK: expected a number in quotes, like
-  %w = dataflow.task @t window d0 <[d2], stride: 2, dilation: 1, padding: 1, fill: "zero">
+  %w = dataflow.task @t window d0 <[d2], stride: 2, dilation: 1, padding: 1, repeat: 1, fill: "zero">
     space<parallel 4 : 0, parallel 2 : 1, parallel 3 : 2>
     ins("x"[d1, d0] = %x : tensor<2x8xf32>) -> ("w"[d0, d1, d2] : tensor<4x2x3xf32>)
   func.return
@@ -289,7 +289,7 @@ func.func @windows_fill(%x: tensor<2x8xf32>) {
 
 func.func @windows_of_several_loops(%x: tensor<2x8xf32>) {
   // CHECK: windows have one loop over taps
-  %w = dataflow.task @t window d0 <[d1, d2], stride: 2, dilation: 1, padding: 1, fill: "0.0">
+  %w = dataflow.task @t window d0 <[d1, d2], stride: 2, dilation: 1, padding: 1, repeat: 1, fill: "0.0">
     space<parallel 4 : 0, parallel 2 : 1, parallel 3 : 2>
     ins("x"[d1, d0] = %x : tensor<2x8xf32>) -> ("w"[d0, d1, d2] : tensor<4x2x3xf32>)
   func.return
@@ -299,7 +299,7 @@ func.func @windows_of_several_loops(%x: tensor<2x8xf32>) {
 
 func.func @windows_in_another_order(%x: tensor<2x8xf32>) {
   // CHECK: task @t: windows are walked loop by loop as the space has them
-  %w = dataflow.task @t window d0 <[d2], stride: 2, dilation: 1, padding: 1, fill: "0.0">
+  %w = dataflow.task @t window d0 <[d2], stride: 2, dilation: 1, padding: 1, repeat: 1, fill: "0.0">
     space<parallel 4 : 0, parallel 2 : 1, parallel 3 : 2> nest<[d1 2 x 1, d0 4 x 1], unroll: [1, 1, 3]>
     ins("x"[d1, d0] = %x : tensor<2x8xf32>) -> ("w"[d0, d1, d2] : tensor<4x2x3xf32>)
   func.return
@@ -309,7 +309,7 @@ func.func @windows_in_another_order(%x: tensor<2x8xf32>) {
 
 func.func @windows_side_by_side(%x: tensor<2x8xf32>) {
   // CHECK: task @t: windows are walked loop by loop as the space has them
-  %w = dataflow.task @t window d0 <[d2], stride: 2, dilation: 1, padding: 1, fill: "0.0">
+  %w = dataflow.task @t window d0 <[d2], stride: 2, dilation: 1, padding: 1, repeat: 1, fill: "0.0">
     space<parallel 4 : 0, parallel 2 : 1, parallel 3 : 2> nest<[d0 2 x 2, d1 2 x 1], unroll: [2, 1, 3]>
     ins("x"[d1, d0] = %x : tensor<2x8xf32>) -> ("w"[d0, d1, d2] : tensor<4x2x3xf32>)
   func.return

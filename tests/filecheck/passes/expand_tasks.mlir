@@ -130,7 +130,7 @@ func.func @windows(%x: tensor<8x2xf32>) -> tensor<8x2x3xf32> {
   // Windows stay as they are: they are no rearrangement of an itensor, since lines are passed on several times.
   // CHECK: %s = dataflow.task @slide window d0
   %y = dataflow.kernel @k (%a: !lines = %x : tensor<8x2xf32>) {
-    %s = dataflow.task @slide window d0 <[d2], stride: 1, dilation: 1, padding: 1, fill: "0.0">
+    %s = dataflow.task @slide window d0 <[d2], stride: 1, dilation: 1, padding: 1, repeat: 1, fill: "0.0">
       space<parallel 8 : 0, parallel 2 : 1, parallel 3 : 2> nest<[d0 8 x 1], unroll: [1, 2, 3]>
       ins("x"[d0, d1] = %a : !lines) -> ("s"[d0, d1, d2] : !taps)
     dataflow.yield %s : !taps

@@ -44,7 +44,7 @@ func.func @windows(%x: tensor<32x2xf32> {dataflow.value = #dataflow.value<"x", i
   // CHECK: dataflow.task @slide window d0
   // CHECK: ins("x"[d0, d1] = %{{.*}} : !itensor.itensor<1x2xf32, iter_space: [32]*[1], iter_map: (d0)->(d0,0)>)
   // CHECK: -> ("s"[d0, d1, d2] : !itensor.itensor<1x2x1xf32, iter_space: [32,3]*[1,1], iter_map: (d0,d1)->(d0,0,d1)>)
-  %s = dataflow.task @slide window d0 <[d2], stride: 1, dilation: 1, padding: 1, fill: "0.0">
+  %s = dataflow.task @slide window d0 <[d2], stride: 1, dilation: 1, padding: 1, repeat: 1, fill: "0.0">
     space<parallel 32 : 0, parallel 2 : 1, parallel 3 : 2> nest<[d0 32 x 1, d2 3 x 1], unroll: [1, 2, 1]>
     ins("x"[d0, d1] = %x : tensor<32x2xf32>) -> ("s"[d0, d1, d2] : tensor<32x2x3xf32>)
   %y = dataflow.task @conv space<parallel 32 : 0, parallel 4 : 1, reduction 2 : 2, reduction 3 : 3> nest<[d0 32 x 1, d3 3 x 1, d1 4 x 1], unroll: [1, 1, 2, 1]> reduce add from 0.0 : f32

@@ -75,7 +75,7 @@ func.func @late(%x: tensor<29xf32> {dataflow.value = #dataflow.value<"x", input 
 // CHECK-NEXT: valid<[19, 29, 3], masked: []>
 func.func @windows(%x: tensor<19x29xf32> {dataflow.value = #dataflow.value<"x", input from "x">})
     -> (tensor<19x29x3xf32> {dataflow.output = #dataflow.output<"y" = "y"[d0, d1, d2] as [19, 29, 3]>}) {
-  %s = dataflow.task @slide window d0 <[d2], stride: 1, dilation: 1, padding: 1, fill: "0.0">
+  %s = dataflow.task @slide window d0 <[d2], stride: 1, dilation: 1, padding: 1, repeat: 1, fill: "0.0">
     space<parallel 19 : 0, parallel 29 : 1, parallel 3 : 2>
     ins("x"[d0, d1] = %x : tensor<19x29xf32>) -> ("s"[d0, d1, d2] : tensor<19x29x3xf32>)
   %y = dataflow.task @relu space<parallel 19 : 0, parallel 29 : 1, parallel 3 : 2>

@@ -48,7 +48,7 @@ func.func @windows(%x: tensor<32x2xf32> {dataflow.value = #dataflow.value<"x", i
   // CHECK: nest<[d0 32 x 1, d1 2 x 1], unroll: [1, 1, 3]>
   // CHECK: dataflow.task @conv
   // CHECK: nest<[d0 8 x 4, d2 2 x 1, d0 4 x 1], unroll: [1, 4, 1, 3]>
-  %s = dataflow.task @slide window d0 <[d2], stride: 1, dilation: 1, padding: 1, fill: "0.0">
+  %s = dataflow.task @slide window d0 <[d2], stride: 1, dilation: 1, padding: 1, repeat: 1, fill: "0.0">
     space<parallel 32 : 0, parallel 2 : 1, parallel 3 : 2>
     ins("x"[d0, d1] = %x : tensor<32x2xf32>) -> ("s"[d0, d1, d2] : tensor<32x2x3xf32>)
   %y = dataflow.task @conv space<parallel 32 : 0, parallel 4 : 1, reduction 2 : 2, reduction 3 : 3> reduce add from 0.0 : f32

@@ -46,7 +46,9 @@ def extents(draw: st.DrawFn, most: int) -> tuple[int, int, int, int, int, int]:
 
 @st.composite
 def layers(draw: st.DrawFn) -> ModelProto:
-    """A convolution with groups and bias, or a pooling, in one dimension or two, with a ReLU behind it."""
+    """A convolution with groups and bias, or a pooling, in one dimension or two, with a ReLU behind it; some of what
+    nearest neighbours made larger.
+    """
     kind = draw(st.sampled_from(("Conv", *POOLINGS)))
     most = 4 if kind == "Conv" else 3
     dims = [draw(extents(most)) for _ in range(draw(st.integers(1, 2)))]
@@ -60,8 +62,11 @@ def layers(draw: st.DrawFn) -> ModelProto:
         (n + low + high - (k - 1) * apart - 1) // every + 1
         for n, k, every, apart, low, high in zip(lines, kernel, stride, dilation, before, behind, strict=True)
     ]
+    times = [draw(st.integers(1, 2)) for _ in dims] if all(n % 2 == 0 and n > 2 for n in lines) else [1] * len(dims)
+    given = [n // by for n, by in zip(lines, times, strict=True)]
     attributes: dict[str, Any] = {"strides": stride, "pads": [*before, *behind]}
     stored: dict[str, Any] = {}
+    read = "larger" if max(times) > 1 else "x"
     if kind == "Conv":
         attributes |= {"dilations": dilation, "group": groups}
         stored["w"] = weights(0, groups * to, of, *kernel)
@@ -71,10 +76,13 @@ def layers(draw: st.DrawFn) -> ModelProto:
             {"count_include_pad": draw(st.integers(0, 1))} if kind == "AveragePool" else {}
         )
     nodes = [
-        helper.make_node(kind, ["x", *stored], ["a"], name=f"/net/{kind}", **attributes),
+        helper.make_node(kind, [read, *stored], ["a"], name=f"/net/{kind}", **attributes),
         helper.make_node("Relu", ["a"], ["y"], name="/net/Relu"),
     ]
-    return model(nodes, {"x": (1, groups * of, *lines)}, {"y": (1, groups * to, *made)}, stored)
+    if max(times) > 1:
+        nodes.insert(0, helper.make_node("Resize", ["x", "", "by"], [read], name="/net/Resize"))
+        stored["by"] = np.array([1, 1, *times], np.float32)
+    return model(nodes, {"x": (1, groups * of, *given)}, {"y": (1, groups * to, *made)}, stored)
 
 
 def assert_computes(bundle: Bundle) -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from window_networks import greatest
+from window_networks import greatest, larger
 
 from compiler.analysis.memory import buffer_memory
 from compiler.analysis.resources import task_resources
@@ -48,6 +48,16 @@ def test_a_stride_has_phases() -> None:
 def test_no_line_waits_for_windows_of_one() -> None:
     rows, pixels = windows(Knobs(), kernel=1, stride=2)
     assert rows.buffers == pixels.buffers == ()
+
+
+def test_one_line_waits_where_lines_repeat_and_one_pixel() -> None:
+    tasks = planned_tasks(larger(8, 4, 2), Knobs(overall_unroll=1), U55C).tasks
+    rows, pixels = (task for task in tasks if isinstance(task, WindowTask))
+    assert [(b.banks, b.depth) for b in (*rows.buffers, *pixels.buffers)] == [(1, 8 * 4), (1, 4)]
+    assert (rows.timing.trips, pixels.timing.trips) == ((8, 2, 8, 4), (16, 8, 2, 4))
+    assert rows.timing.tokens(rows.reads[0]) == 8 * 8 * 4
+    assert pixels.timing.tokens(pixels.reads[0]) == rows.timing.tokens(rows.writes[0]) == 16 * 8 * 4
+    assert pixels.timing.tokens(pixels.writes[0]) == 16 * 16 * 4
 
 
 def test_lines_and_columns_count_among_what_a_design_takes() -> None:

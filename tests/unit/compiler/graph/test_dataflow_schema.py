@@ -60,7 +60,7 @@ def test_designs_with_rows_fit_the_schema(tmp_path: Path) -> None:
 def test_designs_with_windows_fit_the_schema(tmp_path: Path) -> None:
     document = planned_tasks(greatest(8, 4, kernel=3, stride=2, padding=1), SMALL, load_platform("u55c")).to_json()
     walks = [task["window"] for task in document["tasks"] if task["kind"] == "window"]
-    assert walks == 2 * [{"lines": 8, "windows": 4, "kernel": 3, "stride": 2, "dilation": 1, "padding": 1}]
+    assert walks == 2 * [{"lines": 8, "windows": 4, "kernel": 3, "stride": 2, "dilation": 1, "padding": 1, "repeat": 1}]
     assert complaints(written(tmp_path, {"windows": document})) == ""
 
 

@@ -42,7 +42,7 @@ def steps_of(walk: LineWalk) -> list[Step]:
     return [
         Step(
             row < rows.taking and phase < rows.phased,
-            phase == walk.phase and rows.low <= row < rows.high,
+            phase in walk.leaving and rows.low <= row < rows.high,
         )
         for rows in walk.parts
         for row in range(rows.rows)
@@ -65,6 +65,18 @@ def test_every_window_finds_its_taps_among_the_lines_that_wait() -> None:
                 left += 1
         assert left == walk.windows, walk
         assert taken == walk.lines, walk
+
+
+def test_a_line_that_repeats_leaves_from_when_it_comes_until_the_next_one_does() -> None:
+    for lines, repeat in ((2, 2), (5, 3), (7, 4)):
+        walk = LineWalk(lines, lines * repeat, 1, 1, 1, 0, repeat)
+        walk.verify("upsampled")
+        came, left = 0, list[int]()
+        for step in steps_of(walk):
+            came += step.comes
+            left += [came - 1] * step.leaves
+        assert (came, left) == (lines, [window // repeat for window in range(walk.windows)])
+        assert (walk.kept, walk.begins_outside, walk.ends_outside) == (1, False, False)
 
 
 def test_nothing_is_waited_for_at_the_end() -> None:
@@ -114,6 +126,9 @@ def test_one_line_less_is_too_few() -> None:
         (LineWalk(8, 1, 3, 1, 1, 0), "a single window"),
         (LineWalk(1, 2, 3, 1, 1, 1), "a single line"),
         (LineWalk(8, 8, 3, 1, 1, 3), "lie outside of all lines"),
+        (LineWalk(8, 16, 1, 1, 1, 0, 0), "repeat must be at least 1"),
+        (LineWalk(8, 15, 1, 1, 1, 0, 2), "lines that repeat 2 times have as many windows of one each"),
+        (LineWalk(8, 16, 2, 1, 1, 0, 2), "as many windows of one each"),
         (LineWalk(8, 9, 1, 1, 1, 0), "the last of 9 windows begins at 8, behind all 8 lines"),
     ],
 )

@@ -124,6 +124,31 @@ NODES: dict[str, ModelProto] = {
     "greatest of padded windows": single(
         "MaxPool", {"x": (1, 6, 8, 8)}, {"y": (1, 6, 4, 4)}, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]
     ),
+    "nearest neighbours, then windows": followed(
+        ("Resize", ["x", "", "by"], ["a"], {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}),
+        ("Conv", ["a", "w"], ["y"], {"pads": [1, 1, 1, 1]}),
+        inputs={"x": (1, 3, 4, 5)},
+        outputs={"y": (1, 2, 8, 15)},
+        by=np.array([1, 1, 2, 3], np.float32),
+        w=weights(0, 2, 3, 3, 3),
+    ),
+    "nearest neighbours of nearest neighbours, beside others": followed(
+        ("Resize", ["x", "", "", "four"], ["a"], {}),
+        ("Resize", ["a", "", "by"], ["b"], {"axes": [2]}),
+        ("Concat", ["b", "z"], ["c"], {"axis": 2}),
+        ("Relu", ["c"], ["y"], {}),
+        inputs={"x": (1, 3, 2), "z": (1, 3, 5)},
+        outputs={"y": (1, 3, 17)},
+        four=integers(1, 3, 4),
+        by=np.array([3], np.float32),
+    ),
+    "nearest neighbours alone": followed(
+        ("Resize", ["x", "", "by"], ["a"], {}),
+        ("Relu", ["a"], ["y"], {}),
+        inputs={"x": (1, 3, 4)},
+        outputs={"y": (1, 3, 8)},
+        by=np.array([1, 1, 2], np.float32),
+    ),
     "global maximum": single("GlobalMaxPool", {"x": (1, 6, 8, 8)}, {"y": (1, 6, 1, 1)}),
     "softmax over the middle": single("Softmax", X, Y, axis=1),
     "mean": single("ReduceMean", X, {"y": (1, 6)}, {"axes": integers(-1)}, keepdims=0),
@@ -237,14 +262,14 @@ REFUSED: dict[str, tuple[ModelProto, str]] = {
         single("ConvTranspose", {"x": (1, 3, 8, 8)}, {"y": (1, 5, 9, 9)}, {"w": weights(0, 3, 5, 2, 2)}),
         r"node '/net/ConvTranspose' \(ConvTranspose\) is not supported: .*nor by windows",
     ),
-    "upsampling": (
+    "upsampling by lines between": (
         followed(
-            ("Resize", ["x", "", "by"], ["y"], {"mode": "nearest"}),
+            ("Resize", ["x", "", "by"], ["y"], {"mode": "linear"}),
             inputs={"x": (1, 3, 4, 4)},
             outputs={"y": (1, 3, 8, 8)},
             by=np.array([1, 1, 2, 2], np.float32),
         ),
-        r"node '/net/Resize' \(Resize\) is not supported: .*nor by windows",
+        r"Resize at net.resize is not supported: it interpolates \('linear'\).*\[ONNX node '/net/Resize'",
     ),
     "windows of one line": (
         single("Conv", {"x": (1, 3, 3, 3)}, {"y": (1, 5, 1, 1)}, {"w": weights(0, 5, 3, 2, 2)}, strides=[2, 2]),
