@@ -41,6 +41,23 @@ class AttentionBlock(nn.Module):
         return x + self.fc2(nn.functional.gelu(self.fc1(self.norm(x))))
 
 
+class Upsampled(nn.Module):
+    """A convolution and its norm, nearest neighbours of what that makes, and a convolution of these."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(2, 3, 3, padding=1, bias=False)
+        self.norm = nn.BatchNorm2d(3)
+        self.up = nn.Upsample(scale_factor=(2, 3))
+        self.second = nn.Conv2d(3, 2, 3, padding=1, bias=False)
+        for tensor in (self.norm.running_mean, self.norm.running_var, self.norm.weight):
+            assert tensor is not None
+            nn.init.uniform_(tensor, 0.5, 1.5)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.second(self.up(torch.relu(self.norm(self.first(x)))))
+
+
 def save_pt2(network: nn.Module, example: Tensor, path: Path) -> Path:
     torch.manual_seed(0)
     torch.export.save(torch.export.export(network.eval(), (example,), strict=False), path)

@@ -13,6 +13,7 @@ from torch.export.graph_signature import InputKind, OutputKind
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.imported import Imported
 from compiler.frontend.inputs.names import unique_names
+from compiler.frontend.inputs.program_rewrites import rewrite
 from compiler.frontend.inputs.source import FileSource
 from compiler.frontend.lowering.normal_form import Argument
 from compiler.frontend.program_import import import_program
@@ -32,6 +33,7 @@ def import_pt2_file(source: FileSource, on_progress: Callable[[str], None]) -> I
     with torch.no_grad():
         results = _run(program, [tensor_of(array) for array in inputs.values()])
     on_progress("exporting and lowering to linalg")
+    rewrite(program)
     module = import_program(program)
     stored = {name: _parameter(program, name) for name in module.parameters}
     taken: set[str] = set()

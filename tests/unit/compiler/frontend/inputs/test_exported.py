@@ -44,6 +44,41 @@ def test_attention_block(tmp_path: Path, import_file: ImportFile) -> None:
     assert not any("main" in op.name for op in bundle.graph.ops)
 
 
+def test_a_norm_goes_into_the_convolution_before_it_and_nearest_neighbours_repeat(
+    tmp_path: Path, import_file: ImportFile
+) -> None:
+    import torch
+    from pt2_files import Upsampled, save_pt2
+
+    bundle = import_file(save_pt2(Upsampled(), torch.zeros(1, 2, 4, 5), tmp_path / "net.pt2"))
+    _assert_computes(bundle)
+    graph = bundle.graph
+    assert [op.windows.repeat for op in graph.ops if op.windows is not None] == [1, 1, 2, 3, 1, 1]
+    assert {v.name for v in graph.values if v.role == "param"} == {"norm.bias", "first.weight", "second.weight"}
+    assert not any(op.name == "arith.mulf" for o in graph.ops if o.body and not o.body.is_product for op in o.body.ops)
+
+
+def test_other_interpolation_is_refused_by_name(tmp_path: Path, import_file: ImportFile) -> None:
+    import torch
+    from pt2_files import save_pt2
+
+    for name, kind, shown in (
+        (
+            "between",
+            torch.nn.Upsample(scale_factor=2, mode="bilinear"),
+            "upsample_bilinear2d at 1, from .1, 2, 4, 4. to",
+        ),
+        (
+            "part",
+            torch.nn.Upsample(scale_factor=1.5),
+            "upsample_nearest2d at 1, .* is not supported; of all interpolation",
+        ),
+    ):
+        path = save_pt2(torch.nn.Sequential(torch.nn.ReLU(), kind), torch.zeros(1, 2, 4, 4), tmp_path / f"{name}.pt2")
+        with pytest.raises(UnsupportedError, match=shown):
+            import_file(path)
+
+
 def test_refused_without_opening(tmp_path: Path) -> None:
     from pt2_files import poisoned
 
