@@ -269,6 +269,11 @@ class LinalgGraph:
     layers: Layers | None = None
 
     @property
+    def iterations(self) -> int:
+        """Of the loops of all operations, in all layers; those outside of layers are taken for ones of each."""
+        return sum(op.iterations for op in self.ops) * (1 if self.layers is None else self.layers.count)
+
+    @property
     def carried(self) -> tuple[Carried, ...]:
         """From one layer to the next; nothing, where no layers are folded."""
         return () if self.layers is None else self.layers.carried

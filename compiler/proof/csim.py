@@ -32,7 +32,7 @@ from compiler.proof.checks import Checks, Finding
 from compiler.proof.ports import routes
 from compiler.proof.runs import NETWORK, QUICK, WHOLE, Ran, Subject, Trial, make_run
 from compiler.proof.verdict import OutputCheck, Verdict, compare, verdict_of
-from compiler.simulator.csim.build import build, calls_of
+from compiler.simulator.csim.build import SHORT_ITERATIONS, build, calls_of
 from compiler.targets.interface import plan_interface
 from compiler.targets.tolerance import TOLERANCE
 
@@ -106,7 +106,8 @@ def csim(
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
     say("build with g++")
-    program = build(directory / "hls", work, calls_of(directory), jobs, timeout_s)
+    is_short = design.graph.iterations < SHORT_ITERATIONS
+    program = build(directory / "hls", work, calls_of(directory), jobs, timeout_s, is_short=is_short)
     subject = Subject(program, directory, work, design.graph, design.tasks, interface, timeout_s)
     verdict = prove(subject, design, WHOLE if whole else QUICK, say)
     verdict = replace(verdict, edited=edited, seconds=time.monotonic() - started)

@@ -41,7 +41,7 @@ def planned(folder: Path, **lines: str) -> Path:
 
 @pytest.fixture(scope="module")
 def executable(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(SAMPLE, tmp_path_factory.mktemp("sample"), CALLS)
+    return build(SAMPLE, tmp_path_factory.mktemp("sample"), CALLS, is_short=True)
 
 
 @pytest.fixture
@@ -185,6 +185,7 @@ def test_run_past_its_limits_is_killed(executable: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("inputs")
+@pytest.mark.parametrize("is_short", [False, True])
 @pytest.mark.parametrize(
     ("right", "wrong", "message"),
     [
@@ -197,7 +198,7 @@ def test_run_past_its_limits_is_killed(executable: Path, tmp_path: Path) -> None
     ],
 )
 def test_an_index_outside_a_token_or_an_array_ends_the_run(
-    tmp_path: Path, right: str, wrong: str, message: str
+    tmp_path: Path, right: str, wrong: str, message: str, is_short: bool
 ) -> None:
     """Even where nothing here depends on it: in hardware another memory lies there."""
     hls = tmp_path / "hls"
@@ -205,7 +206,7 @@ def test_an_index_outside_a_token_or_an_array_ends_the_run(
     source = (hls / "sample_tasks.cpp").read_text()
     assert right in source
     (hls / "sample_tasks.cpp").write_text(source.replace(right, wrong))
-    built = build(hls, tmp_path / "build", CALLS)
+    built = build(hls, tmp_path / "build", CALLS, is_short=is_short)
     with pytest.raises(TaskFaultError, match=message) as caught:
         run(built, tmp_path, arguments=PLAIN)
     assert caught.value.task == "reduce_sum"
