@@ -6,10 +6,13 @@ from types import TracebackType
 from rich.status import Status
 
 from cli.output import errors
+from compiler.frontend.plain_text import LOGGED
 
 
 class Stages:
-    """Context manager; `start(text)` ends the stage before and begins the next. Writes to stderr only."""
+    """Context manager; `start(text)` ends the stage before and begins the next. What the importer logged is a line as
+    it is, and no stage. Writes to stderr only.
+    """
 
     def __init__(self, quiet: bool = False) -> None:
         self._quiet = quiet
@@ -24,6 +27,9 @@ class Stages:
 
     def start(self, text: str) -> None:
         """Begin the stage `text`."""
+        if text.startswith(LOGGED):
+            self._log(text)
+            return
         self._finish("[green]✓[/]")
         self._text, self._since = text, monotonic()
         self._status.update(text)
@@ -33,6 +39,10 @@ class Stages:
     ) -> None:
         self._finish("[green]✓[/]" if kind is None else "[red]✗[/]")
         self._status.stop()
+
+    def _log(self, line: str) -> None:
+        if not self._quiet:
+            errors.print(line, markup=False)
 
     def _finish(self, mark: str) -> None:
         if self._text and not self._quiet:

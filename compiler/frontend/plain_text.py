@@ -9,6 +9,7 @@ from tempfile import gettempdir
 import compiler
 
 MAX_CHARACTERS = 800
+LOGGED = "importer: "  # in front of a line of the importer's log, among the stages that are progress
 
 
 def plain(text: str, folders: Iterable[Path] = ()) -> str:

@@ -18,7 +18,7 @@ from compiler.errors import ImporterCrashError, ToolError
 from compiler.frontend.cached import workplace
 from compiler.frontend.inputs.source import Source, source_to_json
 from compiler.frontend.network_request import NetworkRequest
-from compiler.frontend.plain_text import plain
+from compiler.frontend.plain_text import LOGGED, plain
 from compiler.frontend.worker import ERRORS
 from compiler.options import Workload
 
@@ -75,7 +75,7 @@ class Importer:
             timer.cancel()
         if status and on_progress is not None:
             for line in _tail(self._log).splitlines():
-                on_progress(f"importer: {plain(line, (directory, self._scratch))}")
+                on_progress(f"{LOGGED}{plain(line, (directory, self._scratch))}")
         if "error" in reply:
             raise ERRORS[reply["error"]](reply["message"])
         if timed_out:
