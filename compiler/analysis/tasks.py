@@ -176,10 +176,13 @@ def _window_task(
     """
     windows, axis, walk = op.windows, op.axis, line_walk(op, value.shape)
     assert windows is not None
-    over = next(k for k, loop in enumerate(nest.loops) if loop.dim == axis)
-    in_turn = nest.loops[-1].dim == windows.loop  # taps come one after the other
-    nests = [_rows_of_lines(walk, rows, nest.trips[over + 1 :], in_turn, (read, write)) for rows in walk.parts]
-    within = [loop.trip for loop in nest.loops[over + 1 :] if loop.dim != windows.loop]
+    assert axis is not None
+    over = sum(loop.dim < axis for loop in nest.loops)
+    inside = [loop for loop in nest.loops if loop.dim > axis]
+    in_turn = bool(inside) and inside[-1].dim == windows.loop  # taps come one after the other
+    trips = tuple(loop.trip for loop in inside)
+    nests = [_rows_of_lines(walk, rows, trips, in_turn, (read, write)) for rows in walk.parts]
+    within = [loop.trip for loop in inside if loop.dim != windows.loop]
     width = prod(nest.unroll[d] for d in op.inputs[0].dims) * DTYPE_BITS[value.dtype]
     buffers = line_buffers(walk, prod(within), width, platform.memories)
     outside, depth, name = nest.trips[:over], READ_WRITE_CYCLES + BUFFER_CYCLES, c_name(op.name)

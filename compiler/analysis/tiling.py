@@ -58,8 +58,8 @@ def _lines(same: Same[LinalgGraph]) -> Mapping[str, frozenset[int]]:
     sliding = [op for op in graph.ops if op.kind == "window" and op.axis is not None]
     outside = {classes.find(("loop", op.name, d)) for op in sliding for d in range(op.axis or 0)}
     for op in reversed(sliding):
-        if op.axis is not None and classes.find(("loop", op.name, op.axis)) in outside:
-            read = op.inputs[0]
+        read = op.inputs[0]
+        if op.axis in read.dims and classes.find(("loop", op.name, op.axis)) in outside:
             outside.add(classes.find(("dim", read.value, read.dims.index(op.axis))))
     return {
         op.name: frozenset(d for d in range(len(op.loops)) if classes.find(("loop", op.name, d)) in outside)

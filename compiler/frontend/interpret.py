@@ -182,8 +182,7 @@ def _window(op: LinalgOp, array: Array) -> Array:
     walk, windows, axis = line_walk(op, array.shape), op.windows, op.axis
     assert windows is not None
     assert axis is not None
-    dims = [d for d in range(len(op.loops)) if d != windows.loop]
-    lines = np.moveaxis(array.transpose([op.inputs[0].dims.index(d) for d in dims]), axis, 0)
+    lines = np.moveaxis(spread(array, op.inputs[0], len(op.loops) - (windows.loop is not None)), axis, 0)
     around = [(walk.padding, walk.behind), *[(0, 0)] * (lines.ndim - 1)]
     padded = np.pad(lines.repeat(walk.repeat, axis=0), around, constant_values=array.dtype.type(windows.fill))
     starts = np.arange(walk.windows) * walk.stride

@@ -156,7 +156,7 @@ class LinalgOp:
     `concat`: inputs one after the other along loop `axis`; input extents are those of their values.
     `window`: windows of the input along loop `axis`, as `windows` says; along it the input has its own extent. Loops
     outside of `axis` are walked outside of all lines, those inside within a line, and the taps, the last loop, within
-    an element of it.
+    an element of it. A value of one line has no dimension `axis`, nor has what is made of one window.
 
     `valid` holds the true extent of each loop, and is empty where none is padded. A reduction skips the padded points
     of the loops in `masked`; those of its other loops add nothing, because an operand is zero there.
@@ -424,13 +424,16 @@ def line_walk(op: LinalgOp, shape: tuple[int, ...]) -> LineWalk:
     last = len(op.loops) - 1
     if windows.loop not in (None, last) or axis == windows.loop:
         raise VerificationError(f"{op.name}: the taps of windows must be the last loop, d{last}")
-    walked = [d for d in range(len(op.loops)) if d != windows.loop]
-    if sorted(op.inputs[0].dims) != walked or sorted(op.outputs[0].dims) != list(range(len(op.loops))):
+    single = [op.axis] if op.loops[axis] == 1 else []
+    read, made = ([d for d in range(len(op.loops)) if d not in left_out] for left_out in ((windows.loop,), single))
+    one_line = axis not in op.inputs[0].dims
+    if sorted((*op.inputs[0].dims, *[axis] * one_line)) != read or sorted(op.outputs[0].dims) != made:
         raise VerificationError(f"{op.name}: windows have all loops, and what they are of has all but the taps")
     if any(op.true_loops[d] != op.loops[d] for d in (axis, windows.loop) if d is not None):
         raise VerificationError(f"{op.name}: neither the number of windows nor that of taps can be padded")
     kernel = 1 if windows.loop is None else op.loops[windows.loop]
-    return LineWalk.of(windows, shape[op.inputs[0].dims.index(axis)], op.loops[axis], kernel)
+    lines = 1 if one_line else shape[op.inputs[0].dims.index(axis)]
+    return LineWalk.of(windows, lines, op.loops[axis], kernel)
 
 
 def _verify_valid(graph: LinalgGraph, op: LinalgOp) -> None:

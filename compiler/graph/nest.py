@@ -70,13 +70,15 @@ class Nest:
 
     def part_itensor(self, dims: tuple[int, ...], shape: Sequence[int], axis: int | None, dtype: str) -> ITensor:
         """What an input of a concat, or of windows, streams as: like the whole, over its own extent (of `shape`) along
-        `axis`.
+        `axis`, where a single window has no loop.
         """
         whole = self.write_itensor(dims, dtype)
-        if axis not in dims:
+        if axis is None or axis not in dims:
             return whole
         part = dims.index(axis)
-        loops = tuple(Loop(shape[part], k.step, part) if k.dim == part else k for k in whole.loops)
+        loops = [Loop(shape[part], k.step, part) if k.dim == part else k for k in whole.loops]
+        if all(loop.dim != axis for loop in self.loops):
+            loops.insert(sum(loop.dim in dims and loop.dim < axis for loop in self.loops), Loop(shape[part], 1, part))
         return ITensor(whole.element, dtype, tuple(loop for loop in loops if loop.trip > 1))
 
     def reduction_loops(self, iterators: Sequence[Iterator]) -> tuple[int, ...]:

@@ -140,8 +140,6 @@ class LineWalk(NamedTuple):
         """What forbids such windows; empty where nothing does."""
         if min(self.lines, self.windows, self.kernel, self.stride, self.dilation, self.repeat) < 1 or self.padding < 0:
             return "lines, windows, kernel, stride, dilation and repeat must be at least 1, and the padding at least 0"
-        if self.windows < 2 or self.lines < 2:
-            return "a single line, or a single window, is no dimension of windows"
         if self.repeat > 1 and self != LineWalk(self.lines, self.lines * self.repeat, 1, 1, 1, 0, self.repeat):
             return f"lines that repeat {self.repeat} times have as many windows of one each"
         if self.padding >= self.span:

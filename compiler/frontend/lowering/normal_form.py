@@ -329,28 +329,34 @@ class _Builder:
         if op.result.number not in self._used:
             return
         view, taps = self._view(op.source, op.path), len(op.source.shape)
-        walked = [(dim, atom) for dim in op.order for atom in self._atoms.of(op.result, dim)]
+        walked = [
+            (dim, atom)
+            for dim in op.order
+            for atom in self._atoms.of(op.result, dim) or ((1,) if dim == op.dim else ())
+        ]
         loops, groups = tuple(atom for _, atom in walked), tuple(dim for dim, _ in walked)
         starts = {dim: groups.index(dim) for dim in reversed(groups)}
 
         def over(dim: int) -> range:
             return range(starts.get(dim, 0), starts.get(dim, 0) + groups.count(dim))
 
-        read = Operand(view.value, _invert(view, [loop for dim in range(taps) for loop in over(dim)], op.path))
-        if starts[op.dim] not in read.dims:
+        one_line, one_window = op.walk.lines == 1, op.walk.windows == 1
+        lines = [loop for dim in range(taps) if not (one_line and dim == op.dim) for loop in over(dim)]
+        read = Operand(view.value, _invert(view, lines, op.path))
+        if starts[op.dim] not in read.dims and not one_line:
             raise UnsupportedError(f"the window at {op.path} slides along a dimension that is only a broadcast")
-        value = self._new_value(loops, self.draft.values[view.value].dtype)
+        left = [loop for loop in range(len(loops)) if not (one_window and loop == starts[op.dim])]
+        value = self._new_value(tuple(loops[loop] for loop in left), self.draft.values[view.value].dtype)
         walk = op.walk
         taps_loop = len(loops) - 1 if walk.kernel > 1 else None
         windows = Windows(taps_loop, walk.stride, walk.dilation, walk.padding, op.fill, walk.repeat)
-        made = Operand(value, tuple(range(len(loops))))
+        made = Operand(value, tuple(left))
         kinds: tuple[Iterator, ...] = ("parallel",) * len(loops)
         name, axis = f"%op{len(self.draft.ops)}", starts[op.dim]
         new = LinalgOp(name, "window", loops, kinds, _consecutive(groups), (read,), (made,), axis=axis, windows=windows)
         self._append(new, f"{op.path}.window")
-        self._views[op.result.number] = View(
-            value, tuple(loop for dim in range(len(op.result.shape)) for loop in over(dim))
-        )
+        walks = (loop for dim in range(len(op.result.shape)) for loop in over(dim))
+        self._views[op.result.number] = View(value, tuple(left.index(loop) for loop in walks if loop in left))
 
     def _loops(self, op: Generic) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The atoms of the operation's loops, and which source loop each comes from."""

@@ -115,6 +115,8 @@ class Reader:
                 return None, windows, None
             if count == dilation == 1 and kernel == lines:
                 return None, taps, None
+            if kernel == count == lines == 1:
+                return None, windows, None
         walk = LineWalk(lines, count, kernel, stride, dilation if kernel > 1 else 1, padding.low[dim])
         if flaw := walk.flaw():
             raise UnsupportedError(f"the windows at {self.path} along dimension {dim} can not be streamed: {flaw}")

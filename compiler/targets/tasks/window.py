@@ -111,15 +111,16 @@ class _Code:
             raise UnsupportedError("there is no C++ for windows of elements that are narrower than a byte")
         op, nest = task.op, task.nest
         assert op.windows is not None
+        assert op.axis is not None
         nested = NestNames.of(op, nest, namer)
-        over = next(k for k, loop in enumerate(nest.loops) if loop.dim == op.axis)
+        named = list(zip(nested.loops, (loop.dim for loop in nest.loops), strict=True))
+        outside, inside = [n for n, dim in named if dim < op.axis], [n for n, dim in named if dim > op.axis]
         row = namer.name("row")
         phases = [namer.name("phase")] if task.walk.phases > 1 else []
-        tap = nested.loops[-1] if nest.loops[-1].dim == op.windows.loop else ""
+        tap = inside[-1] if named and named[-1][1] == op.windows.loop else ""
         at = namer.name("at") if task.buffers and task.buffers[0].depth > 1 else ""
         lines, column, origin = (namer.name(word) for word in ("lines", "column", "origin"))
-        loops = (*nested.loops[:over], row, *phases, *nested.loops[over + 1 :])
-        return _Code(frame, task, loops, row, tap, lines, at, column, origin)
+        return _Code(frame, task, (*outside, row, *phases, *inside), row, tap, lines, at, column, origin)
 
     @property
     def _place(self) -> str:

@@ -35,12 +35,12 @@ def imported(net: ModelProto, folder: Path) -> Bundle:
 
 @st.composite
 def extents(draw: st.DrawFn, most: int) -> tuple[int, int, int, int, int, int]:
-    """Of a dimension: lines, kernel, stride, dilation, and padding on both sides, with two windows at least."""
+    """Of a dimension: lines, kernel, stride, dilation, and padding on both sides."""
     kernel, stride = draw(st.integers(1, most)), draw(st.integers(1, 3))
     dilation = draw(st.integers(1, 2))
     span = (kernel - 1) * dilation + 1
     before, behind = (draw(st.integers(0, (kernel - 1) // 2)) for _ in range(2))
-    lines = draw(st.integers(max(span + stride, 2), span + 5 * stride))
+    lines = draw(st.integers(max(span - before - behind, 1), span + 4 * stride))
     return lines, kernel, stride, dilation, before, behind
 
 
