@@ -17,7 +17,7 @@ from pathlib import Path
 from compiler.design_dir import silent
 from compiler.frontend.bundle import import_model
 from compiler.frontend.models.config import resolve_model
-from compiler.generation import whole_reply
+from compiler.generation import context_of, whole_reply
 from compiler.options import Knobs, Workload
 from compiler.pipeline import compile_design
 from compiler.platforms.platform import load_platform
@@ -34,8 +34,9 @@ def main() -> None:
     options = parser.parse_args()
     knobs = Knobs.from_json(json.loads(options.knobs.read_text())) if options.knobs else Knobs()
     for model in options.models:
-        layers = options.layers or resolve_model(model).config.layers
-        workload = Workload(model, "token", options.prompt + options.steps, options.precision, layers=layers)
+        config = resolve_model(model).config
+        layers, length = options.layers or config.layers, context_of(options.prompt + options.steps, config.positions)
+        workload = Workload(model, "token", length, options.precision, layers=layers)
         with tempfile.TemporaryDirectory() as folder:
             bundle, design = import_model(model, workload, Path(folder) / "bundles"), Path(folder) / "design"
             compile_design(bundle, knobs, load_platform("u55c"), design, silent)

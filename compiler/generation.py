@@ -133,12 +133,19 @@ def request_of(source: ModelSource, options: GenerateOptions) -> NetworkRequest:
             f"length is {options.length}; {len(options.prompt)} tokens of the prompt and {options.tokens} new ones "
             f"need {needed}"
         )
-    slots = _up(needed + 1, SLOTS) - 1  # attention walks the new row, too
-    length = options.length or max(2, needed, min(slots, positions))
+    length = options.length or context_of(needed, positions)
     layers = source.config.layers if options.layers is None else options.layers
     request = NetworkRequest(options.precision, layers, options.prompt, options.tokens, length)
     check_request(source, request)
     return request
+
+
+def context_of(needed: int, positions: int) -> int:
+    """The context of a design for so many positions: attention walks the new row as well as those before it, which are
+    tiles of any size where they are a multiple of `SLOTS`. Never more than the `positions` of the model, if that will
+    do.
+    """
+    return max(2, needed, min(_up(needed + 1, SLOTS) - 1, positions))
 
 
 def prepare(

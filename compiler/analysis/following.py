@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from compiler.analysis.choice import choice_loops
 from compiler.analysis.names import c_name
-from compiler.analysis.rows import kept_rows
+from compiler.analysis.rows import kept_rows, row_loops
 from compiler.analysis.walked_together import walked_together
 from compiler.graph.converter import shared_prefix
 from compiler.graph.design import Design
@@ -69,14 +69,7 @@ class _Rows:
         kept = list(kept_rows(graph).values())
         if not kept:
             return None
-        classes = walked_together(graph)
-        roots = {classes.find(("loop", row.op.name, row.op.axis or 0)) for row in kept}
-        loops = {
-            op.name: dim
-            for op in graph.ops
-            for dim in range(len(op.loops))
-            if classes.find(("loop", op.name, dim)) in roots
-        }
+        loops = row_loops(graph)
         count = kept[0].row.count + 1
         if any(
             graph.op[name].true_loops[dim] != count or graph.op[name].loops[dim] != count for name, dim in loops.items()
@@ -181,13 +174,15 @@ class _Following:
     def _load(self, task: LoadTask, itensor: ITensor, loop: int, step: int) -> None:
         if tuple(k.trip for k in task.streamed.loops) != tuple(k.trip for k in itensor.loops):
             raise _CanNotFollowError(f"{task.name} loads in another order")
-        if any(k.dim is None for k in task.streamed.loops[loop:]) or task.dma.words_per_token > 1:
-            raise _CanNotFollowError(f"{task.name} reads again within a tile, or in parts")
+        if task.dma.words_per_token > 1:
+            raise _CanNotFollowError(f"{task.name} loads tokens in parts")
         trip = task.streamed.loops[loop].trip
         if task.dma.value in self.rows.states:  # the new row is not read
+            if any(k.dim is None for k in task.streamed.loops[loop:]):
+                raise _CanNotFollowError(f"{task.name} reads rows again within a tile")
             self._set(task.name, _Trip(loop, step, fixed=-1, whole=trip + 1))
             return
-        run = prod(k.trip for k in task.streamed.loops[loop + 1 :])
+        run = prod(k.trip for k in task.streamed.loops[loop + 1 :] if k.dim is not None)
         until_word = lcm(run, task.dma.tokens_per_word) // run  # iterations that end with a word
         self._set(task.name, _Trip(loop, step * until_word, fixed=0, whole=trip))
 

@@ -2,13 +2,15 @@
 
 An operation walks its tensors in the order in which they arrive: what its predecessors walk outermost, it walks
 outermost too, so that a converter between them buffers a tile and not a tensor. Reductions of contractions go inside
-or outside of that by `Knobs.order`. A `TaskOverride` gives the order of its operation's loop groups; what follows
-inherits it.
+or outside of that by `Knobs.order`; over rows that stay in memory they go outside in any case, or a launch could not
+stop behind the rows that are there (`compiler.analysis.following`). A `TaskOverride` gives the order of its operation's
+loop groups; what follows inherits it.
 """
 
 from collections.abc import Mapping
 from functools import lru_cache
 
+from compiler.analysis.rows import row_loops
 from compiler.errors import InvalidInputError
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.same import Same
@@ -32,10 +34,13 @@ def _loop_orders(
     same: Same[LinalgGraph], preferred: LoopOrder, overrides: tuple[tuple[str, Order], ...]
 ) -> Mapping[str, Order]:
     graph, groups = same.value, dict(overrides)
+    rows = row_loops(graph)
     orders: dict[str, Order] = {}
     arrival: dict[str, Order] = {}  # dimensions of a value in the order in which they are walked
     for op in graph.ops:
-        order = _chosen(op, _inherited(op, arrival), groups.get(op.name), preferred)
+        over_rows = op.name in rows and op.iterators[rows[op.name]] == "reduction"
+        wanted = "reduction-outer" if over_rows else preferred
+        order = _chosen(op, _inherited(op, arrival), groups.get(op.name), wanted)
         orders[op.name] = order
         for out in op.outputs:
             arrival[out.value] = tuple(out.dims.index(d) for d in order if d in out.dims)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from compiler.analysis.boundary import carried
+from compiler.analysis.walked_together import walked_together
 from compiler.errors import VerificationError
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Row
@@ -40,6 +41,21 @@ def kept_rows(graph: LinalgGraph) -> dict[str, Kept]:
         assert op.axis is not None
         found[out.value] = Kept(state.name, op.inputs[operand].dims.index(op.axis), out.row, op, operand)
     return found
+
+
+def row_loops(graph: LinalgGraph) -> dict[str, int]:
+    """The loop of each operation that walks rows that stay in memory; none where none stay. Raises as `kept_rows`."""
+    kept = kept_rows(graph).values()
+    if not kept:
+        return {}
+    classes = walked_together(graph)
+    roots = {classes.find(("loop", row.op.name, row.op.axis or 0)) for row in kept}
+    return {
+        op.name: dim
+        for op in graph.ops
+        for dim in range(len(op.loops))
+        if classes.find(("loop", op.name, dim)) in roots
+    }
 
 
 def all_rows(one: ITensor, row: Row) -> ITensor:

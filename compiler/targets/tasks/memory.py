@@ -170,15 +170,17 @@ class _MemoryWalk:
         around = _around(streamed.loops[:outer], namer)
         advancing = [(name, trip) for name, trip, repeats in around if not repeats and trip > 1]
         plain = all(bound == BoundLoop(bound.loop, bound.argument) for bound in bounds)
-        if bounds and not asks and (outer or dma.place is not None or not plain):
+        again = any(loop.dim is None for loop in streamed.loops[outer:])
+        if bounds and not asks and not (again and plain) and (outer or dma.place is not None or not plain):
             return _MemoryWalk._one_run(streamed.loops[outer:], task, around, advancing, namer, params)
-        if (bounds or dma.place) and (outer or asks):
-            raise UnsupportedError("what is asked for by hand, or in several runs, can not follow an argument")
         split = len(streamed.loops) if dma.at is None else _place(streamed.loops, dma.at.loop)
+        several = outer and (not again or dma.below is not None or split < outer)
+        if (bounds or dma.place) and (asks or several):
+            raise UnsupportedError("what is asked for by hand, or in several runs, can not follow an argument")
         rows = () if dma.below is None else (BoundLoop(_place(streamed.loops, dma.below.loop), dma.below.argument),)
-        inside = _runs(streamed.loops[outer:split], (*bounds, *rows))
+        inside = _runs(streamed.loops[outer:split], (*_behind(bounds, outer), *rows))
         place = len(inside)
-        inside += _runs(streamed.loops[split:], ())
+        inside += _runs(streamed.loops[split:], _behind(bounds, split))
         guard = ""
         if asks and any(repeats for repeats, _, _ in inside):
             raise UnsupportedError("it reads again within a run of its pipeline; let that loop be outside of it")
@@ -258,6 +260,11 @@ def _memory(task: DmaTask, params: Sequence[str]) -> Sequence[str]:
 def _around(loops: Sequence[Loop], namer: Namer) -> tuple[tuple[str, int, bool], ...]:
     """Names, trips and whether they re-read, of loops outside the pipeline."""
     return tuple((namer.name("pass" if loop.dim is None else "run"), loop.trip, loop.dim is None) for loop in loops)
+
+
+def _behind(bounds: Sequence[BoundLoop], loops: int) -> list[BoundLoop]:
+    """Those of loops behind so many, counted from there."""
+    return [bound._replace(loop=bound.loop - loops) for bound in bounds]
 
 
 def _runs(loops: Sequence[Loop], bounds: Sequence[BoundLoop]) -> list[tuple[bool, int, Argument | None]]:

@@ -51,5 +51,15 @@ def test_a_task_that_does_not_follow_is_named(name: str) -> None:
         replace(tasks, tasks=flawed).verify()
 
 
+def test_rows_that_stay_are_walked_outermost_whatever_reductions_do() -> None:
+    assert tasks_of(order="reduction-inner") == tasks_of()
+
+
 def test_where_rows_are_walked_inside_others_all_are_walked() -> None:
-    assert not tasks_of(order="reduction-inner").arguments
+    assert not tasks_of(overrides=[{"op": "h0.sum", "order": [0, 1]}]).arguments
+
+
+def test_what_is_read_again_within_a_tile_follows() -> None:
+    tasks = tasks_of(default_tile_size=16, stream_width=64)
+    assert tasks.task["load_seen"].timing.trips == (2, 4, 2, 8)
+    assert tasks.at({"position": 16}).task["load_seen"].timing.trips == (2, 2, 2, 8)
