@@ -56,8 +56,10 @@ def roles(op: LinalgOp) -> tuple[Role, ...]:
 
 @lru_cache(maxsize=4096)
 def service_of(op: LinalgOp) -> Service | None:
-    """What an engine for this operation does; None for one that none can serve: only contractions, unmasked, pay."""
-    if not op.is_contraction or op.masked or op.body is None or op.reduction is None:
+    """What an engine for this operation does; None for one that none can serve: only sums over two tensors pay, and
+    those unmasked.
+    """
+    if op.masked or op.body is None or op.reduction is None or [bool(o.dims) for o in op.inputs] != [True, True]:
         return None
     role = roles(op)
     operands = (tuple(key for key, _ in groupby(role[d] for d in o.dims)) for o in (*op.inputs, *op.outputs))

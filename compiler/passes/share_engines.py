@@ -1,10 +1,10 @@
-"""share-engines: matrix products take turns at the same lanes (level 3 of the design space).
+"""share-engines: products, and what adds up their parts, take turns at the same lanes (level 3 of the design space).
 
 Lanes are what most of a design's area is. A product that waits for the one before it leaves them idle; where it uses
 the same ones, all of them work in every turn, at the price of a drained pipeline between two turns.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import count
 
@@ -13,8 +13,12 @@ from typing_extensions import override
 from compiler.analysis.names import c_name
 from compiler.graph.design import Design, Engine
 from compiler.graph.engine import Served, Turn, served, slicing
+from compiler.graph.linalg_graph import LinalgOp
 from compiler.options import Multiplier
 from compiler.passes.base import Pass
+
+Source = int | tuple[int, str]
+"""Of operations that may share an engine: their kernel, and the engine before it where they read its results."""
 
 
 def _names(design: Design) -> Iterator[str]:
@@ -27,9 +31,10 @@ def _names(design: Design) -> Iterator[str]:
 
 
 class ShareEngines(Pass):
-    """Put operations of a kernel that fit one another at one engine, in the order in which they stand. One that fits no
-    other, or is outside of layers, keeps its own lanes, and all do unless `engines` is `shared`. An engine is cut into
-    as many equal slices as its lanes allow, `slices` at most.
+    """Put products of a kernel that fit one another at one engine, in the order in which they stand, and what adds up
+    the parts of such products at a second one: it takes its turns as they do, so that nothing waits for it. One that
+    fits no other, or is outside of layers, keeps its own lanes, and all do unless `engines` is `shared`. An engine is
+    cut into as many equal slices as its lanes allow, `slices` at most.
 
     Assumes nests by which operations fit (`tile-tasks`) and bound multipliers.
     """
@@ -42,18 +47,31 @@ class ShareEngines(Pass):
         self.expect_kernels(design)
         if self.knobs.engines == "own":
             return design
-        groups: dict[tuple[int, Multiplier | None, Served], list[str]] = {}
-        for op in design.graph.ops:
-            if op.name in design.graph.outside:  # its turns would be in no layer
-                continue
-            if (wanted := served(Turn(op, design.nests[op.name]))) is not None:
-                engine = design.kernel_of[op.name], design.multipliers.get(op.name), wanted
-                groups.setdefault(engine, []).append(op.name)
-        shared = [group for group in groups.values() if len(group) > 1]
-        named = zip(_names(design), shared, strict=False)
-        return replace(design, engines={name: self._engine(design, group) for name, group in named})
+        inside = [op for op in design.graph.ops if op.name not in design.graph.outside]  # else: turns in no layer
+        names, engines = _names(design), dict[str, Engine]()
+        for of in (_product, _sum_of_parts):
+            groups: dict[tuple[Source, Multiplier | None, Served], list[str]] = {}
+            for op in inside:
+                source, wanted = of(design, engines, op), served(Turn(op, design.nests[op.name]))
+                if source is not None and wanted is not None:
+                    groups.setdefault((source, design.multipliers.get(op.name), wanted), []).append(op.name)
+            shared = [group for group in groups.values() if len(group) > 1]
+            engines |= {name: self._engine(design, group) for group, name in zip(shared, names, strict=False)}
+        return replace(design, engines=engines)
 
     def _engine(self, design: Design, group: list[str]) -> Engine:
         first = group[0]
         cut = slicing(Turn(design.graph.op[first], design.nests[first]), self.knobs.slices)
         return Engine(design.kernel_of[first], tuple(group), 1 if cut is None else cut.slices)
+
+
+def _product(design: Design, _: Mapping[str, Engine], op: LinalgOp) -> Source | None:
+    """The kernel of a matrix product."""
+    return design.kernel_of[op.name] if op.is_contraction else None
+
+
+def _sum_of_parts(design: Design, engines: Mapping[str, Engine], op: LinalgOp) -> Source | None:
+    """The kernel of what adds up the parts of a product, and the engine that makes them."""
+    made = {design.graph.producer[o.value][0].name for o in op.inputs if o.value in design.graph.producer}
+    found = next((name for name, engine in engines.items() if made & set(engine.turns)), None)
+    return None if op.is_contraction or found is None else (design.kernel_of[op.name], found)

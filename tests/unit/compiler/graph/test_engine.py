@@ -75,8 +75,9 @@ def test_what_does_something_else_does_not_fit(other: LinalgOp):
     assert served(turn(PLAIN, 2, 2, 2)) != served(turn(other, 2, 2, 2))
 
 
-def test_only_products_are_served_and_none_that_looks_where_it_is():
+def test_only_sums_over_two_tensors_are_served_and_none_that_looks_where_it_is():
     assert service_of(row_reduction("sum", 4, 8, "x", "y")) is None
+    assert service_of(replace(PLAIN, inputs=(PLAIN.inputs[0], Operand("w", ())))) is None
     assert service_of(replace(PLAIN, valid=(4, 16, 7), masked=(2,))) is None
 
 

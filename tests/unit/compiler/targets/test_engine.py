@@ -15,11 +15,12 @@ from compiler.errors import MillraceError
 from compiler.frontend.interpret import NUMPY_DTYPE, interpret
 from compiler.graph.linalg_graph import LinalgGraph, Reduction
 from compiler.graph.task_graph import EngineTask, TaskGraph
-from compiler.options import Knobs, TaskOverride
+from compiler.options import Knobs, Loads, TaskOverride
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 from compiler.simulator.csim.build import build, calls_of
 from compiler.simulator.csim.execute import run
+from compiler.simulator.timing.simulate import simulate
 from compiler.targets.emit import NetworkData, emit_design
 
 pytestmark = pytest.mark.slow
@@ -54,6 +55,26 @@ def integers() -> LinalgGraph:
     return network.graph()
 
 
+def grouped() -> LinalgGraph:
+    """Two products of int8 and int4 one after the other, each in groups with a scale of their own."""
+    network = Network("grouped")
+    network.tensor("x", np.zeros((4, 2, 8), np.int8), "i8", "input")
+    product = body(
+        ["i8", "i4"], ("arith.extsi", (0,), "i32"), ("arith.extsi", (1,), "i32"), ("arith.muli", (2, 3), "i32")
+    )
+    scaled = body(["i32", "f32"], ("arith.sitofp", (0,), "f32"), ("arith.mulf", (2, 1), "f32"))
+    narrow = body(["f32"], ("arith.fptosi", (0,), "i32"), ("arith.trunci", (1,), "i8"))
+    for n, (read, made, shape) in enumerate((("x", "b", (2, 8)), ("b", "y", (1, 24)))):
+        network.tensor(f"w{n}", np.zeros((2, 8, *shape), np.int8), "i4")
+        network.tensor(f"s{n}", np.zeros((2, *shape)))
+        loops = (4, *shape, 2, 8)
+        network.generic(f"p{n}", loops, [(read, "ade"), (f"w{n}", "debc")], "abcd", product, Reduction("add", 0), "i32")
+        network.generic(f"d{n}", loops[:4], [(f"p{n}", "abcd"), (f"s{n}", "dbc")], "abc", scaled, Reduction("add", 0.0))
+        network.generic(made, (4, *shape), [(f"d{n}", "abc")], "abc", narrow, dtype="i8")
+    network.result("y", np.zeros((4, 1, 24)))
+    return network.graph()
+
+
 def emitted(graph: LinalgGraph, knobs: Knobs, folder: Path) -> TaskGraph:
     rng = np.random.default_rng(3)
     tensors = {
@@ -85,6 +106,16 @@ def test_every_operation_comes_out_right(make: Callable[[], LinalgGraph], knobs:
     assert all(len(e.served) == len([op for op in make().ops if op.is_contraction]) for e in engines)
     source = next((tmp_path / "hls").glob("*_tasks.cpp")).read_text()
     assert source.count("Serves ") == 1  # slices are calls of one function
+    assert objection(tmp_path) == ""
+
+
+@pytest.mark.parametrize("joint", ["own", "joint"])
+def test_parts_of_products_are_added_up_in_their_turns(joint: Loads, tmp_path: Path):
+    lanes = tuple(TaskOverride(op, unroll=4) for op in ("op_d0", "op_d1"))
+    tasks = emitted(grouped(), replace(PACKED, loads=joint, overrides=lanes), tmp_path)
+    served = [[op.name for op, _ in task.served] for task in tasks.tasks if isinstance(task, EngineTask)]
+    assert sorted(served) == [["op_d0", "op_d1"], ["op_p0", "op_p1"]]
+    assert simulate(tasks, U55C).deadlock is None
     assert objection(tmp_path) == ""
 
 
