@@ -16,7 +16,7 @@ Products that have nothing to do with one another, as the heads of an attention,
 rest is enough for a short initiation interval: what is behind starts with the first of them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
 from math import prod
 from typing import NamedTuple
@@ -56,6 +56,19 @@ def _inner_orders(same: Same[LinalgGraph]) -> Mapping[str, Order]:
         for out in op.outputs:
             arriving[out.value] = positions(order, out)
     return orders
+
+
+def told_apart(graph: LinalgGraph) -> Set[str]:
+    """Products, of several that have nothing to do with one another, as the heads of an attention, that come one after
+    the other.
+    """
+    return _told_apart(Same(graph))
+
+
+@lru_cache(maxsize=256)
+def _told_apart(same: Same[LinalgGraph]) -> Set[str]:
+    graph = same.value
+    return {name for name, dims in _apart(graph, _wanted(graph)).items() if dims and graph.op[name].is_contraction}
 
 
 def positions(order: Sequence[int], operand: Operand) -> Order:

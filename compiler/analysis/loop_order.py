@@ -5,12 +5,17 @@ outermost too, so that a converter between them buffers a tile and not a tensor.
 or outside of that by `Knobs.order`; over rows that stay in memory they go outside in any case, or a launch could not
 stop behind the rows that are there (`compiler.analysis.following`). A `TaskOverride` gives the order of its operation's
 loop groups; what follows inherits it.
+
+Where products that come one after the other, as those of heads, read the parts that a chunk tells apart, all parts are
+made by turns: queries, keys and values of one head, then of the next, so that who reads them begins with the first.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterator, Mapping, Set
 from functools import lru_cache
 
+from compiler.analysis.inner_order import told_apart
 from compiler.analysis.rows import row_loops
+from compiler.analysis.walked_together import walked_together
 from compiler.errors import InvalidInputError
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.same import Same
@@ -37,21 +42,40 @@ def _loop_orders(
     rows = row_loops(graph)
     orders: dict[str, Order] = {}
     arrival: dict[str, Order] = {}  # dimensions of a value in the order in which they are walked
+    parts = _parts(graph)
     for op in graph.ops:
         over_rows = op.name in rows and op.iterators[rows[op.name]] == "reduction"
         wanted = "reduction-outer" if over_rows else preferred
-        order = _chosen(op, _inherited(op, arrival), groups.get(op.name), wanted)
+        order = _chosen(op, _inherited(op, arrival, parts), groups.get(op.name), wanted)
         orders[op.name] = order
         for out in op.outputs:
             arrival[out.value] = tuple(out.dims.index(d) for d in order if d in out.dims)
     return orders
 
 
-def _inherited(op: LinalgOp, arrival: Mapping[str, Order]) -> Order:
-    """The loops as the widest input arrives, then the others."""
+def _parts(graph: LinalgGraph) -> Set[tuple[str, int]]:
+    """Operations and their loops over parts that are made by turns."""
+    classes, apart = walked_together(graph), told_apart(graph)
+    chunked = {
+        classes.find(("dim", read.value, read.dims.index(op.axis)))
+        for op in graph.ops
+        for read in op.inputs
+        if op.kind == "chunk" and op.axis is not None and any(r.name in apart for r in _readers(graph, op))
+    }
+    loops = ((op.name, d) for op in graph.ops for d in range(len(op.loops)))
+    return {(name, d) for name, d in loops if classes.find(("loop", name, d)) in chunked}
+
+
+def _readers(graph: LinalgGraph, op: LinalgOp) -> Iterator[LinalgOp]:
+    return (reader for out in op.outputs for reader, _ in graph.consumers[out.value])
+
+
+def _inherited(op: LinalgOp, arrival: Mapping[str, Order], parts: Container[tuple[str, int]]) -> Order:
+    """The loops as the widest input arrives, then the others, those over parts last."""
     widest = op.widest_input(arrival)
     arriving = () if widest is None else tuple(widest.dims[i] for i in arrival[widest.value])
-    return tuple(dict.fromkeys((*arriving, *range(len(op.loops)))))
+    others = sorted(range(len(op.loops)), key=lambda d: (op.name, d) in parts)
+    return tuple(dict.fromkeys((*arriving, *others)))
 
 
 def _chosen(op: LinalgOp, inherited: Order, groups: Order | None, preferred: LoopOrder) -> Order:
