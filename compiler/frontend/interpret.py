@@ -109,6 +109,15 @@ def index_of(op: ScalarOp, loops: Sequence[int]) -> Array:
     return np.arange(loops[int(op.const)], dtype=NUMPY_DTYPE[op.dtype]).reshape(shape)
 
 
+def compared(op: ScalarOp, left: Array, right: Array) -> Array:
+    """Whether the relation holds. Where an operand is not a number, an unordered one does, and no ordered one."""
+    holds = _COMPARE[PREDICATES[op.predicate]](left, right)
+    if op.name == "arith.cmpi" or op.predicate is None:
+        return holds
+    unordered = np.isnan(left) | np.isnan(right)
+    return holds | unordered if op.predicate.startswith("u") else holds & ~unordered
+
+
 def bits_of(x: Array) -> Array:
     """The bits of numbers in single precision, as integers."""
     return np.asarray(x, np.float32).view(np.int32)
@@ -119,7 +128,7 @@ def _scalar(op: ScalarOp, args: list[Array]) -> Array:
     if op.name == "arith.constant":
         return np.asarray(op.const, dtype)
     if op.name in {"arith.cmpf", "arith.cmpi"}:
-        return COMPARE[PREDICATES[op.predicate]](*args)
+        return compared(op, *args)
     if op.name not in _NUMPY:
         raise UnsupportedError(f"scalar operation {op.name} has no reference; add it to the interpreter")
     return np.asarray(_NUMPY[op.name](*args)).astype(dtype)
@@ -225,7 +234,7 @@ _REDUCE: dict[str, Callable[..., Array]] = {
     "max": np.maximum.reduce,
     "min": np.minimum.reduce,
 }
-COMPARE: dict[str, Callable[..., Array]] = {
+_COMPARE: dict[str, Callable[..., Array]] = {
     "eq": np.equal,
     "ne": np.not_equal,
     "gt": np.greater,

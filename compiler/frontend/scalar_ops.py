@@ -43,7 +43,7 @@ SCALAR_OPS: dict[str, int] = {
     "math.roundeven": 1,
     "math.powf": 2,
 }
-# Ordered and unordered compares differ for NaN only, which no supported network makes on purpose.
+# The relation of a compare; ordered and unordered ones differ where an operand is not a number.
 PREDICATES: dict[str | None, str] = {
     **{f"{order}{relation}": relation for order in "ou" for relation in ("eq", "ne", "gt", "ge", "lt", "le")},
     **{f"s{relation}": relation for relation in ("gt", "ge", "lt", "le")},

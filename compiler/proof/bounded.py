@@ -16,9 +16,9 @@ import numpy as np
 
 from compiler.errors import UnsupportedError
 from compiler.frontend.interpret import (
-    COMPARE,
     Array,
     bits_of,
+    compared,
     contract,
     erf_of,
     evaluate_op,
@@ -27,7 +27,6 @@ from compiler.frontend.interpret import (
     index_of,
     spread,
 )
-from compiler.frontend.scalar_ops import PREDICATES
 from compiler.graph.linalg_graph import INDEX, LinalgGraph, LinalgOp, ScalarOp
 from compiler.graph.padded_array import crop_array
 
@@ -210,7 +209,7 @@ def _step(function: Callable[[Array], Array], of: Bounded, margin: float | None)
 
 def _compared(op: ScalarOp, args: Sequence[Bounded]) -> Bounded:
     """True as 1; where errors leave it open, either."""
-    value = COMPARE[PREDICATES[op.predicate]](args[0].value, args[1].value).astype(np.float64)
+    value = compared(op, args[0].value, args[1].value).astype(np.float64)
     if all(a.error is None for a in args):
         return Bounded(value)
     near = np.abs(args[0].value - args[1].value) <= args[0].bound + args[1].bound

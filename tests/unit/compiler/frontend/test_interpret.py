@@ -43,6 +43,21 @@ def test_rounding(name: str, expected: list[float]) -> None:
     assert evaluate_body(Body(("f32",), (ScalarOp(name, (0,), dtype),), 1), [FLOATS]).tolist() == expected
 
 
+def test_compares_of_what_is_no_number_are_those_of_mlir() -> None:
+    """Ordered ones do not hold then, unordered ones do: a maximum that is written as a compare passes it on, or not."""
+    left, right = np.array([1, 2, 3, np.nan], np.float32), np.full(4, 2, np.float32)
+    for relation, holds in {
+        "eq": [0, 1, 0],
+        "ne": [1, 0, 1],
+        "gt": [0, 0, 1],
+        "ge": [0, 1, 1],
+        "lt": [1, 0, 0],
+    }.items():
+        for order, of_none in (("o", False), ("u", True)):
+            op = ScalarOp("arith.cmpf", (0, 1), "i1", predicate=f"{order}{relation}")
+            assert evaluate_body(Body(("f32", "f32"), (op,), 2), [left, right]).tolist() == [*map(bool, holds), of_none]
+
+
 def test_an_index_is_where_a_loop_is() -> None:
     body = Body((), (ScalarOp(INDEX, (), "i32", 1),), 0)
     assert np.broadcast_to(evaluate_body(body, [], (2, 3)), (2, 3)).tolist() == [[0, 1, 2], [0, 1, 2]]
