@@ -58,6 +58,22 @@ class Upsampled(nn.Module):
         return self.second(self.up(torch.relu(self.norm(self.first(x)))))
 
 
+class Normed(nn.Module):
+    """Linear layers of channels that a norm has, and of such that it has not."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.norm = nn.Linear(4, 4, bias=False), nn.BatchNorm1d(4)
+        self.second, self.other = nn.Linear(4, 4), nn.BatchNorm1d(4)
+        for norm in (self.norm, self.other):
+            for tensor in (norm.running_mean, norm.running_var, norm.weight):
+                assert tensor is not None
+                nn.init.uniform_(tensor, 0.5, 1.5)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.other(self.second(self.norm(self.first(x))[None]))
+
+
 def save_pt2(network: nn.Module, example: Tensor, path: Path) -> Path:
     torch.manual_seed(0)
     torch.export.save(torch.export.export(network.eval(), (example,), strict=False), path)

@@ -1,4 +1,4 @@
-"""A BatchNormalization behind a convolution, whose weights and bias it becomes."""
+"""A BatchNormalization behind a convolution or a product with weights, whose weights and bias it becomes."""
 
 from typing import Any, NamedTuple
 
@@ -20,9 +20,11 @@ class Norm(NamedTuple):
     epsilon: float
 
     def folded(self, weight: Array, bias: Array | None) -> tuple[Array, Array] | None:
-        """Weights (channels first) and bias, in f32, of the convolution that makes what both make; None where these
-        are not finite.
+        """Weights (channels first) and bias, in f32, of the operation that makes what both make; None where these are
+        not finite, or the bias is not one of channels.
         """
+        if bias is not None and bias.shape != self.shift.shape:
+            return None
         scale, shift, mean, variance = (np.asarray(array, np.float64) for array in self[:4])
         with np.errstate(all="ignore"):
             factor = scale / np.sqrt(variance + self.epsilon)

@@ -1,6 +1,6 @@
 """What an ONNX network is rewritten to before it is lowered: the same results by operators that stream better.
 
-- A BatchNormalization behind a convolution goes into its weights and bias.
+- A BatchNormalization behind a convolution or a Gemm goes into its weights and bias.
 - An AveragePool divides by how many elements a window has. Where that differs from window to window, since padding does
   not count or the last windows end behind it, it becomes one that divides by the same everywhere, times a tensor.
 - A Resize or Upsample to nearest neighbours becomes a broadcast along new dimensions, which a reshape merges.
@@ -34,6 +34,7 @@ def rewritten(model: onnx.ModelProto, parameters: Mapping[str, Array]) -> tuple[
     """
     copied = onnx.ModelProto()
     copied.CopyFrom(model)
+    _name_once(copied.graph, parameters)
     found = _Rewritten(copied.graph, dict(parameters))
     nodes = list(copied.graph.node)
     found.fold_norms(nodes)
@@ -44,6 +45,22 @@ def rewritten(model: onnx.ModelProto, parameters: Mapping[str, Array]) -> tuple[
     copied.graph.node.extend(nodes)
     copied.graph.input.extend([*inputs, *found.added])
     return copied, {name: array for name, array in found.parameters.items() if name in used}
+
+
+def _name_once(graph: onnx.GraphProto, parameters: Mapping[str, Array]) -> None:
+    """Without names that a parameter has beside its own: PyTorch's exporter stores equal tensors once."""
+    results, own = {output.name for output in graph.output}, dict[str, str]()
+    kept: list[NodeProto] = []
+    for node in graph.node:
+        read = [own.get(name, name) for name in node.input]
+        if node.op_type == "Identity" and read[0] in parameters and node.output[0] not in results:
+            own[node.output[0]] = read[0]
+            continue
+        del node.input[:]
+        node.input.extend(read)
+        kept.append(node)
+    del graph.node[:]
+    graph.node.extend(kept)
 
 
 class _Span(NamedTuple):
@@ -83,8 +100,8 @@ class _Rewritten:
         self.readers.update(output.name for output in graph.output)
 
     def fold_norms(self, nodes: list[NodeProto]) -> None:
-        """Convolutions that make what their norm made; the norms are taken out."""
-        makers = {node.output[0]: node for node in nodes if node.op_type == "Conv"}
+        """Convolutions and products that make what their norm made; the norms are taken out."""
+        makers = {node.output[0]: node for node in nodes if node.op_type == "Conv" or _is_linear(node)}
         for norm in [node for node in nodes if node.op_type == "BatchNormalization"]:
             conv = makers.get(norm.input[0])
             if conv is not None and self._fold(conv, norm):
@@ -94,7 +111,7 @@ class _Rewritten:
         """Whether all that it takes is known, and nothing else reads what is changed."""
         attributes, (_, *given) = _attributes(norm), norm.input
         weight, *bias = conv.input[1:]
-        changed = (conv.output[0], weight, given[1])
+        changed = (conv.output[0], weight)
         known = all(name in self.parameters for name in (weight, *filter(None, bias), *given))
         if not known or attributes.get("training_mode") or any(self.readers[name] != 1 for name in changed):
             return False
@@ -103,8 +120,9 @@ class _Rewritten:
         computed = Norm(scale, shift, mean, variance, attributes.get("epsilon", 1e-5))
         if (made := computed.folded(self.parameters[weight], before)) is None:
             return False
-        self.parameters |= dict(zip((weight, given[1]), made, strict=True))
-        ends = [conv.input[0], weight, given[1]], [norm.output[0]]
+        shift = given[1] if self.readers[given[1]] == 1 else self._added(given[1], made[1])
+        self.parameters |= dict(zip((weight, shift), made, strict=True))
+        ends = [conv.input[0], weight, shift], [norm.output[0]]
         del conv.input[:], conv.output[:]
         conv.input.extend(ends[0])
         conv.output.extend(ends[1])
@@ -170,9 +188,7 @@ class _Rewritten:
         if plain:
             return (pool,)
         factor = share.astype(np.float32)[None, None]
-        name = self._fresh(f"{node.name}.share")
-        self.added.append(helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, factor.shape))
-        self.parameters[name] = factor
+        name = self._added(f"{node.name}.share", factor)
         return pool, helper.make_node("Mul", [made, name], [result], name=f"{node.name}.share")
 
     def _spans(self, node: NodeProto) -> list[_Span]:
@@ -192,6 +208,14 @@ class _Rewritten:
             spans.append(span)
         return spans
 
+    def _added(self, hint: str, array: Array) -> str:
+        """The name of a new parameter, which may be like another one's: of an equal tensor that others read."""
+        name = self._fresh(hint)
+        self.types[name] = helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, array.shape)
+        self.added.append(self.types[name])
+        self.parameters[name] = array
+        return name
+
     def _fresh(self, hint: str, shape: Sequence[int] | None = None) -> str:
         """A name that no value has; of f32 of that shape, where one is given."""
         name = hint
@@ -201,6 +225,12 @@ class _Rewritten:
         if shape is not None:
             self.graph.value_info.append(described)
         return name
+
+
+def _is_linear(node: NodeProto) -> bool:
+    """Whether it is a product with weights whose rows make one channel each, and a bias, if any."""
+    attributes = {"transA": 0, "transB": 0, "alpha": 1.0, "beta": 1.0} | _attributes(node)
+    return node.op_type == "Gemm" and attributes == {"transA": 0, "transB": 1, "alpha": 1.0, "beta": 1.0}
 
 
 def _attributes(node: NodeProto) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What a program of torch.export is rewritten to before it is lowered: the same by operators that stream better.
 
-- A batch_norm behind a convolution goes into its weights and bias.
+- A batch_norm behind a convolution or a linear layer goes into its weights and bias.
 - Upsampling to nearest neighbours becomes a broadcast along new dimensions, which a view merges; all other
   interpolation is refused by name.
 
@@ -24,7 +24,10 @@ from compiler.errors import UnsupportedError
 from compiler.frontend.inputs.norms import Norm
 from compiler.frontend.torch_types import tensor_of
 
-_CONVOLUTIONS = ("aten.conv1d.default", "aten.conv1d.padding", "aten.conv2d.default", "aten.conv2d.padding")
+_WEIGHTED = (
+    *("aten.conv1d.default", "aten.conv1d.padding", "aten.conv2d.default", "aten.conv2d.padding"),
+    "aten.linear.default",
+)
 _NEAREST = ("aten.upsample_nearest", "aten._upsample_nearest_exact")  # the same elements at whole scales
 _INTERPOLATES = ("aten.upsample_", "aten._upsample_", "aten.grid_sampler")
 
@@ -47,12 +50,14 @@ def rewrite(program: ExportedProgram) -> None:
 
 
 def _fold(program: ExportedProgram, stored: dict[str, str], norm: Node) -> None:
-    """Into the convolution that made what it reads, if all that it takes is known and nothing else reads what is
+    """Into the operation that made what it reads, if all that it takes is known and nothing else reads what is
     changed.
     """
     conv, scale, shift, mean, variance, training, _, epsilon, _ = norm.args
-    if not isinstance(conv, Node) or str(conv.target) not in _CONVOLUTIONS or training:
+    if not isinstance(conv, Node) or str(conv.target) not in _WEIGHTED or training:
         return
+    if conv.target == torch.ops.aten.linear.default and norm.meta["val"].ndim != 2:
+        return  # its channels are not those of the norm
     read, weight, *rest = conv.args
     bias = rest[0] if rest else None
     given = [arg.name if isinstance(arg, Node) else "" for arg in (weight, scale, shift, mean, variance)]

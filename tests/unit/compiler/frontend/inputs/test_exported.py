@@ -58,6 +58,17 @@ def test_a_norm_goes_into_the_convolution_before_it_and_nearest_neighbours_repea
     assert not any(op.name == "arith.mulf" for o in graph.ops if o.body and not o.body.is_product for op in o.body.ops)
 
 
+def test_a_norm_goes_into_the_linear_layer_whose_channels_it_has(tmp_path: Path, import_file: ImportFile) -> None:
+    import torch
+    from pt2_files import Normed, save_pt2
+
+    bundle = import_file(save_pt2(Normed(), torch.zeros(4, 4), tmp_path / "net.pt2"))
+    _assert_computes(bundle)
+    read = {v.name for v in bundle.graph.values if v.role == "param"}
+    assert not {"norm.weight", "norm.running_mean"} & read
+    assert {"norm.bias", "other.weight", "other.running_mean"} <= read
+
+
 def test_other_interpolation_is_refused_by_name(tmp_path: Path, import_file: ImportFile) -> None:
     import torch
     from pt2_files import save_pt2
