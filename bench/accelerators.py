@@ -27,13 +27,14 @@ from rich.table import Table
 
 from bench import earlier_lanes
 from bench.workload import bundle_cache
-from compiler.analysis import growth, tiling, widen_rows
+from compiler.analysis import engines, growth, operators, tasks, tiling, widen_rows
 from compiler.analysis.growth import Growth
 from compiler.errors import MillraceError
 from compiler.frontend.bundle import Bundle, import_model
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest
 from compiler.options import Knobs, Workload
+from compiler.passes import bind_multipliers
 from compiler.passes.design_passes import planned_tasks
 from compiler.pipeline import compile_design
 from compiler.platforms.platform import Platform, load_platform
@@ -71,7 +72,7 @@ def _adder_cycles(op: LinalgOp, iterations: int, between_updates: int) -> int:
 
 def _earlier_cycles(grown: Growth, step: int) -> int:
     """The heap took every float reduction for a sum, and only loops inside a tile for what is between two updates."""
-    (op, walk, _), factor = grown.part, grown.factors[step]
+    (op, walk, *_), factor = grown.part, grown.factors[step]
     inside = (t // f for t, f, kind in zip(walk.tile, factor, op.iterators, strict=True) if kind == "parallel")
     return _adder_cycles(op, op.iterations // prod(factor), prod(inside))
 
@@ -83,7 +84,17 @@ def _earlier_chain(op: LinalgOp, nest: Nest, platform: Platform) -> int:  # noqa
     return _adder_cycles(op, nest.iterations, nest.reuse_distance(op.iterators))
 
 
+def _never(*_: Any) -> bool:
+    return False
+
+
+PRODUCTS = (
+    (operators, "_sums_pairs", _never),
+    (operators, "sums_float_products", _never),
+    (bind_multipliers, "sums_float_products", _never),
+)
 LANES = (
+    *PRODUCTS,
     (growth, "_grow", earlier_lanes.grow),
     (tiling, "inner_orders", earlier_lanes.inner_orders),
     (tiling, "as_made", earlier_lanes.as_planned),
@@ -91,7 +102,8 @@ LANES = (
 HEAP = ((Growth, "cycles", _earlier_cycles),)
 CHAIN = ((widen_rows, "run_cycles", _earlier_chain),)
 MENDED: dict[str, tuple[tuple[Any, str, Any], ...]] = {
-    "lanes and loops of a tile": LANES,
+    "what products are made of": PRODUCTS,
+    "also lanes and loops of a tile": LANES,
     "also cycles in the heap": LANES + HEAP,
     "also cycles of a chain": LANES + CHAIN,
     "all": LANES + HEAP + CHAIN,
@@ -110,7 +122,8 @@ def as_before(name: str) -> Generator[None]:
 
 
 def _forget() -> None:
-    for module, kept in ((growth, "_growth"), (growth, "_joint_growth"), (tiling, "_walk")):
+    of_products = (tasks, "operation_pipeline"), (tasks, "structured_task"), (engines, "_engine")
+    for module, kept in ((growth, "_growth"), (growth, "_joint_growth"), (tiling, "_walk"), *of_products):
         getattr(module, kept).cache_clear()
 
 

@@ -13,6 +13,7 @@ from compiler.analysis.operators import count_operators, run_cycles
 from compiler.graph.engine import Role, layout, roles, unroll_by_role
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest, NestLoop
+from compiler.options import Multiplier
 from compiler.platforms.platform import Platform
 
 
@@ -35,11 +36,12 @@ class Token(NamedTuple):
 
 
 class Part(NamedTuple):
-    """An operation that is to grow, with the way that it walks, and its tokens."""
+    """An operation that is to grow, with the way that it walks, its tokens, and what its products are made of."""
 
     op: LinalgOp
     walk: Walk
     tokens: tuple[Token, ...]
+    multiplier: Multiplier
 
 
 @lru_cache(maxsize=4096)
@@ -92,8 +94,8 @@ class Growth:
 
 
 def share_of(part: Part, nest: Nest, platform: Platform) -> float:
-    """Of the board, about: operators, with integer products in fabric, and what brings and takes tokens."""
-    cores = [(platform.operators[core], count) for core, count in count_operators(part.op, nest, "fabric")]
+    """Of the board, about: operators, and what brings and takes tokens."""
+    cores = [(platform.operators[core], count) for core, count in count_operators(part.op, nest, part.multiplier)]
     lut = sum(core.lut * count for core, count in cores)
     lut += _token_luts(part, nest.unroll)
     return lut / platform.limit("lut") + sum(core.dsp * count for core, count in cores) / platform.limit("dsp")

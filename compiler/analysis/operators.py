@@ -1,6 +1,8 @@
 """Scalar operations as operator cores: which core, how many, how deep the pipeline gets."""
 
 from functools import lru_cache
+from math import prod
+from typing import Literal
 
 from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import INDEX, Body, LinalgOp, ScalarOp
@@ -54,7 +56,13 @@ COMBINER_CORE = {"add": "fadd", "mul": "fmul", "max": "fcmp", "min": "fcmp"}
 
 READ_WRITE_CYCLES = 2  # a FIFO read and a FIFO write are one pipeline stage each
 MEMORY_UPDATE_CYCLES = 2  # reading and writing an accumulator that lives in memory rather than in a register
-PACKED = "_dsp_packed"  # a core of two products
+PACKED = ("_dsp_packed", "_dsp_summed")  # cores of two products
+PAIR_ADDER = "iadd_pair"  # adds two pairs of products
+FIELD_BITS = 18  # of the lower product of a pair, and of sums of such (`hls/mul2.h`)
+FABRIC_ADDER = "fadd_fabric"
+
+Realised = Multiplier | Literal["dsp_summed"]
+"""What integer products are made of; `dsp_summed`: two a DSP, pairs summed before they are taken apart."""
 REGISTER_ACCUMULATORS = 1  # several are chosen by a loop index, which only a memory can do at full rate
 
 
@@ -66,7 +74,7 @@ def _width_before_extension(body: Body, value: int) -> int:
     return DTYPE_BITS[body.dtype_of(value)]
 
 
-def _multiplier_core(body: Body, args: tuple[int, ...], multiplier: Multiplier) -> str:
+def _multiplier_core(body: Body, args: tuple[int, ...], multiplier: Realised) -> str:
     wide, narrow = sorted((_width_before_extension(body, a) for a in args), reverse=True)
     if wide > 8:
         return f"imul_32x32_{multiplier}"
@@ -74,12 +82,12 @@ def _multiplier_core(body: Body, args: tuple[int, ...], multiplier: Multiplier) 
 
 
 @lru_cache(maxsize=4096)
-def body_cores(body: Body, multiplier: Multiplier) -> tuple[str, ...]:
+def body_cores(body: Body, multiplier: Realised) -> tuple[str, ...]:
     """The operator core of each operation of `body`, in order. Unknown operations raise KeyError by name."""
     return tuple(_core(body, op, multiplier) for op in body.ops)
 
 
-def _core(body: Body, op: ScalarOp, multiplier: Multiplier) -> str:
+def _core(body: Body, op: ScalarOp, multiplier: Realised) -> str:
     if op.name == "arith.muli":
         return _multiplier_core(body, op.args, multiplier)
     core = CORE_OF[op.name]
@@ -100,15 +108,36 @@ def pair_dim(op: LinalgOp, nest: Nest) -> int | None:
     return None
 
 
-def realised(op: LinalgOp, nest: Nest, multiplier: Multiplier) -> Multiplier:
-    """What integer products of the operation are made of: only those whose lanes come in pairs can be packed."""
-    return "dsp" if multiplier == "dsp_packed" and pair_dim(op, nest) is None else multiplier
+def realised(op: LinalgOp, nest: Nest, multiplier: Multiplier) -> Realised:
+    """What integer products of the operation are made of: only those whose lanes come in pairs can be packed, and pairs
+    are summed as they are where no sum outgrows its field.
+    """
+    if multiplier != "dsp_packed":
+        return multiplier
+    if pair_dim(op, nest) is None:
+        return "dsp"
+    return "dsp_summed" if _sums_pairs(op, reduction_lanes(op, nest)) else "dsp_packed"
 
 
-def combiner_core(op: LinalgOp) -> str:
-    """Core that combines two partial results of a reduction."""
+def _sums_pairs(op: LinalgOp, lanes: int) -> bool:
+    assert op.body is not None
+    assert op.reduction is not None
+    largest = prod(1 << (DTYPE_BITS[dtype] - 1) for dtype in op.body.arg_dtypes)
+    return op.reduction.combiner == "add" and lanes > 1 and lanes * largest < 1 << (FIELD_BITS - 1)
+
+
+def sums_float_products(op: LinalgOp) -> bool:
+    return op.is_contraction and op.body is not None and op.body.dtype_of(op.body.result) == "f32"
+
+
+def combiner_core(op: LinalgOp, multiplier: Multiplier) -> str:
+    """Core that combines two partial results of a reduction. Where products take DSPs, float sums of products take
+    none: such an adder is 140 LUTs larger, which are a lesser share of a board than two DSPs.
+    """
     assert op.reduction is not None
     assert op.body is not None
+    if sums_float_products(op) and multiplier != "fabric":
+        return FABRIC_ADDER
     match op.body.dtype_of(op.body.result), op.reduction.combiner:
         case "f32", combiner:
             return COMBINER_CORE[combiner]
@@ -135,11 +164,15 @@ def count_operators(op: LinalgOp, nest: Nest, multiplier: Multiplier) -> tuple[t
     if op.body is None:
         return ()
     counts: dict[str, int] = {}
-    for core in body_cores(op.body, realised(op, nest, multiplier)):
+    made = realised(op, nest, multiplier)
+    for core in body_cores(op.body, made):
         counts[core] = counts.get(core, 0) + nest.lanes // (2 if core.endswith(PACKED) else 1)
     if op.reduction is not None:  # a tree of n leaves has n-1 combiners, and one more accumulates
-        core = combiner_core(op)
-        counts[core] = counts.get(core, 0) + nest.lanes
+        core, combined = combiner_core(op, multiplier), nest.lanes
+        if made == "dsp_summed":  # a pair is taken apart by an adder of its own
+            pairs, results = nest.lanes // 2, nest.lanes // reduction_lanes(op, nest)
+            counts[PAIR_ADDER], combined = pairs - results // 2, results + results // 2
+        counts[core] = counts.get(core, 0) + combined
     if op.masked:  # each lane selects; lanes at the same place of a loop share the comparison
         counts["select"] = counts.get("select", 0) + nest.lanes
         counts["iadd"] = counts.get("iadd", 0) + sum(nest.unroll[d] for d in op.masked)
@@ -153,15 +186,15 @@ def pipeline_depth(op: LinalgOp, nest: Nest, multiplier: Multiplier, platform: P
     """
     if op.body is None:
         return READ_WRITE_CYCLES
-    operators = platform.operators
+    operators, made = platform.operators, realised(op, nest, multiplier)
     ready = [0] * len(op.body.arg_dtypes)
-    for scalar, core in zip(op.body.ops, body_cores(op.body, realised(op, nest, multiplier)), strict=True):
+    for scalar, core in zip(op.body.ops, body_cores(op.body, made), strict=True):
         ready.append(max((ready[a] for a in scalar.args), default=0) + operators[core].latency)
     depth = READ_WRITE_CYCLES + ready[op.body.result]
     if op.reduction is not None:
         depth += operators["select"].latency if op.masked else 0  # the comparison needs only the loop indices
-        levels = (reduction_lanes(op, nest) - 1).bit_length() + 1
-        depth += levels * operators[combiner_core(op)].latency + _update_cycles(kept)
+        levels = (reduction_lanes(op, nest) - 1).bit_length() + (2 if made == "dsp_summed" else 1)
+        depth += levels * operators[combiner_core(op, multiplier)].latency + _update_cycles(kept)
     return depth
 
 
@@ -170,18 +203,20 @@ def _update_cycles(kept: int) -> int:
     return MEMORY_UPDATE_CYCLES if kept > REGISTER_ACCUMULATORS else 0
 
 
-def initiation_interval(op: LinalgOp, nest: Nest, platform: Platform, kept: int) -> int:
+def initiation_interval(op: LinalgOp, nest: Nest, multiplier: Multiplier, platform: Platform, kept: int) -> int:
     """Cycles between iterations: an accumulator, of `kept` vectors, can not be updated again before its last update is
     done.
     """
     if op.reduction is None:
         return 1
-    latency = platform.operators[combiner_core(op)].latency + _update_cycles(kept)
+    latency = platform.operators[combiner_core(op, multiplier)].latency + _update_cycles(kept)
     return -(-latency // nest.reuse_distance(op.iterators))
 
 
 def run_cycles(op: LinalgOp, nest: Nest, platform: Platform) -> int:
-    """About how long a task of the operation runs: its iterations, slowed where an accumulator is updated too often."""
+    """About how long a task of the operation runs: its iterations, slowed where an accumulator is updated too often (by
+    an adder in DSPs: what products are made of is not known yet, and these take longer).
+    """
     if op.reduction is None:
         return nest.iterations
-    return nest.iterations * initiation_interval(op, nest, platform, nest.accumulators(op.iterators))
+    return nest.iterations * initiation_interval(op, nest, "fabric", platform, nest.accumulators(op.iterators))

@@ -97,7 +97,7 @@ def operation_pipeline(
 ) -> OperationPipeline:
     """The pipeline of an operation with a memory of `kept` vectors of partial results, or as many as it has alive."""
     kept = nest.accumulators(op.iterators) if kept is None else kept
-    interval = initiation_interval(op, nest, platform, kept)
+    interval = initiation_interval(op, nest, multiplier, platform, kept)
     depth = pipeline_depth(op, nest, multiplier, platform, kept)
     return OperationPipeline(
         TimingSpec(nest.trips, interval, depth, restarts=nest.outer),

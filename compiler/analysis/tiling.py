@@ -164,7 +164,8 @@ def sharing(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> list[tuple[
         if op.kind != "generic":
             continue
         tile = knobs.override(op.name).tile or knobs.default_tile_size
-        part = Part(op, _walk(same, op.name, tile, orders[op.name]), _tokens(same, op.name, bits))
+        walk = _walk(same, op.name, tile, orders[op.name])
+        part = Part(op, walk, _tokens(same, op.name, bits), knobs.multiplier)
         service = service_of(op) if knobs.engines == "shared" and op.is_contraction else None
         groups.setdefault(service or op.name, []).append(part)
     return [tuple(sorted(group, key=lambda part: -part.op.iterations)) for group in groups.values()]

@@ -1,9 +1,10 @@
-"""bind-multipliers: choose what integer products are made of (level 3 of the design space)."""
+"""bind-multipliers: choose what products are made of (level 3 of the design space)."""
 
 from dataclasses import replace
 
 from typing_extensions import override
 
+from compiler.analysis.operators import sums_float_products
 from compiler.graph.design import Design
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.passes.base import Pass
@@ -14,7 +15,9 @@ def _multiplies_integers(op: LinalgOp) -> bool:
 
 
 class BindMultipliers(Pass):
-    """Mark every operation with integer products: LUTs (`fabric`) or DSP blocks (`dsp`, `dsp_packed`)."""
+    """Mark every operation with integer products: LUTs (`fabric`) or DSP blocks (`dsp`, `dsp_packed`). With DSP blocks
+    also what sums float products: it leaves the DSPs of its adders to the products.
+    """
 
     name = "bind-multipliers"
     options = ("multiplier",)
@@ -22,5 +25,10 @@ class BindMultipliers(Pass):
     @override
     def run(self, design: Design) -> Design:
         self.expect_kernels(design)
-        bound = {op.name: self.knobs.multiplier for op in design.graph.ops if _multiplies_integers(op)}
+        wanted = self.knobs.multiplier
+        bound = {
+            op.name: wanted
+            for op in design.graph.ops
+            if _multiplies_integers(op) or (wanted != "fabric" and sums_float_products(op))
+        }
         return replace(design, multipliers=bound)

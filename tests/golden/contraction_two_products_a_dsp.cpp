@@ -19,22 +19,26 @@ void op_acc(hls::stream<i8x8>& q, hls::stream<i4x80>& w, hls::stream<i32x10>& ac
           if (n0 == 0) {
             unpack_elements(w.read(), w_token);
           }
-          int product[10][8];
-#pragma HLS array_partition variable=product type=complete dim=0
+          ap_int<38> pair[10][8];
+#pragma HLS array_partition variable=pair type=complete dim=0
           for (int n2_lane = 0; n2_lane < 10; n2_lane += 2) {
 #pragma HLS unroll
             for (int k0_lane = 0; k0_lane < 8; ++k0_lane) {
 #pragma HLS unroll
-              mul2(
-                  w_token[k0_lane * 10 + n2_lane + 1], w_token[k0_lane * 10 + n2_lane], q_token[k0_lane],
-                  product[n2_lane + 1][k0_lane], product[n2_lane][k0_lane]);
+              pair[n2_lane][k0_lane] = pair2(
+                  w_token[k0_lane * 10 + n2_lane + 1], w_token[k0_lane * 10 + n2_lane], q_token[k0_lane]);
             }
+          }
+          int product[10];
+#pragma HLS array_partition variable=product type=complete dim=0
+          for (int n2_lane = 0; n2_lane < 10; n2_lane += 2) {
+#pragma HLS unroll
+            split2(reduce_tree<Add>(pair[n2_lane]), product[n2_lane + 1], product[n2_lane]);
           }
           i32x10 acc_token;
           for (int n2_lane = 0; n2_lane < 10; ++n2_lane) {
 #pragma HLS unroll
-            const int partial = reduce_tree<Add>(product[n2_lane]);
-            const int total = k0 == 0 ? partial : acc_1[n0][n2_lane] + partial;
+            const int total = k0 == 0 ? product[n2_lane] : acc_1[n0][n2_lane] + product[n2_lane];
             acc_1[n0][n2_lane] = total;
             acc_token[n2_lane] = total;
           }

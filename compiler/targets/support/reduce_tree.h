@@ -13,6 +13,16 @@ struct Add {
   }
 };
 
+// Adders of LUTs alone, where DSPs are for products.
+struct AddInFabric {
+  static float of(float a, float b) {
+#pragma HLS inline
+    const float sum = a + b;
+#pragma HLS bind_op variable=sum op=fadd impl=fabric
+    return sum;
+  }
+};
+
 struct Multiply {
   template <typename T>
   static T of(T a, T b) {

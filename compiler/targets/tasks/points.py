@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import prod
 
+from compiler.analysis.operators import FABRIC_ADDER
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest
 from compiler.graph.task_graph import ComputeTask, EngineTask
@@ -13,7 +14,7 @@ from compiler.targets.nest_code import NestNames, guarded, row_major, subscript,
 from compiler.targets.parameters import scalars_of
 from compiler.targets.scalar_ops import C_TYPE, TREE, combine, is_neutral, literal, neutral
 from compiler.targets.tasks.frame import Frame, bind_storage
-from compiler.targets.tasks.products import emit_products
+from compiler.targets.tasks.products import emit_products, emit_sums
 from compiler.targets.writer import Namer
 
 
@@ -60,7 +61,7 @@ class Points:
         self._body, self._out = self._op.body, frame.out
         self._streams, self._conditions = params[: len(task.reads)], reads
         self._result_stream, self._scalars = params[len(task.reads)], params[len(task.reads) + 1 :]
-        self._products = namer.name("product") if self._multiplier == "dsp_packed" else None
+        self._products = namer.name("product") if self._multiplier in {"dsp_packed", "dsp_summed"} else None
         self._registers = self._declare_tokens()
         self._accumulator = self._declare(accumulators) if accumulators is not None else None
         self._result = namer.name(f"{self._result_stream}_token")
@@ -71,11 +72,24 @@ class Points:
         cores = [core for core, _ in self._task.operators if core.startswith("imul_")]
         return cores[0].split("_", 2)[2] if cores else None
 
+    @property
+    def _adds_in_fabric(self) -> bool:
+        return any(core == FABRIC_ADDER for core, _ in self._task.operators)
+
+    @property
+    def _tree(self) -> str:
+        assert self._op.reduction is not None
+        return f"reduce_tree<{'AddInFabric' if self._adds_in_fabric else TREE[self._op.reduction.combiner]}>"
+
     def emit(self, write: str) -> None:
         """What an iteration does; it writes its result where `write` holds."""
         self._read_tokens()
         if self._products is not None:
-            emit_products(self._out, self._op, self._nest, self._names, self._registers, self._products)
+            where = self._out, self._op, self._nest, self._names, self._registers, self._products
+            if self._multiplier == "dsp_summed":
+                emit_sums(*where, self._namer)
+            else:
+                emit_products(*where)
         result = self._token_of_points(self._arguments())
         with guarded(self._out, write):
             self._frame.write(self._task.writes[0], self._result_stream, result)
@@ -143,8 +157,8 @@ class Points:
         lanes = self._names.lanes([d for d, it in enumerate(op.iterators) if it == "reduction"])
         if self._products is not None:
             product = f"{self._products}[{self._names.element(op.outputs[0].dims)}]"
-            tree = f"reduce_tree<{TREE[op.reduction.combiner]}>"
-            return self._accumulate(f"{tree}({product})" if lanes else product)
+            summed = not lanes or self._multiplier == "dsp_summed"
+            return self._accumulate(product if summed else f"{self._tree}({product})")
         if not lanes:
             return self._accumulate(self._term(args))
         terms = self._namer.name("terms")
@@ -153,7 +167,7 @@ class Points:
         with unrolled(out, lanes):
             value = self._term(args)
             out.line(f"{terms}[{row_major(lanes)}] = {value};")
-        return self._accumulate(f"reduce_tree<{TREE[op.reduction.combiner]}>({terms})")
+        return self._accumulate(f"{self._tree}({terms})")
 
     def _term(self, args: Sequence[str]) -> str:
         """One term of a reduction: the body, or what the combiner ignores where the point is padding."""
@@ -194,5 +208,7 @@ class Points:
             later = f"({later})"
         total = self._namer.name("total")
         out.line(f"const {C_TYPE[dtype]} {total} = {accumulator.first} ? {first} : {later};")
+        if self._adds_in_fabric:
+            out.pragma(f"bind_op variable={total} op=fadd impl=fabric")
         out.line(f"{accumulator.target} = {total};")
         return total

@@ -1,14 +1,15 @@
 """Engines in C++: several operations through the same lanes, each with its own loops; a wrong table is seen."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from networks import Network, body
-from small_graphs import chain
+from numpy.typing import NDArray
+from small_graphs import chain, quantised
 
 from compiler.analysis.padding import pad
 from compiler.errors import MillraceError
@@ -75,7 +76,10 @@ def grouped() -> LinalgGraph:
     return network.graph()
 
 
-def emitted(graph: LinalgGraph, knobs: Knobs, folder: Path) -> TaskGraph:
+def emitted(
+    graph: LinalgGraph, knobs: Knobs, folder: Path, given: Mapping[str, NDArray[np.int8]] | None = None
+) -> TaskGraph:
+    """With tensors at random, but those that are given."""
     rng = np.random.default_rng(3)
     tensors = {
         v.source: (rng.integers(-8, 8, v.shape) if v.dtype != "f32" else rng.uniform(-1, 1, v.shape)).astype(
@@ -83,7 +87,7 @@ def emitted(graph: LinalgGraph, knobs: Knobs, folder: Path) -> TaskGraph:
         )
         for v in graph.values
         if v.role != "intermediate"
-    }
+    } | dict(given or {})
     values = interpret(graph, tensors)
     tasks = planned_tasks(graph, knobs, U55C)
     expected = {o.name: values[o.value].reshape(o.shape) for o in graph.outputs}
@@ -116,6 +120,20 @@ def test_parts_of_products_are_added_up_in_their_turns(joint: Loads, tmp_path: P
     served = [[op.name for op, _ in task.served] for task in tasks.tasks if isinstance(task, EngineTask)]
     assert sorted(served) == [["op_d0", "op_d1"], ["op_p0", "op_p1"]]
     assert simulate(tasks, U55C).deadlock is None
+    assert objection(tmp_path) == ""
+
+
+def test_the_largest_sums_of_pairs_are_right(tmp_path: Path):
+    """63 products of the smallest factors and one that differs: no pair may leak into its neighbour."""
+    graph, rng = quantised(rows=4, inner=64, columns=16), np.random.default_rng(5)
+    x, w = rng.choice([-128, 127], (4, 64)), rng.choice([-8, 7], (64, 16))
+    x[0], w[:, :4] = -128, (-8, 7, -8, 7)
+    given = {"xq": x.astype(np.int8), "wq": w.astype(np.int8)}
+    knobs = replace(
+        PACKED, engines="own", overrides=(TaskOverride("product", tile=64, unroll=64 * 4),), stream_width=2048
+    )
+    tasks = emitted(graph, knobs, tmp_path, given)
+    assert dict(tasks.task["product"].operators)["imul_8x4_dsp_summed"] == 128  # pyright: ignore[reportAttributeAccessIssue]
     assert objection(tmp_path) == ""
 
 

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 from networks import NETWORKS
-from small_graphs import quantised
+from small_graphs import chain, quantised
 
+from compiler.analysis.operators import PACKED
 from compiler.graph.linalg_graph import Reduction
 from compiler.graph.task_graph import ComputeTask, TaskGraph
 from compiler.options import Knobs, Multiplier, TaskOverride
@@ -37,17 +38,36 @@ def test_half_the_dsps() -> None:
     tasks, text = built("dsp_packed")
     plain, plain_text = built("dsp")
     lanes = products(plain)["imul_8x4_dsp"]
-    assert products(tasks) == {"imul_8x4_dsp_packed": lanes // 2}
-    assert text.count("mul2(\n") + text.count("mul2(w") == 1
+    assert products(tasks) == {"imul_8x4_dsp_summed": lanes // 2}
+    assert text.count("= pair2(") == text.count("split2(") == 1
     assert '#include "mul2.h"' in text
     assert "mul2" not in plain_text
+
+
+@pytest.mark.parametrize(("lanes", "core"), [(4, "imul_8x8_dsp_summed"), (8, "imul_8x8_dsp_packed")])
+def test_sums_that_would_outgrow_their_field_are_made_of_products_taken_apart(lanes: int, core: str) -> None:
+    """Eight products of the smallest int8 by itself are 2^17, which a field of 18 bits does not hold."""
+    graph = quantised(columns=16)
+    wide = tuple(replace(v, dtype="i8") if v.dtype == "i4" else v for v in graph.values)
+    ops = tuple(
+        replace(op, body=replace(op.body, arg_dtypes=("i8", "i8"))) if op.is_contraction and op.body else op
+        for op in graph.ops
+    )
+    override = TaskOverride("product", tile=lanes, unroll=2 * lanes)
+    tasks = planned_tasks(
+        replace(graph, values=wide, ops=ops), Knobs(multiplier="dsp_packed", overrides=(override,)), U55C
+    )
+    task = tasks.task["product"]
+    assert isinstance(task, ComputeTask)
+    assert dict(task.operators)[core] == task.nest.lanes // 2
+    assert task.nest.unroll[2] == lanes
 
 
 @pytest.mark.parametrize(("unroll", "tile"), [(1, 16), (8, 1), (256, 5)])
 def test_lanes_that_do_not_come_in_pairs_are_plain_dsps(unroll: int, tile: int) -> None:
     tasks, text = built("dsp_packed", unroll, tile)
-    packed = any(core.endswith("_packed") for core in products(tasks))
-    assert packed == ("mul2(" in text)
+    packed = any(core.endswith(PACKED) for core in products(tasks))
+    assert packed == ("pair2(" in text)
     if not packed:
         assert products(tasks) == {"imul_8x4_dsp": product(tasks).nest.lanes}
         assert "impl=dsp" in text
@@ -63,3 +83,17 @@ def test_packed_products_are_combined_as_the_reduction_says() -> None:
     assert "mul2(" in text
     assert "reduce_tree<Maximum>" in text
     assert "reduce_tree<Add>" not in text
+
+
+@pytest.mark.parametrize(
+    ("multiplier", "adder"), [("fabric", "fadd"), ("dsp", "fadd_fabric"), ("dsp_packed", "fadd_fabric")]
+)
+def test_sums_of_float_products_leave_dsps_to_products(multiplier: Multiplier, adder: str) -> None:
+    graph = chain(16, 32, 24)
+    lanes = tuple(TaskOverride(op.name, unroll=16) for op in graph.ops)
+    tasks = planned_tasks(graph, Knobs(multiplier=multiplier, overrides=lanes), U55C)
+    text = tasks_source(tasks, plan_interface(tasks, graph))
+    computes = [task for task in tasks.tasks if isinstance(task, ComputeTask)]
+    assert [dict(task.operators) for task in computes] == [{"fmul": 16, adder: 16}] * 2
+    in_fabric = 2 * (adder == "fadd_fabric")
+    assert text.count("impl=fabric") == text.count("reduce_tree<AddInFabric>") == in_fabric
