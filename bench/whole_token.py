@@ -17,7 +17,7 @@ from pathlib import Path
 from compiler.design_dir import silent
 from compiler.frontend.bundle import import_model
 from compiler.frontend.models.config import resolve_model
-from compiler.generation import context_of, whole_reply
+from compiler.generation import context_of, exceeded, whole_reply
 from compiler.options import Knobs, Workload
 from compiler.pipeline import compile_design
 from compiler.platforms.platform import load_platform
@@ -40,10 +40,12 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             bundle, design = import_model(model, workload, Path(folder) / "bundles"), Path(folder) / "design"
             compile_design(bundle, knobs, load_platform("u55c"), design, silent)
-            reply = whole_reply(design, options.prompt, options.steps)
+            reply, over = whole_reply(design, options.prompt, options.steps), exceeded(design)
         print(f"{model}, {options.precision}, {layers} layers, prompt {options.prompt}, {options.steps} steps")
-        first, last = reply.prompt_us[0], (reply.prompt_us + reply.later_us)[-1]
-        print(f"  a launch: {first:,.1f} us at the first position, {last:,.1f} us at the last (simulate)")
+        print("  " + (f"FITS NO BOARD: {'; '.join(over)}" if over else "within all budgets of the board"))
+        launches = reply.prompt_us + reply.later_us
+        for place, us in (("first", launches[0]), ("middle", launches[len(launches) // 2]), ("last", launches[-1])):
+            print(f"  a launch: {us:,.1f} us at the {place} position (simulate)")
         for metric in reply.metrics:
             print(f"  {metric.name}: {metric.value:,.4g} {metric.unit} ({metric.fidelity})")
         print(f"  assumed: {reply.assumed}; {reply.least_bytes / 1e6:,.1f} MB at least a token", flush=True)

@@ -79,8 +79,8 @@ def write_testbench_data(bundle: Bundle, design: Path) -> None:
     folder.mkdir(exist_ok=True)
     for name in ("expected.npz", "graph.json"):
         shutil.copyfile(bundle.directory / name, folder / name)
-    given, tensors = {source: v for v in bundle.graph.values for source in v.tensors}, bundle.tensors()
-    known = {name: tensor_digest(tensors[name].reshape(v.in_memory.true_shape)) for name, v in given.items()}
+    given, tensors = {source for value in bundle.graph.values for source in value.tensors}, bundle.tensors()
+    known = {source: tensor_digest(tensors[source]) for source in sorted(given)}
     (folder / TENSORS).write_text(json.dumps(known, indent=1))
 
 

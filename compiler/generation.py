@@ -78,7 +78,8 @@ class Generation:
     largest magnitude, up to the first token that differs: behind it both go on with another text. `margins` is by how
     much each of the reference's tokens was ahead of its next, in standard deviations of the logits. `metrics` are of
     the whole reply (`compiler.whole_token`), without the host's copies, and rest on what is `assumed`. `launches` of
-    kernels read what they should, up to the `wrong_launch`, if there is one.
+    kernels read what they should, up to the `wrong_launch`, if there is one. `exceeds` are the platform's budgets that
+    the design is over: where there are some, no card runs it, and its metrics are of nothing that can be built.
     """
 
     tokens: tuple[int, ...]
@@ -90,6 +91,7 @@ class Generation:
     launches: int = 0
     wrong_launch: str | None = None
     assumed: str = ""
+    exceeds: tuple[str, ...] = ()
 
     @property
     def first_difference(self) -> int | None:
@@ -198,7 +200,13 @@ def run(prepared: Prepared, on_launch: OnLaunch, on_token: Callable[[int], None]
         checks.checked,
         wrong,
         reply.assumed,
+        exceeded(prepared.design),
     )
+
+
+def exceeded(design: Path) -> tuple[str, ...]:
+    """Budgets of its platform that the design in this directory is over, in words: "hbm_ports 46 of 32"."""
+    return tuple(f"{v['resource']} {v['demand']:,.0f} of {v['bound']:,.0f}" for v in read_design(design)["violations"])
 
 
 def kept_shape(prepared: Prepared) -> tuple[int, ...]:

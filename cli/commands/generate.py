@@ -181,6 +181,8 @@ def _show(generation: "Generation", prepared: "Prepared", tokenizer: Tokenizer |
         name = metric.name.replace("_", " ")
         console.print(f"{name}: {number(metric.value)} {metric.unit} [dim]{metric.fidelity}[/]")
     console.print(f"[dim]assumed: {generation.assumed}; the host's copies are not in it[/]")
+    for over in generation.exceeds:
+        console.print(f"[yellow]exceeds the platform, so no card runs it:[/] {over}")
     if out is not None:
         console.print(f"written to {out}; on the machine with the board: python3 {out}/design/host/generate.py --help")
 

@@ -8,6 +8,7 @@ operation until the overall target is reached (`compiler.analysis.lanes`), reduc
 
 from collections.abc import Mapping
 from functools import lru_cache
+from math import prod
 from typing import NamedTuple
 
 from compiler.analysis.as_made import as_made
@@ -184,11 +185,25 @@ def _window_nest(graph: LinalgGraph, op: LinalgOp, nests: dict[str, Nest]) -> Ne
     return Nest(tuple(loop for loop in loops if loop.trip > 1), tuple(unroll))
 
 
+def _widest_read(graph: LinalgGraph, op: LinalgOp, nests: dict[str, Nest]) -> list[int]:
+    """Lanes of a chunk of what comes from memory, by loop: as its widest reader has them."""
+    widest = [1] * len(op.loops)
+    for out in op.outputs:
+        for reader, number in graph.consumers[out.value]:
+            lanes = [1] * len(op.loops)
+            for dim, read in zip(out.dims, reader.inputs[number].dims, strict=True):
+                lanes[dim] = nests[reader.name].unroll[read]
+            widest = max(widest, lanes, key=prod)
+    return widest
+
+
 def _routing_nest(graph: LinalgGraph, op: LinalgOp, nests: dict[str, Nest]) -> Nest:
     """Nest of a chunk or concat: walks its tensor in the order (chunk) or with the tokens (concat) that arrive."""
     unroll = [1] * len(op.loops)
     for operand in op.inputs:
         if operand.value not in graph.producer:
+            if op.kind == "chunk":
+                unroll = _widest_read(graph, op, nests)
             continue
         producer, index = graph.producer[operand.value]
         source = nests[producer.name]

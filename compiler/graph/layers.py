@@ -1,11 +1,11 @@
 """Layers of a network that do the same to tensors of their own, as one that a launch runs once for each.
 
 *Folded*, a network has the operations of one layer: what differs between layers is which tensors they are given
-(`Value.sources`), and a value that a layer makes is an input of the next (`Layers.carried`). Passes plan that layer,
-and the operations that are outside of layers, which a launch runs once: they may make what the first layer is handed,
-and read what the last one hands on. *In a launch* (`launched`) every value that layers have for themselves has a
-dimension for them in front, which the outermost loop of each operation walks: what the accelerator streams, what lies
-in memory, what its proof compares.
+(`Value.sources`), small ones several at once (`compiler.graph.joined_parameters`), and a value that a layer makes is an
+input of the next (`Layers.carried`). Passes plan that layer, and the operations that are outside of layers, which a
+launch runs once: they may make what the first layer is handed, and read what the last one hands on. *In a launch*
+(`launched`) every value that layers have for themselves has a dimension for them in front, which the outermost loop of
+each operation walks: what the accelerator streams, what lies in memory, what its proof compares.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from compiler.errors import VerificationError
 from compiler.graph.itensor import ITensor, Loop
+from compiler.graph.joined_parameters import joined
 from compiler.graph.linalg_graph import Carried, Layers, LinalgGraph, LinalgOp, Operand, Output, Value
 from compiler.graph.nest import Nest, NestLoop
 from compiler.graph.same import Same
@@ -41,7 +42,7 @@ def folded(graph: LinalgGraph) -> LinalgGraph | None:
     if layers is None:
         return None
     try:
-        found = _Folding(graph, layers).graph()
+        found = joined(_Folding(graph, layers).graph())
         found.verify()
     except (_DifferError, VerificationError):
         return None

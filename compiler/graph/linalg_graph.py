@@ -49,7 +49,8 @@ class Value:
 
     `source` is the name of the tensor in the workload's bundle; `true_shape` is a row-major reshape of that tensor.
     `valid` is empty where no dimension is padded. `sources`, where layers are folded (`compiler.graph.layers`): that of
-    each layer, if they are not one and the same; then `source` is empty. `row`: the tensor has a dimension more, of
+    each layer, if they are not one and the same; then `source` is empty; of each layer as many as `shape` begins with
+    where these are joined (`compiler.graph.joined_parameters`). `row`: the tensor has a dimension more, of
     which a launch reads one row.
     """
 
@@ -343,7 +344,9 @@ def _verify_layers(graph: LinalgGraph) -> None:
     """Each layer has its tensors, what is carried is made and read, and the last layer alone gives that out."""
     count = 1 if graph.layers is None else graph.layers.count
     for value in graph.values:
-        if value.sources and (len(value.sources) != count or value.source or value.role in ("intermediate", "scalar")):
+        parts = (1, *value.shape[:1])  # several in a row where small ones are joined
+        held = not value.sources or len(value.sources) in [count * number for number in parts]
+        if not held or (value.sources and (value.source or value.role in ("intermediate", "scalar"))):
             raise VerificationError(f"{value.name} must hold a tensor of each of {count} layers, or one of all")
     for made, read in graph.carried:
         if not _in_layer(graph, made) or read not in graph.value or not _enters(graph, read):

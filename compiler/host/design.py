@@ -31,8 +31,8 @@ class Part:
 
 @dataclass(frozen=True)
 class Image:
-    """A tensor in the device's memory; `sources` is its name in the network, or where `stacked` one a layer, of tensors
-    that lie one behind the other. There is none for what kernels make. Launches add rows to one that is `kept`.
+    """A tensor in the device's memory; `sources` is its name in the network, or where `stacked` one a layer or more, of
+    tensors that lie one behind the other. There is none for what kernels make. Launches add rows to one that is `kept`.
 
     `files` holds the content of each channel, relative to the design directory; empty for intermediates. `parts`:
     several tensors lie in it, some tokens of each in every one of `rounds`; `sources` are those of all.
@@ -65,7 +65,7 @@ class Image:
 
 def _content(sources: tuple[str, ...], stacked: bool, tensors: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
     found = [np.asarray(tensors[source]) for source in sources]
-    return np.stack(found) if stacked else found[0]
+    return np.stack([tensor.ravel() for tensor in found]) if stacked else found[0]  # equal elements, in any shapes
 
 
 @dataclass(frozen=True)

@@ -66,8 +66,11 @@ class Memory:
         joint = image.dma.joint
         true = [crop_array(t, v.true_shape) for t, v in zip(split(tensor, joint), image.values, strict=True)]
         for value, whole in zip(image.values, true, strict=True):
-            for part, source in zip(whole, value.sources, strict=True) if value.sources else ():
-                self._check_source(source, part)
+            if value.sources:
+                several = 1 if len(value.sources) == len(whole) else 2  # dimensions that tell the tensors apart
+                parts = whole.reshape(-1, *whole.shape[several:])
+                for part, source in zip(parts, value.sources, strict=True):
+                    self._check_source(source, part)
             self._check_source(value.source, whole)
         return join(true, joint)
 

@@ -18,9 +18,11 @@ def tensor_of(value: Value, tensors: Tensors) -> NDArray[Any]:
     """The value's content in its own shape, without padding, and type: a tensor, or one of each layer. Raises
     InvalidInputError where one is missing, or has another size.
     """
-    shape = value.true_shape[1:] if value.sources else value.true_shape
-    parts = [_tensor_from(source, shape, value, tensors) for source in value.sources or (value.source,)]
-    return np.stack(parts) if value.sources else parts[0]
+    shape = value.true_shape
+    if not value.sources:
+        return _tensor_from(value.source, shape, value, tensors)
+    inner = shape[1 if len(value.sources) == shape[0] else 2 :]  # several in each layer
+    return np.stack([_tensor_from(source, inner, value, tensors) for source in value.sources]).reshape(shape)
 
 
 def _tensor_from(source: str, shape: tuple[int, ...], value: Value, tensors: Tensors) -> NDArray[Any]:

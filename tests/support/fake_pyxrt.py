@@ -93,7 +93,9 @@ class Loaded:
             if image.role in ("param", "input", "kept"):
                 channels = [bytes(self.memory[image.name, c]) for c in range(image.layout.channels)]
                 held = unpack(channels, image.layout)
-                tensors |= zip(image.sources, held if image.stacked else [held], strict=True)
+                several = 1 if len(image.sources) == len(held) else 2  # of each layer one, or several
+                parts = held.reshape(-1, *held.shape[several:]) if image.stacked else [held]
+                tensors |= zip(image.sources, parts, strict=True)
         rows = {v.source: v.row for v in self.graph.values if v.row is not None}
         tensors |= {source: tensors[source][self.arguments[row.argument]] for source, row in rows.items()}
         for scalar in self.design.scalars:

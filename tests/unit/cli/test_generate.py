@@ -41,9 +41,8 @@ def generated(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         for token in state["tokens"]:
             on_launch("reply")
             on_token(token)
-        return Generation(
-            state["tokens"], (5, 6), state["error"], (0.5, 0.25), METRICS, 0.02, assumed="0.27 ms a start"
-        )
+        facts = (5, 6), state["error"], (0.5, 0.25), METRICS, 0.02
+        return Generation(state["tokens"], *facts, assumed="0.27 ms a start", exceeds=tuple(state.get("exceeds", ())))
 
     monkeypatch.setattr("compiler.generation.prepare", prepare)
     monkeypatch.setattr("compiler.generation.run", generate)
@@ -61,6 +60,13 @@ def test_equal_tokens_end_with_0_and_times_carry_their_fidelity(generated: dict[
     assert "smallest margin of the reference: 0.25 standard deviations" in result.output
     assert "time per token: 1.877 ms estimate" in result.output
     assert "assumed: 0.27 ms a start" in result.output
+    assert "exceeds" not in result.output
+
+
+def test_a_design_that_fits_no_board_is_said(generated: dict[str, Any]):
+    generated["exceeds"] = ["hbm_ports 46 of 32"]
+    result = run(app, ["generate", "gpt2", "--layers", "2", "--tokens", "2"])
+    assert "exceeds the platform, so no card runs it: hbm_ports 46 of 32" in result.output.replace("\n", " ")
 
 
 def test_a_different_token_ends_with_1_and_says_by_how_much(generated: dict[str, Any]):

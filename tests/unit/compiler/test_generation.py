@@ -24,6 +24,7 @@ from compiler.generation import (
     Prepared,
     _compiler_version,
     copy_for_board,
+    exceeded,
     hidden_error,
     kept_shape,
     prepare,
@@ -71,6 +72,12 @@ def test_lengths_are_what_is_needed_rounded_up() -> None:
 def test_what_does_not_fit_is_refused(options: GenerateOptions, message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         request_of(SOURCE, options)
+
+
+def test_budgets_that_a_design_is_over_are_named(tmp_path: Path) -> None:
+    over = [{"resource": "hbm_ports", "demand": 46.0, "bound": 32.0}]
+    (tmp_path / "design.json").write_text(json.dumps({"digests": {}, "violations": over}))
+    assert exceeded(tmp_path) == ("hbm_ports 46 of 32",)
 
 
 def test_too_large_a_network_is_refused_before_it_is_built() -> None:
