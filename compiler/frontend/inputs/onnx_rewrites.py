@@ -3,6 +3,7 @@
 - A BatchNormalization behind a convolution or a Gemm goes into its weights and bias.
 - An AveragePool divides by how many elements a window has. Where that differs from window to window, since padding does
   not count or the last windows end behind it, it becomes one that divides by the same everywhere, times a tensor.
+- A Gather of one part, whose number is a constant, becomes a slice.
 - A Resize or Upsample to nearest neighbours becomes a broadcast along new dimensions, which a reshape merges.
 
 Expected results are of the network as it was written, so both are checked with every design of it.
@@ -19,8 +20,10 @@ import onnx
 from numpy.typing import NDArray
 from onnx import NodeProto, helper, numpy_helper
 
+from compiler.errors import UnsupportedError
 from compiler.frontend.inputs.norms import Norm
 from compiler.frontend.inputs.onnx_resize import repeats
+from compiler.frontend.scan.onnx_operators import OF_DATA
 
 Array = NDArray[Any]
 
@@ -135,8 +138,28 @@ class _Rewritten:
                 return self._averaged(node)
             case "Resize" | "Upsample":
                 return self._repeated(node)
+            case "Gather":
+                return self._taken(node)
             case _:
                 return (node,)
+
+    def _taken(self, node: NodeProto) -> Sequence[NodeProto]:
+        """One part of a dimension, which is gone then; shapes stay, which fold."""
+        if self.types[node.output[0]].type.tensor_type.elem_type != onnx.TensorProto.FLOAT:
+            return (node,)
+        read, made = (self._shape(name) for name in (node.input[0], node.output[0]))
+        numbers = [numpy_helper.to_array(t) for t in self.graph.initializer if t.name == node.input[1]]
+        if not numbers or numbers[0].size != 1:
+            raise UnsupportedError(f"Gather at {node.name} is not supported: {OF_DATA}")
+        axis = int(_attributes(node).get("axis", 0)) % len(read)
+        part = int(numbers[0].item()) % read[axis]
+        cut = self._fresh(f"{node.output[0]}.part", [1 if dim == axis else n for dim, n in enumerate(read)])
+        bounds = [self._integers(f"{cut}.{n}", [value]) for n, value in enumerate((part, part + 1, axis))]
+        shape = self._integers(f"{cut}.shape", made)
+        return (
+            helper.make_node("Slice", [node.input[0], *bounds], [cut], name=node.name),
+            helper.make_node("Reshape", [cut, shape], node.output, name=node.name),
+        )
 
     def _repeated(self, node: NodeProto) -> Sequence[NodeProto]:
         """A dimension of one behind each, along which elements repeat."""

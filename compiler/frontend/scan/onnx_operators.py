@@ -2,6 +2,10 @@
 
 DOMAINS = frozenset({"", "ai.onnx"})
 
+OF_DATA = (
+    "where it reads or writes depends on the data. Start the network behind it (for an embedding: look the rows up on "
+    "the host)"
+)
 _NO_PERMUTATION = "it reads a tensor neither by single indices in some order nor by windows"
 # Why a node can not become a loop nest of the graph; any other node is for torch-mlir and the lowering to judge.
 REFUSED: dict[str, str] = {
@@ -14,9 +18,8 @@ REFUSED: dict[str, str] = {
         f"{_NO_PERMUTATION}",
     ),
     **dict.fromkeys(
-        ("Gather", "GatherElements", "GatherND", "Scatter", "ScatterElements", "ScatterND", "TopK", "NonZero"),
-        "where it reads or writes depends on the data. Start the network behind it (for an embedding: look the rows "
-        "up on the host)",
+        ("GatherElements", "GatherND", "Scatter", "ScatterElements", "ScatterND", "TopK", "NonZero"),
+        OF_DATA,
     ),
     **dict.fromkeys(("If", "Loop", "Scan", "SequenceMap"), "it has a control flow of its own; export without it"),
     **dict.fromkeys(("RNN", "LSTM", "GRU"), "it is a recurrence; export one step of it"),
