@@ -392,7 +392,7 @@ def run(name: str, form: FileFormat, knobs: Knobs, folder: Path) -> Row:
         parameters,
         products,
         passed,
-        word if made.feasible else f"{word}; not feasible",
+        "; exceeds ".join([word, *(str(violation.resource) for violation in made.violations)]),
         f"{verdict.tasks_checked} of {verdict.tasks}",
         found["cycles"].value,
         timed.cycles,
