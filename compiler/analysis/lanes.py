@@ -10,27 +10,33 @@ other. The next lanes go to who saves most cycles for its share of the board, un
 import heapq
 from collections.abc import Collection, Mapping
 from functools import lru_cache
+from math import prod
 from typing import NamedTuple
 
+from compiler.analysis.boundary import carried, same_places
 from compiler.analysis.growth import Unroll
+from compiler.graph.itensor import DTYPE_BITS
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.same import Same
 from compiler.options import Knobs
+from compiler.platforms.platform import Platform
 
-# A hundredth of the board for 0.45 hundredths of the time: at 0.5 the attention of 128 rows has half the lanes and a
-# layer takes a tenth longer; a token's step would be 1 % shorter, with 3 % more LUTs.
-LEAST_WORTH = 0.45
+# A hundredth of the board for 0.44 hundredths of the time: at 0.46 the attention of 128 rows has half the lanes and a
+# layer takes a tenth longer.
+LEAST_WORTH = 0.44
 STEPS_AHEAD = 2  # some steps alone save nothing: those that only make a chain of additions longer
 
 
-def deal_lanes(graph: LinalgGraph, unrolls: Mapping[str, Unroll], fixed: Collection[str], knobs: Knobs) -> None:
+def deal_lanes(
+    graph: LinalgGraph, unrolls: Mapping[str, Unroll], fixed: Collection[str], knobs: Knobs, platform: Platform
+) -> None:
     """Grow all but the `fixed` until they have `overall_unroll` lanes together, or no more pay."""
     free = {name: unroll for name, unroll in unrolls.items() if name not in fixed}
     total = sum(unroll.lanes for unroll in unrolls.values())
     if knobs.unrolling == "slowest":
         _to_the_slowest(free, total, knobs.overall_unroll)
     else:
-        _Worth(graph, unrolls).deal(free, total, knobs.overall_unroll)
+        _Worth(graph, unrolls, platform).deal(free, total, knobs.overall_unroll)
 
 
 def _to_the_slowest(free: Mapping[str, Unroll], total: int, most: int) -> None:
@@ -62,10 +68,11 @@ class _Offer(NamedTuple):
 class _Worth:
     """What the next steps of each are worth. O(operations) for each step that is taken."""
 
-    def __init__(self, graph: LinalgGraph, unrolls: Mapping[str, Unroll]) -> None:
+    def __init__(self, graph: LinalgGraph, unrolls: Mapping[str, Unroll], platform: Platform) -> None:
         self._unrolls = unrolls
         self._place = {op: (unroll, n) for unroll in unrolls.values() for n, op in enumerate(unroll.ops)}
         self._followed = followed_products(graph)
+        self._words = words_handed_on(graph, platform)
         self._followers: dict[str, list[str]] = {}
         for name in unrolls:
             if name in self._followed:
@@ -93,6 +100,8 @@ class _Worth:
     def _cycles(self, name: str, step: int) -> int:
         """That it adds to the time: of what follows a product, those for which the product's results wait."""
         cycles = self._unrolls[name].cycles_at(step)
+        if name in self._words:
+            return max(cycles, self._words[name])
         if name not in self._followed:
             return cycles
         product, n = self._place[self._followed[name]]
@@ -109,6 +118,19 @@ class _Worth:
             if now
         )
         return max((offer for offer in found if offer.saved > 0), key=lambda offer: offer.worth, default=None)
+
+
+def words_handed_on(graph: LinalgGraph, platform: Platform) -> Mapping[str, int]:
+    """By operation, words of a port that take what a layer, or a run, hands on to the next: the first loads that in the
+    tokens in which it is handed on, while nothing else can run, so that the lanes of who makes it count for both.
+    """
+    again = carried(graph.outputs, graph.values)
+    made = {out.value for out, value in again if same_places(out, graph.value[out.value], value)}
+    values = [graph.value[name] for name in (*made, *(pair.made for pair in graph.carried))]
+    bits = {
+        graph.producer[v.name][0].name: prod(v.shape) * DTYPE_BITS[v.dtype] for v in values if v.name in graph.producer
+    }
+    return {name: -(-count // platform.hbm.port_bits) for name, count in bits.items()}
 
 
 def followed_products(graph: LinalgGraph) -> Mapping[str, str]:

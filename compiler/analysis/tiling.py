@@ -144,7 +144,7 @@ def plan_nests(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> dict[str
             fixed.add(name)
             while unroll.lanes < lanes and unroll.grow():
                 pass
-    deal_lanes(graph, unrolls, fixed, knobs)
+    deal_lanes(graph, unrolls, fixed, knobs, platform)
     nests = {name: nest for unroll in unrolls.values() for name, nest in unroll.nests.items()}
     parts = {part.op.name: part for unroll in unrolls.values() for part in unroll.parts}
     nests = as_made(graph, nests, parts, {override.op for override in knobs.overrides}, platform)

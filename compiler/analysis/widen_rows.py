@@ -25,9 +25,9 @@ from compiler.options import Knobs
 from compiler.platforms.platform import Platform
 
 SHARE = 1 / 16  # of the slowest task's cycles: below that a chain does not count
-# A hundredth of the board for an eighth of a hundredth of the time, a quarter of what other lanes have to save: where
-# twice as much is asked steps of a token take 1 to 2 % longer, where half as much is, products of 128 rows do not fit.
-CHAIN_WORTH = 1 / 8
+# A hundredth of the board for a fifth of a hundredth of the time, less than half of what others have to save: at an
+# eighth steps of a token take 2 % less with 5 to 12 % more LUTs, and products of 128 rows hardly fit.
+CHAIN_WORTH = 1 / 5
 EXTRA = 1 / 4  # of `overall_unroll` may go to chains on top of it
 
 

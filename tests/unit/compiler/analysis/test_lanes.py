@@ -1,5 +1,6 @@
 """Who grows: the rule that asks what lanes are worth, against one that works everything out anew before each step."""
 
+from dataclasses import replace
 from math import inf, prod
 
 import pytest
@@ -7,7 +8,7 @@ from networks import NETWORKS
 from small_graphs import ALL, chain, mlp
 
 from compiler.analysis.growth import Part, Unroll
-from compiler.analysis.lanes import LEAST_WORTH, STEPS_AHEAD, deal_lanes, followed_products
+from compiler.analysis.lanes import LEAST_WORTH, STEPS_AHEAD, deal_lanes, followed_products, words_handed_on
 from compiler.analysis.operators import count_operators, run_cycles
 from compiler.analysis.tiling import LUT_OF_BIT, LUT_OF_CONVERTED_BIT, plan_nests, sharing
 from compiler.graph.itensor import DTYPE_BITS
@@ -47,7 +48,7 @@ def test_lanes_go_where_a_slow_rule_puts_them(name: str, engines: str, lanes: in
     expected = {unroll.ops[0]: unroll for unroll in _unrolls(graph, knobs)}
     _dealt_slowly(graph, knobs, expected)
     found = {unroll.ops[0]: unroll for unroll in _unrolls(graph, knobs)}
-    deal_lanes(graph, found, (), knobs)
+    deal_lanes(graph, found, (), knobs, U55C)
     assert {n: u.lanes for n, u in found.items()} == {n: u.lanes for n, u in expected.items()}
 
 
@@ -66,10 +67,11 @@ def _dealt_slowly(graph: LinalgGraph, knobs: Knobs, unrolls: dict[str, Unroll]) 
 
     def time(changed: str = "", steps: int = 0) -> float:
         nests = {op: nest for n in unrolls for op, nest in nests_at(n, steps if n == changed else 0).items()}
-        followed = followed_products(graph)
+        followed, words = followed_products(graph), words_handed_on(graph, U55C)
         waits = {op: _last_minus_first(parts[op].op, nests[op]) for op in followed.values()}
         cycles = {op: run_cycles(parts[op].op, nest, U55C) for op, nest in nests.items()}
-        return sum(max(0, n - waits[followed[op]]) if op in followed else n for op, n in cycles.items())
+        own = {op: max(0, n - waits[followed[op]]) if op in followed else n for op, n in cycles.items()}
+        return sum(max(cycles[op], words[op]) if op in words else n for op, n in own.items())
 
     while sum(unroll.lanes for unroll in unrolls.values()) < knobs.overall_unroll:
         worths: list[tuple[float, str, int]] = []
@@ -155,3 +157,15 @@ def test_what_is_set_by_hand_stays() -> None:
 def _cycles_and_luts(graph: LinalgGraph, knobs: Knobs) -> tuple[float, float]:
     metrics = {metric.name: metric.value for metric in evaluate(graph, knobs, U55C).metrics}
     return metrics["cycles"], metrics["lut"]
+
+
+@pytest.mark.parametrize(("made", "lanes"), [("y", 2), ("x_out", 16)])
+def test_what_is_handed_on_is_made_as_fast_as_a_port_loads_it(made: str, lanes: int) -> None:
+    """16 f32 are a word of a port; what nobody loads again need only keep up with its product."""
+    graph = mlp(rows=128, hidden=512, inner=32)
+    graph = replace(graph, outputs=tuple(replace(out, name=made) for out in graph.outputs))
+    last = graph.producer[graph.outputs[0].value][0].name
+    knobs = Knobs(default_tile_size=16, overall_unroll=256, stream_width=1024, unrolling="worth")
+    unrolls = {unroll.ops[0]: unroll for unroll in _unrolls(graph, knobs)}
+    deal_lanes(graph, unrolls, (), knobs, U55C)
+    assert unrolls[last].lanes == lanes
