@@ -195,6 +195,7 @@ def _provenance(report: Report) -> str:
         ),
         ("platform", e.platform),
         ("search", f"{e.sampler}, seed {e.seed}, budget {e.budget}, {e.evaluated} evaluated"),
+        ("uses at most", ", ".join(f"{k} {v:g}{'' if k == 'hbm_ports' else ' %'}" for k, v in e.at_most.items())),
         ("different designs", "" if e.distinct is None else f"at least {e.distinct}: by estimated latency and energy"),
         ("area model", e.area_model or "of this release"),
         *((f"fidelity {fidelity}", tool) for fidelity, tool in sorted(tools)),

@@ -7,7 +7,7 @@ to the study as finished trials and never evaluated again.
 import random
 import warnings
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
@@ -24,6 +24,7 @@ from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform
 from dse.archive import ParetoArchive, knee
+from dse.at_most import amounts, bounded
 from dse.evaluate import Evaluation, Evaluator, evaluate, judged
 from dse.pool import Pool, default_jobs, open_pool
 from dse.space import DesignSpace
@@ -77,13 +78,16 @@ _HISTORY_ATTRS = {"NSGAIISampler:generation": 0}
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """`budget` designs in all, those of the history included; `batch` of them asked at once; `jobs` None: all cores."""
+    """`budget` designs in all, those of the history included; `batch` of them asked at once; `jobs` None: all cores.
+    What uses more than `at_most` (`dse.at_most.RESOURCES`) is as what exceeds the board.
+    """
 
     budget: int = 200
     seed: int = 0
     sampler: str = "nsga2"
     batch: int = 16
     jobs: int | None = None
+    at_most: Mapping[str, float] = field(default_factory=dict[str, float])
 
     def __post_init__(self) -> None:
         if not 1 <= self.budget <= MAX_BUDGET:
@@ -276,6 +280,7 @@ class _Search:
     proposer: _Proposer
     pool: Pool
     sink: Sink
+    bound: Callable[[Evaluation], Evaluation]
     judge: Callable[[Evaluation], Evaluation]
     accelerators: set[str]
     designs: list[EvaluatedDesign] = field(default_factory=list[EvaluatedDesign])
@@ -328,7 +333,10 @@ class _Search:
         return True
 
     def _judged(self, found: Evaluation) -> Evaluation:
-        """Placed exactly where it would enter the front and nothing else has placed it."""
+        """With what it exceeds of the search's own bounds, and placed exactly where it would enter the front and
+        nothing else has placed it.
+        """
+        found = self.bound(found)
         objectives = found.objectives
         if found.placed or not found.feasible or objectives is None or not self.archive.admits(objectives):
             return found
@@ -380,10 +388,11 @@ def search(
     history to resume from.
     """
     proposer = _propose(DesignSpace(graph, platform), options, history)
+    bound = partial(bounded, most=amounts(options.at_most, platform))
     known = {d.evaluation.accelerator for d in history if d.evaluation.accelerator is not None}
     missing = options.budget - len(history)
     jobs = options.jobs if options.jobs is not None else min(default_jobs(), options.batch, max(1, missing))
     with open_pool(evaluator, graph, platform, jobs, known) as pool:
-        running = _Search(proposer, pool, sink, partial(judged, graph=graph, platform=platform), known)
+        running = _Search(proposer, pool, sink, bound, partial(judged, graph=graph, platform=platform), known)
         running.run(options, history)
     return running.result()

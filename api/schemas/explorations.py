@@ -21,6 +21,7 @@ AreaModel = Literal["shipped", "latest"]
 VitisVersion = Annotated[str, Field(pattern=r"^20\d\d\.\d(\.\d)?$", max_length=8)]
 BoardName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100)]
 Count = Annotated[int, Field(ge=0, le=MAX_BUILDS)]
+Share = Annotated[float, Field(gt=0, le=100)]
 ExplorationName = Annotated[str, Field(min_length=1, max_length=100)]
 
 
@@ -39,6 +40,25 @@ class BuildBudget(Request):
     """Designs to run on a board."""
 
 
+class AtMost(Request):
+    """What a design may use, where that is less than the board has: what uses more is as what does not fit. Shares are
+    in percent of what the board offers a design; null for all of it.
+    """
+
+    lut: Share | None = None
+    """LUTs, percent."""
+    ff: Share | None = None
+    """Flip-flops, percent."""
+    dsp: Share | None = None
+    """DSPs, percent."""
+    bram36: Share | None = None
+    """Block RAMs, percent."""
+    uram: Share | None = None
+    """UltraRAMs, percent."""
+    hbm_ports: Annotated[int, Field(ge=1, le=1024)] | None = None
+    """HBM ports, their number."""
+
+
 class NewExploration(Request):
     """The search to start."""
 
@@ -54,6 +74,8 @@ class NewExploration(Request):
     """Seed of the sampler."""
     sampler: Sampler = "nsga2"
     """How points of the space are chosen."""
+    at_most: AtMost = AtMost()
+    """What a design may use, where that is less than the board has."""
     simulate: int = Field(default=DEFAULT_SIMULATE, ge=0, le=256)
     """Designs of the front that are simulated, at most."""
     calibration: int = Field(default=DEFAULT_CALIBRATION, ge=0, le=64)
@@ -203,6 +225,8 @@ class Exploration(Reply):
     """Seed of the sampler."""
     sampler: str
     """How points of the space are chosen."""
+    at_most: dict[str, float]
+    """What a design may use by resource, where that is less than the board has: percent, of HBM ports their number."""
     simulate: int
     """Designs of the front that are simulated, at most."""
     calibration: int

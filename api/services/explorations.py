@@ -37,6 +37,8 @@ def start(farm: Farm, session: Session, who: Principal, body: replies.NewExplora
     options = body.model_dump(
         include={"seed", "sampler", "simulate", "calibration", "verify", "builds", "vitis", "board"}
     )
+    if at_most := body.at_most.model_dump(exclude_none=True):
+        options["at_most"] = at_most
     options, implied = with_implied(options)
     if body.require_nodes and (missing := unoffered(session, options, body.platform, farm.settings.autoscaled)):
         raise NotReadyError(f"{'; '.join(missing)}. Start it without require_nodes, and it waits there")

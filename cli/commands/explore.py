@@ -1,5 +1,6 @@
 """`millrace explore`: search the design space of a model."""
 
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
@@ -23,7 +24,7 @@ from worker.program import program
 
 if TYPE_CHECKING:
     from millrace.client import Client
-    from millrace.wire import Exploration
+    from millrace.wire import AtMost, Exploration
 
 Model = Annotated[
     str | None,
@@ -44,6 +45,15 @@ def explore(
     budget: Annotated[int, typer.Option(min=1, help="Designs to evaluate.")] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sampler.")] = 0,
     sampler: Annotated[str, typer.Option(help="nsga2, tpe, qmc or random.")] = "nsga2",
+    at_most: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What a design may use: lut, ff, dsp, bram36 or uram in percent of the board, hbm_ports; may be "
+            "repeated.",
+            metavar="RESOURCE=MOST",
+            show_default="all of the board",
+        ),
+    ] = None,
     depth: options.Depth,
     priority: options.Priority = "normal",
     label: options.Label,
@@ -65,6 +75,8 @@ def explore(
 
         millrace explore gpt2 --context 64 --budget 500
 
+        millrace explore gpt2 --at-most lut=40% --at-most hbm_ports=8
+
         millrace explore ./config.json --phase prefill --seq 128 --precision f32 --detach
 
         millrace explore gpt2 --csynth 8 --cosim 2 --vitis 2023.2 --priority high --name gpt2-on-vitis --tag paper
@@ -75,7 +87,7 @@ def explore(
         raise InvalidInputError("name a MODEL to explore, or an exploration to go on with: --resume EXPLORATION")
     from millrace.wire import NewExploration
 
-    workload = network.request()
+    workload, bounds = network.request(), _bounds(at_most or [])
     with connect(url) as connection:
         if detach and connection.temporary:
             raise InvalidInputError("--detach needs a service that stays: start one with `millrace up` first")
@@ -91,6 +103,7 @@ def explore(
                 "budget": budget,
                 "seed": seed,
                 "sampler": sampler,
+                "at_most": bounds,
                 "priority": priority,
                 "require_nodes": require_nodes,
                 **depth.request(),
@@ -104,6 +117,24 @@ def explore(
         exploration = follow_to_end(connection, started.id, quiet=as_json)
         code = print_result(client, exploration, as_json)
     raise typer.Exit(code)
+
+
+def _bounds(given: list[str]) -> "AtMost":
+    """What a design may use, of `RESOURCE=MOST`. Raises InvalidInputError."""
+    from millrace.wire import AtMost
+
+    known, most = [field.name for field in fields(AtMost)], dict[str, Any]()
+    for text in given:
+        name, _, value = text.partition("=")
+        try:
+            most[name] = int(value) if name == "hbm_ports" else float(value.removesuffix("%"))
+        except ValueError:
+            name = ""
+        if name not in known:
+            raise InvalidInputError(
+                f"--at-most {text!r}: write one of {', '.join(known)}, then = and how much: lut=40% or hbm_ports=8"
+            )
+    return AtMost(**most)
 
 
 def model_reference(client: "Client", model: str) -> str:

@@ -169,6 +169,7 @@ def explore(
     budget: int | Unset = UNSET,
     seed: int | Unset = UNSET,
     sampler: str | Unset = UNSET,
+    at_most: Mapping[str, float] | Unset = UNSET,
     simulate: int | Unset = UNSET,
     calibration: int | Unset = UNSET,
     verify: int | Unset = UNSET,
@@ -188,7 +189,8 @@ def explore(
     workload, `wire.NewWorkloadShape`: `phase` and `length` are not for a network from a file, which has its shapes;
     `simulate` designs of the front are simulated and, for the error of the estimates, `calibration` others (4 where it
     is not given); `name`, `tags` (a list) and `notes` are the exploration's, `builds` is like {"csynth": 8, "link": 2},
-    `require_nodes` refuses what no node would run. What is not given is as the service has it.
+    `at_most` like {"lut": 40, "hbm_ports": 8} (percent of the board, and ports), `require_nodes` refuses what no node
+    would run. What is not given is as the service has it.
 
     Raises ProblemError for what the service refuses, UsageError for a file that there is not, MissingExtraError.
     Warns of stages that wait because no node would run them.
@@ -197,6 +199,7 @@ def explore(
     request: dict[str, Any] = {
         "workload": _chosen(wire.NewWorkloadShape, phase=phase, length=length, precision=precision, layers=layers),
         "builds": _chosen(wire.BuildBudget, **(builds or {})),
+        "at_most": _chosen(wire.AtMost, **(at_most or {})),
         "tags": _tag_list(tags),
     }
     request |= {"platform": platform, "budget": budget, "seed": seed, "sampler": sampler, "priority": priority}

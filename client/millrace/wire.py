@@ -82,6 +82,31 @@ class Artifact:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AtMost:
+    """What a design may use, where that is less than the board has: what uses more is as what does not fit. Shares are
+    in percent of what the board offers a design; null for all of it.
+    """
+
+    lut: float | Unset | None = UNSET
+    """LUTs, percent."""
+
+    ff: float | Unset | None = UNSET
+    """Flip-flops, percent."""
+
+    dsp: float | Unset | None = UNSET
+    """DSPs, percent."""
+
+    bram36: float | Unset | None = UNSET
+    """Block RAMs, percent."""
+
+    uram: float | Unset | None = UNSET
+    """UltraRAMs, percent."""
+
+    hbm_ports: int | Unset | None = UNSET
+    """HBM ports, their number."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Attempt:
     """A run of a build that failed and was tried again."""
 
@@ -612,6 +637,9 @@ class Exploration:
     sampler: str
     """How points of the space are chosen."""
 
+    at_most: dict[str, float]
+    """What a design may use by resource, where that is less than the board has: percent, of HBM ports their number."""
+
     simulate: int
     """Designs of the front that are simulated, at most."""
 
@@ -1126,6 +1154,9 @@ class NewExploration:
 
     sampler: Literal["nsga2", "tpe", "random", "qmc"] | Unset = UNSET
     """How points of the space are chosen."""
+
+    at_most: AtMost | Unset = UNSET
+    """What a design may use, where that is less than the board has."""
 
     simulate: int | Unset = UNSET
     """Designs of the front that are simulated, at most."""

@@ -337,6 +337,7 @@ class Exploration:
             ],
             "seed": options["seed"],
             "sampler": options["sampler"],
+            "at_most": options["at_most"],
             "verify": options["verify"],
             "simulate": options["simulate"],
             "calibration": options["calibration"],
@@ -714,6 +715,7 @@ class World:
         options = {
             "seed": body.get("seed", 0),
             "sampler": body.get("sampler", "nsga2"),
+            "at_most": body.get("at_most", {}),
             "verify": body.get("verify", 3),
             "simulate": body.get("simulate", 32),
             "calibration": body.get("calibration", 4),

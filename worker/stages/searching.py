@@ -42,6 +42,7 @@ def search(farm: Farm, stages: Stages, job: JobContext) -> Outcome:
         budget=exploration.budget,
         seed=exploration.options["seed"],
         sampler=exploration.options["sampler"],
+        at_most=exploration.options.get("at_most") or {},
     )
     sink = TableSink(farm, exploration.id, platform, job, history)
     result = stages.search(bundle.graph, platform, options, sink, history)

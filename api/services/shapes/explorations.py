@@ -34,6 +34,7 @@ def exploration(
         estimate_errors=None if errors is None else estimate_errors(errors),
         seed=options["seed"],
         sampler=options["sampler"],
+        at_most=options.get("at_most", {}),
         simulate=options.get("simulate", DEFAULT_SIMULATE),
         calibration=options.get("calibration", DEFAULT_CALIBRATION),
         verify=options["verify"],

@@ -8,6 +8,7 @@ from api.schemas import explorations as schemas
 from db.repositories import audit, designs, explorations, nodes, sweeps
 from dse.explore import MAX_BUDGET, SAMPLERS
 from worker.farm import Farm
+from worker.ladder.table import options_of
 from worker.settings import Settings
 
 
@@ -43,6 +44,10 @@ def test_start_queues_the_import(client: TestClient, sent: list[str]) -> None:
         ({"seed": -1}, 422, "#/seed"),
         ({"seed": 2**40}, 422, "#/seed"),
         ({"sampler": "magic"}, 422, "#/sampler"),
+        ({"at_most": {"lut": 0}}, 422, "#/at_most/lut"),
+        ({"at_most": {"dsp": 101}}, 422, "#/at_most/dsp"),
+        ({"at_most": {"hbm_ports": 1.5}}, 422, "#/at_most/hbm_ports"),
+        ({"at_most": {"dies": 1}}, 422, "#/at_most/dies"),
         ({"verify": -1}, 422, "#/verify"),
         ({"simulate": -1}, 422, "#/simulate"),
         ({"calibration": 2**20}, 422, "#/calibration"),
@@ -68,6 +73,16 @@ def test_what_is_promoted_is_chosen_at_the_start(client: TestClient) -> None:
     assert body["estimate_errors"] is None
     body = client.post("/v1/explorations", json={"model": "gpt2", "simulate": 7, "calibration": 0}).json()
     assert (body["simulate"], body["calibration"]) == (7, 0)
+
+
+def test_bounds_are_the_searchs(client: TestClient, farm: Farm) -> None:
+    """Two that differ in them are two searches, of which one can not be taken for the other."""
+    bodies = [{}, {"lut": 40}, {"lut": 40.5, "hbm_ports": 8}]
+    made = [client.post("/v1/explorations", json={"model": "gpt2", "at_most": body}).json() for body in bodies]
+    assert [one["at_most"] for one in made] == bodies
+    with farm.database.read() as session:
+        options = [explorations.get(session, one["id"]).options for one in made]
+    assert [options_of("search", o).get("at_most") for o in options] == [None, *bodies[1:]]
 
 
 def test_errors_of_the_estimates(

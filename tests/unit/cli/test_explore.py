@@ -7,13 +7,14 @@ import pytest
 from typer.testing import CliRunner
 from wire_replies import reply
 
-from cli.commands.explore import follow_to_end, print_result
+from cli.commands.explore import _bounds, follow_to_end, print_result
 from cli.commands.pareto import workload_text
 from cli.errors import InterruptedExplorationError
 from cli.main import app
 from cli.replies import Reader
 from cli.service import Connection
-from millrace.wire import Build, CsimSummary, Design, DesignSummary, Exploration, ModelRef, WorkloadShape
+from compiler.errors import InvalidInputError
+from millrace.wire import AtMost, Build, CsimSummary, Design, DesignSummary, Exploration, ModelRef, WorkloadShape
 
 
 def exploration(state: str) -> Exploration:
@@ -94,3 +95,13 @@ def test_what_will_wait_is_said_and_how_to_go_on_by_name(monkeypatch: pytest.Mon
     with pytest.raises(InterruptedExplorationError) as caught:
         follow_to_end(cast(Connection, connection), "exp_1", quiet=True)
     assert caught.value.advice == "mine goes on at http://lab:8642; go on with: millrace explore --resume mine"
+
+
+def test_bounds_of_a_command_line():
+    assert _bounds(["lut=40%", "dsp=12.5", "hbm_ports=8"]) == AtMost(lut=40.0, dsp=12.5, hbm_ports=8)
+
+
+@pytest.mark.parametrize("text", ["lut", "lut=", "lut=much", "luts=40%", "hbm_ports=8%", "hbm_ports=1.5"])
+def test_a_bound_that_says_nothing(text: str):
+    with pytest.raises(InvalidInputError, match=r"write one of lut, ff, dsp, bram36, uram, hbm_ports"):
+        _bounds([text])

@@ -58,6 +58,7 @@ class _Reader:
         )
         model, shape = reply(ModelRef, name="gpt2"), reply(WorkloadShape, phase="decode", length=64, precision="w4a8")
         facts: dict[str, Any] = {"name": "mine", "sampler": "nsga2", "seed": 7, "platform": "u55c", "state": "done"}
+        facts["at_most"] = {"lut": 40.0, "hbm_ports": 8.0}
         return reply(
             Exploration, id="exp_1", model=model, workload=shape, picks=[pick], notes="<script>1</script>", **facts
         )
@@ -137,7 +138,14 @@ def test_what_it_says(reader: _Reader, tmp_path: Path) -> None:
     assert "21.00 (simulate)" in text  # the knee, and its estimate beside it
     assert "Dataflow of design 2" in text
     assert "load&lt;x&gt; to matmul\na: 6 tokens of 512 bits, depth 4" in text
-    for fact in (f"SHA-256 {'d' * 64}", "nsga2, seed 7", "millrace 0.1", "u55c", "decode, length 64"):
+    for fact in (
+        f"SHA-256 {'d' * 64}",
+        "nsga2, seed 7",
+        "lut 40 %, hbm_ports 8",
+        "millrace 0.1",
+        "u55c",
+        "decode, length 64",
+    ):
         assert fact in text
     assert ", 1 worse designs lie beyond" in text
 

@@ -11,6 +11,7 @@ import { useChangeExploration } from "@/features/explorations/api/changeExplorat
 import { useCancelExploration } from "@/features/explorations/api/cancelExploration";
 import { useDeleteExploration } from "@/features/explorations/api/deleteExploration";
 import { useResumeExploration } from "@/features/explorations/api/resumeExploration";
+import { boundsText } from "@/features/explorations/bounds";
 import type { Exploration } from "@/lib/api/types";
 import { useObjection } from "@/lib/access";
 import { useNow } from "@/lib/clock";
@@ -157,6 +158,7 @@ export function ExplorationHeader({ exploration: e, counts, connected }: Props) 
         <Stat name="Sampler" title={`seed ${e.seed}`}>
           {e.sampler}
         </Stat>
+        {boundsText(e.at_most) && <Stat name="Uses at most">{boundsText(e.at_most)}</Stat>}
         {e.priority !== "normal" && <Stat name="Priority">{e.priority}</Stat>}
         {e.owner && <Stat name="Started by">{e.owner}</Stat>}
         <Stat name="Created" title={exactTime(e.created_at)}>

@@ -1,6 +1,7 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { ErrorNote } from "@/components/ErrorNote";
 import { type FarmChoices, FarmFields, toFarm } from "@/features/explorations/FarmFields";
+import { BOUNDS } from "@/features/explorations/bounds";
 import { toTags } from "@/features/explorations/tags";
 import { useCreateExploration } from "@/features/explorations/api/createExploration";
 import { newKey } from "@/lib/api/http";
@@ -66,6 +67,7 @@ function toBody(form: FormData, model: Model | undefined): NewExploration {
     budget: integer("budget"),
     seed: integer("seed"),
     sampler: text("sampler") as Sampler,
+    at_most: Object.fromEntries(BOUNDS.filter(([name]) => text(name)).map(([name]) => [name, Number(text(name))])),
     simulate: integer("simulate"),
     calibration: integer("calibration"),
     verify: integer("verify"),
@@ -199,6 +201,17 @@ export function NewExplorationDialog({ models, platforms, farm, error, upload, o
             Seed
             <input name="seed" type="number" min={0} max={2147483647} defaultValue={0} required />
           </label>
+          <details className="wide">
+            <summary>Use at most</summary>
+            <div className="fields">
+              {BOUNDS.map(([name, label, most, step]) => (
+                <label key={name}>
+                  {label}
+                  <input name={name} type="number" min={step} max={most} step={step} placeholder="all of the board" />
+                </label>
+              ))}
+            </div>
+          </details>
           <label title="Designs of the front that are compiled and run in the cycle simulator, at most">
             Simulate, designs
             <input name="simulate" type="number" min={0} max={256} defaultValue={32} required />

@@ -72,6 +72,10 @@ export interface FrontPick {
   energy_uj: number;
 }
 
+/** What a design may use: percent of the board, of HBM ports their number; nothing for all of it. */
+export type AtMost = Partial<Record<BoundedResource, number>>;
+export type BoundedResource = "lut" | "ff" | "dsp" | "bram36" | "uram" | "hbm_ports";
+
 export interface Exploration {
   id: string;
   /** No two have one name. */
@@ -93,6 +97,7 @@ export interface Exploration {
   front_size: number;
   seed: number;
   sampler: string;
+  at_most: AtMost;
   /** Designs that went up to the simulator, and how many of those are finished. */
   promoted: number;
   simulated: number;
@@ -157,6 +162,7 @@ export interface NewExploration {
   budget: number;
   seed: number;
   sampler: Sampler;
+  at_most: AtMost;
   /** How many designs of the front are compiled and simulated. */
   simulate: number;
   /** Feasible designs beside the front that are simulated too, so that the error of the estimate is known there. */

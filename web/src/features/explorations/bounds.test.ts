@@ -1,0 +1,7 @@
+import { expect, test } from "vitest";
+import { boundsText } from "@/features/explorations/bounds";
+
+test("bounds are said in the order of the resources", () => {
+  expect(boundsText({ hbm_ports: 8, lut: 40 })).toBe("LUT 40 %, HBM ports 8");
+  expect(boundsText({})).toBe("");
+});
