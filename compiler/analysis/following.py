@@ -174,8 +174,6 @@ class _Following:
     def _load(self, task: LoadTask, itensor: ITensor, loop: int, step: int) -> None:
         if tuple(k.trip for k in task.streamed.loops) != tuple(k.trip for k in itensor.loops):
             raise _CanNotFollowError(f"{task.name} loads in another order")
-        if task.dma.words_per_token > 1:
-            raise _CanNotFollowError(f"{task.name} loads tokens in parts")
         trip = task.streamed.loops[loop].trip
         if task.dma.value in self.rows.states:  # the new row is not read
             if any(k.dim is None for k in task.streamed.loops[loop:]):

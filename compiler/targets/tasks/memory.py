@@ -233,9 +233,10 @@ class _MemoryWalk:
         of, whatever its length. `loops` are those inside.
         """
         dma, (bound,) = task.dma, task.timing.bounds
-        if any(loop.dim is None for loop in loops) or dma.words_per_token > 1:
+        if any(loop.dim is None for loop in loops):
             raise UnsupportedError("it reads again within a run that follows an argument")
-        tokens = prod(loop.trip for loop in loops[1:])
+        parts = dma.words_per_token
+        tokens = prod(loop.trip for loop in loops[1:]) * parts  # or words, where these are parts of tokens
         each, fixed = tokens * bound.each, tokens * bound.fixed
         if bound.loop != len(around) or each % dma.tokens_per_word or fixed % dma.tokens_per_word:
             raise UnsupportedError("a loop that follows an argument must be the first of a run, and end with a word")
@@ -247,8 +248,9 @@ class _MemoryWalk:
             row = tokens // dma.tokens_per_word
             guard = f"{word} < {_row(dma.below, task, params)[0]}{f' * {row}' if row > 1 else ''}"
         slot = "slot" if dma.tokens_per_word > 1 else "0"
+        part = f"{word} % {parts}" if parts > 1 else "0"
         address, words = row_major([*advancing, *place, (word, followed.most)]), followed.most
-        return _MemoryWalk(around, (word,), (words,), address, slot, "0", "0", words, (followed,), guard)
+        return _MemoryWalk(around, (word,), (words,), address, slot, part, "0", words, (followed,), guard)
 
 
 def _memory(task: DmaTask, params: Sequence[str]) -> Sequence[str]:

@@ -22,15 +22,15 @@ pytestmark = pytest.mark.slow
 LAYERS = 2
 
 
-@pytest.fixture(scope="module", params=[1, 2], ids=["a port", "two ports"])
+@pytest.fixture(scope="module", params=[1, 2, 3], ids=["a port", "two ports", "parts of tokens"])
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Made:
     network = stepping(LAYERS)
     tensors = tensors_of_steps(network)
     knobs = Knobs(
         overall_unroll=16,
-        hbm_channels=request.param,
+        hbm_channels=[1, 2, 1][request.param - 1],
         default_tile_size=16,
-        stream_width=[64, 1024][request.param - 1],  # with one port what is seen is read again within a tile
+        stream_width=[64, 1024, 1024][request.param - 1],  # with one port what is seen is read again within a tile
     )
     folder = tmp_path_factory.mktemp("stepping")
     return make(folder, network, tensors, stepped(network, tensors, SLOTS - 1), knobs)
