@@ -43,6 +43,11 @@ class Violation:
     bound: float
 
     @property
+    def text(self) -> str:
+        """In words: "hbm_ports 46 of 32"."""
+        return f"{self.resource} {self.demand:,.0f} of {self.bound:,.0f}"
+
+    @property
     def excess(self) -> float:
         """Relative excess, 0 when the budget holds."""
         return max(0.0, self.demand / self.bound - 1.0) if self.bound > 0 else float(self.demand > 0)

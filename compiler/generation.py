@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler.design_dir import OnStage, read_design
-from compiler.errors import InvalidInputError, VerificationError
+from compiler.errors import InvalidInputError, VerificationError, Violation
 from compiler.frontend.bundle import Bundle, import_model
 from compiler.frontend.cached import make_once
 from compiler.frontend.files import sources_digest
@@ -206,7 +206,7 @@ def run(prepared: Prepared, on_launch: OnLaunch, on_token: Callable[[int], None]
 
 def exceeded(design: Path) -> tuple[str, ...]:
     """Budgets of its platform that the design in this directory is over, in words: "hbm_ports 46 of 32"."""
-    return tuple(f"{v['resource']} {v['demand']:,.0f} of {v['bound']:,.0f}" for v in read_design(design)["violations"])
+    return tuple(Violation(**found).text for found in read_design(design)["violations"])
 
 
 def kept_shape(prepared: Prepared) -> tuple[int, ...]:

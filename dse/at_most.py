@@ -30,6 +30,8 @@ def bounded(found: Evaluation, most: Mapping[str, float]) -> Evaluation:
     """The evaluation with a violation for each of these `amounts` that it exceeds, in place of one of the board's that
     allows more. A design that can not be built stays as it is.
     """
+    if not most:
+        return found
     used = {metric.name: metric.value for metric in found.metrics}
     known = {violation.resource: violation for violation in found.violations}
     for name, bound in most.items():

@@ -42,7 +42,7 @@ def _loop_orders(
     rows = row_loops(graph)
     orders: dict[str, Order] = {}
     arrival: dict[str, Order] = {}  # dimensions of a value in the order in which they are walked
-    parts = _parts(graph)
+    parts = _parts(same)
     for op in graph.ops:
         over_rows = op.name in rows and op.iterators[rows[op.name]] == "reduction"
         wanted = "reduction-outer" if over_rows else preferred
@@ -53,8 +53,10 @@ def _loop_orders(
     return orders
 
 
-def _parts(graph: LinalgGraph) -> Set[tuple[str, int]]:
+@lru_cache(maxsize=256)
+def _parts(same: Same[LinalgGraph]) -> Set[tuple[str, int]]:
     """Operations and their loops over parts that are made by turns."""
+    graph = same.value
     classes, apart = walked_together(graph), told_apart(graph)
     chunked = {
         classes.find(("dim", read.value, read.dims.index(op.axis)))

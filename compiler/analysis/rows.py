@@ -4,7 +4,9 @@ A state is read row after row, in front of the new one (`compiler.analysis.vecto
 layer lie behind each other. The new row is stored as it would be read.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 from compiler.analysis.boundary import carried
@@ -13,6 +15,7 @@ from compiler.errors import VerificationError
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Row
 from compiler.graph.program import Argument, BoundLoop
+from compiler.graph.same import Same
 from compiler.graph.task_graph import Dma
 
 
@@ -43,8 +46,16 @@ def kept_rows(graph: LinalgGraph) -> dict[str, Kept]:
     return found
 
 
-def row_loops(graph: LinalgGraph) -> dict[str, int]:
-    """The loop of each operation that walks rows that stay in memory; none where none stay. Raises as `kept_rows`."""
+def row_loops(graph: LinalgGraph) -> Mapping[str, int]:
+    """The loop of each operation that walks rows that stay in memory; none where none stay. Raises as `kept_rows`.
+    O(loops), once for a graph.
+    """
+    return _row_loops(Same(graph))
+
+
+@lru_cache(maxsize=256)
+def _row_loops(same: Same[LinalgGraph]) -> Mapping[str, int]:
+    graph = same.value
     kept = kept_rows(graph).values()
     if not kept:
         return {}

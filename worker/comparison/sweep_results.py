@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from compiler.errors import Violation
 from db.models import Build, Design, Exploration, Metric
 from db.repositories import comparisons, designs
 from dse.archive import Entry
@@ -61,7 +62,7 @@ def _design(
 
 
 def _why_infeasible(row: Design) -> str:
-    over = [f"{v['resource']} {v['demand']:,.0f} of {v['bound']:,.0f}" for v in row.violations]
+    over = [Violation(**found).text for found in row.violations]
     return row.reason or ", ".join(over) or "it does not fit"
 
 

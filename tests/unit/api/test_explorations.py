@@ -6,6 +6,7 @@ from fastapi.testclient import TestClient
 from api.app import create_app
 from api.schemas import explorations as schemas
 from db.repositories import audit, designs, explorations, nodes, sweeps
+from dse.at_most import RESOURCES
 from dse.explore import MAX_BUDGET, SAMPLERS
 from worker.farm import Farm
 from worker.ladder.table import options_of
@@ -131,6 +132,7 @@ def test_picks_and_distinct_designs(
 def test_limits_are_those_of_the_search() -> None:
     assert set(get_args(schemas.Sampler)) == set(SAMPLERS)
     assert schemas.MAX_BUDGET == MAX_BUDGET
+    assert tuple(schemas.AtMost.model_fields) == RESOURCES
 
 
 def test_idempotency_key(client: TestClient, sent: list[str]) -> None:

@@ -3,6 +3,7 @@
 import pytest
 from small_graphs import mlp
 
+from bench.workload import NoSink
 from compiler.errors import InvalidInputError, Violation
 from compiler.metrics import Fidelity, Metric
 from compiler.options import Knobs
@@ -14,21 +15,13 @@ from dse.explore import EvaluatedDesign, SearchOptions, SearchResult, search
 BOARD = load_platform("u55c")
 
 
-class Nowhere:
-    def write(self, designs: object) -> None:
-        pass
-
-    def should_stop(self) -> bool:
-        return False
-
-
 def design(*violations: Violation, **used: float) -> Evaluation:
     metrics = tuple(Metric(name, value, "", Fidelity.ESTIMATE) for name, value in used.items())
     return Evaluation(Knobs(), 1.0, 1.0, metrics, violations)
 
 
 def searched(**at_most: float) -> SearchResult:
-    return search(mlp(), BOARD, SearchOptions(60, jobs=1, at_most=at_most), Nowhere())
+    return search(mlp(), BOARD, SearchOptions(60, jobs=1, at_most=at_most), NoSink())
 
 
 def used(found: EvaluatedDesign, resource: str) -> float:
