@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cli.front_files import metric_columns, metric_of
 from compiler.metrics import VERSION
+from dse import at_most
 from dse.archive import KNEE
 from millrace.drawing import Mark, scatter_svg
 from millrace.numbers import number
@@ -195,7 +196,7 @@ def _provenance(report: Report) -> str:
         ),
         ("platform", e.platform),
         ("search", f"{e.sampler}, seed {e.seed}, budget {e.budget}, {e.evaluated} evaluated"),
-        ("uses at most", ", ".join(f"{k} {v:g}{'' if k == 'hbm_ports' else ' %'}" for k, v in e.at_most.items())),
+        ("uses at most", at_most.text(e.at_most)),
         ("different designs", "" if e.distinct is None else f"at least {e.distinct}: by estimated latency and energy"),
         ("area model", e.area_model or "of this release"),
         *((f"fidelity {fidelity}", tool) for fidelity, tool in sorted(tools)),

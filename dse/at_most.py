@@ -1,17 +1,24 @@
 """What a designer wants a design to use at most, where the board offers more."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING
 
-from compiler.analysis.estimate import DIE_RESOURCES
 from compiler.errors import InvalidInputError, Violation
-from compiler.platforms.platform import Platform
-from dse.evaluate import Evaluation
+from compiler.platforms.platform import Budget, Platform
+
+if TYPE_CHECKING:  # commands and the service, which only say bounds, load no compiler
+    from dse.evaluate import Evaluation
 
 PORTS = "hbm_ports"
-RESOURCES = (*DIE_RESOURCES, PORTS)
+RESOURCES = tuple(field.name for field in fields(Budget))
 """What can be bounded: the resources of a die in percent of what the board offers a design, HBM ports by their number.
 """
+
+
+def text(at_most: Mapping[str, float]) -> str:
+    """In words: "lut 40 %, hbm_ports 8"; empty for all of the board."""
+    return ", ".join(f"{name} {most:g}{'' if name == PORTS else ' %'}" for name, most in at_most.items())
 
 
 def amounts(at_most: Mapping[str, float], platform: Platform) -> dict[str, float]:
@@ -26,7 +33,7 @@ def amounts(at_most: Mapping[str, float], platform: Platform) -> dict[str, float
     }
 
 
-def bounded(found: Evaluation, most: Mapping[str, float]) -> Evaluation:
+def bounded(found: "Evaluation", most: Mapping[str, float]) -> "Evaluation":
     """The evaluation with a violation for each of these `amounts` that it exceeds, in place of one of the board's that
     allows more. A design that can not be built stays as it is.
     """

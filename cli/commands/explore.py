@@ -1,6 +1,7 @@
 """`millrace explore`: search the design space of a model."""
 
 from dataclasses import fields
+from math import isfinite, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import uuid4
@@ -129,8 +130,8 @@ def _bounds(given: list[str]) -> "AtMost":
         try:
             most[name] = int(value) if name == "hbm_ports" else float(value.removesuffix("%"))
         except ValueError:
-            name = ""
-        if name not in known:
+            most[name] = nan
+        if name not in known or not isfinite(most[name]):
             raise InvalidInputError(
                 f"--at-most {text!r}: write one of {', '.join(known)}, then = and how much: lut=40% or hbm_ports=8"
             )

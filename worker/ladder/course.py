@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from db.models import ACTIVE_STATES, DESIGN_STAGES, Build, Exploration, ExplorationState, Stage
 from db.repositories import builds, designs, explorations
+from dse import at_most
 from worker.comparison.sweeping import sweep_ended
 from worker.farm import Farm
 from worker.ladder import climbing, promoting
@@ -105,9 +106,11 @@ def _searching(farm: Farm, session: Session, exploration: Exploration) -> None:
 
 
 def _no_front(exploration: Exploration, evaluated: int) -> str:
+    bounds = at_most.text(exploration.options.get("at_most", {}))
+    within, more = (f" with at most {bounds}", "more than that, ") if bounds else ("", "")
     return (
-        f"none of the {evaluated} designs fits the {exploration.platform}; "
-        "try a larger budget, fewer layers, a shorter length or a narrower precision"
+        f"none of the {evaluated} designs fits the {exploration.platform}{within}; "
+        f"try {more}a larger budget, fewer layers, a shorter length or a narrower precision"
     )
 
 

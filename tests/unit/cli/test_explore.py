@@ -101,7 +101,9 @@ def test_bounds_of_a_command_line():
     assert _bounds(["lut=40%", "dsp=12.5", "hbm_ports=8"]) == AtMost(lut=40.0, dsp=12.5, hbm_ports=8)
 
 
-@pytest.mark.parametrize("text", ["lut", "lut=", "lut=much", "luts=40%", "hbm_ports=8%", "hbm_ports=1.5"])
+@pytest.mark.parametrize(
+    "text", ["lut", "lut=", "lut=much", "lut=nan", "lut=1e400", "luts=40%", "hbm_ports=8%", "hbm_ports=1.5"]
+)
 def test_a_bound_that_says_nothing(text: str):
     with pytest.raises(InvalidInputError, match=r"write one of lut, ff, dsp, bram36, uram, hbm_ports"):
         _bounds([text])

@@ -15,7 +15,7 @@ from compiler.options import Knobs, TaskOverride
 from compiler.platforms.platform import load_platform
 from db.errors import LeaseLostError
 from db.models import Build, Exploration
-from db.repositories import designs, events, leases
+from db.repositories import designs, events, explorations, leases
 from db.repositories.designs import NewDesign
 from dse.evaluate import Evaluation
 from dse.explore import EvaluatedDesign, SearchOptions, SearchResult
@@ -153,13 +153,25 @@ def test_a_design_that_is_known_to_deadlock_is_not_on_the_front_that_goes_up(
     assert best not in front
 
 
-def test_nothing_that_fits_fails_the_exploration(farm: Farm, exploration: Exploration, job: JobContext) -> None:
+@pytest.mark.parametrize(
+    ("at_most", "said"),
+    [
+        ({}, "none of the 0 designs fits the u55c; try a larger budget"),
+        ({"lut": 4.0, "hbm_ports": 2}, "fits the u55c with at most lut 4 %, hbm_ports 2; try more than that, a larger"),
+    ],
+)
+def test_nothing_that_fits_fails_the_exploration(
+    farm: Farm, exploration: Exploration, job: JobContext, at_most: dict[str, float], said: str
+) -> None:
     class Nothing(ServiceStages):
         def search(self, *_: Any) -> SearchResult:
             return SearchResult((), (), None, 0, False, True, 0.0, 0.0)
 
+    with farm.database.write() as session:
+        row = explorations.get(session, exploration.id)
+        row.options = row.options | {"at_most": at_most}
     run_build(farm, job.build, Nothing())
-    assert "none of the 0 designs fits the u55c" in str(now(farm, exploration).error)
+    assert said in str(now(farm, exploration).error)
 
 
 def test_interrupted_search_goes_on_from_what_is_stored(farm: Farm, exploration: Exploration, job: JobContext) -> None:
