@@ -20,11 +20,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import torch
 from rich.console import Console
@@ -36,7 +36,7 @@ from compiler.errors import MillraceError
 from compiler.frontend.bundle import import_model
 from compiler.frontend.inputs.source import FileFormat, FileSource, whole_network
 from compiler.metrics import Metric
-from compiler.options import Knobs
+from compiler.options import Knobs, Precision
 from compiler.pipeline import compile_design
 from compiler.platforms.platform import load_platform
 from compiler.proof.csim import csim
@@ -346,6 +346,7 @@ class Row:
     us: float = 0
     area: tuple[float, ...] = ()
     seconds: float = 0
+    reference: str = ""
 
 
 def seeded(name: str) -> nn.Module:
@@ -370,13 +371,13 @@ def exported(name: str, form: FileFormat, folder: Path) -> FileSource:
     return FileSource(name, path, form)
 
 
-def run(name: str, form: FileFormat, knobs: Knobs, folder: Path) -> Row:
+def run(name: str, form: FileFormat, precision: Precision, knobs: Knobs, folder: Path) -> Row:
     """The whole way of one network, in a folder of its own."""
     begun, design = time.monotonic(), folder / "design"
     parameters, products = sum(t.numel() for t in seeded(name).state_dict().values() if t.is_floating_point()), 0
     try:
         source = exported(name, form, folder)
-        bundle = import_model(source, whole_network(name), folder / "cache")
+        bundle = import_model(source, replace(whole_network(name), precision=precision), folder / "cache")
         products = sum(op.iterations for op in bundle.graph.ops if op.is_contraction)
         made = compile_design(bundle, knobs, load_platform("u55c"), design)
         verdict, timed = csim(design), simulate_directory(design)
@@ -399,6 +400,7 @@ def run(name: str, form: FileFormat, knobs: Knobs, folder: Path) -> Row:
         timed.cycles / found["clock"].value,
         tuple(found[kind].value if kind in found else 0 for kind in AREA),
         time.monotonic() - begun,
+        str(bundle.meta["reference"]),
     )
 
 
@@ -407,6 +409,7 @@ def main() -> int:
     parser.add_argument("networks", nargs="*", help=f"default: all: {' '.join(NETWORKS)}")
     parser.add_argument("--group", choices=GROUPS, help="only these")
     parser.add_argument("--format", choices=("onnx", "pt2"), action="append", dest="formats")
+    parser.add_argument("--precision", choices=get_args(Precision), default="f32")
     parser.add_argument("--unroll", type=int, default=Knobs().overall_unroll, help="lanes (default: %(default)s)")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
@@ -415,8 +418,9 @@ def main() -> int:
     for name in arguments.networks or GROUPS.get(arguments.group, NETWORKS):
         for form in arguments.formats or ("onnx", "pt2"):
             with console.status(f"{name}.{form}"), tempfile.TemporaryDirectory() as folder:
-                rows.append(run(name, form, knobs, Path(folder)))
-            console.print(f"{name}.{form}: {rows[-1].verdict} ({rows[-1].seconds:.0f} s)")
+                rows.append(run(name, form, arguments.precision, knobs, Path(folder)))
+            row = rows[-1]
+            console.print(f"{name}.{form}: {row.verdict} ({row.seconds:.0f} s), against {row.reference or 'nothing'}")
     console.print(_table(rows))
     if arguments.json:
         print(json.dumps([asdict(row) for row in rows]))

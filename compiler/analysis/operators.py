@@ -28,6 +28,7 @@ CORE_OF = {
     "arith.maxsi": "iadd",
     "arith.minsi": "iadd",
     "arith.shli": "wire",  # by a constant
+    "arith.shrsi": "wire",
     "arith.andi": "wire",  # with a constant
     "arith.ori": "wire",  # of halves that have no bit in common
     "arith.bitcast": "wire",

@@ -19,7 +19,7 @@ SCALAR_OPS: dict[str, type[IRDLOperation]] = {
         arith.AddfOp, arith.SubfOp, arith.MulfOp, arith.DivfOp, arith.NegfOp, arith.MaximumfOp, arith.MinimumfOp,
         arith.MaxnumfOp, arith.MinnumfOp, arith.CmpfOp, arith.CmpiOp, arith.SelectOp, arith.AddiOp, arith.SubiOp,
         arith.MuliOp, arith.MaxSIOp, arith.MinSIOp, arith.ExtSIOp, arith.TruncIOp, arith.ExtFOp, arith.TruncFOp,
-        arith.SIToFPOp, arith.FPToSIOp, arith.ShLIOp, arith.AndIOp, arith.OrIOp, arith.BitcastOp,
+        arith.SIToFPOp, arith.FPToSIOp, arith.ShLIOp, arith.ShRSIOp, arith.AndIOp, arith.OrIOp, arith.BitcastOp,
         arith.ConstantOp, math.ExpOp, math.LogOp, math.TanhOp, math.ErfOp, math.SqrtOp,
         math.RsqrtOp, math.RoundEvenOp, math.AbsFOp, math.FloorOp, math.SinOp, math.CosOp, IndexOp,
     )

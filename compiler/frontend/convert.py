@@ -18,6 +18,7 @@ from compiler.frontend.imported import Imported
 from compiler.frontend.inputs.importer import import_source
 from compiler.frontend.inputs.names import explained
 from compiler.frontend.inputs.source import FileSource, Source
+from compiler.frontend.integers.imported import in_integers
 from compiler.frontend.lowering.lower import lower
 from compiler.frontend.seeds import SEED
 from compiler.graph.itensor import DTYPE_BITS
@@ -32,6 +33,10 @@ def convert(source: Source, workload: Workload, directory: Path, on_progress: Ca
     imported = import_source(source, workload, on_progress)
     on_progress("building the graph")
     graph = _graph(graph_name(source, workload), imported)
+    found: dict[str, object] = {}
+    if isinstance(source, FileSource) and (wanted := workload.precision) != "f32":
+        on_progress(f"quantising to {wanted}")
+        graph, imported, found = in_integers(graph, imported, wanted)
     on_progress("writing the bundle")
     tensors = {v.source: imported.tensors[v.source] for v in graph.values if v.source}
     _check_space(directory, [*tensors.values(), *imported.expected.values()])
@@ -39,7 +44,7 @@ def convert(source: Source, workload: Workload, directory: Path, on_progress: Ca
     _save(directory / EXPECTED, imported.expected)
     (directory / LINALG).write_text(imported.pretty)
     (directory / GRAPH).write_text(json.dumps(graph_to_json(graph), indent=1, allow_nan=False))
-    meta = _meta(source, imported, workload, graph, directory)
+    meta = {**_meta(source, imported, workload, graph, directory), **found}
     (directory / META).write_text(json.dumps(meta, indent=1, allow_nan=False))
 
 

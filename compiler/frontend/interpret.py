@@ -256,6 +256,7 @@ _NUMPY: dict[str, Callable[..., Array]] = {
     "arith.maxsi": np.maximum,
     "arith.minsi": np.minimum,
     "arith.shli": np.left_shift,
+    "arith.shrsi": np.right_shift,
     "arith.andi": np.bitwise_and,
     "arith.ori": np.bitwise_or,
     "arith.bitcast": bits_of,

@@ -1,8 +1,8 @@
 """The scalar operations that a body may hold. The emitters, the estimator and the interpreter handle exactly these.
 
 Floating point is f32; integers are two's complement. `arith.fptosi` truncates toward zero, `math.roundeven` rounds half
-to even; `arith.extsi` and `arith.trunci` keep the value where it fits. `arith.bitcast` has the bits of an f32 as an
-i32. `dataflow.index` is where a loop of the operation is.
+to even; `arith.shrsi` rounds down; `arith.extsi` and `arith.trunci` keep the value where it fits. `arith.bitcast` has
+the bits of an f32 as an i32. `dataflow.index` is where a loop of the operation is.
 """
 
 from compiler.graph.linalg_graph import INDEX, Body
@@ -21,7 +21,10 @@ SCALAR_OPS: dict[str, int] = {
     "arith.addi": 2,
     "arith.subi": 2,
     "arith.muli": 2,
+    "arith.maxsi": 2,
+    "arith.minsi": 2,
     "arith.shli": 2,
+    "arith.shrsi": 2,
     "arith.andi": 2,
     "arith.ori": 2,
     "arith.bitcast": 1,

@@ -34,6 +34,7 @@ ROUNDING = 2.0**-24  # of one operation in single precision, relative
 LIBRARY = 4 * 2.0**-23  # of exp, tanh and their like: four units in the last place
 SUM = 8.0
 _TINY = 2.0**-149
+_LARGEST = float(np.finfo(np.float32).max)
 _FLAT = 2.0**-151
 _WRAP = {"i4": 8, "i8": 8, "i32": 32}
 
@@ -160,7 +161,9 @@ def _scalar(op: ScalarOp, args: Sequence[Bounded], margin: float | None = None) 
         # Where it is flat, or exp of nothing, libraries give the number itself: 0, 1 or -1.
         flat = (moved == 0) & (np.abs(value - np.rint(value)) < _FLAT) & (np.abs(value) < 1.5)
         error = np.where(flat, 0, moved + np.abs(value) * LIBRARY + _TINY)
-        return Bounded(np.where(flat, np.rint(value), value), error)
+        beyond = np.abs(value) > _LARGEST  # what single precision has is infinite
+        value = np.where(flat, np.rint(value), np.where(beyond, np.copysign(np.inf, value), value))
+        return Bounded(value, np.where(beyond, 0, error))
     if op.name in _STEPS:
         return _step(_STEPS[op.name], args[0], margin if op.name == "math.roundeven" else None)
     if op.name in ("arith.cmpf", "arith.cmpi"):
@@ -270,7 +273,8 @@ _STEPS: dict[str, Callable[[Array], Array]] = {
     "math.roundeven": np.rint,
     "arith.fptosi": np.trunc,
 }
-_OF_BITS = frozenset({"arith.bitcast", "arith.shli", "arith.andi", "arith.ori"})  # off by a little, these are anything
+# Off by a little, these are anything.
+_OF_BITS = frozenset({"arith.bitcast", "arith.shli", "arith.shrsi", "arith.andi", "arith.ori"})
 _EXACT: dict[str, Callable[..., Array]] = {
     "arith.negf": np.negative,
     "arith.maximumf": np.maximum,
@@ -280,7 +284,10 @@ _EXACT: dict[str, Callable[..., Array]] = {
     "arith.subi": np.subtract,
     "arith.muli": np.multiply,
     "arith.bitcast": bits_of,
+    "arith.maxsi": np.maximum,
+    "arith.minsi": np.minimum,
     "arith.shli": _integers(np.left_shift),
+    "arith.shrsi": _integers(np.right_shift),
     "arith.andi": _integers(np.bitwise_and),
     "arith.ori": _integers(np.bitwise_or),
     "arith.extsi": _identity,

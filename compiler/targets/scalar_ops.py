@@ -27,6 +27,7 @@ EXPRESSIONS: dict[str, tuple[str, str]] = {
     "arith.select": ("{0} ? {1} : {2}", "selected"),
     INDEX: ("{0}", "place"),  # of the lane that is written, as the task says it
     "arith.shli": ("{0} * (1LL << {1})", "shifted"),  # of a negative number, a shift is not defined before C++20
+    "arith.shrsi": ("{0} >> {1}", "shifted"),  # of a negative number, every compiler keeps the sign; C++20 says so
     "arith.andi": ("{0} & {1}", "masked"),
     "arith.ori": ("{0} | {1}", "joined"),
     "arith.bitcast": ("Element<float>::encode({0}).to_int()", "bits"),

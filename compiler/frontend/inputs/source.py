@@ -1,7 +1,7 @@
 """Where a model comes from: a network family with its configuration, or a file that holds a whole network."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeGuard, get_args
 
@@ -81,7 +81,9 @@ def require_pt2(allowed: bool) -> None:
 
 
 def whole_network(name: str) -> Workload:
-    """The workload of a network from a file: its shapes are in the file, so it has no phase, length or layers."""
+    """The workload of a network from a file: its shapes are in the file, so it has no phase, length or layers. It is
+    compiled as it is, unless another precision is asked for.
+    """
     return Workload(name, "prefill", 1, "f32")
 
 
@@ -92,14 +94,9 @@ def workload_of(source: Source, asked: Workload) -> Workload:
     """
     if isinstance(source, ModelSource):
         return asked
-    if asked.precision != "f32":
-        raise InvalidInputError(
-            f"precision is {asked.precision}; {source.name} comes from an .{source.format} file, which is compiled as "
-            "it is: choose f32, or import the network by its config.json to quantise it"
-        )
     if asked.layers != 1 or asked.batch != 1:
         raise InvalidInputError(f"{source.name} comes from an .{source.format} file: layers and batch must be 1")
-    return whole_network(source.name)
+    return replace(whole_network(source.name), precision=asked.precision)
 
 
 def source_to_json(source: Source) -> dict[str, Any]:

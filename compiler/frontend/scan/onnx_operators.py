@@ -31,8 +31,9 @@ REFUSED: dict[str, str] = {
             "MatMulInteger",
             "QLinearMatMul",
             "ConvInteger",
+            "QLinearConv",
         ),
-        "networks from files are compiled in f32; export it unquantised",
+        "the network is quantised already; export it in f32, and Millrace quantises it (--precision w8a8)",
     ),
     **dict.fromkeys(
         ("RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit", "TfIdfVectorizer"),

@@ -1,5 +1,6 @@
 """Random convolutions and poolings: imported, they compute what onnx says; compiled, their C++ does."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from onnx_models import model, save, weights
 from compiler.frontend.bundle import Bundle, load_bundle
 from compiler.frontend.inputs.source import FileSource, whole_network
 from compiler.frontend.interpret import interpret, outputs_of
-from compiler.options import Knobs
+from compiler.options import Knobs, Precision
 from compiler.pipeline import compile_design
 from compiler.platforms.platform import load_platform
 from compiler.proof.csim import csim
@@ -24,12 +25,12 @@ pytestmark = pytest.mark.slow
 POOLINGS = ("MaxPool", "AveragePool")
 
 
-def imported(net: ModelProto, folder: Path) -> Bundle:
+def imported(net: ModelProto, folder: Path, precision: Precision = "f32") -> Bundle:
     from compiler.frontend.convert import convert  # loads torch
 
-    path = save(net, folder / "net.onnx")
+    path, workload = save(net, folder / "net.onnx"), replace(whole_network("net"), precision=precision)
     (folder / "bundle").mkdir()
-    convert(FileSource("net", path, "onnx"), whole_network("net"), folder / "bundle", lambda _: None)
+    convert(FileSource("net", path, "onnx"), workload, folder / "bundle", lambda _: None)
     return load_bundle(folder / "bundle")
 
 
@@ -127,3 +128,17 @@ def test_networks_compute_and_pass_c_simulation(name: str, tmp_path: Path) -> No
     bundle = imported(NETWORKS[name](), tmp_path)
     assert_computes(bundle)
     assert_compiles(bundle, Knobs(), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "precision", "knobs"),
+    [("residual_strided", "w8a8", Knobs(multiplier="dsp_packed")), ("mnist", "w4a8", Knobs(fusion_budget=0))],
+)
+def test_networks_in_integers_pass_c_simulation(name: str, precision: Precision, knobs: Knobs, tmp_path: Path) -> None:
+    """Task by task to the bit; the reference says how far it is from the network in f32."""
+    bundle = imported(NETWORKS[name](), tmp_path, precision)
+    assert_compiles(bundle, knobs, tmp_path)
+    assert bundle.workload.precision == precision
+    assert bundle.meta["quantised"]["calibration"] == "32 seeded samples of each input"
+    assert all(0 < error["rms"] < 0.2 for error in bundle.meta["quantised"]["error"].values())
+    assert "off onnx.reference.ReferenceEvaluator in f32" in bundle.meta["reference"]

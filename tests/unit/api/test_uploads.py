@@ -138,12 +138,14 @@ def test_the_workload_is_what_the_file_says(client: TestClient) -> None:
     assert shape == {"phase": "prefill", "length": 1, "batch": 1, "precision": "f32", "layers": 1}
     same = client.post("/v1/workloads", json={"model": "net", **shape})
     assert same.json()["id"] == made["id"]
+    quantised = client.post("/v1/workloads", json={"model": "net", "precision": "w8a8"}).json()
+    assert (quantised["precision"], quantised["id"] == made["id"]) == ("w8a8", False)
 
 
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"precision": "w8a8"}, "precision is w8a8"),
+        ({"precision": "w2a8"}, "w4a8"),
         ({"layers": 2}, "layers and batch must be 1"),
         ({"phase": "decode"}, "phase is decode; net comes from an .onnx file"),
         ({"length": 64}, "length is 64; net comes from an .onnx file, which has its shapes in it"),

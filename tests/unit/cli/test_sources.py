@@ -1,5 +1,6 @@
 """MODEL on the command line: files, stored files, what does not apply to them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import onnx_models
@@ -85,8 +86,8 @@ def test_the_workload_of_a_file() -> None:
     ):
         with pytest.raises(InvalidInputError, match=f"{option} does not apply to net.onnx"):
             Network(phase, seq, context).workload_of_file(NET)
-    with pytest.raises(InvalidInputError, match="precision is w4a8"):
-        Network(precision=PrecisionName.W4A8).workload_of_file(NET)
+    quantised = Network(precision=PrecisionName.W4A8).workload_of_file(NET)
+    assert quantised == replace(whole_network("net"), precision="w4a8")
     with pytest.raises(InvalidInputError, match="layers and batch must be 1"):
         Network(layers=2).workload_of_file(NET)
 

@@ -165,8 +165,8 @@ export function NewExplorationDialog({ models, platforms, farm, error, upload, o
           )}
           <label className={whole ? "wide" : ""}>
             Precision
-            <select name="precision">
-              {PRECISIONS.filter(([value]) => !whole || value === "f32").map(([value, text]) => (
+            <select name="precision" key={String(whole)} defaultValue={whole ? "f32" : "w4a8"}>
+              {PRECISIONS.map(([value, text]) => (
                 <option key={value} value={value}>
                   {text}
                 </option>

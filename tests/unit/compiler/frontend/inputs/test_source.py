@@ -80,12 +80,10 @@ def test_a_file_has_one_workload() -> None:
     whole = whole_network("net")
     assert workload_of(file, Workload("x", "decode", 77, "f32")) == whole
     assert whole.rows == 1
-    for asked, message in (
-        (replace(whole, precision="w8a8"), "precision is w8a8"),
-        (replace(whole, layers=2), "layers and batch must be 1"),
-    ):
-        with pytest.raises(InvalidInputError, match=message):
-            workload_of(file, asked)
+    in_integers = replace(whole, precision="w8a8")
+    assert workload_of(file, in_integers) == in_integers
+    with pytest.raises(InvalidInputError, match="layers and batch must be 1"):
+        workload_of(file, replace(whole, layers=2))
     family = ModelSource("gpt2", resolve_model("gpt2").config)
     asked = Workload("gpt2", "decode", 77)
     assert workload_of(family, asked) == asked

@@ -1,0 +1,59 @@
+"""A network from a file, imported as it is, in integers: with calibration data, a reference, and its distance."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compiler.frontend.imported import Imported
+from compiler.frontend.integers.quantise import quantise
+from compiler.frontend.interpret import interpret, outputs_of
+from compiler.frontend.seeds import seeded
+from compiler.graph.linalg_graph import LinalgGraph
+from compiler.options import Precision
+
+Array = NDArray[Any]
+SAMPLES = 32  # seeded, of each input
+
+
+def in_integers(
+    graph: LinalgGraph, imported: Imported, precision: Precision
+) -> tuple[LinalgGraph, Imported, dict[str, object]]:
+    """The network in integers, what is imported of it, and how it was quantised, for `meta.json`. The reference is the
+    interpreter; how far its results are from those of the network as it was is said with it.
+    """
+    made = quantise(graph, imported.tensors, _seeded_samples(graph), precision)
+    tensors = {**imported.tensors, **made.tensors}
+    expected = outputs_of(made.graph, interpret(made.graph, tensors))
+    errors = {name: _error(expected[name], exact) for name, exact in imported.expected.items()}
+    worst = max(errors.values(), key=lambda error: error["rms"])
+    reference = (
+        f"Millrace's interpreter of the network in integers, which is {100 * worst['rms']:.2g} % (rms) and at most "
+        f"{100 * worst['largest']:.2g} % off {imported.reference} in f32"
+    )
+    found: dict[str, object] = {
+        "calibration": f"{SAMPLES} seeded samples of each input",
+        "integer_products": made.products,
+        "float_products": list(made.left),
+        "error": errors,
+    }
+    return made.graph, replace(imported, tensors=tensors, expected=expected, reference=reference), {"quantised": found}
+
+
+def _seeded_samples(graph: LinalgGraph) -> Iterator[Mapping[str, Array]]:
+    """Other numbers than those that a design is compared with."""
+    inputs = [value for value in graph.values if value.role in ("input", "state")]
+    for number in range(SAMPLES):
+        yield {v.source: seeded(f"calibration {number} {v.source}", v.shape) for v in inputs}
+
+
+def _error(got: Array, exact: Array) -> dict[str, float]:
+    """The difference as a share of the exact result: of its root mean square, and the largest of its largest."""
+    off, exact = got.astype(np.float64) - exact, exact.astype(np.float64)
+    least = float(np.finfo(np.float32).tiny)
+    return {
+        "rms": float(np.sqrt(np.mean(off**2)) / max(np.sqrt(np.mean(exact**2)), least)),
+        "largest": float(np.abs(off).max() / max(np.abs(exact).max(), least)),
+    }
