@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -60,6 +61,16 @@ def compile_(
     fifo_effort: Annotated[
         FifoEffort, typer.Option(help="How long to try smaller FIFOs; all are certified either way.")
     ] = "quick",
+    samples: Annotated[
+        Path | None,
+        typer.Option(
+            help="An .npz with an array of each input of a network from a file, or many in a row: what w8a8 "
+            "and w4a8 calibrate their scales with, instead of seeded samples.",
+            metavar="FILE.npz",
+            dir_okay=False,
+            exists=True,
+        ),
+    ] = None,
     start: Start = None,
     every_pass: Annotated[
         bool, typer.Option("--every-pass", help="Write the IR after each pass to DIR/ir, to read and to go on from.")
@@ -82,6 +93,8 @@ def compile_(
 
         millrace compile net.onnx --out d
 
+        millrace compile net.onnx --precision w8a8 --samples inputs.npz --out d
+
         millrace compile gpt2 --every-pass --out d
 
         millrace compile gpt2 --from d/ir/03-tile-tasks.mlir --out e
@@ -102,6 +115,12 @@ def compile_(
         any_source_of(model, settings, allow_pt2) as source,
         Stages(quiet=as_json) as stages,
     ):
+        if samples is not None:
+            if not isinstance(source, FileSource):
+                raise InvalidInputError(
+                    f"--samples is for a network from a file; {model} is calibrated with its inputs"
+                )
+            source = replace(source, samples=samples)
         if around and not network.is_chosen:
             workload = Workload(**around["workload"])
         elif isinstance(source, FileSource):

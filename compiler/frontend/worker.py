@@ -117,7 +117,7 @@ def _convert(job: dict[str, Any], source: Source, directory: Path, reply: TextIO
 def _files_of(source: Source) -> tuple[Path, ...]:
     """What is read of a source: its file, or those of its weights."""
     if isinstance(source, FileSource):
-        return (source.path,)
+        return (source.path,) if source.samples is None else (source.path, source.samples)
     return () if source.weights is None else (source.weights, *weight_files(source.weights))
 
 

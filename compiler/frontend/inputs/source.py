@@ -22,11 +22,14 @@ PT2_WARNING = (
 
 @dataclass(frozen=True, slots=True)
 class FileSource:
-    """A file with a whole network of fixed shapes. `name` is what it is called by, whatever the file is called."""
+    """A file with a whole network of fixed shapes. `name` is what it is called by, whatever the file is called.
+    `samples`: an `.npz` with what it reads when it is used, to calibrate its integers with.
+    """
 
     name: str
     path: Path
     format: FileFormat
+    samples: Path | None = None
 
 
 Source = ModelSource | FileSource
@@ -96,13 +99,16 @@ def workload_of(source: Source, asked: Workload) -> Workload:
         return asked
     if asked.layers != 1 or asked.batch != 1:
         raise InvalidInputError(f"{source.name} comes from an .{source.format} file: layers and batch must be 1")
+    if source.samples is not None and asked.precision == "f32":
+        raise InvalidInputError("samples calibrate integers, and the precision is f32: choose w8a8 or w4a8")
     return replace(whole_network(source.name), precision=asked.precision)
 
 
 def source_to_json(source: Source) -> dict[str, Any]:
     """For the request to the importer's process."""
     if isinstance(source, FileSource):
-        return {"name": source.name, "file": str(source.path.resolve()), "format": source.format}
+        samples = None if source.samples is None else str(source.samples.resolve())
+        return {"name": source.name, "file": str(source.path.resolve()), "format": source.format, "samples": samples}
     weights = None if source.weights is None else str(source.weights.absolute())
     return {"name": source.name, "config": source.config.to_json(), "weights": weights}
 
@@ -110,7 +116,8 @@ def source_to_json(source: Source) -> dict[str, Any]:
 def source_from_json(data: dict[str, Any]) -> Source:
     """The inverse of `source_to_json`; a configuration is checked again."""
     if "file" in data:
-        return FileSource(data["name"], Path(data["file"]), data["format"])
+        samples = Path(data["samples"]) if data["samples"] else None
+        return FileSource(data["name"], Path(data["file"]), data["format"], samples)
     return ModelSource(
         data["name"], config_from_fields(data["config"]), Path(data["weights"]) if data["weights"] else None
     )

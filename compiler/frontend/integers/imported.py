@@ -1,7 +1,7 @@
 """A network from a file, imported as it is, in integers: with calibration data, a reference, and its distance."""
 
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from compiler.frontend.imported import Imported
 from compiler.frontend.integers.quantise import quantise
+from compiler.frontend.integers.samples import Shapes, read_samples
 from compiler.frontend.interpret import interpret, outputs_of
 from compiler.frontend.seeds import seeded
 from compiler.graph.linalg_graph import LinalgGraph
@@ -19,12 +20,15 @@ SAMPLES = 32  # seeded, of each input
 
 
 def in_integers(
-    graph: LinalgGraph, imported: Imported, precision: Precision
+    graph: LinalgGraph, imported: Imported, precision: Precision, samples: Path | None = None
 ) -> tuple[LinalgGraph, Imported, dict[str, object]]:
-    """The network in integers, what is imported of it, and how it was quantised, for `meta.json`. The reference is the
+    """The network in integers, calibrated with the file of `samples` or seeded ones, what is imported of it, and how it
+    was quantised, for `meta.json`. Raises InvalidInputError for samples that are none. The reference is the
     interpreter; how far its results are from those of the network as it was is said with it.
     """
-    made = quantise(graph, imported.tensors, _seeded_samples(graph), precision)
+    inputs = {v.source: imported.tensors[v.source].shape for v in graph.values if v.role in ("input", "state")}
+    given = _seeded_samples(inputs) if samples is None else read_samples(samples, inputs)
+    made = quantise(graph, imported.tensors, given, precision)
     tensors = {**imported.tensors, **made.tensors}
     expected = outputs_of(made.graph, interpret(made.graph, tensors))
     errors = {name: _error(expected[name], exact) for name, exact in imported.expected.items()}
@@ -34,7 +38,7 @@ def in_integers(
         f"{100 * worst['largest']:.2g} % off {imported.reference} in f32"
     )
     found: dict[str, object] = {
-        "calibration": f"{SAMPLES} seeded samples of each input",
+        "calibration": f"{len(given)} {'seeded samples' if samples is None else 'samples given'} of each input",
         "integer_products": made.products,
         "float_products": list(made.left),
         "error": errors,
@@ -42,11 +46,12 @@ def in_integers(
     return made.graph, replace(imported, tensors=tensors, expected=expected, reference=reference), {"quantised": found}
 
 
-def _seeded_samples(graph: LinalgGraph) -> Iterator[Mapping[str, Array]]:
+def _seeded_samples(inputs: Shapes) -> list[dict[str, Array]]:
     """Other numbers than those that a design is compared with."""
-    inputs = [value for value in graph.values if value.role in ("input", "state")]
-    for number in range(SAMPLES):
-        yield {v.source: seeded(f"calibration {number} {v.source}", v.shape) for v in inputs}
+    return [
+        {name: seeded(f"calibration {number} {name}", shape) for name, shape in inputs.items()}
+        for number in range(SAMPLES)
+    ]
 
 
 def _error(got: Array, exact: Array) -> dict[str, float]:

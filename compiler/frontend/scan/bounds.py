@@ -45,6 +45,10 @@ MAX_RATIO = 200  # weights compress by less than 2; zeros by 1000
 MAX_PROGRAM = 32 << 20  # bytes of the exported program's JSON, without weights: GPT-2 has 2 MiB
 MAX_PICKLE = 16 << 20  # bytes of sample inputs
 
+# Calibration data.
+MAX_SAMPLES = 4096  # the interpreter computes each: networks of MLPerf Tiny take 20 to 200 ms
+MAX_SAMPLES_BYTES = 512 << 20
+
 # The look itself.
 SCAN_SECONDS = 2.0  # of processor time: 6,000 nodes take 0.2
 SCAN_MEMORY_BYTES = 512 << 20
