@@ -3,11 +3,13 @@
 import re
 from collections.abc import Callable, Iterator
 
-from bench.mutants.edits import Place, become
+from bench.mutants.edits import Place, become, near
 from bench.mutants.source import Function, Value
 
 _FLOAT = re.compile(r"(?<![\w.])\d+(?:\.\d*)?(?:e[+-]?\d+)?f\b")
 _CLAMP = re.compile(r"hls::(?:fmax|fmin)\((?P<value>[\w\[\]# +*]+), (?P<limit>-?[\d.]+f)\)")
+_CLAMP_INT = re.compile(r"(?P<value>[\w\[\]#()]+) (?P<order>[<>]) (?P<limit>-?\d+) \? (?P=value) : (?P=limit)(?!\d)")
+_SHIFT = re.compile(r" >> (?P<bits>\d+)LL")
 _ROUND = re.compile(r"hls::rint\(([^()]*)\)")
 _INEXACT = re.compile(r"hls::(?:exp|log|tanh|erf|rsqrt|pow)\b")
 _OPERATOR = re.compile(r" ([+\-*/]) ")
@@ -85,9 +87,14 @@ def _product(value: Value) -> re.Match[str] | None:
 
 
 def rounding(function: Function) -> Iterator[Place]:
-    """Another way to round: down, up, to zero; where a number can be known to be a tie, ties away from zero or up."""
+    """Another way to round: down, up, to zero; where a number can be known to be a tie, ties away from zero or up. In
+    fixed point, a bit more or less.
+    """
     ties = not _INEXACT.search(function.text)
     for value in computed(function):
+        for match in _SHIFT.finditer(value.plain):
+            bits = value.part(match, "bits")
+            yield become(bits, map(str, near(int(bits.text))))
         for match in _ROUND.finditer(value.plain):
             of = value.part(match, 1).text
             others = [f"hls::{name}({of})" for name in ("floor", "ceil", "trunc")]
@@ -105,6 +112,11 @@ def saturation(function: Function) -> Iterator[Place]:
             limits = (_literal(float(limit.text[:-1]) + by) for by in (-1, 1))
             yield become(limit, limits)
             yield become(value.part(match), (clamped,))
+        code = value.line.code  # a value is what is selected, without the condition
+        for match in _CLAMP_INT.finditer(code.text):
+            clamped, order = match["value"], match["order"]
+            others = (f"{clamped} {order} {other} ? {clamped} : {other}" for other in near(int(match["limit"])))
+            yield become(code.part(match), (*others, clamped))
 
 
 def sign(function: Function) -> Iterator[Place]:

@@ -48,12 +48,31 @@ def _draw(rng: np.random.Generator, probe: Probe, shape: Iterable[int], dtype: s
     shape = tuple(shape)
     if dtype in _RANGE:
         return rng.integers(*_RANGE[dtype], shape).astype(NUMPY_DTYPE[dtype])
+    if dtype == "i32" and (shift := _shift(op)):
+        return _around_clamps(rng, shape, shift)
     if dtype == "i32":
         return (rng.normal(size=shape) * 2.0 ** rng.integers(0, 20, shape)).astype(np.int32)
     if op is None:
         return rng.normal(size=shape).astype(np.float32)
     drawn = _exact(rng, shape, _constants(op)) if probe == "exact" else _around(rng, shape, _constants(op))
     return drawn.astype(np.float32)
+
+
+def _shift(op: LinalgOp | None) -> int:
+    """Bits that the operation drops of a sum of products, as fixed point does; 0 where it drops none."""
+    body = None if op is None else op.body
+    found = [s.args[1] for s in body.ops if s.name == "arith.shrsi"] if body is not None else []
+    consts = [body.ops[a - len(body.arg_dtypes)].const for a in found if a >= len(body.arg_dtypes)] if body else []
+    return int(consts[0]) if consts and consts[0] is not None else 0
+
+
+def _around_clamps(rng: np.random.Generator, shape: tuple[int, ...], shift: int) -> Array:
+    """Factors whose products reach beyond eight bits when so many are dropped, but no further than doubles hold; half
+    of them any smaller.
+    """
+    most = min((shift + 10) // 2, 26)
+    bits = np.where(rng.random(shape) < 0.5, most, rng.integers(0, most + 1, shape))
+    return (rng.uniform(-1, 1, shape) * 2.0**bits).astype(np.int32)
 
 
 def _exact(rng: np.random.Generator, shape: tuple[int, ...], constants: Array) -> Array:

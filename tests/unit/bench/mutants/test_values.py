@@ -91,3 +91,23 @@ def test_signs_are_wrong(edited_lines: Callable[..., list[set[str]]]) -> None:
 def test_a_token_of_several_elements_has_no_sign(edited_lines: Callable[..., list[set[str]]]) -> None:
     body = "void task(hls::stream<f32x4>& y) {\n  const float v = a * b_token;\n  y.write(y_token);\n}\n"
     assert edited_lines(sign, body, "compute") == [{"const float v = -a * b_token;"}, {"const float v = a * -b_token;"}]
+
+
+FIXED = """void task(hls::stream<i32x4>& x, hls::stream<i8x4>& y) {
+  const int64_t shifted = sum >> 38LL;
+  const int larger = int(shifted) > 0 ? int(shifted) : 0;
+  const int smaller = larger < 127 ? larger : 127;
+}
+"""
+
+
+def test_fixed_point_is_off_by_a_bit_and_clamped_elsewhere(edited_lines: Callable[..., list[set[str]]]) -> None:
+    assert edited_lines(rounding, FIXED, "compute") == [
+        {f"const int64_t shifted = sum >> {bits}LL;" for bits in (37, 39)},
+    ]
+    lower = {f"const int larger = int(shifted) > {n} ? int(shifted) : {n};" for n in (-1, 1)}
+    upper = {f"const int smaller = larger < {n} ? larger : {n};" for n in (126, 128)}
+    assert edited_lines(saturation, FIXED, "compute") == [
+        {*lower, "const int larger = int(shifted);"},
+        {*upper, "const int smaller = larger;"},
+    ]

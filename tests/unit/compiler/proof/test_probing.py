@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from small_graphs import elementwise, mlp, quantised
 
-from compiler.graph.linalg_graph import Body, LinalgGraph, Operand, Output, ScalarOp, Value
+from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, Output, ScalarOp, Value
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
@@ -55,6 +55,39 @@ def test_numbers_of_the_size_of_a_constant_are_met(tmp_path: Path) -> None:
     x = np.abs(recording.read(stream.name))
     assert np.count_nonzero((x > 30) & (x < 300)) > 10
     assert np.count_nonzero(x < 0.01) > 3
+
+
+def test_clamps_of_fixed_point_are_met(tmp_path: Path) -> None:
+    """Numbers and their multipliers together are as large as what is dropped of their products."""
+    graph = _fixed_point(38)
+    for probe in PROBES:
+        recording = given(graph, tmp_path, probe)
+        q, m = (recording.read(s.name).astype(np.int64) for s in recording.tasks.streams if s.target == "fixed")
+        made = (q * m) >> 38
+        assert np.count_nonzero(made > 127) > 3
+        assert np.count_nonzero(made < -127) > 3
+        assert np.count_nonzero(np.abs(made) < 127) > 30
+
+
+def _fixed_point(shift: int) -> LinalgGraph:
+    """Products of 256 numbers with as many multipliers, without so many bits."""
+    ops = (
+        ScalarOp("arith.extsi", (0,), "i64"),
+        ScalarOp("arith.extsi", (1,), "i64"),
+        ScalarOp("arith.muli", (2, 3), "i64"),
+        ScalarOp("arith.constant", (), "i64", const=shift),
+        ScalarOp("arith.shrsi", (4, 5), "i64"),
+        ScalarOp("arith.trunci", (6,), "i32"),
+    )
+    values = (
+        Value("q", (256,), "i32", "input", "q"),
+        Value("m", (256,), "i32", "param", "m"),
+        Value("y", (256,), "i32"),
+    )
+    read = (Operand("q", (0,)), Operand("m", (0,)))
+    body = Body(("i32", "i32"), ops, 7)
+    fixed = LinalgOp("fixed", "generic", (256,), ("parallel",), (0,), read, (Operand("y", (0,)),), body)
+    return LinalgGraph("net", values, (fixed,), (Output("y", "y", (0,), (256,)),))
 
 
 def _clamped() -> LinalgGraph:
