@@ -5,13 +5,15 @@ python -m bench.repeats gpt2-medium --designs 2000 --budget 1000 --json
 
 Designs are drawn near those that a search starts from and near one another, as a search proposes them. `wrong`: the
 digest equals another's and `dataflow.json` does not, or the other way round. `search_*` is a whole search of `--budget`
-designs: `search_repeats` are proposals that it did not count, `search_twice` accelerators that it counted twice. Exit
+designs: `search_repeats` are proposals that it did not count, `search_twice` accelerators that it counted twice,
+`new_ms` and `repeat_ms` what the evaluation of one that counted took, and of one that did not (CPU time, mean). Exit
 code 1 where something is wrong, or counted twice.
 """
 
 import argparse
 import json
 import sys
+from collections.abc import Container
 from random import Random
 from time import process_time
 from typing import Any
@@ -19,10 +21,12 @@ from typing import Any
 from bench.workload import NoSink, add_arguments, load_graph
 from compiler.errors import MillraceError
 from compiler.graph.accelerator import accelerator_digest
+from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.task_graph import TaskGraph
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
-from compiler.platforms.platform import load_platform
+from compiler.platforms.platform import Platform, load_platform
+from dse.evaluate import Evaluation, evaluate
 from dse.explore import SearchOptions, search
 from dse.space import DesignSpace
 
@@ -42,6 +46,23 @@ def _drawn(space: DesignSpace, count: int, rng: Random) -> list[Knobs]:
         knobs = space.vary(rng.choice(list(found.values())), rng.randint(1, 3), rng)
         found.setdefault(space.key(knobs), knobs)
     return list(found.values())[:count]
+
+
+class _Timed:
+    """Evaluates, and adds up the time of known accelerators and of new ones."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[bool, list[float]] = {True: [], False: []}
+
+    def __call__(self, graph: LinalgGraph, knobs: Knobs, platform: Platform, known: Container[str] = ()) -> Evaluation:
+        start = process_time()
+        found = evaluate(graph, knobs, platform, known)
+        self._seconds[found.accelerator is not None and found.objectives is None].append(process_time() - start)
+        return found
+
+    def mean_ms(self, *, repeat: bool) -> float:
+        seconds = self._seconds[repeat]
+        return round(1e3 * sum(seconds) / max(1, len(seconds)), 2)
 
 
 def main() -> None:
@@ -66,7 +87,8 @@ def main() -> None:
         seconds += process_time() - start
         text = content(tasks)
         wrong += of_digest.setdefault(digest, text) != text or of_content.setdefault(text, digest) != digest
-    result = search(graph, platform, SearchOptions(args.budget, args.seed), NoSink())
+    timed = _Timed()
+    result = search(graph, platform, SearchOptions(args.budget, args.seed, jobs=1), NoSink(), evaluator=timed)
     counted = [d.evaluation.accelerator for d in result.designs if d.evaluation.accelerator is not None]
     report: Row = {
         "workload": graph.name,
@@ -78,6 +100,8 @@ def main() -> None:
         "search_designs": len(result.designs),
         "search_repeats": result.repeats,
         "search_twice": len(counted) - len(set(counted)),
+        "new_ms": timed.mean_ms(repeat=False),
+        "repeat_ms": timed.mean_ms(repeat=True),
     }
     print(json.dumps(report) if args.json else "\n".join(f"{name:16} {value}" for name, value in report.items()))
     sys.exit(bool(wrong or report["search_twice"]))

@@ -9,11 +9,13 @@ from compiler.analysis.estimate import estimate
 from compiler.analysis.placement.assign import ANY
 from compiler.analysis.placement.board_plan import placed
 from compiler.errors import MillraceError, Violation
-from compiler.graph.accelerator import accelerator_digest
+from compiler.graph.accelerator import accelerator_digest, plan_digest
+from compiler.graph.design import Design
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.metrics import Metric
 from compiler.options import Knobs
-from compiler.passes.design_passes import planned_tasks
+from compiler.passes.design_passes import planned_tasks, unsized
+from compiler.passes.size_fifos import SizeFifos
 from compiler.platforms.platform import Platform
 
 
@@ -69,10 +71,32 @@ def evaluate(graph: LinalgGraph, knobs: Knobs, platform: Platform, known: Contai
     return replace(found, seconds=perf_counter() - start)
 
 
+_MOST_PLANS = 1 << 16
+_accelerators: dict[bytes, str] = {}
+"""Of plans that this process has met, by `_plan`."""
+
+
+def _plan(design: Design, knobs: Knobs) -> bytes:
+    """All that the accelerator follows from, before its FIFOs are sized."""
+    return plan_digest(design) + repr([getattr(knobs, name) for name in SizeFifos.options]).encode()
+
+
+def _remember(plan: bytes, accelerator: str) -> None:
+    if len(_accelerators) >= _MOST_PLANS:
+        _accelerators.clear()
+    _accelerators[plan] = accelerator
+
+
 def _estimated(graph: LinalgGraph, knobs: Knobs, platform: Platform, known: Container[str]) -> Evaluation:
     try:
-        tasks = planned_tasks(graph, knobs, platform)
+        design = unsized(graph, knobs, platform)
+        plan = _plan(design, knobs)
+        met = _accelerators.get(plan)
+        if met is not None and met in known:
+            return Evaluation(knobs, None, None, accelerator=met)
+        tasks = SizeFifos(knobs).sized(design)
         accelerator = accelerator_digest(tasks)
+        _remember(plan, accelerator)
         if accelerator in known:
             return Evaluation(knobs, None, None, accelerator=accelerator)
         result = estimate(tasks, platform)

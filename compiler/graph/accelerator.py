@@ -1,13 +1,19 @@
 """What tells one accelerator from another: the content of `dataflow.json` without the name of its network and without
 why a FIFO has its depth. Knobs are not in it: different ones may give the same accelerator.
+
+Most of those are one design already before its FIFOs have depths; a `plan_digest` tells so for less.
 """
 
 import json
-from dataclasses import asdict
+from array import array
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import asdict, fields
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any
+from itertools import count
+from typing import Any, cast
 
+from compiler.graph.design import Design
 from compiler.graph.task_graph import Stream, Task, TaskGraph, stream_json, task_json
 
 
@@ -38,3 +44,25 @@ def _stream_digest(stream: Stream) -> bytes:
 
 def _digest(content: Any) -> bytes:
     return blake2b(json.dumps(content, sort_keys=True).encode(), digest_size=16).digest()
+
+
+_numbers = count()
+
+
+def plan_digest(design: Design) -> bytes:
+    """128 bits: equal for equal designs on one board, as a rule, and never for others. Of this process alone.
+
+    O(decisions), of which each is a look-up where an earlier design had it too.
+    """
+    items = [_number((field.name, *item)) for field in fields(Design) for item in _decisions(design, field.name)]
+    return blake2b(array("Q", items).tobytes(), digest_size=16).digest()
+
+
+def _decisions(design: Design, name: str) -> Iterable[tuple[Any, ...]]:
+    part = getattr(design, name)
+    return cast(Mapping[Any, Any], part).items() if isinstance(part, Mapping) else [(part,)]
+
+
+@lru_cache(maxsize=1 << 17)
+def _number(item: Hashable) -> int:  # noqa: ARG001 # what was forgotten gets a new number: no two items have one
+    return next(_numbers)

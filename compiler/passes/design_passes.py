@@ -48,7 +48,12 @@ def planned(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Design:
 
 def planned_tasks(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> TaskGraph:
     """The same, as the estimator reads it, without what a pass makes only for a reader of its text."""
+    return SizeFifos(knobs).sized(unsized(graph, knobs, platform))
+
+
+def unsized(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> Design:
+    """The design of `planned_tasks` before its FIFOs have depths, which takes most of the time."""
     design = Design(graph.in_order, platform)
     for pass_ in DESIGN_PASSES[:-1]:
         design = pass_(knobs).handed_on(design)
-    return SizeFifos(knobs).sized(design)
+    return design

@@ -8,6 +8,7 @@ from compiler.errors import Violation
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.metrics import Fidelity
 from compiler.options import Knobs, TaskOverride
+from compiler.passes.size_fifos import SizeFifos
 from compiler.platforms.platform import Platform
 from dse.evaluate import Evaluation, evaluate, judged
 
@@ -39,11 +40,20 @@ def test_knobs_that_change_nothing_give_an_accelerator_that_is_known(mlp: Linalg
     assert evaluate(mlp, inert, u55c, known={other.accelerator}) == replace(found, knobs=inert)
 
 
+def test_a_plan_that_was_met_has_no_fifos_sized_again(
+    mlp: LinalgGraph, u55c: Platform, monkeypatch: pytest.MonkeyPatch
+):
+    found = evaluate(mlp, Knobs(), u55c)
+    monkeypatch.delattr(SizeFifos, "sized")
+    again = evaluate(mlp, Knobs(fusion_budget=1 << 20), u55c, known={found.accelerator})
+    assert (again.accelerator, again.objectives) == (found.accelerator, None)
+
+
 def test_a_crash_passes_through(mlp: LinalgGraph, u55c: Platform, monkeypatch: pytest.MonkeyPatch):
     def crash(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("dse.evaluate.planned_tasks", crash)
+    monkeypatch.setattr("dse.evaluate.unsized", crash)
     with pytest.raises(ZeroDivisionError):
         evaluate(mlp, Knobs(), u55c)
 

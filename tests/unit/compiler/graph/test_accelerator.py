@@ -9,10 +9,11 @@ from small_graphs import mlp
 
 from bench.repeats import content
 from compiler.errors import MillraceError
-from compiler.graph.accelerator import accelerator_digest
+from compiler.graph.accelerator import accelerator_digest, plan_digest
 from compiler.graph.task_graph import LoadTask
 from compiler.options import Knobs
-from compiler.passes.design_passes import planned_tasks
+from compiler.passes.design_passes import planned_tasks, unsized
+from compiler.passes.size_fifos import SizeFifos
 from compiler.platforms.platform import load_platform
 from dse.space import DesignSpace
 
@@ -21,17 +22,34 @@ MLP, U55C = mlp(), load_platform("u55c")
 
 def test_digests_are_equal_exactly_where_the_files_are():
     space, rng = DesignSpace(MLP, U55C), Random(1)
-    of_digest, of_content = dict[str, str](), dict[str, str]()
+    of_digest, of_content, of_plan = dict[str, str](), dict[str, str](), dict[object, str]()
     drawn = 300
     for n in range(drawn):
+        knobs = space.vary(space.default_knobs()[n % 3], 1 + n % 3, rng)
         try:
-            tasks = planned_tasks(MLP, space.vary(space.default_knobs()[n % 3], 1 + n % 3, rng), U55C)
+            design = unsized(MLP, knobs, U55C)
         except MillraceError:
             continue
+        tasks = SizeFifos(knobs).sized(design)
         digest, text = accelerator_digest(tasks), content(tasks)
         assert of_digest.setdefault(digest, text) == text
         assert of_content.setdefault(text, digest) == digest
+        assert of_plan.setdefault((plan_digest(design), knobs.fifo, knobs.prefetch_kib), digest) == digest
     assert 30 < len(of_digest) < 0.9 * drawn, "some repeat, some do not"
+    assert len(of_plan) < 1.3 * len(of_digest), "most of those that repeat are one plan before FIFOs are sized"
+
+
+def test_plans_differ_by_each_decision_and_by_the_board():
+    design = unsized(MLP, Knobs(overall_unroll=512, engines="shared"), U55C)
+    assert plan_digest(replace(design)) == plan_digest(design)
+    less = [
+        replace(design, **{name: dict(list(part.items())[1:])})
+        for name, part in vars(design).items()
+        if isinstance(part, dict) and part
+    ]
+    others = [*less, replace(design, platform=replace(U55C, name="another")), replace(design, depths={"s": 2})]
+    assert len(less) > 7
+    assert len({plan_digest(other) for other in (design, *others)}) == 1 + len(others)
 
 
 def test_names_and_reasons_do_not_count_and_all_else_does():
