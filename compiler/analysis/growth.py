@@ -36,12 +36,15 @@ class Token(NamedTuple):
 
 
 class Part(NamedTuple):
-    """An operation that is to grow, with the way that it walks, its tokens, and what its products are made of."""
+    """An operation that is to grow, with the way that it walks, its tokens, what its products are made of, and how many
+    times a launch runs it.
+    """
 
     op: LinalgOp
     walk: Walk
     tokens: tuple[Token, ...]
     multiplier: Multiplier
+    runs: int = 1
 
 
 @lru_cache(maxsize=4096)
@@ -69,20 +72,21 @@ class Growth:
         return _nest(self.part.op.loops, self.part.walk, self.factors[step])
 
     def cycles(self, step: int) -> int:
-        """Of the whole operation (the paper's heap counts iterations only)."""
+        """Of the whole operation, in all its runs (the paper's heap counts iterations only)."""
         found = self._cycles.get(step)
         if found is None:
-            found = self._cycles[step] = run_cycles(self.part.op, self.nest(step), self._platform)
+            of_a_run = run_cycles(self.part.op, self.nest(step), self._platform)
+            found = self._cycles[step] = of_a_run * self.part.runs
         return found
 
     def leaving(self, step: int) -> int:
-        """Iterations from its first result to its last."""
+        """Iterations from its first result to its last, in all its runs."""
         found = self._leaving.get(step)
         if found is None:
             nest = self.nest(step)
             outside = [prod(nest.trips[k + 1 :]) for k in range(len(nest.trips))]
             first = sum((nest.trips[k] - 1) * outside[k] for k in nest.reduction_loops(self.part.op.iterators))
-            found = self._leaving[step] = prod(nest.trips) - first
+            found = self._leaving[step] = (prod(nest.trips) - first) * self.part.runs
         return found
 
     def share(self, step: int) -> float:

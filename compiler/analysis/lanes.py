@@ -3,8 +3,8 @@
 `slowest` is the paper's heap: the next lanes go to the operation that takes longest. `worth` asks of each what its next
 lanes save and what they cost. What passes the results of a product on as they come saves nothing once it keeps up with
 them; all others save the cycles that they no longer take, since a row of a network is computed one operation after the
-other. The next lanes go to who saves most cycles for its share of the board, until a share saves less than
-`LEAST_WORTH` of it.
+other, in every layer of a launch. The next lanes go to who saves most cycles for its share of the board, until a share
+saves less than `LEAST_WORTH` of it.
 """
 
 import heapq
@@ -130,7 +130,7 @@ def words_handed_on(graph: LinalgGraph, platform: Platform) -> Mapping[str, int]
     bits = {
         graph.producer[v.name][0].name: prod(v.shape) * DTYPE_BITS[v.dtype] for v in values if v.name in graph.producer
     }
-    return {name: -(-count // platform.hbm.port_bits) for name, count in bits.items()}
+    return {name: -(-count // platform.hbm.port_bits) * graph.runs_of(name) for name, count in bits.items()}
 
 
 def followed_products(graph: LinalgGraph) -> Mapping[str, str]:

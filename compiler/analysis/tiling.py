@@ -166,7 +166,7 @@ def sharing(graph: LinalgGraph, knobs: Knobs, platform: Platform) -> list[tuple[
             continue
         tile = knobs.override(op.name).tile or knobs.default_tile_size
         walk = _walk(same, op.name, tile, orders[op.name])
-        part = Part(op, walk, _tokens(same, op.name, bits), knobs.multiplier)
+        part = Part(op, walk, _tokens(same, op.name, bits), knobs.multiplier, graph.runs_of(op.name))
         service = service_of(op) if knobs.engines == "shared" and op.is_contraction else None
         groups.setdefault(service or op.name, []).append(part)
     return [tuple(sorted(group, key=lambda part: -part.op.iterations)) for group in groups.values()]

@@ -76,16 +76,19 @@ def _is_chunked(graph: LinalgGraph, op: LinalgOp) -> bool:
     return any(reader.kind == "chunk" for out in op.outputs for reader, _ in graph.consumers[out.value])
 
 
-def serial_cycles(chain: Sequence[LinalgOp], nests: Mapping[str, Nest], platform: Platform) -> float:
-    """Cycles that the tasks of a chain take one after the other: in each round of the loops outside its reductions. 0
-    where nothing reduces over time.
+def serial_cycles(
+    graph: LinalgGraph, chain: Sequence[LinalgOp], nests: Mapping[str, Nest], platform: Platform
+) -> float:
+    """Cycles that the tasks of a chain take one after the other, in all runs of a launch: in each round of the loops
+    outside its reductions. 0 where nothing reduces over time.
     """
     rounds = [
         prod(nests[op.name].trips[: loops[0]])
         for op in chain
         if (loops := nests[op.name].reduction_loops(op.iterators))
     ]
-    return sum(run_cycles(op, nests[op.name], platform) for op in chain) / min(rounds) if rounds else 0.0
+    cycles = sum(run_cycles(op, nests[op.name], platform) * graph.runs_of(op.name) for op in chain)
+    return cycles / min(rounds) if rounds else 0.0
 
 
 def doubled(graph: LinalgGraph, op: LinalgOp, nest: Nest, knobs: Knobs) -> Nest | None:
@@ -140,7 +143,7 @@ class _Widening:
         self._graph, self.nests, self._parts, self._knobs, self._platform = graph, nests, parts, knobs, platform
         self._left = int(knobs.overall_unroll * EXTRA)
         self._chains = row_chains(graph, knobs)
-        self._serial = [serial_cycles(chain, nests, platform) for chain in self._chains]
+        self._serial = [serial_cycles(graph, chain, nests, platform) for chain in self._chains]
 
     def the_longest(self) -> None:
         """While the longest chain takes more than `SHARE` of the slowest task."""
@@ -150,7 +153,7 @@ class _Widening:
             place = next(place for place, cycles in serial.items() if cycles == longest)
             wider = self._wider(place)
             if wider and self._take(wider):
-                serial[place] = serial_cycles(self._chains[place], self.nests, self._platform)
+                serial[place] = serial_cycles(self._graph, self._chains[place], self.nests, self._platform)
             else:
                 del serial[place]  # it stays as it is
 
@@ -174,7 +177,7 @@ class _Widening:
         """The next doubling of a chain; one that saves nothing where there is none."""
         wider = self._wider(place)
         share = sum(self._share(name, nest) - self._share(name, self.nests[name]) for name, nest in wider.items())
-        later = serial_cycles(self._chains[place], self.nests | wider, self._platform)
+        later = serial_cycles(self._graph, self._chains[place], self.nests | wider, self._platform)
         return _Offer(wider, self._serial[place] - later, share or 1.0)
 
     def _wider(self, place: int) -> dict[str, Nest]:
@@ -190,7 +193,7 @@ class _Widening:
         return True
 
     def _cycles(self, op: LinalgOp) -> int:
-        return run_cycles(op, self.nests[op.name], self._platform)
+        return run_cycles(op, self.nests[op.name], self._platform) * self._graph.runs_of(op.name)
 
     def _share(self, name: str, nest: Nest) -> float:
         return share_of(self._parts[name], nest, self._platform)

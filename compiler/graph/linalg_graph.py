@@ -284,6 +284,10 @@ class LinalgGraph:
         """Names of operations that are of no layer; none, where no layers are folded."""
         return () if self.layers is None else self.layers.outside
 
+    def runs_of(self, op: str) -> int:
+        """How many times a launch runs an operation: once for each layer, or once, where it is of none."""
+        return 1 if self.layers is None or op in self.layers.outside else self.layers.count
+
     @cached_property
     def once(self) -> frozenset[str]:
         """Values that operations outside of layers read or make, and no operation of a layer makes for another."""

@@ -4,6 +4,7 @@ from dataclasses import replace
 from math import inf, prod
 
 import pytest
+from layered_networks import with_outside
 from networks import NETWORKS
 from small_graphs import ALL, chain, mlp
 
@@ -12,6 +13,7 @@ from compiler.analysis.lanes import LEAST_WORTH, STEPS_AHEAD, deal_lanes, follow
 from compiler.analysis.operators import count_operators, run_cycles
 from compiler.analysis.tiling import LUT_OF_BIT, LUT_OF_CONVERTED_BIT, plan_nests, sharing
 from compiler.graph.itensor import DTYPE_BITS
+from compiler.graph.layers import folded
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.graph.nest import Nest
 from compiler.options import Knobs
@@ -20,7 +22,14 @@ from compiler.platforms.platform import load_platform
 from dse.evaluate import evaluate
 
 U55C = load_platform("u55c")
-GRAPHS = {**{name: make() for name, make in ALL.items()}, "chain": chain(16, 64, 16), "wide": mlp(4, 16, 128)}
+LAYERS = folded(with_outside(8))
+assert LAYERS is not None
+GRAPHS = {
+    **{name: make() for name, make in ALL.items()},
+    "chain": chain(16, 64, 16),
+    "wide": mlp(4, 16, 128),
+    "layers": LAYERS,
+}
 
 
 def test_what_follows_a_product() -> None:
@@ -68,8 +77,8 @@ def _dealt_slowly(graph: LinalgGraph, knobs: Knobs, unrolls: dict[str, Unroll]) 
     def time(changed: str = "", steps: int = 0) -> float:
         nests = {op: nest for n in unrolls for op, nest in nests_at(n, steps if n == changed else 0).items()}
         followed, words = followed_products(graph), words_handed_on(graph, U55C)
-        waits = {op: _last_minus_first(parts[op].op, nests[op]) for op in followed.values()}
-        cycles = {op: run_cycles(parts[op].op, nest, U55C) for op, nest in nests.items()}
+        waits = {op: _last_minus_first(parts[op].op, nests[op]) * graph.runs_of(op) for op in followed.values()}
+        cycles = {op: run_cycles(parts[op].op, nest, U55C) * graph.runs_of(op) for op, nest in nests.items()}
         own = {op: max(0, n - waits[followed[op]]) if op in followed else n for op, n in cycles.items()}
         return sum(max(cycles[op], words[op]) if op in words else n for op, n in own.items())
 
@@ -80,7 +89,7 @@ def _dealt_slowly(graph: LinalgGraph, knobs: Knobs, unrolls: dict[str, Unroll]) 
             best = (0.0, name, 0)
             for steps in range(1, 1 + min(STEPS_AHEAD, unroll.left)):
                 # What a product saves by making its followers wait less is theirs to save.
-                saved = time() - time(name, steps) if not followers else _own(parts, unroll, nests_at(name, steps))
+                saved = time() - time(name, steps) if not followers else _own(graph, unroll, nests_at(name, steps))
                 share = _share(parts[name], nests_at(name, steps)[name]) - _share(parts[name], unroll.nests[name])
                 if saved > 0 and saved / share > best[0]:
                     best = (saved / share, name, steps)
@@ -91,10 +100,11 @@ def _dealt_slowly(graph: LinalgGraph, knobs: Knobs, unrolls: dict[str, Unroll]) 
         unrolls[name].at += steps
 
 
-def _own(parts: dict[str, Part], unroll: Unroll, later: dict[str, Nest]) -> float:
-    return sum(
-        run_cycles(parts[op].op, unroll.nests[op], U55C) - run_cycles(parts[op].op, later[op], U55C) for op in later
-    )
+def _own(graph: LinalgGraph, unroll: Unroll, later: dict[str, Nest]) -> float:
+    def cycles(op: str, nest: Nest) -> int:
+        return run_cycles(graph.op[op], nest, U55C) * graph.runs_of(op)
+
+    return sum(cycles(op, unroll.nests[op]) - cycles(op, nest) for op, nest in later.items())
 
 
 def _last_minus_first(op: LinalgOp, nest: Nest) -> int:

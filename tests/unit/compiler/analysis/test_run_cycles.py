@@ -44,7 +44,7 @@ def test_a_chain_waits_for_its_largest_too() -> None:
     nests = plan_nests(graph, Knobs(overall_unroll=4), PLATFORM)
     largest, quick = graph.op["max"], PLATFORM.operators["fcmp"].latency
     assert nests["max"].lanes == 1
-    assert serial_cycles([largest], nests, PLATFORM) == COLUMNS * quick
+    assert serial_cycles(graph, [largest], nests, PLATFORM) == COLUMNS * quick
 
 
 @pytest.mark.parametrize("unroll", [1, 4, 16, 64])

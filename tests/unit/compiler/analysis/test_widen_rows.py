@@ -90,9 +90,11 @@ def test_serial_cycles_count_the_adder_s_latency_and_the_rounds() -> None:
     graph = norm(4)
     chain = graph.ops[:2]
     row = Nest((NestLoop(0, 4, 1), NestLoop(1, 64, 1)), (1, 1))
-    assert serial_cycles(chain, {"sum": row, "centre": row}, PLATFORM) == (4 * 64 * 7 + 4 * 64) / 4
+    assert serial_cycles(graph, chain, {"sum": row, "centre": row}, PLATFORM) == (4 * 64 * 7 + 4 * 64) / 4
     spatial = Nest((NestLoop(0, 4, 1),), (1, 64))
-    assert serial_cycles(chain, {"sum": spatial, "centre": spatial}, PLATFORM) == 0.0, "nothing reduces over time"
+    assert serial_cycles(graph, chain, {"sum": spatial, "centre": spatial}, PLATFORM) == 0.0, (
+        "nothing reduces over time"
+    )
 
 
 def test_latency_gets_better_for_a_single_row() -> None:
@@ -173,8 +175,9 @@ def widened_slowly(graph: LinalgGraph, nests: dict[str, Nest], knobs: Knobs, pla
         return sum(share_of(part, nests[name], platform) for name, part in parts.items())
 
     def time(nests: dict[str, Nest]) -> float:
-        serial = sum(serial_cycles(chain, nests, platform) for chain in row_chains(graph, knobs))
-        return serial + sum(run_cycles(op, nests[op.name], platform) for op in graph.ops if op.is_contraction)
+        serial = sum(serial_cycles(graph, chain, nests, platform) for chain in row_chains(graph, knobs))
+        products = (op for op in graph.ops if op.is_contraction)
+        return serial + sum(run_cycles(op, nests[op.name], platform) * graph.runs_of(op.name) for op in products)
 
     while True:
         offers = list[tuple[float, dict[str, Nest], Sequence[LinalgOp]]]()
