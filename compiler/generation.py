@@ -27,7 +27,7 @@ from compiler.frontend.process import importing
 from compiler.graph.program import Values
 from compiler.host.design import load_design
 from compiler.host.network import Network
-from compiler.host.session import CHOOSE, POSITION, OnLaunch, generate
+from compiler.host.session import CHOOSE, POSITION, UNTIL, OnLaunch, generate
 from compiler.metrics import Metric
 from compiler.options import Knobs, Precision, Workload
 from compiler.pipeline import compile_design
@@ -188,7 +188,7 @@ def run(prepared: Prepared, on_launch: OnLaunch, on_token: Callable[[int], None]
             states.append(step.hidden)
             on_token(step.token)
     reference = network.reference()
-    checks = GenerationChecks(network, design, kept_shape(prepared), board.launches)
+    checks = GenerationChecks(network, design, kept_shape(prepared), board.launches, prepared.request.tokens)
     wrong, reply = checks.run(tokens), reply_of(prepared)
     return Generation(
         tuple(tokens),
@@ -265,7 +265,8 @@ def whole_reply(directory: Path, prompt: int, steps: int) -> Reply:
     found = _estimated(directory)
     idle_w = (found["energy_with_idle"] - found["energy"]) / found["latency"]
     kernels = len(load_design(directory).kernels)
-    return Reply(kernels, tuple(times[:prompt]), tuple(times[prompt:]), found["energy"], least, idle_w)
+    one_launch = UNTIL in load_design(directory).arguments
+    return Reply(kernels, tuple(times[:prompt]), tuple(times[prompt:]), found["energy"], least, idle_w, one_launch)
 
 
 def _launch(stored: StoredDesign, values: Values) -> float:

@@ -1,7 +1,8 @@
-"""What a whole reply takes, from what launches of its design take: one for each token, of the prompt too.
+"""What a whole reply takes, from what its tokens take, those of the prompt too.
 
-A launch starts its kernels one after the other, and every start costs the host `KERNEL_START_US`, which is assumed, not
-simulated. Definitions:
+Each token of the prompt is a launch; the last of them makes all tokens of the reply, where the design is one kernel,
+else each is a launch. A launch starts its kernels one after the other, and every start costs the host
+`KERNEL_START_US`, which is assumed, not simulated. Definitions:
 
 - first token: the launches of the prompt and their starts, the last of which gives the token;
 - tokens a second: those after the first, over the time from the first token to the last; the prompt is not in it;
@@ -31,7 +32,8 @@ HBM_SOURCE = "all 32 channels read in sequence, Shuhai on a U280"
 class Reply:
     """A design of `kernels`, and microseconds of its launches, without starts: of the `prompt`, the last of which gives
     the first token, and of each token after that. `energy_uj` is that of a launch without idle power, `least_bytes`
-    those of a token, `idle_w` the board's power when nothing runs.
+    those of a token, `idle_w` the board's power when nothing runs. `one_launch`: the last one of the prompt makes all
+    tokens.
     """
 
     kernels: int
@@ -40,6 +42,7 @@ class Reply:
     energy_uj: float
     least_bytes: float
     idle_w: float
+    one_launch: bool = False
     start_us: float = KERNEL_START_US
 
     @property
@@ -50,11 +53,11 @@ class Reply:
     def token_us(self) -> float:
         """Of a token after the first, on average; of the first, where it is the only one."""
         times = self.later_us or self.prompt_us[-1:]
-        return self._with_starts(times) / len(times)
+        return (sum(times) if self.one_launch and self.later_us else self._with_starts(times)) / len(times)
 
     @property
     def reply_us(self) -> float:
-        return self.first_token_us + self._with_starts(self.later_us)
+        return self.first_token_us + (self.token_us * len(self.later_us))
 
     @property
     def token_energy_uj(self) -> float:
@@ -83,8 +86,9 @@ class Reply:
     @property
     def assumed(self) -> str:
         """What of the metrics is neither simulated nor estimated."""
+        what = "token of the prompt" if self.one_launch else "token"
         return (
-            f"{self.start_us / 1e3:g} ms for each of {self.kernels} kernel starts a token "
+            f"{self.start_us / 1e3:g} ms for each of {self.kernels} kernel starts a {what} "
             f"({KERNEL_START_SOURCE}); {HBM_GB_S:g} GB/s of HBM ({HBM_SOURCE})"
         )
 

@@ -13,12 +13,12 @@ from compiler.analysis.layers import launched_itensor, of_all_layers, with_loop
 from compiler.analysis.names import c_name, input_stream, operand_stream
 from compiler.analysis.order import order_streams, order_tasks
 from compiler.analysis.relays import relay_dies, with_relays
-from compiler.analysis.rows import earlier_rows, kept_rows, new_row
+from compiler.analysis.rows import earlier_rows, kept_rows, made_rows, new_row
 from compiler.analysis.tasks import converter_task, fork_task, load_task, store_task, structured_task
 from compiler.errors import VerificationError
 from compiler.graph.design import Design
 from compiler.graph.linalg_graph import LinalgOp
-from compiler.graph.task_graph import Dma, DmaTask, Stream, Task, TaskGraph
+from compiler.graph.task_graph import Control, Dma, DmaTask, StoreTask, Stream, Task, TaskGraph
 
 
 def task_graph(design: Design) -> TaskGraph:
@@ -35,7 +35,22 @@ def task_graph(design: Design) -> TaskGraph:
         unordered, streams = with_relays(unordered, streams, _die_numbers(unordered, design))
     tasks = order_tasks(unordered, streams)
     carries = carries_of(launch.graph.outputs, launch.graph.values, tasks)
-    return TaskGraph(design.graph.name, design.kernels, tasks, order_streams(tasks, streams), carries)
+    control = _control(launch, tasks)
+    return TaskGraph(design.graph.name, design.kernels, tasks, order_streams(tasks, streams), carries, control)
+
+
+def _control(design: Design, tasks: Iterable[Task]) -> Control | None:
+    """How a launch makes several tokens; None where a result is no argument of the next, or there are more kernels."""
+    rows, kept = made_rows(design.graph), kept_rows(design.graph)
+    told = {value.row.argument for value in design.graph.values if value.row is not None}
+    fed = [out for out in design.graph.outputs if out.value in rows and out.name in told]
+    if len(fed) != 1 or design.kernels != 1:
+        return None
+    stores = {task.dma.value: task.name for task in tasks if isinstance(task, StoreTask)}
+    (out,) = fed
+    return Control(
+        out.name, rows[out.value].argument, stores[out.value], tuple(stores[row.state] for row in kept.values())
+    )
 
 
 def task_dies(design: Design) -> dict[str, str]:
@@ -125,8 +140,10 @@ def _transfers(design: Design) -> Iterator[DmaTask]:
             stored[made] = new_row(task.dma, joined)
             task = replace(task, dma=earlier_rows(task.dma, joined))
         yield task
+    rows = made_rows(design.graph)
     for name, store in design.stores.items():
-        yield store_task(name, store, input_stream(name), design.platform, stored.get(store.value))
+        row = rows.get(store.value)
+        yield store_task(name, store, input_stream(name), design.platform, stored.get(store.value), row)
 
 
 def _structured(design: Design, op: LinalgOp) -> Task:

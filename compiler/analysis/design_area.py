@@ -4,7 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from compiler.analysis.ports import kernel_ports
-from compiler.analysis.resources import Resources, kernel_resources, stream_resources, task_resources, total
+from compiler.analysis.resources import (
+    Resources,
+    control_resources,
+    kernel_resources,
+    stream_resources,
+    task_resources,
+    total,
+)
 from compiler.graph.computed_once import computed_once
 from compiler.graph.task_graph import TaskGraph
 from compiler.platforms.platform import Platform
@@ -14,7 +21,9 @@ _NONE: Mapping[str, Resources] = {}
 
 @dataclass(frozen=True)
 class DesignArea:
-    """By name, in the order of the design: `tasks`, and `fifos`. `kernel`: control registers of one kernel."""
+    """By name, in the order of the design: `tasks`, and `fifos`. `kernel`: control registers of one, and what starts
+    its tasks for each token.
+    """
 
     design: TaskGraph
     tasks: Mapping[str, Resources]
@@ -29,7 +38,7 @@ class DesignArea:
             tasks,
             {t.name: known_tasks.get(t.name) or task_resources(t, tasks, platform) for t in tasks.tasks},
             {s.name: known_fifos.get(s.name) or stream_resources(s, platform) for s in tasks.streams},
-            kernel_resources(platform),
+            kernel_resources(platform) + control_resources(tasks, platform),
         )
 
     @computed_once

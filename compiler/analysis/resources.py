@@ -12,8 +12,9 @@ from compiler.analysis.memory import bound_fifo, buffer_memory
 from compiler.analysis.ports import OUTSTANDING_BURSTS
 from compiler.graph.engine import Turn
 from compiler.graph.itensor import DTYPE_BITS
-from compiler.graph.program import nests
+from compiler.graph.program import arguments_of, nests
 from compiler.graph.task_graph import (
+    CONTROL_DEPTH,
     Buffer,
     ComputeTask,
     ConverterTask,
@@ -171,6 +172,22 @@ def relay_resources(relay: RouteTask, fifo: Stream, platform: Platform) -> Resou
 def kernel_resources(platform: Platform) -> Resources:
     """Control registers of one kernel."""
     return Resources(*platform.area.kernel)
+
+
+def control_resources(tasks: TaskGraph, platform: Platform) -> Resources:
+    """What starts tasks anew for each token, with the FIFOs of its words and of what stores answer; 32 bits each, where
+    a task is told a number; nothing where a launch makes one token.
+    """
+    control, bits = tasks.control, 32
+    if control is None:
+        return Resources()
+    told = sum(bool(arguments_of([t.program]) or (isinstance(t, DmaTask) and t.dma.place)) for t in tasks.tasks)
+    narrow = len(tasks.tasks) - told + len(control.kept)
+    shape, area = Shape(counter_bits([2**bits]), 1, bits, 0, 0), platform.area
+    logic = task_logic(shape, area)
+    own = Resources(logic.lut + area.process.lut, logic.ff + area.process.ff)
+    wide, flag = (_fifo_area(None, width, CONTROL_DEPTH, platform) for width in (bits, 1))
+    return total([own, *[wide] * told, _fifo_area(None, 2 * bits, CONTROL_DEPTH, platform), *[flag] * narrow])
 
 
 def stream_resources(stream: Stream, platform: Platform) -> Resources:

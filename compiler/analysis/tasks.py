@@ -284,12 +284,14 @@ def load_task(name: str, load: Transfer, write: str, platform: Platform, row: Ro
 
 
 @lru_cache(KEPT_TASKS)
-def store_task(name: str, store: Transfer, read: str, platform: Platform, kept: Dma | None = None) -> StoreTask:
-    """Packs tokens into words and writes them to HBM in order, or where they are `kept`."""
+def store_task(
+    name: str, store: Transfer, read: str, platform: Platform, kept: Dma | None = None, row: Row | None = None
+) -> StoreTask:
+    """Packs tokens into words and writes them to HBM in order, as one `row`, or where they are `kept`."""
     packing = _packing(store)
     timing = _transfer_timing(store.itensor, packing, READ_WRITE_CYCLES)
     reads = (Access(read, (Gate(len(timing.trips) - 1, 0, 1),) if packing.words_per_token > 1 else ()),)
-    return StoreTask(name, store.kernel, timing, reads, (), kept or _dma(store, platform), store.itensor)
+    return StoreTask(name, store.kernel, timing, reads, (), kept or _dma(store, platform, row), store.itensor)
 
 
 def _packing(transfer: Transfer) -> Packing:

@@ -440,6 +440,40 @@ class Stream(NamedTuple):
         return self.itensor.width
 
 
+class Control(NamedTuple):
+    """A launch makes several tokens: `control` starts every task anew for each, with a word that says what the task is
+    told (`go_name`), and waits for what stores send when memory has answered (`done_name`): `made`, which sends the
+    `token` that it has stored, that is the next launch's argument of this name, and the `kept` ones, whose rows later
+    tokens read. `position` counts up, until the argument `UNTIL`, or until the token is that of the argument `END`.
+    """
+
+    token: str
+    position: str
+    made: str
+    kept: tuple[str, ...]
+
+    @property
+    def reporting(self) -> tuple[str, ...]:
+        """Stores that say when they are done."""
+        return (self.made, *self.kept)
+
+
+UNTIL, END = "until", "end"
+CONTROL = "control"
+AT_ONCE = 32  # words that it writes in one cycle
+CONTROL_DEPTH = 2  # tokens of each stream of words and answers, of which one is under way
+
+
+def go_name(task: str) -> str:
+    """The stream of the words that start a task."""
+    return f"{task}_go"
+
+
+def done_name(store: str) -> str:
+    """The stream in which a store says that memory has what it stored."""
+    return f"{store}_done"
+
+
 @dataclass(frozen=True)
 class TaskGraph:
     """Tasks in topological order, kernels in the order in which they run; outputs that the next run reads."""
@@ -449,6 +483,7 @@ class TaskGraph:
     tasks: tuple[Task, ...]
     streams: tuple[Stream, ...]
     carries: tuple[Carry, ...] = ()
+    control: Control | None = None
 
     @computed_once
     def task(self) -> dict[str, Task]:
@@ -537,7 +572,10 @@ class TaskGraph:
         found: dict[tuple[int, str], list[DmaTask]] = {}
         for task in self.transfers:
             found.setdefault((task.kernel, task.memory_use.value), []).append(task)
-        return frozenset(t.name for group in found.values() if len({u.kind for u in group}) > 1 for t in group)
+        through = (t.name for group in found.values() if len({u.kind for u in group}) > 1 for t in group)
+        kept = () if self.control is None else self.control.reporting
+        later = (t.name for t in self.transfers if t.dma.below is not None) if kept else ()
+        return frozenset((*through, *kept, *later))
 
     def _verify_memory(self, values: Values) -> None:
         """Credits are at the ends of runs, and no load asks before it has taken those that it needs."""
@@ -564,6 +602,7 @@ class TaskGraph:
             "tasks": [task_json(t) for t in self.tasks],
             "streams": [stream_json(s) for s in self.streams],
             "carries": [asdict(c) for c in self.carries],
+            **({} if self.control is None else {"control": self.control._asdict()}),
         }
 
 

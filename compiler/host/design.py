@@ -89,16 +89,21 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Result:
-    """A result of the network: image `image`, or its part of a `layer`, transposed by `permutation` to `shape`."""
+    """A result of the network: image `image`, or its part of a `layer`, transposed by `permutation` to `shape`. Where
+    it has `rows`, each launch makes the one of its position.
+    """
 
     name: str
     image: str
     permutation: tuple[int, ...]
     shape: tuple[int, ...]
     layer: int | None = None
+    rows: int | None = None
 
     def of(self, tensor: NDArray[Any]) -> NDArray[Any]:
-        """The result, from what the image holds."""
+        """The result, from what the image holds; of several rows, one behind the other."""
+        if self.rows is not None:
+            return np.stack([row.transpose(self.permutation).reshape(self.shape) for row in tensor])
         part = tensor if self.layer is None else tensor[self.layer]
         return part.transpose(self.permutation).reshape(self.shape)
 
@@ -135,7 +140,7 @@ def load_design(directory: Path) -> Design:
         ),
         tuple(Scalar(s["value"], s["source"], s["dtype"]) for s in manifest["scalars"]),
         tuple(
-            Result(r["name"], r["image"], tuple(r["permutation"]), tuple(r["shape"]), r.get("layer"))
+            Result(r["name"], r["image"], tuple(r["permutation"]), tuple(r["shape"]), r.get("layer"), r.get("rows"))
             for r in manifest["results"]
         ),
         {a["name"]: a["most"] for a in manifest.get("arguments", ())},

@@ -11,7 +11,7 @@ from itertools import chain
 from typing_extensions import override
 
 from compiler.analysis.loads import load_channels
-from compiler.analysis.rows import kept_rows, row_tokens
+from compiler.analysis.rows import kept_rows, made_rows, row_tokens
 from compiler.analysis.tasks import plan_packing
 from compiler.graph.design import Design, Packing, Transfer
 from compiler.graph.layers import is_long
@@ -34,7 +34,7 @@ class MaterializeDmas(Pass):
         self.expect_kernels(design)
         graph, bits, most = design.graph, design.platform.hbm.port_bits, self.knobs.hbm_channels
         room = design.platform.hbm.channel_bytes
-        kept = kept_rows(graph)
+        kept, rows = kept_rows(graph), made_rows(graph)
         axes = {row.state: row.axis for row in kept.values()}
 
         def row_of(load: Transfer) -> int:
@@ -57,7 +57,8 @@ class MaterializeDmas(Pass):
 
         def packing_of(store: Transfer) -> Packing | None:
             row = kept.get(store.value)
-            return plan_packing(store.itensor, 1, bits) if row is None else packings[row.state]
+            tokens = store.itensor.tokens if store.value in rows else 0
+            return plan_packing(store.itensor, 1, bits, tokens) if row is None else packings[row.state]
 
         stores = {name: store._replace(packing=packing_of(store)) for name, store in design.stores.items()}
         return replace(design, loads=loads, stores=stores)

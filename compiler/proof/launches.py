@@ -20,7 +20,7 @@ from compiler.host.accelerator import scalar_bits
 from compiler.host.design import Design, Image, Kernel, Result, load_design
 from compiler.host.network import Network
 from compiler.host.packing import pack, unpack
-from compiler.host.session import CHOOSE, POSITION, TOKEN
+from compiler.host.session import CHOOSE, END, POSITION, TOKEN, UNTIL
 from compiler.simulator.board import pyxrt
 
 Key = tuple[str, int]  # an image, and one of its channels
@@ -155,14 +155,22 @@ def _checked(
 @dataclass
 class GenerationChecks:
     """The launches of one generation, followed from the first token of the prompt on. `cache`: shape of the keys of one
-    layer, and of its values: [1, heads, positions, features].
+    layer, and of its values: [1, heads, positions, features]. `asked`: how many tokens were to be made, had none been
+    the `ending` one.
     """
 
     network: Network
     design: Design
     cache: tuple[int, ...]
     launches: Sequence[Launch]
+    asked: int
+    ending: int | None = None
     checked: int = 0
+
+    @property
+    def end(self) -> dict[str, int]:
+        """What launches are told of the ending token."""
+        return {} if self.ending is None else {END: self.ending}
 
     def run(self, tokens: Sequence[int]) -> str | None:
         """Why the launches are not those that should have given `tokens`; None where they are."""
@@ -184,19 +192,25 @@ class GenerationChecks:
                 read |= zip(keys, map(_digest, pack(image.content(tensors), image.layout)), strict=True)
         numbers = {s.value: scalar_bits(tensors[s.source], s.dtype) for s in design.scalars}
         prompt = self.network.description.prompt
-        for position in range(len(prompt) + len(tokens) - 1):
-            number = position - len(prompt) + 1  # of the token that this launch gives
+        position, behind = 0, len(prompt) + self.asked - 1
+        while position < len(prompt) + len(tokens) - 1:
+            number = position - len(prompt) + 1  # of the first token that this launch gives
             where = f"token {number}" if number >= 0 else f"prompt, token {position}"
             token = prompt[position] if number <= 0 else tokens[number - 1]
-            told = {TOKEN: token, POSITION: position, CHOOSE: int(number >= 0)}
+            until = position if number < 0 or UNTIL not in design.arguments else behind - 1
+            told = {TOKEN: token, POSITION: position, CHOOSE: int(number >= 0), UNTIL: until} | self.end
             memory = self._step(coming, where, read, held, numbers, told)
+            made = tokens[number : number + until - position + 1] if number >= 0 else [-1]
             for name in dict.fromkeys(name for name, _ in held):
-                if not self._adds_a_row(name, position, held, memory):
+                if not self._adds_rows(name, range(position, position + len(made)), held, memory):
                     raise WrongLaunchError(f"{where}: another row of {name} than {position} has changed")
             held = {key: memory[key] for key in held}
-            made = next(int(_result(r, memory, design)) for r in design.results if r.name == TOKEN)
-            if number >= 0 and tokens[number] != made:
-                raise WrongLaunchError(f"token {number} is {tokens[number]}; the launch has given {made}")
+            given = next(_result(r, memory, design) for r in design.results if r.name == TOKEN)
+            for one, found in zip(made, given[position:], strict=False):
+                if number >= 0 and one != found:
+                    raise WrongLaunchError(f"token {number} is {one}; the launch has given {found}")
+                number += 1
+            position += len(made)
         if next(coming, None) is not None:
             raise WrongLaunchError(f"more is launched than {len(tokens)} tokens take")
 
@@ -221,15 +235,15 @@ class GenerationChecks:
             self.checked += 1
         return memory
 
-    def _adds_a_row(self, name: str, position: int, held: Mapping[Key, bytes], memory: Mapping[Key, bytes]) -> bool:
-        """Whether a launch changed what is kept at its position only."""
+    def _adds_rows(self, name: str, rows: range, held: Mapping[Key, bytes], memory: Mapping[Key, bytes]) -> bool:
+        """Whether a launch changed what is kept at its positions only."""
         before, after = (_tensor(self.design, name, m).reshape(-1, *self.cache) for m in (held, memory))
-        rest = (np.delete(array, position, axis=3).tobytes() for array in (before, after))
+        rest = (np.delete(array, rows, axis=3).tobytes() for array in (before, after))
         return next(rest) == next(rest)
 
 
 def _result(result: Result, memory: Mapping[Key, bytes], design: Design) -> Array:
-    return result.of(_tensor(design, result.image, memory)).reshape(())
+    return result.of(_tensor(design, result.image, memory)).reshape(-1)
 
 
 def _tensor(design: Design, name: str, memory: Mapping[Key, bytes]) -> Array:

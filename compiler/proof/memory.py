@@ -97,7 +97,9 @@ class Memory:
         return tensor if task.dma.at is None else self._stored_row(task, image, tensor)
 
     def _stored_row(self, task: StoreTask, image: Image, tensor: Array) -> Array:
-        before = unpack(self._channels(self.design, image), task.dma)
+        """Beside it lies what was there before; in a result, nothing."""
+        given = image.is_given
+        before = unpack(self._channels(self.design, image), task.dma) if given else np.zeros_like(tensor)
         _row(before, task.dma)[...] = _row(tensor, task.dma)
         if before.tobytes() != tensor.tobytes():
             raise VerificationError(f"it wrote to other rows of {image.name} than the launch says")
@@ -122,7 +124,7 @@ class Memory:
 
 def _row(tensor: Array, dma: Dma) -> Array:
     """The row of launches with the largest arguments, as a view."""
-    return _from_row(tensor, dma)[0]
+    return _from_row(tensor, dma)[0, ...]
 
 
 def _from_row(tensor: Array, dma: Dma) -> Array:

@@ -13,7 +13,7 @@ from typing import Any
 from compiler import host
 from compiler.analysis.placement.placement import Placement
 from compiler.graph.linalg_graph import LinalgGraph, Output, Value
-from compiler.graph.task_graph import Joint, TaskGraph
+from compiler.graph.task_graph import CONTROL, Joint, TaskGraph
 from compiler.platforms.platform import Platform
 from compiler.targets import floorplan, hls_code, hls_config, link_config
 from compiler.targets.expected import write_expected
@@ -54,7 +54,7 @@ def emit_design(
     interface = plan_interface(tasks, graph)
     emit_hls(tasks, interface, platform, out / "hls", data.tolerance)
     emit_link(interface, platform, out / "hls", placement)
-    write_images(interface, graph.outputs, platform, data.tensors, out)
+    write_images(interface, graph.outputs, platform, data.tensors, out, controlled=tasks.control is not None)
     write_expected(interface, graph, data.tensors, data.expected, out)
     emit_host(out / "host")
 
@@ -100,7 +100,13 @@ def _copy_support(name: str, folder: Path) -> None:
 
 
 def write_images(
-    interface: Interface, results: Sequence[Output], platform: Platform, tensors: Tensors, out: Path
+    interface: Interface,
+    results: Sequence[Output],
+    platform: Platform,
+    tensors: Tensors,
+    out: Path,
+    *,
+    controlled: bool = False,
 ) -> None:
     """Packed parameters and inputs, scalars, and the manifest: these, the kernels' arguments, `results`."""
     for folder in ("params", "tb"):
@@ -118,7 +124,10 @@ def write_images(
                 "buffers": [{"port": p.name, "image": p.image.name, "channel": p.channel} for p in kernel.ports],
                 "scalars": [s.name for s in kernel.scalars],
                 "arguments": [a.name for a in kernel.arguments],
-                "tasks": [{"name": t.name, "function": f} for t, f in zip(kernel.tasks, kernel.functions, strict=True)],
+                "tasks": [
+                    *([{"name": CONTROL, "function": CONTROL}] if controlled else []),
+                    *({"name": t.name, "function": f} for t, f in zip(kernel.tasks, kernel.functions, strict=True)),
+                ],
             }
             for kernel in interface.kernels
         ],
@@ -131,8 +140,9 @@ def write_images(
         "results": [
             {"name": r.name, "image": made[r.value], "permutation": list(r.permutation), "shape": list(r.shape)}
             | ({} if r.layer is None else {"layer": r.layer})
+            | ({} if r.row is None else {"rows": r.row.count})
             for r in results
-            if r.row is None
+            if r.value in made
         ],
     }
     (out / "params" / "manifest.json").write_text(json.dumps(manifest, indent=1))

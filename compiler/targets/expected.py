@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler.analysis.rows import Kept, kept_rows
+from compiler.analysis.rows import Kept, kept_rows, made_rows
 from compiler.errors import InvalidInputError
-from compiler.graph.linalg_graph import LinalgGraph, Output, Value
+from compiler.graph.linalg_graph import LinalgGraph, Output, Row, Value
 from compiler.targets.images import NATIVE, pack
 from compiler.targets.interface import Image, Interface
 from compiler.targets.tensors import Tensors, tensor_of
@@ -32,11 +32,14 @@ def write_expected(
     `Output.name`. Raises InvalidInputError that names one that is missing.
     """
     kept = {row.state: (made, row) for made, row in kept_rows(graph).items()}
+    rows = made_rows(graph)
     for image in filter(lambda image: image.is_made, interface.images):
         value = image.value
         if image.role == "kept":
             made, row = kept[value.name]
             array = _joined(tensor_of(value, tensors), row, _made(graph.value[made], graph, expected))
+        elif value.name in rows:
+            array = _alone(_made(graph.value[value.name], graph, expected), rows[value.name])
         else:
             array = _made(value, graph, expected)
         for channel, content in enumerate(pack(array, image.dma)):
@@ -50,6 +53,13 @@ def _joined(state: NDArray[Any], kept: Kept, row: NDArray[Any]) -> NDArray[Any]:
     joined = np.array(state)
     np.moveaxis(joined, kept.axis, 0)[kept.row.count - 1] = row
     return joined
+
+
+def _alone(made: NDArray[Any], row: Row) -> NDArray[Any]:
+    """All rows with that of one launch as the last."""
+    rows = np.zeros((row.count, *made.shape), made.dtype)
+    rows[-1] = made
+    return np.moveaxis(rows, 0, row.axis)
 
 
 def _made(value: Value, graph: LinalgGraph, expected: Mapping[str, NDArray[Any]]) -> NDArray[Any]:

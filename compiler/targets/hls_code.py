@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from compiler.analysis.memory import stream_memory
 from compiler.analysis.operators import PACKED
 from compiler.analysis.ports import OUTSTANDING_BURSTS
-from compiler.graph.task_graph import ComputeTask, EngineTask, Stream, TaskGraph
+from compiler.graph.task_graph import CONTROL, CONTROL_DEPTH, ComputeTask, EngineTask, Stream, TaskGraph
 from compiler.platforms.memories import Memories
 from compiler.platforms.platform import Platform
 from compiler.targets.interface import Interface, Kernel, Port
 from compiler.targets.parameters import task_parameters
+from compiler.targets.tasks.control import control_parameters, control_streams, emit_control
 from compiler.targets.tasks.emitter import TaskEmitter
 from compiler.targets.tokens import is_packed, token_alias, token_type
 from compiler.targets.writer import CppWriter
@@ -33,6 +34,8 @@ def tasks_header(tasks: TaskGraph, interface: Interface) -> str:
     for function in interface.functions:
         parameters = task_parameters(function.task, tasks, function.name)
         out.statement(f"void {function.name}", [p.declaration for p in parameters], ";")
+    if tasks.control is not None:
+        out.statement(f"void {CONTROL}", [p.declaration for p in control_parameters(tasks)], ";")
     return out.text()
 
 
@@ -41,7 +44,7 @@ def tasks_source(tasks: TaskGraph, interface: Interface) -> str:
     out = CppWriter()
     out.line(f'#include "{interface.name}_tasks.h"')
     out.line()
-    if any(task.credits for task in tasks.transfers):
+    if tasks.control is not None or any(task.credits for task in tasks.transfers):
         out.line("#include <ap_utils.h>")
     out.line("#include <hls_math.h>")
     out.line()
@@ -64,6 +67,8 @@ def tasks_source(tasks: TaskGraph, interface: Interface) -> str:
         if len(function.members) > 1:
             out.comment(f"For {', '.join(function.members)}.")
         emitter.emit(function.task, function.name)
+    if tasks.control is not None:
+        emit_control(tasks, out)
     return out.text()
 
 
@@ -104,7 +109,12 @@ def kernel_source(kernel: Kernel, tasks: TaskGraph, interface: Interface, platfo
         out.pragma("dataflow")
         for stream in kernel.streams:
             _stream(out, stream, platform.memories)
+        if tasks.control is not None:
+            for kind, name in control_streams(tasks):
+                out.line(f'hls::stream<{kind}, {CONTROL_DEPTH}> {name}("{name}");')
         out.line()
+        if tasks.control is not None:
+            out.statement(CONTROL, [p.argument for p in control_parameters(tasks)], ";")
         for task, function in zip(kernel.tasks, kernel.functions, strict=True):
             pointers = [port.name for port in interface.task_ports.get(task.name, ())]
             out.statement(function, [p.argument for p in task_parameters(task, tasks, function, pointers)], ";")

@@ -5,14 +5,14 @@ from functools import cached_property
 from typing import Literal
 
 from compiler.analysis.ports import paired_stores
-from compiler.analysis.rows import kept_rows
+from compiler.analysis.rows import kept_rows, made_rows, with_rows
 from compiler.analysis.tasks import c_name
 from compiler.errors import VerificationError
 from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import LinalgGraph, Value
 from compiler.graph.task_graph import Dma, DmaTask, Joint, StoreTask, Stream, Task, TaskGraph
 from compiler.targets.functions import TaskFunction, call_names, plan_functions
-from compiler.targets.parameters import LaunchArgument, launch_arguments, pointer_type, scalars_of
+from compiler.targets.parameters import LaunchArgument, kernel_arguments, pointer_type, scalars_of
 from compiler.targets.scalar_ops import C_TYPE
 from compiler.targets.writer import Namer, identifier
 
@@ -139,7 +139,7 @@ def plan_interface(tasks: TaskGraph, graph: LinalgGraph) -> Interface:
         members = tuple(t for t in tasks.tasks if t.kernel == number)
         streams = tuple(s for s in tasks.streams if tasks.task[s.source].kernel == number)
         scalars = tuple(dict.fromkeys(s for t in members for s in scalars_of(t)))
-        arguments = launch_arguments(members)
+        arguments = kernel_arguments(tasks, number)
         numbers = (identifier(name) for name in (*scalars, *(a.name for a in arguments)))
         namer = Namer([*(t.name for t in members), *function.values(), *(s.name for s in streams), *numbers])
         for task in members:
@@ -156,17 +156,25 @@ def plan_interface(tasks: TaskGraph, graph: LinalgGraph) -> Interface:
         calls = tuple(function[t.name] for t in members)
         kernels.append(Kernel(f"{name}_k{number}", members, streams, ports, values, arguments, calls))
     used = dict.fromkeys(s for k in kernels for s in k.scalars)
-    arguments = launch_arguments(tasks.tasks)
+    most = {
+        a.name: min(b.most for k in kernels for b in k.arguments if b.name == a.name)
+        for k in kernels
+        for a in k.arguments
+    }
+    arguments = tuple(LaunchArgument(name, number) for name, number in sorted(most.items()))
     return Interface(name, tuple(images.values()), tuple(kernels), tuple(used), task_ports, arguments, functions)
 
 
 def _image(task: DmaTask, graph: LinalgGraph, results: set[str], kept: set[str]) -> Image:
     if task.dma.joint is not None:
         return _joint_image(task, task.dma.joint, graph)
-    value = graph.value[task.dma.value].in_memory
+    value, rows = graph.value[task.dma.value].in_memory, made_rows(graph)
+    if value.name in rows:
+        value = with_rows(value, rows[value.name])
     _verify_shape(task, value, task.dma.layout)
     if value.role == "intermediate":
-        return Image(c_name(value.name), value, task.dma, "output" if value.name in results else "intermediate")
+        dma = replace(task.dma, at=None)
+        return Image(c_name(value.name), value, dma, "output" if value.name in results else "intermediate")
     if value.name in kept:
         return Image(c_name(value.name), value, replace(task.dma, at=None, below=None), "kept")
     # Kernels may want one value in different orders: an image for each load.

@@ -3,9 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from compiler.errors import UnsupportedError
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.program import arguments_of
-from compiler.graph.task_graph import ComputeTask, DmaTask, StoreTask, StructuredTask, Task, TaskGraph
+from compiler.graph.task_graph import (
+    END,
+    UNTIL,
+    ComputeTask,
+    DmaTask,
+    StoreTask,
+    StructuredTask,
+    Task,
+    TaskGraph,
+    done_name,
+    go_name,
+)
 from compiler.targets.scalar_ops import C_TYPE
 from compiler.targets.tokens import token_type
 from compiler.targets.writer import Namer, identifier
@@ -68,9 +80,43 @@ def task_parameters(task: Task, tasks: TaskGraph, function: str, pointers: Seque
         short = short_names(task.op)
         types = _argument_types(task)
         parameters += [Parameter(types[s], namer.name(short[s]), identifier(s)) for s in task.scalars]
+    if tasks.control is not None:
+        parameters.append(Parameter(f"hls::stream<{go_type(task)}>&", namer.name("go"), go_name(task.name)))
+        if task.name in tasks.control.reporting:
+            kind = done_type(task.name, tasks)
+            parameters.append(Parameter(f"hls::stream<{kind}>&", namer.name("done"), done_name(task.name)))
+        return tuple(parameters)
     for argument in launch_arguments([task]):
         parameters.append(Parameter("int", namer.name(argument.name), identifier(argument.name)))
     return tuple(parameters)
+
+
+def go_type(task: Task) -> str:
+    """C++ of what a task is told for each token: its argument, negative behind the last token; or whether there is one.
+    Raises UnsupportedError where it has several.
+    """
+    arguments = launch_arguments([task])
+    if len(arguments) > 1:
+        raise UnsupportedError(f"a task of a loop over tokens can be told one number, not {len(arguments)}")
+    return "int" if arguments else "bool"
+
+
+def done_type(store: str, tasks: TaskGraph) -> str:
+    """C++ of what a store says."""
+    assert tasks.control is not None
+    if store != tasks.control.made:
+        return "bool"
+    return C_TYPE[tasks.stream[tasks.task[store].reads[0].stream].itensor.dtype]
+
+
+def kernel_arguments(tasks: TaskGraph, kernel: int) -> tuple[LaunchArgument, ...]:
+    """What every launch of a kernel is told, by name."""
+    found = launch_arguments([task for task in tasks.tasks if task.kernel == kernel])
+    if tasks.control is None:
+        return found
+    most = {argument.name: argument.most for argument in found}
+    most |= {UNTIL: most[tasks.control.position], END: most[tasks.control.token] + 1}
+    return tuple(LaunchArgument(name, number) for name, number in sorted(most.items()))
 
 
 def short_names(op: LinalgOp) -> dict[str, str]:

@@ -87,6 +87,16 @@ class Loaded:
         return sorted({c for k in self.design.kernels for c in k.channels}).index(kernel.channels[argument])
 
     def compute(self) -> None:
+        """A token after the other, where a launch makes several."""
+        told = self.arguments
+        while True:
+            values = self._compute()
+            if "until" not in told or told["position"] >= told["until"] or values["token"] == told["end"]:
+                return
+            told |= {"token": int(values["token"]), "position": told["position"] + 1}
+
+    def _compute(self) -> dict[str, Any]:
+        """One; results by their names."""
         images = self.design.images.values()
         tensors: dict[str, Any] = {}
         for image in images:
@@ -108,10 +118,17 @@ class Loaded:
             if image.role == "output":
                 made = [values[value_of[r.name]] for r in self.design.results if r.image == image.name]
                 result = (np.stack(made) + off).astype(made[0].dtype)
+                if any(r.rows is not None for r in self.design.results if r.image == image.name):
+                    held = unpack(
+                        [bytes(self.memory[image.name, c]) for c in range(image.layout.channels)], image.layout
+                    )
+                    result, row = held.reshape(image.shape), result[0]
+                    result[self.arguments["position"]] = row
                 for c, content in enumerate(pack(result.reshape(image.shape), image.layout)):
                     self.memory[image.name, c][:] = content
             if image.role == "kept":
                 self._keep(image, values, tensors)
+        return {name: values[value] for name, value in value_of.items()}
 
     def _keep(self, image: Image, values: Mapping[str, Any], tensors: Mapping[str, Any]) -> None:
         """The new row of a state beside those that were there."""

@@ -61,7 +61,7 @@ def import_family(source: ModelSource, workload: Workload, on_progress: Callable
     position = Row(POSITION, workload.length)
     rows = dict.fromkeys((*in_memory, *cache_names(workload.layers)), position) if workload.steps else {}
     if tables:
-        rows["embedding"] = Row(TOKEN, source.config.vocab_size)
+        rows |= {"embedding": Row(TOKEN, source.config.vocab_size), TOKEN: position, "hidden_out": position}
     return Imported(
         module.generic,
         module.pretty,

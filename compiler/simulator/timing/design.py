@@ -12,9 +12,36 @@ from compiler.analysis.placement.channels import assign_channels
 from compiler.analysis.transfers import run_length
 from compiler.errors import InvalidInputError
 from compiler.graph.memory_order import CreditStream, Hazard, MemoryUse, hazards
-from compiler.graph.program import Access, Argument, Program, Repeat, Values, arguments_of, iterations, program_at, runs
-from compiler.graph.task_graph import DmaTask, Stream, Task, TaskGraph, TaskKind, TimingSpec
+from compiler.graph.program import (
+    Access,
+    Argument,
+    LoopNest,
+    Program,
+    Repeat,
+    Values,
+    arguments_of,
+    iterations,
+    program_at,
+    runs,
+    tokens,
+)
+from compiler.graph.task_graph import (
+    AT_ONCE,
+    CONTROL,
+    CONTROL_DEPTH,
+    Control,
+    DmaTask,
+    Stream,
+    Task,
+    TaskGraph,
+    TaskKind,
+    TimingSpec,
+    done_name,
+    go_name,
+)
 from compiler.platforms.platform import Platform
+
+CONTROL_CYCLES = 2  # of a word: it is written behind the cycle in which it is made
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +65,9 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True)
 class TimedTask:
-    """One dataflow process. `transfer` of a load or a store only."""
+    """One dataflow process. `transfer` of a load or a store only. `go`: the stream of the word that it takes before it
+    does anything for a token, `done`: that in which a store answers behind all of it.
+    """
 
     name: str
     kind: TaskKind
@@ -48,11 +77,29 @@ class TimedTask:
     writes: tuple[Access, ...]
     transfer: Transfer | None = None
     turns: Program = ()
+    go: str = ""
+    done: str = ""
 
     @property
     def program(self) -> Program:
         """What it runs, whichever way that is written."""
         return self.turns or (self.timing.nest(self.reads, self.writes),)
+
+    def controlled(self, go: str, done: str) -> "TimedTask":
+        """The task with the word that it takes before all that it does, and the answer that it gives behind that."""
+        taken, given = LoopNest((1,), (Access(go),), ()), (LoopNest((1,), (), (Access(done),)),) if done else ()
+        timing = replace(self.timing, trips=(), restarts=0, bounds=())
+        return replace(self, timing=timing, turns=(taken, *self.program, *given), go=go, done=done)
+
+    def is_data(self, nest: LoopNest) -> bool:
+        """Whether a nest of a load or store moves words, and not `go` or `done` alone."""
+        return all(a.stream not in (self.go, self.done) for a in (*nest.reads, *nest.writes))
+
+    @property
+    def moved(self) -> int:
+        """Iterations that move words, of a load or store."""
+        words = tokens(self.program, "reads", self.go) + tokens(self.program, "writes", self.done)
+        return iterations(self.program) - words
 
     @property
     def credits(self) -> tuple[Access, ...]:
@@ -62,7 +109,7 @@ class TimedTask:
     @property
     def words(self) -> int:
         """Words that each port of its transfer moves, re-reads included."""
-        return -(-iterations(self.program) // self.transfer.tokens_per_word) if self.transfer is not None else 0
+        return -(-self.moved // self.transfer.tokens_per_word) if self.transfer is not None else 0
 
     @property
     def cycles(self) -> int:
@@ -143,7 +190,25 @@ def timed_design(
     """The design of a TaskGraph; `channels` of its transfers, None: as the compiler assigns them."""
     assigned = assign_channels(tasks.transfers, platform) if channels is None else channels
     timed = tuple(_timed_task(t, tuple(assigned.get(t.name, ()))) for t in tasks.tasks)
-    return TimedDesign(tasks.name, tasks.kernels, timed, tuple(map(_timed_stream, tasks.streams)))
+    design = TimedDesign(tasks.name, tasks.kernels, timed, tuple(map(_timed_stream, tasks.streams)))
+    return design if tasks.control is None else under_control(design, tasks.control)
+
+
+def under_control(design: TimedDesign, control: Control) -> TimedDesign:
+    """`design` with the task that starts all others for each token (`compiler.targets.tasks.control`)."""
+    done = {store: done_name(store) for store in control.reporting}
+    answers = tuple(map(Access, done.values()))
+    words = tuple(Access(go_name(task.name)) for task in design.tasks)
+    starting = (LoopNest((1,), (), words[n : n + AT_ONCE]) for n in range(0, len(words), AT_ONCE))
+    waiting = (LoopNest((1,), (Access(name),), ()) for name in done.values())
+    timing = TimingSpec((), 1, CONTROL_CYCLES)
+    first = TimedTask(CONTROL, "route", 0, timing, answers, words, turns=(*starting, *waiting))
+    tasks = tuple(task.controlled(go_name(task.name), done.get(task.name, "")) for task in design.tasks)
+    streams = (
+        *(TimedStream(go_name(task.name), CONTROL, task.name, CONTROL_DEPTH) for task in design.tasks),
+        *(TimedStream(name, store, CONTROL, CONTROL_DEPTH, feedback=True) for store, name in done.items()),
+    )
+    return replace(design, tasks=(first, *tasks), streams=(*design.streams, *streams))
 
 
 def _timed_task(task: Task, channels: tuple[int, ...]) -> TimedTask:

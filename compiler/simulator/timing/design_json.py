@@ -29,9 +29,9 @@ from compiler.graph.program import (
     telling_values,
     tokens,
 )
-from compiler.graph.task_graph import PipelineStyle, TaskKind, TimingSpec
+from compiler.graph.task_graph import Control, PipelineStyle, TaskKind, TimingSpec
 from compiler.platforms.platform import PORT_WIDTHS
-from compiler.simulator.timing.design import TimedDesign, TimedStream, TimedTask, Transfer
+from compiler.simulator.timing.design import TimedDesign, TimedStream, TimedTask, Transfer, under_control
 from compiler.simulator.timing.json_fields import Fields
 
 MOST_TASKS = 100_000
@@ -59,7 +59,16 @@ def task_timing_from_json(data: Any) -> TimedDesign:
     design = TimedDesign(top.text("name", "design"), kernels, tasks, tuple(map(_stream, streams)))
     _check_size(design)
     check(design)
-    return design
+    return under_control(design, _control(top.object("control"), design)) if top.has("control") else design
+
+
+def _control(fields: Fields, design: TimedDesign) -> Control:
+    stores = {task.name for task in design.tasks if task.kind == "store"}
+    kept = tuple(str(name) for name in fields.list("kept"))
+    control = Control(fields.text("token"), fields.text("position"), fields.text("made"), kept)
+    if unknown := [name for name in control.reporting if name not in stores]:
+        raise InvalidInputError(f"control waits for {unknown[0]}, which is no store")
+    return control
 
 
 def _stream(fields: Fields) -> TimedStream:
@@ -187,7 +196,10 @@ def _transfer(fields: Fields, task: TimedTask, itensors: dict[str, str], top: Fi
     if credit is not None:
         raise InvalidInputError(f"{task.kind} {task.name} must move credits of {credit} at the ends of its runs")
     again = (*(rereads for _, rereads in loops), *((False,) if per_token > 1 else ()))
-    return Transfer(ports, per_word, per_token, run, channels, dma.text("value", ""), again)
+    value = dma.text("value", "")
+    if task.kind == "store" and dma.has("at"):  # a row that no load of the launch reads, as `DmaTask.memory_use`
+        value = f"{value} at {dma.object('at').text('name')}"
+    return Transfer(ports, per_word, per_token, run, channels, value, again)
 
 
 def _assigned(top: Fields, task: str) -> bool:

@@ -11,6 +11,7 @@ memory serves nothing of the run earlier.
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import gcd
 from typing import NamedTuple
@@ -24,7 +25,6 @@ from compiler.graph.program import (
     Program,
     Repeat,
     Values,
-    iterations,
     nests,
     single_runs,
     tokens,
@@ -106,8 +106,8 @@ def memory_paces(design: TimedDesign, platform: Platform) -> dict[str, MemoryPac
 
 def _memory_pace(task: TimedTask, transfer: Transfer, platform: Platform, slowdown: Fraction) -> MemoryPace:
     """Memory serves whole words; parts of them, one a turn, where a word is cut: the last one, or behind a jump."""
-    moved = iterations(task.program)
-    size = gcd(transfer.tokens_per_word, transfer.run or 0, *(nest.run for nest in nests(task.program)))
+    moved, data = task.moved, filter(task.is_data, nests(task.program))
+    size = gcd(transfer.tokens_per_word, transfer.run or 0, *(nest.run for nest in data))
     run = None if transfer.run is None or transfer.run >= moved else transfer.run // size
     unit = Fraction(size, transfer.tokens_per_word)
     spread = len(transfer.channels) > transfer.ports
@@ -129,9 +129,9 @@ def _transfer(
     words = OUTSTANDING_BURSTS * min(platform.hbm.burst_words, run_words)
     held = max(1, words * transfer.tokens_per_word // served.size)
     if task.kind != "load":
-        answer = (Fifo(answer_name(task.name), name, task.name, 1),) if task.credits else ()
+        answer = (Fifo(answer_name(task.name), name, task.name, 1),) if task.credits or task.done else ()
         return (mover, memory), (Fifo(name, task.name, name, held), *answer)
-    request = (Fifo(request_name(task.name), task.name, name, 1),) if task.credits else ()
+    request = (Fifo(request_name(task.name), task.name, name, 1),) if task.credits or task.go else ()
     # The adapter asks for a burst only when it has room for it: what is under way counts.
     return (memory, mover), (Fifo(name, name, task.name, max(2, held - memory.slots)), *request)
 
@@ -139,13 +139,24 @@ def _transfer(
 def _memory(task: TimedTask, served: MemoryPace, platform: Platform) -> Process:
     found, loads = served.pace, task.kind == "load"
     run = served.run if found.gap else None
-    if task.credits:
-        program = _each_run(task.program, lambda nest: _bursts(nest.run // served.size, run, task, nest))
+    if task.credits or task.go:
+
+        def served_by(nest: LoopNest) -> Program:
+            return _bursts(nest.run // served.size, run, task, nest) if task.is_data(nest) else _answered(nest, task)
+
+        program = _each_run(task.program, served_by)
     else:
         program = _bursts(served.units, run, task)
     latency = platform.hbm.read_latency_cycles if loads else platform.hbm.write_response_cycles
     gap, latency = found.gap if run else 0, max(SHORTEST_FLUSHABLE, latency)
     return Process(memory_name(task.name), program, found.ii, latency, per=found.per, gap=gap, drains=False)
+
+
+def _answered(nest: LoopNest, task: TimedTask) -> Program:
+    """What memory does with a word that starts a load, or to answer a store."""
+    if task.kind == "load":
+        return (LoopNest((1,), (Access(request_name(task.name)),), ()),)
+    return (LoopNest((1,), (), (Access(answer_name(task.name)),)),) if nest.writes else ()
 
 
 def _bursts(units: int, run: int | None, task: TimedTask, nest: LoopNest | None = None) -> Program:
@@ -194,6 +205,10 @@ def _mover(task: TimedTask, size: int, platform: Platform) -> Process:
         return LoopNest(trips, reads, writes, nest.restarts)
 
     def with_credits(nest: LoopNest) -> Program:
+        if not task.is_data(nest):
+            if loads:
+                return (replace(nest, writes=(Access(request_name(task.name)),)),)
+            return (replace(nest, reads=(Access(answer_name(task.name)),)) if nest.writes else nest,)
         if not _moves_credits(nest, task):
             return (moving(nest),)
         if loads:
@@ -203,7 +218,9 @@ def _mover(task: TimedTask, size: int, platform: Platform) -> Process:
         return moving(nest), LoopNest((1,), answered, tuple(Access(a.stream) for a in nest.writes))
 
     timing = task.timing
-    waits = platform.hbm.read_latency_cycles if loads else platform.hbm.write_response_cycles if task.credits else 0
+    answered = task.credits or task.done
+    waits = platform.hbm.read_latency_cycles if loads else platform.hbm.write_response_cycles if answered else 0
     latency = max(SHORTEST_FLUSHABLE, timing.depth - waits)
-    program = _each_run(task.program, with_credits) if task.credits else with_nests(task.program, moving)
+    each = task.credits or task.go
+    program = _each_run(task.program, with_credits) if each else with_nests(task.program, moving)
     return Process(task.name, program, timing.ii, latency, timing.style, gap=timing.gap)

@@ -85,10 +85,27 @@ class Frame:
         with self.out.indented():
             namer = Namer([self.name, *names])
             self._fill(task, names[len(task.reads) :], namer)
-            yield names, namer
+            if self.tasks.control is None:
+                yield names, namer
+            else:
+                with self._each_token(task, names, namer) as told:
+                    yield told, namer
             self._drain(task, names, namer)
         self.out.line("}")
         self.out.line()
+
+    @contextmanager
+    def _each_token(self, task: Task, names: list[str], namer: Namer) -> Generator[list[str]]:
+        """Loop over tokens, outside of all pipelines; gives the names of parameters, with what the task is told."""
+        assert self.tasks.control is not None
+        reports = task.name in self.tasks.control.reporting
+        own, go = names[: -1 - reports], names[-1 - reports]
+        arguments = [namer.name(argument.name) for argument in launch_arguments([task])]
+        with self.out.block(f"while ({'true' if arguments else f'{go}.read()'})"):
+            for argument in arguments:
+                self.out.line(f"const int {argument} = {go}.read();")
+                self.out.line(f"if ({argument} < 0) break;")
+            yield [*own, *arguments]
 
     def _fill(self, task: Task, written: Sequence[str], namer: Namer) -> None:
         """No FIFO of hardware begins with tokens, so who writes it puts them there before all else, as zeros; in a loop

@@ -15,7 +15,8 @@ from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.program import Access, Argument, BoundLoop, LoopNest
 from compiler.graph.task_graph import Dma, DmaTask, Joint, LoadTask, StoreTask
 from compiler.targets.nest_code import gate_condition, guarded, pipelined_nest, row_major, unrolled
-from compiler.targets.parameters import launch_arguments
+from compiler.targets.parameters import launch_arguments, task_parameters
+from compiler.targets.program_code import bound_trip
 from compiler.targets.tasks.frame import Frame
 from compiler.targets.tokens import is_packed
 from compiler.targets.writer import CppWriter, Namer
@@ -40,7 +41,7 @@ def emit_load(frame: Frame, task: LoadTask) -> None:
                 for port in memory:
                     out.line(f"{port}.read_request({walk.begin}, {walk.words});")
             with _walking(frame, task, walk, params, namer):
-                words = ", ".join(f"{port}.read()" if asks else _word(port, walk, dma) for port in memory)
+                words = ", ".join(_word(port, walk, dma, asks=asks) for port in memory)
                 out.line(f"const ap_uint<{dma.port_bits}> word[{len(memory)}] = {{{words}}};")
                 out.pragma("array_partition variable=word type=complete")
                 with _slots(out, walk, dma):
@@ -51,20 +52,30 @@ def emit_load(frame: Frame, task: LoadTask) -> None:
                         out.line(f"{stream}.write(token);")
 
 
-def _word(port: str, walk: "_MemoryWalk", dma: Dma) -> str:
+def _word(port: str, walk: "_MemoryWalk", dma: Dma, *, asks: bool) -> str:
     """What nobody may see is read all the same and masked: Vitis HLS makes no burst of reads under a condition."""
-    read, word = f"{port}[{walk.address}]", f"ap_uint<{dma.port_bits}>"
+    read, word = f"{port}.read()" if asks else f"{port}[{walk.address}]", f"ap_uint<{dma.port_bits}>"
     return f"{read} & ({walk.guard} ? {word}(-1) : {word}(0))" if walk.guard else read
 
 
 def emit_store(frame: Frame, task: StoreTask) -> None:
     """Tokens, packed into words of HBM."""
-    dma, out = task.dma, frame.out
+    dma, out, control = task.dma, frame.out, frame.tasks.control
     with frame.function(task, f"Writes {dma.value} to HBM. {_image_summary(dma)}") as (params, namer):
         stream, credits, memory = params[0], params[1 : 1 + len(task.writes)], _memory(task, params)
         asks = frame.tasks.passes_through_memory(task)
-        walk = _MemoryWalk.of(frame.itensor(task.reads[0]), task, namer, params, asks=asks)
+        streamed, by_row = frame.itensor(task.reads[0]), asks and dma.at is not None
+        walk = (
+            _MemoryWalk.of_row(streamed.loops, task, namer, params)
+            if by_row
+            else _MemoryWalk.of(streamed, task, namer, params, asks=asks)
+        )
         token, parts = frame.token(task.reads[0]), dma.words_per_token
+        reports, stored = control is not None and task.name in control.reporting, ""
+        done = task_parameters(task, frame.tasks, frame.name)[-1].name
+        if control is not None and task.name == control.made:
+            stored = namer.name("stored")
+            out.line(f"{token} {stored};")
         if parts > 1:
             out.line(f"{token} token;")
         with _each_run(out, walk):
@@ -76,6 +87,8 @@ def emit_store(frame: Frame, task: StoreTask) -> None:
                 with _slots(out, walk, dma):
                     if parts == 1:
                         out.line(f"const {token} token = {stream}.read();")
+                        if stored:
+                            out.line(f"{stored} = token;")
                     else:
                         with guarded(out, f"{walk.part} == 0"):
                             out.line(f"token = {stream}.read();")
@@ -86,6 +99,8 @@ def emit_store(frame: Frame, task: StoreTask) -> None:
             for port in memory if asks else ():
                 out.line(f"{port}.write_response();")
             _credits(out, walk, task.writes, [f"{credit}.write(0);" for credit in credits])
+        if reports:
+            _fixed(out, f"{done}.write({stored or 'true'});")
 
 
 @contextmanager
@@ -108,11 +123,23 @@ def _credits(out: CppWriter, walk: "_MemoryWalk", accesses: Sequence[Access], st
         gates = [gate for gate in access.gates if gate.loop < outer and trips[gate.loop] > 1]
         out.line(f"if ({condition}) {{" if (condition := gate_condition(gates, names, trips)) else "{")
         with out.indented():
-            out.pragma("protocol mode=fixed")
-            out.line("ap_wait();")
-            out.line(statement)
-            out.line("ap_wait();")
+            _waiting(out, statement)
         out.line("}")
+
+
+def _fixed(out: CppWriter, statement: str) -> None:
+    """Behind all that comes before it (`_credits`)."""
+    out.line("{")
+    with out.indented():
+        _waiting(out, statement)
+    out.line("}")
+
+
+def _waiting(out: CppWriter, statement: str) -> None:
+    out.pragma("protocol mode=fixed")
+    out.line("ap_wait();")
+    out.line(statement)
+    out.line("ap_wait();")
 
 
 @contextmanager
@@ -156,7 +183,7 @@ class _MemoryWalk:
     slot: str
     part: str
     begin: str
-    words: int
+    words: int | str
     bounds: tuple[BoundLoop, ...]
     guard: str
 
@@ -171,11 +198,16 @@ class _MemoryWalk:
         advancing = [(name, trip) for name, trip, repeats in around if not repeats and trip > 1]
         plain = all(bound == BoundLoop(bound.loop, bound.argument) for bound in bounds)
         again = any(loop.dim is None for loop in streamed.loops[outer:])
-        if bounds and not asks and not (again and plain) and (outer or dma.place is not None or not plain):
+        if (
+            bounds
+            and (dma.below is not None or not asks)
+            and not (again and plain)
+            and (outer or dma.place is not None or not plain)
+        ):
             return _MemoryWalk._one_run(streamed.loops[outer:], task, around, advancing, namer, params)
         split = len(streamed.loops) if dma.at is None else _place(streamed.loops, dma.at.loop)
         several = outer and (not again or dma.below is not None or split < outer)
-        if (bounds or dma.place) and (asks or several):
+        if (bounds or dma.at or (dma.place and several)) and (asks or several):
             raise UnsupportedError("what is asked for by hand, or in several runs, can not follow an argument")
         rows = () if dma.below is None else (BoundLoop(_place(streamed.loops, dma.below.loop), dma.below.argument),)
         inside = _runs(streamed.loops[outer:split], (*_behind(bounds, outer), *rows))
@@ -250,7 +282,26 @@ class _MemoryWalk:
         slot = "slot" if dma.tokens_per_word > 1 else "0"
         part = f"{word} % {parts}" if parts > 1 else "0"
         address, words = row_major([*advancing, *place, (word, followed.most)]), followed.most
-        return _MemoryWalk(around, (word,), (words,), address, slot, part, "0", words, (followed,), guard)
+        begin = row_major([*advancing, ("", words)]).removesuffix(" + ") if advancing else "0"
+        asked = bound_trip(followed, _row(followed, task, params)[0])
+        return _MemoryWalk(around, (word,), (words,), address, slot, part, begin, asked, (followed,), guard)
+
+    @staticmethod
+    def of_row(loops: Sequence[Loop], task: DmaTask, namer: Namer, params: Sequence[str]) -> "_MemoryWalk":
+        """The words of the launch's row, asked for at once in each iteration of the loops in front of it. Raises
+        UnsupportedError where that is no whole number of words.
+        """
+        dma = task.dma
+        assert dma.at is not None
+        split = _place(loops, dma.at.loop)
+        around, tokens = _around(loops[:split], namer), prod(loop.trip for loop in loops[split:]) * dma.words_per_token
+        if any(loop.dim is None for loop in loops) or tokens % dma.tokens_per_word:
+            raise UnsupportedError("a row that is stored for later tokens must be whole words, each once")
+        words, word, parts = tokens // dma.tokens_per_word, namer.name("w"), dma.words_per_token
+        places = [*((name, trip) for name, trip, _ in around if trip > 1), _row(dma.at, task, params)]
+        begin, slot = row_major([*places, ("", words)]).removesuffix(" + "), "slot" if dma.tokens_per_word > 1 else "0"
+        part = f"{word} % {parts}" if parts > 1 else "0"
+        return _MemoryWalk(around, (word,), (words,), word, slot, part, begin, words, (), "")
 
 
 def _memory(task: DmaTask, params: Sequence[str]) -> Sequence[str]:
