@@ -1,0 +1,184 @@
+"""How good the fronts of our search are beside those of Optuna's own samplers, by seed.
+
+    python -m bench.search_quality gpt2-decode --budgets 300 --seeds 5
+    python -m bench.search_quality gpt2-decode gpt2-medium-decode --samplers nsga2 random --cache ~/searches
+
+All have the same solver, start designs and digest of accelerators; `nsga2` is ours, `nsga2-plain` what it is made
+from. Each search is kept in `--cache` by workload, sampler, seed, budget and a digest of compiler and search: what was
+stopped goes on. Shares are of the hypervolume of the front of all searches of a workload, in logarithms of latency and
+energy, below 1.1 times the worst of that front in each. `worst_%`, `median_%`: of the seeds. `reaches`: accelerators
+until the median of the seeds has the best median that another sampler has at the smallest budget. `differ`: designs of
+the front that differ by more than 2 % from one another in both (median). `repeats`: proposals that counted nothing
+(mean). `outside_%`: time outside evaluation. All are estimates.
+"""
+
+import argparse
+import hashlib
+import json
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, median
+from time import perf_counter
+
+from optuna.exceptions import ExperimentalWarning
+from optuna.samplers import BaseSampler, NSGAIIISampler
+from rich.console import Console
+from rich.table import Table
+
+from bench.workload import NoSink, bundle_cache
+from compiler.frontend.bundle import import_model
+from compiler.options import Workload
+from compiler.platforms.platform import load_platform
+from dse.archive import ParetoArchive
+from dse.comparison.hypervolume import hypervolume, logarithms
+from dse.explore import SAMPLERS, SearchOptions, search
+
+ROOT = Path(__file__).resolve().parents[1]
+WORKLOADS = {
+    "gpt2-decode": Workload("gpt2", "decode", 64, "w4a8"),
+    "gpt2-medium-decode": Workload("gpt2-medium", "decode", 64, "w4a8"),
+    "gpt2-medium-prefill": Workload("gpt2-medium", "prefill", 128, "w4a8"),
+}
+OURS = "nsga2"
+BEYOND, APART = 1.1, 0.02
+Point = tuple[float, ...]
+
+
+def _nsga3(_budget: int, seed: int) -> BaseSampler:
+    with warnings.catch_warnings(action="ignore", category=ExperimentalWarning):
+        return NSGAIIISampler(seed=seed)
+
+
+# A search gives neighbours of the front to the sampler of its own name alone.
+SAMPLERS |= {"nsga2-plain": SAMPLERS[OURS], "nsga3": _nsga3}
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Latency and energy of each accelerator of a search, None where it does not fit, in order of evaluation."""
+
+    sampler: str
+    budget: int
+    seed: int
+    points: tuple[Point | None, ...]
+    repeats: int
+    outside: float
+    """Share of the time."""
+
+    def front(self, count: int | None = None) -> list[Point]:
+        """Of the first `count` accelerators."""
+        return _front(point for point in self.points[:count] if point is not None)
+
+
+def _front(points: Iterable[Point]) -> list[Point]:
+    archive = ParetoArchive()
+    for number, point in enumerate(points):
+        archive.add(str(number), point)
+    return [entry.objectives for entry in archive.front()]
+
+
+def code_digest() -> str:
+    """Of everything that a search's result follows from."""
+    whole = hashlib.sha256()
+    for folder in ("compiler", "dse"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in (".py", ".toml", ".json"):
+                whole.update(f"{path.relative_to(ROOT)}\n".encode() + path.read_bytes())
+    return whole.hexdigest()[:16]
+
+
+def run(name: str, sampler: str, budget: int, seed: int, cache: Path) -> Run:
+    """The search, or what is kept of it."""
+    kept = cache / f"{name}-{sampler}-{budget}-{seed}-{code_digest()}.json"
+    if not kept.exists():
+        workload = WORKLOADS[name]
+        graph = import_model(workload.model, workload, bundle_cache()).graph
+        start = perf_counter()
+        found = search(graph, load_platform("u55c"), SearchOptions(budget, seed, sampler, jobs=1), NoSink())
+        seconds = perf_counter() - start
+        points = [d.evaluation.objectives if d.evaluation.feasible else None for d in found.designs]
+        data = {"points": points, "repeats": found.repeats, "outside": 1 - found.evaluation_seconds / seconds}
+        part = kept.with_suffix(".part")
+        part.write_text(json.dumps(data))
+        part.rename(kept)
+    data = json.loads(kept.read_text())
+    points = tuple(None if point is None else tuple(point) for point in data["points"])
+    return Run(sampler, budget, seed, points, data["repeats"], data["outside"])
+
+
+class Union:
+    """What all searches of a workload found together, of which each has a share."""
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        front = logarithms(_front(point for one in runs for point in one.front()))
+        beyond = logarithms([(BEYOND,)])[0][0]
+        self._reference = [max(column) + beyond for column in zip(*front, strict=True)]
+        self._volume = hypervolume(front, self._reference)
+
+    def share(self, front: Sequence[Point]) -> float:
+        return hypervolume(logarithms(front), self._reference) / self._volume
+
+
+def apart(front: Sequence[Point]) -> int:
+    """How many designs of the front, from its fast end, differ from the one before by more than `APART` in all."""
+    chosen: list[Point] = []
+    for point in front:
+        if not chosen or all(abs(x / y - 1) > APART for x, y in zip(point, chosen[-1], strict=True)):
+            chosen.append(point)
+    return len(chosen)
+
+
+def reaches(runs: Sequence[Run], union: Union, goal: float) -> str:
+    """After how many accelerators the median of the runs has the goal."""
+    most = min(len(one.points) for one in runs)
+    counts = (n for n in range(10, most + 1, 10) if median(union.share(one.front(n)) for one in runs) >= goal)
+    return str(next(counts, f"> {most}"))
+
+
+def rows(runs: Sequence[Run]) -> Iterator[tuple[str, ...]]:
+    union, groups = Union(runs), dict[tuple[int, str], list[Run]]()
+    for one in runs:
+        groups.setdefault((one.budget, one.sampler), []).append(one)
+    medians = {group: median(union.share(one.front()) for one in found) for group, found in groups.items()}
+    least = min(budget for budget, _ in groups)
+    goal = max((m for (budget, sampler), m in medians.items() if budget == least and sampler != OURS), default=0.0)
+    for (budget, sampler), found in groups.items():
+        yield (
+            str(budget),
+            sampler,
+            f"{100 * min(union.share(one.front()) for one in found):.1f}",
+            f"{100 * medians[budget, sampler]:.1f}",
+            reaches(found, union, goal),
+            f"{median(apart(one.front()) for one in found):g}",
+            f"{fmean(one.repeats for one in found):.0f}",
+            f"{100 * fmean(one.outside for one in found):.0f}",
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=f"of {', '.join(WORKLOADS)} (default: all)")
+    parser.add_argument("--samplers", nargs="+", default=[OURS, "nsga2-plain", "nsga3", "random", "qmc"])
+    parser.add_argument("--budgets", nargs="+", type=int, default=[300, 1000])
+    parser.add_argument("--seeds", type=int, default=5, help="how many, from 0 (default: %(default)s)")
+    parser.add_argument("--cache", type=Path, default=bundle_cache().parent / "search_quality")
+    args = parser.parse_args()
+    if unknown := set(args.workloads) - WORKLOADS.keys() | set(args.samplers) - SAMPLERS.keys():
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join([*WORKLOADS, *SAMPLERS])}")
+    if min(*args.budgets, args.seeds) < 1:
+        parser.error("--budgets and --seeds must be at least 1")
+    args.cache.mkdir(parents=True, exist_ok=True)
+    for name in args.workloads or WORKLOADS:
+        wanted = [(s, b, seed) for b in args.budgets for s in args.samplers for seed in range(args.seeds)]
+        table = Table(
+            "budget", "sampler", "worst_%", "median_%", "reaches", "differ", "repeats", "outside_%", title=name
+        )
+        for row in rows([run(name, *one, args.cache) for one in wanted]):
+            table.add_row(*row)
+        Console().print(table)
+
+
+if __name__ == "__main__":
+    main()
