@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from itertools import pairwise
+from operator import eq, ge, lt
 
 from bench.mutants.edits import Change, Edit, Place, become, exchange, near
 from bench.mutants.source import Compare, Condition, Function, Line, Loop
@@ -12,17 +13,51 @@ _SLOT = re.compile(r"\b(?:un)?pack<\d+>\(\w+, (slot),")
 _ELEMENT = re.compile(r"(?!acc|terms|products)\w+\[(.*)\] = .*;")
 _MEMORY = re.compile(r"memory\d+\[([^\]]*)\]")
 _NAME = re.compile(r"\b[a-z]\w*\b")
+_BARE = re.compile(r"[\w:<>, ]+ \w+;")  # a declaration
+_ASKED = re.compile(r"(?:(?P<word>\d+) \* (?P<tokens>\d+) \+ )?(?P<name>\w+) (?P<op>==|<|>=) (?P<value>\d+)")
+_COMPARED = {"==": eq, "<": lt, ">=": ge}
 
 
 def bound(function: Function) -> Iterator[Place]:
     """A loop that runs once more, once less or from one on; a limit of a condition that is one off."""
     for loop in function.loops:
-        yield become(loop.trip, map(str, near(loop.count)))
-        yield become(loop.first, ("1",))
+        trips = (n for n in near(loop.count) if not _idle(function, loop, min(n, loop.count)))
+        yield become(loop.trip, map(str, trips))
+        yield become(loop.first, () if _idle(function, loop, 0) else ("1",))
     for condition in function.conditions:
         for compare in _of_loops(condition):
             if compare.op != "==":
-                yield become(compare.whole, (f"{compare.name} {compare.op} {value}" for value in near(compare.value)))
+                limits = near(compare.value)[:1] if _fills_last(function, condition, compare) else near(compare.value)
+                yield become(compare.whole, (f"{compare.name} {compare.op} {value}" for value in limits))
+
+
+def _idle(function: Function, loop: Loop, iteration: int) -> bool:
+    """Whether nothing is done in this iteration of the loop, or would be: of all that it repeats, each statement asks
+    for another one. Such an iteration may be left out or added.
+    """
+    inside = [line for line in function.statements if loop in line.loops and not _BARE.fullmatch(line.code.text)]
+    return bool(inside) and all(any(_denied(part, loop, iteration) for part in line.asked) for line in inside)
+
+
+def _denied(asked: str, loop: Loop, iteration: int) -> bool:
+    """Whether the condition compares the loop, or a token's number in a word of a known one, and does not hold."""
+    match = _ASKED.fullmatch(asked)
+    if match is None or match["name"] != loop.name:
+        return False
+    before = int(match["word"]) * int(match["tokens"]) if match["word"] else 0
+    return not _COMPARED[match["op"]](before + iteration, int(match["value"]))
+
+
+def _fills_last(function: Function, condition: Condition, compare: Compare) -> bool:
+    """Whether the compare only keeps a converter from filling its buffer in the last iteration of its outermost loop.
+    What it fills there, nothing reads: an iteration drains before it fills, and the halves of a buffer take turns.
+    """
+    outermost, rest = function.loops[0], function.text[condition.whole.end :]
+    if function.kind != "converter" or ".read()" in rest or ".write(" in rest:
+        return False
+    once = all(loop.unrolled for loop in function.loops[1:])
+    ends = compare.name == outermost.name and compare.op == "<" and compare.value == outermost.count - 1
+    return ends and (once or f"[{outermost.name} % 2]" in rest)
 
 
 def gate(function: Function) -> Iterator[Place]:
@@ -35,6 +70,9 @@ def gate(function: Function) -> Iterator[Place]:
             assert trip is not None
             # When in its round a converter moves a token makes no difference to what it moves.
             moves = function.kind == "converter" and rounds and compare.name != "round"
+            if _fills_last(function, condition, compare):
+                yield become(compare.whole, (f"{compare.name} == {compare.value - 1}",))
+                continue
             others = list(_other_compares(compare, trip, moves))
             yield (*become(compare.whole, others), *without(condition, number))
         if len(compares) > 1:

@@ -66,11 +66,14 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of code without its indent, the loops around it, and the one that it opens."""
+    """A line of code without its indent, the loops around it, the one that it opens, and what is asked before it runs:
+    the parts of the conditions of the blocks that it stands in.
+    """
 
     code: Piece
     loops: tuple[Loop, ...]
     opens: Loop | None = None
+    asked: tuple[str, ...] = ()
 
     def trip(self, name: str) -> int | None:
         """How often the innermost loop of that name runs."""
@@ -143,17 +146,20 @@ class Function:
     def lines(self) -> tuple[Line, ...]:
         """The code of the body."""
         found = list[Line]()
-        blocks = list[Loop | None]()
+        blocks = list[Loop | list[str]]()
         rows = list(_rows(self.text, self.text.index(") {\n") + 4))
         for row, following in pairwise(rows):
-            if row.text == "}" and blocks:
+            if row.text.startswith("}") and blocks:
                 blocks.pop()
             if row.text in ("", "}") or row.text.startswith(("#", "//")):
                 continue
             opens = _loop(row, following.text == "#pragma HLS unroll")
-            found.append(Line(row, tuple(block for block in blocks if block is not None), opens))
+            loops = tuple(block for block in blocks if isinstance(block, Loop))
+            asked = tuple(part for block in blocks if not isinstance(block, Loop) for part in block)
+            found.append(Line(row, loops, opens, asked))
             if row.text.endswith("{"):
-                blocks.append(opens)
+                condition = _IF.fullmatch(row.text)
+                blocks.append(opens or (condition[1].split(" && ") if condition else []))
         return tuple(found)
 
     @property

@@ -20,8 +20,39 @@ CONVERTER = """void task(hls::stream<float>& in, hls::stream<float>& out) {
   for (int round = 0; round < 9; ++round) {
     for (int t = 0; t < 4; ++t) {
       if (round < 8 && t == 0) {
-        token = in.read();
+        came = in.read();
       }
+      if (round >= 1) {
+        out.write(buffer[(round + 1) % 2][t]);
+      }
+      if (round < 8 && t == 0) {
+        buffer[round % 2][0] = came;
+      }
+    }
+  }
+}
+"""
+ONCE = """void task(hls::stream<i32x4>& in, hls::stream<i32x8>& out) {
+  for (int t = 0; t < 3; ++t) {
+    i32x4 came;
+    if (t < 2) {
+      came = in.read();
+    }
+    if (t == 2) {
+      out.write(token);
+    }
+    if (t < 2) {
+      buffer[fill0] = came;
+      fill0 = fill0 == 1 ? 0 : fill0 + 1;
+    }
+  }
+}
+"""
+LOAD = """void task(hls::stream<float>& out, const ap_uint<512>* memory0) {
+  for (int slot = 0; slot < 4; ++slot) {
+#pragma HLS unroll
+    if (0 * 4 + slot < 3) {
+      out.write(word[slot]);
     }
   }
 }
@@ -45,7 +76,32 @@ def test_a_bound_is_one_off(edited_lines: Callable[..., list[set[str]]]) -> None
     assert places[0] == {f"for (int round = 0; round < {n}; ++round) {{" for n in (8, 10)}
     assert places[1] == {"for (int round = 1; round < 9; ++round) {"}
     assert places[4] == {"if (round < 7 && t == 0) {", "if (round < 9 && t == 0) {"}
-    assert len(places) == 5
+    assert places[5] == {f"if (round >= {n}) {{" for n in (0, 2)}
+
+
+def test_what_is_filled_after_all_was_drained_is_no_mistake(edited_lines: Callable[..., list[set[str]]]) -> None:
+    assert edited_lines(bound, CONVERTER, "converter")[6:] == [{"if (round < 7 && t == 0) {"}]
+    fills = edited_lines(gate, CONVERTER, "converter")[-3]
+    assert fills == {"if (round == 7 && t == 0) {"}
+    one_half = CONVERTER.replace("round % 2", "0").replace("(round + 1) % 2", "0")  # drained while it is filled
+    assert "if (t == 0) {" in edited_lines(gate, one_half, "converter")[-3]
+    read, drain, fill = edited_lines(gate, ONCE, "converter")
+    assert read == {f"if ({c}) {{" for c in ("t <= 2", "t == 1", "true")}
+    assert drain == {f"if ({c}) {{" for c in ("t == 1", "t != 2", "t <= 2", "true")}
+    assert fill == {"if (t == 1) {"}
+    again = ONCE.replace("t < 3", "t < 4").replace("t == 2", "t >= 2")  # drains twice: what is filled is in its way
+    assert "if (true) {" in edited_lines(gate, again, "converter")[2]
+
+
+def test_an_iteration_that_does_nothing_may_be_left_out_or_added(edited_lines: Callable[..., list[set[str]]]) -> None:
+    trips = [lines for lines in edited_lines(bound, ONCE, "converter") if any("for" in line for line in lines)]
+    assert trips == [{"for (int t = 0; t < 2; ++t) {"}, {"for (int t = 1; t < 3; ++t) {"}]
+    assert edited_lines(bound, LOAD, "load") == [{"for (int slot = 1; slot < 4; ++slot) {"}]
+    full, following = LOAD.replace("+ slot < 3", "+ slot < 4"), LOAD.replace("0 * 4", "n0 * 4")
+    assert {"for (int slot = 0; slot < 3; ++slot) {"} in edited_lines(bound, full, "load")
+    assert {f"for (int slot = 0; slot < {n}; ++slot) {{" for n in (3, 5)} in edited_lines(bound, following, "load")
+    unasked = LOAD.replace("    if", "    total = total + 1;\n    if")
+    assert {f"for (int slot = 0; slot < {n}; ++slot) {{" for n in (3, 5)} in edited_lines(bound, unasked, "load")
 
 
 def test_a_gate_admits_other_iterations(edited_lines: Callable[..., list[set[str]]]) -> None:
