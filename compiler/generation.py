@@ -27,7 +27,7 @@ from compiler.frontend.process import importing
 from compiler.graph.program import Values
 from compiler.host.design import load_design
 from compiler.host.network import Network
-from compiler.host.session import CHOOSE, POSITION, UNTIL, OnLaunch, generate
+from compiler.host.session import CHOOSE, POSITION, UNTIL, OnLaunch, ended, generate
 from compiler.metrics import Metric
 from compiler.options import Knobs, Precision, Workload
 from compiler.pipeline import compile_design
@@ -49,8 +49,8 @@ _SOURCES = ("**/*.py", "targets/support/*", "simulator/**/*.h", "simulator/**/*.
 
 @dataclass(frozen=True)
 class GenerateOptions:
-    """What to generate: `tokens` after `prompt`, by the first `layers` layers (None: all), with a context of `length`
-    (None: as much as is needed).
+    """What to generate: `tokens` after `prompt`, fewer where one of them is `end`, by the first `layers` layers (None:
+    all), with a context of `length` (None: as much as is needed).
     """
 
     prompt: tuple[int, ...]
@@ -58,16 +58,20 @@ class GenerateOptions:
     layers: int | None = None
     length: int | None = None
     precision: Precision = "w4a8"
+    end: int | None = None
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A network with its design, built for the simulated board."""
+    """A network with its design, built for the simulated board; `end` is the token that ends a reply, if there is one:
+    neither depends on it.
+    """
 
     source: ModelSource
     request: NetworkRequest
     network: Path
     design: Path
+    end: int | None = None
 
 
 @dataclass(frozen=True)
@@ -96,7 +100,7 @@ class Generation:
     @property
     def first_difference(self) -> int | None:
         """Index of the first token that is not the reference's."""
-        pairs = enumerate(zip(self.tokens, self.reference, strict=True))
+        pairs = enumerate(zip(self.tokens, self.reference, strict=False))  # one ends before the other by such a token
         return next((index for index, (got, expected) in pairs if got != expected), None)
 
     @property
@@ -129,6 +133,9 @@ def request_of(source: ModelSource, options: GenerateOptions) -> NetworkRequest:
     positions = source.config.positions
     if not options.prompt or options.tokens < 1:
         raise InvalidInputError("there must be at least one token in the prompt, and one to generate")
+    words = source.config.vocab_size
+    if options.end is not None and not 0 <= options.end < words:
+        raise InvalidInputError(f"end is {options.end}; {source.name} has tokens 0 to {words - 1}")
     needed = len(options.prompt) + options.tokens - 1  # the last token is not fed back
     if options.length is not None and options.length < needed:
         raise InvalidInputError(
@@ -172,7 +179,7 @@ def prepare(
         bundle = import_model(model, workload, cache, say, importer=importer)
     if look is not None:
         look(bundle)
-    return Prepared(source, request, network, _design(bundle, knobs, platform, cache, say))
+    return Prepared(source, request, network, _design(bundle, knobs, platform, cache, say), options.end)
 
 
 def run(prepared: Prepared, on_launch: OnLaunch, on_token: Callable[[int], None]) -> Generation:
@@ -182,14 +189,17 @@ def run(prepared: Prepared, on_launch: OnLaunch, on_token: Callable[[int], None]
     device = board.device(0)
     tokens: list[int] = []
     states: list[Any] = []
+    asked, end = prepared.request.tokens, prepared.end
     with closing(device):
-        for step in generate(board, device, network, design, prepared.design, prepared.request.tokens, on_launch):
+        for step in generate(board, device, network, design, prepared.design, asked, on_launch, end):
             tokens.append(step.token)
             states.append(step.hidden)
             on_token(step.token)
     reference = network.reference()
-    checks = GenerationChecks(network, design, kept_shape(prepared), board.launches, prepared.request.tokens)
-    wrong, reply = checks.run(tokens), reply_of(prepared)
+    reference = {name: array[: ended(reference["tokens"].tolist(), end)] for name, array in reference.items()}
+    checks = GenerationChecks(network, design, kept_shape(prepared), board.launches, asked, end)
+    wrong = checks.run(tokens)
+    reply = whole_reply(prepared.design, len(prepared.request.prompt), len(tokens) - 1)
     return Generation(
         tuple(tokens),
         tuple(int(token) for token in reference["tokens"]),
@@ -218,8 +228,9 @@ def hidden_error(tokens: Sequence[int], states: NDArray[Any], reference: Mapping
     """Largest difference of `states` [tokens, hidden] from the reference's, relative to their largest magnitude, up to
     the first token that differs. Infinite where a state is not finite.
     """
-    differing = np.flatnonzero(np.asarray(tokens) != reference["tokens"])
-    count = int(differing[0]) + 1 if len(differing) else len(tokens)
+    both = min(len(tokens), len(reference["tokens"]))
+    differing = np.flatnonzero(np.asarray(tokens[:both]) != reference["tokens"][:both])
+    count = int(differing[0]) + 1 if len(differing) else both
     expected = reference["hidden"][:count]
     error = float(np.abs(states[:count] - expected).max() / np.abs(expected).max())
     return error if isfinite(error) else inf
@@ -234,12 +245,6 @@ def copy_for_board(prepared: Prepared, out: Path) -> None:
         raise InvalidInputError(f"{out} exists and is not empty; name another directory")
     for name, source in (("network", prepared.network), ("design", prepared.design)):
         shutil.copytree(source, out / name, ignore=shutil.ignore_patterns(BOARD_FOLDER))
-
-
-def reply_of(prepared: Prepared) -> Reply:
-    """What the tokens that were asked for take on the accelerator."""
-    request = prepared.request
-    return whole_reply(prepared.design, len(request.prompt), request.tokens - 1)
 
 
 def whole_reply(directory: Path, prompt: int, steps: int) -> Reply:

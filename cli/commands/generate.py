@@ -55,6 +55,14 @@ def generate(
         ),
     ] = None,
     tokens: Annotated[int, typer.Option(min=1, help="How many to generate.")] = 16,
+    end: Annotated[
+        int | None,
+        typer.Option(
+            help="Id of the token that ends the reply before: behind it the card makes none.",
+            metavar="ID",
+            show_default="none",
+        ),
+    ] = None,
     layers: Annotated[int | None, typer.Option(min=1, help="Only the first layers.", show_default="all")] = None,
     board: Annotated[BoardName, typer.Option(help="What runs the kernels.")] = BoardName.SIMULATED,
     prompt: Annotated[
@@ -83,7 +91,7 @@ def generate(
     url: options.Url = None,
     as_json: options.Json = False,
 ) -> None:
-    """Generate tokens with MODEL: one launch a token, with the whole network in it.
+    """Generate tokens with MODEL, by a design with the whole network in it: one launch makes the whole reply.
 
     The simulated board computes what the emitted C++ does, through the host program that a real board runs. Its tokens
     are compared with those of the quantised PyTorch network. Times are simulated cycles, never seconds of this machine.
@@ -97,6 +105,8 @@ def generate(
         millrace generate ./my-llama --prompt "Once upon a time" --layers 4
 
         millrace generate gpt2 --layers 1 --prompt 464,3290 --precision f32 --json
+
+        millrace generate gpt2 --layers 1 --tokens 100 --end 50256
 
         millrace generate --design latest#915 --layers 2
     """
@@ -117,14 +127,15 @@ def generate(
     with source_of(model, settings) as source:
         tokenizer = Tokenizer.find(source)
         ids = read_prompt(prompt, seed, resolve_model(source).config.vocab_size, tokenizer)
-        wanted = GenerateOptions(ids, tokens, layers, length, asked.precision if precision is None else precision.value)
+        form = asked.precision if precision is None else precision.value
+        wanted = GenerateOptions(ids, tokens, layers, length, form, end)
         with Stages(quiet=as_json) as stages:
             prepared = prepare(source, wanted, knobs, target, settings.bundle_dir, stages.start, advise)
     generation = _run(prepared, board, as_json)
     if out is not None:
         copy_for_board(prepared, out)
     if as_json:
-        facts = {"model": prepared.source.name, "board": board.value, **prepared.request.to_json()}
+        facts = {"model": prepared.source.name, "board": board.value, **prepared.request.to_json(), "end": prepared.end}
         emit_json({"request": facts, **generation.to_json()})
     else:
         _show(generation, prepared, tokenizer, out)
@@ -175,7 +186,7 @@ def _run(prepared: "Prepared", board: BoardName, quiet: bool) -> "Generation":
 def _show(generation: "Generation", prepared: "Prepared", tokenizer: Tokenizer | None, out: Path | None) -> None:
     if tokenizer is not None:
         console.print(tokenizer.decode([*prepared.request.prompt, *generation.tokens]), markup=False)
-    for line in _verdict(generation):
+    for line in _verdict(generation, ends=generation.tokens[-1] == prepared.end):
         console.print(line)
     for metric in generation.metrics:
         name = metric.name.replace("_", " ")
@@ -187,13 +198,13 @@ def _show(generation: "Generation", prepared: "Prepared", tokenizer: Tokenizer |
         console.print(f"written to {out}; on the machine with the board: python3 {out}/design/host/generate.py --help")
 
 
-def _verdict(generation: "Generation") -> list[str]:
+def _verdict(generation: "Generation", *, ends: bool) -> list[str]:
     """Whether the tokens are PyTorch's, by how much they were decided, and what a difference means."""
     wrong = generation.first_difference
     kinds = len(set(generation.reference))
     if wrong is None:
         head = f"[green]equal[/] to the quantised PyTorch reference: all {len(generation.tokens)} tokens"
-        lines = [f"{head}, {kinds} distinct"]
+        lines = [f"{head}, {kinds} distinct{', the last of which ends the reply' if ends else ''}"]
     else:
         what = f"{generation.tokens[wrong]} for {generation.reference[wrong]}"
         ahead = f"which was ahead by {generation.margins[wrong]:.2g} standard deviations"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .design import load_design
 from .network import Network
-from .session import generate
+from .session import ended, generate
 from .xrt import MissingXrtError, RunError, load_pyxrt
 
 DESIGN = Path(__file__).resolve().parents[2]
@@ -21,6 +21,7 @@ def main() -> None:
     parser.add_argument("network", type=Path, help="folder network/ that millrace generate --out wrote")
     parser.add_argument("xclbin", type=Path)
     parser.add_argument("--tokens", type=int, help="how many (default: as many as the reference has)")
+    parser.add_argument("--end", type=int, help="id of the token that ends the reply before")
     parser.add_argument("--device", type=int, default=0, help="number of the board (default 0)")
     options = parser.parse_args()
     network = Network(options.network)
@@ -29,13 +30,17 @@ def main() -> None:
     room = network.description.length - len(network.description.prompt) + 1
     if not 1 <= count <= room:
         parser.error(f"--tokens is {count}; the design has room for 1 to {room}")
+    words = len(network.tensors()["embedding"])
+    if options.end is not None and not 0 <= options.end < words:
+        parser.error(f"--end is {options.end}; the network has tokens 0 to {words - 1}")
+    expected = expected[: ended(expected[:count], options.end)]
     try:
-        _run(network, options.xclbin, count, expected, options.device)
+        _run(network, options.xclbin, count, expected, options.end, options.device)
     except (MissingXrtError, RunError) as error:
         sys.exit(str(error))
 
 
-def _run(network: Network, xclbin: Path, count: int, expected: list[int], number: int) -> None:
+def _run(network: Network, xclbin: Path, count: int, expected: list[int], last: int | None, number: int) -> None:
     xrt = load_pyxrt()
     starts, end = list[float](), 0.0
     tokens: list[int] = []
@@ -43,11 +48,11 @@ def _run(network: Network, xclbin: Path, count: int, expected: list[int], number
     def on_launch(_phase: str) -> None:
         starts.append(time.perf_counter())
 
-    for step in generate(xrt, xrt.device(number), network, load_design(DESIGN), xclbin, count, on_launch):
+    for step in generate(xrt, xrt.device(number), network, load_design(DESIGN), xclbin, count, on_launch, last):
         end = time.perf_counter()
         tokens.append(step.token)
         print(step.token, flush=True)
-    equal = tokens[: len(expected)] == expected[:count]
+    equal = tokens[: len(expected)] == expected
     first = starts[len(network.description.prompt) - 1]
     print(f"{(end - first) / len(tokens) * 1e3:.3f} ms a token (host clock)")
     print(f"tokens {'equal' if equal else 'DIFFER from'} the reference's")

@@ -8,7 +8,7 @@ design of several kernels is launched for each token.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,11 @@ class Step:
 
     token: int
     hidden: Array
+
+
+def ended(tokens: Sequence[int], end: int | None) -> int:
+    """How many of the tokens there are where the first that is `end` is the last."""
+    return next((number for number, token in enumerate(tokens, 1) if token == end), len(tokens))
 
 
 def silent(_phase: str) -> None:

@@ -35,7 +35,7 @@ def generated(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
             look(bundle)
         request = NetworkRequest(options.precision, options.layers, options.prompt, options.tokens, 16)
         source: Any = SimpleNamespace(name="gpt2")
-        return Prepared(source, request, Path("n"), Path("d"))
+        return Prepared(source, request, Path("n"), Path("d"), options.end)
 
     def generate(_prepared: Prepared, on_launch: Any, on_token: Any) -> Generation:
         for token in state["tokens"]:
@@ -83,6 +83,15 @@ def test_equal_tokens_with_wrong_hidden_states_end_with_1(generated: dict[str, A
     result = run(app, ["generate", "gpt2", "--layers", "2", "--tokens", "2"])
     assert result.exit_code == 1
     assert "more than rounding explains" in result.output
+
+
+def test_the_token_that_ends_the_reply_is_passed_on_and_said(generated: dict[str, Any]):
+    arguments = ["generate", "gpt2", "--layers", "2", "--tokens", "9", "--end"]
+    result = run(app, [*arguments, "6"])
+    assert (result.exit_code, generated["options"].end) == (0, 6)
+    assert "all 2 tokens, 2 distinct, the last of which ends the reply" in result.output.replace("\n", " ")
+    assert "ends the reply" not in run(app, [*arguments, "5"]).output
+    assert json.loads(run(app, [*arguments, "6", "--json"]).stdout)["request"]["end"] == 6
 
 
 def test_json_is_one_document(generated: dict[str, Any]):

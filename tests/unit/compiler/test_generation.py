@@ -5,6 +5,8 @@ import re
 import shutil
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +68,8 @@ def test_lengths_are_what_is_needed_rounded_up() -> None:
         (GenerateOptions((), 1), "at least one token in the prompt"),
         (GenerateOptions(PROMPT, 0), "at least one token in the prompt, and one to generate"),
         (GenerateOptions(PROMPT, 4, length=7), "length is 7; 5 tokens of the prompt and 4 new ones need 8"),
+        (GenerateOptions(PROMPT, 1, end=96), "end is 96; tiny has tokens 0 to 95"),
+        (GenerateOptions(PROMPT, 1, end=-1), "end is -1; tiny has tokens 0 to 95"),
         (GenerateOptions((96,), 1), "the prompt holds token 96; tiny has tokens 0 to 95"),
         (GenerateOptions(PROMPT, 1, layers=4), "layers is 4; tiny has 3"),
         (GenerateOptions(PROMPT, 61), "65 positions are needed .* tiny has 64"),
@@ -96,6 +100,7 @@ def test_hidden_states_are_compared_up_to_the_first_token_that_differs() -> None
     assert hidden_error([1, 2, 3], states, reference) == pytest.approx(0.25)
     assert hidden_error([1, 9, 3], states, reference) == pytest.approx(0.01)
     assert hidden_error([9, 9, 9], states, reference) == 0
+    assert hidden_error([9], states[:1], reference) == 0  # ends the reply
     assert hidden_error([1, 2, 3], states * np.nan, reference) == np.inf
 
 
@@ -286,10 +291,15 @@ def _ended(prepared: Prepared, design: Path, count: int) -> tuple[list[int], str
 @pytest.mark.slow
 @pytest.mark.parametrize("prepared", ["gpt2"], indirect=True)
 def test_a_reply_ends_with_its_token(prepared: Prepared) -> None:
-    """Behind it nothing is written to the caches."""
-    reference = Network(prepared.network).reference()["tokens"].tolist()
+    """Behind it nothing is written to the caches, and its metrics are those of what was made."""
+    reference = tuple(Network(prepared.network).reference()["tokens"].tolist())
     behind = reference.index(reference[3]) + 1
-    assert _ended(prepared, prepared.design, 20) == (reference[:behind], None)
+    found = run(replace(prepared, end=reference[3]), silent, lambda _token: None)
+    assert (found.tokens, found.reference, len(found.margins)) == (reference[:behind], reference[:behind], behind)
+    assert found.passed, found.wrong_launch
+    times = {metric.name: metric.value for metric in found.metrics}
+    later = times["reply_time"] - times["first_token_time"]
+    assert later == pytest.approx((behind - 1) * times["time_per_token"])
 
 
 @pytest.mark.slow
@@ -335,10 +345,17 @@ def test_the_emitted_program_generates_without_millrace(prepared: Prepared, tmp_
     copy_for_board(prepared, tmp_path / "out")
     network, design = (tmp_path / "out" / name for name in ("network", "design"))
     assert not (design / "board").exists()
-    arguments = [network, design / "fake.xclbin"]
-    done = run_program(design / "host" / "generate.py", *arguments, fake="from fake_pyxrt import *\n")
+    reference = Network(network).reference()["tokens"].tolist()
+    arguments = [network, design / "fake.xclbin", "--end"]
+    fake = "from fake_pyxrt import *\n"
+    program = partial(run_program, design / "host" / "generate.py", *arguments, fake=fake)
+    done = program(str(reference[3]))
     assert done.returncode == 0, done.stderr
     assert "tokens equal the reference's" in done.stdout
+    made = [int(line) for line in done.stdout.splitlines() if line.isdecimal()]
+    assert made == reference[: reference.index(reference[3]) + 1]
+    refused = program("97")
+    assert (refused.returncode, "--end is 97; the network has tokens 0 to 96" in refused.stderr) == (2, True)
     with pytest.raises(InvalidInputError, match="is not empty"):
         copy_for_board(prepared, tmp_path / "out")
 
