@@ -461,7 +461,7 @@ class Control(NamedTuple):
 UNTIL, END = "until", "end"
 CONTROL = "control"
 AT_ONCE = 32  # words that it writes in one cycle
-CONTROL_DEPTH = 2  # tokens of each stream of words and answers, of which one is under way
+CONTROL_DEPTH = 2  # tokens of each stream of words and answers: the least of any FIFO, though 1 would be as quick
 
 
 def go_name(task: str) -> str:

@@ -52,6 +52,24 @@ def stepping(layers: int = 2) -> LinalgGraph:
     return graph
 
 
+def replying(layers: int = 2) -> LinalgGraph:
+    """The same behind a row of a table that a launch is told, in front of the largest of what comes out, which is a row
+    of its position: in the form of the phase `token`, so that a launch makes several.
+    """
+    steps = stepping(layers)
+    table = Value("x", (WIDTH,), "f32", "param", "words", row=Row("token", 5))
+    *kept, out = steps.outputs
+    best = LinalgOp(
+        "best", "generic", (1, WIDTH), ("parallel", "reduction"), (0, 1), (Operand(out.value, (1,)),),
+        (Operand("best", (0,)),), Body(("f32",), (), 0), Reduction("max", float("-inf")),
+    )  # fmt: skip
+    values = (table, *(value for value in steps.values if value.name != "x"), Value("best", (1,), "f32"))
+    outputs = (*kept, Output("token", "best", (0,), (1, 1), row=POSITION))
+    graph = LinalgGraph("replying", values, (*steps.ops, best), outputs)
+    graph.verify()
+    return graph
+
+
 def tensors_of_steps(graph: LinalgGraph, seed: int = 0) -> dict[str, Array]:
     """Random ones; of each position, how it weighs those before it and itself."""
     rng = np.random.default_rng(seed)

@@ -57,9 +57,11 @@ def task_timing_from_json(data: Any) -> TimedDesign:
         _task(Fields(t, f"task {n}").named("task"), kernels, itensors, top) for n, t in enumerate(top.list("tasks"))
     )
     design = TimedDesign(top.text("name", "design"), kernels, tasks, tuple(map(_stream, streams)))
+    if top.has("control"):
+        design = under_control(design, _control(top.object("control"), design))
     _check_size(design)
     check(design)
-    return under_control(design, _control(top.object("control"), design)) if top.has("control") else design
+    return design
 
 
 def _control(fields: Fields, design: TimedDesign) -> Control:
@@ -68,6 +70,9 @@ def _control(fields: Fields, design: TimedDesign) -> Control:
     control = Control(fields.text("token"), fields.text("position"), fields.text("made"), kept)
     if unknown := [name for name in control.reporting if name not in stores]:
         raise InvalidInputError(f"control waits for {unknown[0]}, which is no store")
+    (store, times), *_ = Counter(control.reporting).most_common(1)
+    if times > 1:
+        raise InvalidInputError(f"control waits for {store} twice; it answers once for each token")
     return control
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from random_turns import turning_graph
 from small_graphs import ALL
-from stepping_networks import stepping
+from stepping_networks import replying, stepping
 from window_networks import greatest
 
 from compiler.graph.layers import folded
@@ -55,6 +55,16 @@ def test_designs_with_rows_fit_the_schema(tmp_path: Path) -> None:
     places = {place for task in document["tasks"] if task["dma"] for place in ("at", "below") if place in task["dma"]}
     assert places == {"at", "below"}
     assert complaints(written(tmp_path, {"stepping": document})) == ""
+
+
+def test_a_design_that_makes_a_reply_fits_the_schema_if_it_says_who_answers(tmp_path: Path) -> None:
+    graph = folded(replying())
+    assert graph is not None
+    document = planned_tasks(graph, SMALL, load_platform("u55c")).to_json()
+    control = {name: value for name, value in document["control"].items() if name != "made"}
+    said = complaints(written(tmp_path, {"right": document, "wrong": document | {"control": control}}))
+    assert "'made' is a required property" in said
+    assert "right.json" not in said
 
 
 def test_designs_with_windows_fit_the_schema(tmp_path: Path) -> None:

@@ -7,11 +7,14 @@ from typing import Any
 import pytest
 from random_turns import turning_graph
 from small_graphs import ALL
+from stepping_networks import replying
 from timed_designs import design as design_of
 from timed_designs import load, residual, task, to_json
 
 from compiler.analysis.placement.channels import assign_channels
 from compiler.errors import InvalidInputError
+from compiler.graph.layers import folded
+from compiler.graph.task_graph import TaskGraph
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
@@ -204,3 +207,47 @@ def test_launches_take_the_arguments_that_there_are() -> None:
     for values, complaint in (({"row": 1}, "no argument row; those that it has: position"), ({"position": -1}, "0 to")):
         with pytest.raises(InvalidInputError, match=complaint):
             design.at((values,))
+
+
+def _replying() -> TaskGraph:
+    graph = folded(replying())
+    assert graph is not None
+    tasks = planned_tasks(graph, Knobs(default_tile_size=4, overall_unroll=8), U55C)
+    assert tasks.control is not None
+    return tasks
+
+
+def test_a_design_that_makes_a_reply_is_read_as_it_was_written() -> None:
+    tasks = _replying()
+    written = tasks.to_json() | {"hbm_channels": assign_channels(tasks.transfers, U55C)}
+    found = task_timing_from_json(json.loads(json.dumps(written)))
+    assert found == timed_design(tasks, U55C)
+    assert found.tasks[0].name == "control"
+
+
+WRONG_CONTROL = {
+    "no task": (_set("control.made", "store_x"), "control waits for store_x, which is no store"),
+    "no store": (_set("control.kept", ["load_x"]), "control waits for load_x, which is no store"),
+    "kept.missing": (lambda d: d["control"].pop("kept"), "control of the design lacks kept"),
+    "position": (_set("control.position", 3), "position of control of the design is 3"),
+    "list": (_set("control", []), "control of the design is []; it must be an object"),
+    "twice": (lambda d: d["control"]["kept"].append("store_best"), "control waits for store_best twice"),
+    "kernels": (
+        lambda d: (_set("kernels", 2)(d), *(t.update(kernel=1) for t in d["tasks"])),
+        "goes from kernel 0 to kernel 1",
+    ),
+    "name": (
+        lambda d: d.update(json.loads(json.dumps(d).replace('"best"', '"control"'))),
+        "2 tasks are called control",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), WRONG_CONTROL.values(), ids=WRONG_CONTROL)
+def test_what_is_wrong_of_control_is_named(change: Callable[[dict[str, Any]], None], message: str) -> None:
+    data = json.loads(json.dumps(_replying().to_json()))
+    task_timing_from_json(data)
+    change(data)
+    with pytest.raises(InvalidInputError) as caught:
+        task_timing_from_json(data)
+    assert message in str(caught.value)
