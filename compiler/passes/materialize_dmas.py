@@ -5,12 +5,14 @@ The order in memory needs no decision: it is that of the itensor, without what i
 the design is compiled, other inputs by the host; an output that the next run reads is stored as that run loads it.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import chain
 
 from typing_extensions import override
 
-from compiler.analysis.loads import load_channels
+from compiler.analysis.joint_loads import joint_streams
+from compiler.analysis.loads import Width, dealt_ports, load_channels
 from compiler.analysis.rows import kept_rows, made_rows, row_tokens
 from compiler.analysis.tasks import plan_packing
 from compiler.graph.design import Design, Packing, Transfer
@@ -20,8 +22,8 @@ from compiler.passes.base import Pass
 
 class MaterializeDmas(Pass):
     """Give every load and store its packing: weights and the KV cache come through up to `hbm_channels` ports,
-    everything else through one, or as many as hold it. What stays in memory is packed row by row, and stored as it is
-    loaded.
+    everything else through one, or as many as hold it. A kernel that would have too many ports deals those that it may
+    have (`dealt_ports`). What stays in memory is packed row by row, and stored as it is loaded.
 
     Assumes that what enters a kernel streams as it is loaded (`plan-loads`).
     """
@@ -42,7 +44,7 @@ class MaterializeDmas(Pass):
                 return row_tokens(load.itensor, axes[load.value])
             return load.itensor.without_rereads().tokens if graph.value[load.value].row is not None else 0
 
-        def packing_of_load(load: Transfer) -> Packing:
+        def packing_of_load(load: Transfer, most: int) -> Packing:
             channels = load_channels(graph, load.value, most)
             tried = (
                 plan_packing(load.itensor, channels, bits, row_of(load), least)
@@ -52,7 +54,10 @@ class MaterializeDmas(Pass):
             fitting = (p for p in chain((first,), tried) if self._bytes(design, load, p) <= room)
             return next(fitting, first)  # what no number of channels holds is infeasible, and said to be
 
-        loads = {name: load._replace(packing=packing_of_load(load)) for name, load in design.loads.items()}
+        channels = self._dealt(design, most, packing_of_load)
+        loads = {
+            name: load._replace(packing=packing_of_load(load, channels[name])) for name, load in design.loads.items()
+        }
         packings = {load.value: load.packing for load in loads.values()}
 
         def packing_of(store: Transfer) -> Packing | None:
@@ -64,11 +69,58 @@ class MaterializeDmas(Pass):
         return replace(design, loads=loads, stores=stores)
 
     @staticmethod
+    def _dealt(design: Design, most: int, packing: Callable[[Transfer, int], Packing]) -> dict[str, int]:
+        """The most ports for each load: `most`, or where its kernel has too many, those that are dealt to it. What a
+        joint load brings is one load.
+        """
+        joint, loads = joint_streams(design), dict[tuple[int, str], list[str]]()
+        whole = {design.edges[stream].source: name for stream, name in joint.items()}
+        for name, load in design.loads.items():
+            loads.setdefault((load.kernel, whole.get(name, name)), []).append(name)
+        apart = 1 if made_rows(design.graph) else 0  # they are stored as K and V are, which have no port for them
+
+        def width(names: Iterable[str], ports: int) -> Width:
+            found = [(design.loads[name], packing(design.loads[name], ports)) for name in names]
+            cycles = sum(_words(design, load, packed) for load, packed in found)
+            return Width(max(packed.channels for _, packed in found), cycles)
+
+        channels = dict.fromkeys(design.loads, most)
+        for kernel in range(design.kernels):
+            here = {key: names for key, names in loads.items() if key[0] == kernel}
+            allowed = design.platform.hbm.kernel_ports - apart
+            if sum(width(names, most).ports for names in here.values()) <= allowed:
+                continue
+            widths = {key: _faster(width(names, ports + 1) for ports in range(most)) for key, names in here.items()}
+            for key, dealt in dealt_ports(widths, allowed).items():
+                channels |= dict.fromkeys(here[key], dealt.ports)
+        return channels
+
+    @staticmethod
     def _bytes(design: Design, load: Transfer, packing: Packing) -> int:
         """Of the image in each channel: of all layers, and of all rows of which a launch reads one."""
-        value, layers = design.graph.value[load.value], design.graph.layers
-        count = layers.count if layers is not None and is_long(design.graph, value) else 1
+        value, count = design.graph.value[load.value], _layers_of(design, load)
         rows = value.row.count if value.row is not None and value.role != "state" else 1
         tokens = count * rows * load.itensor.without_rereads().tokens
         words = -(-tokens // packing.tokens_per_word) * packing.words_per_token
         return words * design.platform.hbm.port_bits // 8
+
+
+def _words(design: Design, load: Transfer, packing: Packing) -> int:
+    """Words that a launch reads from each channel."""
+    tokens = _layers_of(design, load) * load.itensor.tokens
+    return -(-tokens // packing.tokens_per_word) * packing.words_per_token
+
+
+def _layers_of(design: Design, load: Transfer) -> int:
+    """How many layers have such a value of their own."""
+    layers = design.graph.layers
+    return layers.count if layers is not None and is_long(design.graph, design.graph.value[load.value]) else 1
+
+
+def _faster(widths: Iterable[Width]) -> list[Width]:
+    """Those that take fewer cycles than all before them."""
+    found = list[Width]()
+    for width in widths:
+        if not found or width.cycles < found[-1].cycles:
+            found.append(width)
+    return found

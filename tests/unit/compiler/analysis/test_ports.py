@@ -2,10 +2,13 @@
 
 from dataclasses import replace
 
+import pytest
 from small_graphs import attention_front, mlp
+from stepping_networks import stepping
 
 from compiler.analysis.estimate import estimate
 from compiler.analysis.ports import kernel_ports, paired_stores
+from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
@@ -42,3 +45,23 @@ def test_a_kernel_may_have_fewer_ports_than_the_board() -> None:
         board = replace(U55C, hbm=replace(U55C.hbm, kernel_ports=allowed))
         assert {v.resource for v in estimate(tasks, board).violations} == over
     assert U55C.hbm.kernel_ports < U55C.budget.hbm_ports, "one is the host's"
+
+
+WIDE = replace(KNOBS, overall_unroll=1024, hbm_channels=4, stream_width=2048)
+
+
+@pytest.mark.parametrize("graph", [mlp(), stepping(2)], ids=["mlp", "rows that stay"])
+def test_ports_that_a_kernel_may_not_have_are_taken_from_the_quickest_loads(graph: LinalgGraph) -> None:
+    def ports(knobs: Knobs, allowed: int) -> int:
+        board = replace(U55C, hbm=replace(U55C.hbm, kernel_ports=allowed))
+        (counted,) = kernel_ports(planned_tasks(graph, knobs, board))
+        return counted
+
+    most, least = ports(WIDE, 1000), ports(replace(WIDE, hbm_channels=1), 1000)
+    found = {allowed: ports(WIDE, allowed) for allowed in range(least - 1, most + 1)}
+    assert most > least + 1
+    assert found[most] == most
+    assert all(counted <= allowed for allowed, counted in found.items() if allowed >= least)
+    assert sorted(found.values()) == list(found.values())
+    assert set(found.values()) >= {least, least + 1}
+    assert found[least - 1] == least, "each load has one, and it is said to be over"
