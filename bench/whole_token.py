@@ -4,9 +4,9 @@
     .venv/bin/python -m bench.whole_token gpt2-medium --knobs knobs.json    # of a design: `knobs` of its design.json
     .venv/bin/python -m bench.whole_token gpt2 --prompt 16 --steps 16 --layers 2
 
-A prompt of 128 tokens, then a token at each of the positions 128 to 255, by one design that has room for all of them,
-a launch a token: compiled, certified and simulated, nothing is built or run (`compiler/whole_token.py` has the
-definitions and what is assumed).
+A prompt of 128 tokens, a launch each, then a token at each of the positions 128 to 255, in one launch, by one design
+that has room for all of them: compiled, certified and simulated, nothing is built or run (`compiler/whole_token.py` has
+the definitions and what is assumed).
 """
 
 import argparse
