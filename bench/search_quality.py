@@ -52,7 +52,7 @@ def _nsga3(_budget: int, seed: int) -> BaseSampler:
 
 
 # A search gives neighbours of the front to the sampler of its own name alone.
-SAMPLERS |= {"nsga2-plain": SAMPLERS[OURS], "nsga3": _nsga3}
+OTHERS = {"nsga2-plain": SAMPLERS[OURS], "nsga3": _nsga3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +165,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5, help="how many, from 0 (default: %(default)s)")
     parser.add_argument("--cache", type=Path, default=bundle_cache().parent / "search_quality")
     args = parser.parse_args()
+    SAMPLERS.update(OTHERS)
     if unknown := set(args.workloads) - WORKLOADS.keys() | set(args.samplers) - SAMPLERS.keys():
         parser.error(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join([*WORKLOADS, *SAMPLERS])}")
     if min(*args.budgets, args.seeds) < 1:
