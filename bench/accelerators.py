@@ -31,11 +31,13 @@ from compiler.analysis import engines, growth, operators, tasks, tiling, widen_r
 from compiler.analysis.growth import Growth
 from compiler.errors import MillraceError
 from compiler.frontend.bundle import Bundle, import_model
+from compiler.graph.design import Design
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest
 from compiler.options import Knobs, Workload
 from compiler.passes import bind_multipliers
 from compiler.passes.design_passes import planned_tasks
+from compiler.passes.materialize_dmas import MaterializeDmas
 from compiler.pipeline import compile_design
 from compiler.platforms.platform import Platform, load_platform
 
@@ -88,7 +90,14 @@ def _never(*_: Any) -> bool:
     return False
 
 
+def _as_wide_as_asked(design: Design, most: int, _packing: Any) -> dict[str, int]:
+    """A kernel had as many ports as its loads were asked to have, though the board allowed fewer."""
+    return dict.fromkeys(design.loads, most)
+
+
+PORTS = ((MaterializeDmas, "_dealt", staticmethod(_as_wide_as_asked)),)
 PRODUCTS = (
+    *PORTS,
     (operators, "_sums_pairs", _never),
     (operators, "sums_float_products", _never),
     (bind_multipliers, "sums_float_products", _never),
@@ -102,7 +111,8 @@ LANES = (
 HEAP = ((Growth, "cycles", _earlier_cycles),)
 CHAIN = ((widen_rows, "run_cycles", _earlier_chain),)
 MENDED: dict[str, tuple[tuple[Any, str, Any], ...]] = {
-    "what products are made of": PRODUCTS,
+    "ports of a kernel": PORTS,
+    "also what products are made of": PRODUCTS,
     "also lanes and loops of a tile": LANES,
     "also cycles in the heap": LANES + HEAP,
     "also cycles of a chain": LANES + CHAIN,
