@@ -354,8 +354,8 @@ def test_the_emitted_program_generates_without_millrace(prepared: Prepared, tmp_
     assert "tokens equal the reference's" in done.stdout
     made = [int(line) for line in done.stdout.splitlines() if line.isdecimal()]
     assert made == reference[: reference.index(reference[3]) + 1]
-    refused = program("97")
-    assert (refused.returncode, "--end is 97; the network has tokens 0 to 96" in refused.stderr) == (2, True)
+    refused = program("1000")
+    assert (refused.returncode, "--end is 1000; the network has tokens 0 to 9" in refused.stderr) == (2, True)
     with pytest.raises(InvalidInputError, match="is not empty"):
         copy_for_board(prepared, tmp_path / "out")
 
