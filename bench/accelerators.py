@@ -31,7 +31,7 @@ from compiler.analysis import engines, growth, operators, tasks, tiling, widen_r
 from compiler.analysis.growth import Growth
 from compiler.errors import MillraceError
 from compiler.frontend.bundle import Bundle, import_model
-from compiler.graph.design import Design
+from compiler.graph.design import Packing
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest
 from compiler.options import Knobs, Workload
@@ -90,9 +90,9 @@ def _never(*_: Any) -> bool:
     return False
 
 
-def _as_wide_as_asked(design: Design, most: int, _packing: Any) -> dict[str, int]:
+def _as_wide_as_asked(*_: Any) -> dict[str, Packing]:
     """A kernel had as many ports as its loads were asked to have, though the board allowed fewer."""
-    return dict.fromkeys(design.loads, most)
+    return {}
 
 
 PORTS = ((MaterializeDmas, "_dealt", staticmethod(_as_wide_as_asked)),)

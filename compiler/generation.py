@@ -269,8 +269,8 @@ def whole_reply(directory: Path, prompt: int, steps: int) -> Reply:
     least = least_bytes(graph, range(prompt, prompt + max(1, steps)))
     found = _estimated(directory)
     idle_w = (found["energy_with_idle"] - found["energy"]) / found["latency"]
-    kernels = len(load_design(directory).kernels)
-    one_launch = UNTIL in load_design(directory).arguments
+    design = load_design(directory)
+    kernels, one_launch = len(design.kernels), UNTIL in design.arguments
     return Reply(kernels, tuple(times[:prompt]), tuple(times[prompt:]), found["energy"], least, idle_w, one_launch)
 
 

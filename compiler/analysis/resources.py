@@ -12,7 +12,7 @@ from compiler.analysis.memory import bound_fifo, buffer_memory
 from compiler.analysis.ports import OUTSTANDING_BURSTS
 from compiler.graph.engine import Turn
 from compiler.graph.itensor import DTYPE_BITS
-from compiler.graph.program import arguments_of, nests
+from compiler.graph.program import nests
 from compiler.graph.task_graph import (
     CONTROL_DEPTH,
     Buffer,
@@ -27,6 +27,7 @@ from compiler.graph.task_graph import (
     TaskGraph,
     TimingSpec,
     WindowTask,
+    told,
 )
 from compiler.platforms.platform import Platform
 
@@ -181,13 +182,13 @@ def control_resources(tasks: TaskGraph, platform: Platform) -> Resources:
     control, bits = tasks.control, 32
     if control is None:
         return Resources()
-    told = sum(bool(arguments_of([t.program]) or (isinstance(t, DmaTask) and t.dma.place)) for t in tasks.tasks)
-    narrow = len(tasks.tasks) - told + len(control.kept)
+    numbers = sum(bool(told(task)) for task in tasks.tasks)
+    narrow = len(tasks.tasks) - numbers + len(control.kept)
     shape, area = Shape(counter_bits([2**bits]), 1, bits, 0, 0), platform.area
     logic = task_logic(shape, area)
     own = Resources(logic.lut + area.process.lut, logic.ff + area.process.ff)
     wide, flag = (_fifo_area(None, width, CONTROL_DEPTH, platform) for width in (bits, 1))
-    return total([own, *[wide] * told, _fifo_area(None, 2 * bits, CONTROL_DEPTH, platform), *[flag] * narrow])
+    return total([own, *[wide] * numbers, _fifo_area(None, 2 * bits, CONTROL_DEPTH, platform), *[flag] * narrow])
 
 
 def stream_resources(stream: Stream, platform: Platform) -> Resources:

@@ -464,6 +464,12 @@ AT_ONCE = 32  # words that it writes in one cycle
 CONTROL_DEPTH = 2  # tokens of each stream of words and answers: the least of any FIFO, though 1 would be as quick
 
 
+def told(task: Task) -> tuple[Argument, ...]:
+    """What a launch tells a task: the arguments that its loops follow, and that of the row that it moves."""
+    place = task.dma.place if isinstance(task, DmaTask) else None
+    return (*arguments_of([task.program]), *(() if place is None else (place.argument,)))
+
+
 def go_name(task: str) -> str:
     """The stream of the words that start a task."""
     return f"{task}_go"

@@ -5,7 +5,7 @@ The order in memory needs no decision: it is that of the itensor, without what i
 the design is compiled, other inputs by the host; an output that the next run reads is stored as that run loads it.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
 
@@ -54,10 +54,9 @@ class MaterializeDmas(Pass):
             fitting = (p for p in chain((first,), tried) if self._bytes(design, load, p) <= room)
             return next(fitting, first)  # what no number of channels holds is infeasible, and said to be
 
-        channels = self._dealt(design, most, packing_of_load)
-        loads = {
-            name: load._replace(packing=packing_of_load(load, channels[name])) for name, load in design.loads.items()
-        }
+        widest = {name: packing_of_load(load, most) for name, load in design.loads.items()}
+        packed = widest | self._dealt(design, widest, packing_of_load, most)
+        loads = {name: load._replace(packing=packed[name]) for name, load in design.loads.items()}
         packings = {load.value: load.packing for load in loads.values()}
 
         def packing_of(store: Transfer) -> Packing | None:
@@ -69,9 +68,11 @@ class MaterializeDmas(Pass):
         return replace(design, loads=loads, stores=stores)
 
     @staticmethod
-    def _dealt(design: Design, most: int, packing: Callable[[Transfer, int], Packing]) -> dict[str, int]:
-        """The most ports for each load: `most`, or where its kernel has too many, those that are dealt to it. What a
-        joint load brings is one load.
+    def _dealt(
+        design: Design, widest: Mapping[str, Packing], packing: Callable[[Transfer, int], Packing], most: int
+    ) -> dict[str, Packing]:
+        """The loads of kernels that would have too many ports, with those that are dealt to them. What a joint load
+        brings is one load.
         """
         joint, loads = joint_streams(design), dict[tuple[int, str], list[str]]()
         whole = {design.edges[stream].source: name for stream, name in joint.items()}
@@ -84,16 +85,16 @@ class MaterializeDmas(Pass):
             cycles = sum(_words(design, load, packed) for load, packed in found)
             return Width(max(packed.channels for _, packed in found), cycles)
 
-        channels = dict.fromkeys(design.loads, most)
+        found = dict[str, Packing]()
         for kernel in range(design.kernels):
             here = {key: names for key, names in loads.items() if key[0] == kernel}
             allowed = design.platform.hbm.kernel_ports - apart
-            if sum(width(names, most).ports for names in here.values()) <= allowed:
+            if sum(max(widest[name].channels for name in names) for names in here.values()) <= allowed:
                 continue
             widths = {key: _faster(width(names, ports + 1) for ports in range(most)) for key, names in here.items()}
             for key, dealt in dealt_ports(widths, allowed).items():
-                channels |= dict.fromkeys(here[key], dealt.ports)
-        return channels
+                found |= {name: packing(design.loads[name], dealt.ports) for name in here[key]}
+        return found
 
     @staticmethod
     def _bytes(design: Design, load: Transfer, packing: Packing) -> int:

@@ -12,7 +12,7 @@ from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import LinalgGraph, Value
 from compiler.graph.task_graph import Dma, DmaTask, Joint, StoreTask, Stream, Task, TaskGraph
 from compiler.targets.functions import TaskFunction, call_names, plan_functions
-from compiler.targets.parameters import LaunchArgument, kernel_arguments, pointer_type, scalars_of
+from compiler.targets.parameters import LaunchArgument, kernel_arguments, least_of, pointer_type, scalars_of
 from compiler.targets.scalar_ops import C_TYPE
 from compiler.targets.writer import Namer, identifier
 
@@ -156,12 +156,7 @@ def plan_interface(tasks: TaskGraph, graph: LinalgGraph) -> Interface:
         calls = tuple(function[t.name] for t in members)
         kernels.append(Kernel(f"{name}_k{number}", members, streams, ports, values, arguments, calls))
     used = dict.fromkeys(s for k in kernels for s in k.scalars)
-    most = {
-        a.name: min(b.most for k in kernels for b in k.arguments if b.name == a.name)
-        for k in kernels
-        for a in k.arguments
-    }
-    arguments = tuple(LaunchArgument(name, number) for name, number in sorted(most.items()))
+    arguments = least_of(argument for kernel in kernels for argument in kernel.arguments)
     return Interface(name, tuple(images.values()), tuple(kernels), tuple(used), task_ports, arguments, functions)
 
 

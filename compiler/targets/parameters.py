@@ -1,11 +1,11 @@
 """Parameters of a task's function, and what its kernel passes for them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from compiler.errors import UnsupportedError
 from compiler.graph.linalg_graph import LinalgOp
-from compiler.graph.program import arguments_of
+from compiler.graph.program import Argument
 from compiler.graph.task_graph import (
     END,
     UNTIL,
@@ -17,6 +17,7 @@ from compiler.graph.task_graph import (
     TaskGraph,
     done_name,
     go_name,
+    told,
 )
 from compiler.targets.scalar_ops import C_TYPE
 from compiler.targets.tokens import token_type
@@ -46,10 +47,13 @@ class LaunchArgument:
 
 def launch_arguments(tasks: Sequence[Task]) -> tuple[LaunchArgument, ...]:
     """What tasks are told, by name; what is used in several ways takes what all of them can."""
+    return least_of(argument for task in tasks for argument in told(task))
+
+
+def least_of(arguments: Iterable[Argument | LaunchArgument]) -> tuple[LaunchArgument, ...]:
+    """Each argument once, by name, with the least of its largest values."""
     most: dict[str, int] = {}
-    places = (task.dma.place for task in tasks if isinstance(task, DmaTask))
-    rows = (place.argument for place in places if place is not None)
-    for argument in (*arguments_of(task.program for task in tasks), *rows):
+    for argument in arguments:
         most[argument.name] = min(argument.most, most.get(argument.name, argument.most))
     return tuple(LaunchArgument(name, number) for name, number in sorted(most.items()))
 
@@ -115,8 +119,8 @@ def kernel_arguments(tasks: TaskGraph, kernel: int) -> tuple[LaunchArgument, ...
     if tasks.control is None:
         return found
     most = {argument.name: argument.most for argument in found}
-    most |= {UNTIL: most[tasks.control.position], END: most[tasks.control.token] + 1}
-    return tuple(LaunchArgument(name, number) for name, number in sorted(most.items()))
+    until, end = most[tasks.control.position], most[tasks.control.token] + 1
+    return least_of([*found, LaunchArgument(UNTIL, until), LaunchArgument(END, end)])
 
 
 def short_names(op: LinalgOp) -> dict[str, str]:

@@ -65,10 +65,21 @@ class CppWriter:
 
     @contextmanager
     def block(self, head: str, close: str = "}") -> Generator[None]:
-        self.line(f"{head} {{")
+        self.line(f"{head} {{" if head else "{")
         with self.indented():
             yield
         self.line(close)
+
+    @contextmanager
+    def protocol(self, head: str = "") -> Generator[None]:
+        """A block that runs behind all that comes before it, and before all behind it: where no data leads from one to
+        the other, nothing else keeps HLS from scheduling them across each other (AMD UG1399, pragma HLS protocol).
+        """
+        with self.block(head):
+            self.pragma("protocol mode=fixed")
+            self.line("ap_wait();")
+            yield
+            self.line("ap_wait();")
 
     @contextmanager
     def indented(self) -> Generator[None]:

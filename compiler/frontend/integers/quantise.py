@@ -157,7 +157,6 @@ class _Writer:
             self._append(replace(op, inputs=tuple(replace(o, value=self._as_float(o.value)) for o in op.inputs)), "f32")
         else:
             self._generic(op)
-            return
         for name in made:
             if self.plan.is_int8(name) and self.values[name].dtype != "i8":
                 self._quantised(name)
@@ -214,12 +213,7 @@ class _Writer:
 
     def _generic(self, op: LinalgOp) -> None:
         name = op.outputs[0].value
-        if op.reduction is not None:
-            self._append(self._in_floats(op), "f32")
-            if self.plan.is_int8(name):
-                self._quantised(name)
-            return
-        if not self.plan.is_int8(name):
+        if op.reduction is not None or not self.plan.is_int8(name):
             self._append(self._in_floats(op), "f32")
             return
         self._append(self._in_integers(op) or self._in_floats(op, self._scale(name)), "i8")

@@ -34,13 +34,8 @@ def quantise_weight(op: LinalgOp, operand: Operand, weight: Array, bits: int) ->
     integers = np.clip(np.rint(loops / scale), -top, top)
     others = [n for d, n in enumerate(op.loops) if d in summed and d not in operand.dims]
     reach = np.abs(integers).sum(summed, keepdims=True) * LARGEST * int(np.prod(others, dtype=np.int64))
-    made = _read(integers, operand).astype(np.int8)
+    made = gather(integers, operand).astype(np.int8)
     return QuantisedWeight(made, _over(scale, op.outputs[0]), _over(reach, op.outputs[0]))
-
-
-def _read(loops: Array, operand: Operand) -> Array:
-    """The inverse of `spread`: the tensor that an operand reads."""
-    return gather(loops, operand)
 
 
 def _over(loops: Array, operand: Operand) -> Array:

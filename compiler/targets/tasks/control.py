@@ -33,22 +33,16 @@ def emit_control(tasks: TaskGraph, out: CppWriter) -> None:
     out.statement(f"void {CONTROL}", [p.declaration for p in control_parameters(tasks)], " {")
     with out.indented():
         with out.block("for (bool more = true; more;)"):
-            with out.block(""):
-                out.pragma("protocol mode=fixed")
-                out.line("ap_wait();")
+            with out.protocol():
                 for number, task in enumerate(tasks.tasks):
                     if number and number % AT_ONCE == 0:
                         out.line("ap_wait();")
                     arguments = launch_arguments([task])
                     out.line(f"{go_name(task.name)}.write({identifier(arguments[0].name) if arguments else 'true'});")
-                out.line("ap_wait();")
-            with out.block(""):
-                out.pragma("protocol mode=fixed")
-                out.line("ap_wait();")
+            with out.protocol():
                 for store in control.kept:
                     out.line(f"{done_name(store)}.read();")
                 out.line(f"{token} = int({done_name(control.made)}.read());")
-                out.line("ap_wait();")
             out.line(f"more = {position} < {UNTIL} && {token} != {END};")
             out.line(f"++{position};")
         for task in tasks.tasks:

@@ -100,7 +100,8 @@ def emit_store(frame: Frame, task: StoreTask) -> None:
                 out.line(f"{port}.write_response();")
             _credits(out, walk, task.writes, [f"{credit}.write(0);" for credit in credits])
         if reports:
-            _fixed(out, f"{done}.write({stored or 'true'});")
+            with out.protocol():
+                out.line(f"{done}.write({stored or 'true'});")
 
 
 @contextmanager
@@ -114,32 +115,14 @@ def _each_run(out: CppWriter, walk: "_MemoryWalk") -> Generator[None]:
 
 
 def _credits(out: CppWriter, walk: "_MemoryWalk", accesses: Sequence[Access], statements: Sequence[str]) -> None:
-    """Credits, in the runs that their gates admit. No data leads from them to the accesses of memory, so nothing but a
-    fixed protocol keeps HLS from scheduling them across each other (AMD UG1399, pragma HLS protocol).
-    """
+    """Credits, in the runs that their gates admit. No data leads from them to the accesses of memory."""
     outer = len(walk.outer)
     names, trips = [name for name, _, _ in walk.outer], [trip for _, trip, _ in walk.outer]
     for access, statement in zip(accesses, statements, strict=True):
         gates = [gate for gate in access.gates if gate.loop < outer and trips[gate.loop] > 1]
-        out.line(f"if ({condition}) {{" if (condition := gate_condition(gates, names, trips)) else "{")
-        with out.indented():
-            _waiting(out, statement)
-        out.line("}")
-
-
-def _fixed(out: CppWriter, statement: str) -> None:
-    """Behind all that comes before it (`_credits`)."""
-    out.line("{")
-    with out.indented():
-        _waiting(out, statement)
-    out.line("}")
-
-
-def _waiting(out: CppWriter, statement: str) -> None:
-    out.pragma("protocol mode=fixed")
-    out.line("ap_wait();")
-    out.line(statement)
-    out.line("ap_wait();")
+        condition = gate_condition(gates, names, trips)
+        with out.protocol(f"if ({condition})" if condition else ""):
+            out.line(statement)
 
 
 @contextmanager
