@@ -59,6 +59,8 @@ def layers(draw: st.DrawFn) -> ModelProto:
         dilation, groups, to = [1] * len(dims), 1, of
         # onnx's own evaluator fails for some maxima of windows that are padded; `test_onnx` has others.
         before = behind = [0] * len(dims) if kind == "MaxPool" else list(map(max, before, behind))
+    if kind == "MaxPool":
+        lines = list(map(max, lines, kernel))  # a window fits also without the padding that they were drawn with
     made = [
         (n + low + high - (k - 1) * apart - 1) // every + 1
         for n, k, every, apart, low, high in zip(lines, kernel, stride, dilation, before, behind, strict=True)
