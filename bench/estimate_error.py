@@ -83,9 +83,9 @@ def draw(workload: Workload, graph: LinalgGraph, platform: Platform, count: int,
     missing = round(count * EVEN_SHARE)
     found = search(graph, platform, SearchOptions(count - missing, seed, jobs=1), NoSink())
     for design in found.designs:
-        if design.evaluation.objectives is not None:
+        if design.evaluation.priced:
             yield Drawn(workload, "search", design.knobs)
-    missing += sum(design.evaluation.objectives is None for design in found.designs)
+    missing += sum(not design.evaluation.priced for design in found.designs)
     while missing:
         knobs = space.knobs_of({p.name: rng.choice(p.choices) for p in space.parameters})
         if _buildable(graph, knobs, platform):

@@ -56,7 +56,7 @@ def main() -> None:
         "operations": len(graph.ops),
         "designs": args.designs,
         "feasible": sum(e.feasible for e in found),
-        "rejected": sum(e.objectives is None for e in found),
+        "rejected": sum(not e.priced for e in found),
         "repeats": args.repeats,
         "designs_per_second": round(median(rates), 1),
         "first_repeat": round(rates[0], 1),

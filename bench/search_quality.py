@@ -2,14 +2,15 @@
 
     python -m bench.search_quality gpt2-decode --budgets 300 --seeds 5
     python -m bench.search_quality gpt2-decode gpt2-medium-decode --samplers nsga2 random --cache ~/searches
+    python -m bench.search_quality gpt2-decode --objectives latency energy area
 
 All have the same solver, start designs and digest of accelerators; `nsga2` is ours, `nsga2-plain` what it is made
-from. Each search is kept in `--cache` by workload, sampler, seed, budget and a digest of compiler and search: what was
-stopped goes on. Shares are of the hypervolume of the front of all searches of a workload, in logarithms of latency and
-energy, below 1.1 times the worst of that front in each. `worst_%`, `median_%`: of the seeds. `reaches`: accelerators
-until the median of the seeds has the best median that another sampler has at the smallest budget. `differ`: designs of
-the front that differ by more than 2 % from one another in both (median). `repeats`: proposals that counted nothing
-(mean). `outside_%`: time outside evaluation. All are estimates.
+from. Each search is kept in `--cache` by workload, sampler, seed, budget, objectives and a digest of compiler and
+search: what was stopped goes on. Shares are of the hypervolume of the front of all searches of a workload, in
+logarithms of the objectives, below 1.1 times the worst of that front in each. `worst_%`, `median_%`: of the seeds.
+`reaches`: accelerators until the median of the seeds has the best median that another sampler has at the smallest
+budget. `differ`: designs of the front that differ by more than 2 % from one another in two objectives at least
+(median). `repeats`: proposals that counted nothing (mean). `outside_%`: time outside evaluation. All are estimates.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import json
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import log
 from pathlib import Path
 from statistics import fmean, median
 from time import perf_counter
@@ -32,8 +34,11 @@ from compiler.frontend.bundle import import_model
 from compiler.options import Workload
 from compiler.platforms.platform import load_platform
 from dse.archive import ParetoArchive
-from dse.comparison.hypervolume import hypervolume, logarithms
+from dse.comparison.fronts import beyond
+from dse.comparison.hypervolume import hypervolume
 from dse.explore import SAMPLERS, SearchOptions, search
+from dse.logarithms import logarithms, zero_marks
+from dse.objectives import DEFAULT, check_objectives
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKLOADS = {
@@ -57,7 +62,7 @@ OTHERS = {"nsga2-plain": SAMPLERS[OURS], "nsga3": _nsga3}
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Latency and energy of each accelerator of a search, None where it does not fit, in order of evaluation."""
+    """The objectives of each accelerator of a search, None where it does not fit, in order of evaluation."""
 
     sampler: str
     budget: int
@@ -73,8 +78,9 @@ class Run:
 
 
 def _front(points: Iterable[Point]) -> list[Point]:
-    archive = ParetoArchive()
-    for number, point in enumerate(points):
+    found = list(points)
+    archive = ParetoArchive(len(found[0])) if found else ParetoArchive()
+    for number, point in enumerate(found):
         archive.add(str(number), point)
     return [entry.objectives for entry in archive.front()]
 
@@ -89,16 +95,17 @@ def code_digest() -> str:
     return whole.hexdigest()[:16]
 
 
-def run(name: str, sampler: str, budget: int, seed: int, cache: Path) -> Run:
+def run(name: str, objectives: tuple[str, ...], sampler: str, budget: int, seed: int, cache: Path) -> Run:
     """The search, or what is kept of it."""
-    kept = cache / f"{name}-{sampler}-{budget}-{seed}-{code_digest()}.json"
+    kept = cache / f"{name}-{'-'.join(objectives)}-{sampler}-{budget}-{seed}-{code_digest()}.json"
     if not kept.exists():
         workload = WORKLOADS[name]
         graph = import_model(workload.model, workload, bundle_cache()).graph
+        options = SearchOptions(budget, seed, sampler, jobs=1, objectives=objectives)
         start = perf_counter()
-        found = search(graph, load_platform("u55c"), SearchOptions(budget, seed, sampler, jobs=1), NoSink())
+        found = search(graph, load_platform("u55c"), options, NoSink())
         seconds = perf_counter() - start
-        points = [d.evaluation.objectives if d.evaluation.feasible else None for d in found.designs]
+        points = [d.evaluation.objectives(objectives) if d.evaluation.feasible else None for d in found.designs]
         data = {"points": points, "repeats": found.repeats, "outside": 1 - found.evaluation_seconds / seconds}
         part = kept.with_suffix(".part")
         part.write_text(json.dumps(data))
@@ -112,20 +119,21 @@ class Union:
     """What all searches of a workload found together, of which each has a share."""
 
     def __init__(self, runs: Sequence[Run]) -> None:
-        front = logarithms(_front(point for one in runs for point in one.front()))
-        beyond = logarithms([(BEYOND,)])[0][0]
-        self._reference = [max(column) + beyond for column in zip(*front, strict=True)]
+        found = _front(point for one in runs for point in one.front())
+        self._zeros = zero_marks(found)
+        front = logarithms(found, self._zeros)
+        self._reference = [max(column) + log(BEYOND) for column in zip(*front, strict=True)]
         self._volume = hypervolume(front, self._reference)
 
     def share(self, front: Sequence[Point]) -> float:
-        return hypervolume(logarithms(front), self._reference) / self._volume
+        return hypervolume(logarithms(front, self._zeros), self._reference) / self._volume
 
 
 def apart(front: Sequence[Point]) -> int:
-    """How many designs of the front, from its fast end, differ from the one before by more than `APART` in all."""
+    """How many designs of the front, in its order, differ from all before by more than `APART` in two objectives."""
     chosen: list[Point] = []
     for point in front:
-        if not chosen or all(abs(x / y - 1) > APART for x, y in zip(point, chosen[-1], strict=True)):
+        if all(sum(beyond(x, y, APART) for x, y in zip(point, other, strict=True)) >= 2 for other in chosen):
             chosen.append(point)
     return len(chosen)
 
@@ -163,6 +171,7 @@ def main() -> None:
     parser.add_argument("--samplers", nargs="+", default=[OURS, "nsga2-plain", "nsga3", "random", "qmc"])
     parser.add_argument("--budgets", nargs="+", type=int, default=[300, 1000])
     parser.add_argument("--seeds", type=int, default=5, help="how many, from 0 (default: %(default)s)")
+    parser.add_argument("--objectives", nargs="+", default=DEFAULT, help="two or three (default: latency energy)")
     parser.add_argument("--cache", type=Path, default=bundle_cache().parent / "search_quality")
     args = parser.parse_args()
     SAMPLERS.update(OTHERS)
@@ -170,13 +179,15 @@ def main() -> None:
         parser.error(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join([*WORKLOADS, *SAMPLERS])}")
     if min(*args.budgets, args.seeds) < 1:
         parser.error("--budgets and --seeds must be at least 1")
+    objectives = tuple(args.objectives)
+    check_objectives(objectives)
     args.cache.mkdir(parents=True, exist_ok=True)
     for name in args.workloads or WORKLOADS:
         wanted = [(s, b, seed) for b in args.budgets for s in args.samplers for seed in range(args.seeds)]
         table = Table(
             "budget", "sampler", "worst_%", "median_%", "reaches", "differ", "repeats", "outside_%", title=name
         )
-        for row in rows([run(name, *one, args.cache) for one in wanted]):
+        for row in rows([run(name, objectives, *one, args.cache) for one in wanted]):
             table.add_row(*row)
         Console().print(table)
 

@@ -78,7 +78,7 @@ def _distance(value: int | str, other: int | str) -> float:
 
 
 def _cost(found: Evaluation) -> str:
-    if found.objectives is None:
+    if not found.priced:
         return f"it can not be built: {found.reason}"
-    latency, energy = found.objectives
+    latency, energy = found.objectives()
     return f"{latency:,.1f} us and {energy:,.1f} uJ" + ("" if found.feasible else ", beyond the board")

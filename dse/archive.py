@@ -5,12 +5,14 @@ Optuna's `best_trials` compares all pairs (seconds at 5000 trials); two objectiv
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from math import isfinite, log
+from math import isfinite
 from typing import NamedTuple
 
+from dse.logarithms import logarithms, zero_marks
+
 KNEE = (
-    "farthest below the chord between the ends of the front, both in log scale over its extent; "
-    "where none lies below it, with the least product of latency and energy"
+    "farthest below the chord between the ends of the front (of three objectives: the plane), in log scale over its "
+    "extent; where none lies below it, with the least product of the objectives"
 )
 """The definition, as people are told it: the knee is the design ..."""
 _ON_THE_CHORD = 1e-9  # rounding
@@ -83,19 +85,19 @@ class ParetoArchive:
 def knee(front: Sequence[Entry]) -> int:
     """Index of the design that `KNEE` defines, which may be an end; `front` is sorted by its first objective.
 
-    Log scale, because latency and energy span decades and are traded by ratio (twice as fast for 10 % more energy): a
-    linear one would only see the slow end.
-    Raises ValueError for an empty front or objectives that are not positive.
+    Log scale, because objectives span decades and are traded by ratio (twice as fast for 10 % more energy): a linear
+    one would only see the slow end.
+    Raises ValueError for an empty front or objectives that are negative.
     """
     if not front:
         raise ValueError("an empty front has no knee")
-    if any(value <= 0 for entry in front for value in entry.objectives):
-        raise ValueError("the knee is defined for positive objectives only")
-    columns = list(zip(*([log(v) for v in entry.objectives] for entry in front), strict=True))
+    found = [entry.objectives for entry in front]
+    columns = list(zip(*logarithms(found, zero_marks(found)), strict=True))
     scaled = [[(v - min(c)) / ((max(c) - min(c)) or 1.0) for v in c] for c in columns]
-    # The chord of the normalised front is x + y = 1: the distance below it falls with the sum.
+    # An end is 0 in its own objective and 1 in the others, so that the chord of the normalised front is x + y = 1, the
+    # plane x + y + z = 2: the distance below it falls with the sum.
     sums = [sum(point) for point in zip(*scaled, strict=True)]
     lowest = min(range(len(front)), key=lambda i: sums[i])
-    if sums[lowest] < 1 - _ON_THE_CHORD and len(columns) == 2:
+    if sums[lowest] < len(columns) - 1 - _ON_THE_CHORD:
         return lowest
     return min(range(len(front)), key=lambda i: sum(column[i] for column in columns))

@@ -1,6 +1,6 @@
 """One rung of the fidelity ladder: the estimate of one design (design section 4)."""
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Protocol
@@ -17,21 +17,20 @@ from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks, unsized
 from compiler.passes.size_fifos import SizeFifos
 from compiler.platforms.platform import Platform
+from dse.objectives import DEFAULT
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What is known of a design. `latency_us` and `energy_uj` are None where it can not be built; `reason` says why.
+    """What is known of a design. One that can not be built has no metrics; `reason` says why.
 
-    A design over budget has both objectives and the violations. `placed`: it is known to have a placement on the dies;
+    A design over budget has metrics and the violations. `placed`: it is known to have a placement on the dies;
     a feasible one that is not has to be `judged` before it enters a front. `accelerator`: digest of what is built, to
     which other knobs may lead too; None where nothing can be, and in designs from before it was kept. `seconds` is the
     time the evaluation took.
     """
 
     knobs: Knobs
-    latency_us: float | None
-    energy_uj: float | None
     metrics: tuple[Metric, ...] = ()
     violations: tuple[Violation, ...] = ()
     reason: str | None = None
@@ -40,16 +39,21 @@ class Evaluation:
     seconds: float = field(default=0.0, compare=False)
 
     @property
-    def objectives(self) -> tuple[float, float] | None:
-        """Latency (us) and energy (uJ), both minimised; None where the design can not be built."""
-        if self.latency_us is None or self.energy_uj is None:
-            return None
-        return (self.latency_us, self.energy_uj)
+    def priced(self) -> bool:
+        """It can be built."""
+        return bool(self.metrics)
 
     @property
     def feasible(self) -> bool:
         """It can be built and holds every budget."""
-        return self.objectives is not None and not self.violations
+        return self.priced and not self.violations
+
+    def objectives(self, names: Sequence[str] = DEFAULT) -> tuple[float, ...]:
+        """These metrics of a priced design, in their order (`dse.objectives`). Raises KeyError for one that it has not:
+        an earlier release priced it.
+        """
+        values = {metric.name: metric.value for metric in self.metrics}
+        return tuple(values[name] for name in names)
 
 
 class Evaluator(Protocol):
@@ -61,7 +65,7 @@ class Evaluator(Protocol):
 
 
 def evaluate(graph: LinalgGraph, knobs: Knobs, platform: Platform, known: Container[str] = ()) -> Evaluation:
-    """Plan the design and estimate it. An accelerator of `known` is not: it has neither objectives nor a reason.
+    """Plan the design and estimate it. An accelerator of `known` is not: it has neither metrics nor a reason.
 
     What the compiler rejects on purpose (MillraceError) is an infeasible design with the reason; any other exception
     is a defect of ours and passes through.
@@ -93,19 +97,17 @@ def _estimated(graph: LinalgGraph, knobs: Knobs, platform: Platform, known: Cont
         plan = _plan(design, knobs)
         met = _accelerators.get(plan)
         if met is not None and met in known:
-            return Evaluation(knobs, None, None, accelerator=met)
+            return Evaluation(knobs, accelerator=met)
         tasks = SizeFifos(knobs).sized(design)
         accelerator = accelerator_digest(tasks)
         _remember(plan, accelerator)
         if accelerator in known:
-            return Evaluation(knobs, None, None, accelerator=accelerator)
+            return Evaluation(knobs, accelerator=accelerator)
         result = estimate(tasks, platform)
     except MillraceError as error:
-        return Evaluation(knobs, None, None, reason=str(error))
+        return Evaluation(knobs, reason=str(error))
     return Evaluation(
         knobs,
-        result.latency_us,
-        result.energy_uj,
         result.metrics,
         result.violations,
         placed=result.placed,

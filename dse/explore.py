@@ -16,6 +16,7 @@ from typing import Protocol
 import optuna
 from optuna.exceptions import ExperimentalWarning
 from optuna.samplers import BaseGASampler, BaseSampler, NSGAIISampler, QMCSampler, RandomSampler, TPESampler
+from optuna.study import StudyDirection
 from optuna.trial import TrialState, create_trial
 
 from compiler.analysis.estimate import BOUNDS
@@ -26,6 +27,7 @@ from compiler.platforms.platform import Platform
 from dse.archive import ParetoArchive, knee
 from dse.at_most import amounts, bounded
 from dse.evaluate import Evaluation, Evaluator, evaluate, judged
+from dse.objectives import DEFAULT, check_objectives
 from dse.pool import Pool, default_jobs, open_pool
 from dse.space import DesignSpace
 
@@ -79,7 +81,8 @@ _HISTORY_ATTRS = {"NSGAIISampler:generation": 0}
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
     """`budget` designs in all, those of the history included; `batch` of them asked at once; `jobs` None: all cores.
-    What uses more than `at_most` (`dse.at_most.RESOURCES`) is as what exceeds the board.
+    `objectives` are two or three of `dse.objectives.OBJECTIVES`; fronts are sorted by the first. What uses more than
+    `at_most` (`dse.at_most.RESOURCES`) is as what exceeds the board.
     """
 
     budget: int = 200
@@ -88,6 +91,7 @@ class SearchOptions:
     batch: int = 16
     jobs: int | None = None
     at_most: Mapping[str, float] = field(default_factory=dict[str, float])
+    objectives: tuple[str, ...] = DEFAULT
 
     def __post_init__(self) -> None:
         if not 1 <= self.budget <= MAX_BUDGET:
@@ -98,6 +102,7 @@ class SearchOptions:
             raise InvalidInputError(f"seed is {self.seed}; it must be between 0 and {(1 << 31) - 1}")
         if self.sampler not in SAMPLERS:
             raise InvalidInputError(f"unknown sampler {self.sampler!r}; known are {', '.join(SAMPLERS)}")
+        check_objectives(self.objectives)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +131,9 @@ class Sink(Protocol):
 class SearchResult:
     """A finished or stopped search.
 
-    `front` by rising latency; `knee` its best compromise, None for an empty front. `repeats` were proposals of a design
-    that is known, by its knobs or by the accelerator that they give: they are none of `designs`. `exhausted`: no new
-    design was found any more, so that there are fewer than the budget.
+    `front` by its first objective; `knee` its best compromise, None for an empty front. `repeats` were proposals of a
+    design that is known, by its knobs or by the accelerator that they give: they are none of `designs`. `exhausted`: no
+    new design was found any more, so that there are fewer than the budget.
     """
 
     designs: tuple[EvaluatedDesign, ...]
@@ -160,6 +165,7 @@ class _Proposer:
     seen: set[str]
     first: deque[Knobs]
     neighbour_share: float
+    objectives: tuple[str, ...]
     repeats: int = field(default=0, init=False)
 
     @property
@@ -222,23 +228,23 @@ class _Proposer:
         return proposal
 
     def tell(self, proposal: _Proposal, evaluation: Evaluation) -> None:
-        if evaluation.objectives is None:
+        if not evaluation.priced:
             self.study.tell(proposal.trial, state=TrialState.FAIL)
             return
         for name, excess in _constraints(evaluation).items():
             proposal.trial.set_constraint(name, excess)
-        self.study.tell(proposal.trial, evaluation.objectives)
+        self.study.tell(proposal.trial, evaluation.objectives(self.objectives))
 
     def add_finished(self, design: EvaluatedDesign) -> None:
         """Teach the sampler a design of the history. One from outside the space is only never asked again."""
         params = self.space.params_of(design.knobs)
-        if params is None or design.evaluation.objectives is None:
+        if params is None or not design.evaluation.priced:
             return
         self.study.add_trial(
             create_trial(
                 params=self.space.indices(params),
                 distributions=self.space.distributions,
-                values=design.evaluation.objectives,
+                values=design.evaluation.objectives(self.objectives),
                 constraints=_constraints(design.evaluation),
                 system_attrs=dict(_HISTORY_ATTRS),
             )
@@ -263,11 +269,12 @@ def _propose(space: DesignSpace, options: SearchOptions, history: Sequence[Evalu
     # A resumed search must not repeat the random start of the first one.
     seed = (options.seed + len(history)) % (1 << 31)
     sampler = SAMPLERS[options.sampler](options.budget, seed)
-    study = optuna.create_study(directions=["minimize", "minimize"], sampler=sampler)
+    study = optuna.create_study(directions=[StudyDirection.MINIMIZE] * len(options.objectives), sampler=sampler)
     rng = random.Random(seed)
     first = _first_designs(space, rng) if not history else space.default_knobs()
     share = NEIGHBOUR_SHARE if options.sampler == "nsga2" else 0.0
-    proposer = _Proposer(study, space, rng, {design.key for design in history}, deque(first), share)
+    known = {design.key for design in history}
+    proposer = _Proposer(study, space, rng, known, deque(first), share, options.objectives)
     for design in history:
         proposer.add_finished(design)
     return proposer
@@ -283,9 +290,9 @@ class _Search:
     bound: Callable[[Evaluation], Evaluation]
     judge: Callable[[Evaluation], Evaluation]
     accelerators: set[str]
+    archive: ParetoArchive
     designs: list[EvaluatedDesign] = field(default_factory=list[EvaluatedDesign])
     next: int = 0  # the number of the next design
-    archive: ParetoArchive = field(default_factory=ParetoArchive)
     by_key: dict[str, EvaluatedDesign] = field(default_factory=dict[str, EvaluatedDesign])
     barren: int = 0
     stopped: bool = False
@@ -337,10 +344,12 @@ class _Search:
         nothing else has placed it.
         """
         found = self.bound(found)
-        objectives = found.objectives
-        if found.placed or not found.feasible or objectives is None or not self.archive.admits(objectives):
+        if found.placed or not found.feasible or not self.archive.admits(self._objectives(found)):
             return found
         return self.judge(found)
+
+    def _objectives(self, found: Evaluation) -> tuple[float, ...]:
+        return found.objectives(self.proposer.objectives)
 
     def _front(self) -> list[Knobs]:
         """Knobs of the front's designs that this space holds: a history may bring others."""
@@ -352,9 +361,8 @@ class _Search:
         self.designs.append(design)
         self.next = max(self.next, design.number + 1)
         self.by_key[design.key] = design
-        objectives = design.evaluation.objectives
-        if design.evaluation.feasible and objectives is not None:
-            self.archive.add(design.key, objectives)
+        if design.evaluation.feasible:
+            self.archive.add(design.key, self._objectives(design.evaluation))
 
     def result(self) -> SearchResult:
         entries = self.archive.front()
@@ -393,6 +401,7 @@ def search(
     missing = options.budget - len(history)
     jobs = options.jobs if options.jobs is not None else min(default_jobs(), options.batch, max(1, missing))
     with open_pool(evaluator, graph, platform, jobs, known) as pool:
-        running = _Search(proposer, pool, sink, bound, partial(judged, graph=graph, platform=platform), known)
+        judge = partial(judged, graph=graph, platform=platform)
+        running = _Search(proposer, pool, sink, bound, judge, known, ParetoArchive(len(options.objectives)))
         running.run(options, history)
     return running.result()

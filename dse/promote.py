@@ -47,12 +47,12 @@ class ErrorDistribution:
 
 
 def ranking(front: Sequence[Entry]) -> list[Entry]:
-    """A front sorted by the first objective in the order that designs are picked of it: ends, knee, then always the
-    middle of the widest gap.
+    """A front sorted by the first objective in the order that designs are picked of it: the best in each objective, the
+    knee, then always the middle of the widest gap.
     """
     if not front:
         return []
-    picks = list(dict.fromkeys([0, len(front) - 1, knee(front)]))
+    picks = list(dict.fromkeys([*ends(front), knee(front)]))
     gaps = [(low - high, low, high) for low, high in pairwise(sorted(picks))]
     heapify(gaps)
     while gaps:
@@ -63,6 +63,12 @@ def ranking(front: Sequence[Entry]) -> list[Entry]:
             heappush(gaps, (low - middle, low, middle))
             heappush(gaps, (middle - high, middle, high))
     return [front[i] for i in picks]
+
+
+def ends(front: Sequence[Entry]) -> list[int]:
+    """Places of the best in each objective of a front that is not empty; of equal ones the first."""
+    columns = zip(*(entry.objectives for entry in front), strict=True)
+    return [min(range(len(front)), key=column.__getitem__) for column in columns]
 
 
 def spread(front: Sequence[Entry], count: int) -> list[Entry]:

@@ -98,7 +98,7 @@ def function(sources: str, name: str) -> list[str]:
 
 
 def _point(design: EvaluatedDesign) -> Point:
-    latency, energy = design.evaluation.objectives or (0.0, 0.0)
+    latency, energy = design.evaluation.objectives()
     return latency, energy
 
 

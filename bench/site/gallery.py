@@ -76,7 +76,7 @@ def picked(found: SearchResult) -> dict[str, EvaluatedDesign]:
 
 
 def _point(design: EvaluatedDesign) -> tuple[float, float]:
-    latency, energy = design.evaluation.objectives or (0.0, 0.0)
+    latency, energy = design.evaluation.objectives()
     return float(f"{latency:.5g}"), float(f"{energy:.5g}")
 
 

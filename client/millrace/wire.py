@@ -1375,8 +1375,9 @@ class Objective:
 @dataclass(frozen=True, kw_only=True)
 class Pick:
     """A design of the front to look at first. The knee is the design farthest below the chord between the ends of the
-    front, both in log scale over its extent; where none lies below it, with the least product of latency and
-    energy. Simulated designs are ranked by simulated latency as soon as there are any, else all by estimate.
+    front (of three objectives: the plane), in log scale over its extent; where none lies below it, with the least
+    product of the objectives. Simulated designs are ranked by simulated latency as soon as there are any, else all
+    by estimate.
     """
 
     kind: Literal["fastest", "knee", "least_energy"]

@@ -76,6 +76,12 @@ def _active_watts(
     return watts
 
 
+def largest_share(area: Resources, platform: Platform) -> float:
+    """Percent of what a design may use, of the resource that it uses most of."""
+    limits = {name: platform.limit(name) for name in DIE_RESOURCES}
+    return 100 * max(getattr(area, name) / limit for name, limit in limits.items() if limit)
+
+
 def violations_of(area: DesignArea, dies: DieFit, platform: Platform) -> tuple[Violation, ...]:
     """Budgets that the design exceeds, all of its kernels together: the board's by `area`, those of the dies and of the
     wires between them as `dies` found, an HBM channel's by memory images.
@@ -128,6 +134,7 @@ def _estimated(dies: DieFit, areas: DesignArea, platform: Platform) -> Estimate:
         "energy": (watts * seconds * 1e6, "uJ"),
         "energy_with_idle": (total_watts * seconds * 1e6, "uJ"),
         "power": (total_watts, "W"),
+        "area": (largest_share(area, platform), "%"),
         "lut": (area.lut, "LUT"),
         "lut_guessed": (guessed_luts(tasks, platform), "LUT"),
         "ff": (area.ff, "FF"),

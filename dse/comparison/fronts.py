@@ -2,8 +2,8 @@
 
 Designs are matched by their key, the digest of their knobs: the same key is the same design, whatever it measures.
 
-Both fronts are worth their hypervolume on logarithmic axes, for latency and energy span decades and are traded by
-ratio (see `dse.archive.knee`). The reference point lies a factor e beyond the worst value of both fronts, one unit on
+Both fronts are worth their hypervolume on logarithmic axes, for objectives span decades and are traded by ratio (see
+`dse.archive.knee`). The reference point lies a factor e beyond the worst value of both fronts, one unit on
 each axis: so the two volumes compare, and a front of a single design that gets 2 % worse loses about 2 %. With another
 partner a front has another reference: volumes of different comparisons do not compare, their ratios do.
 """
@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dse.archive import Entry
-from dse.comparison.hypervolume import Vector, hypervolume, logarithms
+from dse.comparison.hypervolume import hypervolume
+from dse.logarithms import Vector, logarithms, zero_marks
 
 _BEYOND = 1.0  # of the worst, on a logarithmic axis
 
@@ -54,7 +55,7 @@ def compare_fronts(
 ) -> FrontComparison:
     """Compare two fronts; a design has moved when one of its objectives changed by more than `tolerance`, relative.
 
-    Raises ValueError for objectives that are not positive.
+    Raises ValueError for objectives that are negative.
     """
     old, new = ({entry.key: entry.objectives for entry in front} for front in (before, after))
     volume_before, volume_after = _volumes(list(old.values()), list(new.values()))
@@ -84,6 +85,7 @@ def _differ(before: Vector, after: Vector, tolerance: float) -> bool:
 def _volumes(before: Sequence[Vector], after: Sequence[Vector]) -> tuple[float, float]:
     if not before and not after:
         return 0.0, 0.0
-    old, new = logarithms(before), logarithms(after)
+    zeros = zero_marks([*before, *after])
+    old, new = logarithms(before, zeros), logarithms(after, zeros)
     reference = [max(column) + _BEYOND for column in zip(*old, *new, strict=True)]
     return hypervolume(old, reference), hypervolume(new, reference)

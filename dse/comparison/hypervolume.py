@@ -2,9 +2,8 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from math import log
 
-Vector = tuple[float, ...]
+from dse.logarithms import Vector
 
 
 def hypervolume(points: Sequence[Sequence[float]], reference: Sequence[float]) -> float:
@@ -40,10 +39,3 @@ def _sliced(points: Sequence[Vector], reference: Sequence[float]) -> float:
         (top - level) * hypervolume(flat[:count], reference[:-1])
         for level, top, count in zip(levels, tops, counted, strict=True)
     )
-
-
-def logarithms(points: Sequence[Sequence[float]]) -> list[Vector]:
-    """The points on logarithmic axes. Raises ValueError for objectives that are not positive."""
-    if any(value <= 0 for point in points for value in point):
-        raise ValueError("a front is compared by ratios: its objectives must be positive")
-    return [tuple(log(value) for value in point) for point in points]

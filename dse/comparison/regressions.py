@@ -61,7 +61,7 @@ class Comparison:
 def compare(before: Results, after: Results, tolerance: float) -> Comparison:
     """Compare two runs of an exploration; relative differences up to `tolerance` count as none.
 
-    Raises ValueError for a front with objectives that are not positive.
+    Raises ValueError for a front with objectives that are negative.
     """
     found = changes(before.circumstances, after.circumstances)
     fronts = tuple(

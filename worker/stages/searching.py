@@ -93,9 +93,8 @@ class TableSink:
 
     def _add_to_archive(self, found: Sequence[EvaluatedDesign]) -> None:
         for design in found:
-            objectives = design.evaluation.objectives
-            if design.evaluation.feasible and objectives is not None:
-                self._archive.add(design.key, objectives)
+            if design.evaluation.feasible:
+                self._archive.add(design.key, design.evaluation.objectives())
 
 
 def stored_designs(session: Session, exploration_id: str) -> list[EvaluatedDesign]:
@@ -108,8 +107,6 @@ def _evaluated(row: models.Design, metrics: Sequence[models.Metric]) -> Evaluate
     knobs = Knobs.from_json(row.knobs)
     evaluation = Evaluation(
         knobs=knobs,
-        latency_us=row.latency_us,
-        energy_uj=row.energy_uj,
         metrics=tuple(stored_metrics([m for m in metrics if m.build_id is None])),
         violations=tuple(Violation(**v) for v in row.violations),
         reason=row.reason,
@@ -121,13 +118,14 @@ def _evaluated(row: models.Design, metrics: Sequence[models.Metric]) -> Evaluate
 
 def _new_design(design: EvaluatedDesign, platform: Platform) -> NewDesign:
     evaluation = design.evaluation
+    latency, energy = evaluation.objectives() if evaluation.priced else (None, None)
     return NewDesign(
         number=design.number,
         key=design.key,
         knobs=design.knobs.to_json(),
         feasible=evaluation.feasible,
-        latency_us=evaluation.latency_us,
-        energy_uj=evaluation.energy_uj,
+        latency_us=latency,
+        energy_uj=energy,
         violations=[{"resource": v.resource, "demand": v.demand, "bound": v.bound} for v in evaluation.violations],
         reason=evaluation.reason,
         accelerator=evaluation.accelerator,

@@ -17,7 +17,7 @@ BOARD = load_platform("u55c")
 
 def design(*violations: Violation, **used: float) -> Evaluation:
     metrics = tuple(Metric(name, value, "", Fidelity.ESTIMATE) for name, value in used.items())
-    return Evaluation(Knobs(), 1.0, 1.0, metrics, violations)
+    return Evaluation(Knobs(), metrics, violations)
 
 
 def searched(**at_most: float) -> SearchResult:
@@ -47,7 +47,7 @@ def test_the_tighter_of_two_bounds_counts() -> None:
 
 
 def test_what_can_not_be_built_stays_as_it_is() -> None:
-    refused = Evaluation(Knobs(), None, None, reason="the tile does not fit")
+    refused = Evaluation(Knobs(), reason="the tile does not fit")
     assert bounded(refused, {"lut": 1.0}) == refused
 
 

@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import pytest
+from evaluations import evaluated
 
 from compiler.analysis.estimate import DIE_BOUNDS
 from compiler.analysis.placement.netlist import RESOURCES
@@ -10,14 +11,17 @@ from compiler.metrics import Fidelity
 from compiler.options import Knobs, TaskOverride
 from compiler.passes.size_fifos import SizeFifos
 from compiler.platforms.platform import Platform
-from dse.evaluate import Evaluation, evaluate, judged
+from dse.evaluate import evaluate, judged
+from dse.objectives import OBJECTIVES
 
 
 def test_a_design_has_objectives_and_metrics_with_fidelity(mlp: LinalgGraph, u55c: Platform):
     found = evaluate(mlp, Knobs(), u55c)
     assert found.feasible
-    assert found.objectives is not None
-    assert min(found.objectives) > 0
+    assert min(found.objectives(tuple(OBJECTIVES))) >= 0
+    assert min(found.objectives()) > 0
+    units = {m.name: m.unit for m in found.metrics}
+    assert {name: units[name] for name in OBJECTIVES} == {row.name: row.unit for row in OBJECTIVES.values()}
     assert {m.fidelity for m in found.metrics} == {Fidelity.ESTIMATE}
     assert found.seconds > 0
 
@@ -25,7 +29,7 @@ def test_a_design_has_objectives_and_metrics_with_fidelity(mlp: LinalgGraph, u55
 def test_a_rejected_design_is_infeasible_with_the_reason(mlp: LinalgGraph, u55c: Platform):
     found = evaluate(mlp, Knobs(overrides=(TaskOverride("fc1", order=(0, 0, 0)),)), u55c)
     assert not found.feasible
-    assert found.objectives is None
+    assert not found.priced
     assert found.reason is not None
     assert "fc1" in found.reason
 
@@ -35,7 +39,7 @@ def test_knobs_that_change_nothing_give_an_accelerator_that_is_known(mlp: Linalg
     assert found.accelerator not in (None, other.accelerator)
     inert = Knobs(fusion_budget=1 << 20, slices=4)  # for converters that are smaller, of no engine
     again = evaluate(mlp, inert, u55c, known={found.accelerator})
-    assert (again.accelerator, again.objectives, again.reason) == (found.accelerator, None, None)
+    assert (again.accelerator, again.metrics, again.reason) == (found.accelerator, (), None)
     assert not again.feasible
     assert evaluate(mlp, inert, u55c, known={other.accelerator}) == replace(found, knobs=inert)
 
@@ -46,7 +50,7 @@ def test_a_plan_that_was_met_has_no_fifos_sized_again(
     found = evaluate(mlp, Knobs(), u55c)
     monkeypatch.delattr(SizeFifos, "sized")
     again = evaluate(mlp, Knobs(fusion_budget=1 << 20), u55c, known={found.accelerator})
-    assert (again.accelerator, again.objectives) == (found.accelerator, None)
+    assert (again.accelerator, again.priced) == (found.accelerator, False)
 
 
 def test_a_crash_passes_through(mlp: LinalgGraph, u55c: Platform, monkeypatch: pytest.MonkeyPatch):
@@ -68,15 +72,15 @@ def test_the_exact_placer_judges_what_the_quick_test_leaves_open(mlp: LinalgGrap
         verdict = judged(found, mlp, board)
         assert verdict.placed == verdict.feasible == fits
         assert {v.resource for v in verdict.violations} <= set(DIE_BOUNDS)
-        assert verdict.objectives == found.objectives
+        assert verdict.objectives() == found.objectives()
         assert verdict.seconds > found.seconds
 
 
 def test_over_budget_is_infeasible_and_keeps_its_objectives():
-    found = Evaluation(Knobs(), 1.0, 2.0, violations=(Violation("dsp", 20, 10),))
-    assert found.objectives == (1.0, 2.0)
+    found = evaluated(Knobs(), 1.0, 2.0, violations=(Violation("dsp", 20, 10),))
+    assert found.objectives() == (1.0, 2.0)
     assert not found.feasible
 
 
 def test_time_taken_does_not_tell_evaluations_apart():
-    assert Evaluation(Knobs(), 1.0, 2.0, seconds=1.0) == Evaluation(Knobs(), 1.0, 2.0, seconds=2.0)
+    assert evaluated(Knobs(), 1.0, 2.0, seconds=1.0) == evaluated(Knobs(), 1.0, 2.0, seconds=2.0)

@@ -4,6 +4,7 @@ from typing import Any
 
 import optuna
 import pytest
+from evaluations import evaluated
 from optuna.trial import TrialState
 
 from compiler.errors import InvalidInputError, Violation
@@ -13,6 +14,7 @@ from compiler.platforms.platform import Platform
 from dse.archive import dominates
 from dse.evaluate import Evaluation
 from dse.explore import SAMPLERS, EvaluatedDesign, SearchOptions, SearchResult, search
+from dse.objectives import DEFAULT
 from dse.space import DesignSpace, Parameter
 
 # TPE takes a hundred times as long for a proposal.
@@ -38,11 +40,11 @@ class MemorySink:
 def toy(graph: LinalgGraph, knobs: Knobs, platform: Platform, known: Container[str] = ()) -> Evaluation:
     """Wider is faster, hungrier and soon over budget; wide streams with small tiles can not be built."""
     if knobs.stream_width == 2048 and knobs.default_tile_size < 16:
-        return Evaluation(knobs, None, None, reason="too wide")
+        return Evaluation(knobs, reason="too wide")
     latency = 1e6 / knobs.overall_unroll + 1e3 / knobs.hbm_channels + sum(o.tile or 0 for o in knobs.overrides)
     energy = knobs.overall_unroll * 0.5 + knobs.hbm_channels * 20 + knobs.stream_width / 64
     over = (Violation("dsp", knobs.overall_unroll, 4096),) if knobs.overall_unroll > 4096 else ()
-    return Evaluation(knobs, latency, energy, violations=over)
+    return evaluated(knobs, latency, energy, area=knobs.default_tile_size + knobs.prefetch_kib, violations=over)
 
 
 class Counting:
@@ -86,11 +88,13 @@ def test_a_search_covers_its_budget(mlp: LinalgGraph, u55c: Platform, sampler: s
     assert not result.exhausted
 
 
-def test_the_front_is_what_no_feasible_design_dominates(mlp: LinalgGraph, u55c: Platform):
-    result = search(mlp, u55c, SearchOptions(200, jobs=1), MemorySink(), evaluator=toy)
+@pytest.mark.parametrize("names", [DEFAULT, ("area", "latency"), ("latency", "energy", "area")])
+def test_the_front_is_what_no_feasible_design_dominates(mlp: LinalgGraph, u55c: Platform, names: tuple[str, ...]):
+    options = SearchOptions(200, jobs=1, objectives=names)
+    result = search(mlp, u55c, options, MemorySink(), evaluator=toy)
     found = [d.evaluation for d in result.designs]
-    feasible = {e.objectives for e in found if e.feasible and e.objectives is not None}
-    front = [d.evaluation.objectives for d in result.front]
+    feasible = {e.objectives(names) for e in found if e.feasible}
+    front = [d.evaluation.objectives(names) for d in result.front]
     assert {d.evaluation.feasible for d in result.designs} == {True, False}
     assert front == sorted(o for o in feasible if not any(dominates(q, o) for q in feasible))
     assert result.knee in result.front
@@ -117,7 +121,7 @@ def test_what_would_enter_the_front_unplaced_is_judged_before(
     assert max(d.knobs.overall_unroll for d in result.front) <= 256
     refused = [d for d in sink.designs if any(v.resource == "sll" for v in d.evaluation.violations)]
     assert refused, "what is stored is the verdict"
-    assert len(judgements) < sum(d.evaluation.objectives is not None for d in result.designs) / 2
+    assert len(judgements) < sum(d.evaluation.priced for d in result.designs) / 2
     assert {d.evaluation.placed for d in result.designs if d.evaluation.feasible} == {True, False}
 
 
@@ -175,7 +179,7 @@ def test_history_is_the_population_of_a_resumed_nsga2(mlp: LinalgGraph, u55c: Pl
     first = search(mlp, u55c, SearchOptions(64, jobs=1), MemorySink(), evaluator=toy)
     search(mlp, u55c, SearchOptions(80, jobs=1), MemorySink(), history=first.designs, evaluator=toy)
     trials = studies[-1].get_trials(states=[TrialState.COMPLETE])
-    told = sum(d.evaluation.objectives is not None for d in first.designs)
+    told = sum(d.evaluation.priced for d in first.designs)
     generations = [t.system_attrs["NSGAIISampler:generation"] for t in trials]
     assert generations[:told] == [0] * told
     assert set(generations[told:]) == {1}
@@ -184,7 +188,7 @@ def test_history_is_the_population_of_a_resumed_nsga2(mlp: LinalgGraph, u55c: Pl
 def test_history_from_outside_the_space_is_kept(mlp: LinalgGraph, u55c: Platform):
     space = DesignSpace(mlp, u55c)
     foreign = Knobs(overrides=(TaskOverride("elsewhere", tile=4),))
-    history = [EvaluatedDesign(7, foreign, Evaluation(foreign, 1.0, 1.0), space.key(foreign))]
+    history = [EvaluatedDesign(7, foreign, evaluated(foreign, 1.0, 1.0), space.key(foreign))]
     result = search(mlp, u55c, SearchOptions(17, jobs=1), MemorySink(), history=history, evaluator=toy)
     assert numbers_of(result) == [7, *range(8, 24)]
     assert result.front == (history[0],)
@@ -217,7 +221,7 @@ class Accelerators(Counting):
     def __call__(self, graph: LinalgGraph, knobs: Knobs, platform: Platform, known: Container[str] = ()) -> Evaluation:
         accelerator = f"{knobs.overall_unroll} {knobs.hbm_channels}"
         if accelerator in known:
-            return Evaluation(knobs, None, None, accelerator=accelerator)
+            return Evaluation(knobs, accelerator=accelerator)
         plain = Knobs(overall_unroll=knobs.overall_unroll, hbm_channels=knobs.hbm_channels)
         return replace(super().__call__(graph, plain, platform), knobs=knobs, accelerator=accelerator)
 
@@ -234,7 +238,7 @@ def test_knobs_that_build_what_is_known_cost_no_budget(mlp: LinalgGraph, u55c: P
     assert list(second.designs) == sink.designs
     assert numbers_of(second) == list(range(many))
     assert len({d.evaluation.accelerator for d in second.designs}) == many == len(evaluator.met), "none is priced twice"
-    assert all(d.evaluation.objectives is not None for d in second.designs), "nothing unpriced is a design"
+    assert all(d.evaluation.priced for d in second.designs), "nothing unpriced is a design"
 
 
 def test_a_search_that_meets_known_accelerators_alone_ends(
@@ -276,10 +280,10 @@ def test_samplers_learn_how_far_a_design_is_over_budget(mlp: LinalgGraph, u55c: 
     result = search(mlp, u55c, SearchOptions(48, sampler="random", jobs=1), MemorySink(), evaluator=toy)
     trials = studies[0].trials
     for design, trial in zip(result.designs, trials, strict=True):
-        if design.evaluation.objectives is None:
+        if not design.evaluation.priced:
             assert trial.state == TrialState.FAIL
             continue
-        assert tuple(trial.values) == design.evaluation.objectives
+        assert tuple(trial.values) == design.evaluation.objectives()
         assert trial.constraints["dsp"] == max(0.0, design.knobs.overall_unroll / 4096 - 1)
         assert trial.constraints["lut"] == 0
 
@@ -298,8 +302,9 @@ def test_a_crash_is_not_swallowed_and_what_was_stored_stays(mlp: LinalgGraph, u5
 
 
 @pytest.mark.parametrize(
-    "options", [{"budget": 0}, {"budget": 1 << 40}, {"batch": 0}, {"seed": -1}, {"sampler": "magic"}, {"jobs": 0}]
-)
-def test_bad_options_say_what_is_allowed(mlp: LinalgGraph, u55c: Platform, options: dict[str, int | str]):
-    with pytest.raises(InvalidInputError, match=r"must be|known are"):
-        search(mlp, u55c, SearchOptions(**options), MemorySink(), evaluator=toy)  # pyright: ignore[reportArgumentType]
+    "options", [{"budget": 0}, {"budget": 1 << 40}, {"batch": 0}, {"seed": -1}, {"sampler": "magic"}, {"jobs": 0},
+     {"objectives": ("latency",)}]
+)  # fmt: skip
+def test_bad_options_say_what_is_allowed(mlp: LinalgGraph, u55c: Platform, options: dict[str, Any]):
+    with pytest.raises(InvalidInputError, match=r"must be|known are|there are"):
+        search(mlp, u55c, SearchOptions(**options), MemorySink(), evaluator=toy)

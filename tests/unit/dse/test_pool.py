@@ -50,8 +50,8 @@ def test_an_accelerator_is_priced_once(mlp: LinalgGraph, u55c: Platform):
     inert = Knobs(fusion_budget=1 << 20)
     with open_pool(evaluate, mlp, u55c, 1, known=()) as pool:
         found, again = pool.map([Knobs(), inert])
-        assert [again, *pool.map([inert])] == 2 * [Evaluation(inert, None, None, accelerator=found.accelerator)]
-    assert found.objectives is not None
+        assert [again, *pool.map([inert])] == 2 * [Evaluation(inert, accelerator=found.accelerator)]
+    assert found.priced
     assert found.accelerator is not None
     with open_pool(evaluate, mlp, u55c, 1, known={found.accelerator}) as pool:
         assert pool.map([inert]) == [again]

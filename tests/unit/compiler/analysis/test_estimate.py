@@ -125,6 +125,18 @@ def test_every_violation_is_of_a_bound_that_samplers_know():
     assert found <= set(BOUNDS)
 
 
+def test_area_is_the_largest_share_of_what_a_design_may_use():
+    tasks, board = planned_tasks(mlp(), Knobs(), load_platform("u55c")), load_platform("u55c")
+    for scarce, bound in (("lut", 1_000_000), ("uram", 0), ("dsp", 100)):
+        small = replace(board, budget=replace(board.budget, **{scarce: bound}))
+        found = {metric.name: metric.value for metric in estimate(tasks, small).metrics}
+        shares = [
+            found[name] / small.limit(name) for name in ("lut", "ff", "dsp", "bram36", "uram") if small.limit(name)
+        ]
+        assert found["area"] == 100 * max(shares)
+        board = small
+
+
 def test_time_is_cycles_at_the_clock_that_the_shape_allows():
     """Cycles, area and the energy of what switches do not depend on it."""
     slow = replace(U55C, clock=ClockModel(ClockCoefficients(base=10.0)))

@@ -35,6 +35,20 @@ def test_fronts_that_are_not_there():
     assert compare_fronts("estimate", front(a=(1, 1)), []).change == -1
 
 
+def test_a_front_where_a_design_uses_none_of_something_compares():
+    """Here URAMs of a design beside its latency; the mark of 0 is that of both fronts."""
+    before, after = front(a=(100, 8), b=(200, 0)), front(a=(100, 8), b=(200, 4))
+    change = compare_fronts("estimate", before, after).change
+    assert change is not None
+    assert change < 0
+    assert (
+        compare_fronts("estimate", after, before).volume_after
+        == compare_fronts("estimate", before, after).volume_before
+    )
+    with pytest.raises(ValueError, match="must not be negative"):
+        compare_fronts("estimate", front(a=(1, -1)), [])
+
+
 def test_the_larger_value_decides_how_far_apart_two_are():
     assert beyond(100, 98, 0.0199)
     assert beyond(98, 100, 0.0199)

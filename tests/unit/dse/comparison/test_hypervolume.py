@@ -1,6 +1,4 @@
-import pytest
-
-from dse.comparison.hypervolume import hypervolume, logarithms
+from dse.comparison.hypervolume import hypervolume
 
 
 def test_two_objectives():
@@ -19,8 +17,3 @@ def test_one_objective():
 def test_three_objectives():
     assert hypervolume([(0, 0, 0)], (2, 3, 4)) == 24
     assert hypervolume([(0, 1, 1), (1, 0, 0)], (2, 2, 2)) == 2 + 4 - 1
-
-
-def test_only_positive_objectives_have_logarithms():
-    with pytest.raises(ValueError, match="must be positive"):
-        logarithms([(1.0, 0.0)])

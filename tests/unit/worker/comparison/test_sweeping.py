@@ -216,13 +216,13 @@ def test_a_front_that_has_no_logarithms_fails_the_run(farm: Farm, monkeypatch: p
     results_of = comparing.results_of
 
     def free(*arguments: Any) -> Results:
-        return replace(results_of(*arguments), fronts={"estimate": (Entry("a", (1.0, 0.0)),)})
+        return replace(results_of(*arguments), fronts={"estimate": (Entry("a", (1.0, -1.0)),)})
 
     monkeypatch.setattr(comparing, "results_of", free)
     run = run_through(farm, sweep)
     assert run.state == "failed"
     assert run.error is not None
-    assert "its objectives must be positive" in run.error
+    assert "its objectives must not be negative" in run.error
 
 
 def test_an_accepted_run_must_have_regressed(farm: Farm) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evaluations import evaluated
 from farm_states import announce, another, builds_of, now, run_build, state_of, take, told, work, work_once
 from service_stages import STAGES, ServiceStages
 from small_graphs import mlp
@@ -27,8 +28,9 @@ from worker.stages.searching import TableSink, stored_designs
 
 def design(number: int, latency: float | None, energy: float | None, **values: Any) -> EvaluatedDesign:
     knobs = Knobs(default_tile_size=number + 1, overrides=(TaskOverride("fc1", tile=4, order=(1, 0)),))
-    metric = Metric("latency", float(number), "us", Fidelity.ESTIMATE, "millrace", "0")
-    evaluation = Evaluation(knobs, latency, energy, (metric,), seconds=0.5, **values)
+    if latency is None or energy is None:
+        return EvaluatedDesign(number, knobs, Evaluation(knobs, seconds=0.5, **values), f"key{number}")
+    evaluation = evaluated(knobs, latency, energy, seconds=0.5, **values)
     return EvaluatedDesign(number, knobs, evaluation, f"key{number}")
 
 
@@ -73,7 +75,7 @@ def test_values_that_can_not_be_are_flagged(farm: Farm, exploration: Exploration
         first, second = designs.stored(session, exploration.id)
         assert [flag["metric"] for flag in first.flags] == ["power"]
         assert second.flags == []
-        assert [m.name for m in designs.metrics_of(session, [first.id])[first.id]] == ["latency"]
+        assert [m.name for m in designs.metrics_of(session, [first.id])[first.id]] == ["latency", "energy", "area"]
 
 
 def test_front_grows_with_the_batches(farm: Farm, exploration: Exploration, job: JobContext) -> None:

@@ -23,8 +23,8 @@ const ON_THE_CHORD = 1e-9;
 
 /** The knee is the design ... The words of `dse.archive.KNEE`. */
 export const KNEE =
-  "farthest below the chord between the ends of the front, both in log scale over its extent; " +
-  "where none lies below it, with the least product of latency and energy";
+  "farthest below the chord between the ends of the front (of three objectives: the plane), in log scale over its extent; " +
+  "where none lies below it, with the least product of the objectives";
 
 /** Index of the design that `KNEE` defines; -1 for an empty front. */
 export function knee(front: readonly Point[]): number {

@@ -1,0 +1,66 @@
+"""What a search makes small: metrics of the estimate, one row each. A new one is a metric there and a row here.
+
+All are costs. What people want much of is the reciprocal of one: tokens a second are that of the latency of a token,
+and both give the same front.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from compiler.errors import InvalidInputError
+
+LEAST, MOST = 2, 3
+"""How many a search may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Objective:
+    """`name` is that of the metric."""
+
+    name: str
+    unit: str
+    meaning: str
+
+    @property
+    def best(self) -> str:
+        """What the design with the least of it is called."""
+        return "fastest" if self.name == LATENCY else f"least_{self.name}"
+
+
+LATENCY = "latency"
+"""The one that simulation knows better."""
+
+_TABLE = (
+    Objective(LATENCY, "us", "time of one run"),
+    Objective("energy", "uJ", "energy of one run above the idle board"),
+    Objective("energy_with_idle", "uJ", "energy of one run with the idle board"),
+    Objective("power", "W", "power of the board during a run"),
+    Objective("area", "%", "largest share of LUT, FF, DSP, BRAM or URAM that a design may use"),
+    Objective("lut", "LUT", "LUTs"),
+    Objective("ff", "FF", "flip-flops"),
+    Objective("dsp", "DSP", "DSPs"),
+    Objective("bram36", "BRAM36", "block RAMs"),
+    Objective("uram", "URAM", "UltraRAMs"),
+    Objective("hbm_ports", "ports", "ports of HBM"),
+    Objective("hbm_traffic", "bytes", "bytes over HBM in one run"),
+    Objective("on_chip_memory", "bytes", "memory on chip between tasks"),
+)
+OBJECTIVES: Mapping[str, Objective] = {row.name: row for row in _TABLE}
+DEFAULT = (LATENCY, "energy")
+
+
+def check_objectives(names: Sequence[str]) -> None:
+    """Raises InvalidInputError where a search can not have these."""
+    if unknown := [name for name in names if name not in OBJECTIVES]:
+        raise InvalidInputError(f"no objective is called {', '.join(unknown)}; there are {', '.join(OBJECTIVES)}")
+    if len(set(names)) < len(names) or not LEAST <= len(names) <= MOST:
+        raise InvalidInputError(
+            f"a search has {LEAST} or {MOST} different objectives, not {', '.join(names) or 'none'}; "
+            f"there are {', '.join(OBJECTIVES)}"
+        )
+
+
+def in_words(names: Sequence[str], conjunction: str = "and") -> str:
+    """As in: latency, energy and area."""
+    *first, last = (name.replace("_", " ") for name in names)
+    return f"{', '.join(first)} {conjunction} {last}" if first else last
