@@ -3,15 +3,16 @@
 python -m bench.networks
 python -m bench.networks lenet5 convnext --format onnx
 python -m bench.networks --group mlperf-tiny
-python -m bench.networks --unroll 256 --json
+python -m bench.networks jets --precision w8a8 --knobs knobs.json --json    # of a design: `knobs` of its design.json
 
 They are written in PyTorch with seeded weights. Blocks have the proportions of the originals, and are small enough to
 be simulated as C++ quickly; the four of MLPerf Tiny have the layers of its reference, and pad as PyTorch does; those of
 Stream-HLS have the sizes of its artifact. Parameters count the statistics of norms, as Keras does; products are those
 of matrix products and convolutions. Each is exported to ONNX and as a `.pt2`. A row says whether the emitted C++
 computes what the reference does and how many tasks were compared one by one, the cycles that the design is simulated to
-take with FIFOs as certified, and its area by estimate; or in what words the network was refused. Ends with status 1
-where one was refused, or differs.
+take with FIFOs as certified, the time of that launch and, of one kernel, that from the first word which comes in at a
+port to the last one which leaves, and its area by estimate; or in what words the network was refused. Ends with status
+1 where one was refused, or differs.
 """
 
 import argparse
@@ -42,7 +43,7 @@ from compiler.platforms.platform import load_platform
 from compiler.proof.csim import csim
 from compiler.simulator.timing.simulate import simulate_directory
 
-AREA = ("lut", "dsp", "bram36", "uram")
+AREA = ("lut", "dsp", "bram36", "uram", "hbm_ports")
 
 
 def normed(of: int, to: int, kernel: int, stride: int = 1, groups: int = 1) -> nn.Sequential:
@@ -344,6 +345,7 @@ class Row:
     estimate: float = 0
     cycles: int = 0
     us: float = 0
+    ports_us: float = 0
     area: tuple[float, ...] = ()
     seconds: float = 0
     reference: str = ""
@@ -379,13 +381,16 @@ def run(name: str, form: FileFormat, precision: Precision, knobs: Knobs, folder:
         source = exported(name, form, folder)
         bundle = import_model(source, replace(whole_network(name), precision=precision), folder / "cache")
         products = sum(op.iterations for op in bundle.graph.ops if op.is_contraction)
-        made = compile_design(bundle, knobs, load_platform("u55c"), design)
+        platform = load_platform("u55c")
+        made = compile_design(bundle, knobs, platform, design)
         verdict, timed = csim(design), simulate_directory(design)
     except MillraceError as error:
         refused = f"{type(error).__name__}: {error}"
         return Row(name, form, parameters, products, False, refused, seconds=time.monotonic() - begun)
     found: dict[str, Metric] = {metric.name: metric for metric in made.metrics}
     passed = verdict.passed and timed.deadlock is None
+    memory = platform.hbm.read_latency_cycles + platform.hbm.write_response_cycles  # before the first, behind the last
+    inside = timed.cycles - memory if len(timed.kernels) == 1 else 0
     word = "passes" if passed else verdict.message or "deadlock"
     return Row(
         name,
@@ -398,6 +403,7 @@ def run(name: str, form: FileFormat, precision: Precision, knobs: Knobs, folder:
         found["cycles"].value,
         timed.cycles,
         timed.cycles / found["clock"].value,
+        inside / found["clock"].value,
         tuple(found[kind].value if kind in found else 0 for kind in AREA),
         time.monotonic() - begun,
         str(bundle.meta["reference"]),
@@ -410,11 +416,13 @@ def main() -> int:
     parser.add_argument("--group", choices=GROUPS, help="only these")
     parser.add_argument("--format", choices=("onnx", "pt2"), action="append", dest="formats")
     parser.add_argument("--precision", choices=get_args(Precision), default="f32")
-    parser.add_argument("--unroll", type=int, default=Knobs().overall_unroll, help="lanes (default: %(default)s)")
+    parser.add_argument("--knobs", type=Path, help="JSON of knobs (default: the usual ones)")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     console = Console(stderr=arguments.json)
-    knobs, rows = Knobs(overall_unroll=arguments.unroll), list[Row]()
+    knobs, rows = Knobs(), list[Row]()
+    if arguments.knobs:
+        knobs = Knobs.from_json(json.loads(arguments.knobs.read_text()))
     for name in arguments.networks or GROUPS.get(arguments.group, NETWORKS):
         for form in arguments.formats or ("onnx", "pt2"):
             with console.status(f"{name}.{form}"), tempfile.TemporaryDirectory() as folder:
@@ -429,12 +437,14 @@ def main() -> int:
 
 def _table(rows: list[Row]) -> Table:
     table = Table(title=f"{sum(row.passed for row in rows)} of {len(rows)} pass")
-    for column in ("network", "from", "parameters", "products", "tasks compared", "estimate", "cycles", "us", *AREA):
+    times = ("estimate", "cycles", "us", "in to out")
+    for column in ("network", "from", "parameters", "products", "tasks compared", *times, *AREA):
         table.add_column(column, justify="left" if column in ("network", "from") else "right")
     for row in rows:
         area = (f"{kind:,.0f}" for kind in row.area)
-        times = (f"{row.estimate:,.0f}", f"{row.cycles:,}", f"{row.us:.1f}") if row.area else ("refused",)
-        table.add_row(row.network, row.format, f"{row.parameters:,}", f"{row.products:,}", row.tasks, *times, *area)
+        took = (f"{row.estimate:,.0f}", f"{row.cycles:,}", f"{row.us:.2f}", f"{row.ports_us:.2f}")
+        found = took if row.area else ("refused",)
+        table.add_row(row.network, row.format, f"{row.parameters:,}", f"{row.products:,}", row.tasks, *found, *area)
     return table
 
 

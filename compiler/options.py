@@ -20,6 +20,7 @@ ConverterRule = Literal["exact", "paper"]
 Engines = Literal["own", "shared"]
 Loads = Literal["own", "joint"]
 Unrolling = Literal["slowest", "worth"]
+Weights = Literal["streamed", "resident"]
 
 MAX_LENGTH = 8192
 MAX_LAYERS = 128
@@ -141,7 +142,8 @@ class Knobs:
     the throughput, `engines` whether matrix products have lanes of their own or take turns, `slices` equal tasks
     that the lanes of an engine are dealt out to at most, `loads` whether each weight of an engine has ports of its own
     or all come through the same ones, in the order of its turns. `unrolling`: lanes go to the slowest operation, as in
-    the paper, or to the one where they are worth most.
+    the paper, or to the one where they are worth most. `weights`: what a launch does not change comes from HBM in each
+    of them, or stays on the chip as far as that has room.
     """
 
     default_tile_size: int = 16
@@ -161,6 +163,7 @@ class Knobs:
     slices: int = 1
     loads: Loads = "own"
     unrolling: Unrolling = "slowest"
+    weights: Weights = "streamed"
 
     def __post_init__(self) -> None:
         _require_range("default_tile_size", self.default_tile_size, 1, 4096)
@@ -179,6 +182,7 @@ class Knobs:
         _require_range("slices", self.slices, 1, MAX_SLICES)
         _require_choice("loads", self.loads, get_args(Loads))
         _require_choice("unrolling", self.unrolling, get_args(Unrolling))
+        _require_choice("weights", self.weights, get_args(Weights))
 
     def override(self, op: str) -> TaskOverride:
         """The override of operation `op`, an empty one if there is none."""

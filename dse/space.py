@@ -2,8 +2,8 @@
 
 Level 1: tile size, unroll target, who gets lanes and loop order for the whole network, then tile, unroll and loop order
 of the heaviest operations, padding. Level 2: fusion plan and budget, converters. Level 3: FIFO strategy, HBM channels,
-stream width, weight prefetch, multiplier, shared engines, their slices and their loads. Sizes are powers of two (the
-analysis rounds down to a divisor of the loop); None leaves an operation to the network's default.
+stream width, weight prefetch, multiplier, shared engines, their slices and their loads, weights on the chip. Sizes are
+powers of two (the analysis rounds down to a divisor of the loop); None leaves an operation to the network's default.
 """
 
 import hashlib
@@ -30,6 +30,7 @@ from compiler.options import (
     Multiplier,
     TaskOverride,
     Unrolling,
+    Weights,
 )
 from compiler.platforms.platform import Platform
 
@@ -69,6 +70,7 @@ _FIELDS = {
     "slices": "slices",
     "loads": "loads",
     "unrolling": "unrolling",
+    "weights": "weights",
 }
 _TRIED: Mapping[str, tuple[int | str, ...]] = {
     "default_tile_size": _TILES,
@@ -87,6 +89,7 @@ _TRIED: Mapping[str, tuple[int | str, ...]] = {
     "slices": _SLICES,
     "loads": get_args(Loads),
     "unrolling": get_args(Unrolling),
+    "weights": get_args(Weights),
 }
 TASK_FIELDS = ("tile", "unroll", "order")
 
@@ -288,7 +291,7 @@ class DesignSpace:
             canonical = replace(canonical, slices=Knobs().slices, loads=Knobs().loads)
         content = canonical.to_json()
         # Designs that are stored from before these were knobs keep their digest.
-        for later in ("engines", "slices", "loads", "unrolling"):
+        for later in ("engines", "slices", "loads", "unrolling", "weights"):
             if content[later] == getattr(Knobs(), later):
                 del content[later]
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))

@@ -29,6 +29,7 @@ _KINDS = {
     "concat": "#e2e8f0",
     "window": "#fde68a",
     "converter": "#fde68a",
+    "rom": "#fef08a",
     "load": "#bbf7d0",
     "store": "#fecaca",
 }

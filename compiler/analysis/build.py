@@ -14,11 +14,18 @@ from compiler.analysis.names import c_name, input_stream, operand_stream
 from compiler.analysis.order import order_streams, order_tasks
 from compiler.analysis.relays import relay_dies, with_relays
 from compiler.analysis.rows import earlier_rows, kept_rows, made_rows, new_row
-from compiler.analysis.tasks import converter_task, fork_task, load_task, store_task, structured_task
+from compiler.analysis.tasks import (
+    converter_task,
+    fork_task,
+    load_task,
+    rom_task,
+    store_task,
+    structured_task,
+)
 from compiler.errors import VerificationError
 from compiler.graph.design import Design
 from compiler.graph.linalg_graph import LinalgOp
-from compiler.graph.task_graph import Control, Dma, DmaTask, StoreTask, Stream, Task, TaskGraph
+from compiler.graph.task_graph import Control, Dma, StoreTask, Stream, Task, TaskGraph
 
 
 def task_graph(design: Design) -> TaskGraph:
@@ -126,12 +133,15 @@ def _tasks(design: Design) -> Iterator[Task]:
         yield fork_task(name, fork.kernel, fork.itensor, input_stream(name), copies)
 
 
-def _transfers(design: Design) -> Iterator[DmaTask]:
+def _transfers(design: Design) -> Iterator[Task]:
     kept = kept_rows(design.graph)
     of_state = {row.state: (made, row) for made, row in kept.items()}
     stored, joint = dict[str, Dma](), {design.edges[stream].source for stream in joint_streams(design)}
     for name, load in design.loads.items():
         if name in joint:
+            continue
+        if load.resident:
+            yield rom_task(name, load, _write(design, name, load.value), design.platform)
             continue
         row = design.graph.value[load.value].row
         task = load_task(name, load, _write(design, name, load.value), design.platform, row)

@@ -22,7 +22,7 @@ from compiler.graph.design import Design
 from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.program import Argument, BoundLoop
-from compiler.graph.task_graph import ConverterTask, ForkTask, LoadTask, Stream, StructuredTask, Task
+from compiler.graph.task_graph import ConverterTask, ForkTask, LoadTask, RomTask, Stream, StructuredTask, Task
 
 CHOOSE = "choose"
 """What a launch is told: 1 to choose the next token, 0 where none is wanted, as behind all but the last of a prompt."""
@@ -156,6 +156,8 @@ class _Following:
         match source:
             case LoadTask():
                 self._load(source, itensor, loop, step)
+            case RomTask():
+                raise _CanNotFollowError(f"{source.name} passes on the whole of what it holds")
             case ForkTask():
                 trips = tuple(k.trip for k in itensor.loops)
                 if source.timing.trips != trips:

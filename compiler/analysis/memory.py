@@ -53,6 +53,12 @@ def buffer_kind(width: int, depth: int, memories: Memories) -> MemoryKind:
     return _block_kind(width, depth, memories)
 
 
+def rom_kind(width: int, depth: int, memories: Memories) -> MemoryKind:
+    """The fast rule for what is never written: URAM begins with zeros (UG573), so it holds no constants."""
+    kind = buffer_kind(width, depth, memories)
+    return "bram" if kind == "uram" else kind
+
+
 def csynth_fifo_kind(width: int, depth: int) -> MemoryKind:
     """How csynth maps a FIFO, on any part."""
     if depth <= REGISTER_DEPTH or width * depth <= SMALL_BITS:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from compiler.analysis.memory import MemoryCost, block_kinds, buffer_memory, buffer_of, fifo_of, stream_memory
 from compiler.analysis.resources import Resources
-from compiler.graph.task_graph import Buffer, MemoryKind, Stream, Task, TaskGraph
+from compiler.graph.task_graph import Buffer, MemoryKind, RomTask, Stream, Task, TaskGraph
 from compiler.platforms.memories import Memories
 from compiler.platforms.platform import Platform
 
@@ -30,17 +30,17 @@ class Memory:
 
 
 def _others(chosen: MemoryCost, depth: int, memories: Memories) -> tuple[MemoryKind, ...]:
-    """What else a memory may be made of. None here has initial content, which URAM could not hold."""
+    """What else a memory may be made of."""
     blocks = block_kinds(memories)
     kinds: tuple[MemoryKind, ...] = ("lutram", *blocks) if depth <= memories.lutram_limit else blocks
     return tuple(kind for kind in kinds if kind != chosen.kind) if chosen.kind in blocks else ()
 
 
-def buffer_choices(task: str, buffer: Buffer, memories: Memories) -> Memory:
-    """What the buffer may be made of."""
+def buffer_choices(task: str, buffer: Buffer, memories: Memories, *, constant: bool = False) -> Memory:
+    """What the buffer may be made of. What is `constant` has initial content, which URAM has not."""
     chosen, shape = buffer_memory(buffer, memories), (buffer.width, buffer.depth, buffer.banks)
-    others = (buffer_of(kind, *shape, memories) for kind in _others(chosen, buffer.depth, memories))
-    return Memory(task, buffer.name, (chosen, *others))
+    kinds = (kind for kind in _others(chosen, buffer.depth, memories) if kind != "uram" or not constant)
+    return Memory(task, buffer.name, (chosen, *(buffer_of(kind, *shape, memories) for kind in kinds)))
 
 
 def fifo_choices(stream: Stream, memories: Memories) -> Memory:
@@ -52,7 +52,11 @@ def fifo_choices(stream: Stream, memories: Memories) -> Memory:
 
 def memories_of(tasks: TaskGraph, memories: Memories) -> list[Memory]:
     """All buffers and FIFOs. Names do not clash: a buffer's memory goes by its task."""
-    buffers = [buffer_choices(task.name, buffer, memories) for task in tasks.tasks for buffer in task.buffers]
+    buffers = [
+        buffer_choices(task.name, buffer, memories, constant=isinstance(task, RomTask))
+        for task in tasks.tasks
+        for buffer in task.buffers
+    ]
     return [*buffers, *(fifo_choices(stream, memories) for stream in tasks.streams)]
 
 

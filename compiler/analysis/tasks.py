@@ -1,11 +1,12 @@
 """Tasks from their parts: the one place where a nest becomes a timing spec, operators and buffers."""
 
+from dataclasses import replace
 from functools import lru_cache
 from math import gcd, prod
 from typing import NamedTuple
 
 from compiler.analysis.banks import converter_banks
-from compiler.analysis.memory import buffer_cost
+from compiler.analysis.memory import buffer_cost, rom_kind
 from compiler.analysis.names import c_name
 from compiler.analysis.operators import (
     READ_WRITE_CYCLES,
@@ -33,6 +34,7 @@ from compiler.graph.task_graph import (
     Dma,
     ForkTask,
     LoadTask,
+    RomTask,
     StoreTask,
     StructuredTask,
     TimingSpec,
@@ -281,6 +283,21 @@ def load_task(name: str, load: Transfer, write: str, platform: Platform, row: Ro
     words, last = packing.words_per_token, len(timing.trips) - 1
     writes = (Access(write, (Gate(last, words - 1, words),) if words > 1 else ()),)
     return LoadTask(name, load.kernel, timing, (), writes, _dma(load, platform, row), load.itensor)
+
+
+def rom_buffer(streamed: ITensor, memories: Memories) -> Buffer:
+    """Memory of a tensor that stays on the chip: a word for each of its tokens."""
+    held = streamed.without_rereads()
+    return Buffer("rom", held.width, held.tokens, 1, rom_kind(held.width, held.tokens, memories))
+
+
+@lru_cache(KEPT_TASKS)
+def rom_task(name: str, load: Transfer, write: str, platform: Platform) -> RomTask:
+    """Pushes the tokens of a tensor that stays on the chip, one a cycle."""
+    buffer = rom_buffer(load.itensor, platform.memories)
+    depth = READ_WRITE_CYCLES + (0 if buffer.kind == "registers" else BUFFER_CYCLES)
+    timing = replace(_routing_timing(load.itensor), depth=depth)
+    return RomTask(name, load.kernel, timing, (), (Access(write),), load.value, load.itensor, buffers=(buffer,))
 
 
 @lru_cache(KEPT_TASKS)

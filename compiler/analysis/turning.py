@@ -17,7 +17,7 @@ from compiler.analysis.rounds import alike, repeats_of, shortened, spare_rounds
 from compiler.analysis.turning_schedule import LeftOut, Link, TurningSchedule, longest_paths
 from compiler.errors import UnsupportedError
 from compiler.graph.program import Program, Repeat, single_runs, tokens
-from compiler.graph.task_graph import ComputeTask, LoadTask, Stream, Task
+from compiler.graph.task_graph import ComputeTask, LoadTask, RomTask, Stream, Task
 from compiler.options import Equalisation
 
 ROUNDS = 4  # that are looked at
@@ -31,7 +31,7 @@ def turning_schedule(tasks: Sequence[Task], streams: Sequence[Stream], equalisat
     """The schedule of one kernel, at the largest arguments. O(nests x streams). Raises UnsupportedError, see
     `compiler.analysis.activities`. Loads go ahead of their readers: all that is looked at is when they begin.
     """
-    loads = {task.name: task for task in tasks if isinstance(task, LoadTask)}
+    loads = {task.name: task for task in tasks if isinstance(task, LoadTask | RomTask)}
     working = [task for task in tasks if task.name not in loads]
     passed = [stream for stream in streams if stream.source not in loads]
     loaded = {stream.name: loads[stream.source] for stream in streams if stream.source in loads}
@@ -80,7 +80,11 @@ class _Rounds:
     """Events, their paces and periods."""
 
     def __init__(
-        self, events: Events, streams: Sequence[Stream], loaded: Mapping[str, LoadTask], kinds: Mapping[str, int]
+        self,
+        events: Events,
+        streams: Sequence[Stream],
+        loaded: Mapping[str, LoadTask | RomTask],
+        kinds: Mapping[str, int],
     ) -> None:
         self.events, self.streams, self.loaded = events, streams, loaded
         self.entering: list[list[Part]] = [[] for _ in events.events]

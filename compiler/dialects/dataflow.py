@@ -3,7 +3,8 @@
 Machine model. A design is a function on tensors that live in HBM. It runs its `dataflow.kernel`s one after the other;
 a kernel reads tensors from HBM and writes tensors to HBM, and inside it every process runs at once. In early stages a
 kernel's block arguments and yielded values are itensors, an implicit DMA each; `materialize-dmas` makes them
-`dataflow.load` and `dataflow.store`. A `dataflow.task` is one pipelined perfect loop nest: in every iteration it
+`dataflow.load` and `dataflow.store`, or `dataflow.rom` of what the chip is configured with.
+A `dataflow.task` is one pipelined perfect loop nest: in every iteration it
 pops the tokens that its ports need, computes the unrolled points of its scalar body side by side, combines them over
 the reduction loops and pushes what is done. Tasks that a `dataflow.engine` serves are one process, which runs their
 nests in turn. With a `dataflow.layers` all of this is of one layer of a network, and a launch runs it once for each.
@@ -36,10 +37,11 @@ from compiler.dialects.dataflow_expanded import ExpandedTaskOp
 from compiler.dialects.dataflow_index import IndexOp
 from compiler.dialects.dataflow_kernel import KernelOp, YieldOp
 from compiler.dialects.dataflow_layers import LayersOp
+from compiler.dialects.dataflow_rom import RomOp
 from compiler.dialects.dataflow_task import TaskOp
 
 DATAFLOW = Dialect(
     "dataflow",
-    [KernelOp, LayersOp, DieOp, TaskOp, EngineOp, ExpandedTaskOp, LoadOp, StoreOp, YieldOp, IndexOp],
+    [KernelOp, LayersOp, DieOp, TaskOp, EngineOp, ExpandedTaskOp, LoadOp, StoreOp, RomOp, YieldOp, IndexOp],
     [SpaceAttr, ValidAttr, NestAttr, MapAttr, ValueAttr, OutputAttr, PackingAttr],
 )

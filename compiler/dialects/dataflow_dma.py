@@ -37,10 +37,11 @@ class DmaOp(ProcessOp):
         parser.parse_keyword("packing")
         return {"value": value, "packing": PackingAttr(PackingAttr.parse_parameter(parser))}
 
-    def _verify_transfer(self, memory: Attribute) -> None:
-        streamed = self.streamed
-        if data_shape(memory) != streamed.shape or element_name(memory) != streamed.dtype:
-            raise VerifyException(f"@{self.process_name} moves {memory} but streams {streamed}")
+
+def verify_streamed(process: str, tensor: Attribute, streamed: ITensor) -> None:
+    """Raise VerifyException where what the process streams is not `tensor`."""
+    if data_shape(tensor) != streamed.shape or element_name(tensor) != streamed.dtype:
+        raise VerifyException(f"@{process} moves {tensor} but streams {streamed}")
 
 
 def dma_properties(value: str, packing: Packing) -> dict[str, Attribute]:
@@ -67,7 +68,7 @@ class LoadOp(DmaOp):
     def verify_(self) -> None:
         if len(self.inputs) != 1 or len(self.written) != 1:
             raise VerifyException(f"load @{self.process_name} reads one tensor and writes one stream")
-        self._verify_transfer(self.inputs[0].type)
+        verify_streamed(self.process_name, self.inputs[0].type, self.streamed)
 
 
 @irdl_op_definition
@@ -89,4 +90,4 @@ class StoreOp(DmaOp):
     def verify_(self) -> None:
         if len(self.inputs) != 1 or len(self.outputs) != 1:
             raise VerifyException(f"store @{self.process_name} reads one stream and makes one tensor")
-        self._verify_transfer(self.outputs[0].type)
+        verify_streamed(self.process_name, self.outputs[0].type, self.streamed)

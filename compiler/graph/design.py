@@ -30,12 +30,15 @@ class Packing(NamedTuple):
 
 
 class Transfer(NamedTuple):
-    """A value that enters a kernel from HBM, or leaves it, as `itensor`; no `packing` before `materialize-dmas`."""
+    """A value that enters a kernel from HBM, or leaves it, as `itensor`; no `packing` before `materialize-dmas`. What
+    is `resident` is a part of the configuration, and never has one.
+    """
 
     value: str
     kernel: int
     itensor: ITensor
     packing: Packing | None = None
+    resident: bool = False
 
 
 class Conversion(NamedTuple):

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 TaskKind = Literal[
-    "compute", "engine", "fork", "lanes", "chunk", "concat", "window", "route", "converter", "load", "store"
+    "compute", "engine", "fork", "lanes", "chunk", "concat", "window", "route", "converter", "rom", "load", "store"
 ]
 MemoryKind = Literal["registers", "lutram", "bram", "uram"]
 
@@ -368,6 +368,19 @@ class ConverterTask(Task):
     kind = "converter"
 
     converter: Converter
+
+
+@hashed_once
+@dataclass(frozen=True)
+class RomTask(Task):
+    """Holds a tensor that is a part of the configuration, a token a word, and pushes the tokens of `streamed`, re-reads
+    included.
+    """
+
+    kind = "rom"
+
+    value: str
+    streamed: ITensor
 
 
 @dataclass(frozen=True)
@@ -714,6 +727,8 @@ def task_json(task: Task) -> dict[str, Any]:
             itensors = {"source": str(converter.source), "target": str(converter.target)}
             written = _fields(converter, **itensors, realisation=asdict(converter.realisation))
             data["converter"] = written | _converter_bytes(converter)
+        case RomTask():
+            data["rom"] = {"value": task.value, "layout": str(task.streamed.without_rereads())}
         case DmaTask(dma=dma):
             data["dma"] = _fields(dma, layout=str(dma.layout)) | {"words": dma.words}
             del data["dma"]["port_bits"]  # the board's, which design.json names

@@ -19,6 +19,7 @@ from compiler.dialects.dataflow_dma import LoadOp, StoreOp
 from compiler.dialects.dataflow_engine import EngineOp
 from compiler.dialects.dataflow_kernel import KernelOp, YieldOp
 from compiler.dialects.dataflow_layers import LayersOp
+from compiler.dialects.dataflow_rom import RomOp
 from compiler.dialects.dataflow_task import TaskOp
 from compiler.dialects.itensor_adapters import CastOp
 from compiler.dialects.itensor_routing import ConverterOp, ForkOp
@@ -33,6 +34,7 @@ IN_KERNELS: tuple[type[Operation], ...] = (
     TaskOp,
     EngineOp,
     LoadOp,
+    RomOp,
     StoreOp,
     ConverterOp,
     ForkOp,
@@ -80,7 +82,9 @@ def verify_strings(text: str) -> None:
 
 
 def verify_design(design: Design) -> None:
-    """Every input streams or is a scalar, every stream is a FIFO or none is, and tokens fit words of HBM."""
+    """Every input streams or is a scalar, every stream is a FIFO or none is, tokens fit words of HBM, and what is not
+    loaded is known when the chip is configured.
+    """
     design.graph.verify()
     for (op, i), itensor in design.reads.items():
         if (itensor is not None) != (operand_stream(op, i) in design.edges):
@@ -89,6 +93,9 @@ def verify_design(design: Design) -> None:
         raise VerificationError(f"stream @{unsized[0]} is no FIFO, where others are")
     verify_engines(design)
     verify_joint(design)
+    for name, load in design.loads.items():
+        if load.resident and design.graph.value[load.value].role != "param":
+            raise VerificationError(f"@{name} holds {load.value}, which is no parameter: a launch may change it")
     for name, transfer in (*design.loads.items(), *design.stores.items()):
         _verify_packing(name, transfer, design.platform.hbm.port_bits)
 

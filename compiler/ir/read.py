@@ -28,6 +28,7 @@ from compiler.dialects.dataflow_dma import LoadOp, StoreOp
 from compiler.dialects.dataflow_engine import EngineOp
 from compiler.dialects.dataflow_kernel import OUTPUT_ATTRIBUTE, VALUE_ATTRIBUTE, KernelOp
 from compiler.dialects.dataflow_layers import LayersOp
+from compiler.dialects.dataflow_rom import RomOp
 from compiler.dialects.dataflow_task import TaskOp
 from compiler.dialects.itensor_adapters import CastOp
 from compiler.dialects.itensor_routing import ConverterOp, ForkOp
@@ -282,7 +283,7 @@ class _Reader:
         match process:
             case TaskOp():
                 values = [operand.value for operand in process.writes]
-            case LoadOp():
+            case LoadOp() | RomOp():
                 values = [process.value.data]
             case StoreOp():
                 self.tensors[process.outputs[0]] = process.value.data
@@ -301,7 +302,7 @@ class _Reader:
         match process:
             case TaskOp():
                 said = [operand.value for operand in process.reads]
-            case LoadOp() | StoreOp():
+            case LoadOp() | RomOp() | StoreOp():
                 said = [process.value.data]
             case _:
                 return
@@ -326,6 +327,8 @@ class _Reader:
         match process:
             case LoadOp():
                 self.loads[name] = Transfer(process.value.data, number, process.streamed, process.packing.data)
+            case RomOp():
+                self.loads[name] = Transfer(process.value.data, number, process.streamed, resident=True)
             case StoreOp():
                 self.stores[name] = Transfer(process.value.data, number, process.streamed, process.packing.data)
             case ConverterOp():

@@ -21,6 +21,7 @@ from compiler.dialects.dataflow_dma import LoadOp, StoreOp, dma_properties
 from compiler.dialects.dataflow_engine import EngineOp
 from compiler.dialects.dataflow_kernel import OUTPUT_ATTRIBUTE, VALUE_ATTRIBUTE, KernelOp, YieldOp
 from compiler.dialects.dataflow_layers import LayersOp
+from compiler.dialects.dataflow_rom import RomOp
 from compiler.dialects.dataflow_task import TaskOp
 from compiler.dialects.element_types import tensor_type
 from compiler.dialects.itensor_adapters import CastOp
@@ -132,7 +133,10 @@ class _KernelWriter:
         if self.design.depths:
             self._make_fifos(nodes)
         for name, load in self.loads.items():
-            if load.packing is not None:
+            if load.resident:
+                held: dict[str, Attribute] = {"value": StringAttr(load.value)}
+                self._process(RomOp, name, [memories[name]], load.value, load.itensor, held)
+            elif load.packing is not None:
                 properties = dma_properties(load.value, load.packing)
                 self._process(LoadOp, name, [memories[name]], load.value, load.itensor, properties)
         for op in self.ops:
@@ -162,9 +166,9 @@ class _KernelWriter:
         return argument
 
     def _enter(self, name: str) -> SSAValue:
-        """The argument of a load: the tensor in HBM, or before loads are packed what it streams."""
+        """The argument of a load: the tensor, or before it is said how that comes what it streams."""
         load = self.loads[name]
-        if load.packing is not None:
+        if load.resident or load.packing is not None:
             return self._argument(self.tensors[load.value].type, load.value)
         argument = self._argument(ITensorType(load.itensor), load.value)
         self.ports[name, load.value] = [argument]

@@ -13,6 +13,7 @@ from typing_extensions import override
 
 from compiler.analysis.joint_loads import joint_streams
 from compiler.analysis.loads import Width, dealt_ports, load_channels
+from compiler.analysis.resident import resident_loads
 from compiler.analysis.rows import kept_rows, made_rows, row_tokens
 from compiler.analysis.tasks import plan_packing
 from compiler.graph.design import Design, Packing, Transfer
@@ -23,13 +24,14 @@ from compiler.passes.base import Pass
 class MaterializeDmas(Pass):
     """Give every load and store its packing: weights and the KV cache come through up to `hbm_channels` ports,
     everything else through one, or as many as hold it. A kernel that would have too many ports deals those that it may
-    have (`dealt_ports`). What stays in memory is packed row by row, and stored as it is loaded.
+    have (`dealt_ports`). What stays in memory is packed row by row, and stored as it is loaded. Where `weights` are
+    `resident`, parameters stay on the chip as far as it has room, and come through no port.
 
     Assumes that what enters a kernel streams as it is loaded (`plan-loads`).
     """
 
     name = "materialize-dmas"
-    options = ("hbm_channels",)
+    options = ("hbm_channels", "weights")
 
     @override
     def run(self, design: Design) -> Design:
@@ -54,9 +56,13 @@ class MaterializeDmas(Pass):
             fitting = (p for p in chain((first,), tried) if self._bytes(design, load, p) <= room)
             return next(fitting, first)  # what no number of channels holds is infeasible, and said to be
 
-        widest = {name: packing_of_load(load, most) for name, load in design.loads.items()}
+        resident = resident_loads(design) if self.knobs.weights == "resident" else frozenset[str]()
+        widest = {name: packing_of_load(load, most) for name, load in design.loads.items() if name not in resident}
         packed = widest | self._dealt(design, widest, packing_of_load, most)
-        loads = {name: load._replace(packing=packed[name]) for name, load in design.loads.items()}
+        loads = {
+            name: load._replace(packing=packed.get(name), resident=name in resident)
+            for name, load in design.loads.items()
+        }
         packings = {load.value: load.packing for load in loads.values()}
 
         def packing_of(store: Transfer) -> Packing | None:
@@ -71,13 +77,13 @@ class MaterializeDmas(Pass):
     def _dealt(
         design: Design, widest: Mapping[str, Packing], packing: Callable[[Transfer, int], Packing], most: int
     ) -> dict[str, Packing]:
-        """The loads of kernels that would have too many ports, with those that are dealt to them. What a joint load
-        brings is one load.
+        """The loads of kernels that would have too many ports, with those that are dealt to them; what has no `widest`
+        packing has none. What a joint load brings is one load.
         """
         joint, loads = joint_streams(design), dict[tuple[int, str], list[str]]()
         whole = {design.edges[stream].source: name for stream, name in joint.items()}
-        for name, load in design.loads.items():
-            loads.setdefault((load.kernel, whole.get(name, name)), []).append(name)
+        for name in widest:
+            loads.setdefault((design.loads[name].kernel, whole.get(name, name)), []).append(name)
         apart = 1 if made_rows(design.graph) else 0  # they are stored as K and V are, which have no port for them
 
         def width(names: Iterable[str], ports: int) -> Width:

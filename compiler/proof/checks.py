@@ -28,6 +28,7 @@ from compiler.graph.task_graph import (
     EngineTask,
     ForkTask,
     LoadTask,
+    RomTask,
     RouteTask,
     StoreTask,
     Task,
@@ -146,6 +147,11 @@ class Checks:
                     for name, tensor in zip(task.dma.values, split(value, task.dma.joint), strict=True):
                         self.network.setdefault(name, exact(tensor))
                     yield self._moved(task, task.dma.value, written[0], value)
+            case RomTask():
+                if not recording.given:
+                    self.network.setdefault(task.value, exact(written[0]))
+                    held = self.memory.held(self.graph.value[task.value], written[0])
+                    yield self._moved(task, task.value, written[0], held)
             case StoreTask():
                 read = recording.read(task.reads[0].stream)
                 yield self._moved(task, task.dma.value, self.memory.stored(task, read), read)

@@ -10,7 +10,8 @@ import numpy as np
 from compiler.design_dir import TENSORS, tensor_digest
 from compiler.errors import VerificationError
 from compiler.frontend.interpret import NUMPY_DTYPE, Array
-from compiler.graph.padded_array import crop_array
+from compiler.graph.linalg_graph import Value
+from compiler.graph.padded_array import crop_array, pad_array
 from compiler.graph.task_graph import Dma, LoadTask, StoreTask
 from compiler.targets.images import join, pack, split, unpack
 from compiler.targets.interface import Image, Interface
@@ -61,18 +62,29 @@ class Memory:
             _from_row(tensor, task.dma)[...] = 0
         return tensor if task.dma.at is None else _row(tensor, task.dma)
 
+    def held(self, value: Value, passed: Array) -> Array:
+        """What a task that holds `value` on the chip should pass on where it `passed` this, padding included. There is
+        no image of it: raises VerificationError where the network has another tensor, by its digest.
+        """
+        true = crop_array(passed, value.true_shape)
+        self._check_value(value, true)
+        return pad_array(true, value.shape)
+
     def _checked(self, image: Image, tensor: Array) -> Array:
         """Without padding. Raises VerificationError where the network has another."""
         joint = image.dma.joint
         true = [crop_array(t, v.true_shape) for t, v in zip(split(tensor, joint), image.values, strict=True)]
         for value, whole in zip(image.values, true, strict=True):
-            if value.sources:
-                several = 1 if len(value.sources) == len(whole) else 2  # dimensions that tell the tensors apart
-                parts = whole.reshape(-1, *whole.shape[several:])
-                for part, source in zip(parts, value.sources, strict=True):
-                    self._check_source(source, part)
-            self._check_source(value.source, whole)
+            self._check_value(value, whole)
         return join(true, joint)
+
+    def _check_value(self, value: Value, whole: Array) -> None:
+        if value.sources:
+            several = 1 if len(value.sources) == len(whole) else 2  # dimensions that tell the tensors apart
+            parts = whole.reshape(-1, *whole.shape[several:])
+            for part, source in zip(parts, value.sources, strict=True):
+                self._check_source(source, part)
+        self._check_source(value.source, whole)
 
     def passed(self, name: str) -> Array:
         """The number that kernels pass for value `name`. Raises VerificationError where the network has another."""

@@ -13,9 +13,10 @@ from typing import Any
 from compiler import host
 from compiler.analysis.placement.placement import Placement
 from compiler.graph.linalg_graph import LinalgGraph, Output, Value
-from compiler.graph.task_graph import CONTROL, Joint, TaskGraph
+from compiler.graph.task_graph import CONTROL, Joint, RomTask, TaskGraph
 from compiler.platforms.platform import Platform
 from compiler.targets import floorplan, hls_code, hls_config, link_config
+from compiler.targets.constants import weights_header
 from compiler.targets.expected import write_expected
 from compiler.targets.images import dma_to_json, join, layout_to_json, pack
 from compiler.targets.interface import Image, Interface, plan_interface
@@ -53,6 +54,8 @@ def emit_design(
     """
     interface = plan_interface(tasks, graph)
     emit_hls(tasks, interface, platform, out / "hls", data.tolerance)
+    if any(isinstance(task, RomTask) for task in tasks.tasks):
+        (out / "hls" / hls_code.weights_file(interface)).write_text(weights_header(tasks, graph, data.tensors))
     emit_link(interface, platform, out / "hls", placement)
     write_images(interface, graph.outputs, platform, data.tensors, out, controlled=tasks.control is not None)
     write_expected(interface, graph, data.tensors, data.expected, out)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from compiler.analysis.memory import stream_memory
 from compiler.analysis.operators import PACKED
 from compiler.analysis.ports import OUTSTANDING_BURSTS
-from compiler.graph.task_graph import CONTROL, CONTROL_DEPTH, ComputeTask, EngineTask, Stream, TaskGraph
+from compiler.graph.task_graph import CONTROL, CONTROL_DEPTH, ComputeTask, EngineTask, RomTask, Stream, TaskGraph
 from compiler.platforms.memories import Memories
 from compiler.platforms.platform import Platform
 from compiler.targets.interface import Interface, Kernel, Port
@@ -39,10 +39,17 @@ def tasks_header(tasks: TaskGraph, interface: Interface) -> str:
     return out.text()
 
 
+def weights_file(interface: Interface) -> str:
+    """What holds the tensors that stay on the chip, where there are any."""
+    return f"{interface.name}_weights.h"
+
+
 def tasks_source(tasks: TaskGraph, interface: Interface) -> str:
     """`<name>_tasks.cpp`: the function of every task, in the order of the data."""
     out = CppWriter()
     out.line(f'#include "{interface.name}_tasks.h"')
+    if any(isinstance(task, RomTask) for task in tasks.tasks):
+        out.line(f'#include "{weights_file(interface)}"')
     out.line()
     if tasks.control is not None or any(task.credits for task in tasks.transfers):
         out.line("#include <ap_utils.h>")

@@ -177,6 +177,7 @@ def make_design(exploration_id: str, number: int, chance: random.Random) -> Desi
         "engines": chance.choice(("own", "shared")),
         "slices": chance.choice((1, 4)),
         "unrolling": chance.choice(("slowest", "worth")),
+        "weights": "streamed",
     }
     design_id = f"dsg_{exploration_id[-2:]}{number:05d}"
     return Design(design_id, number, knobs, area, round(latency, 3), round(latency * power, 2))

@@ -1,6 +1,7 @@
 """What is emitted, construct by construct. `--update-golden` writes the files anew; then read them."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,8 @@ def task_text(task: Task, tasks: TaskGraph) -> str:
         ("concat", "attention", PLAIN, "append"),
         ("converter_ping_pong", "mlp", PLAIN, "convert_h_to_op_g_in0"),
         ("converter_fill_then_drain", "mlp", PLAIN, "convert_g_to_op_y_in0"),
+        ("rom", "quantised", Knobs(weights="resident"), "load_w"),
+        ("rom_single_elements", "mlp", replace(SINGLE, weights="resident"), "load_w"),
         ("load_again", "mlp", PLAIN, "load_x"),
         ("load_single_elements", "mlp", SINGLE, "load_w"),
         ("store_partial_word", "layer_norm", SINGLE, "store_y"),

@@ -14,6 +14,7 @@ from compiler.graph.task_graph import (
     ForkTask,
     LanesTask,
     LoadTask,
+    RomTask,
     RouteTask,
     StoreTask,
     Task,
@@ -25,6 +26,7 @@ from compiler.targets.tasks.converter import emit_converter
 from compiler.targets.tasks.engine import emit_engine
 from compiler.targets.tasks.frame import Frame
 from compiler.targets.tasks.memory import emit_load, emit_store
+from compiler.targets.tasks.rom import emit_rom
 from compiler.targets.tasks.routing import emit_routing
 from compiler.targets.tasks.window import emit_window
 from compiler.targets.writer import CppWriter
@@ -64,6 +66,8 @@ class TaskEmitter:
                 emit_converter(frame, task)
             case WindowTask():
                 emit_window(frame, task)
+            case RomTask():
+                emit_rom(frame, task)
             case LoadTask():
                 emit_load(frame, task)
             case StoreTask():

@@ -88,6 +88,8 @@ func.func @memory(%x: tensor<8xf32>) -> tensor<8xf32> {
   %s = dataflow.load @load_x "x" packing<channels: 2, tokens_per_word: 8, words_per_token: 1> ins(%x : tensor<8xf32>) -> (!h)
   // CHECK-NEXT: %y = dataflow.store @store_y "y" packing<channels: 1, tokens_per_word: 4, words_per_token: 1> ins(%s : !itensor.itensor<4xf32, {{.*}}>) -> (tensor<8xf32>)
   %y = dataflow.store @store_y "y" packing<channels: 1, tokens_per_word: 4, words_per_token: 1> ins(%s : !h) -> (tensor<8xf32>)
+  // CHECK-NEXT: %w = dataflow.rom @load_w "w" ins(%x : tensor<8xf32>) -> (!itensor.itensor<4xf32, {{.*}}>)
+  %w = dataflow.rom @load_w "w" ins(%x : tensor<8xf32>) -> (!h)
   func.return %y : tensor<8xf32>
 }
 

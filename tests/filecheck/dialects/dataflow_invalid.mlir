@@ -189,6 +189,14 @@ func.func @transfer(%a: tensor<4xf32>) {
 
 // -----
 
+func.func @held(%a: tensor<4xf32>) {
+  // CHECK: @load_w moves tensor<4xf32> but streams itensor<1xf32, iter_space: [8]*[1], iter_map: (d0)->(d0)>
+  %b = dataflow.rom @load_w "w" ins(%a : tensor<4xf32>) -> (!itensor.itensor<1xf32, iter_space: [8]*[1], iter_map: (d0)->(d0)>)
+  func.return
+}
+
+// -----
+
 // CHECK: either a word holds tokens or a token takes words, not both
 func.func private @packing() attributes {packing = #dataflow.packing<channels: 1, tokens_per_word: 4, words_per_token: 2>}
 

@@ -1,4 +1,5 @@
 // RUN: millrace-opt %s -p materialize-dmas --knobs '{"hbm_channels": 2}' --split-input-file --verify-diagnostics | filecheck %s
+// RUN: millrace-opt %s -p materialize-dmas --knobs '{"weights": "resident"}' --split-input-file --verify-diagnostics | filecheck %s --check-prefix=KEPT
 
 !x = !itensor.itensor<1x1xf32, iter_space: [2,2,8]*[1,1,1], iter_map: (d0,d1,d2)->(d0,d2)>
 !w = !itensor.itensor<32x1xf32, iter_space: [2,2,8]*[1,32,1], iter_map: (d0,d1,d2)->(d1,d2)>
@@ -19,6 +20,12 @@ func.func @product(%x: tensor<2x8xf32> {dataflow.value = #dataflow.value<"x", in
   // CHECK:        %[[Y:.*]] = dataflow.store @store_h "h" packing<channels: 1, tokens_per_word: 1, words_per_token: 2> ins(%[[H]] : {{.*}}) -> (tensor<2x64xf32>)
   // CHECK-NEXT:   dataflow.yield %[[Y]] : tensor<2x64xf32>
   // CHECK-NEXT: } : tensor<2x64xf32>
+  // A parameter that stays on the chip needs no packing; inputs and what a launch chooses a row of are loaded all the
+  // same.
+  // KEPT:      dataflow.load @load_x "x" packing
+  // KEPT-NEXT: dataflow.rom @load_fc_w "fc.w" ins(%fc_w_1 : tensor<64x8xf32>) -> (!itensor.itensor<32x1xf32,
+  // KEPT:      dataflow.load @load_x "x" packing
+  // KEPT:      dataflow.load @load_x "x" packing
   %y = dataflow.kernel @kernel0 (%a: !x = %x : tensor<2x8xf32>, %b: !w = %w : tensor<64x8xf32>) {
     %h = dataflow.task @fc space<parallel 2 : 0, parallel 64 : 1, reduction 8 : 2>
       nest<[d0 2 x 1, d1 2 x 32, d2 8 x 1], unroll: [1, 32, 1]> reduce add from 0.0 : f32

@@ -26,6 +26,7 @@ CHOICES = {
     "engines": options.Engines,
     "loads": options.Loads,
     "unrolling": options.Unrolling,
+    "weights": options.Weights,
 }
 # What a search tries of each parameter; `docs/data/knobs.json` has its names.
 PARAMETERS = {field: name for name, field in space._FIELDS.items()}

@@ -270,6 +270,7 @@ DEFAULTS = {
     "slices": "slices",
     "loads": "loads",
     "unrolling": "unrolling",
+    "weights": "weights",
     "hbm_channels": "hbm_channels",
     "stream_width": "stream_width",
     "prefetch": "prefetch_kib",

@@ -28,7 +28,7 @@ def test_contractions_are_the_heaviest_whatever_their_iterations(mlp: LinalgGrap
 
 def test_all_three_levels_are_offered(space: DesignSpace):
     names = [p.name for p in space.parameters]
-    assert names[:16] == [
+    assert names[:17] == [
         "tile",
         "unroll",
         "order",
@@ -45,8 +45,9 @@ def test_all_three_levels_are_offered(space: DesignSpace):
         "slices",
         "loads",
         "unrolling",
+        "weights",
     ]
-    assert names[16:19] == ["fc1.tile", "fc1.unroll", "fc1.order"]
+    assert names[17:20] == ["fc1.tile", "fc1.unroll", "fc1.order"]
     choices = {p.name: p.choices for p in space.parameters}
     assert choices["tile"] == (4, 8, 16, 32, 64, 128, 256)
     assert choices["unroll"][0] == 32

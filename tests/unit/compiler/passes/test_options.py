@@ -21,6 +21,7 @@ POINT = Knobs(
     engines="shared",
     loads="joint",
     unrolling="worth",
+    weights="resident",
 )
 OTHER = Knobs(
     default_tile_size=4,
@@ -40,6 +41,7 @@ OTHER = Knobs(
     slices=4,
     loads="own",
     unrolling="slowest",
+    weights="streamed",
 )
 KNOBS = {field.name for field in fields(Knobs)}
 ELSEWHERE = {"fusion_plan", "prefetch_kib"}  # make no difference to networks as small as these

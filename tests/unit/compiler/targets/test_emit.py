@@ -58,11 +58,13 @@ def emitted(network: Network, knobs: Knobs, out: Path) -> tuple[TaskGraph, Inter
             ),
             id="integers, tokens wider than a word",
         ),
-        pytest.param("quantised", Knobs(multiplier="dsp_packed"), id="two products a DSP"),
+        pytest.param(
+            "quantised", Knobs(multiplier="dsp_packed", weights="resident"), id="two products a DSP, constants"
+        ),
         pytest.param("argmax", Knobs(max_padding=0), id="the first of the largest"),
         pytest.param("softmax", Knobs(default_tile_size=4, overall_unroll=1), id="single elements, masks"),
         pytest.param("layer_norm", Knobs(default_tile_size=3, overall_unroll=64), id="scalars, odd tiles"),
-        pytest.param("mlp", DEEP, id="accumulators in memory, several channels"),
+        pytest.param("mlp", replace(DEEP, weights="resident"), id="accumulators in memory, several channels"),
     ],
 )
 def test_emitted_code_computes_the_network(name: str, knobs: Knobs, tmp_path: Path) -> None:

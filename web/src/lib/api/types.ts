@@ -205,6 +205,7 @@ export interface Knobs {
   slices?: number;
   loads?: string;
   unrolling?: string;
+  weights?: string;
   pipeline_style?: string;
 }
 

@@ -1,0 +1,57 @@
+"""Which parameters stay on the chip: constants of the configuration, which no launch loads.
+
+Each saves a port, and its reader waits for no memory. The smallest come first, since a port is a port. A network that
+keeps rows for later launches has none: its parameters come from the host with the reply (`compiler.host.session`), and
+with scales of their own.
+"""
+
+from compiler.analysis.joint_loads import joint_streams
+from compiler.analysis.memory import buffer_memory
+from compiler.analysis.rows import kept_rows
+from compiler.analysis.tasks import rom_buffer
+from compiler.graph.design import Design, Transfer
+from compiler.graph.itensor import ITensor
+from compiler.graph.layers import is_long, long_itensor
+from compiler.platforms.platform import Platform
+
+MOST_BYTES = 64 << 10
+"""Of one tensor: it stands in the C++ as text, and block RAM and LUTs alone begin with content, no URAM."""
+
+SHARE = 0.5
+"""Of the board's block RAM, or as many LUTs instead, that hold constants; FIFOs and re-ordering have the rest."""
+
+
+def resident_loads(design: Design) -> frozenset[str]:
+    """Loads of whole parameters that have room on the chip, by name. O(loads x log loads)."""
+    if kept_rows(design.graph):
+        return frozenset()
+    joint = {design.edges[stream].source for stream in joint_streams(design)}
+    free = SHARE * design.platform.limit("bram36")
+    sizes = sorted(
+        (_block_rams(held, design.platform), name)
+        for name, load in design.loads.items()
+        if name not in joint and (held := _held(design, load)) is not None
+    )
+    found = set[str]()
+    for blocks, name in sizes:
+        if (free := free - blocks) < 0:
+            break
+        found.add(name)
+    return frozenset(found)
+
+
+def _held(design: Design, load: Transfer) -> ITensor | None:
+    """What it brings of all layers, if that may stay."""
+    value, layers = design.graph.value[load.value], design.graph.layers
+    if value.role != "param" or value.row is not None:
+        return None
+    own = layers is not None and is_long(design.graph, value)
+    held = load.itensor.without_rereads()
+    held = long_itensor(held, layers.count) if layers is not None and own else held
+    return held if held.tokens * held.width <= 8 * MOST_BYTES else None
+
+
+def _block_rams(held: ITensor, platform: Platform) -> float:
+    """Its memory as a share of the part, in block RAMs."""
+    cost = buffer_memory(rom_buffer(held, platform.memories), platform.memories)
+    return cost.bram36 + cost.lut / platform.memories.luts_per_bram36

@@ -1,0 +1,77 @@
+"""Which parameters stay on the chip."""
+
+from dataclasses import replace
+
+from layered_networks import folded_layers
+from small_graphs import chain, mlp
+from stepping_networks import stepping
+
+from compiler.analysis.memory import buffer_memory
+from compiler.analysis.memory_kinds import buffer_choices
+from compiler.analysis.resident import MOST_BYTES, SHARE
+from compiler.analysis.resources import task_resources
+from compiler.graph.linalg_graph import LinalgGraph
+from compiler.graph.task_graph import Buffer, LoadTask, RomTask, TaskGraph
+from compiler.options import Knobs
+from compiler.passes.design_passes import planned_tasks
+from compiler.platforms.platform import Platform, load_platform
+
+U55C = load_platform("u55c")
+KEPT = Knobs(weights="resident")
+
+
+def values(graph: LinalgGraph, platform: Platform = U55C, knobs: Knobs = KEPT) -> tuple[set[str], set[str]]:
+    """Those that stay, and those that are loaded."""
+    tasks = planned_tasks(graph, knobs, platform)
+    tasks.verify()
+    return set(roms(tasks)), {t.dma.value for t in tasks.tasks if isinstance(t, LoadTask)}
+
+
+def roms(tasks: TaskGraph) -> dict[str, RomTask]:
+    return {task.value: task for task in tasks.tasks if isinstance(task, RomTask)}
+
+
+def test_parameters_stay_and_inputs_come() -> None:
+    assert values(mlp()) == ({"up.weight", "down.weight"}, {"x"})
+    assert values(mlp(), knobs=Knobs()) == (set(), {"up.weight", "down.weight", "x"})
+
+
+def test_a_tensor_of_more_than_64_kib_is_loaded() -> None:
+    """Of 4 bytes, 128 x 128 are as many as may stay, 128 x 144 are more."""
+    assert MOST_BYTES == 4 * 128 * 128
+    assert values(chain(128, 128, 144)) == ({"w1"}, {"v0", "w2"})
+
+
+def test_the_smallest_stay_where_there_is_no_room_for_all() -> None:
+    graph = chain(64, 64, 32, 16)
+    tasks = planned_tasks(graph, KEPT, U55C)
+    assert all(task_resources(task, tasks, U55C).hbm_ports == 0 for task in roms(tasks).values())
+    cost = {value: buffer_memory(task.buffers[0], U55C.memories) for value, task in roms(tasks).items()}
+    blocks = {value: c.bram36 + c.lut / U55C.memories.luts_per_bram36 for value, c in cost.items()}
+    assert set(blocks) == {"w1", "w2", "w3"}
+    first, second, last = sorted(blocks, key=lambda value: (blocks[value], value))
+    room = blocks[first] + blocks[second] + blocks[last] / 2
+    small = replace(U55C, budget=replace(U55C.budget, bram36=room / SHARE / U55C.dies.fill))
+    assert values(graph, small) == ({first, second}, {"v0", last})
+
+
+def test_what_the_host_gives_with_a_reply_is_loaded() -> None:
+    assert values(stepping(1)) == (set(), {"x", "seen", "h0.k_past", "h0.scale"})
+
+
+def test_a_layer_has_its_own_behind_that_of_the_layer_before() -> None:
+    tasks = planned_tasks(folded_layers(3), KEPT, U55C)
+    assert roms(tasks)
+    for task in roms(tasks).values():
+        assert task.streamed.loops[0].trip == 3
+        assert task.buffers[0].depth == task.streamed.without_rereads().tokens
+
+
+def test_constants_never_lie_in_uram() -> None:
+    """It is the better block memory for this shape, and begins with zeros."""
+    buffer = Buffer("b", 72, 4096, 1, "bram")
+    for constant, kinds in ((False, {"bram", "uram"}), (True, {"bram"})):
+        found = buffer_choices("t", buffer, U55C.memories, constant=constant)
+        assert {cost.kind for cost in found.options} == kinds
+    (rom,) = roms(planned_tasks(chain(4096, 1), replace(KEPT, overall_unroll=2), U55C)).values()
+    assert rom.buffers[0].kind == "bram"
