@@ -27,7 +27,7 @@ from compiler.frontend.process import importing
 from compiler.graph.program import Values
 from compiler.host.design import load_design
 from compiler.host.network import Network
-from compiler.host.session import CHOOSE, POSITION, UNTIL, OnLaunch, ended, generate
+from compiler.host.session import CHOOSE, FIRST, POSITION, OnLaunch, ended, generate
 from compiler.metrics import Metric
 from compiler.options import Knobs, Precision, Workload
 from compiler.pipeline import compile_design
@@ -50,7 +50,8 @@ _SOURCES = ("**/*.py", "targets/support/*", "simulator/**/*.h", "simulator/**/*.
 @dataclass(frozen=True)
 class GenerateOptions:
     """What to generate: `tokens` after `prompt`, fewer where one of them is `end`, by the first `layers` layers (None:
-    all), with a context of `length` (None: as much as is needed).
+    all), with a context of `length` (None: as much as is needed). `then`: what is said behind that, each followed by
+    another reply.
     """
 
     prompt: tuple[int, ...]
@@ -59,12 +60,13 @@ class GenerateOptions:
     length: int | None = None
     precision: Precision = "w4a8"
     end: int | None = None
+    then: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True)
 class Prepared:
     """A network with its design, built for the simulated board; `end` is the token that ends a reply, if there is one:
-    neither depends on it.
+    the design does not depend on it.
     """
 
     source: ModelSource
@@ -81,9 +83,10 @@ class Generation:
     `hidden_error` is the largest difference of the hidden states that the tokens were chosen from, relative to their
     largest magnitude, up to the first token that differs: behind it both go on with another text. `margins` is by how
     much each of the reference's tokens was ahead of its next, in standard deviations of the logits. `metrics` are of
-    the whole reply (`compiler.whole_token`), without the host's copies, and rest on what is `assumed`. `launches` of
-    kernels read what they should, up to the `wrong_launch`, if there is one. `exceeds` are the platform's budgets that
-    the design is over: where there are some, no card runs it, and its metrics are of nothing that can be built.
+    the whole (first) reply (`compiler.whole_token`), without the host's copies, and rest on what is `assumed`.
+    `launches` of kernels read what they should, up to the `wrong_launch`, if there is one. `exceeds` are the platform's
+    budgets that the design is over: where there are some, no card runs it, and its metrics are of nothing that can be
+    built.
     """
 
     tokens: tuple[int, ...]
@@ -131,20 +134,22 @@ class Generation:
 def request_of(source: ModelSource, options: GenerateOptions) -> NetworkRequest:
     """The request with lengths filled in. Raises InvalidInputError where they do not fit each other or the model."""
     positions = source.config.positions
-    if not options.prompt or options.tokens < 1:
+    turns = (options.prompt, *options.then)
+    if not all(turns) or options.tokens < 1:
         raise InvalidInputError("there must be at least one token in the prompt, and one to generate")
     words = source.config.vocab_size
     if options.end is not None and not 0 <= options.end < words:
         raise InvalidInputError(f"end is {options.end}; {source.name} has tokens 0 to {words - 1}")
-    needed = len(options.prompt) + options.tokens - 1  # the last token is not fed back
+    given, made = sum(map(len, turns)), len(turns) * options.tokens
+    needed = given + made - 1  # the last token is not fed back
     if options.length is not None and options.length < needed:
         raise InvalidInputError(
-            f"length is {options.length}; {len(options.prompt)} tokens of the prompt and {options.tokens} new ones "
-            f"need {needed}"
+            f"length is {options.length}; {given} tokens of the prompt and {made} new ones need {needed}"
         )
     length = options.length or context_of(needed, positions)
     layers = source.config.layers if options.layers is None else options.layers
-    request = NetworkRequest(options.precision, layers, options.prompt, options.tokens, length)
+    end = options.end if options.then else None  # else it only leaves out the rest of the reference
+    request = NetworkRequest(options.precision, layers, options.prompt, options.tokens, length, options.then, end)
     check_request(source, request)
     return request
 
@@ -196,10 +201,11 @@ def run(prepared: Prepared, on_launch: OnLaunch, on_token: Callable[[int], None]
             states.append(step.hidden)
             on_token(step.token)
     reference = network.reference()
-    reference = {name: array[: ended(reference["tokens"].tolist(), end)] for name, array in reference.items()}
+    if not prepared.request.then:
+        reference = {name: array[: ended(reference["tokens"].tolist(), end)] for name, array in reference.items()}
     checks = GenerationChecks(network, design, kept_shape(prepared), board.launches, asked, end)
     wrong = checks.run(tokens)
-    reply = whole_reply(prepared.design, len(prepared.request.prompt), len(tokens) - 1)
+    reply = whole_reply(prepared.design, len(prepared.request.prompt), ended(tokens[:asked], end) - 1)
     return Generation(
         tuple(tokens),
         tuple(int(token) for token in reference["tokens"]),
@@ -212,6 +218,16 @@ def run(prepared: Prepared, on_launch: OnLaunch, on_token: Callable[[int], None]
         reply.assumed,
         exceeded(prepared.design),
     )
+
+
+def said(prepared: Prepared, tokens: Sequence[int]) -> list[int]:
+    """All prompts, each with its part of the `tokens` behind it."""
+    ids = list[int]()
+    for prompt in prepared.request.turns:
+        made = ended(tokens[: prepared.request.tokens], prepared.end)
+        ids += [*prompt, *tokens[:made]]
+        tokens = tokens[made:]
+    return ids
 
 
 def exceeded(design: Path) -> tuple[str, ...]:
@@ -270,7 +286,7 @@ def whole_reply(directory: Path, prompt: int, steps: int) -> Reply:
     found = _estimated(directory)
     idle_w = (found["energy_with_idle"] - found["energy"]) / found["latency"]
     design = load_design(directory)
-    kernels, one_launch = len(design.kernels), UNTIL in design.arguments
+    kernels, one_launch = len(design.kernels), FIRST in design.arguments
     return Reply(kernels, tuple(times[:prompt]), tuple(times[prompt:]), found["energy"], least, idle_w, one_launch)
 
 

@@ -1,10 +1,10 @@
 """What a whole reply takes, from what its tokens take, those of the prompt too.
 
-Each token of the prompt is a launch; the last of them makes all tokens of the reply, where the design is one kernel,
-else each is a launch. A launch starts its kernels one after the other, and every start costs the host
-`KERNEL_START_US`, which is assumed, not simulated. Definitions:
+A launch makes a whole reply, from the prompt's first token on, where the design is one kernel, else each token of both
+is a launch. A launch starts its kernels one after the other, and every start costs the host `KERNEL_START_US`, which is
+assumed, not simulated. Definitions:
 
-- first token: the launches of the prompt and their starts, the last of which gives the token;
+- first token: the tokens of the prompt one after the other, the last of which gives it, and the starts until then;
 - tokens a second: those after the first, over the time from the first token to the last; the prompt is not in it;
 - energy of a token: that of its launch, and the board's idle power for all of its time, starts too;
 - share: the time in which `HBM_GB_S` bring the least bytes of a token, over the time of a token. Least bytes: each
@@ -30,10 +30,9 @@ HBM_SOURCE = "all 32 channels read in sequence, Shuhai on a U280"
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A design of `kernels`, and microseconds of its launches, without starts: of the `prompt`, the last of which gives
-    the first token, and of each token after that. `energy_uj` is that of a launch without idle power, `least_bytes`
-    those of a token, `idle_w` the board's power when nothing runs. `one_launch`: the last one of the prompt makes all
-    tokens.
+    """A design of `kernels`, and microseconds of its tokens, without starts: those of the `prompt`, the last of which
+    gives the first token, and of each token after that. `energy_uj` is that of a token without idle power,
+    `least_bytes` are those of a token, `idle_w` is the board's power when nothing runs. `one_launch` makes all of it.
     """
 
     kernels: int
@@ -47,13 +46,13 @@ class Reply:
 
     @property
     def first_token_us(self) -> float:
-        return self._with_starts(self.prompt_us)
+        return sum(self.prompt_us) + (1 if self.one_launch else len(self.prompt_us)) * self._starts_us
 
     @property
     def token_us(self) -> float:
         """Of a token after the first, on average; of the first, where it is the only one."""
         times = self.later_us or self.prompt_us[-1:]
-        return (sum(times) if self.one_launch and self.later_us else self._with_starts(times)) / len(times)
+        return sum(times) / len(times) + (0 if self.one_launch else self._starts_us)
 
     @property
     def reply_us(self) -> float:
@@ -67,8 +66,10 @@ class Reply:
     def hbm_share(self) -> float:
         return self.least_bytes / (HBM_GB_S * 1e3) / self.token_us
 
-    def _with_starts(self, times_us: Sequence[float]) -> float:
-        return sum(times_us) + len(times_us) * self.kernels * self.start_us
+    @property
+    def _starts_us(self) -> float:
+        """Of a launch."""
+        return self.kernels * self.start_us
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
@@ -86,7 +87,7 @@ class Reply:
     @property
     def assumed(self) -> str:
         """What of the metrics is neither simulated nor estimated."""
-        what = "token of the prompt" if self.one_launch else "token"
+        what = "reply" if self.one_launch else "token"
         return (
             f"{self.start_us / 1e3:g} ms for each of {self.kernels} kernel starts a {what} "
             f"({KERNEL_START_SOURCE}); {HBM_GB_S:g} GB/s of HBM ({HBM_SOURCE})"

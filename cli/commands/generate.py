@@ -71,6 +71,12 @@ def generate(
             help="Token ids as 1,2,3; or text, if the model's folder has a tokenizer.json.", show_default="8 drawn ids"
         ),
     ] = None,
+    then: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What is said behind the reply, which gets another one; may be given several times.", metavar="PROMPT"
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of the prompt that is drawn without --prompt.")] = 0,
     length: Annotated[
         int | None, typer.Option(min=2, help="Context of the design.", show_default="what is needed")
@@ -106,7 +112,7 @@ def generate(
 
         millrace generate gpt2 --layers 1 --prompt 464,3290 --precision f32 --json
 
-        millrace generate gpt2 --layers 1 --tokens 100 --end 50256
+        millrace generate gpt2 --layers 1 --tokens 100 --end 50256 --then 464,3290
 
         millrace generate --design latest#915 --layers 2
     """
@@ -127,8 +133,9 @@ def generate(
     with source_of(model, settings) as source:
         tokenizer = Tokenizer.find(source)
         ids = read_prompt(prompt, seed, resolve_model(source).config.vocab_size, tokenizer)
+        behind = tuple(read_prompt(text, seed, 0, tokenizer) for text in then or ())
         form = asked.precision if precision is None else precision.value
-        wanted = GenerateOptions(ids, tokens, layers, length, form, end)
+        wanted = GenerateOptions(ids, tokens, layers, length, form, end, behind)
         with Stages(quiet=as_json) as stages:
             prepared = prepare(source, wanted, knobs, target, settings.bundle_dir, stages.start, advise)
     generation = _run(prepared, board, as_json)
@@ -169,7 +176,8 @@ def _run(prepared: "Prepared", board: BoardName, quiet: bool) -> "Generation":
 
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total} tokens"))
     with Progress(*columns, TimeElapsedColumn(), console=errors, disable=quiet, transient=True) as progress:
-        task = progress.add_task(f"{board.value} board", total=prepared.request.tokens)
+        most = prepared.request.tokens * len(prepared.request.turns)
+        task = progress.add_task(f"{board.value} board", total=most)
         made: list[int] = []
 
         def on_launch(phase: str) -> None:
@@ -184,8 +192,10 @@ def _run(prepared: "Prepared", board: BoardName, quiet: bool) -> "Generation":
 
 
 def _show(generation: "Generation", prepared: "Prepared", tokenizer: Tokenizer | None, out: Path | None) -> None:
+    from compiler.generation import said
+
     if tokenizer is not None:
-        console.print(tokenizer.decode([*prepared.request.prompt, *generation.tokens]), markup=False)
+        console.print(tokenizer.decode(said(prepared, generation.tokens)), markup=False)
     for line in _verdict(generation, ends=generation.tokens[-1] == prepared.end):
         console.print(line)
     for metric in generation.metrics:

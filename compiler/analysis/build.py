@@ -55,9 +55,16 @@ def _control(design: Design, tasks: Iterable[Task]) -> Control | None:
         return None
     stores = {task.dma.value: task.name for task in tasks if isinstance(task, StoreTask)}
     (out,) = fed
-    return Control(
-        out.name, rows[out.value].argument, stores[out.value], tuple(stores[row.state] for row in kept.values())
-    )
+    position, keeping = rows[out.value].argument, tuple(stores[row.state] for row in kept.values())
+    return Control(out.name, position, stores[out.value], keeping, _given(design, out.value, position))
+
+
+def _given(design: Design, made: str, position: str) -> str | None:
+    """The load of the tokens that the network gives on, instead of one that it chooses, as it `made` them."""
+    graph = design.graph
+    rows = {v.name for v in graph.values if v.role == "input" and v.row is not None and v.row.argument == position}
+    read = [operand.value for operand in graph.producer[made][0].inputs if operand.value in rows]
+    return next((name for name, load in design.loads.items() if load.value in read), None)
 
 
 def task_dies(design: Design) -> dict[str, str]:

@@ -22,10 +22,16 @@ from compiler.graph.design import Design
 from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.program import Argument, BoundLoop
-from compiler.graph.task_graph import ConverterTask, ForkTask, LoadTask, RomTask, Stream, StructuredTask, Task
-
-CHOOSE = "choose"
-"""What a launch is told: 1 to choose the next token, 0 where none is wanted, as behind all but the last of a prompt."""
+from compiler.graph.task_graph import (
+    CHOOSE,
+    ConverterTask,
+    ForkTask,
+    LoadTask,
+    RomTask,
+    Stream,
+    StructuredTask,
+    Task,
+)
 
 
 class _CanNotFollowError(Exception):

@@ -13,7 +13,7 @@ from compiler.analysis.boundary import carried
 from compiler.analysis.walked_together import walked_together
 from compiler.errors import VerificationError
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Row, Value
+from compiler.graph.linalg_graph import LinalgGraph, LinalgOp, Row
 from compiler.graph.program import Argument, BoundLoop
 from compiler.graph.same import Same
 from compiler.graph.task_graph import Dma
@@ -50,12 +50,6 @@ def made_rows(graph: LinalgGraph) -> dict[str, Row]:
     """Results that stay in memory, one row a launch, and that no launch reads, by the values that operations make."""
     kept = kept_rows(graph)
     return {out.value: out.row for out in graph.outputs if out.row is not None and out.value not in kept}
-
-
-def with_rows(value: Value, row: Row) -> Value:
-    """All rows of a result of which a launch makes one."""
-    shape = (*value.shape[: row.axis], row.count, *value.shape[row.axis :])
-    return replace(value, shape=shape, valid=row.joined(value.valid))
 
 
 def row_loops(graph: LinalgGraph) -> Mapping[str, int]:

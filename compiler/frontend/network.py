@@ -40,7 +40,8 @@ def check_request(source: ModelSource, request: NetworkRequest) -> None:
     config = source.config
     if not 1 <= request.layers <= config.layers:
         raise InvalidInputError(f"layers is {request.layers}; {source.name} has {config.layers}")
-    if wrong := [token for token in request.prompt if not 0 <= token < config.vocab_size]:
+    given = [token for prompt in request.turns for token in prompt]
+    if wrong := [token for token in given if not 0 <= token < config.vocab_size]:
         raise InvalidInputError(
             f"the prompt holds token {wrong[0]}; {source.name} has tokens 0 to {config.vocab_size - 1}"
         )

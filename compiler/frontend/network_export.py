@@ -67,7 +67,7 @@ def export_network(source: ModelSource, request: NetworkRequest, folder: Path, o
     _write_outside(model, request, folder)
     for layer in range(request.layers):
         np.savez(folder / f"layer-{layer:02}.npz", allow_pickle=False, **_layer(model, layer))
-    description = Description(source.name, request.precision, request.layers, request.length, request.prompt)
+    description = Description(source.name, **asdict(request))
     (folder / DESCRIPTION).write_text(json.dumps(asdict(description), indent=1))
 
 
@@ -100,22 +100,27 @@ def run_layers(model: LanguageModel, tokens: Tensor, cache: Cache | None) -> tup
 
 
 def greedy(model: LanguageModel, request: NetworkRequest) -> Reference:
-    """`request.tokens` tokens, each the one of the largest logit: the prompt at once, then a token at a time."""
+    """`request.tokens` tokens in each turn, or up to the ending one, each the one of the largest logit: the prompt at
+    once, then a token at a time.
+    """
     tokens: list[int] = []
     states: list[Tensor] = []
     margins: list[float] = []
     cache: Cache | None = None
-    new = torch.tensor(request.prompt)
     with torch.no_grad():
-        while len(tokens) < request.tokens:
-            hidden, cache = run_layers(model, new, cache)
-            last = hidden[:, -1:]
-            logits = model.logits(last)[0, 0]
-            best = torch.topk(logits, min(2, len(logits)))
-            states.append(last[0, 0])
-            margins.append(float((best.values[0] - best.values[-1]) / logits.std(correction=0).clamp_min(1e-30)))
-            tokens.append(int(best.indices[0]))
-            new = torch.tensor(tokens[-1:])
+        for prompt in request.turns:
+            new = torch.tensor([*tokens[-1:], *prompt])
+            for _ in range(request.tokens):
+                hidden, cache = run_layers(model, new, cache)
+                last = hidden[:, -1:]
+                logits = model.logits(last)[0, 0]
+                best = torch.topk(logits, min(2, len(logits)))
+                states.append(last[0, 0])
+                margins.append(float((best.values[0] - best.values[-1]) / logits.std(correction=0).clamp_min(1e-30)))
+                tokens.append(int(best.indices[0]))
+                new = torch.tensor(tokens[-1:])
+                if tokens[-1] == request.end:
+                    break
     return Reference(np.array(tokens, np.int64), torch.stack(states).numpy(), np.array(margins, np.float32))
 
 

@@ -10,7 +10,8 @@ from compiler.options import Precision
 class NetworkRequest:
     """The first `layers` layers of a model, calibrated on `prompt`, and the reference's `tokens` tokens after it.
 
-    `length` is how many positions the design can be told.
+    `length` is how many positions the design can be told. `then`: what is said behind each reply, which then makes
+    another; each ends with the token `end`, if one is it, so that what follows stands behind that.
     """
 
     precision: Precision
@@ -18,6 +19,13 @@ class NetworkRequest:
     prompt: tuple[int, ...]
     tokens: int
     length: int
+    then: tuple[tuple[int, ...], ...] = ()
+    end: int | None = None
+
+    @property
+    def turns(self) -> tuple[tuple[int, ...], ...]:
+        """The prompt of each reply."""
+        return (self.prompt, *self.then)
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -25,5 +33,6 @@ class NetworkRequest:
     @staticmethod
     def from_json(data: dict[str, Any]) -> "NetworkRequest":
         """The reverse of `to_json`."""
-        fields: dict[str, Any] = {**data, "prompt": tuple(data["prompt"])}
+        prompt, then = tuple(data["prompt"]), tuple(tuple(ids) for ids in data["then"])
+        fields: dict[str, Any] = {**data, "prompt": prompt, "then": then}
         return NetworkRequest(**fields)

@@ -38,8 +38,8 @@ class Row:
     axis: int = 0
 
     def joined(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """The shape of all rows, of that of one; of none, none."""
-        return (*shape[: self.axis], self.count, *shape[self.axis :]) if shape else ()
+        """The shape of all rows, of that of one."""
+        return (*shape[: self.axis], self.count, *shape[self.axis :])
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,11 @@ class Value:
         """What its tensor is: itself, or with all rows."""
         if self.row is None:
             return self
-        return replace(self, shape=self.row.joined(self.shape), valid=self.row.joined(self.valid), row=None)
+        return self.with_rows(self.row)
+
+    def with_rows(self, row: Row) -> "Value":
+        """All rows of what is one of them, or of a result of which a launch makes one."""
+        return replace(self, shape=row.joined(self.shape), valid=row.joined(self.valid) if self.valid else (), row=None)
 
     @property
     def true_shape(self) -> tuple[int, ...]:

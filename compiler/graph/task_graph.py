@@ -458,12 +458,15 @@ class Control(NamedTuple):
     told (`go_name`), and waits for what stores send when memory has answered (`done_name`): `made`, which sends the
     `token` that it has stored, that is the next launch's argument of this name, and the `kept` ones, whose rows later
     tokens read. `position` counts up, until the argument `UNTIL`, or until the token is that of the argument `END`.
+    `given`: the load of the prompt's tokens, if the network takes those that are given before one that it chooses.
+    None is to be chosen (`CHOOSE`), and none ends the launch, before the position of the argument `FIRST`.
     """
 
     token: str
     position: str
     made: str
     kept: tuple[str, ...]
+    given: str | None = None
 
     @property
     def reporting(self) -> tuple[str, ...]:
@@ -471,7 +474,9 @@ class Control(NamedTuple):
         return (self.made, *self.kept)
 
 
-UNTIL, END = "until", "end"
+UNTIL, END, FIRST = "until", "end", "first"
+CHOOSE = "choose"
+"""What a launch is told: 1 to choose the next token, 0 where none is wanted, as behind all but the last of a prompt."""
 CONTROL = "control"
 AT_ONCE = 32  # words that it writes in one cycle
 CONTROL_DEPTH = 2  # tokens of each stream of words and answers: the least of any FIFO, though 1 would be as quick
@@ -583,7 +588,7 @@ class TaskGraph:
                 )
 
     def passes_through_memory(self, task: Task) -> bool:
-        """Whether the load or store is one of a value that its kernel both writes and reads."""
+        """Whether the load or store is of a value that its kernel both writes and reads, or shares a port with such."""
         return task.name in self._through_memory
 
     @computed_once
@@ -594,7 +599,9 @@ class TaskGraph:
         through = (t.name for group in found.values() if len({u.kind for u in group}) > 1 for t in group)
         kept = () if self.control is None else self.control.reporting
         later = (t.name for t in self.transfers if t.dma.below is not None) if kept else ()
-        return frozenset((*through, *kept, *later))
+        # Through its port goes what stores the token: both then ask by hand.
+        given = () if self.control is None or self.control.given is None else (self.control.given,)
+        return frozenset((*through, *kept, *later, *given))
 
     def _verify_memory(self, values: Values) -> None:
         """Credits are at the ends of runs, and no load asks before it has taken those that it needs."""
@@ -621,7 +628,7 @@ class TaskGraph:
             "tasks": [task_json(t) for t in self.tasks],
             "streams": [stream_json(s) for s in self.streams],
             "carries": [asdict(c) for c in self.carries],
-            **({} if self.control is None else {"control": self.control._asdict()}),
+            **({} if self.control is None else {"control": _control_json(self.control)}),
         }
 
 
@@ -633,6 +640,13 @@ def _converter_bytes(converter: Converter) -> dict[str, int]:
         "exact_bytes": -(-converter.exact_bits // 8),
         "period": converter.realisation.period,
     }
+
+
+def _control_json(control: Control) -> dict[str, Any]:
+    data = control._asdict()
+    if control.given is None:
+        del data["given"]
+    return data
 
 
 def _access_json(access: Access) -> dict[str, Any]:

@@ -52,8 +52,13 @@ class Accelerator:
         self._runs = []
         for image in self.design.images.values():
             if image.role not in _MADE:
-                for channel, packed in enumerate(pack(image.content(tensors), image.layout)):
-                    self._upload(self._buffers[image.name, channel], packed)
+                self._write(image, tensors)
+
+    def write(self, tensors: Tensors) -> None:
+        """Give the device other contents of some of that."""
+        for image in self.design.images.values():
+            if image.role not in _MADE and tensors.keys() >= set(image.sources):
+                self._write(image, tensors)
 
     def load_files(self) -> None:
         """The same, with the content that the design directory has for it."""
@@ -114,6 +119,10 @@ class Accelerator:
     def content(self, image: Image) -> list[bytes]:
         """What the device holds of `image`, channel by channel."""
         return [self._download(self._buffers[image.name, c], image) for c in range(image.layout.channels)]
+
+    def _write(self, image: Image, tensors: Tensors) -> None:
+        for channel, packed in enumerate(pack(image.content(tensors), image.layout)):
+            self._upload(self._buffers[image.name, channel], packed)
 
     def _find_groups(self) -> dict[tuple[str, int], int]:
         """The memory group of each channel: that of the first argument which it is passed as."""

@@ -8,7 +8,7 @@ has them, rows of every position), and `reference.npz`.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,17 +19,28 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 DESCRIPTION = "network.json"
+PROMPT = "prompt"  # the table of tokens that are given
 
 
 @dataclass(frozen=True)
 class Description:
-    """`length` is how many positions there are tables for."""
+    """`length` is how many positions there are tables for. The reference has `tokens` tokens in each turn; of a
+    conversation, in which `then` is said behind each reply, fewer where one is `end`.
+    """
 
     model: str
     precision: str
     layers: int
     length: int
     prompt: tuple[int, ...]
+    tokens: int
+    then: tuple[tuple[int, ...], ...] = ()
+    end: int | None = None
+
+    @property
+    def turns(self) -> tuple[tuple[int, ...], ...]:
+        """The prompt of each reply."""
+        return (self.prompt, *self.then)
 
 
 class Network:
@@ -37,7 +48,8 @@ class Network:
 
     def __init__(self, folder: Path) -> None:
         fields = json.loads((folder / DESCRIPTION).read_text())
-        self.description = Description(**(fields | {"prompt": tuple(fields["prompt"])}))
+        prompt, *then = (tuple[int, ...](ids) for ids in (fields["prompt"], *fields["then"]))
+        self.description = Description(**(fields | {"prompt": prompt, "then": tuple(then)}))
         self._folder = folder
 
     def tensors(self) -> Mapping[str, Array]:
@@ -50,6 +62,15 @@ class Network:
     def reference(self) -> Mapping[str, Array]:
         """What the quantised PyTorch network gives: `tokens`, `hidden` after the last layer, `margin` of the choice."""
         return _arrays(self._folder / "reference.npz")
+
+
+def prompt_rows(length: int, prompt: Sequence[int] = (), position: int = 0) -> Array:
+    """Of each of `length` positions the token that is given to follow it, negative where it is to be chosen: those of a
+    `prompt` whose first token stands at `position`. Int32 [length, 1, 1].
+    """
+    rows = np.full((length, 1, 1), -1, np.int32)
+    rows[position : position + len(prompt[1:]), 0, 0] = prompt[1:]
+    return rows
 
 
 def _arrays(path: Path) -> dict[str, Array]:

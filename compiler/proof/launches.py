@@ -18,9 +18,9 @@ import numpy as np
 from compiler.frontend.interpret import Array
 from compiler.host.accelerator import scalar_bits
 from compiler.host.design import Design, Image, Kernel, Result, load_design
-from compiler.host.network import Network
+from compiler.host.network import PROMPT, Network, prompt_rows
 from compiler.host.packing import pack, unpack
-from compiler.host.session import CHOOSE, END, POSITION, TOKEN, UNTIL
+from compiler.host.session import CHOOSE, END, FIRST, POSITION, TOKEN, UNTIL, ended
 from compiler.simulator.board import pyxrt
 
 Key = tuple[str, int]  # an image, and one of its channels
@@ -185,34 +185,42 @@ class GenerationChecks:
         read: dict[Key, bytes] = {}
         held: dict[Key, bytes] = {}  # what is kept, before the launch that comes
         for image in design.images.values():
-            keys = [(image.name, channel) for channel in range(image.layout.channels)]
             if image.role == "kept":
-                held |= dict.fromkeys(keys, bytes(image.channel_bytes))
+                held |= dict.fromkeys(_channels(image), bytes(image.channel_bytes))
             elif image.role == "param":
-                read |= zip(keys, map(_digest, pack(image.content(tensors), image.layout)), strict=True)
+                read |= self._digests(image, tensors)
         numbers = {s.value: scalar_bits(tensors[s.source], s.dtype) for s in design.scalars}
-        prompt = self.network.description.prompt
-        position, behind = 0, len(prompt) + self.asked - 1
-        while position < len(prompt) + len(tokens) - 1:
-            number = position - len(prompt) + 1  # of the first token that this launch gives
-            where = f"token {number}" if number >= 0 else f"prompt, token {position}"
-            token = prompt[position] if number <= 0 else tokens[number - 1]
-            until = position if number < 0 or UNTIL not in design.arguments else behind - 1
-            told = {TOKEN: token, POSITION: position, CHOOSE: int(number >= 0), UNTIL: until} | self.end
-            memory = self._step(coming, where, read, held, numbers, told)
-            made = tokens[number : number + until - position + 1] if number >= 0 else [-1]
-            for name in dict.fromkeys(name for name, _ in held):
-                if not self._adds_rows(name, range(position, position + len(made)), held, memory):
-                    raise WrongLaunchError(f"{where}: another row of {name} than {position} has changed")
-            held = {key: memory[key] for key in held}
-            given = next(_result(r, memory, design) for r in design.results if r.name == TOKEN)
-            for one, found in zip(made, given[position:], strict=False):
-                if number >= 0 and one != found:
-                    raise WrongLaunchError(f"token {number} is {one}; the launch has given {found}")
-                number += 1
-            position += len(made)
+        position, made, left = 0, tokens[:0], tokens
+        for turn, prompt in enumerate(self.network.description.turns, 1):
+            given = [*made[-1:], *prompt]
+            made = left[: ended(left[: self.asked], self.ending)]
+            left = left[len(made) :]
+            rows = {PROMPT: prompt_rows(self.network.description.length, given, position)}
+            for image in design.images.values():
+                read |= self._digests(image, rows) if image.role == "input" else {}
+            first = position + len(given) - 1
+            said = [*given, *made]
+            while len(said) > 1:
+                where = f"turn {turn}, position {position}"
+                until = first + self.asked - 1 if FIRST in design.arguments else position
+                told = {TOKEN: said[0], POSITION: position, CHOOSE: int(position >= first), UNTIL: until, FIRST: first}
+                memory = self._step(coming, where, read, held, numbers, told | self.end)
+                following = said[1 : until - position + 2]
+                for name in dict.fromkeys(name for name, _ in held):
+                    if not self._adds_rows(name, range(position, position + len(following)), held, memory):
+                        raise WrongLaunchError(f"{where}: rows of {name} have changed that are of other positions")
+                held = {key: memory[key] for key in held}
+                found = next(_result(r, memory, design) for r in design.results if r.name == TOKEN)
+                for one, row in zip(following, found[position:], strict=False):
+                    if one != row:
+                        raise WrongLaunchError(f"{where}: token {one} is not what the launch has given, {row}")
+                position += len(following)
+                said = said[len(following) :]
         if next(coming, None) is not None:
             raise WrongLaunchError(f"more is launched than {len(tokens)} tokens take")
+
+    def _digests(self, image: Image, tensors: Mapping[str, Array]) -> dict[Key, bytes]:
+        return dict(zip(_channels(image), map(_digest, pack(image.content(tensors), image.layout)), strict=True))
 
     def _step(
         self,
@@ -240,6 +248,10 @@ class GenerationChecks:
         before, after = (_tensor(self.design, name, m).reshape(-1, *self.cache) for m in (held, memory))
         rest = (np.delete(array, rows, axis=3).tobytes() for array in (before, after))
         return next(rest) == next(rest)
+
+
+def _channels(image: Image) -> list[Key]:
+    return [(image.name, channel) for channel in range(image.layout.channels)]
 
 
 def _result(result: Result, memory: Mapping[Key, bytes], design: Design) -> Array:

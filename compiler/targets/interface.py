@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Literal
 
 from compiler.analysis.ports import paired_stores
-from compiler.analysis.rows import kept_rows, made_rows, with_rows
+from compiler.analysis.rows import kept_rows, made_rows
 from compiler.analysis.tasks import c_name
 from compiler.errors import VerificationError
 from compiler.graph.itensor import ITensor
@@ -165,7 +165,7 @@ def _image(task: DmaTask, graph: LinalgGraph, results: set[str], kept: set[str])
         return _joint_image(task, task.dma.joint, graph)
     value, rows = graph.value[task.dma.value].in_memory, made_rows(graph)
     if value.name in rows:
-        value = with_rows(value, rows[value.name])
+        value = value.with_rows(rows[value.name])
     _verify_shape(task, value, task.dma.layout)
     if value.role == "intermediate":
         dma = replace(task.dma, at=None)

@@ -7,7 +7,9 @@ from compiler.errors import UnsupportedError
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.program import Argument
 from compiler.graph.task_graph import (
+    CHOOSE,
     END,
+    FIRST,
     UNTIL,
     ComputeTask,
     DmaTask,
@@ -120,7 +122,11 @@ def kernel_arguments(tasks: TaskGraph, kernel: int) -> tuple[LaunchArgument, ...
         return found
     most = {argument.name: argument.most for argument in found}
     until, end = most[tasks.control.position], most[tasks.control.token] + 1
-    return least_of([*found, LaunchArgument(UNTIL, until), LaunchArgument(END, end)])
+    told = [LaunchArgument(UNTIL, until), LaunchArgument(END, end)]
+    if tasks.control.given is not None:  # `CHOOSE` follows
+        found = tuple(argument for argument in found if argument.name != CHOOSE)
+        told.append(LaunchArgument(FIRST, until))
+    return least_of([*found, *told])
 
 
 def short_names(op: LinalgOp) -> dict[str, str]:

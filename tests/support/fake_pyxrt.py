@@ -91,7 +91,9 @@ class Loaded:
         told = self.arguments
         while True:
             values = self._compute()
-            if "until" not in told or told["position"] >= told["until"] or values["token"] == told["end"]:
+            if "until" not in told or told["position"] >= told["until"]:
+                return
+            if told["position"] >= told["first"] and values["token"] == told["end"]:
                 return
             told |= {"token": int(values["token"]), "position": told["position"] + 1}
 

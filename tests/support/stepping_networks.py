@@ -12,6 +12,15 @@ from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, Ou
 
 SLOTS, WIDTH = 63, 32
 POSITION = Row("position", SLOTS)
+GIVEN = Body(
+    ("f32", "f32"),
+    (
+        ScalarOp("arith.constant", (), "f32", const=0.0),
+        ScalarOp("arith.cmpf", (0, 2), "i1", predicate="oge"),
+        ScalarOp("arith.select", (3, 0, 1), "f32"),
+    ),
+    4,
+)
 ADDED = Body(("f32", "f32"), (ScalarOp("arith.addf", (0, 1), "f32"),), 2)
 
 
@@ -53,8 +62,8 @@ def stepping(layers: int = 2) -> LinalgGraph:
 
 
 def replying(layers: int = 2) -> LinalgGraph:
-    """The same behind a row of a table that a launch is told, in front of the largest of what comes out, which is a row
-    of its position: in the form of the phase `token`, so that a launch makes several.
+    """The same behind a row of a table that a launch is told, in front of the largest of what comes out, or what is
+    given instead, which is a row of its position: in the form of the phase `token`, so that a launch makes several.
     """
     steps = stepping(layers)
     table = Value("x", (WIDTH,), "f32", "param", "words", row=Row("token", 5))
@@ -63,9 +72,12 @@ def replying(layers: int = 2) -> LinalgGraph:
         "best", "generic", (1, WIDTH), ("parallel", "reduction"), (0, 1), (Operand(out.value, (1,)),),
         (Operand("best", (0,)),), Body(("f32",), (), 0), Reduction("max", float("-inf")),
     )  # fmt: skip
-    values = (table, *(value for value in steps.values if value.name != "x"), Value("best", (1,), "f32"))
-    outputs = (*kept, Output("token", "best", (0,), (1, 1), row=POSITION))
-    graph = LinalgGraph("replying", values, (*steps.ops, best), outputs)
+    chosen = elementwise("next", (1,), (Operand("prompt", (0,)), Operand("best", (0,))), "next", GIVEN)
+    given = Value("prompt", (1,), "f32", "input", "prompt", row=POSITION)
+    made = (Value(name, (1,), "f32") for name in ("best", "next"))
+    values = (table, given, *(value for value in steps.values if value.name != "x"), *made)
+    outputs = (*kept, Output("token", "next", (0,), (1, 1), row=POSITION))
+    graph = LinalgGraph("replying", values, (*steps.ops, best, chosen), outputs)
     graph.verify()
     return graph
 

@@ -1,9 +1,8 @@
 """Imports a network family: a checked configuration and a workload to linalg, with weights, inputs and reference."""
 
 from collections.abc import Callable, Collection, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
@@ -20,6 +19,7 @@ from compiler.frontend.quantise import calibrate, int4_weights, quantised
 from compiler.frontend.torch_types import tensor_of
 from compiler.frontend.weights import Inputs, fill_from_checkpoint, fill_seeded, make_inputs
 from compiler.graph.linalg_graph import Row, ValueRole
+from compiler.host.network import PROMPT, prompt_rows
 from compiler.options import Workload
 
 TOKEN = "token"  # the result of a head; of a whole network also the argument that says which one is last
@@ -39,7 +39,7 @@ def import_family(source: ModelSource, workload: Workload, on_progress: Callable
         network = _head(source)
     elif workload.phase == "token":
         model = _model(source, workload.layers)
-        tables = model.tables(workload.length)
+        tables = {**model.tables(workload.length), PROMPT: tensor_of(prompt_rows(workload.length))}
         network = _whole(model, workload, (*tables, *inputs.other))
     else:
         network = _filled(_blocks(source.config, workload, tuple(inputs.other)), source)
@@ -75,7 +75,7 @@ def import_family(source: ModelSource, workload: Workload, on_progress: Callable
     )
 
 
-def _named(inputs: Inputs, tables: Mapping[str, Tensor]) -> dict[str, NDArray[np.float32]]:
+def _named(inputs: Inputs, tables: Mapping[str, Tensor]) -> dict[str, NDArray[Any]]:
     """What the network takes, in its order: rows of `tables`, where there are any, in place of hidden states."""
     rows = {name: table[-1].numpy() for name, table in tables.items()}
     return inputs.named() if not rows else {**rows, **inputs.other, **inputs.past}
@@ -84,7 +84,7 @@ def _named(inputs: Inputs, tables: Mapping[str, Tensor]) -> dict[str, NDArray[np
 def _role(name: str, inputs: Inputs, in_memory: Collection[str]) -> ValueRole:
     if name in inputs.past:
         return "state"
-    return "param" if name in in_memory else "input"
+    return "param" if name in in_memory and name != PROMPT else "input"
 
 
 def _blocks(config: ModelConfig, workload: Workload, inputs: tuple[str, ...]) -> Network:

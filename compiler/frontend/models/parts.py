@@ -23,6 +23,12 @@ class Add(nn.Module):
         return a + b
 
 
+class Given(nn.Module):
+    def forward(self, given: Tensor, chosen: Tensor) -> Tensor:
+        """The token that follows: the one that is given, or where that is negative the chosen one; both int32."""
+        return torch.where(given >= 0, given, chosen)
+
+
 class Multiply(nn.Module):
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
         return a * b

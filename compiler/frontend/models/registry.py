@@ -10,7 +10,8 @@ from compiler.frontend.models import decoder, gpt2
 from compiler.frontend.models.config import ModelConfig
 from compiler.frontend.models.decoder_config import DECODERS, DecoderConfig
 from compiler.frontend.models.gpt2_config import Gpt2Config
-from compiler.frontend.models.parts import Add
+from compiler.frontend.models.parts import Add, Given
+from compiler.host.network import PROMPT
 
 # One layer: `block(hidden, mask, rotary or None, (past K, past V) or None)` gives hidden [1, rows, hidden] and the new
 # K and V [1, kv_heads, rows, head_dim]. `mask` is [rows, length], the past [1, kv_heads, length - rows, head_dim].
@@ -154,15 +155,17 @@ class WholeNetwork(Network):
     """The same between embedding and `last`, which gives the token that follows.
 
     Takes a row of the embedding, then what is named `inputs`, one of the positions' first where the model has these,
-    then the past; gives the token, then what the blocks give.
+    and of the prompt, then the past; gives the token, which is the prompt's where that has one, then what the blocks
+    give.
     """
 
     def __init__(self, blocks: list[Block], inputs: tuple[str, ...], suffixes: list[str], last: nn.Module) -> None:
         super().__init__(blocks, inputs, suffixes)
         self.embed = Add() if "positions" in inputs else None
         self.last = last
+        self.next_token = Given()
 
     def forward(self, hidden: Tensor, *rest: Tensor) -> tuple[Tensor, ...]:
         states = hidden if self.embed is None else self.embed(hidden, rest[0])
         made = super().forward(states, *rest)
-        return (self.last(made[0]), *made)
+        return (self.next_token(rest[self.inputs.index(PROMPT)], self.last(made[0])), *made)

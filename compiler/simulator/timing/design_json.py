@@ -67,7 +67,10 @@ def task_timing_from_json(data: Any) -> TimedDesign:
 def _control(fields: Fields, design: TimedDesign) -> Control:
     stores = {task.name for task in design.tasks if task.kind == "store"}
     kept = tuple(str(name) for name in fields.list("kept"))
-    control = Control(fields.text("token"), fields.text("position"), fields.text("made"), kept)
+    given = fields.text("given") if fields.has("given") else None
+    control = Control(fields.text("token"), fields.text("position"), fields.text("made"), kept, given)
+    if given is not None and given not in {task.name for task in design.tasks if task.kind == "load"}:
+        raise InvalidInputError(f"control is given tokens by {given}, which is no load")
     if unknown := [name for name in control.reporting if name not in stores]:
         raise InvalidInputError(f"control waits for {unknown[0]}, which is no store")
     (store, times), *_ = Counter(control.reporting).most_common(1)

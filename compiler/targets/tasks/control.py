@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from compiler.graph.task_graph import AT_ONCE, CONTROL, END, UNTIL, TaskGraph, done_name, go_name
+from compiler.graph.task_graph import AT_ONCE, CHOOSE, CONTROL, END, FIRST, UNTIL, TaskGraph, done_name, go_name
 from compiler.targets.parameters import Parameter, done_type, go_type, kernel_arguments, launch_arguments
 from compiler.targets.writer import CppWriter, identifier
 
@@ -29,10 +29,14 @@ def emit_control(tasks: TaskGraph, out: CppWriter) -> None:
     control = tasks.control
     assert control is not None
     token, position = identifier(control.token), identifier(control.position)
-    out.comment(f"Starts every task for each token, from {position} to {UNTIL}, or until the token is {END}.")
+    given = control.given is not None
+    wanted = f" from {FIRST} on" if given else ""
+    out.comment(f"Starts every task for each token, from {position} to {UNTIL}, or until the token is {END}{wanted}.")
     out.statement(f"void {CONTROL}", [p.declaration for p in control_parameters(tasks)], " {")
     with out.indented():
         with out.block("for (bool more = true; more;)"):
+            if given and any(a.name == CHOOSE for a in launch_arguments(tasks.tasks)):
+                out.line(f"const int {CHOOSE} = {position} >= {FIRST};")
             with out.protocol():
                 for number, task in enumerate(tasks.tasks):
                     if number and number % AT_ONCE == 0:
@@ -43,7 +47,8 @@ def emit_control(tasks: TaskGraph, out: CppWriter) -> None:
                 for store in control.kept:
                     out.line(f"{done_name(store)}.read();")
                 out.line(f"{token} = int({done_name(control.made)}.read());")
-            out.line(f"more = {position} < {UNTIL} && {token} != {END};")
+            goes_on = f"({position} < {FIRST} || {token} != {END})" if given else f"{token} != {END}"
+            out.line(f"more = {position} < {UNTIL} && {goes_on};")
             out.line(f"++{position};")
         for task in tasks.tasks:
             out.line(f"{go_name(task.name)}.write({-1 if launch_arguments([task]) else 'false'});")

@@ -29,7 +29,12 @@ def emit_load(frame: Frame, task: LoadTask) -> None:
     with frame.function(task, f"Reads {', '.join(dma.values)} from HBM. {_image_summary(dma)}") as (params, namer):
         credits, stream, memory = params[: len(task.reads)], params[len(task.reads)], _memory(task, params)
         asks = frame.tasks.passes_through_memory(task)
-        walk = _MemoryWalk.of(streamed, task, namer, params, asks=asks)
+        by_row = asks and dma.at is not None
+        walk = (
+            _MemoryWalk.of_row(streamed.loops, task, namer, params)
+            if by_row
+            else _MemoryWalk.of(streamed, task, namer, params, asks=asks)
+        )
         # Bits are set some at a time, so packed ones start as zeros.
         declaration = f"{frame.token(task.writes[0])} token{'(0)' if is_packed(streamed) else ''};"
         parts = dma.words_per_token

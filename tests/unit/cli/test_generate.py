@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from wire_replies import reply
 
 from cli.main import app
+from compiler.errors import InvalidInputError
 from compiler.frontend.network_request import NetworkRequest
 from compiler.generation import Generation, Prepared
 from compiler.metrics import Fidelity, Metric
@@ -33,7 +34,9 @@ def generated(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         state.update(options=options, model=model, knobs=knobs, board=board.name)
         for bundle in state.get("bundles", ()):
             look(bundle)
-        request = NetworkRequest(options.precision, options.layers, options.prompt, options.tokens, 16)
+        request = NetworkRequest(
+            options.precision, options.layers, options.prompt, options.tokens, 16, options.then, options.end
+        )
         source: Any = SimpleNamespace(name="gpt2")
         return Prepared(source, request, Path("n"), Path("d"), options.end)
 
@@ -92,6 +95,14 @@ def test_the_token_that_ends_the_reply_is_passed_on_and_said(generated: dict[str
     assert "all 2 tokens, 2 distinct, the last of which ends the reply" in result.output.replace("\n", " ")
     assert "ends the reply" not in run(app, [*arguments, "5"]).output
     assert json.loads(run(app, [*arguments, "6", "--json"]).stdout)["request"]["end"] == 6
+
+
+def test_what_is_said_behind_a_reply_is_passed_on(generated: dict[str, Any]):
+    arguments = ["generate", "gpt2", "--layers", "1", "--prompt", "1,2", "--then=3", "--then=4 5"]
+    assert run(app, arguments).exit_code == 0
+    assert generated["options"].then == ((3,), (4, 5))
+    assert json.loads(run(app, [*arguments, "--json"]).stdout)["request"]["then"] == [[3], [4, 5]]
+    assert isinstance(run(app, [*arguments, "--then=and"]).exception, InvalidInputError)
 
 
 def test_json_is_one_document(generated: dict[str, Any]):

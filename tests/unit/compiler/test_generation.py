@@ -3,8 +3,8 @@
 import json
 import re
 import shutil
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -33,9 +33,10 @@ from compiler.generation import (
     request_of,
     run,
 )
+from compiler.host import session
 from compiler.host.accelerator import Accelerator
 from compiler.host.design import Result, load_design
-from compiler.host.network import Network
+from compiler.host.network import Network, prompt_rows
 from compiler.host.session import generate
 from compiler.options import Knobs
 from compiler.platforms.platform import load_platform
@@ -48,8 +49,9 @@ from compiler.simulator.timing.simulate import simulate_directory
 SOURCE = ModelSource("tiny", config_from_fields(TINY_MODELS["llama"]))
 U55C = load_platform("u55c")
 PROMPT = (5, 90, 17, 2, 61)
-OPTIONS = GenerateOptions(PROMPT, 27, layers=2, length=31)
-"""Up to the last position: two tiles of rows, and beyond a sliding window."""
+OPTIONS = GenerateOptions(PROMPT, 11, layers=2, length=31, then=((33, 90, 4, 4, 71),))
+"""Two turns, up to the last position: two tiles of rows, and beyond a sliding window."""
+MODELS: dict[str, Path] = {}  # by name, as tests make them
 KNOBS = Knobs(max_padding=20)  # of 97 tokens make 112, which fill words: a launch may leave out the choice
 
 
@@ -66,11 +68,14 @@ def test_lengths_are_what_is_needed_rounded_up() -> None:
     ("options", "message"),
     [
         (GenerateOptions((), 1), "at least one token in the prompt"),
+        (GenerateOptions(PROMPT, 1, then=((),)), "at least one token in the prompt"),
         (GenerateOptions(PROMPT, 0), "at least one token in the prompt, and one to generate"),
         (GenerateOptions(PROMPT, 4, length=7), "length is 7; 5 tokens of the prompt and 4 new ones need 8"),
         (GenerateOptions(PROMPT, 1, end=96), "end is 96; tiny has tokens 0 to 95"),
         (GenerateOptions(PROMPT, 1, end=-1), "end is -1; tiny has tokens 0 to 95"),
         (GenerateOptions((96,), 1), "the prompt holds token 96; tiny has tokens 0 to 95"),
+        (GenerateOptions(PROMPT, 1, then=((96,),)), "the prompt holds token 96; tiny has tokens 0 to 95"),
+        (GenerateOptions(PROMPT, 4, length=13, then=((1, 2),)), "7 tokens of the prompt and 8 new ones need 14"),
         (GenerateOptions(PROMPT, 1, layers=4), "layers is 4; tiny has 3"),
         (GenerateOptions(PROMPT, 61), "65 positions are needed .* tiny has 64"),
     ],
@@ -124,7 +129,7 @@ def prepared(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     """Two layers, so that a layer's own weights and cache matter; of gemma3 one of each kind. The network's export is
     made by the importer's process.
     """
-    model = tiny_model(request.param, tmp_path_factory.mktemp("models"))
+    model = MODELS[request.param] = tiny_model(request.param, tmp_path_factory.mktemp("models"))
     cache = tmp_path_factory.mktemp("cache")
     with importing_here():
         return prepare(model, OPTIONS, KNOBS, U55C, cache, silent)
@@ -141,17 +146,17 @@ def test_the_simulated_board_generates_the_tokens_of_pytorch(prepared: Prepared)
     assert generation.passed, generation.wrong_launch
     kernels = len(load_design(prepared.design).kernels)
     assert kernels == 1
-    assert generation.launches == len(PROMPT)  # the last of them makes the reply
+    assert generation.launches == 2  # each with its prompt
     assert generation.tolerance == pytest.approx(0.02 * 2**0.5)
-    assert launches == ["prompt"] * len(PROMPT)
+    assert launches == ["reply"] * 2
     found = {m.name: m.value for m in generation.metrics}
     later = found["reply_time"] - found["first_token_time"]
     assert later == pytest.approx((OPTIONS.tokens - 1) * found["time_per_token"])
     longest = simulate_directory(prepared.design).latency_us  # at the last position
     assert found["time_per_token"] <= longest / 1e3
-    assert "choose" in load_design(prepared.design).arguments
-    assert found["first_token_time"] < len(PROMPT) * (found["time_per_token"] + 0.27)
-    assert f"{kernels} kernel starts a token of the prompt" in generation.assumed
+    assert {"first", "until", "end"} <= load_design(prepared.design).arguments.keys()
+    assert found["first_token_time"] < len(PROMPT) * found["time_per_token"] + 0.27  # most of which choose none
+    assert f"{kernels} kernel starts a reply" in generation.assumed
 
 
 @pytest.mark.slow
@@ -206,12 +211,20 @@ def _rolled(name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
     return lambda found: {name: np.roll(found[name], -1, axis=0)}
 
 
+def _rows(change: Callable[[list[int], int], tuple[list[int], int]]) -> Any:
+    def rows(length: int, prompt: Sequence[int] = (), position: int = 0) -> Any:
+        return ROWS(length, *change(list(prompt), position))
+
+    return rows
+
+
 def _one_more(accelerator: Accelerator, result: Result) -> Any:
     return READ(accelerator, result) + (result.name == "token")
 
 
-GIVE, READ, TENSORS = Accelerator.give, Accelerator.read, Network.tensors
+GIVE, READ, TENSORS, ROWS = Accelerator.give, Accelerator.read, Network.tensors, prompt_rows
 NUMBERS = r"kernel .*: the numbers passed are not those"
+BEGIN, NEXT = "turn 1, position 0", "turn 2, position 8"  # behind four tokens
 
 
 @pytest.mark.slow
@@ -223,38 +236,25 @@ NUMBERS = r"kernel .*: the numbers passed are not those"
             Accelerator,
             "give",
             _told(lambda v: {**v, "position": max(0, v["position"] - 1)}),
-            f"prompt, token 1, {NUMBERS}",
+            f"{NEXT}, {NUMBERS}",
         ),
-        (Accelerator, "give", _told(lambda v: {**v, "token": (v["token"] + 1) % 96}), f"prompt, token 0, {NUMBERS}"),
-        (Accelerator, "give", _told(lambda v: {"token": v["token"]}), f"prompt, token 0, {NUMBERS}"),
-        (Accelerator, "give", _told(lambda v: {**v, "choose": 1}), f"prompt, token 0, {NUMBERS}"),
-        (Accelerator, "give", _told(lambda v: {**v, "choose": 0}), f"token 0, {NUMBERS}"),
-        (Network, "tensors", _loaded(_rolled("mask")), r"prompt, token 0, kernel .*: mask, channel 0, is not what it"),
-        (
-            Network,
-            "tensors",
-            _loaded(_rolled("positions")),
-            r"prompt, token 0, kernel .*: positions, channel 0, is not",
-        ),
-        (
-            Network,
-            "tensors",
-            _loaded(_rolled("embedding")),
-            r"prompt, token 0, kernel .*: embedding, channel 0, is not",
-        ),
-        (Network, "tensors", _loaded(_layers_exchanged), r"prompt, token 0, kernel .* is not what it should read"),
-        (
-            Network,
-            "tensors",
-            _loaded(_another_token),
-            r"prompt, token 0, kernel .*: last_head_weight, channel 0, is not",
-        ),
-        (Network, "tensors", _loaded(_scale_of_another_prompt), f"prompt, token 0, {NUMBERS}"),
-        (Accelerator, "read", _one_more, r"token 0 is \d+; the launch has given \d+"),
+        (Accelerator, "give", _told(lambda v: {**v, "token": (v["token"] + 1) % 96}), f"{BEGIN}, {NUMBERS}"),
+        (Accelerator, "give", _told(lambda v: {"token": v["token"]}), f"{BEGIN}, {NUMBERS}"),
+        (Accelerator, "give", _told(lambda v: {**v, "first": v["first"] - 1}), f"{BEGIN}, {NUMBERS}"),
+        (Accelerator, "give", _told(lambda v: {**v, "until": v["until"] - 1}), f"{BEGIN}, {NUMBERS}"),
+        (session, "prompt_rows", _rows(lambda ids, at: (ids, at + 1)), f"{BEGIN}, kernel .*: prompt, channel 0, is"),
+        (session, "prompt_rows", _rows(lambda ids, _: (ids, 0)), f"{NEXT}, kernel .*: prompt, channel 0, is not what"),
+        (Network, "tensors", _loaded(_rolled("mask")), f"{BEGIN}, kernel .*: mask, channel 0, is not what it"),
+        (Network, "tensors", _loaded(_rolled("positions")), f"{BEGIN}, kernel .*: positions, channel 0, is not"),
+        (Network, "tensors", _loaded(_rolled("embedding")), f"{BEGIN}, kernel .*: embedding, channel 0, is not"),
+        (Network, "tensors", _loaded(_layers_exchanged), f"{BEGIN}, kernel .* is not what it should read"),
+        (Network, "tensors", _loaded(_another_token), f"{BEGIN}, kernel .*: last_head_weight, channel 0, is not"),
+        (Network, "tensors", _loaded(_scale_of_another_prompt), f"{BEGIN}, {NUMBERS}"),
+        (Accelerator, "read", _one_more, rf"{BEGIN}: token \d+ is not what the launch has given, \d+"),
     ],
 )
 def test_a_host_program_that_is_wrong_is_found_at_its_first_wrong_launch(
-    prepared: Prepared, monkeypatch: pytest.MonkeyPatch, owner: type, name: str, wrong: Any, message: str
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, wrong: Any, message: str
 ) -> None:
     board, design = Witness(), load_design(prepared.design)
     with monkeypatch.context() as patch, closing(board.device(0)) as device:
@@ -269,34 +269,37 @@ def test_a_launch_that_changes_a_row_of_another_position_is_found(prepared: Prep
     board, design = Witness(), load_design(prepared.design)
     with closing(board.device(0)) as device:
         steps = list(generate(board, device, Network(prepared.network), design, prepared.design, count=1))
-    launch = board.launches[1]
+    launch = board.launches[1]  # of the second turn
     key = next((name, channel) for name, channel in launch.after if design.images[name].role == "kept")
     content = np.frombuffer(launch.after[key], np.uint8).copy()
     content[np.flatnonzero(content)[0]] ^= 1  # of position 0, which the launch before wrote
     launch.after[key] = content.tobytes()
     checks = GenerationChecks(Network(prepared.network), design, kept_shape(prepared), board.launches, 1)
     found = checks.run([step.token for step in steps])
-    assert found == f"prompt, token 1: another row of {key[0]} than 1 has changed"
+    assert found == f"turn 2, position 5: rows of {key[0]} have changed that are of other positions"
 
 
-def _ended(prepared: Prepared, design: Path, count: int) -> tuple[list[int], str | None]:
-    """The tokens of a reply that the reference's fourth ends, and what is wrong with its launches."""
+@pytest.fixture(scope="module")
+def ended(prepared: Prepared) -> Prepared:
+    """The same design, where the fourth token of the first reply ends it, and stands in the prompt of the second."""
     end = int(Network(prepared.network).reference()["tokens"][3])
-    board, loaded, network = Witness(), load_design(design), Network(prepared.network)
-    with closing(board.device(0)) as device:
-        tokens = [step.token for step in generate(board, device, network, loaded, design, count, end=end)]
-    return tokens, GenerationChecks(network, loaded, kept_shape(prepared), board.launches, count, end).run(tokens)
+    options = replace(OPTIONS, end=end, then=((9, end, 40),))
+    with importing_here():
+        return prepare(MODELS[prepared.source.name], options, KNOBS, U55C, prepared.network.parent, silent)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("prepared", ["gpt2"], indirect=True)
-def test_a_reply_ends_with_its_token(prepared: Prepared) -> None:
-    """Behind it nothing is written to the caches, and its metrics are those of what was made."""
+def test_a_reply_ends_with_its_token(prepared: Prepared, ended: Prepared) -> None:
+    """Behind it nothing is written to the caches, the next turn stands there; metrics are those of what was made."""
     reference = tuple(Network(prepared.network).reference()["tokens"].tolist())
-    behind = reference.index(reference[3]) + 1
-    found = run(replace(prepared, end=reference[3]), silent, lambda _token: None)
-    assert (found.tokens, found.reference, len(found.margins)) == (reference[:behind], reference[:behind], behind)
+    behind = reference.index(ended.end) + 1
+    found = run(ended, silent, lambda _token: None)
+    assert ended.design == prepared.design
+    assert found.tokens[:behind] == reference[:behind]
+    assert behind < len(found.tokens) == len(found.margins) <= behind + OPTIONS.tokens
     assert found.passed, found.wrong_launch
+    assert found.launches == 2
     times = {metric.name: metric.value for metric in found.metrics}
     later = times["reply_time"] - times["first_token_time"]
     assert later == pytest.approx((behind - 1) * times["time_per_token"])
@@ -308,25 +311,27 @@ def test_a_reply_ends_with_its_token(prepared: Prepared) -> None:
     ("right", "wrong"),
     [
         ("load_mask_go.write(position);", "load_mask_go.write(position ? position - 1 : 0);"),
-        (" && token != end;", ";"),
+        (" && (position < first || token != end);", ";"),
+        (" && (position < first || token != end);", " && token != end;"),
         ("store_h0_attn_k_done.read();", ""),
     ],
-    ids=["a mask of the position before", "the end is ignored", "the answer of a store is left where it is"],
+    ids=[
+        "a mask of the position before",
+        "the end is ignored",
+        "the end counts within a prompt",
+        "the answer of a store is left where it is",
+    ],
 )
-def test_a_loop_over_tokens_that_is_wrong_is_found(prepared: Prepared, tmp_path: Path, right: str, wrong: str) -> None:
+def test_a_loop_over_tokens_that_is_wrong_is_found(ended: Prepared, tmp_path: Path, right: str, wrong: str) -> None:
     design = tmp_path / "design"
-    shutil.copytree(prepared.design, design, ignore=shutil.ignore_patterns("board"))
+    shutil.copytree(ended.design, design, ignore=shutil.ignore_patterns("board"))
     (source,) = design.glob("hls/*_tasks.cpp")
     text = source.read_text()
     assert text.count(right) == 1
     source.write_text(text.replace(right, wrong))
     build_board(design)
-    reference = Network(prepared.network).reference()["tokens"].tolist()
-    try:
-        made = _ended(prepared, design, 20)
-    except (DeadlockError, LeftoverError):
-        made = None
-    assert made != (reference[: reference.index(reference[3]) + 1], None)
+    with suppress(DeadlockError, LeftoverError):
+        assert not run(replace(ended, design=design), silent, lambda _token: None).passed
 
 
 @pytest.mark.slow
@@ -341,23 +346,30 @@ def test_the_host_program_is_right_with_exact_kernels(prepared: Prepared) -> Non
 
 
 @pytest.mark.slow
-def test_the_emitted_program_generates_without_millrace(prepared: Prepared, tmp_path: Path) -> None:
-    copy_for_board(prepared, tmp_path / "out")
+@pytest.mark.parametrize("prepared", ["gpt2"], indirect=True)
+def test_the_emitted_program_generates_without_millrace(ended: Prepared, tmp_path: Path) -> None:
+    copy_for_board(ended, tmp_path / "out")
     network, design = (tmp_path / "out" / name for name in ("network", "design"))
     assert not (design / "board").exists()
     reference = Network(network).reference()["tokens"].tolist()
-    arguments = [network, design / "fake.xclbin", "--end"]
-    fake = "from fake_pyxrt import *\n"
+    arguments, fake = [network, design / "fake.xclbin"], "from fake_pyxrt import *\n"
     program = partial(run_program, design / "host" / "generate.py", *arguments, fake=fake)
-    done = program(str(reference[3]))
-    assert done.returncode == 0, done.stderr
-    assert "tokens equal the reference's" in done.stdout
-    made = [int(line) for line in done.stdout.splitlines() if line.isdecimal()]
-    assert made == reference[: reference.index(reference[3]) + 1]
-    refused = program("1000")
+
+    def made(*options: str) -> list[int]:
+        done = program(*options)
+        assert done.returncode == 0, done.stderr
+        assert "tokens equal the reference's" in done.stdout
+        return [int(line) for line in done.stdout.splitlines() if line.isdecimal()]
+
+    assert made() == reference
+    assert "exported with 2 turns" in program("--tokens", "3").stderr
+    description = json.loads((network / "network.json").read_text())
+    (network / "network.json").write_text(json.dumps(description | {"then": [], "end": None}))
+    assert made("--end", str(ended.end)) == reference[: reference.index(ended.end) + 1]
+    refused = program("--end", "1000")
     assert (refused.returncode, "--end is 1000; the network has tokens 0 to 9" in refused.stderr) == (2, True)
     with pytest.raises(InvalidInputError, match="is not empty"):
-        copy_for_board(prepared, tmp_path / "out")
+        copy_for_board(ended, tmp_path / "out")
 
 
 @pytest.mark.slow

@@ -27,7 +27,7 @@ def test_what_starts_tasks_for_each_token_counts_with_every_fifo_that_is_emitted
     found, alone = (DesignArea.of(t, U55C) for t in (tasks, replace(tasks, control=None)))
     assert alone.kernel == kernel_resources(U55C)
     kinds = Counter(kind for kind, _ in control_streams(tasks))
-    assert kinds == {"int": 8, "bool": 12, "float": 1}
+    assert kinds == {"int": 9, "bool": 12, "float": 1}
     counting = task_logic(Shape(32, 1, 32, 0, 0), U55C.area)  # of positions, 32 bits
     lut, ff = counting.lut + U55C.area.process.lut, counting.ff + U55C.area.process.ff
     for kind, bits in {"int": 32, "bool": 1, "float": 64}.items():  # a token may have 64 bits

@@ -207,7 +207,7 @@ def test_a_token_is_layers_between_embedding_and_head(family: str, make_bundle: 
     rows = {v.source: (v.row.argument, v.row.count) for v in graph.values if v.row is not None and v.source}
     assert rows["embedding"] == ("token", VOCABULARY)
     assert rows.get("positions") == (("position", 15) if family == "gpt2" else None)
-    assert all(name.startswith(("embed", "last.")) or name == "last" for name in graph.outside)
+    assert all(name.startswith(("embed", "last.")) or name == "next_token" for name in graph.outside)
     assert graph.value[carried.read].source == ("" if family == "gpt2" else "embedding")
     assert [out.name for out in graph.outputs][:2] == ["token", "hidden_out"]
     tensors, network = bundle.tensors(), bundle.network()

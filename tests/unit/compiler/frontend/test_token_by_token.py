@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from compiler.analysis.following import CHOOSE
 from compiler.analysis.padding import pad
 from compiler.errors import VerificationError
 from compiler.frontend.bundle import Bundle
@@ -17,6 +16,7 @@ from compiler.frontend.interpret import interpret
 from compiler.frontend.models.gpt2_config import Gpt2Config
 from compiler.graph.layers import launched
 from compiler.graph.linalg_graph import LinalgGraph
+from compiler.graph.task_graph import CHOOSE, FIRST
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.pipeline import compile_design
@@ -29,7 +29,7 @@ from compiler.simulator.timing.simulate import simulate
 from compiler.targets.interface import plan_interface
 
 Tensors = dict[str, NDArray[Any]]
-SLOTS, FIRST = 6, 5
+SLOTS, BEGINNING = 6, 5
 SMALL = Gpt2Config(n_embd=64, n_head=4, n_layer=2, n_inner=256, n_positions=64, vocab_size=97)
 WHOLE_WORDS = replace(SMALL, vocab_size=90)  # padded to 96, where words of scales and tiles end; 97 would be 112
 
@@ -80,18 +80,18 @@ def test_every_token_of_a_context_is_the_networks(prompt: int, make_bundle: Any,
         file.write_bytes(np.full(file.stat().st_size // 4, np.nan, np.float32).tobytes())
     made = {image.value.name: image for image in interface.images if image.role == "output"}
     (hidden,) = (image for name, image in made.items() if name.endswith(".last"))
-    reference, token, tokens = Reference(bundle.network(), dict(bundle.tensors())), FIRST, set[int]()
+    reference, token, tokens = Reference(bundle.network(), dict(bundle.tensors())), BEGINNING, set[int]()
     for position in range(SLOTS):
         results = tmp_path / f"out{position}"
-        chosen = [f"{CHOOSE}={int(position >= prompt)}"] if prompt else []
-        arguments = str(design), str(results), f"token={token}", f"position={position}", *chosen
+        told = {"token": token, "position": position, FIRST: prompt}
+        arguments = str(design), str(results), *(f"{name}={number}" for name, number in told.items())
         run(program, design, None, 60, arguments, accepted=(0, MISMATCH))
         memory, expected = Memory(design, results, interface), reference.step(token, position)
         state = memory.content(hidden).reshape(SLOTS, -1)[position]
         np.testing.assert_allclose(state, expected["hidden_out"].reshape(-1), rtol=1e-4, atol=1e-5)
         token = int(expected["token"].reshape(()))
         if position >= prompt:
-            assert int(memory.content(made["last"]).reshape(-1)[position]) == token
+            assert int(memory.content(made["next_token"]).reshape(-1)[position]) == token
         tokens.add(token)
         for file, result in files:
             shutil.copyfile(results / result, file)

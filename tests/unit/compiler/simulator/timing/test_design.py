@@ -59,4 +59,4 @@ def test_waiting_before_the_words_deadlocks(reply: TimedDesign) -> None:
     turned = replace(control, turns=(*control.turns[words + 1 :], control.turns[words]))
     found = simulated(replace(reply, tasks=(turned, *others))).deadlock
     assert found is not None
-    assert "control waits for a token of store_best (store_best_done is empty)" in found.text
+    assert "control waits for a token of store_next (store_next_done is empty)" in found.text

@@ -231,7 +231,8 @@ WRONG_CONTROL = {
     "kept.missing": (lambda d: d["control"].pop("kept"), "control of the design lacks kept"),
     "position": (_set("control.position", 3), "position of control of the design is 3"),
     "list": (_set("control", []), "control of the design is []; it must be an object"),
-    "twice": (lambda d: d["control"]["kept"].append("store_best"), "control waits for store_best twice"),
+    "twice": (lambda d: d["control"]["kept"].append("store_next"), "control waits for store_next twice"),
+    "given": (_set("control.given", "store_next"), "control is given tokens by store_next, which is no load"),
     "kernels": (
         lambda d: (_set("kernels", 2)(d), *(t.update(kernel=1) for t in d["tasks"])),
         "goes from kernel 0 to kernel 1",
