@@ -8,7 +8,7 @@ from compiler.analysis.boundary import carries_of
 from compiler.analysis.engines import engine_parts
 from compiler.analysis.feedback import with_feedback
 from compiler.analysis.following import following
-from compiler.analysis.joint_loads import joint_load, joint_streams
+from compiler.analysis.joint_loads import joint_load, joint_load_of, joint_streams
 from compiler.analysis.layers import launched_itensor, of_all_layers, with_loop
 from compiler.analysis.names import c_name, input_stream, operand_stream
 from compiler.analysis.order import order_streams, order_tasks
@@ -111,7 +111,7 @@ def _with_engines(
     """
     rounds = 1 if design.graph.layers is None else design.graph.layers.count
     position = {c_name(op.name): n for n, op in enumerate(design.graph.ops)}
-    source, target, inner = dict[str, str](), dict[str, str](), list[Stream]()
+    source, target, inner = joint_load_of(design), dict[str, str](), list[Stream]()
     for name, engine in design.engines.items():
         parts = engine_parts(name, engine, design)
         source |= {c_name(op): parts.source for op in engine.turns}
@@ -143,7 +143,7 @@ def _tasks(design: Design) -> Iterator[Task]:
 def _transfers(design: Design) -> Iterator[Task]:
     kept = kept_rows(design.graph)
     of_state = {row.state: (made, row) for made, row in kept.items()}
-    stored, joint = dict[str, Dma](), {design.edges[stream].source for stream in joint_streams(design)}
+    stored, joint = dict[str, Dma](), joint_load_of(design)
     for name, load in design.loads.items():
         if name in joint:
             continue

@@ -23,7 +23,7 @@ from compiler.analysis.turning import turning_schedule
 from compiler.analysis.turning_schedule import TurningSchedule
 from compiler.analysis.turns import takes_turns
 from compiler.graph.program import arguments_of, few_iterations
-from compiler.graph.task_graph import ComputeTask, Stream, Task
+from compiler.graph.task_graph import ComputeTask, LoadTask, Stream, Task
 from compiler.options import Equalisation, FifoStrategy
 
 BRIDGE_DEPTH = 16  # tokens of a stream on no cycle: a shift register or LUTRAM holds them
@@ -89,10 +89,17 @@ def swept_starts(schedule: AffineSchedule) -> dict[str, float]:
 
 
 def undemanding(part: KernelPart, equalisation: Equalisation) -> set[str]:
-    """Streams on no cycle whose writer may wait: any by `conservative`, one that does not compute by `normal`."""
+    """Streams on no cycle whose writer may wait: any by `conservative`, one that does not compute by `normal`; and all
+    of loads.
+    """
     waits = {t.name for t in part.tasks if equalisation == "conservative" or not isinstance(t, ComputeTask)}
-    free = bridges(part.streams)
+    free = bridges(part.streams) | _loaded(part)
     return {s.name for s in part.streams if s.name in free and s.source in waits}
+
+
+def _loaded(part: KernelPart) -> set[str]:
+    loads = {task.name for task in part.tasks if isinstance(task, LoadTask)}
+    return {stream.name for stream in part.streams if stream.source in loads}
 
 
 def schedule_depths(
@@ -109,7 +116,7 @@ def _held_whole(part: KernelPart) -> set[str]:
     that is on a cycle, since a task waits for one of its streams while others of it are passed later.
     """
     if takes_turns(part.tasks, part.streams):
-        return {s.name for s in part.streams} - bridges(part.streams)
+        return {s.name for s in part.streams} - bridges(part.streams) - _loaded(part)
     return reconvergent_streams(part.streams)
 
 

@@ -21,7 +21,7 @@ from compiler.graph.converter import shared_prefix
 from compiler.graph.design import Design
 from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import LinalgGraph
-from compiler.graph.program import Argument, BoundLoop
+from compiler.graph.program import Argument, BoundLoop, LoopNest
 from compiler.graph.task_graph import (
     CHOOSE,
     ConverterTask,
@@ -133,6 +133,11 @@ class _Following:
         if task.name not in self.found:
             return task
         bound = self.rows.bound(self.found[task.name], argument, tile)
+        if task.turns:  # a joint load: its last stream
+            *others, last = task.turns
+            assert isinstance(last, LoopNest)
+            assert bound.most == last.trips[bound.loop], (task.name, bound, last)
+            return replace(task, turns=(*others, replace(last, bounds=(bound,))))
         assert bound.most == task.timing.trips[bound.loop], (task.name, bound, task.timing)
         restarts = bound.loop if isinstance(task, LoadTask) else task.timing.restarts
         return replace(task, timing=replace(task.timing, bounds=(bound,), restarts=restarts))
@@ -161,7 +166,7 @@ class _Following:
         source = self.by_name[self.streams[name].source]
         match source:
             case LoadTask():
-                self._load(source, itensor, loop, step)
+                self._load(source, name, itensor, loop, step)
             case RomTask():
                 raise _CanNotFollowError(f"{source.name} passes on the whole of what it holds")
             case ForkTask():
@@ -179,16 +184,20 @@ class _Following:
         if self.found.setdefault(name, trip) != trip:
             raise _CanNotFollowError(f"{name} has readers that follow in several ways")
 
-    def _load(self, task: LoadTask, itensor: ITensor, loop: int, step: int) -> None:
-        if tuple(k.trip for k in task.streamed.loops) != tuple(k.trip for k in itensor.loops):
+    def _load(self, task: LoadTask, stream: str, itensor: ITensor, loop: int, step: int) -> None:
+        """What writes `stream`."""
+        streamed = self.streams[stream].itensor if task.turns else task.streamed
+        if tuple(k.trip for k in streamed.loops) != tuple(k.trip for k in itensor.loops):
             raise _CanNotFollowError(f"{task.name} loads in another order")
-        trip = task.streamed.loops[loop].trip
+        if task.turns and (loop or task.writes[-1].stream != stream):
+            raise _CanNotFollowError(f"{task.name} loads others behind it")
+        trip = streamed.loops[loop].trip
         if task.dma.value in self.rows.states:  # the new row is not read
             if any(k.dim is None for k in task.streamed.loops[loop:]):
                 raise _CanNotFollowError(f"{task.name} reads rows again within a tile")
             self._set(task.name, _Trip(loop, step, fixed=-1, whole=trip + 1))
             return
-        run = prod(k.trip for k in task.streamed.loops[loop + 1 :] if k.dim is not None)
+        run = prod(k.trip for k in streamed.loops[loop + 1 :] if k.dim is not None)
         until_word = lcm(run, task.dma.tokens_per_word) // run  # iterations that end with a word
         self._set(task.name, _Trip(loop, step * until_word, fixed=0, whole=trip))
 

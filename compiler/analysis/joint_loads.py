@@ -3,18 +3,23 @@
 One operation works at a time, so that a weight with ports of its own leaves them idle in the turns of others. Through a
 joint load each weight has all the ports, in its own turn; nothing routes, and no weight waits for another that is not
 used before it.
+
+What is multiplied when the engine has done all of its turns, as behind layers the product with a vocabulary, has the
+same ports too: its weights lie behind the others, and the load writes them to a stream of their own. They may be of
+another type, in tokens of as many bits.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import gcd
 from typing import TypeVar
 
 from compiler.analysis.names import joint_load_name, operand_stream
 from compiler.analysis.tasks import load_task
-from compiler.graph.design import Design, Engine, Transfer
-from compiler.graph.itensor import ITensor
+from compiler.graph.design import Design, Edge, Engine, Transfer
+from compiler.graph.itensor import DTYPE_BITS, ITensor, Loop
 from compiler.graph.layers import is_long
-from compiler.graph.task_graph import Joint, LoadTask, Part
+from compiler.graph.task_graph import Joint, LoadTask, Part, TimingSpec
 
 Found = TypeVar("Found")
 
@@ -24,18 +29,67 @@ def hindrance(design: Design, engine: Engine, index: int) -> str | None:
     operation, of every layer its own, and once.
     """
     for op in engine.turns:
-        edge = design.edges.get(operand_stream(op, index))
-        load = None if edge is None else design.loads.get(edge.source)
-        if edge is None or load is None:
-            return f"@{op} does not get input {index} straight from a load"
-        value = design.graph.value[load.value]
-        if value.role != "param" or value.row is not None:
-            return f"{value.name} is not a whole parameter"
-        if load.itensor.rereads > 1 or (design.graph.layers is not None and not is_long(design.graph, value)):
+        found = _loaded(design, op, index)
+        if isinstance(found, str):
+            return found
+        value = design.graph.value[found.value]
+        if design.graph.layers is not None and not is_long(design.graph, value):
             return f"{value.name} is read more than once in a launch"
-        if len(design.leaving[edge.port]) > 1:
-            return f"{value.name} has other readers beside @{op}"
     return None
+
+
+def hindrance_behind(design: Design, engine: Engine, index: int, op: str) -> str | None:
+    """Why the load of an engine's input can not bring that of `op`, too, behind all else; None where it can: that is a
+    parameter in tokens of as many bits, which nothing waits for that the engine is needed for.
+    """
+    if op not in design.graph.op or design.kernel_of.get(op) != engine.kernel:
+        return f"@{op} is no task of its kernel"
+    if any(op in other.turns for other in design.engines.values()):
+        return f"@{op} takes turns itself"
+    found = _loaded(design, op, index)
+    if isinstance(found, str):
+        return found
+    first = design.edges[operand_stream(engine.turns[0], index)]
+    if found.itensor.width != first.itensor.width:
+        return f"tokens of {found.value} have {found.itensor.width} bits, those of the others {first.itensor.width}"
+    if op in _before(design, engine):
+        return f"@{op} comes before what @{engine.turns[-1]} serves"
+    return None
+
+
+def behind(design: Design, engine: Engine, index: int) -> tuple[str, ...]:
+    """Operations of the engine's kind whose input the load of its own can bring behind all else, in the order in which
+    they stand.
+    """
+    kind = design.graph.op[engine.turns[0]].is_contraction
+    found = [op.name for op in design.graph.ops if op.kind == "generic" and op.is_contraction == kind]
+    return tuple(op for op in found if hindrance_behind(design, engine, index, op) is None)
+
+
+def _loaded(design: Design, op: str, index: int) -> Edge | str:
+    """What brings a parameter straight from its load to an operation, once in a launch; why nothing does."""
+    edge = design.edges.get(operand_stream(op, index))
+    load = None if edge is None else design.loads.get(edge.source)
+    if edge is None or load is None:
+        return f"@{op} does not get input {index} straight from a load"
+    value = design.graph.value[load.value]
+    if value.role != "param" or value.row is not None:
+        return f"{value.name} is not a whole parameter"
+    if load.itensor.rereads > 1:
+        return f"{value.name} is read more than once in a launch"
+    if len(design.leaving[edge.port]) > 1:
+        return f"{value.name} has other readers beside @{op}"
+    return edge
+
+
+def _before(design: Design, engine: Engine) -> set[str]:
+    """The engine's turns, or where there are layers all of these, and what they wait for."""
+    graph = design.graph
+    found = set(engine.turns) if graph.layers is None else {op.name for op in graph.ops} - set(graph.outside)
+    for op in reversed(graph.ops):
+        if any(reader.name in found for out in op.outputs for reader, _ in graph.consumers[out.value]):
+            found.add(op.name)
+    return found
 
 
 def joint_streams(design: Design) -> dict[str, str]:
@@ -48,6 +102,26 @@ def joint_streams(design: Design) -> dict[str, str]:
     }
 
 
+def streams_behind(design: Design) -> dict[str, str]:
+    """Streams that joint loads write behind all else, by name: the stream that they write before."""
+    return {
+        operand_stream(op, index): operand_stream(name, index)
+        for name, engine in design.engines.items()
+        for index in engine.joint
+        for op in engine.behind
+    }
+
+
+def joint_load_of(design: Design) -> dict[str, str]:
+    """The joint load that brings what a load would bring alone, by the names of both."""
+    found = dict[str, str]()
+    for name, engine in design.engines.items():
+        for index in engine.joint:
+            streams = (operand_stream(op, index) for op in (*engine.turns, *engine.behind))
+            found |= {design.edges[stream].source: joint_load_name(name, index) for stream in streams}
+    return found
+
+
 def of_all_streams(design: Design, found: Mapping[str, Found]) -> dict[str, Found]:
     """What was found of the streams of a task graph, by name, with the streams that joint ones stand for."""
     return {**found, **{stream: found[whole] for stream, whole in joint_streams(design).items()}}
@@ -55,12 +129,44 @@ def of_all_streams(design: Design, found: Mapping[str, Found]) -> dict[str, Foun
 
 def joint_load(launch: Design, name: str, index: int, tokens: ITensor, rounds: int) -> LoadTask:
     """The load of an engine's input in a launch, of `tokens`; in each of `rounds`, which are the layers, it reads what
-    its operations use in one.
+    its operations use in one, and behind them what others do.
     """
-    engine = launch.engines[name]
-    loads = [launch.loads[launch.edges[operand_stream(op, index)].source] for op in engine.turns]
-    stream = operand_stream(name, index)
-    whole = Transfer(stream, engine.kernel, tokens, loads[0].packing)
-    task = load_task(joint_load_name(name, index), whole, stream, launch.platform)
-    parts = tuple(Part(load.value, load.itensor.without_rereads()) for load in loads)
-    return replace(task, dma=replace(task.dma, joint=Joint(rounds, parts)))
+    engine, stream = launch.engines[name], operand_stream(name, index)
+    first, *others = (_load(launch, op, index) for op in (*engine.turns, *engine.behind))
+    loads, last = [first, *others][: len(engine.turns)], others[len(engine.turns) - 1 :]
+    called, parts = joint_load_name(name, index), [Part(load.value, load.itensor.without_rereads()) for load in loads]
+    task = load_task(called, Transfer(stream, engine.kernel, tokens, first.packing), stream, launch.platform)
+    joint = Joint(rounds, tuple(parts), tuple(Part(load.value, load.itensor) for load in last))
+    if not last:
+        return replace(task, dma=replace(task.dma, joint=joint))
+    streams = [operand_stream(op, index) for op in engine.behind]
+    tasks = [task, *(load_task(called, load, s, launch.platform) for load, s in zip(last, streams, strict=True))]
+    lanes, count = tokens.width // DTYPE_BITS[tokens.dtype], sum(t.streamed.tokens for t in tasks)
+    whole = ITensor((lanes,), tokens.dtype, (Loop(count, lanes, 0),))
+    return replace(
+        task,
+        timing=TimingSpec((), task.timing.ii, task.timing.depth),
+        writes=tuple(access._replace(gates=()) for t in tasks for access in t.writes),
+        dma=replace(task.dma, layout=whole, joint=joint),
+        streamed=whole,
+        turns=tuple(t.timing.nest(t.reads, t.writes) for t in tasks),
+    )
+
+
+def _load(launch: Design, op: str, index: int) -> Transfer:
+    return launch.loads[launch.edges[operand_stream(op, index)].source]
+
+
+def tokens_between(design: Design) -> dict[str, int]:
+    """By load, tokens that whole words hold, so that what lies behind begins with one: a divisor of those of every
+    stream but the last. None of loads that bring one stream alone.
+    """
+    found, count = dict[str, int](), 1 if design.graph.layers is None else design.graph.layers.count
+    for engine in design.engines.values():
+        for index in engine.joint if engine.behind else ():
+            turns, last = (
+                [design.edges[operand_stream(op, index)] for op in side] for side in (engine.turns, engine.behind)
+            )
+            whole = gcd(count * sum(e.itensor.tokens for e in turns), *(e.itensor.tokens for e in last[:-1]))
+            found |= {edge.source: whole for edge in (*turns, *last)}
+    return found

@@ -28,7 +28,7 @@ from compiler.graph.itensor import ITensor
 from compiler.graph.layers import is_long, last_name, launched, long_itensor, long_nest, repeated_itensor
 from compiler.graph.linalg_graph import Carried, Layers
 from compiler.graph.program import Access, LoopNest, Repeat
-from compiler.graph.task_graph import ConverterTask, ForkTask, RouteTask, Stream, Task
+from compiler.graph.task_graph import ConverterTask, ForkTask, LoadTask, RouteTask, Stream, Task
 
 
 def of_all_layers(design: Design) -> Design:
@@ -124,9 +124,11 @@ def _entering(folded: Design) -> set[str]:
 
 
 def _each_layer(task: Task, count: int) -> Task:
-    """The task with its pipeline started anew in each layer; loops of operations and forks have that over layers."""
+    """The task with its pipeline started anew in each layer; loops of operations and forks have that over layers, and
+    loads are of all layers.
+    """
     timing = task.timing
-    if task.turns:
+    if task.turns and not isinstance(task, LoadTask):
         return replace(task, turns=(Repeat(count, task.turns),))
     match task:
         case ForkTask():

@@ -5,7 +5,7 @@ keeps rows for later launches has none: its parameters come from the host with t
 with scales of their own.
 """
 
-from compiler.analysis.joint_loads import joint_streams
+from compiler.analysis.joint_loads import joint_load_of
 from compiler.analysis.memory import buffer_memory
 from compiler.analysis.rows import kept_rows
 from compiler.analysis.tasks import rom_buffer
@@ -25,7 +25,7 @@ def resident_loads(design: Design) -> frozenset[str]:
     """Loads of whole parameters that have room on the chip, by name. O(loads x log loads)."""
     if kept_rows(design.graph):
         return frozenset()
-    joint = {design.edges[stream].source for stream in joint_streams(design)}
+    joint = joint_load_of(design)
     free = SHARE * design.platform.limit("bram36")
     sizes = sorted(
         (_block_rams(held, design.platform), name)

@@ -20,6 +20,7 @@ from compiler.graph.task_graph import (
     ConverterTask,
     DmaTask,
     EngineTask,
+    LoadTask,
     MemoryKind,
     RouteTask,
     Stream,
@@ -160,8 +161,8 @@ def task_resources(task: Task, tasks: TaskGraph, platform: Platform) -> Resource
     stream = tasks.stream
     read = [stream[access.stream].itensor.width for access in task.reads]
     written = [stream[access.stream].itensor.width for access in task.writes]
-    if isinstance(task, RouteTask):  # of which one moves a token at a time
-        return _task_area(task, max(*read, *written), platform)
+    if isinstance(task, RouteTask | LoadTask):  # of which one moves a token at a time
+        return _task_area(task, max((*read, *written)), platform)
     return _task_area(task, max(sum(read), sum(written)), platform)
 
 

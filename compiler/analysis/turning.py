@@ -8,7 +8,7 @@ many rounds: one that is too short lets no start keep all lags, and is made long
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 from math import inf
 
 from compiler.analysis.activities import Activity, Event, Events, Part, events_of
@@ -159,6 +159,17 @@ class _Rounds:
             return starts[before] + paces[before] + self.events.events[before].activity.rest
         return self._launched(self.events.events[number].activity)
 
+    def _one_behind_the_other(self) -> Iterator[tuple[int, int]]:
+        """Events between which a load goes from one of its streams to the next: the last that reads the one, and the
+        first that reads the other.
+        """
+        for load in {load.name: load for load in self.loaded.values() if len(load.writes) > 1}.values():
+            readers = [
+                [n for n, event in enumerate(self.events.events) if access.stream in event.activity.reads]
+                for access in load.writes
+            ]
+            yield from ((one[-1], other[0]) for one, other in pairwise(readers) if one and other)
+
     def _launched(self, activity: Activity) -> float:
         """How long after a launch it starts at least: what it loads has begun to come."""
         pace = self.paces.get(activity.name, activity.cycles)
@@ -225,6 +236,11 @@ class _Rounds:
         for before, after in self.events.next.items():
             source, target = self.events.events[before].activity, self.events.events[after].activity
             lag = self.paces[source.name] + source.rest - (shifts[after] - shifts[before])
+            key = (source.name, target.name)
+            found[key] = max(found.get(key, lag), lag)
+        for before, after in self._one_behind_the_other():
+            source, target = self.events.events[before].activity, self.events.events[after].activity
+            lag = self.paces[source.name] - (shifts[after] - shifts[before])
             key = (source.name, target.name)
             found[key] = max(found.get(key, lag), lag)
         activities = {event.activity.name: event.activity for event in self.events.events}

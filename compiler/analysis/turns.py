@@ -122,6 +122,7 @@ class _Plan:
         self.moves = transfer_cycles(tasks, platform)
         self.programs = {task.name: single_runs(task.program) for task in tasks}
         self.sources: dict[str, _Source] = {}
+        self.from_one_load: dict[str, list[str]] = {}
         self.carriers: dict[str, TaskTime] = {}  # until their reader says how long they take
         self.runs: list[Task] = []
         for task in tasks:
@@ -129,7 +130,9 @@ class _Plan:
             if source is None:
                 self.runs.append(task)
                 continue
-            self.sources[task.writes[0].stream] = source
+            self.sources |= dict.fromkeys([access.stream for access in task.writes], source)
+            for access in task.writes:
+                self.from_one_load.setdefault(source.tasks[0], []).append(access.stream)
             busy = self.moves.get(task.name, float(task.iterations))
             self.carriers[task.name] = TaskTime(source.begin - task.timing.depth, source.begin, busy)
         # by identity: what is repeated is one nest, however often
@@ -145,7 +148,8 @@ class _Plan:
         the stores that they read from: they are run like others.
         """
         if isinstance(task, LoadTask) and not task.credits:
-            count, begin = max(1, tokens(task.program, "writes", task.writes[0].stream)), float(task.timing.depth)
+            count, begin = sum(tokens(task.program, "writes", a.stream) for a in task.writes), float(task.timing.depth)
+            count = max(1, count)
             return _Source((task.name,), begin, self.moves[task.name] / count, adapter_tokens(task, platform))
         before = self.sources.get(task.reads[0].stream) if relays(task) else None
         return None if before is None else before.relayed(task)
@@ -269,6 +273,8 @@ class _Walk:
         base = clock.free
         for (number, _, _), end in zip(nest.step.loaded, run.ends, strict=True):
             stream, last = nest.reads[number], base + (arrivals[number].last if end is None else end)
+            for other in self.plan.from_one_load[self.sources[stream].tasks[0]]:  # what comes behind comes later
+                self.given[other] = max(self.given[other], last)
             self.given[stream] = last
             self.carriers |= {task: self.carriers[task]._replace(end=last) for task in self.sources[stream].tasks}
         for stream, count, arrival in zip(nest.writes, nest.written, run.pushed, strict=True):

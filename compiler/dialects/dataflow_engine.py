@@ -17,13 +17,14 @@ class EngineOp(IRDLOperation):
     """The tasks that it names are one process, which runs one after the other as it names them.
 
     ```
-    dataflow.engine @engine0 serves [@fc1, @fc2] slices 2 joint [1] depths [2, 2, 2, 16, 2, 2, 2, 2, 2]
+    dataflow.engine @engine0 serves [@fc1, @fc2] slices 2 joint [1] behind [@head] depths [2, 2, 2, 16, 2, 2, 2, 2, 2]
     ```
 
     With `slices` its lanes are dealt out to so many equal processes. Loads of inputs that are `joint` are one process,
-    which reads what they read, in this order, from one image; the streams that they write are one FIFO. `depths` are of
-    the FIFOs between what brings it the tokens of whose turn it is and what takes them: those of each input of a task,
-    and those of the results (`compiler.analysis.engines`). They are there when other streams are FIFOs.
+    which reads what they read, in this order, from one image; the streams that they write are one FIFO. Then it reads
+    what the same input of the processes `behind` would load, which keep their streams. `depths` are of the FIFOs
+    between what brings it the tokens of whose turn it is and what takes them: those of each input of a task, and those
+    of the results (`compiler.analysis.engines`). They are there when other streams are FIFOs.
     """
 
     name = "dataflow.engine"
@@ -32,12 +33,19 @@ class EngineOp(IRDLOperation):
     turns = prop_def(ArrayAttr[StringAttr])
     slices = opt_prop_def(IntAttr)
     joint = opt_prop_def(ArrayAttr[IntAttr])
+    behind = opt_prop_def(ArrayAttr[StringAttr])
     depths = opt_prop_def(ArrayAttr[IntAttr])
 
     traits = traits_def(SymbolOpInterface())
 
     def __init__(
-        self, name: str, turns: Sequence[str], slices: int, joint: Sequence[int], depths: Sequence[int]
+        self,
+        name: str,
+        turns: Sequence[str],
+        slices: int,
+        joint: Sequence[int],
+        behind: Sequence[str],
+        depths: Sequence[int],
     ) -> None:
         super().__init__(
             properties={
@@ -45,6 +53,7 @@ class EngineOp(IRDLOperation):
                 "turns": ArrayAttr(map(StringAttr, turns)),
                 "slices": IntAttr(slices) if slices != 1 else None,
                 "joint": ArrayAttr(map(IntAttr, joint)) if joint else None,
+                "behind": ArrayAttr(map(StringAttr, behind)) if behind else None,
                 "depths": ArrayAttr(map(IntAttr, depths)) if depths else None,
             }
         )
@@ -67,6 +76,10 @@ class EngineOp(IRDLOperation):
         return tuple(index.data for index in self.joint or ())
 
     @property
+    def behind_all(self) -> tuple[str, ...]:
+        return tuple(op.data for op in self.behind or ())
+
+    @property
     def fifo_depths(self) -> tuple[int, ...]:
         return tuple(depth.data for depth in self.depths or ())
 
@@ -77,6 +90,10 @@ class EngineOp(IRDLOperation):
             raise VerifyException(f"engine @{self.engine_name} is cut into at least two slices, or not at all")
         if list(self.joint_inputs) != sorted(set(self.joint_inputs)):
             raise VerifyException(f"engine @{self.engine_name} names each joint input once, in their order")
+        if self.behind_all and (len(self.joint_inputs) != 1 or len(set(self.behind_all)) < len(self.behind_all)):
+            raise VerifyException(
+                f"what lies behind comes through the one joint input of engine @{self.engine_name}, each task once"
+            )
         if any(depth < 1 for depth in self.fifo_depths):
             raise VerifyException(f"a FIFO of engine @{self.engine_name} holds at least one token")
 
@@ -90,6 +107,10 @@ class EngineOp(IRDLOperation):
             printer.print_string(f" slices {self.cut_into}")
         if self.joint_inputs:
             printer.print_string(f" joint {list(self.joint_inputs)}")
+        if self.behind_all:
+            printer.print_string(" behind ")
+            with printer.in_square_brackets():
+                printer.print_list(self.behind_all, printer.print_symbol_name)
         if self.fifo_depths:
             printer.print_string(" depths ")
             with printer.in_square_brackets():
@@ -99,10 +120,15 @@ class EngineOp(IRDLOperation):
     def parse(cls, parser: Parser) -> "EngineOp":
         name = parser.parse_symbol_name().data
         parser.parse_keyword("serves")
-        turns = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parser.parse_symbol_name().data)
+        turns = _parse_names(parser)
         slices = 1
         if parser.parse_optional_keyword("slices"):
             slices = parser.parse_integer(allow_boolean=False, allow_negative=False)
         joint = parse_naturals(parser) if parser.parse_optional_keyword("joint") else ()
+        behind = _parse_names(parser) if parser.parse_optional_keyword("behind") else ()
         depths = parse_naturals(parser) if parser.parse_optional_keyword("depths") else ()
-        return cls(name, turns, slices, joint, depths)
+        return cls(name, turns, slices, joint, behind, depths)
+
+
+def _parse_names(parser: Parser) -> list[str]:
+    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: parser.parse_symbol_name().data)

@@ -73,13 +73,15 @@ class Edge(NamedTuple):
 
 class Engine(NamedTuple):
     """Operations of a kernel that take turns at the same lanes, in this order; as many tasks have those lanes. The
-    loads of each input that is `joint` are one task, which reads what they read, turn by turn, from one image.
+    loads of each input that is `joint` are one task, which reads what they read, turn by turn, from one image. `behind`
+    are operations with lanes of their own, for which it then reads that input, through the same ports.
     """
 
     kernel: int
     turns: tuple[str, ...]
     slices: int = 1
     joint: tuple[int, ...] = ()
+    behind: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

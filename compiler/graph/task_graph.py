@@ -134,11 +134,17 @@ class Part(NamedTuple):
 
 class Joint(NamedTuple):
     """What lies in one image: in each of `rounds` as many tokens of a part as in any other, parts one after the other
-    as they are used.
+    as they are used; then what lies `behind`, each whole.
     """
 
     rounds: int
     parts: tuple[Part, ...]
+    behind: tuple[Part, ...] = ()
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """In the order in which they lie there."""
+        return tuple(part.value for part in (*self.parts, *self.behind))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +169,7 @@ class Dma:
     @property
     def values(self) -> tuple[str, ...]:
         """Those of the network that it moves."""
-        return (self.value,) if self.joint is None else tuple(part.value for part in self.joint.parts)
+        return (self.value,) if self.joint is None else self.joint.values
 
     @property
     def place(self) -> BoundLoop | None:
@@ -413,7 +419,9 @@ class DmaTask(Task):
 @hashed_once
 @dataclass(frozen=True)
 class LoadTask(DmaTask):
-    """Reads words from HBM and pushes tokens; where it reads streams, it takes credits."""
+    """Reads words from HBM and pushes tokens; where it reads streams, it takes credits. Where it writes several, it
+    takes turns: the words of one, then those of the next, in tokens that are as wide.
+    """
 
     kind = "load"
 
@@ -701,8 +709,10 @@ def _nest_json(nest: Nest) -> dict[str, Any]:
 
 
 def _joint_json(joint: Joint) -> dict[str, Any]:
-    parts = [{"value": part.value, "layout": str(part.layout)} for part in joint.parts]
-    return {"rounds": joint.rounds, "parts": parts}
+    parts, behind = (
+        [{"value": part.value, "layout": str(part.layout)} for part in side] for side in (joint.parts, joint.behind)
+    )
+    return {"rounds": joint.rounds, "parts": parts, **({"behind": behind} if behind else {})}
 
 
 def task_json(task: Task) -> dict[str, Any]:

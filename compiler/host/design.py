@@ -35,7 +35,8 @@ class Image:
     tensors that lie one behind the other. There is none for what kernels make. Launches add rows to one that is `kept`.
 
     `files` holds the content of each channel, relative to the design directory; empty for intermediates. `parts`:
-    several tensors lie in it, some tokens of each in every one of `rounds`; `sources` are those of all.
+    several tensors lie in it, some tokens of each in every one of `rounds`, but of the last `behind`, which lie behind
+    all rounds; `sources` are those of all.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Image:
     files: tuple[str, ...]
     parts: tuple[Part, ...] = ()
     rounds: int = 1
+    behind: int = 0
 
     @property
     def channel_bytes(self) -> int:
@@ -57,7 +59,7 @@ class Image:
         """What it holds of a network's tensors, in its shape and type. Raises KeyError where one is missing."""
         if self.parts:
             contents = [part.content(tensors) for part in self.parts]
-            whole = join(contents, [part.layout for part in self.parts], self.rounds)
+            whole = join(contents, [part.layout for part in self.parts], self.rounds, self.behind)
         else:
             whole = _content(self.sources, self.stacked, tensors)
         return whole.reshape(self.shape).astype(NATIVE[self.layout.dtype], copy=False)
@@ -154,7 +156,9 @@ def _image(entry: dict[str, Any]) -> Image:
     parts = tuple(Part(_sources(part), "sources" in part, layout_from_json(entry | part)) for part in joint["parts"])
     sources = tuple(source for part in parts for source in part.sources) or _sources(entry)
     names = entry["name"], entry["role"], entry["value"]
-    return Image(*names, sources, "sources" in entry, shape, layout, files, parts, joint["rounds"])
+    return Image(
+        *names, sources, "sources" in entry, shape, layout, files, parts, joint["rounds"], joint.get("behind", 0)
+    )
 
 
 def _sources(entry: Mapping[str, Any]) -> tuple[str, ...]:

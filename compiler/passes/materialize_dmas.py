@@ -11,7 +11,7 @@ from itertools import chain
 
 from typing_extensions import override
 
-from compiler.analysis.joint_loads import joint_streams
+from compiler.analysis.joint_loads import joint_load_of, tokens_between
 from compiler.analysis.loads import Width, dealt_ports, load_channels
 from compiler.analysis.resident import resident_loads
 from compiler.analysis.rows import kept_rows, made_rows, row_tokens
@@ -40,10 +40,13 @@ class MaterializeDmas(Pass):
         room = design.platform.hbm.channel_bytes
         kept, rows = kept_rows(graph), made_rows(graph)
         axes = {row.state: row.axis for row in kept.values()}
+        between = {design.loads[name].value: tokens for name, tokens in tokens_between(design).items()}
 
         def row_of(load: Transfer) -> int:
             if load.value in axes:
                 return row_tokens(load.itensor, axes[load.value])
+            if load.value in between:
+                return between[load.value]
             return load.itensor.without_rereads().tokens if graph.value[load.value].row is not None else 0
 
         def packing_of_load(load: Transfer, most: int) -> Packing:
@@ -80,8 +83,7 @@ class MaterializeDmas(Pass):
         """The loads of kernels that would have too many ports, with those that are dealt to them; what has no `widest`
         packing has none. What a joint load brings is one load.
         """
-        joint, loads = joint_streams(design), dict[tuple[int, str], list[str]]()
-        whole = {design.edges[stream].source: name for stream, name in joint.items()}
+        loads, whole = dict[tuple[int, str], list[str]](), joint_load_of(design)
         for name in widest:
             loads.setdefault((design.loads[name].kernel, whole.get(name, name)), []).append(name)
         apart = 1 if made_rows(design.graph) else 0  # they are stored as K and V are, which have no port for them

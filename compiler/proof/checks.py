@@ -38,7 +38,7 @@ from compiler.proof.bounded import Bounded, evaluate, exact
 from compiler.proof.memory import Memory
 from compiler.proof.ports import OperationPorts, ports_of, routes
 from compiler.proof.recording import Recording
-from compiler.targets.images import split
+from compiler.targets.images import join, split
 
 NEAR = 1e-4  # of a rounding boundary, in steps of the quantised number
 FLIPPED = 1e-3  # share of a tensor that may fall on the other side
@@ -143,10 +143,7 @@ class Checks:
         match task:
             case LoadTask():
                 if not recording.given:  # memory is the same in every run
-                    value = self.memory.loaded(task)
-                    for name, tensor in zip(task.dma.values, split(value, task.dma.joint), strict=True):
-                        self.network.setdefault(name, exact(tensor))
-                    yield self._moved(task, task.dma.value, written[0], value)
+                    yield from self._loaded(task, written)
             case RomTask():
                 if not recording.given:
                     self.network.setdefault(task.value, exact(written[0]))
@@ -163,6 +160,20 @@ class Checks:
                     yield self._moved(task, access.stream, array, read)
             case _:
                 raise VerificationError(f"a task of kind {task.kind} has no check")
+
+    def _loaded(self, task: LoadTask, written: Sequence[Array]) -> Iterator[Finding]:
+        """What is in memory; of a joint load that writes several streams, what each of them should get."""
+        value, joint = self.memory.loaded(task), task.dma.joint
+        tensors = split(value, joint)
+        for name, tensor in zip(task.dma.values, tensors, strict=True):
+            self.network.setdefault(name, exact(tensor))
+        names, expected = [task.dma.value], [value]
+        if joint is not None and joint.behind:
+            turns = len(joint.parts)
+            names += [part.value for part in joint.behind]
+            expected = [join(tensors[:turns], joint._replace(behind=())), *tensors[turns:]]
+        for name, got, wanted in zip(names, written, expected, strict=True):
+            yield self._moved(task, name, got, wanted.reshape(got.shape))
 
     def _between_layers(self, task: RouteTask, written: Sequence[Array]) -> Iterator[Finding]:
         """What closes the loop over layers: the first one's input, then what the others get, as one; or the reverse.

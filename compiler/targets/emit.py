@@ -186,6 +186,6 @@ def _joint_to_json(image: Image, joint: Joint) -> dict[str, Any]:
     """The values that lie in an image: what of its entry is another's for each of them."""
     parts = [
         {"value": value.name, **layout_to_json(part.layout), **_value_to_json(value)}
-        for value, part in zip(image.parts, joint.parts, strict=True)
+        for value, part in zip(image.parts, (*joint.parts, *joint.behind), strict=True)
     ]
-    return {"rounds": joint.rounds, "parts": parts}
+    return {"rounds": joint.rounds, "parts": parts, **({"behind": len(joint.behind)} if joint.behind else {})}

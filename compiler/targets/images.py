@@ -42,22 +42,24 @@ def unpack(channels: list[bytes], dma: Dma, true_shape: tuple[int, ...] = ()) ->
 
 
 def join(tensors: Sequence[Array], joint: Joint | None) -> Array:
-    """What an image holds: the tensor of its one value, or those of several, [rounds, elements]; zeros fill what one of
-    these lacks of its layout's shape.
+    """What an image holds: the tensor of its one value, or those of several, [rounds, elements], or in one row; zeros
+    fill what one of these lacks of its layout's shape.
     """
     if joint is None:
         (tensor,) = tensors
         return tensor
-    return packing.join(tensors, [_layout(part.layout) for part in joint.parts], joint.rounds)
+    return packing.join(tensors, _layouts(joint), joint.rounds, len(joint.behind))
 
 
 def split(joined: Array, joint: Joint | None) -> list[Array]:
     """The tensors, padding included: the reverse of `join`."""
-    return (
-        [joined]
-        if joint is None
-        else packing.split(joined, [_layout(part.layout) for part in joint.parts], joint.rounds)
-    )
+    if joint is None:
+        return [joined]
+    return packing.split(joined, _layouts(joint), joint.rounds, len(joint.behind))
+
+
+def _layouts(joint: Joint) -> list[Layout]:
+    return [_layout(part.layout) for part in (*joint.parts, *joint.behind)]
 
 
 def tensor_to_tokens(array: Array, itensor: ITensor) -> Array:

@@ -177,8 +177,8 @@ def _image(task: DmaTask, graph: LinalgGraph, results: set[str], kept: set[str])
 
 
 def _joint_image(task: DmaTask, joint: Joint, graph: LinalgGraph) -> Image:
-    parts = tuple(graph.value[part.value] for part in joint.parts)
-    for value, part in zip(parts, joint.parts, strict=True):
+    parts = tuple(graph.value[name] for name in joint.values)
+    for value, part in zip(parts, (*joint.parts, *joint.behind), strict=True):
         _verify_shape(task, value, part.layout)
     row = Value(task.dma.value, task.dma.layout.shape, task.dma.layout.dtype, "param")
     return Image(task.name.removeprefix("load_"), row, task.dma, "param", parts)

@@ -58,13 +58,15 @@ def prefetch_depths(tasks: TaskGraph, platform: Platform, bits: int) -> dict[str
     """Depth of each FIFO behind HBM that gains from more than it has, with at most `bits` added to all of them; streams
     that are not named keep theirs. O(streams x loops).
 
-    `tasks` has the depths that progress needs; its estimate says when each reader starts.
+    `tasks` has the depths that progress needs; its estimate says when each reader starts. What a load brings behind
+    others has come to the FIFOs of these before it is asked for: a joint load gains nothing.
     """
     if bits <= 0:
         return {}
     times, _ = schedule(tasks, platform)
     sources = ((stream, tasks.task[stream.source]) for stream in tasks.streams)
-    found = (_need(s, load, tasks, platform, times) for s, load in sources if isinstance(load, LoadTask))
+    loaded = ((stream, load) for stream, load in sources if isinstance(load, LoadTask) and len(load.writes) == 1)
+    found = (_need(s, load, tasks, platform, times) for s, load in loaded)
     needs = [need for need in found if need is not None]
     return _shared(needs, bits)
 

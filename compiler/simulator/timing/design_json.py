@@ -189,7 +189,7 @@ def _transfer(fields: Fields, task: TimedTask, itensors: dict[str, str], top: Fi
     ports, per_word = dma.integer("channels", 1, 1024), dma.integer("tokens_per_word", 1, MOST_TOKENS_PER_WORD)
     per_token = dma.integer("words_per_token", 1)
     inside = task.writes if task.kind == "load" else task.reads
-    if len(inside) != 1:
+    if len(inside) != 1 and not (task.kind == "load" and task.turns):
         raise InvalidInputError(f"{task.kind} {task.name} must {'write' if task.kind == 'load' else 'read'} one stream")
     if min(per_word, per_token) != 1 or (per_word > 1 and inside[0].gates):
         raise InvalidInputError(

@@ -32,7 +32,7 @@ from compiler.targets.tasks.window import emit_window
 from compiler.targets.writer import CppWriter
 
 _SHARED = (EngineTask, ForkTask, LanesTask, RouteTask)
-TURNING = (*_SHARED, WindowTask)
+TURNING = (*_SHARED, LoadTask, WindowTask)
 FOLLOWING = (*_SHARED, DmaTask, ComputeTask, ConcatTask, ConverterTask)
 
 

@@ -6,8 +6,8 @@ request of a burst that it infers out of the loops, before the credit.
 """
 
 from collections.abc import Generator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from math import prod
 
 from compiler.errors import UnsupportedError
@@ -23,43 +23,71 @@ from compiler.targets.writer import CppWriter, Namer
 
 
 def emit_load(frame: Frame, task: LoadTask) -> None:
-    """Words of HBM, cut into tokens."""
+    """Words of HBM, cut into tokens; those of one stream after those of the other, where it writes several."""
+    with frame.function(task, f"Reads {', '.join(task.dma.values)} from HBM. {_image_summary(task.dma)}") as (
+        params,
+        namer,
+    ):
+        begin, behind = 0, len(task.reads) + len(task.writes)
+        for number, part in enumerate(_parts(frame, task)):
+            stream = params[len(task.reads) + number]
+            with frame.out.block("") if task.turns else nullcontext():
+                _emit_part(frame, part, begin, (*params[: len(task.reads)], stream, *params[behind:]), namer)
+            begin += part.dma.words
+
+
+def _parts(frame: Frame, task: LoadTask) -> list[LoadTask]:
+    """A load for each stream that it writes, which reads its words alone."""
+    if not task.turns:
+        return [task]
+    parts: list[LoadTask] = []
+    for nest, access in zip(task.turns, task.writes, strict=True):
+        assert isinstance(nest, LoopNest)
+        timing = replace(task.timing, trips=nest.trips, bounds=nest.bounds)
+        streamed = frame.itensor(access)
+        dma = replace(task.dma, layout=streamed.without_rereads())
+        parts.append(replace(task, timing=timing, turns=(), writes=nest.writes, dma=dma, streamed=streamed))
+    return parts
+
+
+def _emit_part(frame: Frame, task: LoadTask, begin: int, params: Sequence[str], namer: Namer) -> None:
+    """The words of one stream, which lie in each channel from word `begin` on."""
     dma, out = task.dma, frame.out
     streamed = frame.itensor(task.writes[0])
-    with frame.function(task, f"Reads {', '.join(dma.values)} from HBM. {_image_summary(dma)}") as (params, namer):
-        credits, stream, memory = params[: len(task.reads)], params[len(task.reads)], _memory(task, params)
-        asks = frame.tasks.passes_through_memory(task)
-        by_row = asks and dma.at is not None
-        walk = (
-            _MemoryWalk.of_row(streamed.loops, task, namer, params)
-            if by_row
-            else _MemoryWalk.of(streamed, task, namer, params, asks=asks)
-        )
-        # Bits are set some at a time, so packed ones start as zeros.
-        declaration = f"{frame.token(task.writes[0])} token{'(0)' if is_packed(streamed) else ''};"
-        parts = dma.words_per_token
-        if parts > 1:
-            out.line(declaration)
-        with _each_run(out, walk):
-            if asks:
-                _credits(out, walk, task.reads, [f"{credit}.read();" for credit in credits])
-                for port in memory:
-                    out.line(f"{port}.read_request({walk.begin}, {walk.words});")
-            with _walking(frame, task, walk, params, namer):
-                words = ", ".join(_word(port, walk, dma, asks=asks) for port in memory)
-                out.line(f"const ap_uint<{dma.port_bits}> word[{len(memory)}] = {{{words}}};")
-                out.pragma("array_partition variable=word type=complete")
-                with _slots(out, walk, dma):
-                    if parts == 1:
-                        out.line(declaration)
-                    out.line(f"unpack<{parts}>(word, {walk.slot}, {walk.part}, token);")
-                    with guarded(out, f"{walk.part} == {parts - 1}" if parts > 1 else ""):
-                        out.line(f"{stream}.write(token);")
+    credits, stream, memory = params[: len(task.reads)], params[len(task.reads)], _memory(task, params)
+    asks = frame.tasks.passes_through_memory(task)
+    by_row = asks and dma.at is not None
+    walk = (
+        _MemoryWalk.of_row(streamed.loops, task, namer, params)
+        if by_row
+        else _MemoryWalk.of(streamed, task, namer, params, asks=asks)
+    )
+    # Bits are set some at a time, so packed ones start as zeros.
+    declaration = f"{frame.token(task.writes[0])} token{'(0)' if is_packed(streamed) else ''};"
+    parts = dma.words_per_token
+    if parts > 1:
+        out.line(declaration)
+    with _each_run(out, walk):
+        if asks:
+            _credits(out, walk, task.reads, [f"{credit}.read();" for credit in credits])
+            for port in memory:
+                out.line(f"{port}.read_request({walk.begin}, {walk.words});")
+        with _walking(frame, task, walk, params, namer):
+            words = ", ".join(_word(port, walk, dma, begin, asks=asks) for port in memory)
+            out.line(f"const ap_uint<{dma.port_bits}> word[{len(memory)}] = {{{words}}};")
+            out.pragma("array_partition variable=word type=complete")
+            with _slots(out, walk, dma):
+                if parts == 1:
+                    out.line(declaration)
+                out.line(f"unpack<{parts}>(word, {walk.slot}, {walk.part}, token);")
+                with guarded(out, f"{walk.part} == {parts - 1}" if parts > 1 else ""):
+                    out.line(f"{stream}.write(token);")
 
 
-def _word(port: str, walk: "_MemoryWalk", dma: Dma, *, asks: bool) -> str:
+def _word(port: str, walk: "_MemoryWalk", dma: Dma, begin: int, *, asks: bool) -> str:
     """What nobody may see is read all the same and masked: Vitis HLS makes no burst of reads under a condition."""
-    read, word = f"{port}.read()" if asks else f"{port}[{walk.address}]", f"ap_uint<{dma.port_bits}>"
+    address = f"{begin} + {walk.address}" if begin else walk.address
+    read, word = f"{port}.read()" if asks else f"{port}[{address}]", f"ap_uint<{dma.port_bits}>"
     return f"{read} & ({walk.guard} ? {word}(-1) : {word}(0))" if walk.guard else read
 
 

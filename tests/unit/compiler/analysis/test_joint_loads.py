@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
-from layered_networks import folded_layers
+from layered_networks import folded_layers, folded_whole
 from plans import U55C
 from small_graphs import chain
 
@@ -88,10 +88,22 @@ def test_loads_that_can_not_be_one_stay(make: Callable[[], LinalgGraph], knobs: 
     assert bool(planned(make(), knobs, U55C).engines) == (knobs.engines == "shared")
 
 
+def test_what_is_behind_layers_comes_through_the_same_ports() -> None:
+    own, joint = built(folded_whole(3), replace(KNOBS, loads="own")), built(folded_whole(3))
+    load = loads(joint)["load_engine0_in1"]
+    assert load.dma.joint is not None
+    assert load.dma.values == ("h0.up", "h0.down", "head")
+    assert [access.stream for access in load.writes] == ["engine0_in1", "scores_in1"]
+    before = [task for name, task in loads(own).items() if name not in loads(joint)]
+    assert load.dma.words == sum(task.dma.words for task in before)
+    assert sum(kernel_ports(own)) - sum(kernel_ports(joint)) == 2
+    assert "load_head" not in joint.task
+
+
 STRATEGIES: tuple[FifoStrategy, ...] = ("conservative", "normal", "whole")
 
 
-@pytest.mark.parametrize("make", [lambda: chain(1, 32, 24, 8), lambda: folded_layers(3)], ids=["products", "layers"])
+@pytest.mark.parametrize("make", [lambda: chain(1, 32, 24, 8), lambda: folded_whole(3)], ids=["products", "layers"])
 def test_no_design_stops_and_none_is_much_slower(make: Callable[[], LinalgGraph]) -> None:
     for fifo, slices, channels, prefetch in product(STRATEGIES, (1, 2, 4), (1, 4), (0, 64)):
         knobs = replace(KNOBS, fifo=fifo, slices=slices, hbm_channels=channels, prefetch_kib=prefetch)
@@ -103,7 +115,7 @@ def test_no_design_stops_and_none_is_much_slower(make: Callable[[], LinalgGraph]
 
 
 def test_fifos_of_joint_loads_are_certified() -> None:
-    tasks = built(folded_layers(3), replace(KNOBS, slices=2))
+    tasks = built(folded_whole(3), replace(KNOBS, slices=2))
     sizing = certify(tasks, U55C)
     assert simulate(sizing.tasks, U55C, buckets=0).deadlock is None
     assert sizing.tasks.stream["engine0_in1"].depth <= tasks.stream["engine0_in1"].depth

@@ -151,5 +151,6 @@ def test_a_reduction_that_lets_padding_in_is_refused():
 def test_what_a_launch_may_leave_out_ends_with_a_word_where_that_wastes_little() -> None:
     assert padded_extent(50257, 16, 12) == 50264
     assert padded_extent(50257, 16, 12, least=16) == 50272
+    assert padded_extent(50257, 128, 12, least=128) == 50304
     assert padded_extent(40, 16, 12, least=16) == 40  # 48 would waste 17 %, and 40 are whole lanes
     assert padded_extent(96, 16, 12, least=16) == 96

@@ -33,6 +33,8 @@ SLOTS, BEGINNING = 6, 5
 SMALL = Gpt2Config(n_embd=64, n_head=4, n_layer=2, n_inner=256, n_positions=64, vocab_size=97)
 WHOLE_WORDS = replace(SMALL, vocab_size=90)  # padded to 96, where words of scales and tiles end; 97 would be 112
 
+JOINT = Knobs(overall_unroll=512, engines="shared", loads="joint")
+
 
 class Reference:
     """The network, a token at a time: keys and values of the positions before are rows of its caches."""
@@ -62,17 +64,22 @@ class Reference:
 @pytest.mark.parametrize("prompt", [0, 3], ids=["each chosen", "behind a prompt"])
 def test_every_token_of_a_context_is_the_networks(prompt: int, make_bundle: Any, tmp_path: Path) -> None:
     """From the first position, whose cache holds nothing that is finite, to the last; `prompt` of them choose none. On
-    a board whose channels are too small for the embedding and some weights, which lie in several.
+    a board whose channels are too small for the embedding and some weights, which lie in several; or by an engine,
+    whose ports also bring the weights of the head.
     """
     bundle: Bundle = make_bundle("token", "w4a8", SLOTS, 2, WHOLE_WORDS if prompt else SMALL)
-    whole, knobs, design, work = load_platform("u55c"), Knobs(), tmp_path / "design", tmp_path / "work"
-    platform = replace(whole, hbm=replace(whole.hbm, channel_bytes=10_000))
+    whole, design, work = load_platform("u55c"), tmp_path / "design", tmp_path / "work"
+    knobs = JOINT if prompt else Knobs()
+    platform = whole if prompt else replace(whole, hbm=replace(whole.hbm, channel_bytes=10_000))
     compile_design(bundle, knobs, platform, design)
     work.mkdir()
     program = build(design / "hls", work, calls_of(design))
     interface = plan_interface(planned_tasks(bundle.graph, knobs, platform), launched(pad(bundle.graph, knobs)))
     channels = {image.name: image.dma.channels for image in interface.images}
-    assert (channels["embedding"], channels["h0_mlp_fc_weight"], channels["positions"]) == (4, 2, 1)
+    if prompt:
+        assert "last_head_weight" not in channels
+    else:
+        assert (channels["embedding"], channels["h0_mlp_fc_weight"], channels["positions"]) == (4, 2, 1)
     assert all(image.dma.channel_bytes <= platform.hbm.channel_bytes for image in interface.images)
     kept = [image for image in interface.images if image.role == "kept"]
     files = [(design / image.file(c), image.result(c)) for image in kept for c in range(image.dma.channels)]

@@ -23,6 +23,7 @@ SHARED = Knobs(default_tile_size=8, overall_unroll=64, engines="shared", fifo="w
 TEXTS |= {f"shared-{s}": design_text(d, f"after {s}") for s, d in plans(mlp(inner=32), SHARED).items()}
 JOINT = replace(SHARED, loads="joint")
 TEXTS |= {f"joint-{s}": design_text(d, f"after {s}") for s, d in plans(chain(1, 32, 24, 8), JOINT).items()}
+TEXTS |= {f"behind-{s}": design_text(d, f"after {s}") for s, d in plans(folded_whole(), JOINT).items()}
 TEXTS |= {f"layers-{s}": design_text(d, f"after {s}") for s, d in plans(folded_layers(), KNOBS).items()}
 TEXTS |= {f"whole-{s}": design_text(d, f"after {s}") for s, d in plans(folded_whole(), KNOBS).items()}
 ENGINE = r"@engine0 serves \[@up, @down\]"
@@ -158,6 +159,18 @@ REFUSED = {
     "a joint FIFO of two depths": (
         with_depth(TEXTS["joint-size-fifos"], "m2_in1", 5),
         "input 1 of @engine0 comes through one FIFO, of one depth",
+    ),
+    "a head that is loaded before its engine's weights": (
+        edited("behind-join-loads", r"joint \[1\] behind \[@scores\]", "joint [1] behind [@embed]"),
+        "@engine0 can not load for @embed behind its input 1: place is not a whole parameter",
+    ),
+    "what is of a layer behind all of them": (
+        edited("behind-join-loads", r"joint \[1\] behind \[@scores\]", "joint [1] behind [@h0.fc]"),
+        "@engine0 can not load for @h0.fc behind its input 1: @h0.fc takes turns itself",
+    ),
+    "what comes behind no joint input": (
+        edited("behind-join-loads", r"joint \[1\] behind", "behind"),
+        "what lies behind comes through the one joint input of engine @engine0, each task once",
     ),
     "slices without their FIFOs": (
         edited("shared-size-fifos", r"serves (.*) depths", r"serves \1 slices 2 depths"),

@@ -1,5 +1,6 @@
 """Operations in front of and behind layers, in emitted C++: a launch computes all, and what breaks it is caught."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from compiler.simulator.csim.execute import run
 
 pytestmark = pytest.mark.slow
 LAYERS = 3
+JOINT = Knobs(default_tile_size=8, overall_unroll=64, engines="shared", loads="joint")
 TURNED = TaskOverride("embed", tile=16, unroll=1, order=(1, 0))
 
 
@@ -34,16 +36,18 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     ("knobs", "kinds"),
     [
         (Knobs(overall_unroll=32), {"compute", "route"}),
-        (Knobs(default_tile_size=8, overall_unroll=64, engines="shared", slices=2), {"engine"}),
+        (replace(JOINT, slices=2, loads="own"), {"engine"}),
+        (replace(JOINT, hbm_channels=2), {"engine"}),
         (Knobs(default_tile_size=4, overall_unroll=8, overrides=(TURNED,)), {"converter"}),
     ],
-    ids=["own lanes", "engines serve layers alone", "made in another order"],
+    ids=["own lanes", "engines serve layers alone", "one load for layers and head", "made in another order"],
 )
 def test_a_launch_computes_what_is_outside_of_layers_once(knobs: Knobs, kinds: set[str], tmp_path: Path) -> None:
     whole = made_with(knobs, tmp_path / "made")
     tasks = whole.design.tasks
     assert kinds <= {task.kind for task in tasks.tasks}
     assert "convert_x_to_enter_x_in" in tasks.task or not knobs.overrides
+    assert ("load_head" in tasks.task) == (knobs.loads == "own")
     found = verdict(whole, tmp_path, QUICK)
     assert found.passed, found.message
     assert found.unchecked == ()
@@ -64,6 +68,19 @@ def test_a_launch_is_told_the_rows_that_it_begins_with(made: Made, tmp_path: Pat
         for name, value in (("best", "best"), ("h0.out.last", f"h{LAYERS - 1}.out")):
             (image,) = (image for image in outputs if image.value.name == name)
             np.testing.assert_allclose(memory.content(image), values[value], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        edit_in("load_engine0_in1", "192 + w", "191 + w"),
+        edit_in("load_engine0_in1", "192 + w", "w"),
+        edit_in("load_engine0_in1", "out_1.write", "out.write"),
+    ],
+    ids=["a word before the head's", "the first layer's weights", "to the engine"],
+)
+def test_what_a_load_brings_behind_layers_is_the_heads(edit: Edit, tmp_path: Path) -> None:
+    assert is_caught(made_with(JOINT, tmp_path / "made"), tmp_path, edit)
 
 
 @pytest.mark.parametrize(
