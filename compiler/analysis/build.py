@@ -13,7 +13,7 @@ from compiler.analysis.layers import launched_itensor, of_all_layers, with_loop
 from compiler.analysis.names import c_name, input_stream, operand_stream
 from compiler.analysis.order import order_streams, order_tasks
 from compiler.analysis.relays import relay_dies, with_relays
-from compiler.analysis.rows import earlier_rows, kept_rows, made_rows, new_row
+from compiler.analysis.rows import earlier_rows, given_rows, kept_rows, made_rows, new_row
 from compiler.analysis.tasks import (
     converter_task,
     fork_task,
@@ -56,15 +56,9 @@ def _control(design: Design, tasks: Iterable[Task]) -> Control | None:
     stores = {task.dma.value: task.name for task in tasks if isinstance(task, StoreTask)}
     (out,) = fed
     position, keeping = rows[out.value].argument, tuple(stores[row.state] for row in kept.values())
-    return Control(out.name, position, stores[out.value], keeping, _given(design, out.value, position))
-
-
-def _given(design: Design, made: str, position: str) -> str | None:
-    """The load of the tokens that the network gives on, instead of one that it chooses, as it `made` them."""
-    graph = design.graph
-    rows = {v.name for v in graph.values if v.role == "input" and v.row is not None and v.row.argument == position}
-    read = [operand.value for operand in graph.producer[made][0].inputs if operand.value in rows]
-    return next((name for name, load in design.loads.items() if load.value in read), None)
+    prompt = given_rows(design.graph)
+    given = next((name for name, load in design.loads.items() if load.value in prompt), None)
+    return Control(out.name, position, stores[out.value], keeping, given)
 
 
 def task_dies(design: Design) -> dict[str, str]:

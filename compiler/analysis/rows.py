@@ -52,6 +52,13 @@ def made_rows(graph: LinalgGraph) -> dict[str, Row]:
     return {out.value: out.row for out in graph.outputs if out.row is not None and out.value not in kept}
 
 
+def given_rows(graph: LinalgGraph) -> frozenset[str]:
+    """Values of which such a result is made, and of which a launch reads the row of the same place: a prompt."""
+    made, given = made_rows(graph), [v for v in graph.values if v.role == "input" and v.row is not None]
+    of = {v.name: (made.get(o.value), v.row) for v in given for op, _ in graph.consumers[v.name] for o in op.outputs}
+    return frozenset(name for name, (row, own) in of.items() if row and own and row.argument == own.argument)
+
+
 def row_loops(graph: LinalgGraph) -> Mapping[str, int]:
     """The loop of each operation that walks rows that stay in memory; none where none stay. Raises as `kept_rows`.
     O(loops), once for a graph.

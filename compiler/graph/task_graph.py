@@ -17,7 +17,7 @@ from compiler.graph.computed_once import computed_once
 from compiler.graph.converter import Converter
 from compiler.graph.engine import Slicing, Turn, slice_of
 from compiler.graph.hashed_once import hashed_once
-from compiler.graph.itensor import ITensor
+from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.memory_order import CreditStream, MemoryUse, hazards, misplaced_credit
 from compiler.graph.nest import Nest
@@ -407,6 +407,13 @@ class DmaTask(Task):
         return self.writes if isinstance(self, StoreTask) else self.reads
 
     @property
+    def row(self) -> tuple[Loop, ...]:
+        """The loops of its stream within the row of the launch, all of them where there is none."""
+        loops, before = self.streamed.loops, 0 if self.dma.at is None else self.dma.at.loop
+        advancing = [number for number, loop in enumerate(loops) if loop.dim is not None]
+        return loops[advancing[before] :] if before < len(advancing) else ()
+
+    @property
     def memory_use(self) -> MemoryUse:
         """What it does with its image. A row that is stored where the launch says is none that the launch reads."""
         again = tuple(loop.dim is None for loop in self.streamed.loops)
@@ -575,6 +582,7 @@ class TaskGraph:
             self._verify_balance(values)
         for values in ({}, *telling_values(self.arguments)):
             self._verify_memory(values)
+        self._verify_rows()
 
     def _verify_end(self, task: Task, side: Side, name: str) -> None:
         stream = self.stream[name]
@@ -610,6 +618,18 @@ class TaskGraph:
         # Through its port goes what stores the token: both then ask by hand.
         given = () if self.control is None or self.control.given is None else (self.control.given,)
         return frozenset((*through, *kept, *later, *given))
+
+    def _verify_rows(self) -> None:
+        """What moves one row of those that later tokens read asks for all of it at once."""
+        for task in self.transfers:
+            if task.dma.at is None or not self.passes_through_memory(task):
+                continue
+            tokens, each = prod(loop.trip for loop in task.row), task.dma.tokens_per_word
+            if tokens % each or any(loop.dim is None for loop in task.streamed.loops):
+                raise VerificationError(
+                    f"{task.name} moves a row of {tokens} tokens, {each} in a word, that later tokens read: it must be "
+                    "whole words, and pass once; pack fewer tokens in a word, or choose a tile that divides the row"
+                )
 
     def _verify_memory(self, values: Values) -> None:
         """Credits are at the ends of runs, and no load asks before it has taken those that it needs."""

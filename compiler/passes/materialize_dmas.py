@@ -14,7 +14,7 @@ from typing_extensions import override
 from compiler.analysis.joint_loads import joint_load_of, tokens_between
 from compiler.analysis.loads import Width, dealt_ports, load_channels
 from compiler.analysis.resident import resident_loads
-from compiler.analysis.rows import kept_rows, made_rows, row_tokens
+from compiler.analysis.rows import given_rows, kept_rows, made_rows, row_tokens
 from compiler.analysis.tasks import plan_packing
 from compiler.graph.design import Design, Packing, Transfer
 from compiler.graph.layers import is_long
@@ -86,7 +86,8 @@ class MaterializeDmas(Pass):
         loads, whole = dict[tuple[int, str], list[str]](), joint_load_of(design)
         for name in widest:
             loads.setdefault((design.loads[name].kernel, whole.get(name, name)), []).append(name)
-        apart = 1 if made_rows(design.graph) else 0  # they are stored as K and V are, which have no port for them
+        # The token is stored as K and V are, whose ports are taken; that of the prompt is not.
+        apart = 1 if made_rows(design.graph) and not given_rows(design.graph) else 0
 
         def width(names: Iterable[str], ports: int) -> Width:
             found = [(design.loads[name], packing(design.loads[name], ports)) for name in names]

@@ -304,15 +304,12 @@ class _MemoryWalk:
 
     @staticmethod
     def of_row(loops: Sequence[Loop], task: DmaTask, namer: Namer, params: Sequence[str]) -> "_MemoryWalk":
-        """The words of the launch's row, asked for at once in each iteration of the loops in front of it. Raises
-        UnsupportedError where that is no whole number of words.
+        """The words of the launch's row, a whole number of them (`TaskGraph.verify`), asked for at once in each
+        iteration of the loops in front of it.
         """
-        dma = task.dma
+        dma, split = task.dma, len(loops) - len(task.row)
         assert dma.at is not None
-        split = _place(loops, dma.at.loop)
-        around, tokens = _around(loops[:split], namer), prod(loop.trip for loop in loops[split:]) * dma.words_per_token
-        if any(loop.dim is None for loop in loops) or tokens % dma.tokens_per_word:
-            raise UnsupportedError("a row that is stored for later tokens must be whole words, each once")
+        around, tokens = _around(loops[:split], namer), prod(loop.trip for loop in task.row) * dma.words_per_token
         words, word, parts = tokens // dma.tokens_per_word, namer.name("w"), dma.words_per_token
         places = [*((name, trip) for name, trip, _ in around if trip > 1), _row(dma.at, task, params)]
         begin, slot = row_major([*places, ("", words)]).removesuffix(" + "), "slot" if dma.tokens_per_word > 1 else "0"

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from stepping_networks import POSITION, SLOTS, WIDTH, stepping
+from stepping_networks import POSITION, SLOTS, WIDTH, replying, stepping
 
 from compiler.analysis.rows import all_rows, kept_rows, row_itensor, row_tokens
 from compiler.errors import VerificationError
@@ -70,6 +70,22 @@ def test_no_word_holds_parts_of_two_rows(width: int) -> None:
             inside = task.dma.layout.loops[task.dma.place.loop + 1 :]
             tokens = ITensor((1,), "f32", tuple(Loop(loop.trip, 1, 0) for loop in inside)).tokens
             assert tokens % task.dma.tokens_per_word == 0
+
+
+def test_a_row_that_later_tokens_read_is_whole_words_or_refused() -> None:
+    graph = folded(replying())
+    assert graph is not None
+    tasks = planned_tasks(graph, Knobs(default_tile_size=4, overall_unroll=8), U55C)
+    tasks.verify()
+    for name in ("store_h0_key", "store_next", "load_prompt"):
+        task = tasks.task[name]
+        assert isinstance(task, LoadTask | StoreTask)
+        other = replace(task, dma=replace(task.dma, tokens_per_word=3))
+        flawed = replace(tasks, tasks=tuple(other if t is task else t for t in tasks.tasks))
+        with pytest.raises(
+            VerificationError, match=rf"{name} moves a row of \d tokens, 3 in a word.* fewer tokens in a word"
+        ):
+            flawed.verify()
 
 
 def test_layers_that_read_rows_of_tables_of_their_own_have_one_image() -> None:
