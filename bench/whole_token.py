@@ -4,14 +4,15 @@
     .venv/bin/python -m bench.whole_token gpt2-medium --knobs knobs.json    # of a design: `knobs` of its design.json
     .venv/bin/python -m bench.whole_token gpt2 --prompt 16 --steps 16 --layers 2
 
-A prompt of 128 tokens, a launch each, then a token at each of the positions 128 to 255, in one launch, by one design
-that has room for all of them: compiled, certified and simulated, nothing is built or run (`compiler/whole_token.py` has
-the definitions and what is assumed).
+A prompt of 128 tokens, then a token at each of the positions 128 to 255, in one launch, by one design that has room for
+all of them: planned, certified and simulated, nothing is emitted or run (`compiler/whole_token.py` has the definitions
+and what is assumed).
 """
 
 import argparse
 import json
 import tempfile
+import time
 from pathlib import Path
 
 from compiler.design_dir import silent
@@ -19,7 +20,7 @@ from compiler.frontend.bundle import import_model
 from compiler.frontend.models.config import resolve_model
 from compiler.generation import context_of, exceeded, whole_reply
 from compiler.options import Knobs, Workload
-from compiler.pipeline import compile_design
+from compiler.pipeline import time_design
 from compiler.platforms.platform import load_platform
 
 
@@ -39,9 +40,13 @@ def main() -> None:
         workload = Workload(model, "token", length, options.precision, layers=layers)
         with tempfile.TemporaryDirectory() as folder:
             bundle, design = import_model(model, workload, Path(folder) / "bundles"), Path(folder) / "design"
-            compile_design(bundle, knobs, load_platform("u55c"), design, silent)
-            reply, over = whole_reply(design, options.prompt, options.steps), exceeded(design)
+            begun = time.process_time()
+            time_design(bundle, knobs, load_platform("u55c"), design, silent)
+            planned = time.process_time() - begun
+            reply = whole_reply(design, bundle.network(), options.prompt, options.steps)
+            over = exceeded(design)
         print(f"{model}, {options.precision}, {layers} layers, prompt {options.prompt}, {options.steps} steps")
+        print(f"  planned, certified and placed in {planned:.1f} s of the processor")
         print("  " + (f"FITS NO BOARD: {'; '.join(over)}" if over else "within all budgets of the board"))
         launches = reply.prompt_us + reply.later_us
         for place, us in (("first", launches[0]), ("middle", launches[len(launches) // 2]), ("last", launches[-1])):

@@ -24,10 +24,12 @@ from compiler.frontend.models.inputs import cache_shape
 from compiler.frontend.network import check_request, import_network
 from compiler.frontend.network_request import NetworkRequest
 from compiler.frontend.process import importing
+from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.program import Values
+from compiler.graph.task_graph import CONTROL
 from compiler.host.design import load_design
 from compiler.host.network import Network
-from compiler.host.session import CHOOSE, FIRST, POSITION, OnLaunch, ended, generate
+from compiler.host.session import CHOOSE, POSITION, OnLaunch, ended, generate
 from compiler.metrics import Metric
 from compiler.options import Knobs, Precision, Workload
 from compiler.pipeline import compile_design
@@ -205,7 +207,8 @@ def run(prepared: Prepared, on_launch: OnLaunch, on_token: Callable[[int], None]
         reference = {name: array[: ended(reference["tokens"].tolist(), end)] for name, array in reference.items()}
     checks = GenerationChecks(network, design, kept_shape(prepared), board.launches, asked, end)
     wrong = checks.run(tokens)
-    reply = whole_reply(prepared.design, len(prepared.request.prompt), ended(tokens[:asked], end) - 1)
+    graph = graph_from_json(json.loads((prepared.design / "tb" / "graph.json").read_text()))
+    reply = whole_reply(prepared.design, graph, len(prepared.request.prompt), ended(tokens[:asked], end) - 1)
     return Generation(
         tuple(tokens),
         tuple(int(token) for token in reference["tokens"]),
@@ -263,8 +266,9 @@ def copy_for_board(prepared: Prepared, out: Path) -> None:
         shutil.copytree(source, out / name, ignore=shutil.ignore_patterns(BOARD_FOLDER))
 
 
-def whole_reply(directory: Path, prompt: int, steps: int) -> Reply:
-    """A reply by this design: `steps` tokens after the first, which follows `prompt` tokens.
+def whole_reply(directory: Path, network: LinalgGraph, prompt: int, steps: int) -> Reply:
+    """A reply by this design of `network`: `steps` tokens after the first, which follows `prompt` tokens. It needs no
+    more than `time_design` leaves.
 
     Raises VerificationError where a launch deadlocks.
     """
@@ -281,12 +285,10 @@ def whole_reply(directory: Path, prompt: int, steps: int) -> Reply:
         return known[tiles]
 
     times = [launch(position) for position in range(prompt + steps)]
-    graph = graph_from_json(json.loads((directory / "tb" / "graph.json").read_text()))
-    least = least_bytes(graph, range(prompt, prompt + max(1, steps)))
+    least = least_bytes(network, range(prompt, prompt + max(1, steps)))
     found = _estimated(directory)
     idle_w = (found["energy_with_idle"] - found["energy"]) / found["latency"]
-    design = load_design(directory)
-    kernels, one_launch = len(design.kernels), FIRST in design.arguments
+    kernels, one_launch = stored.design.kernels, CONTROL in stored.design.task
     return Reply(kernels, tuple(times[:prompt]), tuple(times[prompt:]), found["energy"], least, idle_w, one_launch)
 
 
