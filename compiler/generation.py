@@ -88,7 +88,7 @@ class Generation:
     the whole (first) reply (`compiler.whole_token`), without the host's copies, and rest on what is `assumed`.
     `launches` of kernels read what they should, up to the `wrong_launch`, if there is one. `exceeds` are the platform's
     budgets that the design is over: where there are some, no card runs it, and its metrics are of nothing that can be
-    built.
+    built. `one_launch` makes a reply, else each token takes one of every kernel.
     """
 
     tokens: tuple[int, ...]
@@ -101,6 +101,7 @@ class Generation:
     wrong_launch: str | None = None
     assumed: str = ""
     exceeds: tuple[str, ...] = ()
+    one_launch: bool = True
 
     @property
     def first_difference(self) -> int | None:
@@ -220,6 +221,7 @@ def run(prepared: Prepared, on_launch: OnLaunch, on_token: Callable[[int], None]
         wrong,
         reply.assumed,
         exceeded(prepared.design),
+        reply.one_launch,
     )
 
 

@@ -228,6 +228,10 @@ def _verdict(generation: "Generation", *, ends: bool) -> list[str]:
         lines.append(f"all {generation.launches} launches of kernels read what they should: weights, position, cache")
     else:
         lines.append(f"[red]the host program is wrong[/]: {escape(generation.wrong_launch)}")
+    if not generation.one_launch:
+        lines.append(
+            "[yellow]a launch of every kernel for each token[/]: only a design of one kernel makes a reply in one"
+        )
     if not generation.within_rounding:
         lines.append(f"[red]more than rounding explains[/]: check each block with `{program()} csim`")
     elif wrong is not None:

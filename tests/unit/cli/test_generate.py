@@ -45,7 +45,8 @@ def generated(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
             on_launch("reply")
             on_token(token)
         facts = (5, 6), state["error"], (0.5, 0.25), METRICS, 0.02
-        return Generation(state["tokens"], *facts, assumed="0.27 ms a start", exceeds=tuple(state.get("exceeds", ())))
+        others = {name: state[name] for name in ("exceeds", "one_launch") if name in state}
+        return Generation(state["tokens"], *facts, assumed="0.27 ms a start", **others)
 
     monkeypatch.setattr("compiler.generation.prepare", prepare)
     monkeypatch.setattr("compiler.generation.run", generate)
@@ -67,9 +68,16 @@ def test_equal_tokens_end_with_0_and_times_carry_their_fidelity(generated: dict[
 
 
 def test_a_design_that_fits_no_board_is_said(generated: dict[str, Any]):
-    generated["exceeds"] = ["hbm_ports 46 of 32"]
+    generated["exceeds"] = ("hbm_ports 46 of 32",)
     result = run(app, ["generate", "gpt2", "--layers", "2", "--tokens", "2"])
     assert "exceeds the platform, so no card runs it: hbm_ports 46 of 32" in result.output.replace("\n", " ")
+
+
+def test_a_design_of_several_kernels_is_said_to_take_a_launch_a_token(generated: dict[str, Any]):
+    arguments = ["generate", "gpt2", "--layers", "2", "--tokens", "2"]
+    assert "for each token" not in run(app, arguments).output
+    generated["one_launch"] = False
+    assert "a launch of every kernel for each token" in run(app, arguments).output
 
 
 def test_a_different_token_ends_with_1_and_says_by_how_much(generated: dict[str, Any]):

@@ -1,0 +1,295 @@
+"""Wrong edits of what makes a whole reply in one launch: control words, positions, waits, layers, feedback, the end.
+
+    python -m bench.reply_mutants
+    python -m bench.reply_mutants --kinds drain feedback --family gemma3 --most 5
+
+Each kind is a list of rules, a pattern in the emitted C++ and what is written instead, of which every place is tried,
+or `--most` of them, drawn with `--seed`. Two layers of a tiny network reply twice on the simulated board: the first
+reply ends at once with a token that stands in the second prompt, the second one goes on in the next tile of rows.
+Caught is what deadlocks, leaves tokens behind, does not end, or gives other tokens, hidden states or rows of the
+caches than it should. Then the same mistakes in the timing of the design, which the certificate simulates: waits in
+another order, an answer that is not given, layers that begin with the feedback; and each FIFO with room for one token
+less. Survivors are listed, and end with status 1.
+"""
+
+import argparse
+import json
+import random
+import re
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partialmethod
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from compiler.design_dir import silent
+from compiler.errors import MillraceError
+from compiler.generation import GenerateOptions, Prepared, hidden_error, kept_shape, prepare
+from compiler.graph.program import LoopNest
+from compiler.graph.task_graph import CONTROL, CONTROL_DEPTH
+from compiler.host.accelerator import Accelerator
+from compiler.host.design import load_design
+from compiler.host.network import Network
+from compiler.host.session import generate
+from compiler.host.xrt import RunError
+from compiler.options import Knobs
+from compiler.platforms.platform import load_platform
+from compiler.proof.launches import GenerationChecks, Witness
+from compiler.simulator.board.build import FOLDER, build_board
+from compiler.simulator.csim.errors import DeadlockError, LeftoverError
+from compiler.simulator.timing.design import TimedDesign
+from compiler.simulator.timing.simulate import StoredDesign, read_directory, simulate_design
+
+FAMILIES = {
+    "gpt2": {
+        "model_type": "gpt2", "vocab_size": 97, "n_embd": 32, "n_head": 4, "n_layer": 2, "n_positions": 64,
+        "initializer_range": 0.3, "tie_word_embeddings": False,
+    },
+    "gemma3": {
+        "model_type": "gemma3_text", "vocab_size": 97, "hidden_size": 32, "intermediate_size": 64,
+        "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8,
+        "query_pre_attn_scalar": 8, "max_position_embeddings": 64, "sliding_window": 5, "sliding_window_pattern": 2,
+        "initializer_range": 0.3, "tie_word_embeddings": False,
+    },
+}  # fmt: skip
+PROMPTS = (5, 90, 17, 2, 61), (33, 90, 4, 4, 71), (1, 2, 3, 4, 5), (77, 6, 54, 32, 10), (8, 8, 41, 60, 3)
+OPTIONS = GenerateOptions(PROMPTS[0], 11, length=31, then=((9, 5, 40),))  # two tiles of rows
+KNOBS = Knobs(max_padding=20)  # so that a token of the prompt leaves out the head
+MOST_MS = 20_000  # of a launch that takes milliseconds
+SURVIVED = "survived"
+
+# By kind: patterns of a line, what is written instead. Those of `control` are of the function of that name.
+CONTROL_RULES: dict[str, tuple[tuple[str, str], ...]] = {
+    "control word": (
+        (r"(_go\.write)\(position\);", r"\1(position ? position - 1 : 0);"),
+        (r"(_go\.write)\(position\);", r"\1(position < until ? position + 1 : position);"),
+        (r"(_go\.write)\(token\);", r"\1(token ? token - 1 : 1);"),
+        (r"(_go\.write)\(choose\);", r"\1(1 - choose);"),
+        (r"choose = position >= first;", "choose = position > first;"),
+        (r"^.*_go\.write\((true|position|token|choose)\);$", ""),
+    ),
+    "position": (
+        (r"\+\+position;", "position += 2;"),
+        (r"\+\+position;", ""),
+        (r"position < until", "position <= until"),
+        (r"position < until", "position + 1 < until"),
+    ),
+    "end": (
+        (r"\(position < first \|\| token != end\)", "token != end"),
+        (r"\(position < first \|\| token != end\)", "true"),
+        (r"position < first \|\|", "position <= first ||"),
+    ),
+    "credit": ((r"^.*_done\.read\(\)\)?;$", ""),),
+    "drain": (
+        (r"(_go\.write)\(-1\);", r"\1(until);"),
+        (r"(_go\.write)\(false\);", r"\1(true);"),
+        (r"^.*_go\.write\((-1|false)\);$", ""),
+    ),
+}
+TASK_RULES: dict[str, tuple[tuple[str, str], ...]] = {
+    "control word": ((r"if \((\w+) < 0\) break;", r"if (\1 <= 0) break;"),),
+    "position": (
+        (r"(write_request|read_request)\((.*)position(.*)\);", r"\1(\2(position ? position - 1 : 1)\3);"),
+        (r"memory0\[position", "memory0[(position ? position - 1 : 1)"),
+    ),
+    "credit": (
+        (r"^.*\.write_response\(\);$", ""),
+        (r"^.*done\.write\(.*\);$", ""),
+    ),
+    "layer stride": (
+        (r"(_request)\((run|pass) \* (\d+)", r"\1(0 * \3"),
+        (r"(_request)\((run|pass) \* (\d+)", r"\1((1 - \2) * \3"),
+    ),
+    "feedback": (
+        (r"reads_in\[2\] = \{true, false\}", "reads_in[2] = {false, true}"),
+        (r"reads_in(_1)?\[2\] = \{\w+, \w+\}", r"reads_in\1[2] = {true, true}"),
+        (r"writes_out(_1)?\[2\] = \{\w+, \w+\}", r"writes_out\1[2] = {true, true}"),
+        (r"for \(int turn = 0; turn < 2;", "for (int turn = 0; turn < 1;"),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One edit by a rule: what stands there before and after it; `text` is the whole source with it."""
+
+    kind: str
+    rule: str
+    before: str
+    after: str
+    text: str
+
+
+def places(source: str) -> Iterator[Mutant]:
+    """All edits of the source of the tasks."""
+    begin = source.index(f"void {CONTROL}(")
+    parts = ((CONTROL_RULES, begin, len(source)), (TASK_RULES, 0, begin))
+    for rules, first, behind in parts:
+        for kind, pairs in rules.items():
+            for pattern, instead in pairs:
+                for match in re.finditer(pattern, source[first:behind], re.MULTILINE):
+                    after = match.expand(instead)
+                    start, end = first + match.start(), first + match.end()
+                    rule = f"{pattern} -> {instead}"
+                    yield Mutant(kind, rule, match[0].strip(), after.strip(), source[:start] + after + source[end:])
+
+
+def layers_alike(source: str) -> Iterator[Mutant]:
+    """Loads that bring the first layer's parameters for the second one too."""
+    for match in re.finditer(r"for \(int w = 0; w < (\d+); \+\+w\) \{\n.*\n.*memory0\[w\]", source):
+        words, function = int(match[1]), re.findall(r"^void (\w+)\(", source[: match.start()], re.MULTILINE)[-1]
+        if words % 2 == 0 and "_h0_" in function:
+            after = match[0].replace("memory0[w]", f"memory0[w % {words // 2}]")
+            text = source[: match.start()] + after + source[match.end() :]
+            yield Mutant("layer stride", "alike", f"memory0[w] of {function}", f"memory0[w % {words // 2}]", text)
+
+
+def outcome(prepared: Prepared, design: Path) -> str:
+    """What becomes of the replies of the design, which is `prepared`'s but for an edit."""
+    network, loaded, board = Network(prepared.network), load_design(design), Witness()
+    reference = network.reference()
+    try:
+        build_board(design)
+        with closing(board.device(0)) as device:
+            steps = list(generate(board, device, network, loaded, design, OPTIONS.tokens, end=prepared.end))
+    except DeadlockError:
+        return "deadlock"
+    except LeftoverError:
+        return "leftovers"
+    except RunError:
+        return "does not end"
+    except MillraceError as error:
+        return type(error).__name__
+    tokens, states = [step.token for step in steps], np.stack([step.hidden for step in steps])
+    if tokens != reference["tokens"].tolist() or hidden_error(tokens, states, reference) > 1e-3:
+        return "other tokens"
+    checks = GenerationChecks(network, loaded, kept_shape(prepared), board.launches, OPTIONS.tokens, prepared.end)
+    return SURVIVED if checks.run(tokens) is None else "other launches"
+
+
+def timing_mutants(design: TimedDesign) -> Iterator[tuple[str, str, TimedDesign]]:
+    """Kind, what is wrong, and the design with it."""
+    control, *others = design.tasks
+    nests = [nest for nest in control.turns if isinstance(nest, LoopNest)]
+    words, waits = [n for n in nests if n.writes], [n for n in nests if not n.writes]
+    for number, wait in enumerate(waits):
+        turned = (wait, *words, *waits[:number], *waits[number + 1 :])
+        yield "credit", f"{wait.reads[0].stream} before the words", _with(design, control, turns=turned)
+    for task in others:
+        if task.done:
+            yield "credit", f"{task.name} gives no answer", _with(design, task, turns=task.turns[:-1])
+    for stream in (s for s in design.streams if s.feedback and s.target != CONTROL):
+        entered = design.task[stream.target]
+        word, first, *others = entered.turns
+        yield (
+            "feedback",
+            f"{stream.name} is read in the first layer",
+            _with(design, entered, turns=(word, *others, first)),
+        )
+
+
+def with_less_room(stored: StoredDesign) -> Counter[str]:
+    """How two tokens go with one FIFO a token smaller, of each: those of two tokens are the least that are emitted."""
+    found, design = Counter[str](), stored.design
+    for stream in (s for s in design.streams if s.depth > CONTROL_DEPTH):
+        smaller = tuple(replace(s, depth=s.depth - 1) if s is stream else s for s in design.streams)
+        found[timed(stored, replace(design, streams=smaller))] += 1
+    return found
+
+
+def _with(design: TimedDesign, task: object, **changes: object) -> TimedDesign:
+    return replace(design, tasks=tuple(replace(t, **changes) if t is task else t for t in design.tasks))
+
+
+def timed(stored: StoredDesign, design: TimedDesign) -> str:
+    """How two tokens in a row and the end go, at a position within a tile and the next behind it."""
+    positions = ({"position": 7}, {"position": 8})
+    launches = [{name: told.get(name, 1) for name in design.arguments} for told in positions]
+    found = simulate_design(design, stored.platform, launches=launches, buckets=0)
+    return SURVIVED if found.deadlock is None else "deadlock"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    kinds = sorted({*CONTROL_RULES, *TASK_RULES})
+    parser.add_argument("--kinds", nargs="+", choices=kinds, default=kinds)
+    parser.add_argument("--family", choices=FAMILIES, default="gpt2")
+    parser.add_argument("--most", type=int, default=3, help="places of a rule (default 3)")
+    parser.add_argument("--seed", type=int, default=0, help="of what is drawn where there are more")
+    options = parser.parse_args()
+    console, rng = Console(), random.Random(options.seed)
+    with tempfile.TemporaryDirectory() as folder:
+        prepared = _prepared(options.family, Path(folder))
+        (file,) = prepared.design.glob("hls/*_tasks.cpp")
+        source = file.read_text()
+        found = [m for m in (*places(source), *layers_alike(source)) if m.kind in options.kinds]
+        rules = dict.fromkeys((mutant.kind, mutant.rule) for mutant in found)
+        drawn = [m for rule in rules for m in _drawn([m for m in found if (m.kind, m.rule) == rule], options.most, rng)]
+        results: list[tuple[str, str, str]] = []
+        with patch.object(Accelerator, "start", partialmethod(Accelerator.start, timeout_ms=MOST_MS)):
+            assert outcome(prepared, prepared.design) == SURVIVED, "the design is wrong as it is"
+            for number, mutant in enumerate(track(drawn, "simulated board")):
+                design = Path(folder) / f"mutant{number}"
+                shutil.copytree(prepared.design, design, ignore=shutil.ignore_patterns(FOLDER))
+                (design / "hls" / file.name).write_text(mutant.text)
+                results.append(
+                    (mutant.kind, f"{mutant.before} -> {mutant.after or 'nothing'}", outcome(prepared, design))
+                )
+                shutil.rmtree(design)
+        stored = read_directory(prepared.design)
+        assert timed(stored, stored.design) == SURVIVED, "the design deadlocks as it is"
+        certificate = [
+            (f"{kind}, timing", what, timed(stored, design)) for kind, what, design in timing_mutants(stored.design)
+        ]
+        room = with_less_room(stored)
+    _show(console, [*results, *certificate])
+    console.print(
+        f"One token less, of each of {room.total()} FIFOs deeper than {CONTROL_DEPTH} in turn: {room['deadlock']} "
+        "deadlock; the others are as deep as LUTs are for nothing, or have room for other positions"
+    )
+    return int(any(became == SURVIVED for _, _, became in (*results, *certificate)))
+
+
+def _prepared(family: str, folder: Path) -> Prepared:
+    """Whose first reply ends with its first token, which the second prompt holds, and the second reply does not."""
+    model, cache, platform = folder / family, folder / "cache", load_platform("u55c")
+    model.mkdir()
+    (model / "config.json").write_text(json.dumps(FAMILIES[family]))
+    for start in PROMPTS:
+        options = replace(OPTIONS, prompt=start)
+        end = int(Network(prepare(model, options, KNOBS, platform, cache, silent).network).reference()["tokens"][0])
+        made = prepare(model, replace(options, end=end, then=((9, end, 40),)), KNOBS, platform, cache, silent)
+        if len(Network(made.network).reference()["tokens"]) == 1 + OPTIONS.tokens:
+            return made
+    raise SystemExit("none of the prompts has replies that end as they should")
+
+
+def _drawn(mutants: Sequence[Mutant], most: int, rng: random.Random) -> list[Mutant]:
+    return rng.sample(mutants, most) if len(mutants) > most else list(mutants)
+
+
+def _show(console: Console, results: Sequence[tuple[str, str, str]]) -> None:
+    outcomes = sorted({became for _, _, became in results} - {SURVIVED})
+    table = Table(title="edits of a reply in one launch")
+    for name in ("kind", "tried", *outcomes, SURVIVED):
+        table.add_column(name, justify="left" if name == "kind" else "right")
+    for kind in dict.fromkeys(kind for kind, _, _ in results):
+        counts = Counter(became for of, _, became in results if of == kind)
+        table.add_row(kind, str(counts.total()), *(str(counts[name]) for name in (*outcomes, SURVIVED)))
+    console.print(table)
+    for kind, what, became in results:
+        if became == SURVIVED:
+            console.print(f"{SURVIVED}: {kind}: {what}", markup=False)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
