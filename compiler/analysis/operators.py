@@ -5,7 +5,7 @@ from math import prod
 from typing import Literal
 
 from compiler.graph.itensor import DTYPE_BITS
-from compiler.graph.linalg_graph import INDEX, Body, LinalgOp, ScalarOp
+from compiler.graph.linalg_graph import INDEX, NARROW, Body, LinalgOp, ScalarOp
 from compiler.graph.nest import Nest
 from compiler.options import Multiplier
 from compiler.platforms.platform import Platform
@@ -33,6 +33,7 @@ CORE_OF = {
     "arith.ori": "wire",  # of halves that have no bit in common
     "arith.bitcast": "wire",
     INDEX: "iadd",
+    NARROW: "wire",
     "arith.extsi": "wire",
     "arith.trunci": "wire",
     "arith.extf": "wire",
@@ -61,6 +62,8 @@ PACKED = ("_dsp_packed", "_dsp_summed")  # cores of two products
 PAIR_ADDER = "iadd_pair"  # adds two pairs of products
 FIELD_BITS = 18  # of the lower product of a pair, and of sums of such (`hls/mul2.h`)
 FABRIC_ADDER = "fadd_fabric"
+DSP_FACTORS = (27, 18)  # bits of what a DSP48E2 multiplies (UG579)
+DSP_PRODUCT = "imul_27x18_dsp"  # whatever narrow ones are made of: in LUTs it would be hundreds of them
 
 Realised = Multiplier | Literal["dsp_summed"]
 """What integer products are made of; `dsp_summed`: two a DSP, pairs summed before they are taken apart."""
@@ -68,15 +71,27 @@ REGISTER_ACCUMULATORS = 1  # several are chosen by a loop index, which only a me
 
 
 def _width_before_extension(body: Body, value: int) -> int:
-    """Bits of `value`, looking through a sign extension: an 8 x 4 product stays one after `extsi` to i32."""
-    first = len(body.arg_dtypes)
-    if value >= first and body.ops[value - first].name == "arith.extsi":
-        return _width_before_extension(body, body.ops[value - first].args[0])
-    return DTYPE_BITS[body.dtype_of(value)]
+    """Bits of `value`, looking through a sign extension: an 8 x 4 product stays one after `extsi` to i32. A constant
+    has those that it takes.
+    """
+    bits, first = DTYPE_BITS[body.dtype_of(value)], len(body.arg_dtypes)
+    if value < first:
+        return bits
+    op = body.ops[value - first]
+    if op.name == "arith.extsi":
+        return _width_before_extension(body, op.args[0])
+    if op.name == NARROW:
+        return min(int(op.const or 0), _width_before_extension(body, op.args[0]))
+    if op.name == "arith.constant":
+        number = int(op.const or 0)
+        return min(bits, (number if number >= 0 else ~number).bit_length() + 1)
+    return bits
 
 
 def _multiplier_core(body: Body, args: tuple[int, ...], multiplier: Realised) -> str:
     wide, narrow = sorted((_width_before_extension(body, a) for a in args), reverse=True)
+    if 8 < wide <= DSP_FACTORS[0] and narrow <= DSP_FACTORS[1]:
+        return DSP_PRODUCT
     if wide > 8:
         return f"imul_32x32_{multiplier}"
     return f"imul_8x{4 if narrow <= 4 else 8}_{multiplier}"

@@ -37,11 +37,12 @@ from compiler.dialects.dataflow_expanded import ExpandedTaskOp
 from compiler.dialects.dataflow_index import IndexOp
 from compiler.dialects.dataflow_kernel import KernelOp, YieldOp
 from compiler.dialects.dataflow_layers import LayersOp
+from compiler.dialects.dataflow_narrow import NarrowOp
 from compiler.dialects.dataflow_rom import RomOp
 from compiler.dialects.dataflow_task import TaskOp
 
 DATAFLOW = Dialect(
     "dataflow",
-    [KernelOp, LayersOp, DieOp, TaskOp, EngineOp, ExpandedTaskOp, LoadOp, StoreOp, RomOp, YieldOp, IndexOp],
+    [KernelOp, LayersOp, DieOp, TaskOp, EngineOp, ExpandedTaskOp, LoadOp, StoreOp, RomOp, YieldOp, IndexOp, NarrowOp],
     [SpaceAttr, ValidAttr, NestAttr, MapAttr, ValueAttr, OutputAttr, PackingAttr],
 )

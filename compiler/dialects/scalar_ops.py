@@ -9,9 +9,10 @@ from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
 
 from compiler.dialects.dataflow_index import IndexOp
+from compiler.dialects.dataflow_narrow import NarrowOp
 from compiler.dialects.element_types import ELEMENT_TYPES, dtype_name, literal, literal_value
 from compiler.errors import UnsupportedError
-from compiler.graph.linalg_graph import INDEX, Body, ScalarOp
+from compiler.graph.linalg_graph import INDEX, NARROW, Body, ScalarOp
 
 SCALAR_OPS: dict[str, type[IRDLOperation]] = {
     op.name: op
@@ -21,7 +22,7 @@ SCALAR_OPS: dict[str, type[IRDLOperation]] = {
         arith.MuliOp, arith.MaxSIOp, arith.MinSIOp, arith.ExtSIOp, arith.TruncIOp, arith.ExtFOp, arith.TruncFOp,
         arith.SIToFPOp, arith.FPToSIOp, arith.ShLIOp, arith.ShRSIOp, arith.AndIOp, arith.OrIOp, arith.BitcastOp,
         arith.ConstantOp, math.ExpOp, math.LogOp, math.TanhOp, math.ErfOp, math.SqrtOp,
-        math.RsqrtOp, math.RoundEvenOp, math.AbsFOp, math.FloorOp, math.SinOp, math.CosOp, IndexOp,
+        math.RsqrtOp, math.RoundEvenOp, math.AbsFOp, math.FloorOp, math.SinOp, math.CosOp, IndexOp, NarrowOp,
     )
 }  # fmt: skip
 PREDICATES = {
@@ -36,6 +37,8 @@ def _build(scalar: ScalarOp, operands: Sequence[SSAValue]) -> Operation:
     properties: dict[str, Attribute] = {}
     if scalar.name == INDEX:
         properties["loop"] = IntAttr(int(scalar.const or 0))
+    elif scalar.name == NARROW:
+        properties["bits"] = IntAttr(int(scalar.const or 0))
     elif scalar.const is not None:
         properties["value"] = literal(scalar.const, scalar.dtype)
     if scalar.predicate is not None:
@@ -63,6 +66,8 @@ def read_scalar(op: Operation, args: tuple[int, ...]) -> ScalarOp:
         raise VerifyException(f"{op.name} in the body of a task; a body holds operations of SCALAR_OPS only")
     if isinstance(op, IndexOp):
         return ScalarOp(INDEX, args, dtype_name(op.result.type), const=op.loop.data)
+    if isinstance(op, NarrowOp):
+        return ScalarOp(NARROW, args, dtype_name(op.result.type), const=op.bits.data)
     value, predicate = op.properties.get("value"), op.properties.get("predicate")
     return ScalarOp(
         name=op.name,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.scalar_ops import PREDICATES
-from compiler.graph.linalg_graph import INDEX, Body, LinalgGraph, LinalgOp, Operand, ScalarOp, line_walk
+from compiler.graph.linalg_graph import INDEX, NARROW, Body, LinalgGraph, LinalgOp, Operand, ScalarOp, line_walk
 from compiler.graph.padded_array import crop_array, pad_array
 
 Array = NDArray[Any]
@@ -129,6 +129,9 @@ def _scalar(op: ScalarOp, args: list[Array]) -> Array:
         return np.asarray(op.const, dtype)
     if op.name in {"arith.cmpf", "arith.cmpi"}:
         return compared(op, *args)
+    if op.name == NARROW:
+        spare = 32 - int(op.const or 0)
+        return np.right_shift(np.left_shift(args[0].astype(dtype), spare), spare)
     if op.name not in _NUMPY:
         raise UnsupportedError(f"scalar operation {op.name} has no reference; add it to the interpreter")
     return np.asarray(_NUMPY[op.name](*args)).astype(dtype)

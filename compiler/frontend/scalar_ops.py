@@ -2,15 +2,17 @@
 
 Floating point is f32; integers are two's complement. `arith.fptosi` truncates toward zero, `math.roundeven` rounds half
 to even; `arith.shrsi` rounds down; `arith.extsi` and `arith.trunci` keep the value where it fits. `arith.bitcast` has
-the bits of an f32 as an i32. `dataflow.index` is where a loop of the operation is.
+the bits of an f32 as an i32. `dataflow.index` is where a loop of the operation is. `dataflow.narrow` has so many of the
+lowest bits of an i32, with the sign that they have: the number itself, where that fits.
 """
 
-from compiler.graph.linalg_graph import INDEX, Body
+from compiler.graph.linalg_graph import INDEX, NARROW, Body
 
 SCALAR_OPS: dict[str, int] = {
     # name: number of arguments
     "arith.constant": 0,
     INDEX: 0,
+    NARROW: 1,
     "arith.addf": 2,
     "arith.subf": 2,
     "arith.mulf": 2,

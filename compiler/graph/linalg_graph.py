@@ -25,6 +25,7 @@ Iterator = Literal["parallel", "reduction"]
 Combiner = Literal["add", "max", "min", "mul"]
 OWN_EXTENT: tuple[OpKind, ...] = ("concat", "window")  # along their axis, an input has another extent than the loop
 INDEX = "dataflow.index"  # the scalar operation whose result is where a loop is
+NARROW = "dataflow.narrow"  # the one whose result is so many of the lowest bits of a number, with their sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +101,9 @@ class Operand:
 @dataclass(frozen=True, slots=True)
 class ScalarOp:
     """One scalar operation of a body, by its MLIR name (`arith.addf`). `args` number the values before it: first the
-    body's arguments, then the operations. `const` is the value of an `arith.constant`, or the loop of a
-    `dataflow.index`, whose result is where that loop is; `predicate` is that of a compare.
+    body's arguments, then the operations. `const` is the value of an `arith.constant`, the loop of a
+    `dataflow.index`, whose result is where that loop is, or the bits of a `dataflow.narrow`; `predicate` is that of a
+    compare.
     """
 
     name: str

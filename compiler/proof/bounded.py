@@ -27,7 +27,7 @@ from compiler.frontend.interpret import (
     index_of,
     spread,
 )
-from compiler.graph.linalg_graph import INDEX, LinalgGraph, LinalgOp, ScalarOp
+from compiler.graph.linalg_graph import INDEX, NARROW, LinalgGraph, LinalgOp, ScalarOp
 from compiler.graph.padded_array import crop_array
 
 ROUNDING = 2.0**-24  # of one operation in single precision, relative
@@ -173,6 +173,7 @@ def _scalar(op: ScalarOp, args: Sequence[Bounded], margin: float | None = None) 
     if op.name not in _EXACT:
         raise UnsupportedError(f"scalar operation {op.name} has no bound; add it to the proof")
     value = _wrapped(np.asarray(_EXACT[op.name](*values)), op.dtype)
+    value = _within(value, int(op.const or 0)) if op.name == NARROW else value
     value = _single(value) if op.name == "arith.sitofp" else value
     moved = reduce(np.add, [a.bound for a in args])
     moved = np.where(moved == 0, 0.0, np.inf) if op.name in _OF_BITS else moved
@@ -239,7 +240,12 @@ def _single(value: Array) -> Array:
 def _wrapped(value: Array, dtype: str) -> Array:
     """Integers as their type holds them: two's complement."""
     bits = _WRAP.get(dtype)
-    if bits is None or not np.any(np.abs(value) >= 2.0 ** (bits - 1)):
+    return value if bits is None else _within(value, bits)
+
+
+def _within(value: Array, bits: int) -> Array:
+    """So many of the lowest bits of integers, with their sign."""
+    if not np.any(np.abs(value) >= 2.0 ** (bits - 1)):
         return value
     half = 2.0 ** (bits - 1)
     return np.mod(value + half, 2 * half) - half
@@ -274,7 +280,7 @@ _STEPS: dict[str, Callable[[Array], Array]] = {
     "arith.fptosi": np.trunc,
 }
 # Off by a little, these are anything.
-_OF_BITS = frozenset({"arith.bitcast", "arith.shli", "arith.shrsi", "arith.andi", "arith.ori"})
+_OF_BITS = frozenset({NARROW, "arith.bitcast", "arith.shli", "arith.shrsi", "arith.andi", "arith.ori"})
 _EXACT: dict[str, Callable[..., Array]] = {
     "arith.negf": np.negative,
     "arith.maximumf": np.maximum,
@@ -293,4 +299,5 @@ _EXACT: dict[str, Callable[..., Array]] = {
     "arith.extsi": _identity,
     "arith.trunci": _identity,
     "arith.sitofp": _identity,
+    NARROW: _identity,
 }

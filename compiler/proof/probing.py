@@ -6,32 +6,54 @@ whose sums and products are exact, so that ties and equal maxima abound, and onc
 operation.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Literal, get_args
 
 import numpy as np
 
+from compiler.analysis.operators import DSP_FACTORS
 from compiler.frontend.interpret import NUMPY_DTYPE, Array
-from compiler.graph.linalg_graph import INDEX, LinalgOp, Value
+from compiler.graph.linalg_graph import INDEX, NARROW, LinalgOp, Value
 from compiler.graph.task_graph import StructuredTask, TaskGraph
-from compiler.proof.ports import inner_streams, ports_of
+from compiler.proof.ports import OperationPorts, Passed, inner_streams, ports_of
 from compiler.proof.recording import Recording
+from compiler.targets.parameters import scalars_of
 
 Probe = Literal["exact", "constants"]
 PROBES: tuple[Probe, ...] = get_args(Probe)
 
 _RANGE = {"i4": (-8, 8), "i8": (-128, 128), "i1": (0, 2), "i64": (-(2**52), 2**52)}  # of 64 bits: what doubles hold
+WORD_BITS = 32
 _BEYOND = 250.0  # past every clamp to eight bits
 
 
 def give_tokens(recording: Recording, probe: Probe, seed: int) -> None:
     """Draw what each task reads."""
     rng, tasks = np.random.default_rng([seed, PROBES.index(probe)]), recording.tasks
-    readers = {p.stream: ports.op for task in tasks.tasks for ports in ports_of(task, tasks) for p in ports.reads}
+    readers = {
+        p.stream: (ports.op, bits)
+        for task in tasks.tasks
+        for ports in ports_of(task, tasks)
+        for p, bits in _read(ports)
+    }
     inner = inner_streams(tasks)
     for access in (access for task in tasks.tasks for access in task.reads if access.stream not in inner):
         itensor = tasks.stream[access.stream].itensor
-        recording.give(access.stream, _draw(rng, probe, itensor.shape, itensor.dtype, readers.get(access.stream)))
+        op, bits = readers.get(access.stream, (None, WORD_BITS))
+        recording.give(access.stream, _draw(rng, probe, itensor.shape, itensor.dtype, op, bits))
+
+
+def _read(ports: OperationPorts) -> Iterator[tuple[Passed, int]]:
+    """What brings an operation its inputs, with the bits that its body looks at."""
+    scalars = scalars_of(ports.task)
+    streamed = [number for number, operand in enumerate(ports.op.inputs) if operand.value not in scalars]
+    for number, passed in zip(streamed, ports.reads, strict=True):
+        yield passed, _bits_of(ports.op, number)
+
+
+def _bits_of(op: LinalgOp, argument: int) -> int:
+    narrowed = [s for s in op.body.ops if s.name == NARROW and s.args == (argument,)] if op.body is not None else []
+    return min((int(s.const or 0) for s in narrowed), default=WORD_BITS)
 
 
 def draw_scalar(rng: np.random.Generator, probe: Probe, seed: int, value: Value, tasks: TaskGraph) -> Array:
@@ -44,12 +66,19 @@ def draw_scalar(rng: np.random.Generator, probe: Probe, seed: int, value: Value,
     return _draw(rng, probe, (1,), value.dtype, ops[0]).reshape(())
 
 
-def _draw(rng: np.random.Generator, probe: Probe, shape: Iterable[int], dtype: str, op: LinalgOp | None) -> Array:
+def _draw(
+    rng: np.random.Generator,
+    probe: Probe,
+    shape: Iterable[int],
+    dtype: str,
+    op: LinalgOp | None,
+    bits: int = WORD_BITS,
+) -> Array:
     shape = tuple(shape)
     if dtype in _RANGE:
         return rng.integers(*_RANGE[dtype], shape).astype(NUMPY_DTYPE[dtype])
     if dtype == "i32" and (shift := _shift(op)):
-        return _around_clamps(rng, shape, shift)
+        return _around_clamps(rng, shape, shift, bits)
     if dtype == "i32":
         return (rng.normal(size=shape) * 2.0 ** rng.integers(0, 20, shape)).astype(np.int32)
     if op is None:
@@ -66,11 +95,13 @@ def _shift(op: LinalgOp | None) -> int:
     return int(consts[0]) if consts and consts[0] is not None else 0
 
 
-def _around_clamps(rng: np.random.Generator, shape: tuple[int, ...], shift: int) -> Array:
-    """Factors whose products reach beyond eight bits when so many are dropped, but no further than doubles hold; half
-    of them any smaller.
+def _around_clamps(rng: np.random.Generator, shape: tuple[int, ...], shift: int, width: int) -> Array:
+    """Factors of this `width` whose products reach beyond eight bits when so many are dropped, but no further than
+    doubles hold; half of them any smaller.
     """
     most = min((shift + 10) // 2, 26)
+    if width < WORD_BITS:  # the other has what one of them is short of
+        most = min(width - 1, max(most, shift + 10 - (min(DSP_FACTORS) - 1)))
     bits = np.where(rng.random(shape) < 0.5, most, rng.integers(0, most + 1, shape))
     return (rng.uniform(-1, 1, shape) * 2.0**bits).astype(np.int32)
 
@@ -100,5 +131,5 @@ def _around(rng: np.random.Generator, shape: tuple[int, ...], constants: Array) 
 
 
 def _constants(op: LinalgOp) -> Array:
-    found = [s.const for s in op.body.ops if s.const is not None and s.name != INDEX] if op.body else []
+    found = [s.const for s in op.body.ops if s.const is not None and s.name not in (INDEX, NARROW)] if op.body else []
     return np.asarray(found, np.float64)

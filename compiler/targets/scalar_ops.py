@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from compiler.errors import UnsupportedError
-from compiler.graph.linalg_graph import INDEX, Combiner, ScalarOp
+from compiler.graph.linalg_graph import INDEX, NARROW, Combiner, ScalarOp
 
 C_TYPE = {"f32": "float", "i64": "int64_t", "i32": "int", "i8": "ap_int<8>", "i4": "ap_int<4>", "i1": "bool"}
 
@@ -113,7 +113,7 @@ def literal(value: float, dtype: str) -> str:
 
 def is_inline(op: ScalarOp) -> bool:
     """Whether the operation is written where it is used: constants and conversions are wires."""
-    return op.name == "arith.constant" or op.name in CASTS
+    return op.name in {"arith.constant", NARROW} or op.name in CASTS
 
 
 def hint(op: ScalarOp) -> str:
@@ -126,6 +126,8 @@ def expression(op: ScalarOp, args: Sequence[str], arg_dtypes: Sequence[str]) -> 
     if op.name == "arith.constant":
         assert op.const is not None
         return literal(op.const, op.dtype)
+    if op.name == NARROW:
+        return f"ap_int<{op.const}>({args[0]})"
     if op.name in CASTS:
         template = CASTS[op.name]
         if arg_dtypes[0] == "i32" and op.name == "arith.sitofp":

@@ -4,19 +4,24 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from layered_networks import folded_layers
 from looped_pipelines import begun, engine, following, layers
 from networks import NETWORKS
 from route_designs import routes
+from small_graphs import elementwise
 from through_memory import credited, network
 from window_networks import greatest, larger
 
+from compiler.analysis.operators import DSP_PRODUCT
 from compiler.analysis.tasks import load_task, plan_packing, store_task
+from compiler.frontend.integers.affine import Affine
+from compiler.frontend.integers.fixed_point import fixed_point
 from compiler.graph.design import Transfer
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.linalg_graph import LinalgGraph
-from compiler.graph.task_graph import Stream, Task, TaskGraph
+from compiler.graph.linalg_graph import LinalgGraph, Operand, Output, Value
+from compiler.graph.task_graph import ComputeTask, Stream, Task, TaskGraph
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
@@ -82,6 +87,22 @@ def task_text(task: Task, tasks: TaskGraph) -> str:
 def test_task(construct: str, network: str, knobs: Knobs, task: str, golden: Golden) -> None:
     tasks, _ = design(network, knobs)
     golden(task_text(tasks.task[task], tasks), HERE / f"{construct}.cpp")
+
+
+def test_fixed_point(golden: Golden) -> None:
+    """Sums of three channels, each with a multiplier of its own, of numbers that one DSP multiplies."""
+    made = Affine({0: np.asarray([1, 2, 3]) / 2**9, 1: np.asarray(1 / 2**6)}, np.zeros(()))
+    fixed = fixed_point(made, {0: "i32", 1: "i8"}, {0: np.asarray(1e4), 1: np.asarray(127.0)}, 0.5)
+    assert fixed is not None
+    values = [Value(n, (3,), "i8" if n == "residual" else "i32", "input", n) for n in ("total", "residual", "factor")]
+    values.append(Value("y", (3,), "i8"))
+    op = elementwise("op_y", (3,), [Operand(value.name, (0,)) for value in values[:3]], "y", fixed.body)
+    graph = LinalgGraph("net", tuple(values), (op,), (Output("y", "y", (0,), (3,)),))
+    tasks = planned_tasks(graph, PLAIN, U55C)
+    task = tasks.task["op_y"]
+    assert isinstance(task, ComputeTask)
+    assert dict(task.operators)[DSP_PRODUCT] == 2 * task.nest.lanes
+    golden(task_text(task, tasks), HERE / "fixed_point.cpp")
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,17 @@ A number y of the network is an integer q of scale s, y = q * s. So of inputs q_
 
     q = clamp((sum of q_i * m_i  +  c  +  2^(shift - 1)) >> shift, low, high),    m_i = round(k_i * s_i / s * 2^shift)
 
-where y is the sum of k_i * y_i and a constant, which is c by then: halves go up. Multipliers are 32 bits and sums 64,
-of which 52 are used, that double precision holds what is compared with them; the shift is the largest that allows. A
-bound of the result, such as ReLU's, is one of the clamp's; those inside are compared at the same step of 2^-shift.
+where y is the sum of k_i * y_i and a constant, which is c by then: halves go up. The shift is the largest with which
+multipliers have 18 bits, so that one DSP multiplies by them what has 27, where all q_i do and rounding the multipliers
+moves no result by more than a 64th of a step; else it is the largest with which they have 32. Sums are of 64 bits, of
+which 52 are used, that double precision holds what is compared with them. A bound of the result, such as ReLU's, is
+one of the clamp's; those inside are compared at the same step of 2^-shift.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +23,20 @@ from compiler.frontend.lowering.scalars import BodyBuilder
 from compiler.graph.linalg_graph import Body
 
 LARGEST = 127  # of an int8: symmetric
-_MULTIPLIER_BITS, _SUM_BITS, _LEAST_BITS = 31, 52, 10
+_SUM_BITS = 52
 _WORD, _SUM = "i32", "i64"
+
+
+class _Factors(NamedTuple):
+    """Bits of numbers and of multipliers, with signs."""
+
+    number: int
+    multiplier: int
+
+
+_OF_A_DSP, _OF_WORDS = _Factors(27, 18), _Factors(32, 32)
+_LEAST_BITS = 10  # of the multipliers of each term
+_MOST_OFF = 2.0**-6  # steps
 
 
 @dataclass(frozen=True)
@@ -47,18 +62,46 @@ def fixed_point(made: Affine, dtypes: Mapping[int, str], reach: Mapping[int, Arr
     multipliers = [float(np.max(np.abs(c))) for c in _multipliers(made, np.ones(()))]
     if not multipliers or min(multipliers) == 0 or not 0 < total < 2.0**30:
         return None
-    shift = min(
-        math.floor(_MULTIPLIER_BITS - 1e-9 - math.log2(max(multipliers))),
-        math.floor(_SUM_BITS - 1 - math.log2(total + 1)),
-        _SUM_BITS,
-    )
-    if shift < 1 or min(multipliers) * 2.0**shift < 2**_LEAST_BITS:
+    factors, shift = _OF_A_DSP, _shift(_OF_A_DSP, multipliers, total)
+    if not _is_narrow(made, reach) or _off(made, reach, shift) > _MOST_OFF:
+        factors, shift = _OF_WORDS, _shift(_OF_WORDS, multipliers, total)
+        if min(multipliers) * 2.0**shift < 2**_LEAST_BITS:
+            return None
+    if shift < 1:
         return None
-    writer = _Writer(shift, dtypes)
+    writer = _Writer(shift, factors, dtypes)
     summed = writer.sum(made, 1 << (shift - 1))
     if summed is None:
         return None
     return writer.finish(summed, int(low), int(high))
+
+
+def _shift(factors: _Factors, multipliers: Sequence[float], total: float) -> int:
+    """The largest with which multipliers, and sums of no more than `total`, have bits enough."""
+    largest = 2 ** (factors.multiplier - 1) - 1
+    return min(
+        math.floor(math.log2(largest / max(multipliers))), math.floor(_SUM_BITS - 1 - math.log2(total + 1)), _SUM_BITS
+    )
+
+
+def _is_narrow(made: Affine, reach: Mapping[int, Array]) -> bool:
+    most = 2.0 ** (_OF_A_DSP.number - 1)
+    return all(float(np.max(reach[argument])) < most for argument in _arguments(made))
+
+
+def _off(made: Affine, reach: Mapping[int, Array], shift: int) -> float:
+    """By how much multipliers that are rounded may move a result that is not clamped, in steps: half a step of theirs
+    for each of a number that is multiplied, which is no larger than all else that is added leaves of the clamp.
+    """
+    terms = [(reach[a], np.abs(m)) for a, m in zip(_arguments(made), _multipliers(made, np.ones(())), strict=True)]
+    whole = sum(most * m for most, m in terms) + sum(_constants(made, np.ones(())))
+
+    def numbers(most: Array, multipliers: Array) -> Array:
+        clamped = LARGEST + whole - most * multipliers
+        known = multipliers > 0
+        return np.where(known, np.minimum(most, clamped / np.where(known, multipliers, 1)), 0)
+
+    return float(np.max(sum(numbers(*term) for term in terms))) * 2.0 ** -(shift + 1)
 
 
 def _outermost(made: Affine) -> tuple[Affine, tuple[float, float]] | None:
@@ -88,6 +131,23 @@ def _reach(made: Affine, reach: Mapping[int, Array]) -> float:
     return float(np.max(summed))
 
 
+def _constants(made: Affine, factor: Array) -> Iterator[Array]:
+    """Magnitudes of what is added that is no multiple of a number, and of bounds, which may stand in its place."""
+    yield np.abs(made.constant * factor)
+    for term, coefficient in made.terms.items():
+        if isinstance(term, Bounded):
+            yield from (np.abs(end * coefficient * factor) for end in (term.low, term.high) if math.isfinite(end))
+            yield from _constants(term.inner, coefficient * factor)
+
+
+def _arguments(made: Affine) -> Iterator[int]:
+    for term in made.terms:
+        if isinstance(term, Bounded):
+            yield from _arguments(term.inner)
+        else:
+            yield term
+
+
 def _multipliers(made: Affine, factor: Array) -> Iterator[Array]:
     for term, coefficient in made.terms.items():
         if isinstance(term, Bounded):
@@ -99,6 +159,7 @@ def _multipliers(made: Affine, factor: Array) -> Iterator[Array]:
 @dataclass
 class _Writer:
     shift: int
+    factors: _Factors
     dtypes: Mapping[int, str]
     builder: BodyBuilder = field(default_factory=BodyBuilder)
     numbers: dict[int, Array] = field(default_factory=dict[int, Array])
@@ -136,8 +197,8 @@ class _Writer:
         dtype = self.dtypes[argument]
         if argument not in self.arguments:
             self.arguments[argument] = self.builder.arg(dtype)
-        wide = self.builder.emit("arith.extsi", (self.arguments[argument],), _SUM)
-        factor = self._numbers(np.rint(coefficient * 2.0**self.shift))
+        wide = self._wide(self.arguments[argument], self.factors.number)
+        factor = self._numbers(np.rint(coefficient * 2.0**self.shift), self.factors.multiplier)
         return self.builder.emit("arith.muli", (wide, factor), _SUM)
 
     def _constant(self, values: Array, offset: int) -> int | None:
@@ -161,13 +222,19 @@ class _Writer:
                 made = self.builder.emit(name, (made, step), _SUM)
         return made
 
-    def _numbers(self, values: Array) -> int:
-        """Integers of 32 bits, in 64: a constant where they are all the same, else what an argument reads."""
+    def _wide(self, number: int, bits: int) -> int:
+        """A number that needs no more than so many bits, in 64."""
+        is_word = self.builder.dtype(number) == _WORD
+        narrow = self.builder.narrow(number, bits) if is_word and bits < 32 else number
+        return self.builder.emit("arith.extsi", (narrow,), _SUM)
+
+    def _numbers(self, values: Array, bits: int = 32) -> int:
+        """Integers of so many bits, in 64: a constant where they are all the same, else what an argument reads."""
         if np.all(values == values.flat[0]):
             return self.builder.constant(int(values.flat[0]), _SUM)
         argument = self.builder.arg(_WORD)
         self.numbers[argument] = values.astype(np.int32)
-        return self.builder.emit("arith.extsi", (argument,), _SUM)
+        return self._wide(argument, bits)
 
 
 def _reordered(body: Body, order: list[int]) -> Body:

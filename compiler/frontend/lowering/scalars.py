@@ -7,7 +7,7 @@ from struct import pack, unpack
 
 from compiler.errors import UnsupportedError
 from compiler.frontend.scalar_ops import BODY_DTYPES, PREDICATES, SCALAR_OPS
-from compiler.graph.linalg_graph import INDEX, Body, ScalarOp
+from compiler.graph.linalg_graph import INDEX, NARROW, Body, ScalarOp
 
 _MAX_POWER = 4
 
@@ -45,6 +45,10 @@ class BodyBuilder:
     def index(self, loop: int) -> int:
         """Where a loop of the operation is."""
         return self._add(ScalarOp(INDEX, (), "i32", const=loop))
+
+    def narrow(self, value: int, bits: int) -> int:
+        """So many of the lowest bits of an i32, with their sign."""
+        return self._add(ScalarOp(NARROW, (value,), "i32", const=bits))
 
     def dtype(self, value: int) -> str:
         return self.args[value] if value >= 0 else self.ops[-value - 1].dtype
@@ -92,6 +96,9 @@ class BodyBuilder:
             elif op.name == INDEX:
                 assert op.const is not None
                 values.append(self.index(int(op.const) if loops is None else loops[int(op.const)]))
+            elif op.name == NARROW:
+                assert op.const is not None
+                values.append(self.narrow(values[op.args[0]], int(op.const)))
             else:
                 values.append(self.emit(op.name, tuple(values[a] for a in op.args), op.dtype, op.predicate))
         return values[body.result]

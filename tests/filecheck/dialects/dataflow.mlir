@@ -102,7 +102,9 @@ func.func @place(%x: tensor<8xi32>) {
   %y = dataflow.task @t space<parallel 8 : 0> ins("x"[d0] = %x : tensor<8xi32>) -> ("y"[d0] : tensor<8xi32>) {
   ^bb0(%a: i32):
     %at = dataflow.index d0 : i32
-    %sum = arith.addi %a, %at : i32
+    // CHECK: %{{.*}} = dataflow.narrow %{{.*}} to 27 : i32
+    %n = dataflow.narrow %a to 27 : i32
+    %sum = arith.addi %n, %at : i32
     dataflow.yield %sum : i32
   }
   func.return

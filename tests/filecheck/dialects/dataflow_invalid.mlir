@@ -219,6 +219,18 @@ func.func @index(%x: tensor<8xf32>) {
 
 // -----
 
+func.func @no_bits(%x: tensor<8xi32>) {
+  // CHECK: an i32 is narrowed to 2 to 31 bits, not to 32
+  %y = dataflow.task @t space<parallel 8 : 0> ins("x"[d0] = %x : tensor<8xi32>) -> ("y"[d0] : tensor<8xi32>) {
+  ^bb0(%a: i32):
+    %n = dataflow.narrow %a to 32 : i32
+    dataflow.yield %n : i32
+  }
+  func.return
+}
+
+// -----
+
 func.func @no_loop(%x: tensor<8xf32>) {
   // CHECK: e0 is no loop; they are called d0, d1 and so on
   %y = dataflow.task @t space<parallel 8 : 0> ins("x"[d0] = %x : tensor<8xf32>) -> ("y"[d0] : tensor<8xi32>) {

@@ -41,6 +41,11 @@ def test_cast(name: str, types: tuple[str, str]) -> None:
     assert region_body(body_region(body, YieldOp)) == body
 
 
+def test_narrow() -> None:
+    body = Body(("i32",), (ScalarOp("dataflow.narrow", (0,), "i32", 27),), 1)
+    assert region_body(body_region(body, YieldOp)) == body
+
+
 @pytest.mark.parametrize(("const", "dtype"), [(0.5, "f32"), (float("-inf"), "f32"), (-8, "i8"), (1, "i1"), (7, "i4")])
 def test_constant(const: float, dtype: str) -> None:
     body = Body((), (ScalarOp("arith.constant", (), dtype, const),), 0)

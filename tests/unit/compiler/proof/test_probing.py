@@ -1,8 +1,10 @@
 """The tokens that tasks are given: where the operation has corners, they are met."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 from small_graphs import elementwise, mlp, quantised
 
 from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, Output, ScalarOp, Value
@@ -57,21 +59,23 @@ def test_numbers_of_the_size_of_a_constant_are_met(tmp_path: Path) -> None:
     assert np.count_nonzero(x < 0.01) > 3
 
 
-def test_clamps_of_fixed_point_are_met(tmp_path: Path) -> None:
-    """Numbers and their multipliers together are as large as what is dropped of their products."""
-    graph = _fixed_point(38)
+@pytest.mark.parametrize(("shift", "narrow"), [(38, False), (30, True), (16, True)])
+def test_clamps_of_fixed_point_are_met(shift: int, narrow: bool, tmp_path: Path) -> None:
+    """Numbers and their multipliers together are as large as what is dropped of their products; narrow ones are so."""
+    graph = _fixed_point(shift, narrow=narrow)
     for probe in PROBES:
         recording = given(graph, tmp_path, probe)
         q, m = (recording.read(s.name).astype(np.int64) for s in recording.tasks.streams if s.target == "fixed")
-        made = (q * m) >> 38
+        assert not narrow or (np.abs(q).max() < 2**26 and np.abs(m).max() < 2**17)
+        made = (q * m) >> shift
         assert np.count_nonzero(made > 127) > 3
         assert np.count_nonzero(made < -127) > 3
         assert np.count_nonzero(np.abs(made) < 127) > 30
 
 
-def _fixed_point(shift: int) -> LinalgGraph:
-    """Products of 256 numbers with as many multipliers, without so many bits."""
-    ops = (
+def _fixed_point(shift: int, *, narrow: bool) -> LinalgGraph:
+    """Products of 256 numbers with as many multipliers, without so many bits; of 27 and 18 bits where `narrow`."""
+    wide = (
         ScalarOp("arith.extsi", (0,), "i64"),
         ScalarOp("arith.extsi", (1,), "i64"),
         ScalarOp("arith.muli", (2, 3), "i64"),
@@ -79,13 +83,18 @@ def _fixed_point(shift: int) -> LinalgGraph:
         ScalarOp("arith.shrsi", (4, 5), "i64"),
         ScalarOp("arith.trunci", (6,), "i32"),
     )
+    narrowed = (
+        ScalarOp("dataflow.narrow", (0,), "i32", 27),
+        ScalarOp("dataflow.narrow", (1,), "i32", 18),
+        *(replace(op, args=tuple(a + 2 for a in op.args)) for op in wide),
+    )
     values = (
         Value("q", (256,), "i32", "input", "q"),
         Value("m", (256,), "i32", "param", "m"),
         Value("y", (256,), "i32"),
     )
     read = (Operand("q", (0,)), Operand("m", (0,)))
-    body = Body(("i32", "i32"), ops, 7)
+    body = Body(("i32", "i32"), narrowed if narrow else wide, 9 if narrow else 7)
     fixed = LinalgOp("fixed", "generic", (256,), ("parallel",), (0,), read, (Operand("y", (0,)),), body)
     return LinalgGraph("net", values, (fixed,), (Output("y", "y", (0,), (256,)),))
 
