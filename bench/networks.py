@@ -196,6 +196,17 @@ def resnet8() -> nn.Module:
     return nn.Sequential(keras_conv(3, 16, 3), nn.ReLU(), *stacks, head)
 
 
+def resnet18() -> nn.Module:
+    """Of He et al., in the form for CIFAR-10: a 3x3 stem without a stride, no maximum, ten classes; 32 x 32."""
+    stacks: list[nn.Module] = []
+    for of, to in pairwise((64, 64, 128, 256, 512)):
+        for before, stride in ((of, to // of), (to, 1)):
+            inside = nn.Sequential(normed(before, to, 3, stride), nn.ReLU(), normed(to, to, 3))
+            stacks.append(Residual(inside, normed(before, to, 1, stride) if before != to else None, nn.ReLU()))
+    head = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 10))
+    return nn.Sequential(normed(3, 64, 3), nn.ReLU(), *stacks, head)
+
+
 def separable(of: int, to: int, stride: int = 1) -> nn.Sequential:
     """Depthwise 3x3, then 1x1, each with norm and ReLU."""
     return nn.Sequential(keras_conv(of, of, 3, stride, of), nn.ReLU(), keras_conv(of, to, 1), nn.ReLU())
@@ -310,6 +321,7 @@ GROUPS: dict[str, dict[str, Network]] = {
         "mobilenetv1": _of(mobilenetv1, (1, 3, 96, 96)),
         "anomalies": _of(anomalies, (1, 640)),
     },
+    "cifar": {"resnet18": _of(resnet18, (1, 3, 32, 32))},
     "stream-hls": {
         "gemm": _formula(lambda a, b, c: 1.5 * (a @ b) + 1.2 * c, (200, 240), (240, 220), (200, 220)),
         "2mm": _formula(lambda a, b, c, d: 1.5 * (a @ b) @ c + 1.2 * d, (180, 210), (210, 190), (190, 220), (180, 220)),

@@ -96,13 +96,14 @@ def _shift(op: LinalgOp | None) -> int:
 
 
 def _around_clamps(rng: np.random.Generator, shape: tuple[int, ...], shift: int, width: int) -> Array:
-    """Factors of this `width` whose products reach beyond eight bits when so many are dropped, but no further than
-    doubles hold; half of them any smaller.
+    """Factors whose products reach beyond eight bits when so many are dropped, but no further than doubles hold; half
+    of them any smaller. Where they have a `width` that is less than a word's, an eighth of them need all of it.
     """
     most = min((shift + 10) // 2, 26)
     if width < WORD_BITS:  # the other has what one of them is short of
         most = min(width - 1, max(most, shift + 10 - (min(DSP_FACTORS) - 1)))
     bits = np.where(rng.random(shape) < 0.5, most, rng.integers(0, most + 1, shape))
+    bits = np.where((width < WORD_BITS) & (rng.random(shape) < 1 / 8), width - 1, bits)
     return (rng.uniform(-1, 1, shape) * 2.0**bits).astype(np.int32)
 
 
