@@ -215,9 +215,7 @@ def _generation(prepared: Prepared, program: dict[str, types.ModuleType], count:
         steps = list(session.generate(board, device, made, design, prepared.design, count))
     tokens = [step.token for step in steps]
     reference = {name: array[:count] for name, array in network.reference().items()}
-    checks = GenerationChecks(
-        network, load_design(prepared.design), kept_shape(prepared), board.launches, prepared.request.tokens
-    )
+    checks = GenerationChecks(network, load_design(prepared.design), kept_shape(prepared), board.launches, count)
     wrong = checks.run(tokens)
     if wrong is None and tokens != reference["tokens"].tolist():
         wrong = "the tokens are not the reference's"

@@ -25,7 +25,7 @@ from compiler.frontend.cached import locked, unwritable
 from compiler.frontend.files import EXPECTED, GRAPH, LINALG, META, TENSORS, digest_of, sources_digest, weight_files
 from compiler.frontend.graph_json import graph_from_json
 from compiler.frontend.inputs.source import FileSource, Source, resolve_source, workload_of
-from compiler.frontend.models.config import ModelSource
+from compiler.frontend.models.config import ModelSource, imported_parameters
 from compiler.frontend.process import Importer, run_worker
 from compiler.graph.layers import folded
 from compiler.graph.linalg_graph import LinalgGraph
@@ -134,12 +134,10 @@ def _check_fits(source: ModelSource, workload: Workload) -> None:
         raise InvalidInputError(f"layers is {workload.layers}; {source.name} has {config.layers}")
     if workload.length > config.positions:
         raise InvalidInputError(f"length is {workload.length}; {source.name} has {config.positions} positions")
-    what, parameters = f"{workload.layers} layers", config.layer_parameters * workload.layers
-    if workload.phase == "head":
-        what, parameters = "the products with the vocabulary", config.vocab_size * config.hidden
-    if workload.phase == "token":
-        what, parameters = f"{what}, embedding and head", parameters + 2 * config.vocab_size * config.hidden
-    if (needed := 4 * parameters) > MAX_PARAMETER_BYTES:
+    of_layers = f"{workload.layers} layers"
+    parts = {"head": "the products with the vocabulary", "token": f"{of_layers}, embedding and head"}
+    what = parts.get(workload.phase, of_layers)
+    if (needed := 4 * imported_parameters(config, workload.phase, workload.layers)) > MAX_PARAMETER_BYTES:
         raise InvalidInputError(
             f"{what} of {source.name} have {needed >> 20} MiB of weights; at most {MAX_PARAMETER_BYTES >> 20} MiB can "
             "be imported: use fewer layers or a smaller model"

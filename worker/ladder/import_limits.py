@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from compiler.errors import MillraceError
 from compiler.frontend.inputs.source import is_format
-from compiler.frontend.models.config import config_from_fields
+from compiler.frontend.models.config import config_from_fields, imported_parameters
 from db import models
 from worker.limits.table import GB, Limits, limits_of
 from worker.settings import Settings
@@ -31,6 +31,6 @@ def weight_bytes(workload: models.Workload) -> int:
     if is_format(model.kind):
         return int(model.config.get("size", 0))
     try:
-        return 4 * config_from_fields(model.config).layer_parameters * workload.layers
+        return 4 * imported_parameters(config_from_fields(model.config), workload.phase, workload.layers)
     except MillraceError:  # the import says what is wrong with it
         return 0

@@ -81,6 +81,9 @@ def _machine() -> Machine:
     return find_machine()
 
 
+_machine()  # as this is loaded, before any executor is forked: a job sees no more of the machine than its own limits
+
+
 def limits_of(stage: "Stage", settings: "Settings") -> Limits:
     """The table's figures with the operator's over them."""
     table = _TABLE[stage]

@@ -128,3 +128,13 @@ def resolve_model(model: str | Path) -> ModelSource:
         raise InvalidInputError(f"unknown model {show(str(model))} ({error}); {known}") from error
     weights = next((path.parent / name for name in WEIGHT_FILES if (path.parent / name).is_file()), None)
     return ModelSource(path.parent.resolve().name, parse_config(text), weights)
+
+
+def imported_parameters(config: ModelConfig, phase: str, layers: int) -> int:
+    """How many weights an import of that phase holds; those of a whole network with what is in front of the layers and
+    behind.
+    """
+    vocabulary = config.vocab_size * config.hidden
+    if phase == "head":
+        return vocabulary
+    return config.layer_parameters * layers + (2 * vocabulary if phase == "token" else 0)

@@ -36,6 +36,9 @@ def test_large_weights_ask_for_more() -> None:
     deep = workload("config", gpt2(1600), layers=48)
     assert weight_bytes(deep) == 48 * weight_bytes(workload("config", gpt2(1600)))
     assert import_limits(deep, SETTINGS).memory_gb > 10
+    whole = workload("config", gpt2(1600))
+    whole.phase = "token"
+    assert weight_bytes(whole) == weight_bytes(workload("config", gpt2(1600))) + 2 * 4 * 50257 * 1600
 
 
 def test_the_operator_s_figures_are_the_least() -> None:

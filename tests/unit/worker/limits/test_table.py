@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from typing import get_args
 
 import pytest
@@ -48,6 +50,17 @@ def test_nothing_has_more_memory_than_there_is() -> None:
     limits = limits_of("link", Settings())
     assert limits.within(Machine(16 * GB, 2)).memory_gb == 16
     assert limits.within(Machine(64 * GB, 2)) == limits
+
+
+def test_a_job_asks_for_what_the_node_has_and_not_for_what_it_has_itself() -> None:
+    """As its executor does, which is forked when this is loaded, and told what the job may use."""
+    asks = (
+        "import resource; from worker.limits.table import limits_of; from worker.settings import Settings\n"
+        "resource.setrlimit(resource.RLIMIT_RSS, (1 << 20, resource.RLIM_INFINITY))\n"
+        'print(limits_of("csim", Settings()).memory_gb)'
+    )
+    asked = subprocess.run([sys.executable, "-c", asks], capture_output=True, text=True, check=True).stdout
+    assert float(asked) > 0.1
 
 
 @pytest.mark.parametrize(
