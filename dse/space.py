@@ -45,7 +45,7 @@ _TILES = tuple(1 << k for k in range(2, 9))
 _UNROLLS = tuple(1 << k for k in range(5, 15))
 _FUSION_BUDGETS = tuple(1 << k for k in range(16, 26))  # 64 KiB to 32 MiB
 _STREAM_WIDTHS = tuple(1 << k for k in range(7, 12))
-_HBM_CHANNELS = (1, 2, 4, 8)
+_HBM_CHANNELS = (1, 2, 4, 8, 16)
 _PADDINGS = (0, 12, 25)  # percent
 _SLICES = (1, 2, 4, 8)
 _PREFETCHES = (0, 256, 512, 1024, 2048, 4096, 8192)  # KiB
@@ -114,6 +114,10 @@ _SEEDS = (
     replace(_JOINT, overall_unroll=4096, hbm_channels=8),
     replace(_JOINT, overall_unroll=4096, hbm_channels=4, multiplier="dsp_packed"),
     replace(_JOINT, overall_unroll=8192, hbm_channels=8, multiplier="dsp_packed"),
+    # What a layer's weights load while its lanes rest: twice as many, of which each then takes half as long.
+    replace(
+        _JOINT, default_tile_size=256, overall_unroll=8192, hbm_channels=16, multiplier="dsp_packed", prefetch_kib=8192
+    ),
 )
 
 

@@ -173,7 +173,8 @@ def _stalls(read: Passage, arrival: Arrival) -> list[_Stall]:
 
 def _throttled(run: _Run, number: int, busy: float, stock: int) -> Arrival:
     """Arrivals of a load's stream with the stalls of its reader: at each the load is ahead by at most `stock` tokens,
-    and the rest comes at its own rate.
+    and the rest comes at its own rate. Where that is more than are left, tokens of the next nest have come, too: then
+    the last one of this came that much earlier.
     """
     read, arrival = run.inputs[number]
     first, last, tokens = read.first, read.last, read.tokens
@@ -181,7 +182,7 @@ def _throttled(run: _Run, number: int, busy: float, stock: int) -> Arrival:
     for at, cycle in run.stalls:
         if first <= at <= last and cycle + (tokens - stock) * each > late:
             there = stock + (read.until(at - 1) if at > 0 else 0)
-            if (end := cycle + max(0, tokens - there) * each) > late:
+            if (end := cycle + (tokens - there) * each) > late:
                 late, knees = end, (Knee(there, cycle),) if there < tokens else ()
     return Arrival(arrival.first, late, knees)
 

@@ -5,19 +5,21 @@ while it reads; if that takes longer than the reading itself, the reader waits. 
 
     tokens x (1 - time to read / time to load),   and no more than   tokens x start of the reader / time to load,
 
-which is what can be there by then, less what the adapter of the ports holds. The budget goes first where a bit on chip
-hides most cycles of loading.
+which is what can be there by then, less what the adapter of the ports holds. What is read in rounds, as in layers, is
+looked at a round at a time, and what can be there is what comes while the load would rest in one. The budget goes first
+where a bit on chip hides most cycles of loading.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from math import ceil, floor
+from math import ceil, floor, prod
+from typing import NamedTuple
 
 from compiler.analysis.nest_run import TaskTime
 from compiler.analysis.schedule import schedule
 from compiler.analysis.transfers import adapter_tokens
-from compiler.graph.program import Access
+from compiler.graph.program import Access, Repeat, iterations
 from compiler.graph.task_graph import LoadTask, Stream, Task, TaskGraph
 from compiler.platforms.platform import Platform
 
@@ -37,36 +39,57 @@ class _Need:
         return self.tokens * self.stream.width
 
 
+class _Round(NamedTuple):
+    """Of a reader that does the same in `count` rounds: the first iteration of one that takes a token, and how many
+    there are from that to the last.
+    """
+
+    count: int
+    first: int
+    span: int
+
+    @staticmethod
+    def of(reader: Task, access: Access) -> "_Round":
+        match reader.turns:
+            case (Repeat(times, body),):
+                return _Round(times, 0, iterations(body))
+            case (_, *_):
+                return _Round(1, 0, reader.iterations)
+            case _:
+                timing, whole = reader.timing, reader.timing.passage(access)
+                count = prod(timing.trips[: timing.restarts])
+                others = (count - 1) * (timing.iterations // count)  # of all rounds but one
+                return _Round(count, whole.first, whole.last - others - whole.first + 1)
+
+
 def _need(stream: Stream, load: LoadTask, tasks: TaskGraph, platform: Platform, times: Times) -> _Need | None:
+    """None of what a load brings behind others: they have come before it is asked for."""
+    if load.writes[0].stream != stream.name:
+        return None
     reader = tasks.task[stream.target]
     (access,) = [read for read in reader.reads if read.stream == stream.name]
-    loading = times[load.name].busy
-    first = times[reader.name].start + reader.timing.first(access) * reader.timing.ii
-    late = 1.0 - _reading(reader, access) / loading
-    wanted = min(ceil(stream.tokens * late), floor(stream.tokens * first / loading), stream.tokens)
+    read, time, interval = _Round.of(reader, access), times[reader.name], reader.timing.ii
+    tokens, every = stream.tokens // read.count, sum(tasks.stream[write.stream].tokens for write in load.writes)
+    loading, reading = times[load.name].busy / every * tokens, float(read.span * interval)
+    first = time.start + read.first * interval
+    if read.count > 1:
+        first = max(0.0, (time.end - time.start) / read.count - loading)
+    wanted = min(ceil(tokens * (1.0 - reading / loading)), floor(tokens * first / loading), tokens)
     extra = wanted - stream.depth - adapter_tokens(load, platform)
-    return _Need(stream, extra, loading / stream.tokens / stream.width) if extra > 0 else None
-
-
-def _reading(reader: Task, access: Access) -> float:
-    """Cycles between the first and the last token that the reader takes when nothing blocks."""
-    timing = reader.timing
-    return float((timing.last(access) - timing.first(access) + 1) * timing.ii)
+    return _Need(stream, extra, loading / tokens / stream.width) if extra > 0 else None
 
 
 def prefetch_depths(tasks: TaskGraph, platform: Platform, bits: int) -> dict[str, int]:
     """Depth of each FIFO behind HBM that gains from more than it has, with at most `bits` added to all of them; streams
     that are not named keep theirs. O(streams x loops).
 
-    `tasks` has the depths that progress needs; its estimate says when each reader starts. What a load brings behind
-    others has come to the FIFOs of these before it is asked for: a joint load gains nothing.
+    `tasks` has the depths that progress needs; its estimate says when each reader starts.
     """
     if bits <= 0:
         return {}
     times, _ = schedule(tasks, platform)
     sources = ((stream, tasks.task[stream.source]) for stream in tasks.streams)
-    loaded = ((stream, load) for stream, load in sources if isinstance(load, LoadTask) and len(load.writes) == 1)
-    found = (_need(s, load, tasks, platform, times) for s, load in loaded)
+    found = (_need(s, load, tasks, platform, times) for s, load in sources if isinstance(load, LoadTask))
     needs = [need for need in found if need is not None]
     return _shared(needs, bits)
 

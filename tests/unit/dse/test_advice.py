@@ -57,4 +57,4 @@ def test_every_knob_of_the_search_has_its_values(graph: LinalgGraph) -> None:
     offered = {p.name: p.choices for p in DesignSpace(graph, U55C, heaviest=0).parameters}
     assert len(offered) == len(Knobs.__dataclass_fields__) - 1  # overrides have parameters of their own
     assert offered["unroll"] == tried("overall_unroll", U55C)
-    assert offered["hbm_channels"] == (1, 2, 4, 8)
+    assert offered["hbm_channels"] == (1, 2, 4, 8, 16)

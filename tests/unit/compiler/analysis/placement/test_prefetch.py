@@ -3,14 +3,18 @@
 from dataclasses import replace
 
 import pytest
+from layered_networks import with_outside
 from small_graphs import mlp
 
 from compiler.analysis.estimate import estimate
 from compiler.analysis.placement.prefetch import prefetch_depths
+from compiler.graph.layers import folded
+from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.task_graph import TaskGraph
 from compiler.options import Knobs, TaskOverride
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
+from compiler.simulator.timing.simulate import simulate
 
 U55C = load_platform("u55c")
 
@@ -60,6 +64,31 @@ def test_the_budget_bounds_what_is_added(bits: int) -> None:
     assert sum(width * tokens for width, tokens in added) <= bits
     assert all(tokens > 0 for _, tokens in added)
     assert all(depth <= tasks.stream[name].tokens for name, depth in depths.items())
+
+
+def layers() -> LinalgGraph:
+    """Of one row, so that weights take longest."""
+    graph = folded(with_outside(4, rows=1, hidden=256, inner=256))
+    assert graph is not None
+    return graph
+
+
+def test_in_layers_a_load_goes_on_while_its_reader_rests() -> None:
+    """Lanes take a layer's weights faster than they load: those of the next come while others work."""
+    tasks = planned_tasks(layers(), Knobs(default_tile_size=64, overall_unroll=512, stream_width=2048), U55C)
+    depths = prefetch_depths(tasks, U55C, 1 << 30)
+    assert depths.keys() == {"h0_fc_in1", "h0_proj_in1"}
+    deep = with_depths(tasks, depths)
+    before, after = (simulate(found, U55C, buckets=0) for found in (tasks, deep))
+    assert after.cycles < 0.6 * before.cycles
+    for found, simulated in ((tasks, before), (deep, after)):
+        cycles = next(m.value for m in estimate(found, U55C).metrics if m.name == "cycles")
+        assert cycles == pytest.approx(simulated.cycles, rel=0.02)
+
+
+def test_a_load_that_never_rests_needs_no_more() -> None:
+    knobs = Knobs(default_tile_size=64, overall_unroll=512, engines="shared", loads="joint", stream_width=2048)
+    assert not prefetch_depths(planned_tasks(layers(), knobs, U55C), U55C, 1 << 30)
 
 
 def test_only_streams_behind_hbm_are_named() -> None:
