@@ -128,7 +128,8 @@ def _tasks(design: Design) -> Iterator[Task]:
     yield from _transfers(design)
     for name, (value, kernel, converter) in design.converters.items():
         write = _write(design, name, value)
-        yield converter_task(name, kernel, converter, input_stream(name), write, design.platform)
+        param = design.graph.value[value].role == "param"
+        yield converter_task(name, kernel, converter, input_stream(name), write, design.platform, param=param)
     for name, fork in design.forks.items():
         copies = tuple(design.leaving.get((name, fork.value), ()))
         yield fork_task(name, fork.kernel, fork.itensor, input_stream(name), copies)

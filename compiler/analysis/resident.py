@@ -1,12 +1,15 @@
-"""Which parameters stay on the chip: constants of the configuration, which no launch loads.
+"""Which parameters stay on the chip: small ones as constants of the configuration, which no launch loads; large ones
+that are wanted several times from when a launch has loaded them, once.
 
-Each saves a port, and its reader waits for no memory. The smallest come first, since a port is a port. A network that
-keeps rows for later launches has none: its parameters come from the host with the reply (`compiler.host.session`), and
-with scales of their own.
+Each constant saves a port, and its reader waits for no memory. The smallest come first, since a port is a port. A
+network that keeps rows for later launches has none: its parameters come from the host with the reply
+(`compiler.host.session`), and with scales of their own.
 """
 
+from collections.abc import Mapping
+
 from compiler.analysis.joint_loads import joint_load_of
-from compiler.analysis.memory import buffer_memory
+from compiler.analysis.memory import buffer_cost, buffer_memory
 from compiler.analysis.rows import kept_rows
 from compiler.analysis.tasks import rom_buffer
 from compiler.graph.design import Design, Transfer
@@ -18,7 +21,9 @@ MOST_BYTES = 64 << 10
 """Of one tensor: it stands in the C++ as text, and block RAM and LUTs alone begin with content, no URAM."""
 
 SHARE = 0.5
-"""Of the board's block RAM, or as many LUTs instead, that hold constants; FIFOs and re-ordering have the rest."""
+"""Of the board's block RAM, or as many LUTs instead, that hold constants, and of its block memories that hold what is
+loaded once; FIFOs and re-ordering have the rest.
+"""
 
 
 def resident_loads(design: Design) -> frozenset[str]:
@@ -37,6 +42,26 @@ def resident_loads(design: Design) -> frozenset[str]:
         if (free := free - blocks) < 0:
             break
         found.add(name)
+    return frozenset(found)
+
+
+def loaded_once(design: Design, wanted: Mapping[tuple[str, int], ITensor]) -> frozenset[tuple[str, int]]:
+    """Of loads, as (value, kernel), those of parameters that are too large for constants and are wanted several times,
+    as far as the chip has room; first those that spare HBM most. O(loads x log loads).
+    """
+    if kept_rows(design.graph) or design.graph.layers is not None:
+        return frozenset()
+    free, memories = SHARE * design.platform.on_chip_bytes, design.platform.memories
+    found = set[tuple[str, int]]()
+    for key, itensor in sorted(wanted.items(), key=lambda item: (-item[1].tokens * item[1].width, item[0])):
+        value, held = design.graph.value[key[0]], itensor.without_rereads()
+        if value.role != "param" or itensor.rereads == 1 or held.tokens * held.width <= 8 * MOST_BYTES:
+            continue
+        cost = buffer_cost(held.width, held.tokens, 1, memories)
+        size = cost.bram36 * memories.bram36_bytes + cost.uram * memories.uram_bytes
+        if size <= free:
+            free -= size
+            found.add(key)
     return frozenset(found)
 
 

@@ -229,12 +229,23 @@ def line_buffers(walk: LineWalk, length: int, width: int, memories: Memories) ->
 
 @lru_cache(KEPT_TASKS)
 def converter_task(
-    name: str, kernel: int, converter: Converter, read: str, write: str, platform: Platform
+    name: str, kernel: int, converter: Converter, read: str, write: str, platform: Platform, *, param: bool = False
 ) -> ConverterTask:
-    """Re-orders tokens through a buffer, one row of its realisation after the other."""
+    """Re-orders tokens through a buffer, one row of its realisation after the other. That of a `param` which is only
+    read again has a word for each token.
+    """
     timing, (fill, drain), buffer = _converter_pipeline(converter, platform.memories)
+    if param and only_rereads(converter):
+        width, depth = converter.source.width, converter.source.tokens
+        buffer = Buffer("buffer", width, depth, 1, buffer_cost(width, depth, 1, platform.memories).kind)
     reads, writes = (Access(read, fill),), (Access(write, drain),)
     return ConverterTask(name, kernel, timing, reads, writes, converter, buffers=(buffer,))
+
+
+def only_rereads(converter: Converter) -> bool:
+    """Whether all of it is kept, as it comes, and passed on several times as it came."""
+    source, target = converter.source, converter.target
+    return converter.shared == 1 and source.element == target.element and source.same_stream(target.without_rereads())
 
 
 @lru_cache(maxsize=16384)

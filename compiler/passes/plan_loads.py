@@ -8,6 +8,7 @@ from compiler.analysis.boundary import stored_inputs
 from compiler.analysis.connect import Wiring
 from compiler.analysis.loads import loaded_itensor
 from compiler.analysis.names import load_name
+from compiler.analysis.resident import loaded_once
 from compiler.graph.design import Design, Edge, Transfer
 from compiler.graph.itensor import ITensor
 from compiler.passes.base import Pass
@@ -16,13 +17,14 @@ from compiler.passes.base import Pass
 class PlanLoads(Pass):
     """Merge the loads of one tensor in a kernel, and load it in the order in which it lies in HBM wherever another
     order would not read whole words; converters restore what each reader wants. An input that is an output of the last
-    run is loaded as that is stored, one that enters the first layer as layers hand it on, which is never again.
+    run is loaded as that is stored, one that enters the first layer as layers hand it on, which is never again. Where
+    `weights` are `resident`, parameters that are too large for constants are loaded once, and read again on the chip.
 
     Assumes that every load has one reader.
     """
 
     name = "plan-loads"
-    options = ("converters",)
+    options = ("converters", "weights")
 
     @override
     def run(self, design: Design) -> Design:
@@ -34,11 +36,14 @@ class PlanLoads(Pass):
             if (load := design.loads.get(edge.source)) is not None:
                 wanted.setdefault((load.value, load.kernel), []).append(edge.itensor)
         bits = design.platform.hbm.port_bits
+        found = {
+            key: handed_on.get(key[0]) or loaded_itensor(lies.get(key[0]), itensors, bits)
+            for key, itensors in wanted.items()
+        }
+        once = loaded_once(design, found) if self.knobs.weights == "resident" else frozenset[tuple[str, int]]()
         loads = {
-            load_name(value, kernel): Transfer(
-                value, kernel, handed_on.get(value) or loaded_itensor(lies.get(value), itensors, bits)
-            )
-            for (value, kernel), itensors in wanted.items()
+            load_name(*key): Transfer(*key, itensor.without_rereads() if key in once else itensor)
+            for key, itensor in found.items()
         }
         wiring = Wiring(self.knobs.converters, dict(design.converters))
         for name, edge in design.edges.items():

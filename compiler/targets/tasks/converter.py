@@ -8,6 +8,7 @@ banks apart, where both sides step in whole banks: no index is divided.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import dropwhile
+from math import prod
 
 from compiler.analysis.banks import banks_apart, converter_banks
 from compiler.graph.converter import Converter, box_of
@@ -177,19 +178,22 @@ def emit_converter(frame: Frame, task: ConverterTask) -> None:
 
 
 def _directives(out: CppWriter, name: str, task: ConverterTask, layout: _Layout) -> None:
-    """A bank for every element that a token of either side moves at once; the memory; the distance of its accesses."""
-    banks = converter_banks(layout.converter)
+    """A bank for every element that a token of either side moves at once, or one of whole tokens; the memory; the
+    distance of its accesses.
+    """
+    banks, (buffer,) = converter_banks(layout.converter), task.buffers
+    how = "reshape" if buffer.banks < prod(banks) else "partition"
     position = 2 if layout.converter.halves > 1 else 1
     for dim in layout.dims:
         if dim in layout.apart:
             position += 1
-            out.pragma(f"array_partition variable={name} type=complete dim={position}")
+            out.pragma(f"array_{how} variable={name} type=complete dim={position}")
         elif banks[dim] == layout.converter.half[dim]:
-            out.pragma(f"array_partition variable={name} type=complete dim={position}")
+            out.pragma(f"array_{how} variable={name} type=complete dim={position}")
         elif banks[dim] > 1:
-            out.pragma(f"array_partition variable={name} type=cyclic factor={banks[dim]} dim={position}")
+            out.pragma(f"array_{how} variable={name} type=cyclic factor={banks[dim]} dim={position}")
         position += 1
-    bind_storage(out, name, task.buffers[0])
+    bind_storage(out, name, buffer)
     distance = write_to_read_distance(task)
     out.pragma(f"dependence variable={name} type=inter direction=RAW distance={distance} dependent=true")
 

@@ -10,8 +10,9 @@ from compiler.analysis.memory import buffer_memory
 from compiler.analysis.memory_kinds import buffer_choices
 from compiler.analysis.resident import MOST_BYTES, SHARE
 from compiler.analysis.resources import task_resources
+from compiler.analysis.tasks import only_rereads
 from compiler.graph.linalg_graph import LinalgGraph
-from compiler.graph.task_graph import Buffer, LoadTask, RomTask, TaskGraph
+from compiler.graph.task_graph import Buffer, ConverterTask, LoadTask, RomTask, TaskGraph
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import Platform, load_platform
@@ -65,6 +66,23 @@ def test_a_layer_has_its_own_behind_that_of_the_layer_before() -> None:
     for task in roms(tasks).values():
         assert task.streamed.loops[0].trip == 3
         assert task.buffers[0].depth == task.streamed.without_rereads().tokens
+
+
+def test_what_is_too_large_is_loaded_once_and_read_again_on_the_chip() -> None:
+    """Four rows, one at a time, want all of 128 x 144 numbers each."""
+    graph, knobs = chain(128, 128, 144), replace(KEPT, default_tile_size=1, order="reduction-inner")
+    before, after = (planned_tasks(graph, k, U55C) for k in (replace(knobs, weights="streamed"), knobs))
+    after.verify()
+    words = [tasks.task["load_w2"].words for tasks in (before, after)]  # pyright: ignore[reportAttributeAccessIssue]
+    assert words[0] == 4 * words[1]
+    (kept,) = (t for t in after.tasks if isinstance(t, ConverterTask) and t.name.startswith("convert_w2_"))
+    itensor = kept.converter.source
+    assert only_rereads(kept.converter)
+    (buffer,) = kept.buffers
+    assert (buffer.width, buffer.depth, buffer.banks) == (itensor.width, itensor.tokens, 1)
+    assert not any(t.name.startswith("convert_w1_") for t in after.tasks)  # it is a constant
+    small = replace(U55C, budget=replace(U55C.budget, bram36=10, uram=0))
+    assert not any(t.name.startswith("convert_w2_") for t in planned_tasks(graph, knobs, small).tasks)
 
 
 def test_constants_never_lie_in_uram() -> None:

@@ -13,6 +13,7 @@ from compiler.passes.base import Pass
 from compiler.passes.design_passes import DESIGN_PASSES
 
 GRAPHS = {**{name: make() for name, make in ALL.items()}, "padded": mlp(19, 29, 256), "chain": chain(8, 8, 8)}
+GRAPHS["large"] = mlp(32, 128, 160)
 POINT = Knobs(
     default_tile_size=8,
     overall_unroll=64,

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from networks import NETWORKS, Network, body
 
+from compiler.analysis import resident
+from compiler.analysis.tasks import only_rereads
 from compiler.errors import InvalidInputError, UnsupportedError
-from compiler.graph.task_graph import ComputeTask, TaskGraph
+from compiler.graph.task_graph import ComputeTask, ConverterTask, TaskGraph
 from compiler.options import Knobs, TaskOverride
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
@@ -46,6 +48,36 @@ def emitted(network: Network, knobs: Knobs, out: Path) -> tuple[TaskGraph, Inter
     return tasks, plan_interface(tasks, graph)
 
 
+def assert_computes(network: Network, interface: Interface, out: Path) -> None:
+    """The design in `out`, built and run."""
+    program = build(out / "hls", out / "csim", calls_of(out))
+    run(program, out, arguments=[str(out)])
+    outputs = {i.value.name: i for i in interface.images if i.role == "output"}
+    assert set(outputs) == set(network.expected)
+    for value, expected in network.expected.items():
+        image = outputs[value]
+        got = unpack([(out / image.file(c)).read_bytes() for c in range(image.dma.channels)], image.dma)
+        if expected.dtype.kind == "i":
+            assert np.array_equal(got, expected)
+        else:
+            np.testing.assert_allclose(got, expected, atol=1e-5 * np.abs(expected).max())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mlp", "quantised"])
+def test_what_is_read_again_on_the_chip_is_what_was_loaded(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resident, "MOST_BYTES", 64)
+    network, knobs = NETWORKS[name](), Knobs(default_tile_size=2, overall_unroll=16, weights="resident")
+    tasks, interface = emitted(network, knobs, tmp_path)
+    kept = [t for t in tasks.tasks if isinstance(t, ConverterTask) and t.name.startswith("convert_w")]
+    assert kept
+    assert all(only_rereads(task.converter) for task in kept)
+    assert "array_reshape variable=buffer" in (tmp_path / "hls" / f"{interface.name}_tasks.cpp").read_text()
+    assert_computes(network, interface, tmp_path)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "knobs"),
@@ -70,17 +102,7 @@ def emitted(network: Network, knobs: Knobs, out: Path) -> tuple[TaskGraph, Inter
 def test_emitted_code_computes_the_network(name: str, knobs: Knobs, tmp_path: Path) -> None:
     network = NETWORKS[name]()
     _, interface = emitted(network, knobs, tmp_path)
-    program = build(tmp_path / "hls", tmp_path / "csim", calls_of(tmp_path))
-    run(program, tmp_path, arguments=[str(tmp_path)])
-    outputs = {i.value.name: i for i in interface.images if i.role == "output"}
-    assert set(outputs) == set(network.expected)
-    for value, expected in network.expected.items():
-        image = outputs[value]
-        got = unpack([(tmp_path / image.file(c)).read_bytes() for c in range(image.dma.channels)], image.dma)
-        if expected.dtype.kind == "i":
-            assert np.array_equal(got, expected)
-        else:
-            np.testing.assert_allclose(got, expected, atol=1e-5 * np.abs(expected).max())
+    assert_computes(network, interface, tmp_path)
 
 
 def test_the_manifest_describes_every_image(tmp_path: Path) -> None:
