@@ -11,7 +11,8 @@ Stream-HLS have the sizes of its artifact. Parameters count the statistics of no
 of matrix products and convolutions. Each is exported to ONNX and as a `.pt2`. A row says whether the emitted C++
 computes what the reference does and how many tasks were compared one by one, the cycles that the design is simulated to
 take with FIFOs as certified, the time of that launch and, of one kernel, that from the first word which comes in at a
-port to the last one which leaves, and its area by estimate; or in what words the network was refused. Ends with status
+port to the last one which leaves, after how long one input follows another where several come in a row, as no launch
+does yet, and its area by estimate; or in what words the network was refused. Ends with status
 1 where one was refused, or differs.
 """
 
@@ -41,7 +42,7 @@ from compiler.options import Knobs, Precision
 from compiler.pipeline import compile_design
 from compiler.platforms.platform import load_platform
 from compiler.proof.csim import csim
-from compiler.simulator.timing.simulate import simulate_directory
+from compiler.simulator.timing.simulate import read_directory, simulate_design, simulate_directory
 
 AREA = ("lut", "dsp", "bram36", "uram", "hbm_ports")
 
@@ -358,6 +359,7 @@ class Row:
     cycles: int = 0
     us: float = 0
     ports_us: float = 0
+    interval_us: float = 0
     area: tuple[float, ...] = ()
     seconds: float = 0
     reference: str = ""
@@ -403,6 +405,8 @@ def run(name: str, form: FileFormat, precision: Precision, knobs: Knobs, folder:
     passed = verdict.passed and timed.deadlock is None
     memory = platform.hbm.read_latency_cycles + platform.hbm.write_response_cycles  # before the first, behind the last
     inside = timed.cycles - memory if len(timed.kernels) == 1 else 0
+    stored = read_directory(design)
+    two, three = (simulate_design(stored.design, platform, launches=({},) * n, buckets=0) for n in (2, 3))
     word = "passes" if passed else verdict.message or "deadlock"
     return Row(
         name,
@@ -416,6 +420,7 @@ def run(name: str, form: FileFormat, precision: Precision, knobs: Knobs, folder:
         timed.cycles,
         timed.cycles / found["clock"].value,
         inside / found["clock"].value,
+        (three.cycles - two.cycles) / found["clock"].value,
         tuple(found[kind].value if kind in found else 0 for kind in AREA),
         time.monotonic() - begun,
         str(bundle.meta["reference"]),
@@ -449,12 +454,13 @@ def main() -> int:
 
 def _table(rows: list[Row]) -> Table:
     table = Table(title=f"{sum(row.passed for row in rows)} of {len(rows)} pass")
-    times = ("estimate", "cycles", "us", "in to out")
+    times = ("estimate", "cycles", "us", "in to out", "interval")
     for column in ("network", "from", "parameters", "products", "tasks compared", *times, *AREA):
         table.add_column(column, justify="left" if column in ("network", "from") else "right")
     for row in rows:
         area = (f"{kind:,.0f}" for kind in row.area)
-        took = (f"{row.estimate:,.0f}", f"{row.cycles:,}", f"{row.us:.2f}", f"{row.ports_us:.2f}")
+        microseconds = (f"{us:.2f}" for us in (row.us, row.ports_us, row.interval_us))
+        took = (f"{row.estimate:,.0f}", f"{row.cycles:,}", *microseconds)
         found = took if row.area else ("refused",)
         table.add_row(row.network, row.format, f"{row.parameters:,}", f"{row.products:,}", row.tasks, *found, *area)
     return table
