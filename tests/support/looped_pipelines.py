@@ -76,6 +76,18 @@ def begun(kept: int, initial: int = 1) -> Network:
     )
 
 
+def tokens(kept: int, style: PipelineStyle = "flp") -> Network:
+    """Three tokens, each behind the answer to the one before: a word to each process, and what the last one says when
+    it has taken all of a row, none of it before the first has passed on all.
+    """
+    return network(
+        process("control", Repeat(3, (nest(1, "", "first second"), nest(1, "done"))), style=style),
+        process("head", Repeat(3, (nest(1, "first"), nest(4, "", "kept", last="all"))), style=style, latency=7),
+        process("tail", Repeat(3, (nest(1, "second"), nest(4, "kept", "", first="all"), nest(1, "", "done")))),
+        kept=kept,
+    )
+
+
 def _row(length: int) -> dict[str, LoopNest]:
     """A row of so many iterations of which the total is read before the first."""
     return {
@@ -126,6 +138,8 @@ LOOPS: dict[str, tuple[Callable[[int], Network], int]] = {
     "layers, flushable": (layers, 4),
     "layers, stalling": (lambda kept: layers(kept, "stp"), 4),
     "layers that begin with a token": (begun, 3),
+    "tokens behind answers": (tokens, 4),
+    "tokens behind answers, stalling": (lambda kept: tokens(kept, "stp"), 4),
     "argument 0": (lambda kept: rows(kept, 0, 2), 2),
     "argument 1": (lambda kept: rows(kept, 1, 2), 2),
     "all arguments": (lambda kept: rows(kept, *ARGUMENTS), 16),
