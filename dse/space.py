@@ -114,10 +114,9 @@ _SEEDS = (
     replace(_JOINT, overall_unroll=4096, hbm_channels=8),
     replace(_JOINT, overall_unroll=4096, hbm_channels=4, multiplier="dsp_packed"),
     replace(_JOINT, overall_unroll=8192, hbm_channels=8, multiplier="dsp_packed"),
-    # What a layer's weights load while its lanes rest: twice as many, of which each then takes half as long.
-    replace(
-        _JOINT, default_tile_size=256, overall_unroll=8192, hbm_channels=16, multiplier="dsp_packed", prefetch_kib=8192
-    ),
+    # What a layer's weights load while its lanes rest; then twice as many lanes, of which each takes half as long.
+    replace(_JOINT, overall_unroll=8192, hbm_channels=8, multiplier="dsp_packed", prefetch_kib=8192),
+    replace(_JOINT, overall_unroll=8192, hbm_channels=16, multiplier="dsp_packed", prefetch_kib=8192),
 )
 
 

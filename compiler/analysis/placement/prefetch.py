@@ -40,11 +40,11 @@ class _Need:
 
 
 class _Round(NamedTuple):
-    """Of a reader that does the same in `count` rounds: the first iteration of one that takes a token, and how many
+    """Of a reader that does the same in so many rounds: the first iteration of one that takes a token, and how many
     there are from that to the last.
     """
 
-    count: int
+    rounds: int
     first: int
     span: int
 
@@ -69,11 +69,11 @@ def _need(stream: Stream, load: LoadTask, tasks: TaskGraph, platform: Platform, 
     reader = tasks.task[stream.target]
     (access,) = [read for read in reader.reads if read.stream == stream.name]
     read, time, interval = _Round.of(reader, access), times[reader.name], reader.timing.ii
-    tokens, every = stream.tokens // read.count, sum(tasks.stream[write.stream].tokens for write in load.writes)
+    tokens, every = stream.tokens // read.rounds, sum(tasks.stream[write.stream].tokens for write in load.writes)
     loading, reading = times[load.name].busy / every * tokens, float(read.span * interval)
     first = time.start + read.first * interval
-    if read.count > 1:
-        first = max(0.0, (time.end - time.start) / read.count - loading)
+    if read.rounds > 1:
+        first = max(0.0, (time.end - time.start) / read.rounds - loading)
     wanted = min(ceil(tokens * (1.0 - reading / loading)), floor(tokens * first / loading), tokens)
     extra = wanted - stream.depth - adapter_tokens(load, platform)
     return _Need(stream, extra, loading / tokens / stream.width) if extra > 0 else None
