@@ -53,7 +53,7 @@ def fill(url: str, count: int) -> dict[str, str]:
         exploration, ids = store_search(session, count)
         workload = explorations.get(session, exploration).workload
         for _ in range(20):
-            explorations.add(session, workload, "u55c", [], OPTIONS, count)
+            explorations.add(session, workload, "u55c", ["latency", "energy"], OPTIONS, count)
         build = _builds(session, exploration, ids, draw)
         tools = {"vitis": "2023.2"}
         for n in range(8):

@@ -170,13 +170,25 @@ def _exploration(farm: Farm, number: int, count: int) -> Exploration:
     options = {"seed": number, "sampler": "random", "simulate": count, "calibration": 0, "verify": 0}
     knobs = Knobs().to_json()
     new = [
-        NewDesign(n, f"{number:032x}{n:032x}", knobs, True, 1.0 + n, float(count - n), [], None, 0.1, ())
+        NewDesign(
+            n,
+            f"{number:032x}{n:032x}",
+            knobs,
+            True,
+            1.0 + n,
+            float(count - n),
+            [1.0 + n, float(count - n)],
+            [],
+            None,
+            0.1,
+            (),
+        )
         for n in range(count)
     ]
     with farm.database.write() as session:
         model = catalog.put_model(session, "gpt2", "builtin", {}, "m" * 64)
         workload = catalog.put_workload(session, model, "decode", 64, 1, "w4a8", 1, "w" * 64)
-        exploration = explorations.add(session, workload, "u55c", [], options, count)
+        exploration = explorations.add(session, workload, "u55c", ["latency", "energy"], options, count)
         designs.add(session, exploration.id, new)
         designs.set_front(session, exploration.id, {design.key for design in new})
         explorations.transition(session, exploration.id, ("queued",), "simulating")

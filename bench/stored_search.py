@@ -52,7 +52,7 @@ def store_search(session: Session, count: int) -> tuple[str, list[str]]:
     catalog.put_builtins(session)
     model = catalog_rows.find_model(session, "gpt2")
     workload = catalog_rows.put_workload(session, model, "decode", 64, 1, "w4a8", 1, "w" * 64)
-    made = explorations.add(session, workload, "u55c", [], OPTIONS, count)
+    made = explorations.add(session, workload, "u55c", ["latency", "energy"], OPTIONS, count)
     draw, ids = Random(0), list[str]()
     for start in range(0, count, _BATCH):
         ids += designs.add(session, made.id, [_design(n, draw) for n in range(start, min(start + _BATCH, count))])
@@ -65,7 +65,9 @@ def _design(number: int, draw: Random) -> NewDesign:
     found = tuple(
         NewMetric(name, 1000 * draw.random(), unit, "estimate", "millrace", "0.1") for name, unit in METRICS.items()
     )
-    return NewDesign(number, f"k{number}", Knobs().to_json(), True, latency, energy, [], None, 0.01, found)
+    return NewDesign(
+        number, f"k{number}", Knobs().to_json(), True, latency, energy, [latency, energy], [], None, 0.01, found
+    )
 
 
 @contextmanager

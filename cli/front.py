@@ -1,19 +1,20 @@
 """A Pareto front for people: its table and its plot."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
 from rich.table import Table
 
+from cli.columns import axes, column
 from cli.output import console, share, table, verdict_word
 from cli.plot import Point
 from cli.plot import scatter as draw
-from cli.replies import objectives
 from dse.archive import KNEE
+from dse.objectives import LATENCY, in_words
 
 if TYPE_CHECKING:
-    from millrace.wire import DesignSummary, EstimateErrors, Exploration, Pick, Scatter
+    from millrace.wire import DesignSummary, EstimateErrors, Exploration, Objective, Pick, Scatter
 
 _SIZES = ("default_tile_size", "overall_unroll", "stream_width", "hbm_channels")
 _KNOBS = "knobs: tile/unroll/\nwidth/hbm multiplier"
@@ -24,52 +25,56 @@ def print_front(exploration: "Exploration", points: "Scatter", front: Sequence["
     """Print what an exploration has found: a line, the plot, the table."""
     counts = f"{exploration.evaluated} designs evaluated, {exploration.feasible} feasible, {len(front)} on the front"
     if exploration.distinct is not None:
-        counts += f"; {exploration.distinct} differ in latency or energy"
+        counts += f"; {exploration.distinct} differ in {in_words([o.name for o in exploration.objectives], 'or')}"
     console.print(f"\n[bold]{escape(exploration.name)}[/]  {exploration.id}: {counts}\n")
-    console.print(front_plot(points), markup=False)
-    console.print(front_table(front))
+    console.print(front_plot(points, exploration.objectives), markup=False)
+    console.print(front_table(front, exploration.objectives))
     if exploration.picks:
-        console.print(picks_table(exploration.picks))
+        console.print(picks_table(exploration.picks, exploration.objectives))
     if exploration.estimate_errors is not None:
         console.print(errors_text(exploration.estimate_errors))
 
 
-def front_table(front: Sequence["DesignSummary"]) -> Table:
-    """The designs of a front, fastest by estimate first."""
+def front_table(front: Sequence["DesignSummary"], objectives: Sequence["Objective"]) -> Table:
+    """The designs of a front, by the first of its objectives."""
     rows = [
-        (
-            design.id,
-            str(design.number),
-            f"{latency:,.1f}",
-            *_simulated(design),
-            f"{energy:,.1f}",
-            _knobs(design),
-            _csim(design),
-        )
-        for design, (latency, energy) in ((design, objectives(design)) for design in front)
+        (design.id, str(design.number), *_values(design, objectives), _knobs(design), _csim(design)) for design in front
     ]
     legend = "error: of the estimate; +n: operations with knobs of their own; csim: C simulation against the reference"
     title = f"Pareto front [dim]({legend})[/]"
-    latencies = (">latency us\nestimate", ">latency us\nsimulate", ">error")
-    return table(title, ("design", ">number", *latencies, ">energy uJ\nestimate", _KNOBS, "csim"), rows)
+    return table(title, ("design", ">number", *_heads(objectives), _KNOBS, "csim"), rows)
 
 
-def picks_table(picks: Sequence["Pick"]) -> Table:
+def _heads(objectives: Sequence["Objective"]) -> Iterator[str]:
+    for objective in objectives:
+        yield f">{column(objective)}\nestimate"
+        if objective.name == LATENCY:
+            yield from (f">{column(objective)}\nsimulate", ">error")
+
+
+def _values(design: "DesignSummary", objectives: Sequence["Objective"]) -> Iterator[str]:
+    for objective, value in zip(objectives, design.objectives, strict=True):
+        yield f"{value:,.1f}"
+        if objective.name == LATENCY:
+            yield from _simulated(design)
+
+
+def picks_table(picks: Sequence["Pick"], objectives: Sequence["Objective"]) -> Table:
     """The designs to look at first, at the fidelity that ranked them and with their estimates beside it."""
-    rows = [
-        (
-            pick.kind.replace("_", " "),
-            str(pick.number),
-            f"{pick.latency_us:,.1f} [dim]{pick.fidelity}[/]",
-            f"{pick.estimate_us:,.1f}",
-            f"{pick.energy_uj:,.1f} [dim]estimate[/]",
-        )
-        for pick in picks
-    ]
+    rows = [(pick.kind.replace("_", " "), str(pick.number), *_ranked(pick, objectives)) for pick in picks]
     by = f"[dim]by {picks[0].fidelity}[/]"
-    result = table(by, ("choose", ">number", ">latency us", ">estimate", ">energy uJ"), rows)
+    heads = (h for o in objectives for h in (f">{column(o)}", *([">estimate"] if o.name == LATENCY else [])))
+    result = table(by, ("choose", ">number", *heads), rows)
     result.caption, result.caption_justify = f"knee: {KNEE}", "left"
     return result
+
+
+def _ranked(pick: "Pick", objectives: Sequence["Objective"]) -> Iterator[str]:
+    for objective, value, estimate in zip(objectives, pick.objectives, pick.estimates, strict=True):
+        if objective.name == LATENCY:
+            yield from (f"{value:,.1f} [dim]{pick.fidelity}[/]", f"{estimate:,.1f}")
+        else:
+            yield f"{value:,.1f} [dim]estimate[/]"
 
 
 def errors_text(errors: "EstimateErrors") -> str:
@@ -82,16 +87,15 @@ def errors_text(errors: "EstimateErrors") -> str:
     )
 
 
-def front_plot(points: "Scatter") -> str:
+def front_plot(points: "Scatter", objectives: Sequence["Objective"]) -> str:
     """All feasible designs of an exploration, its front on top."""
     cloud: list[Point] = []
     front: list[Point] = []
-    for x, y, feasible, on_front in zip(
-        points.latency_us, points.energy_uj, points.feasible, points.on_front, strict=True
-    ):
+    xs, ys, *_ = points.objectives
+    for x, y, feasible, on_front in zip(xs, ys, points.feasible, points.on_front, strict=True):
         if feasible and x is not None and y is not None:
             (front if on_front else cloud).append((x, y))
-    return draw(cloud, front, "latency us", "energy uJ")
+    return draw(cloud, front, *axes(objectives))
 
 
 def _simulated(design: "DesignSummary") -> tuple[str, str]:

@@ -45,9 +45,9 @@ def _plain(value: Any) -> Any:
     return json.dumps(value) if isinstance(value, list | tuple | dict) else value
 
 
-def front_latex(designs: Sequence["Design"], caption: str) -> str:
-    """A table of the front: latency at each fidelity that is known, energy, and the knobs that matter most."""
-    columns = [c for c in metric_columns(designs) if c[0] in ("latency", "energy")]
+def front_latex(designs: Sequence["Design"], objectives: Sequence[str], caption: str) -> str:
+    """A table of the front: its objectives at each fidelity that is known, and the knobs that matter most."""
+    columns = [c for c in metric_columns(designs) if c[0] in objectives]
     heads = [f"{name} ({unit}), {fidelity}" for name, fidelity, unit in columns]
     head = " & ".join(_tex(h) for h in ("design", *heads, *(k.replace("_", " ") for k in _KNOBS)))
     lines = [

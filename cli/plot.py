@@ -1,7 +1,9 @@
-"""A scatter plot of braille dots for the terminal: latency to the right, energy upwards, the front as `●`."""
+"""A scatter plot of braille dots for the terminal: two objectives on logarithmic axes, the front as `●`."""
 
 import math
 from collections.abc import Sequence
+
+from dse.logarithms import zero_marks
 
 Point = tuple[float, float]
 
@@ -18,8 +20,8 @@ def scatter(
 
     What is more than three times as slow or as costly as all of the front is left out and counted: a search tries
     designs over several decades, and the front would shrink into a corner.
-    All coordinates must be positive. `height` is at least 2. Returns `height` + 3 lines of text, one line when there
-    is no point.
+    No coordinate may be negative; a 0 stands at the beginning of its axis. `height` is at least 2. Returns `height` + 3
+    lines of text, one line when there is no point.
     """
     if not cloud and not front:
         return "(no feasible design yet)"
@@ -51,11 +53,12 @@ class _Axis:
 
     def __init__(self, values: Sequence[float]) -> None:
         self.low, self.high = min(values), max(values)
-        self._span = math.log(self.high / self.low) or 1.0
+        self._least = self.low or zero_marks([(value,) for value in values])[0]
+        self._span = math.log((self.high or self._least) / self._least) or 1.0
 
     def at(self, value: float, cells: int) -> int:
         """The cell of `cells` that holds `value`."""
-        return min(cells - 1, int(math.log(value / self.low) / self._span * cells))
+        return min(cells - 1, int(math.log((value or self._least) / self._least) / self._span * cells))
 
 
 def _framed(canvas: list[list[str]], x_axis: _Axis, y_axis: _Axis, x_label: str, y_label: str) -> list[str]:

@@ -89,13 +89,6 @@ class Operator(Protocol):
     def audit(self, limit: int) -> list["AuditEntry"]: ...
 
 
-def objectives(design: "DesignSummary") -> tuple[float, float]:
-    """Latency in us and energy in uJ of a design that can be built."""
-    if design.latency_us is None or design.energy_uj is None:
-        raise ValueError(f"design {design.id} has no latency or energy: {design.reason}")
-    return design.latency_us, design.energy_uj
-
-
-def by_latency(designs: Iterable["DesignSummary"]) -> list["DesignSummary"]:
-    """Designs that can be built, fastest first."""
-    return sorted(designs, key=lambda design: objectives(design)[0])
+def by_objectives(designs: Iterable["DesignSummary"]) -> list["DesignSummary"]:
+    """Designs that can be built, by their first objective."""
+    return sorted(designs, key=lambda design: design.objectives)

@@ -2,7 +2,7 @@
 nothing from elsewhere; its policy forbids both.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, cast
@@ -11,12 +11,13 @@ from cli.front_files import metric_columns, metric_of
 from compiler.metrics import VERSION
 from dse import at_most
 from dse.archive import KNEE
+from dse.objectives import LATENCY, in_words
 from millrace.drawing import Mark, scatter_svg
 from millrace.numbers import number
 
 if TYPE_CHECKING:
     from millrace.graph import Graph
-    from millrace.wire import Design, Exploration, Model, Scatter
+    from millrace.wire import Design, Exploration, Model, Objective, Pick, Scatter
 
 _HOW_TO_READ = (
     "<p><small>Both axes by estimate, for every design has one. Point at a design of the front, or go to it with Tab, "
@@ -110,42 +111,39 @@ def _plot(report: Report) -> str:
     for pick in report.exploration.picks:
         kinds.setdefault(pick.design_id, []).append(pick.kind.replace("_", " "))
     points = report.scatter
+    objectives = report.exploration.objectives
+    names = [objective.name for objective in objectives]
+    xs, ys, *_ = points.objectives
     cloud = [
         (x, y)
-        for x, y, feasible, on_front in zip(
-            points.latency_us, points.energy_uj, points.feasible, points.on_front, strict=True
-        )
+        for x, y, feasible, on_front in zip(xs, ys, points.feasible, points.on_front, strict=True)
         if feasible and not on_front and x is not None and y is not None
     ]
     front = [
-        Mark(d.latency_us, d.energy_uj, _tip(d), ", ".join(kinds.get(d.id, [])))
-        for d in report.front
-        if d.latency_us is not None and d.energy_uj is not None
+        Mark(d.objectives[0], d.objectives[1], _tip(d, names), ", ".join(kinds.get(d.id, []))) for d in report.front
     ]
-    return scatter_svg(cloud, front, "latency, us (estimate)", "energy, uJ (estimate)")
+    x, y, *_ = (f"{o.name.replace('_', ' ')}, {o.unit} (estimate)" for o in objectives)
+    return scatter_svg(cloud, front, x, y)
 
 
-def _tip(design: "Design") -> str:
-    known = [
-        f"{m.name} {number(m.value)} {m.unit} ({m.fidelity})" for m in design.metrics if m.name in ("latency", "energy")
-    ]
+def _tip(design: "Design", objectives: Sequence[str]) -> str:
+    known = [f"{m.name} {number(m.value)} {m.unit} ({m.fidelity})" for m in design.metrics if m.name in objectives]
     knobs = [f"{name} {value}" for name, value in design.knobs.items() if name != "overrides"]
     overrides = [f"override {o['op']}" for o in design.knobs.get("overrides", [])]
     return "\n".join((f"design {design.number}", *known, *knobs, *overrides))
 
 
 def _picks(exploration: "Exploration") -> str:
-    rows = [
-        (
-            p.kind.replace("_", " "),
-            str(p.number),
-            f"{p.latency_us:,.2f} ({p.fidelity})",
-            f"{p.estimate_us:,.2f}",
-            f"{p.energy_uj:,.1f} (estimate)",
-        )
-        for p in exploration.picks
-    ]
-    return _table(("choose", "design", "latency, us", "estimate, us", "energy, uJ"), rows) + _RULE
+    heads = (f"{o.name.replace('_', ' ')}, {o.unit}" for o in exploration.objectives)
+    rows = [(p.kind.replace("_", " "), str(p.number), *_ranked(p, exploration.objectives)) for p in exploration.picks]
+    return _table(("choose", "design", *heads), rows) + _RULE
+
+
+def _ranked(pick: "Pick", objectives: Sequence["Objective"]) -> Iterator[str]:
+    """Each objective with its fidelity; where that is no estimate, with the estimate too."""
+    for objective, value, estimate in zip(objectives, pick.objectives, pick.estimates, strict=True):
+        simulated = objective.name == LATENCY and pick.fidelity == "simulate"
+        yield f"{value:,.2f} (simulate), {estimate:,.2f} (estimate)" if simulated else f"{value:,.2f} (estimate)"
 
 
 def _metrics(front: Sequence["Design"]) -> str:
@@ -197,7 +195,12 @@ def _provenance(report: Report) -> str:
         ("platform", e.platform),
         ("search", f"{e.sampler}, seed {e.seed}, budget {e.budget}, {e.evaluated} evaluated"),
         ("uses at most", at_most.text(e.at_most)),
-        ("different designs", "" if e.distinct is None else f"at least {e.distinct}: by estimated latency and energy"),
+        (
+            "different designs",
+            ""
+            if e.distinct is None
+            else f"at least {e.distinct}: by estimated {in_words([o.name for o in e.objectives])}",
+        ),
         ("area model", e.area_model or "of this release"),
         *((f"fidelity {fidelity}", tool) for fidelity, tool in sorted(tools)),
         ("estimates", _errors(e)),

@@ -10,11 +10,12 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from cli.columns import column
 from cli.output import share, table
 from millrace.numbers import number
 
 if TYPE_CHECKING:
-    from millrace.wire import FrontChange, SlotComparison, Sweep, SweepRun, SweepRunSummary
+    from millrace.wire import FrontChange, Objective, SlotComparison, Sweep, SweepRun, SweepRunSummary
 
 _MARKS = {
     "same": ("green", "●", "same"),
@@ -164,10 +165,10 @@ def _slot(slot: "SlotComparison") -> Iterator[RenderableType]:
     if changed:
         yield Text.from_markup(f"changed since: {escape(', '.join(changed))}")
     for front in slot.fronts:
-        yield from _front(front)
+        yield from _front(front, slot.objectives)
 
 
-def _front(front: "FrontChange") -> Iterator[RenderableType]:
+def _front(front: "FrontChange", objectives: Sequence["Objective"]) -> Iterator[RenderableType]:
     change = "" if front.change is None else f" ({share(front.change, signed=True)})"
     yield Text.from_markup(
         f"front at [bold]{front.fidelity}[/]: {front.before} -> {front.after} designs, "
@@ -180,7 +181,7 @@ def _front(front: "FrontChange") -> Iterator[RenderableType]:
         text = change if word == "after" else ""
         yield Text.from_markup(f"  hypervolume {word:>6} [{colour}]{_bar(value, most)}[/] {number(value)}{text}")
     if front.before and (front.new or front.lost or front.moved):
-        yield _points(front)
+        yield _points(front, objectives)
 
 
 def _bar(value: float, most: float) -> str:
@@ -188,11 +189,11 @@ def _bar(value: float, most: float) -> str:
     return "█" * full + "░" * (_BAR - full)
 
 
-def _points(front: "FrontChange") -> Table:
+def _points(front: "FrontChange", objectives: Sequence["Objective"]) -> Table:
     rows = [("[red]lost[/]", p.id, str(p.number), *(number(v) for v in p.objectives)) for p in front.lost[:_POINTS]]
     rows += [("[green]new[/]", p.id, str(p.number), *(number(v) for v in p.objectives)) for p in front.new[:_POINTS]]
     rows += [("[yellow]moved[/]", p.id, str(p.number), *_both(p.before, p.after)) for p in front.moved[:_POINTS]]
-    return table("", ("  point", "design", ">number", ">latency us", ">energy uJ"), rows)
+    return table("", ("  point", "design", ">number", *(f">{column(o)}" for o in objectives)), rows)
 
 
 def _both(before: Sequence[float], after: Sequence[float]) -> Iterator[str]:

@@ -1,18 +1,22 @@
 """Following an exploration: a bar and the growing front on a terminal, a line now and then elsewhere."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from cli.columns import axes
 from cli.output import errors
 from cli.plot import Point, scatter
 from millrace.events import Event
 from millrace.states import ENDED
+
+if TYPE_CHECKING:
+    from millrace.wire import Exploration, Objective
 
 _LINES = 10  # progress lines where there is no terminal
 _HIGHER = ("csynth", "cosim", "link", "measure")
@@ -21,11 +25,13 @@ _PASSED = {True: "passed", False: "failed"}
 
 @dataclass
 class Watched:
-    """What the events have told so far. `builds`: state of each design's C simulation; `simulated`: designs that were
-    `promoted` to a timing simulation which has ended; `higher`: state of the builds above, by stage and id.
+    """What the events have told so far. `points`: the first two of the `objectives`; `builds`: state of each design's C
+    simulation; `simulated`: designs that were `promoted` to a timing simulation which has ended; `higher`: state of the
+    builds above, by stage and id.
     """
 
     budget: int
+    objectives: Sequence["Objective"]
     state: str = "queued"
     error: str | None = None
     points: dict[str, Point] = field(default_factory=dict[str, Point])
@@ -56,7 +62,8 @@ class Watched:
 
     def _take_designs(self, columns: dict[str, list[Any]]) -> None:
         self.evaluated += len(columns["id"])
-        rows = zip(columns["id"], columns["latency_us"], columns["energy_uj"], columns["feasible"], strict=True)
+        x, y, *_ = columns["objectives"]
+        rows = zip(columns["id"], x, y, columns["feasible"], strict=True)
         self.points.update({name: (x, y) for name, x, y, feasible in rows if feasible})
 
     def _take_build(self, build: dict[str, Any]) -> None:
@@ -81,12 +88,12 @@ class Watched:
     def plot(self) -> str:
         """The front so far on the cloud of feasible designs."""
         front = [self.points[name] for name in self.front if name in self.points]
-        return scatter(list(self.points.values()), front, "latency us", "energy uJ", height=12)
+        return scatter(list(self.points.values()), front, *axes(self.objectives), height=12)
 
 
-def follow(events: Iterable[Event], budget: int, quiet: bool) -> Watched:
+def follow(events: Iterable[Event], exploration: "Exploration", quiet: bool) -> Watched:
     """Show the events until they end; what they told. `quiet` shows nothing."""
-    watched = Watched(budget)
+    watched = Watched(exploration.budget, exploration.objectives)
     if quiet:
         for event in events:
             watched.take(event)

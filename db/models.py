@@ -116,10 +116,10 @@ class Workload(Base):
 
 
 class Exploration(Base):
-    """One search: workload x platform x objectives x budget x sampler. `owner` is the name of the API key that started
-    it, None without access control; `sweep_run_id` the sweep's run that it belongs to. `name`, `tags` and `notes` are
-    people's; no two have one name. `archived`: lists leave it out; `pinned`: nobody deletes it. Of either retention
-    takes nothing.
+    """One search: workload x platform x objectives x budget x sampler. `objectives` are names of `dse.objectives`.
+    `owner` is the name of the API key that started it, None without access control; `sweep_run_id` the sweep's run that
+    it belongs to. `name`, `tags` and `notes` are people's; no two have one name. `archived`: lists leave it out;
+    `pinned`: nobody deletes it. Of either retention takes nothing.
     """
 
     __tablename__ = "explorations"
@@ -151,7 +151,8 @@ class Design(Base):
     """One evaluated point of the space. `number` is its order in the search, `key` the digest of its knobs,
     `accelerator` that of what they build: null where nothing can be, and in designs from before it was kept.
 
-    `feasible`, `latency_us` and `energy_uj` are the estimate's; `simulated_us` is the simulated latency, at the clock
+    `feasible`, `latency_us`, `energy_uj` and `objectives` are the estimate's; the last are those of the exploration, in
+    its order, none where it can not be built. `simulated_us` is the simulated latency, at the clock
     of the link where there is one, and `deadlock` the simulator's explanation of one, both null until then. `on_front`:
     on the Pareto front of the estimates, among the designs that are not known to deadlock. `flags`: values that can not
     be (see compiler.analysis.limits). `tags` and `notes` are people's, `archived` and `pinned` as of an exploration.
@@ -177,6 +178,7 @@ class Design(Base):
     feasible: Mapped[bool]
     latency_us: Mapped[float | None]
     energy_uj: Mapped[float | None]
+    objectives: Mapped[list[Any]] = mapped_column(default=list)
     violations: Mapped[list[Any]]
     reason: Mapped[str | None] = mapped_column(Text)
     on_front: Mapped[bool] = mapped_column(default=False)

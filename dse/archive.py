@@ -4,7 +4,7 @@ Optuna's `best_trials` compares all pairs (seconds at 5000 trials); two objectiv
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import isfinite
 from typing import NamedTuple
 
@@ -80,6 +80,17 @@ class ParetoArchive:
         self._front = [e for e in self._front if not dominates(entry.objectives, e.objectives)]
         self._front.insert(bisect_left(self._front, entry.objectives, key=lambda e: e.objectives), entry)
         return True
+
+
+def front_of(designs: Iterable[tuple[str, Sequence[float]]]) -> list[Entry]:
+    """The front of designs by key, all with the same objectives; sorted by the first of these."""
+    found = list(designs)
+    if not found:
+        return []
+    archive = ParetoArchive(len(found[0][1]))
+    for key, objectives in found:
+        archive.add(key, objectives)
+    return archive.front()
 
 
 def knee(front: Sequence[Entry]) -> int:

@@ -49,6 +49,11 @@ OBJECTIVES: Mapping[str, Objective] = {row.name: row for row in _TABLE}
 DEFAULT = (LATENCY, "energy")
 
 
+def at_latency(names: Sequence[str], values: Sequence[float], latency: float) -> tuple[float, ...]:
+    """The objectives with this latency in place of theirs, where it is one of them."""
+    return tuple(latency if name == LATENCY else value for name, value in zip(names, values, strict=True))
+
+
 def check_objectives(names: Sequence[str]) -> None:
     """Raises InvalidInputError where a search can not have these."""
     if unknown := [name for name in names if name not in OBJECTIVES]:

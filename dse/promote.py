@@ -5,7 +5,8 @@ estimates, so the errors on it alone would be those of the luckiest ones.
 
 Fidelities are never mixed in one comparison. The front that is shown stays that of the estimates, for every design has
 one; what to recommend on it is decided among its simulated designs, by their simulated latency, as soon as there are
-any. Energy is the estimate in both: it is that of the work done, which hardly depends on how long tasks wait for it.
+any. All else is the estimate in both: what it uses is settled by then, and the energy is that of the work done, which
+hardly depends on how long tasks wait for it.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -17,19 +18,23 @@ from math import ceil
 from statistics import median
 from typing import Literal
 
-from dse.archive import Entry, ParetoArchive, knee
-
-PickKind = Literal["fastest", "knee", "least_energy"]
+from dse.archive import Entry, front_of, knee
+from dse.objectives import OBJECTIVES, at_latency
 
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """A feasible design of a front: its latency by estimate and, where it was simulated, by simulation."""
+    """A feasible design of a front: its objectives by estimate and, where it was simulated, with that latency."""
 
     key: str
-    estimated_us: float
-    simulated_us: float | None
-    energy_uj: float
+    estimated: tuple[float, ...]
+    simulated: tuple[float, ...] | None
+
+    @classmethod
+    def of(cls, key: str, names: Sequence[str], estimated: Sequence[float], simulated_us: float | None) -> "Rated":
+        """Of the objectives with these `names` and, where it was simulated, its latency by that."""
+        known = None if simulated_us is None else at_latency(names, estimated, simulated_us)
+        return cls(key, tuple(estimated), known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,38 +94,38 @@ def calibration_sample(keys: Iterable[str], front: Collection[str], count: int, 
 def recommended(designs: Iterable[Rated]) -> list[Entry]:
     """The front among the simulated designs by simulated latency; among all by estimate where none is simulated."""
     known = list(designs)
-    simulated = [(d.key, d.simulated_us, d.energy_uj) for d in known if d.simulated_us is not None]
-    archive = ParetoArchive()
-    for key, latency, energy in simulated or [(d.key, d.estimated_us, d.energy_uj) for d in known]:
-        archive.add(key, (latency, energy))
-    return archive.front()
+    simulated = [(d.key, d.simulated) for d in known if d.simulated is not None]
+    return front_of(simulated or [(d.key, d.estimated) for d in known])
 
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """A design to look at first, and at which fidelity its latency decided that."""
+    """A design to look at first, and at which fidelity its latency decided that. `kind` is "knee", or what the best in
+    one objective is called.
+    """
 
-    kind: PickKind
+    kind: str
     design: Rated
     fidelity: Literal["estimate", "simulate"]
 
     @property
-    def latency_us(self) -> float:
+    def objectives(self) -> tuple[float, ...]:
         """At `fidelity`."""
-        simulated = self.design.simulated_us
-        return self.design.estimated_us if self.fidelity == "estimate" or simulated is None else simulated
+        simulated = self.design.simulated
+        return self.design.estimated if self.fidelity == "estimate" or simulated is None else simulated
 
 
-def picks(designs: Iterable[Rated]) -> list[Pick]:
-    """The fastest, the knee (`dse.archive.knee`) and the most frugal of the designs of a front, by simulated latency
-    among those that are simulated, by estimate where none is; none for an empty front.
+def picks(designs: Iterable[Rated], objectives: Sequence[str]) -> list[Pick]:
+    """The best of a front in its first objective, the knee (`dse.archive.knee`), and the best in the others: by
+    simulated latency among those that are simulated, by estimate where none is; none for an empty front.
     """
     by_key = {design.key: design for design in designs}
     front = recommended(by_key.values())
     if not front:
         return []
-    fidelity = "simulate" if any(d.simulated_us is not None for d in by_key.values()) else "estimate"
-    places: tuple[tuple[PickKind, int], ...] = (("fastest", 0), ("knee", knee(front)), ("least_energy", len(front) - 1))
+    fidelity = "simulate" if any(d.simulated is not None for d in by_key.values()) else "estimate"
+    first, *others = zip((OBJECTIVES[name].best for name in objectives), ends(front), strict=True)
+    places = (first, ("knee", knee(front)), *others)
     return [Pick(kind, by_key[front[place].key], fidelity) for kind, place in places]
 
 

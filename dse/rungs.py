@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from compiler.platforms.platform import Platform
-from dse.archive import Entry, ParetoArchive
+from dse.archive import Entry, front_of
 from dse.promote import calibration_sample, ranking
 
 CALIBRATION_SHARE = 4
@@ -17,11 +17,10 @@ CALIBRATION_SHARE = 4
 
 @dataclass(frozen=True, slots=True)
 class Synthesised:
-    """A design that passed csynth: its latency by csynth, energy by estimate, and what it uses by resource."""
+    """A design that passed csynth: its objectives, by csynth where that has them, and what it uses by resource."""
 
     key: str
-    latency_us: float
-    energy_uj: float
+    objectives: tuple[float, ...]
     amounts: Mapping[str, float]
 
 
@@ -48,12 +47,9 @@ def to_synthesise(
 
 
 def by_front(designs: Iterable[Synthesised]) -> list[str]:
-    """All of them: the front of latency and energy by its ends, knee and widest gaps, then the others, faster first."""
-    known = sorted(designs, key=lambda d: (d.latency_us, d.energy_uj, d.key))
-    archive = ParetoArchive()
-    for design in known:
-        archive.add(design.key, (design.latency_us, design.energy_uj))
-    best = [entry.key for entry in ranking(archive.front())]
+    """All of them: their front by its ends, knee and widest gaps, then the others by the first objective."""
+    known = sorted(designs, key=lambda d: (d.objectives, d.key))
+    best = [entry.key for entry in ranking(front_of((d.key, d.objectives) for d in known))]
     return [*best, *(d.key for d in known if d.key not in set(best))]
 
 

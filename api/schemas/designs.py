@@ -81,6 +81,8 @@ class DesignSummary(Reply):
     """Estimated latency, us; null where it can not be built."""
     energy_uj: float | None
     """Estimated energy of one run, idle board subtracted, uJ; null where it can not be built."""
+    objectives: list[float]
+    """The exploration's objectives, in its order; empty where it can not be built."""
     reason: str | None
     """Why it can not be built; null where it can."""
     knobs: dict[str, Any]
@@ -251,5 +253,7 @@ class DesignTable(Reply):
     """The exploration that found them."""
     rows: int
     """How many designs there are."""
+    objectives: list[str]
+    """Columns that the search made small; the front is sorted by the first."""
     columns: list[TableColumn]
     """The first is `id`; all have `rows` values."""

@@ -8,7 +8,7 @@ from pydantic import Field
 from api.schemas.catalog import ModelKey, ModelRef, NewWorkloadShape, WorkloadShape
 from api.schemas.common import Notes, Reply, Request, Tags
 from db.models import ExplorationState, Priority
-from dse.promote import PickKind
+from dse.objectives import DEFAULT, LEAST, MOST
 from worker.ladder.build_events import Simulation
 from worker.ladder.promoting import DEFAULT_CALIBRATION, DEFAULT_SIMULATE
 
@@ -22,6 +22,7 @@ VitisVersion = Annotated[str, Field(pattern=r"^20\d\d\.\d(\.\d)?$", max_length=8
 BoardName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100)]
 Count = Annotated[int, Field(ge=0, le=MAX_BUILDS)]
 Share = Annotated[float, Field(gt=0, le=100)]
+ObjectiveName = Annotated[str, Field(max_length=32)]
 ExplorationName = Annotated[str, Field(min_length=1, max_length=100)]
 
 
@@ -74,6 +75,11 @@ class NewExploration(Request):
     """Seed of the sampler."""
     sampler: Sampler = "nsga2"
     """How points of the space are chosen."""
+    objectives: list[ObjectiveName] = Field(default=[*DEFAULT], min_length=LEAST, max_length=MOST)
+    """What the search makes small, two or three metrics of the estimate: latency, energy, energy_with_idle, power, area
+    (the largest share of LUT, FF, DSP, BRAM or URAM that a design may use), lut, ff, dsp, bram36, uram, hbm_ports,
+    hbm_traffic, on_chip_memory. The front is sorted by the first.
+    """
     at_most: AtMost = AtMost()
     """What a design may use, where that is less than the board has."""
     simulate: int = Field(default=DEFAULT_SIMULATE, ge=0, le=256)
@@ -127,14 +133,14 @@ class ExplorationChange(Request):
 
 
 class Objective(Reply):
-    """What the search minimises or maximises."""
+    """A metric that the search makes small."""
 
     name: str
     """The metric."""
     unit: str
     """Its unit."""
-    direction: Literal["minimize", "maximize"]
-    """Which way is better."""
+    best: str
+    """What the design with the least of it is called."""
 
 
 class EstimateErrors(Reply):
@@ -165,20 +171,18 @@ class Pick(Reply):
     estimate.
     """
 
-    kind: PickKind
-    """What it is best at."""
+    kind: str
+    """What it is best at: "knee", or the `best` of an objective."""
     design_id: str
     """Id of the design."""
     number: int
     """Its place in the search, from 0."""
-    latency_us: float
-    """Latency at `fidelity`, us."""
+    objectives: list[float]
+    """The exploration's objectives, in its order, with the latency of `fidelity`."""
     fidelity: Literal["estimate", "simulate"]
-    """Fidelity of `latency_us`, which ranked it."""
-    estimate_us: float
-    """Estimated latency, us."""
-    energy_uj: float
-    """Estimated energy of one run, uJ."""
+    """Fidelity of its latency, which ranked it; all else is estimated."""
+    estimates: list[float]
+    """The same by estimate."""
 
 
 class Exploration(Reply):
@@ -221,7 +225,7 @@ class Exploration(Reply):
     estimate_errors: EstimateErrors | None
     """How far its estimates are off the simulated values; null before there are any."""
     objectives: list[Objective]
-    """What the search aims at."""
+    """What the search makes small, two or three; the front is sorted by the first."""
     seed: int
     """Seed of the sampler."""
     sampler: str
@@ -251,11 +255,10 @@ class Exploration(Reply):
     waiting: str | None = None
     """Why nothing of it runs; null where something does, and in lists."""
     picks: list[Pick]
-    """Fastest, knee and least energy of the front so far; empty without one."""
+    """The best of the front so far in its first objective, the knee, and the best in the others; empty without one."""
     distinct: int | None = None
-    """How many different pairs of estimated latency and energy the designs have that can be built: the search tells so
-    many apart. At least so many different accelerators are among them, for two can have equal estimates; null in
-    lists.
+    """How many different objectives, by estimate, the designs have that can be built: the search tells so many apart.
+    At least so many different accelerators are among them, for two can have equal estimates; null in lists.
     """
     warnings: list[str] = Field(default=[])
     """Stages that were added, as those that it asks for read from them, and stages that no node of the farm would run
@@ -283,10 +286,11 @@ class Scatter(Reply):
     """Identifiers."""
     number: list[int]
     """Places in the search, from 0."""
+    objectives: list[list[float | None]]
+    """Estimated objectives, a list for each of the exploration's, in its order; null where a design can not be built.
+    """
     latency_us: list[float | None]
     """Estimated latencies, us; null where a design can not be built."""
-    energy_uj: list[float | None]
-    """Estimated energies, uJ; null where a design can not be built."""
     feasible: list[bool]
     """Whether they fit the platform."""
     on_front: list[bool]

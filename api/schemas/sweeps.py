@@ -7,9 +7,19 @@ from pydantic import Field
 
 from api.schemas.catalog import ModelKey, ModelRef, WorkloadShape
 from api.schemas.common import Name, Reply, Request
-from api.schemas.explorations import MAX_BUDGET, AreaModel, BoardName, BuildBudget, Sampler, VitisVersion
+from api.schemas.explorations import (
+    MAX_BUDGET,
+    AreaModel,
+    BoardName,
+    BuildBudget,
+    Objective,
+    ObjectiveName,
+    Sampler,
+    VitisVersion,
+)
 from compiler.options import Phase, Precision
 from db.models import Misfire, Priority, SweepRunState
+from dse.objectives import DEFAULT, LEAST, MOST
 from worker.comparison.comparing import DEFAULT_TOLERANCE
 from worker.ladder.promoting import DEFAULT_CALIBRATION, DEFAULT_SIMULATE
 from worker.sweeps.sweep_plan import MAX_EXPLORATIONS
@@ -54,6 +64,8 @@ class SweepOptions(Request):
     """Other designs that are simulated, for the estimates' error."""
     verify: int = Field(default=3, ge=0, le=32)
     """Designs of the front that are compiled and compared with the reference."""
+    objectives: list[ObjectiveName] = Field(default=[*DEFAULT], min_length=LEAST, max_length=MOST)
+    """What each search makes small."""
     priority: Priority = "low"
     """Against the owner's other explorations."""
     builds: BuildBudget = BuildBudget()
@@ -264,16 +276,16 @@ class FrontPoint(NamedDesign):
     """A design of a front."""
 
     objectives: list[float]
-    """Latency, us, and energy, uJ."""
+    """The exploration's, in its order."""
 
 
 class MovedPoint(NamedDesign):
     """A design of both fronts with other objectives."""
 
     before: list[float]
-    """Latency, us, and energy, uJ, in the baseline."""
+    """The exploration's objectives in the baseline, in their order."""
     after: list[float]
-    """Latency, us, and energy, uJ, now."""
+    """The exploration's objectives now."""
 
 
 class FrontChange(Reply):
@@ -391,6 +403,8 @@ class SlotComparison(Reply):
     """Why it failed; null where it did not."""
     result: SlotResult
     """How the two compare."""
+    objectives: list[Objective]
+    """What the exploration makes small, in the order of the fronts' values."""
     fronts: list[FrontChange]
     """Their fronts, one entry a fidelity."""
     changes: list[Change]

@@ -52,10 +52,10 @@ def tag_of(session: Session, exploration_id: str) -> str:
 
 def scatter(session: Session, exploration_id: str) -> Scatter:
     """Every design of the exploration by column. Raises NotFoundError."""
-    explorations.get(session, exploration_id)
     return _read(session, exploration_id)
 
 
 def _read(session: Session, exploration_id: str) -> Scatter:
+    count = len(explorations.get(session, exploration_id).objectives)
     simulations, csims = (overview.stage_states(session, exploration_id, stage) for stage in ("simulate", "csim"))
-    return shapes.scatter(overview.points(session, exploration_id), simulations, csims)
+    return shapes.scatter(overview.points(session, exploration_id), count, simulations, csims)

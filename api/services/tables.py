@@ -23,6 +23,7 @@ def design_table(session: Session, exploration_id: str) -> DesignTable:
     exploration = explorations.get(session, exploration_id)
     return shapes.design_table(
         exploration_id,
+        exploration.objectives,
         tables.design_rows(session, exploration_id),
         tables.metric_values(session, exploration_id),
         overview.stage_states(session, exploration_id, "simulate"),

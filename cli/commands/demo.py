@@ -9,7 +9,7 @@ import typer
 from cli import options
 from cli.commands.explore import follow_to_end, print_result
 from cli.output import console, errors, table, verdict_word
-from cli.replies import Reader, by_latency
+from cli.replies import Reader, by_objectives
 from cli.service import Connection, connect, look
 from worker.program import program
 
@@ -49,7 +49,7 @@ def demo(as_json: options.Json = False) -> None:
 
 def _show(reader: Reader, exploration: "Exploration", address: str | None, as_json: bool) -> int:
     code = print_result(reader, exploration, as_json)
-    front = by_latency(reader.front(exploration.id))
+    front = by_objectives(reader.front(exploration.id))
     if front and not as_json:
         _print_verdicts(reader, dict.fromkeys(pick.design_id for pick in exploration.picks))
         _print_address(address)

@@ -15,11 +15,12 @@ from cli.errors import DONE, FAILED, NO, InterruptedExplorationError
 from cli.front import print_front
 from cli.grouped import grouped
 from cli.output import console, emit_json, errors
-from cli.replies import Reader, by_latency
+from cli.replies import Reader, by_objectives
 from cli.service import Connection, announce_all, connect
 from cli.watch import follow
 from compiler.errors import InvalidInputError
 from compiler.frontend.inputs.source import format_of
+from dse.objectives import DEFAULT
 from millrace.states import ENDED
 from worker.program import program
 
@@ -46,6 +47,14 @@ def explore(
     budget: Annotated[int, typer.Option(min=1, help="Designs to evaluate.")] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sampler.")] = 0,
     sampler: Annotated[str, typer.Option(help="nsga2, tpe, qmc or random.")] = "nsga2",
+    objectives: Annotated[
+        str,
+        typer.Option(
+            help="What the search makes small, two or three: latency, energy, area (the largest share of a resource), "
+            "power, lut, dsp, hbm_ports, hbm_traffic, on_chip_memory and others.",
+            metavar="NAME,NAME",
+        ),
+    ] = ",".join(DEFAULT),
     at_most: Annotated[
         list[str] | None,
         typer.Option(
@@ -69,12 +78,15 @@ def explore(
     url: options.Url = None,
     as_json: options.Json = False,
 ) -> None:
-    """Search for designs of MODEL that trade latency against energy, simulate the best, and verify some of these.
+    """Search for designs of MODEL that trade latency against energy, or what --objectives names, simulate the best, and
+    verify some of these.
 
     Uses the service that runs, or starts one for the duration. Exit code 1: no feasible design, or a verified one
     differs from the reference. Examples:
 
         millrace explore gpt2 --context 64 --budget 500
+
+        millrace explore gpt2 --objectives latency,energy,area
 
         millrace explore gpt2 --at-most lut=40% --at-most hbm_ports=8
 
@@ -104,6 +116,7 @@ def explore(
                 "budget": budget,
                 "seed": seed,
                 "sampler": sampler,
+                "objectives": [name.strip() for name in objectives.split(",")],
                 "at_most": bounds,
                 "priority": priority,
                 "require_nodes": require_nodes,
@@ -151,7 +164,7 @@ def follow_to_end(connection: Connection, exploration: str, quiet: bool) -> "Exp
     client = connection.client
     found = client.exploration(exploration)
     try:
-        follow(client.events(exploration), found.budget, quiet)
+        follow(client.events(exploration), found, quiet)
     except KeyboardInterrupt:
         raise InterruptedExplorationError(found.name, None if connection.temporary else client.address) from None
     return client.exploration(exploration)
@@ -159,7 +172,7 @@ def follow_to_end(connection: Connection, exploration: str, quiet: bool) -> "Exp
 
 def print_result(reader: Reader, exploration: "Exploration", as_json: bool) -> int:
     """Print the front of an exploration, so far where it still runs; the exit code that it means."""
-    front = by_latency(reader.front(exploration.id))
+    front = by_objectives(reader.front(exploration.id))
     running = exploration.state not in ENDED
     if as_json:
         emit_json({"exploration": exploration, "front": front})

@@ -60,7 +60,14 @@ def report(
     if csv is not None:
         _write(csv, front_csv(front))
     if latex is not None:
-        _write(latex, front_latex(front, f"Pareto front of {found.name} ({found.platform}), {len(front)} designs"))
+        _write(
+            latex,
+            front_latex(
+                front,
+                [o.name for o in found.objectives],
+                f"Pareto front of {found.name} ({found.platform}), {len(front)} designs",
+            ),
+        )
     written = {kind: str(path) for kind, path in wanted.items() if path is not None}
     if as_json:
         emit_json({"exploration": found.id, "designs": len(front), "written": written})

@@ -21,6 +21,7 @@ from cli.sweep_files import junit as junit_of
 from cli.sweep_files import summary as summary_of
 from cli.sweep_view import history_view, local_time, mark, run_view, sweeps_table
 from compiler.errors import InvalidInputError
+from dse.objectives import DEFAULT
 from worker.program import program
 
 if TYPE_CHECKING:
@@ -88,6 +89,9 @@ def add(
     ] = None,
     zone: Annotated[str, typer.Option(help="Time zone of the schedule, like Europe/Berlin.")] = "UTC",
     budget: Annotated[int, typer.Option(min=1, help="Designs to evaluate in each exploration.")] = 200,
+    objectives: Annotated[
+        str, typer.Option(help="What each search makes small, two or three, as of explore.", metavar="NAME,NAME")
+    ] = ",".join(DEFAULT),
     depth: options.Depth,
     priority: options.Priority = "low",
     tolerance: Annotated[str, typer.Option(help="Relative differences up to this count as none: 2% or 0.02.")] = "2%",
@@ -120,6 +124,7 @@ def add(
         "enabled": cron is not None,
         "options": {
             "budget": budget,
+            "objectives": [name.strip() for name in objectives.split(",")],
             "priority": priority,
             "tolerance": parse_tolerance(tolerance),
             **depth.request(),

@@ -66,11 +66,11 @@ class Arrow:
 
 
 def scatter_svg(cloud: Sequence[Point], front: Sequence[Mark], x_label: str, y_label: str) -> str:
-    """Designs as dots and the front as a line of larger ones, which Tab goes to, on logarithmic axes; what is not
-    positive is left out.
+    """Designs as dots and the front as a line of larger ones, which Tab goes to, on logarithmic axes; what is negative
+    is left out. Where the front has more objectives, the line joins those that no other beats in these two.
     """
-    best = sorted((mark for mark in front if mark.x > 0 and mark.y > 0), key=lambda mark: (mark.x, mark.y))
-    others = [(x, y) for x, y in cloud if x > 0 and y > 0]
+    best = sorted((mark for mark in front if mark.x >= 0 and mark.y >= 0), key=lambda mark: (mark.x, mark.y))
+    others = [(x, y) for x, y in cloud if x >= 0 and y >= 0]
     right, above = (_ROOM * max(values, default=math.inf) for values in ([m.x for m in best], [m.y for m in best]))
     near = [(x, y) for x, y in others if x <= right and y <= above]
     shown = near[:: max(1, -(-len(near) // _MOST_DOTS))]
@@ -80,7 +80,7 @@ def scatter_svg(cloud: Sequence[Point], front: Sequence[Mark], x_label: str, y_l
     x, y = _Axis([a for a, _ in places], _LEFT, _WIDTH - _RIGHT), _Axis([b for _, b in places], _HEIGHT - _BOTTOM, _TOP)
     note = f", {len(others) - len(near)} worse designs lie beyond" if len(near) < len(others) else ""
     dots = "".join(f'<circle cx="{x.at(a):.1f}" cy="{y.at(b):.1f}" r="1.7"/>' for a, b in shown)
-    line = " ".join(f"{x.at(mark.x):.1f},{y.at(mark.y):.1f}" for mark in best)
+    line = " ".join(f"{x.at(mark.x):.1f},{y.at(mark.y):.1f}" for mark in _border(best))
     body = (
         _axes(x, y, x_label, y_label + note),
         f'<g class="cloud" fill="{_DOT}" fill-opacity="0.5">{dots}</g>',
@@ -126,16 +126,27 @@ def _cell(value: Any) -> str:
     return f"<td{style}>{escape(cell_text(value))}</td>"
 
 
+def _border(front: Iterable[Mark]) -> list[Mark]:
+    """Those that no other beats in the two objectives that are drawn: of two, all."""
+    found: list[Mark] = []
+    for mark in sorted(front, key=lambda mark: (mark.x, mark.y)):
+        if not found or mark.y < found[-1].y:
+            found.append(mark)
+    return found
+
+
 class _Axis:
-    """A logarithmic axis from the smallest to the largest of its values, in pixels."""
+    """A logarithmic axis from the smallest to the largest of its values, in pixels; a 0 stands at its beginning."""
 
     def __init__(self, values: Sequence[float], start: float, end: float) -> None:
-        self._low, high = min(values) / 1.05, max(values) * 1.05
+        some = [value for value in values if value > 0] or [1.0]
+        self._least = min(some) / (1.0 if min(values) > 0 else math.e)
+        self._low, high = self._least / 1.05, max(some) * 1.05
         self._span, self._start, self._end = math.log(high / self._low), start, end
         self.ticks = _ticks(self._low, high)
 
     def at(self, value: float) -> float:
-        return self._start + (self._end - self._start) * math.log(value / self._low) / self._span
+        return self._start + (self._end - self._start) * math.log((value or self._least) / self._low) / self._span
 
 
 def _ticks(low: float, high: float) -> list[float]:

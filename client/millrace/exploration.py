@@ -115,8 +115,8 @@ class Exploration:
         return self.table().df()
 
     def front(self, **filters: Any) -> Front:
-        """The Pareto front by estimate, fastest first; with conditions as in `designs`, the front of the feasible
-        designs that meet them. Raises UsageError.
+        """The Pareto front by estimate, by the first objective; with conditions as in `designs`, the front of the
+        feasible designs that meet them. Raises UsageError.
         """
         return Front(self.client, self.table(), **filters)
 
@@ -169,6 +169,7 @@ def explore(
     budget: int | Unset = UNSET,
     seed: int | Unset = UNSET,
     sampler: str | Unset = UNSET,
+    objectives: Sequence[str] | Unset = UNSET,
     at_most: Mapping[str, float] | Unset = UNSET,
     simulate: int | Unset = UNSET,
     calibration: int | Unset = UNSET,
@@ -188,9 +189,10 @@ def explore(
     `model_name` is what the service is to call a file. The others are those of `wire.NewExploration` and of its
     workload, `wire.NewWorkloadShape`: `phase` and `length` are not for a network from a file, which has its shapes;
     `simulate` designs of the front are simulated and, for the error of the estimates, `calibration` others (4 where it
-    is not given); `name`, `tags` (a list) and `notes` are the exploration's, `builds` is like {"csynth": 8, "link": 2},
-    `at_most` like {"lut": 40, "hbm_ports": 8} (percent of the board, and ports), `require_nodes` refuses what no node
-    would run. What is not given is as the service has it.
+    is not given); `name`, `tags` (a list) and `notes` are the exploration's, `objectives` what it makes small, like
+    ("latency", "energy", "area"), `builds` is like {"csynth": 8, "link": 2}, `at_most` like {"lut": 40, "hbm_ports": 8}
+    (percent of the board, and ports), `require_nodes` refuses what no node would run. What is not given is as the
+    service has it.
 
     Raises ProblemError for what the service refuses, UsageError for a file that there is not, MissingExtraError.
     Warns of stages that wait because no node would run them.
@@ -200,6 +202,7 @@ def explore(
         "workload": _chosen(wire.NewWorkloadShape, phase=phase, length=length, precision=precision, layers=layers),
         "builds": _chosen(wire.BuildBudget, **(builds or {})),
         "at_most": _chosen(wire.AtMost, **(at_most or {})),
+        "objectives": objectives if objectives is UNSET else list(objectives),
         "tags": _tag_list(tags),
     }
     request |= {"platform": platform, "budget": budget, "seed": seed, "sampler": sampler, "priority": priority}

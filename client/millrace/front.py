@@ -1,4 +1,4 @@
-"""The Pareto front of an exploration: its designs, fastest first."""
+"""The Pareto front of an exploration: its designs, by the first objective."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from millrace.client import Client
 from millrace.design import Design
 from millrace.drawing import Mark, html_table, scatter_svg
 from millrace.extras import load
-from millrace.table import Table, X, Y
+from millrace.table import Table
+from millrace.wire import TableColumn
 
 if TYPE_CHECKING:
     import pandas
 
-_SHOWN = ("id", X, "latency_us_simulate", Y, "lut", "ff", "dsp", "bram36", "uram", "csim")
+_SHOWN = ("lut", "ff", "dsp", "bram36", "uram", "csim")
+_LATENCY, _SIMULATED = "latency_us", "latency_us_simulate"
 
 
 class Front(Sequence[Design]):
-    """Designs of the front by estimate, fastest first. A notebook shows them as a picture and a table."""
+    """Designs of the front by estimate, by the first objective. A notebook shows them as a picture, of the first two
+    objectives, and a table.
+    """
 
     def __init__(self, client: Client, table: Table, **filters: Any) -> None:
         self._table = table
@@ -48,27 +52,48 @@ class Front(Sequence[Design]):
         cloud = self._points([place for place in self._table.where(feasible=True) if place not in on_front])
         ids = self._table["id"]
         front = [Mark(a, b, ids[place]) for place in self._places for a, b in self._points([place])]
-        return scatter_svg(cloud, front, "latency, us (estimate)", "energy, uJ (estimate)")
+        return scatter_svg(cloud, front, *self._labels)
 
     def plot(self, ax: Any = None) -> Any:
         """The same with matplotlib, in these Axes or in new ones, which it returns. Raises MissingExtraError."""
         axes = ax if ax is not None else load("matplotlib.pyplot", "plot").subplots()[1]
         axes.loglog(*_columns(self._points(self._table.where(feasible=True))), ".", color="0.7", markersize=3)
-        axes.loglog(*_columns(self._points(self._places)), "o-", color="C1")
-        axes.set_xlabel("latency, us (estimate)")
-        axes.set_ylabel("energy, uJ (estimate)")
+        line = "o-" if len(self._table.objectives) == 2 else "o"
+        axes.loglog(*_columns(self._points(self._places)), line, color="C1")
+        axes.set_xlabel(self._labels[0])
+        axes.set_ylabel(self._labels[1])
         return axes
 
+    @property
+    def _axes(self) -> tuple[str, str]:
+        x, y, *_ = self._table.objectives
+        return x, y
+
+    @property
+    def _labels(self) -> tuple[str, str]:
+        x, y = (_label(self._table.about[name]) for name in self._axes)
+        return x, y
+
     def _points(self, places: Sequence[int]) -> list[tuple[float, float]]:
-        x, y = self._table[X], self._table[Y]
+        x, y = (self._table[name] for name in self._axes)
         return [(x[place], y[place]) for place in places if x[place] is not None and y[place] is not None]
 
     def __repr__(self) -> str:
         return f"<Front of {len(self)} designs>"
 
     def _repr_html_(self) -> str:
-        names = [name for name in _SHOWN if name in self._table.names]
+        objectives = [
+            n for name in self._table.objectives for n in ([name, _SIMULATED] if name == _LATENCY else [name])
+        ]
+        wanted = dict.fromkeys(("id", *objectives, *_SHOWN))
+        names = [name for name in wanted if name in self._table.names]
         return self.svg() + html_table(names, [[self._table[name][place] for name in names] for place in self._places])
+
+
+def _label(column: TableColumn) -> str:
+    """As in: latency, us (estimate)."""
+    ending = f"_{column.unit.lower()}"
+    return f"{column.name.removesuffix(ending).removesuffix('_percent').replace('_', ' ')}, {column.unit} (estimate)"
 
 
 def _columns(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:

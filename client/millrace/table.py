@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from millrace.extras import data_frame
@@ -13,17 +13,15 @@ from millrace.wire import DesignTable, TableColumn
 if TYPE_CHECKING:
     import pandas
 
-X, Y = "latency_us", "energy_uj"
-"""What the front is of, both to be small."""
-
 
 class Table:
-    """Columns by name; `about` has unit and fidelity of each."""
+    """Columns by name; `about` has unit and fidelity of each. `objectives` are those that the search made small."""
 
     def __init__(self, table: DesignTable) -> None:
         self.about: dict[str, TableColumn] = {column.name: column for column in table.columns}
         self._columns = {name: column.values for name, column in self.about.items()}
         self._rows = table.rows
+        self.objectives = table.objectives
 
     def __len__(self) -> int:
         return self._rows
@@ -54,16 +52,16 @@ class Table:
         return min(known, key=lambda place: values[place], default=None)
 
     def front(self, **filters: Any) -> list[int]:
-        """Places of the Pareto front by estimate, fastest first: of all designs as the search has it, with conditions
-        of the feasible designs that meet them all. Raises UsageError.
+        """Places of the Pareto front by estimate, by the first objective: of all designs as the search has it, with
+        conditions of the feasible designs that meet them all. Raises UsageError.
         """
-        latency, energy = self[X], self[Y]
+        values = dict(enumerate(zip(*(self[name] for name in self.objectives), strict=True)))
         if not filters:
-            return sorted(self.where(on_front=True), key=lambda place: (latency[place] is None, latency[place]))
+            return sorted(self.where(on_front=True), key=values.__getitem__)
         found: list[int] = []
-        taken = [p for p in self.where(**{"feasible": True, **filters}) if None not in (latency[p], energy[p])]
-        for place in sorted(taken, key=lambda place: (latency[place], energy[place])):
-            if not found or energy[place] < energy[found[-1]]:
+        taken = [p for p in self.where(**{"feasible": True, **filters}) if None not in values[p]]
+        for place in sorted(taken, key=values.__getitem__):
+            if not any(_beats(values[other], values[place]) for other in found):
                 found.append(place)
         return found
 
@@ -77,6 +75,11 @@ class Table:
         frame.attrs["units"] = {name: column.unit for name, column in self.about.items()}
         frame.attrs["fidelities"] = {name: column.fidelity for name, column in self.about.items()}
         return frame
+
+
+def _beats(one: Sequence[float], other: Sequence[float]) -> bool:
+    """It is nowhere worse."""
+    return all(a <= b for a, b in zip(one, other, strict=True))
 
 
 def _plain(values: list[Any]) -> list[Any]:

@@ -379,6 +379,9 @@ class Design:
     energy_uj: float | None
     """Estimated energy of one run, idle board subtracted, uJ; null where it can not be built."""
 
+    objectives: list[float]
+    """The exploration's objectives, in its order; empty where it can not be built."""
+
     reason: str | None
     """Why it can not be built; null where it can."""
 
@@ -473,6 +476,9 @@ class DesignSummary:
     energy_uj: float | None
     """Estimated energy of one run, idle board subtracted, uJ; null where it can not be built."""
 
+    objectives: list[float]
+    """The exploration's objectives, in its order; empty where it can not be built."""
+
     reason: str | None
     """Why it can not be built; null where it can."""
 
@@ -510,6 +516,9 @@ class DesignTable:
 
     rows: int
     """How many designs there are."""
+
+    objectives: list[str]
+    """Columns that the search made small; the front is sorted by the first."""
 
     columns: list[TableColumn]
     """The first is `id`; all have `rows` values."""
@@ -629,7 +638,7 @@ class Exploration:
     """How far its estimates are off the simulated values; null before there are any."""
 
     objectives: list[Objective]
-    """What the search aims at."""
+    """What the search makes small, two or three; the front is sorted by the first."""
 
     seed: int
     """Seed of the sampler."""
@@ -674,12 +683,11 @@ class Exploration:
     """Why nothing of it runs; null where something does, and in lists."""
 
     picks: list[Pick]
-    """Fastest, knee and least energy of the front so far; empty without one."""
+    """The best of the front so far in its first objective, the knee, and the best in the others; empty without one."""
 
     distinct: int | None = None
-    """How many different pairs of estimated latency and energy the designs have that can be built: the search tells so
-    many apart. At least so many different accelerators are among them, for two can have equal estimates; null in
-    lists.
+    """How many different objectives, by estimate, the designs have that can be built: the search tells so many apart.
+    At least so many different accelerators are among them, for two can have equal estimates; null in lists.
     """
 
     warnings: list[str] = field(default_factory=list[str])
@@ -811,7 +819,7 @@ class FrontPoint:
     """Its place in the search, from 0."""
 
     objectives: list[float]
-    """Latency, us, and energy, uJ."""
+    """The exploration's, in its order."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1076,10 +1084,10 @@ class MovedPoint:
     """Its place in the search, from 0."""
 
     before: list[float]
-    """Latency, us, and energy, uJ, in the baseline."""
+    """The exploration's objectives in the baseline, in their order."""
 
     after: list[float]
-    """Latency, us, and energy, uJ, now."""
+    """The exploration's objectives now."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1154,6 +1162,12 @@ class NewExploration:
 
     sampler: Literal["nsga2", "tpe", "random", "qmc"] | Unset = UNSET
     """How points of the space are chosen."""
+
+    objectives: list[str] | Unset = UNSET
+    """What the search makes small, two or three metrics of the estimate: latency, energy, energy_with_idle, power,
+    area (the largest share of LUT, FF, DSP, BRAM or URAM that a design may use), lut, ff, dsp, bram36, uram,
+    hbm_ports, hbm_traffic, on_chip_memory. The front is sorted by the first.
+    """
 
     at_most: AtMost | Unset = UNSET
     """What a design may use, where that is less than the board has."""
@@ -1360,7 +1374,7 @@ class NodeChange:
 
 @dataclass(frozen=True, kw_only=True)
 class Objective:
-    """What the search minimises or maximises."""
+    """A metric that the search makes small."""
 
     name: str
     """The metric."""
@@ -1368,8 +1382,8 @@ class Objective:
     unit: str
     """Its unit."""
 
-    direction: Literal["minimize", "maximize"]
-    """Which way is better."""
+    best: str
+    """What the design with the least of it is called."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1380,8 +1394,8 @@ class Pick:
     by estimate.
     """
 
-    kind: Literal["fastest", "knee", "least_energy"]
-    """What it is best at."""
+    kind: str
+    """What it is best at: "knee", or the `best` of an objective."""
 
     design_id: str
     """Id of the design."""
@@ -1389,17 +1403,14 @@ class Pick:
     number: int
     """Its place in the search, from 0."""
 
-    latency_us: float
-    """Latency at `fidelity`, us."""
+    objectives: list[float]
+    """The exploration's objectives, in its order, with the latency of `fidelity`."""
 
     fidelity: Literal["estimate", "simulate"]
-    """Fidelity of `latency_us`, which ranked it."""
+    """Fidelity of its latency, which ranked it; all else is estimated."""
 
-    estimate_us: float
-    """Estimated latency, us."""
-
-    energy_uj: float
-    """Estimated energy of one run, uJ."""
+    estimates: list[float]
+    """The same by estimate."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1603,11 +1614,12 @@ class Scatter:
     number: list[int]
     """Places in the search, from 0."""
 
+    objectives: list[list[float | None]]
+    """Estimated objectives, a list for each of the exploration's, in its order; null where a design can not be built.
+    """
+
     latency_us: list[float | None]
     """Estimated latencies, us; null where a design can not be built."""
-
-    energy_uj: list[float | None]
-    """Estimated energies, uJ; null where a design can not be built."""
 
     feasible: list[bool]
     """Whether they fit the platform."""
@@ -1666,6 +1678,9 @@ class SlotComparison:
 
     result: Literal["new", "same", "changed", "regressed", "failed", "cancelled"]
     """How the two compare."""
+
+    objectives: list[Objective]
+    """What the exploration makes small, in the order of the fronts' values."""
 
     fronts: list[FrontChange]
     """Their fronts, one entry a fidelity."""
@@ -1856,6 +1871,9 @@ class SweepOptions:
 
     verify: int | Unset = UNSET
     """Designs of the front that are compiled and compared with the reference."""
+
+    objectives: list[str] | Unset = UNSET
+    """What each search makes small."""
 
     priority: Literal["low", "normal", "high"] | Unset = UNSET
     """Against the owner's other explorations."""

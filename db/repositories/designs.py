@@ -39,6 +39,7 @@ class NewDesign:
     feasible: bool
     latency_us: float | None
     energy_uj: float | None
+    objectives: list[float]
     violations: list[dict[str, Any]]
     reason: str | None
     seconds: float
@@ -64,6 +65,7 @@ def add(session: Session, exploration_id: str, designs: Sequence[NewDesign]) -> 
             "feasible": d.feasible,
             "latency_us": d.latency_us,
             "energy_uj": d.energy_uj,
+            "objectives": d.objectives,
             "violations": d.violations,
             "reason": d.reason,
             "on_front": False,
@@ -254,15 +256,16 @@ def pinned(session: Session, exploration_id: str) -> list[int]:
 
 
 def front_ids(session: Session, exploration_id: str) -> list[str]:
-    """Ids on the Pareto front, fastest first."""
-    query = select(Design.id).where(Design.exploration_id == exploration_id, Design.on_front)
-    return list(session.scalars(query.order_by(Design.latency_us, Design.number)))
+    """Ids on the Pareto front, by the first objective."""
+    query = select(Design.id, Design.objectives, Design.number)
+    found = session.execute(query.where(Design.exploration_id == exploration_id, Design.on_front))
+    return [row.id for row in sorted(found, key=lambda row: (row.objectives, row.number))]
 
 
 def front(session: Session, exploration_id: str) -> Sequence[Design]:
-    """Designs on the Pareto front, fastest first."""
+    """Designs on the Pareto front, by the first objective."""
     query = select(Design).where(Design.exploration_id == exploration_id, Design.on_front)
-    return session.scalars(query.order_by(Design.latency_us, Design.number)).all()
+    return sorted(session.scalars(query), key=lambda design: (design.objectives, design.number))
 
 
 def candidates(session: Session, exploration_id: str) -> Sequence[Design]:

@@ -45,7 +45,7 @@ def add(
     session: Session,
     workload: Workload,
     platform: str,
-    objectives: list[dict[str, Any]],
+    objectives: list[str],
     options: dict[str, Any],
     budget: int,
     *,

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple, get_args
 
-from sqlalchemy import func, select
+from sqlalchemy import Text, cast, func, select
 from sqlalchemy.orm import Session
 
 from db.models import Build, BuildState, Design, DesignStage, Exploration, Stage
@@ -14,8 +14,8 @@ class Point(NamedTuple):
 
     id: str
     number: int
+    objectives: list[float]
     latency_us: float | None
-    energy_uj: float | None
     feasible: bool
     on_front: bool
     simulated_us: float | None
@@ -51,25 +51,23 @@ class OnFront(NamedTuple):
     exploration_id: str
     id: str
     number: int
-    latency_us: float
+    objectives: list[float]
     simulated_us: float | None
-    energy_uj: float
 
 
 def fronts(session: Session, exploration_ids: Collection[str]) -> list[OnFront]:
     """The designs of the fronts of these explorations, in order of evaluation."""
-    columns = (Design.exploration_id, Design.id, Design.number)
-    query = select(*columns, Design.latency_us, Design.simulated_us, Design.energy_uj)
+    query = select(Design.exploration_id, Design.id, Design.number, Design.objectives, Design.simulated_us)
     query = query.where(Design.exploration_id.in_(exploration_ids), Design.on_front, Design.latency_us.is_not(None))
     return [OnFront(*row) for row in session.execute(query.order_by(Design.number))]
 
 
 def distinct(session: Session, exploration_id: str) -> int:
-    """How many different pairs of estimates the designs of the exploration have that can be built. Reads all of them;
-    at least so many of them are different accelerators.
+    """How many different objectives the designs of the exploration have that can be built. Reads all of them; at least
+    so many of them are different accelerators.
     """
     different = (
-        select(Design.latency_us, Design.energy_uj)
+        select(cast(Design.objectives, Text))  # JSON has no equality on Postgres
         .where(Design.exploration_id == exploration_id, Design.latency_us.is_not(None))
         .distinct()
     )
@@ -82,8 +80,8 @@ def points(session: Session, exploration_id: str) -> list[Point]:
         select(
             Design.id,
             Design.number,
+            Design.objectives,
             Design.latency_us,
-            Design.energy_uj,
             Design.feasible,
             Design.on_front,
             Design.simulated_us,

@@ -5,13 +5,9 @@ from dataclasses import dataclass
 
 from dse.comparison.fronts import beyond
 from dse.comparison.results import DesignResults, Reading, Results
+from dse.objectives import OBJECTIVES
 
-LESS_IS_BETTER = frozenset(
-    {
-        "latency", "cycles", "interval", "energy", "power", "clock_estimated",
-        "lut", "ff", "dsp", "bram36", "uram", "on_chip_memory", "hbm_traffic", "slowest_ii",
-    }
-)  # fmt: skip
+LESS_IS_BETTER = frozenset({*OBJECTIVES, "cycles", "interval", "clock_estimated", "slowest_ii"})
 MORE_IS_BETTER = frozenset({"clock", "fmax", "tokens_per_second", "qor_score"})
 _SAID_BY: Mapping[str, str] = {
     "cycles": "latency",

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
+from dse.archive import Entry
 from dse.comparison.causes import Change, cause_text, changes, likely
 from dse.comparison.differences import Difference, differences
 from dse.comparison.fronts import FrontComparison, compare_fronts
@@ -64,9 +65,11 @@ def compare(before: Results, after: Results, tolerance: float) -> Comparison:
     Raises ValueError for a front with objectives that are negative.
     """
     found = changes(before.circumstances, after.circumstances)
+    same = before.objectives == after.objectives
+    old = before.fronts if same else dict[str, tuple[Entry, ...]]()  # others are not to be compared with
     fronts = tuple(
-        compare_fronts(f, before.fronts.get(f, ()), after.fronts.get(f, ()), tolerance)
-        for f in dict.fromkeys((*before.fronts, *after.fronts))
+        compare_fronts(f, old.get(f, ()), after.fronts.get(f, ()), tolerance)
+        for f in dict.fromkeys((*old, *after.fronts))
         if f in after.fronts or _has_lost(after, f)
     )
     changed = differences(before, after, tolerance)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from dse.archive import Entry
 from dse.comparison.causes import Circumstances
+from dse.objectives import DEFAULT
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,8 @@ class DesignResults:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """One exploration. `designs` by key: those on a front or looked at beyond their estimates; `fronts` by fidelity;
-    `failed`: why the exploration failed, None where it did not.
+    """One exploration. `designs` by key: those on a front or looked at beyond their estimates; `fronts` by fidelity, of
+    these `objectives`; `failed`: why the exploration failed, None where it did not.
     """
 
     id: str
@@ -48,6 +49,7 @@ class Results:
     fronts: Mapping[str, tuple[Entry, ...]]
     circumstances: Circumstances
     failed: str | None = None
+    objectives: tuple[str, ...] = DEFAULT
 
     def knows_more_than(self, before: "Results") -> bool:
         """Whether a stage says something of a design of both of which it said nothing before, or `before` failed.

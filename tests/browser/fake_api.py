@@ -15,7 +15,7 @@ import statistics
 import tarfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
@@ -32,6 +32,10 @@ from fake_builds import NO_NODE, Book, build_row
 from fake_fidelities import differences, ladder, metrics_of
 from fake_simulation import DEADLOCK, STALLING, simulation_file, streams
 from holds import Holds
+
+from dse import archive
+from dse.objectives import DEFAULT, OBJECTIVES
+from dse.promote import Rated, picks
 
 DIST = Path(__file__).resolve().parents[2] / "web" / "dist"
 BUDGETS = {"lut": 1175680, "ff": 2428360, "dsp": 9020, "bram36": 1814, "uram": 920, "hbm_ports": 32}
@@ -124,6 +128,11 @@ class Design:
         value = {"value": self.latency_us, "bound": bound, "unit": "us"}
         return [{"metric": "latency", "fidelity": "estimate", **value, "text": text}]
 
+    def values(self, objectives: Sequence[str]) -> list[float]:
+        area = round(100 * self.area["lut"] / 822_976, 2)
+        known = {"latency": self.latency_us, "energy": self.energy_uj, "area": area}
+        return [known[name] for name in objectives]
+
     @property
     def csim(self) -> str | None:
         if self.build is None:
@@ -183,14 +192,10 @@ def make_design(exploration_id: str, number: int, chance: random.Random) -> Desi
     return Design(design_id, number, knobs, area, round(latency, 3), round(latency * power, 2))
 
 
-def front_of(designs: list[Design]) -> list[Design]:
-    """Feasible designs that run and that no other beats, sorted by latency."""
-    front: list[Design] = []
-    usable = (d for d in designs if not d.violations and d.simulation != "deadlock")
-    for design in sorted(usable, key=lambda d: (d.latency_us, d.energy_uj)):
-        if not front or design.energy_uj < front[-1].energy_uj:
-            front.append(design)
-    return front
+def front_of(designs: list[Design], objectives: Sequence[str] = DEFAULT) -> list[Design]:
+    """Feasible designs that run and that no other beats, sorted by the first objective."""
+    usable = {d.id: d for d in designs if not d.violations and d.simulation != "deadlock"}
+    return [usable[entry.key] for entry in archive.front_of((d.id, d.values(objectives)) for d in usable.values())]
 
 
 def make_verdict(design: Design, passed: bool) -> Json:
@@ -315,6 +320,7 @@ class Exploration:
         self.holds = holds
         self.searches = 0
         self.id = id_
+        self.names: list[str] = options["objectives"]
         self.designs: dict[str, Design] = {}
         self.events: list[tuple[str, Json]] = []
         self.row: Json = {
@@ -333,8 +339,7 @@ class Exploration:
             "error": None,
             "budget": budget,
             "objectives": [
-                {"name": "latency_us", "unit": "us", "direction": "minimize"},
-                {"name": "energy_uj", "unit": "uJ", "direction": "minimize"},
+                {"name": name, "unit": OBJECTIVES[name].unit, "best": OBJECTIVES[name].best} for name in self.names
             ],
             "seed": options["seed"],
             "sampler": options["sampler"],
@@ -369,7 +374,7 @@ class Exploration:
                 "promoted": sum(d.simulate is not None for d in designs),
                 "simulated": sum(d.simulation in ("done", "deadlock") for d in designs),
                 "estimate_errors": estimate_errors(designs),
-                "picks": picks_of(designs),
+                "picks": picks_of(designs, self.names),
             }
             return {**self.row, **counts}
 
@@ -391,12 +396,16 @@ class Exploration:
         with self.changed:
             self.designs |= {d.id: d for d in designs}
             self.emit(
-                "designs", {**columns(designs), **dict.fromkeys(("simulated_us", "simulation"), [None] * len(designs))}
+                "designs",
+                {
+                    **columns(designs, self.names),
+                    **dict.fromkeys(("simulated_us", "simulation"), [None] * len(designs)),
+                },
             )
             self._renew_front()
 
     def _renew_front(self) -> None:
-        front = {d.id for d in front_of(list(self.designs.values()))}
+        front = {d.id for d in front_of(list(self.designs.values()), self.names)}
         for design in self.designs.values():
             design.on_front = design.id in front
         self.emit("front", {"ids": sorted(front)})
@@ -496,7 +505,7 @@ class Exploration:
             self.run_simulator(design, pace)
         time.sleep(4 * pace)
         self.move("verifying")
-        front = front_of(list(self.designs.values()))
+        front = front_of(list(self.designs.values()), self.names)
         for place, design in enumerate((front[0], front[len(front) // 2], front[-1])):
             self.build(design, 2 * pace, passed=place != 1 or self.row["seed"] != 13)
         time.sleep(4 * pace)
@@ -537,34 +546,31 @@ def estimate_errors(designs: list[Design]) -> Json | None:
     }
 
 
-def picks_of(designs: list[Design]) -> list[Json]:
-    """The ends of the front, by simulation where one of it is simulated."""
-    front = [d for d in designs if d.on_front]
-    simulated = [d for d in front if d.is_simulated]
-    if not front:
-        return []
-    fastest = min(simulated or front, key=lambda d: d.simulated_us if simulated else d.latency_us)
-    frugal = min(simulated or front, key=lambda d: d.energy_uj)
+def picks_of(designs: list[Design], objectives: Sequence[str]) -> list[Json]:
+    """By simulation where a design of the front is simulated."""
+    front = {d.id: d for d in designs if d.on_front}
+    simulated = {d.id: d.simulated_us if d.is_simulated else None for d in front.values()}
+    rated = [Rated.of(d.id, objectives, d.values(objectives), simulated[d.id]) for d in front.values()]
     return [
         {
-            "kind": kind,
-            "design_id": d.id,
-            "number": d.number,
-            "latency_us": d.simulated_us if simulated else d.latency_us,
-            "fidelity": "simulate" if simulated else "estimate",
-            "estimate_us": d.latency_us,
-            "energy_uj": d.energy_uj,
+            "kind": pick.kind,
+            "design_id": pick.design.key,
+            "number": front[pick.design.key].number,
+            "objectives": list(pick.objectives),
+            "fidelity": pick.fidelity,
+            "estimates": list(pick.design.estimated),
         }
-        for kind, d in (("fastest", fastest), ("least_energy", frugal))
+        for pick in picks(rated, objectives)
     ]
 
 
-def columns(designs: list[Design]) -> Json:
+def columns(designs: list[Design], objectives: Sequence[str]) -> Json:
     return {
+        "objectives": [list(values) for values in zip(*(d.values(objectives) for d in designs), strict=True)]
+        or [[] for _ in objectives],
         "id": [d.id for d in designs],
         "number": [d.number for d in designs],
         "latency_us": [d.latency_us for d in designs],
-        "energy_uj": [d.energy_uj for d in designs],
         "feasible": [not d.violations for d in designs],
         "on_front": [d.on_front for d in designs],
         "csim": [d.csim for d in designs],
@@ -716,6 +722,7 @@ class World:
         options = {
             "seed": body.get("seed", 0),
             "sampler": body.get("sampler", "nsga2"),
+            "objectives": body.get("objectives", [*DEFAULT]),
             "at_most": body.get("at_most", {}),
             "verify": body.get("verify", 3),
             "simulate": body.get("simulate", 32),
@@ -897,7 +904,8 @@ def get_designs(h: Handler, query: Json, id_: str) -> None:
 
 
 def get_scatter(h: Handler, _query: Json, id_: str) -> None:
-    h.json(columns(list(h.world.exploration(id_).designs.values())))
+    exploration = h.world.exploration(id_)
+    h.json(columns(list(exploration.designs.values()), exploration.names))
 
 
 def get_events(h: Handler, _query: Json, id_: str) -> None:

@@ -138,8 +138,8 @@ def comparison(before: "Exploration", after: "Exploration") -> Json:
     same = {"new": [], "new_count": 0, "lost": [], "lost_count": 0, "moved": [], "moved_count": 0}
     unmoved = {**front, **same, "change": 0.0, "after": len(old)}
     other = {
-        "state": "done", "error": None, "differences": [], "changes": [], "difference_count": 0,
-        "baseline_exploration": before.id,
+        "state": "done", "error": None, "objectives": before.row["objectives"], "differences": [], "changes": [],
+        "difference_count": 0, "baseline_exploration": before.id,
     }  # fmt: skip
     still = {"slot": _SLOT.replace("64", "512"), "exploration": before.id, "result": "same", "fronts": [unmoved]}
     red = {"slot": _SLOT, "exploration": after.id, "result": "regressed", "fronts": [front]}

@@ -1,6 +1,7 @@
 """The dashboard in a real Chromium, against a stand-in for the service that follows the REST contract."""
 
 import json
+import re
 import tarfile
 from datetime import timedelta
 from pathlib import Path
@@ -146,12 +147,20 @@ def test_a_new_exploration_starts_from_the_empty_list(page: Page, world: World, 
     dialog.get_by_label("Sequence length").fill("32")
     dialog.get_by_label("Precision").select_option("f32")
     dialog.get_by_label("Budget").fill("40")
+    dialog.get_by_label("third").select_option("area")
     dialog.get_by_role("button", name="Start exploration").click()
     expect(page).to_have_url(f"{url}/explorations/exp_01")
     row = world.explorations["exp_01"].row
+    assert [objective["name"] for objective in row["objectives"]] == ["latency", "energy", "area"]
     assert (row["model"]["name"], row["budget"]) == ("gpt2-medium", 40)
     assert row["workload"] == {"phase": "prefill", "length": 32, "precision": "f32", "batch": 1, "layers": 1}
     expect(page.get_by_test_id("state")).to_have_text("done")
+    front = [d for d in world.explorations["exp_01"].designs.values() if d.on_front]
+    expect(page.locator("tr[data-design]")).to_have_count(len(front))
+    smallest = min(front, key=lambda d: d.area["lut"])
+    expect(page.get_by_role("button", name="Least area")).to_contain_text(f"{smallest.values(['area'])[0]}")
+    page.get_by_role("button", name="Energy / Area").click()
+    expect(page.get_by_test_id("pareto-chart")).to_have_attribute("aria-label", re.compile("of energy and area of"))
 
 
 def test_an_exploration_is_renamed_annotated_and_deleted(page: Page, world: World, serving: Serving) -> None:

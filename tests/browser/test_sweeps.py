@@ -96,6 +96,8 @@ def test_a_sweep_is_added_on_the_page(page: Page, service: Service) -> None:
     assert (body["name"], body["cron"], body["enabled"]) == ("lengths", "0 3 * * *", True)
     assert body["matrix"]["models"] == ["gpt2", "gpt2-medium"]
     assert (body["matrix"]["lengths"], body["matrix"]["seeds"]) == ([64, 128], [0])
-    assert body["options"] == {"budget": 200, "verify": 3, "tolerance": 0.02}
+    assert body["options"] == {
+        "budget": 200, "objectives": ["latency", "energy"], "verify": 3, "tolerance": 0.02,
+    }  # fmt: skip
     NewSweep.model_validate(body)
     expect(page).to_have_url(f"{service.url}/sweeps/swp_4")

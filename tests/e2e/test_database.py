@@ -50,7 +50,7 @@ def exploration(database: Database) -> Exploration:
     with database.write() as session:
         model = catalog.put_model(session, "gpt2", "builtin", {}, "m" * 64)
         workload = catalog.put_workload(session, model, "decode", 64, 1, "w4a8", 1, "w" * 64)
-        return explorations.add(session, workload, "u55c", [], {"seed": 0}, 100)
+        return explorations.add(session, workload, "u55c", ["latency", "energy"], {"seed": 0}, 100)
 
 
 def test_models_and_migrations_agree(postgres_url: str) -> None:

@@ -109,7 +109,7 @@ def explore(farm: RunningFarm, **options: Any) -> Exploration:
         model = catalog.put_model(session, "gpt2", "builtin", {}, "m" * 64)
         workload = catalog.put_workload(session, model, "prefill", 8, 1, "f32", 1, "w" * 64)
         chosen = {"seed": 0, "sampler": "random", "simulate": 1, "calibration": 0, "verify": 1, "builds": LADDER}
-        made = explorations.add(session, workload, "u55c", [], {**chosen, **options}, 1)
+        made = explorations.add(session, workload, "u55c", ["latency", "energy"], {**chosen, **options}, 1)
     flow.advance(farm.farm, made.id)
 
     deadline = time.monotonic() + 600

@@ -64,7 +64,10 @@ def ids(app: FastAPI, headers: dict[str, str]) -> dict[str, str]:
     announce(farm)
     client = TestClient(app, base_url=BASE, headers=dict(headers))
     exploration = client.post("/v1/explorations", json={"model": "gpt2"}).json()["id"]
-    new = [NewDesign(n, f"k{n}", {"tile": n}, True, 9.0 - n, 1.0 + n, [], None, 0.1, ()) for n in range(3)]
+    new = [
+        NewDesign(n, f"k{n}", {"tile": n}, True, 9.0 - n, 1.0 + n, [9.0 - n, 1.0 + n], [], None, 0.1, ())
+        for n in range(3)
+    ]
     with farm.database.write() as session:
         [design, *_] = designs.add(session, exploration, new)
     build = client.post(f"/v1/designs/{design}/builds", json={"stage": "csynth"}).json()["id"]

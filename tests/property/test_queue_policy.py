@@ -78,7 +78,7 @@ def place() -> Generator[tuple[Database, list[list[Exploration]]]]:
         with database.write() as session:
             model = catalog.put_model(session, "gpt2", "builtin", {}, "m" * 64)
             workload = catalog.put_workload(session, model, "decode", 64, 1, "w4a8", 1, "w" * 64)
-            first = explorations.add(session, workload, "u55c", [], {"seed": 0}, 100)
+            first = explorations.add(session, workload, "u55c", ["latency", "energy"], {"seed": 0}, 100)
             licences.put(session, "vitis_hls", TOKENS)
             made = [[another(session, first, p) for p in ("low", "normal", "high")] for _ in OWNERS]
         yield database, made

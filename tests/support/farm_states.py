@@ -97,7 +97,7 @@ def new_design(number: int, unroll: int, energy: float) -> NewDesign:
     knobs = {"overall_unroll": unroll, "default_tile_size": 16}
     latency = 1e6 / unroll + 16
     metric = NewMetric("latency", latency, "us", "estimate", "millrace", "0")
-    return NewDesign(number, f"k{number}", knobs, True, latency, energy, [], None, 0.1, (metric,))
+    return NewDesign(number, f"k{number}", knobs, True, latency, energy, [latency, energy], [], None, 0.1, (metric,))
 
 
 def add_designs(farm: Farm, exploration: Exploration) -> list[str]:
@@ -141,4 +141,6 @@ def another(farm: Farm, exploration: Exploration, **options: Any) -> Exploration
     """An exploration of the same workload, with other options where they are given."""
     with farm.database.write() as session:
         row = explorations.get(session, exploration.id)
-        return explorations.add(session, row.workload, row.platform, [], {**row.options, **options}, row.budget)
+        return explorations.add(
+            session, row.workload, row.platform, row.objectives, {**row.options, **options}, row.budget
+        )

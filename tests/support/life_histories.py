@@ -178,7 +178,9 @@ def _write_exploration(
     session: Session, past: ExplorationPast, name: str, digests: list[str], area_model: int | None
 ) -> None:
     then = utcnow() - OLD if past.old else utcnow()
-    row = Exploration(id=f"exp_{name}", name=name, workload_id="wkl_1", platform="u55c", objectives=[], budget=1)
+    row = Exploration(
+        id=f"exp_{name}", name=name, workload_id="wkl_1", platform="u55c", objectives=["latency", "energy"], budget=1
+    )
     row.options = {"area_model": None if area_model is None else digests[area_model]}
     row.state, row.finished_at = ("building", None) if past.active else ("done", then)
     row.pinned, row.archived, row.created_at = past.pinned, past.archived, then
@@ -187,7 +189,7 @@ def _write_exploration(
     session.flush()
     for kind in ("state", "designs", "state", "build"):
         session.add(Event(exploration_id=row.id, kind=kind, data={"n": 1}, created_at=then))
-    new = [NewDesign(n, f"k{n}", {}, True, 1.0, 1.0, [], None, 0.1, ()) for n in range(len(past.designs))]
+    new = [NewDesign(n, f"k{n}", {}, True, 1.0, 1.0, [1.0, 1.0], [], None, 0.1, ()) for n in range(len(past.designs))]
     ids = designs.add(session, row.id, new) if new else []
     for key, design in zip(ids, past.designs, strict=True):
         used = utcnow() if design.read_lately else None

@@ -32,10 +32,12 @@ class NamingContract:
     def test_a_given_name_is_taken_once(self, database: Database, exploration: Exploration) -> None:
         with database.write() as session:
             workload = catalog.get_workload(session, exploration.workload_id)
-            mine = explorations.add(session, workload, "u55c", [], {}, 1, label=Label("mine", ("a",), "why"))
+            mine = explorations.add(
+                session, workload, "u55c", ["latency", "energy"], {}, 1, label=Label("mine", ("a",), "why")
+            )
             assert (mine.name, mine.tags, mine.notes) == ("mine", ["a"], "why")
             with pytest.raises(ConflictError, match="named 'mine' exists; choose another name"):
-                explorations.add(session, workload, "u55c", [], {}, 1, label=Label("mine"))
+                explorations.add(session, workload, "u55c", ["latency", "energy"], {}, 1, label=Label("mine"))
         with pytest.raises(ConflictError, match="named 'mine' exists"), database.write() as session:
             explorations.relabel(session, explorations.lock(session, exploration.id), {"name": "mine"})
         with database.write() as session:

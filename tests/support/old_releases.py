@@ -160,6 +160,7 @@ def check_upgraded(url: str) -> None:
             "m-decode-8-f32",
             "m-decode-8-f32-2",
         ]
+        assert (searching.objectives, design.objectives) == (["latency", "energy"], [1.0, 2.0])
         assert (searching.tags, searching.notes, design.tags, design.notes) == ([], "", [], "")
         found = {b.id: b for b in session.scalars(sa.select(Build).where(Build.state.in_(OPEN_STATES)))}
         assert {key: (b.state, b.queue, b.exploration_id, b.owner) for key, b in found.items()} == {
@@ -185,6 +186,7 @@ def _check_many(session: Session) -> None:
     for n in range(1, MANY + 1, 97):
         design = found[f"dsg_m{n}"]
         assert (design.number, design.knobs, design.latency_us, design.reason) == (n, {"n": n}, n / 7, None)
+        assert design.objectives == [n / 7, 1.0]
         assert (design.archived, design.pinned, design.used_at) == (False, False, None)
     assert {d.number for d in designs.front(session, "exp_1")} == {0, *range(500, MANY + 1, 500)}
     assert session.scalar(sa.select(sa.func.count()).select_from(Metric)) == MANY + 1

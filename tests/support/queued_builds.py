@@ -29,6 +29,7 @@ def new_design(number: int, **values: Any) -> NewDesign:
         "feasible": True,
         "latency_us": 10.0 - number,
         "energy_uj": 1.0 + number,
+        "objectives": [10.0 - number, 1.0 + number],
         "violations": [],
         "reason": None,
         "seconds": 0.1,
@@ -44,7 +45,7 @@ def add_designs(session: Session, exploration: Exploration, count: int) -> list[
 def another(session: Session, exploration: Exploration, priority: Priority = "normal") -> Exploration:
     """A second exploration of the same workload."""
     workload = catalog.get_workload(session, exploration.workload_id)
-    return explorations.add(session, workload, "u55c", [], {"seed": 1}, 100, priority=priority)
+    return explorations.add(session, workload, "u55c", ["latency", "energy"], {"seed": 1}, 100, priority=priority)
 
 
 def new_build(exploration: Exploration | None, key: str, **values: Any) -> NewBuild:

@@ -26,7 +26,7 @@ def with_quotas(database: Database, **quotas: int) -> None:
 
 
 def explore(session: Session, workload: Workload, budget: int = 10) -> Exploration:
-    return explorations.add(session, workload, "u55c", [], {"seed": 0}, budget, owner=OWNER)
+    return explorations.add(session, workload, "u55c", ["latency", "energy"], {"seed": 0}, budget, owner=OWNER)
 
 
 def all_at_once(database: Database, ask, names: tuple[str, ...]) -> int:
@@ -109,7 +109,7 @@ class QuotaContract:
     def test_what_has_ended_counts_as_it_is(self, database: Database, exploration: Exploration) -> None:
         """Designs that were found, and each content once."""
         with_quotas(database, designs=100)
-        found = [NewDesign(n, f"k{n}", {}, True, 1.0, 1.0, [], None, 0.1, ()) for n in range(3)]
+        found = [NewDesign(n, f"k{n}", {}, True, 1.0, 1.0, [1.0, 1.0], [], None, 0.1, ()) for n in range(3)]
         with database.write() as session:
             mine = explore(session, exploration.workload)
             ids = designs.add(session, mine.id, found)

@@ -62,7 +62,7 @@ class RunningFarm:
             for script in scripts:
                 steps = [script] if isinstance(script, str) else list(script)
                 number = len(self._designs(session, exploration.id))
-                new = NewDesign(number, f"{number:064x}", {}, True, 1.0, 1.0, [], None, 0.1, ())
+                new = NewDesign(number, f"{number:064x}", {}, True, 1.0, 1.0, [1.0, 1.0], [], None, 0.1, ())
                 [design] = designs.add(session, exploration.id, [new])
                 key = digest(exploration.id, number)
                 build = builds.ensure(
@@ -83,7 +83,7 @@ class RunningFarm:
         model = catalog.put_model(session, "gpt2", "builtin", {}, "m" * 64)
         workload = catalog.put_workload(session, model, "decode", 64, 1, "w4a8", 1, "w" * 64)
         options = {"seed": 0, "sampler": "random", "verify": 3, "simulate": 0, "calibration": 0}
-        made = explorations.add(session, workload, "u55c", [], options, 24)
+        made = explorations.add(session, workload, "u55c", ["latency", "energy"], options, 24)
         explorations.transition(session, made.id, ("queued",), "verifying")
         return explorations.get(session, made.id)
 

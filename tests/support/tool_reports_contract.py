@@ -57,7 +57,7 @@ class ToolReportsContract:
         with database.write() as session:
             first, second, third = add_designs(session, exploration, 3)
             elsewhere = catalog.get_workload(session, exploration.workload_id)
-            u280 = explorations.add(session, elsewhere, "u280", [], {}, 1)
+            u280 = explorations.add(session, elsewhere, "u280", ["latency", "energy"], {}, 1)
             [foreign] = add_designs(session, u280, 1)
         climb(database, exploration, first, "a", "csynth")
         climb(database, exploration, second, "b", "link")

@@ -92,6 +92,7 @@ def _slot(slot: SlotReport) -> dict[str, Any]:
         "baseline_exploration": slot.before.id if slot.before else None,
         "error": slot.after.failed,
         "result": _result(slot),
+        "objectives": list(slot.after.objectives),
         "fronts": [_front(front, slot) for front in _fronts(slot)],
         "changes": [_change(c) for c in compared.changes] if compared else [],
         "differences": [_difference(None, d) for d in compared.differences[:_POINTS]] if compared else [],

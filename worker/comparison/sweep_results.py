@@ -30,8 +30,9 @@ def results_of(session: Session, exploration: Exploration, keys: Iterable[str] =
     return Results(
         id=exploration.id,
         designs={d.key: _design(d, metrics[d.id], stages, newest.get(d.id, {})) for d in found},
-        fronts=_fronts([d for d in found if d.on_front]),
+        fronts=_fronts(exploration, [d for d in found if d.on_front]),
         circumstances=_circumstances(exploration, builds if imported is None else [imported, *builds]),
+        objectives=tuple(exploration.objectives),
         failed=(exploration.error or "without a reason") if exploration.state == "failed" else None,
     )
 
@@ -74,9 +75,9 @@ def _failure(build: Build) -> str | None:
     return str(verdict.get("message") or "its result is wrong") if verdict.get("passed") is False else None
 
 
-def _fronts(front: Sequence[Design]) -> dict[str, tuple[Entry, ...]]:
-    """The front of the estimates, and among its simulated designs that by simulated latency (energy: the estimate)."""
-    simulated = [design for design in rated(front) if design.simulated_us is not None]
+def _fronts(exploration: Exploration, front: Sequence[Design]) -> dict[str, tuple[Entry, ...]]:
+    """The front of the estimates, and among its simulated designs that by simulated latency (else the estimate)."""
+    simulated = [design for design in rated(exploration, front) if design.simulated is not None]
     fronts = {"estimate": tuple(estimated_front(front)), "simulate": tuple(recommended(simulated))}
     return {fidelity: entries for fidelity, entries in fronts.items() if entries}
 
@@ -114,7 +115,7 @@ def _settings(exploration: Exploration) -> dict[str, str]:
     """What was asked for, by name."""
     model = exploration.workload.model
     asked: dict[str, Any] = {f"model {model.name}": model.digest[:_SHORT], "platform": exploration.platform}
-    asked["budget"] = exploration.budget
+    asked |= {"budget": exploration.budget, "objectives": ", ".join(exploration.objectives)}
     for name, value in exploration.options.items():
         if isinstance(value, dict):
             asked |= {f"{name} {key}": number for key, number in value.items()}  # pyright: ignore[reportUnknownVariableType]

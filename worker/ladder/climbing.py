@@ -15,6 +15,7 @@ from compiler.metrics import Fidelity
 from db.errors import ConflictError
 from db.models import DESIGN_STAGES, Build, Design, DesignStage, Exploration
 from db.repositories import builds, designs
+from dse.objectives import LATENCY
 from dse.promote import recommended
 from dse.rungs import Synthesised, by_front, choose, to_link, to_synthesise
 from worker.farm import Farm
@@ -29,7 +30,7 @@ RUNGS: tuple[tuple[DesignStage, ...], ...] = (("csynth",), ("cosim", "link"), ("
 """What is chosen at once: each rung waits until the one below has ended, so that it knows the best."""
 
 
-_LINKED = ("latency", Fidelity.LINK)
+_LINKED = (LATENCY, Fidelity.LINK)
 
 
 def budget_of(exploration: Exploration, stage: DesignStage) -> int:
@@ -119,7 +120,7 @@ class _State:
     def ranked(self, stage: DesignStage, budget: int) -> list[str]:
         """Keys of the designs that may go to the stage, the ones to take first at the front."""
         if stage == "csynth":
-            front = recommended(rated(d for d in self.designs.values() if d.on_front))
+            front = recommended(rated(self.exploration, (d for d in self.designs.values() if d.on_front)))
             seed = self.exploration.options["seed"]
             return self._fill(to_synthesise(front, self.designs, budget, seed, self.spent(stage) - self.taken(stage)))
         if stage == "measure":
@@ -151,8 +152,12 @@ class _State:
         for design in rows:
             known = {m.name: m.value for m in metrics[design.id] if m.fidelity == Fidelity.CSYNTH}
             linked = next((m.value for m in metrics[design.id] if (m.name, m.fidelity) == _LINKED), None)
-            latency = linked or known.get("latency") or design.simulated_us or design.latency_us or 0.0
-            found.append(Synthesised(design.key, latency, design.energy_uj or 0.0, known))
+            names = self.exploration.objectives
+            estimates = dict[str, float](zip(names, design.objectives, strict=True))
+            if simulated := design.simulated_us:
+                estimates[LATENCY] = simulated
+            best = estimates | known | ({} if linked is None else {LATENCY: linked})
+            found.append(Synthesised(design.key, tuple(best[name] for name in names), known))
         return found
 
     def options(self, stage: DesignStage, design: Design) -> Mapping[str, Any]:

@@ -6,19 +6,19 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from db.models import Design
-from db.repositories import designs
+from db.repositories import designs, explorations
 from worker.farm import Farm
 
 _BATCH = 256
 
 
-def columns_of(rows: Sequence[Design]) -> dict[str, list[Any]]:
-    """The event `designs` of new ones: those on which nothing has been built yet."""
+def columns_of(rows: Sequence[Design], objectives: int) -> dict[str, list[Any]]:
+    """The event `designs` of new ones: those on which nothing has been built yet. `objectives`: how many there are."""
     return {
         "id": [d.id for d in rows],
         "number": [d.number for d in rows],
+        "objectives": objective_columns([d.objectives for d in rows], objectives),
         "latency_us": [d.latency_us for d in rows],
-        "energy_uj": [d.energy_uj for d in rows],
         "feasible": [d.feasible for d in rows],
         "on_front": [d.on_front for d in rows],
         "csim": [None for _ in rows],
@@ -27,9 +27,14 @@ def columns_of(rows: Sequence[Design]) -> dict[str, list[Any]]:
     }
 
 
+def objective_columns(rows: Sequence[Sequence[float]], count: int) -> list[list[float | None]]:
+    """One list an objective, with None for a design that can not be built."""
+    return [[values[place] if values else None for values in rows] for place in range(count)]
+
+
 def emit_adopted(farm: Farm, session: Session, exploration_id: str) -> None:
     """Tell of all designs of an exploration whose search another one has made."""
-    rows = designs.stored(session, exploration_id)
+    rows, count = designs.stored(session, exploration_id), len(explorations.get(session, exploration_id).objectives)
     for start in range(0, len(rows), _BATCH):
-        farm.emit(session, exploration_id, "designs", columns_of(rows[start : start + _BATCH]))
+        farm.emit(session, exploration_id, "designs", columns_of(rows[start : start + _BATCH], count))
     farm.emit(session, exploration_id, "front", {"ids": designs.front_ids(session, exploration_id)})

@@ -1,6 +1,6 @@
 """Starting an exploration, for a person or for a sweep."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -8,13 +8,9 @@ from sqlalchemy.orm import Session
 from db.models import Exploration, Priority, Workload
 from db.repositories import explorations
 from db.repositories.explorations import UNLABELLED, Label
+from dse.objectives import DEFAULT
 from worker.farm import Farm
 from worker.ladder import flow, quotas
-
-OBJECTIVES = [
-    {"name": "latency_us", "unit": "us", "direction": "minimize"},
-    {"name": "energy_uj", "unit": "uJ", "direction": "minimize"},
-]
 
 
 def start(
@@ -25,6 +21,7 @@ def start(
     options: Mapping[str, Any],
     budget: int,
     *,
+    objectives: Sequence[str] = DEFAULT,
     priority: Priority = "normal",
     owner: str | None = None,
     sweep_run_id: str | None = None,
@@ -39,7 +36,7 @@ def start(
             session,
             workload,
             platform,
-            OBJECTIVES,
+            list(objectives),
             dict(options),
             budget,
             priority=priority,

@@ -62,7 +62,7 @@ def verify(farm: Farm, session: Session, exploration: Exploration) -> None:
     the exploration wants, others of the front too.
     """
     front, count = {d.key: d for d in designs.front(session, exploration.id)}, exploration.options["verify"]
-    picks = spread(recommended(rated(front.values())), count)
+    picks = spread(recommended(rated(exploration, front.values())), count)
     chosen = {entry.key for entry in picks}
     picks += spread(estimated_front([d for d in front.values() if d.key not in chosen]), count - len(picks))
     verified = [front[entry.key] for entry in picks]

@@ -43,8 +43,9 @@ def search(farm: Farm, stages: Stages, job: JobContext) -> Outcome:
         seed=exploration.options["seed"],
         sampler=exploration.options["sampler"],
         at_most=exploration.options.get("at_most") or {},
+        objectives=tuple(exploration.objectives),
     )
-    sink = TableSink(farm, exploration.id, platform, job, history)
+    sink = TableSink(farm, exploration, platform, job, history)
     result = stages.search(bundle.graph, platform, options, sink, history)
     verdict = {
         "designs": len(result.designs),
@@ -61,13 +62,19 @@ class TableSink:
     """Writes batches into the tables while the lease is held; the search's record and its progress in one."""
 
     def __init__(
-        self, farm: Farm, exploration_id: str, platform: Platform, job: JobContext, history: Sequence[EvaluatedDesign]
+        self,
+        farm: Farm,
+        exploration: models.Exploration,
+        platform: Platform,
+        job: JobContext,
+        history: Sequence[EvaluatedDesign],
     ) -> None:
         self._farm = farm
-        self._exploration_id = exploration_id
+        self._exploration_id = exploration.id
+        self._objectives = tuple(exploration.objectives)
         self._platform = platform
         self._job = job
-        self._archive = ParetoArchive()
+        self._archive = ParetoArchive(len(self._objectives))
         self._add_to_archive(history)
 
     def write(self, designs: Sequence[EvaluatedDesign]) -> None:
@@ -76,14 +83,15 @@ class TableSink:
         with self._farm.database.write() as session:
             explorations.lock(session, self._exploration_id)  # before the build, as everybody does
             leases.fence(session, self._job.build.id, self._job.token)
-            ids = design_rows.add(session, self._exploration_id, [_new_design(d, self._platform) for d in designs])
+            new = [_new_design(d, self._objectives, self._platform) for d in designs]
+            ids = design_rows.add(session, self._exploration_id, new)
             front_keys = {entry.key for entry in self._archive.front()}
             changed = design_rows.set_front(session, self._exploration_id, front_keys)
             self._tell(session, ids, changed)
 
     def _tell(self, session: Session, ids: Sequence[str], front_changed: bool) -> None:
         rows = [design_rows.get(session, design_id) for design_id in ids]
-        self._farm.emit(session, self._exploration_id, "designs", columns_of(rows))
+        self._farm.emit(session, self._exploration_id, "designs", columns_of(rows, len(self._objectives)))
         if front_changed:
             front = design_rows.front_ids(session, self._exploration_id)
             self._farm.emit(session, self._exploration_id, "front", {"ids": front})
@@ -94,7 +102,7 @@ class TableSink:
     def _add_to_archive(self, found: Sequence[EvaluatedDesign]) -> None:
         for design in found:
             if design.evaluation.feasible:
-                self._archive.add(design.key, design.evaluation.objectives())
+                self._archive.add(design.key, design.evaluation.objectives(self._objectives))
 
 
 def stored_designs(session: Session, exploration_id: str) -> list[EvaluatedDesign]:
@@ -116,7 +124,7 @@ def _evaluated(row: models.Design, metrics: Sequence[models.Metric]) -> Evaluate
     return EvaluatedDesign(row.number, knobs, evaluation, row.key)
 
 
-def _new_design(design: EvaluatedDesign, platform: Platform) -> NewDesign:
+def _new_design(design: EvaluatedDesign, objectives: Sequence[str], platform: Platform) -> NewDesign:
     evaluation = design.evaluation
     latency, energy = evaluation.objectives() if evaluation.priced else (None, None)
     return NewDesign(
@@ -126,6 +134,7 @@ def _new_design(design: EvaluatedDesign, platform: Platform) -> NewDesign:
         feasible=evaluation.feasible,
         latency_us=latency,
         energy_uj=energy,
+        objectives=list(evaluation.objectives(objectives)) if evaluation.priced else [],
         violations=[{"resource": v.resource, "demand": v.demand, "bound": v.bound} for v in evaluation.violations],
         reason=evaluation.reason,
         accelerator=evaluation.accelerator,

@@ -9,6 +9,7 @@ from db.errors import ConflictError
 from db.models import ACTIVE_STATES, Sweep, SweepRun
 from db.repositories import calibrations, comparisons, sweeps
 from db.types import utcnow
+from dse.objectives import DEFAULT
 from worker.comparison.comparing import baseline_of
 from worker.farm import Farm
 from worker.ladder import exploring, flow, workloads
@@ -35,6 +36,7 @@ def start(farm: Farm, session: Session, sweep_id: str, cause: Cause, scheduled_f
             cell.platform,
             {**options, "area_model": _area_model(session, sweep, cell.platform)},
             sweep.options["budget"],
+            objectives=sweep.options.get("objectives", DEFAULT),
             priority=sweep.options.get("priority", "low"),
             owner=sweep.owner,
             sweep_run_id=run.id,

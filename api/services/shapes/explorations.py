@@ -8,8 +8,10 @@ from api.services.shapes.designs import csim_word, simulation_word
 from db import models
 from db.repositories.explorations import Counts
 from db.repositories.overview import OnFront, Point, StageState
+from dse.objectives import OBJECTIVES
 from dse.promote import ErrorDistribution, Rated
 from dse.promote import picks as picks_of
+from worker.ladder.design_events import objective_columns
 from worker.ladder.promoting import DEFAULT_CALIBRATION, DEFAULT_SIMULATE
 
 _NO_BUILDS = {"csynth": 0, "cosim": 0, "link": 0, "measure": 0}
@@ -42,25 +44,29 @@ def exploration(
         vitis=options.get("vitis"),
         board=options.get("board"),
         area_model=options.get("area_model"),
-        picks=picks(front),
+        objectives=objectives(row.objectives),
+        picks=picks(front, row.objectives),
         waiting=None,
         warnings=[],
         distinct=None,
     )
 
 
-def picks(front: Sequence[OnFront]) -> list[replies.Pick]:
+def objectives(names: Sequence[str]) -> list[replies.Objective]:
+    return [replies.Objective.of(OBJECTIVES[name]) for name in names]
+
+
+def picks(front: Sequence[OnFront], names: Sequence[str]) -> list[replies.Pick]:
     numbers = {d.id: d.number for d in front}
-    chosen = picks_of(Rated(d.id, d.latency_us, d.simulated_us, d.energy_uj) for d in front)
+    chosen = picks_of((Rated.of(d.id, names, d.objectives, d.simulated_us) for d in front), names)
     return [
         replies.Pick(
             kind=p.kind,
             design_id=p.design.key,
             number=numbers[p.design.key],
-            latency_us=p.latency_us,
+            objectives=list(p.objectives),
             fidelity=p.fidelity,
-            estimate_us=p.design.estimated_us,
-            energy_uj=p.design.energy_uj,
+            estimates=list(p.design.estimated),
         )
         for p in chosen
     ]
@@ -71,14 +77,17 @@ def estimate_errors(errors: ErrorDistribution) -> replies.EstimateErrors:
 
 
 def scatter(
-    points: Sequence[Point], simulations: Mapping[str, StageState], csims: Mapping[str, StageState]
+    points: Sequence[Point],
+    objectives: int,
+    simulations: Mapping[str, StageState],
+    csims: Mapping[str, StageState],
 ) -> replies.Scatter:
-    """The newest build of each stage by design id."""
+    """`objectives`: how many there are; the newest build of each stage by design id."""
     return replies.Scatter(
         id=[p.id for p in points],
         number=[p.number for p in points],
+        objectives=objective_columns([p.objectives for p in points], objectives),
         latency_us=[p.latency_us for p in points],
-        energy_uj=[p.energy_uj for p in points],
         feasible=[p.feasible for p in points],
         on_front=[p.on_front for p in points],
         csim=[csim_word(csims.get(p.id)) for p in points],

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from api.schemas import sweeps as replies
 from api.services.shapes.catalog import model_ref
+from api.services.shapes.explorations import objectives
 from db import models
 
 
@@ -49,7 +50,8 @@ def summary(row: models.SweepRun, progress: tuple[int, int]) -> replies.SweepRun
 def run(row: models.SweepRun, sweep_name: str, progress: tuple[int, int], warnings: Sequence[str]) -> replies.SweepRun:
     """`warnings`: what of it waits for a node that there is not."""
     found = _comparison(row)
-    compared = {name: found.get(name, []) for name in ("regressions", "improvements", "slots")}
+    compared = {name: found.get(name, []) for name in ("regressions", "improvements")}
+    compared["slots"] = [slot | {"objectives": objectives(slot["objectives"])} for slot in found.get("slots", [])]
     more = _found(row, progress) | compared
     return replies.SweepRun.of(row, sweep=sweep_name, warnings=warnings, tolerance=found.get("tolerance"), **more)
 

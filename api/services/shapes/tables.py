@@ -8,6 +8,7 @@ from api.services.shapes.designs import csim_word, simulation_word
 from compiler.metrics import Fidelity
 from db.repositories.overview import StageState
 from db.repositories.tables import DesignRow, MetricKind
+from dse.objectives import OBJECTIVES
 
 _ESTIMATE = Fidelity.ESTIMATE.value
 # A number of resources is told from its share of the budget; what is no unit but repeats the name is left out.
@@ -18,18 +19,28 @@ _KNOWN = {MetricKind("latency", _ESTIMATE, "us"), MetricKind("energy", _ESTIMATE
 
 def design_table(
     exploration_id: str,
+    objectives: Sequence[str],
     rows: Sequence[DesignRow],
     metrics: Mapping[MetricKind, Mapping[str, float]],
     simulations: Mapping[str, StageState],
     csims: Mapping[str, StageState],
     budgets: Mapping[str, int],
 ) -> DesignTable:
-    """`metrics`: values by design id; `simulations` and `csims`: newest builds by design id; `budgets` by resource."""
+    """`objectives` are names of metrics; `metrics`: values by design id; `simulations` and `csims`: newest builds by
+    design id; `budgets` by resource.
+    """
     columns = [*_own(rows, simulations, csims)]
-    for kind, values in metrics.items():
+    made_small = [MetricKind(name, _ESTIMATE, OBJECTIVES[name].unit) for name in objectives]
+    known: dict[MetricKind, Mapping[str, float]] = {kind: {} for kind in made_small}
+    for kind, values in (known | dict(metrics)).items():
         if kind not in _KNOWN:
             columns += _of_metric(kind, [values.get(row.id) for row in rows], budgets.get(kind.name))
-    return DesignTable(exploration_id=exploration_id, rows=len(rows), columns=[*columns, *_knobs(rows)])
+    return DesignTable(
+        exploration_id=exploration_id,
+        rows=len(rows),
+        objectives=[_name(kind, budgets.get(kind.name)) for kind in made_small],
+        columns=[*columns, *_knobs(rows)],
+    )
 
 
 def _own(
@@ -53,16 +64,21 @@ def _own(
     yield column("flags", lambda row: len(row.flags))
 
 
+def _name(kind: MetricKind, budget: int | None) -> str:
+    """Of the column with its values."""
+    return kind.name + (_SUFFIX.get(kind.unit, "") if budget is None else "_used") + _at(kind)
+
+
+def _at(kind: MetricKind) -> str:
+    return "" if kind.fidelity == _ESTIMATE else f"_{kind.fidelity}"
+
+
 def _of_metric(kind: MetricKind, values: list[float | None], budget: int | None) -> Iterator[TableColumn]:
-    at = "" if kind.fidelity == _ESTIMATE else f"_{kind.fidelity}"
-    if budget is None:
-        name = kind.name + _SUFFIX.get(kind.unit, "") + at
-        yield TableColumn(name=name, kind="metric", unit=kind.unit, fidelity=kind.fidelity, values=values)
-        return
-    name = f"{kind.name}_used{at}"
+    name = _name(kind, budget)
     yield TableColumn(name=name, kind="metric", unit=kind.unit, fidelity=kind.fidelity, values=values)
-    shares = [None if value is None else value / budget for value in values]
-    yield TableColumn(name=kind.name + at, kind="share", unit="", fidelity=kind.fidelity, values=shares)
+    if budget is not None:
+        shares = [None if value is None else value / budget for value in values]
+        yield TableColumn(name=kind.name + _at(kind), kind="share", unit="", fidelity=kind.fidelity, values=shares)
 
 
 def _knobs(rows: Sequence[DesignRow]) -> Iterator[TableColumn]:

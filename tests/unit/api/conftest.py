@@ -54,9 +54,11 @@ def design_ids(farm: Farm, exploration: dict[str, Any]) -> list[str]:
 
     metric = NewMetric("dsp", 12.0, "", "estimate", "millrace", "0.1")
     new = [
-        NewDesign(n, f"k{n}", {"default_tile_size": n}, True, 9.0 - n, 1.0 + n, [], None, 0.1, (metric,))
+        NewDesign(
+            n, f"k{n}", {"default_tile_size": n}, True, 9.0 - n, 1.0 + n, [9.0 - n, 1.0 + n], [], None, 0.1, (metric,)
+        )
         if n != 3
-        else NewDesign(n, "k3", {}, False, None, None, [], "the tile does not fit", 0.1, ())
+        else NewDesign(n, "k3", {}, False, None, None, [], [], "the tile does not fit", 0.1, ())
         for n in range(5)
     ]
     with farm.database.write() as session:

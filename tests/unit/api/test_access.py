@@ -306,7 +306,7 @@ def test_where_a_webhook_goes_is_its_owners(client: TestClient, key_of: dict[str
 def test_quota_of_builds(client: TestClient, farm: Farm, key_of: dict[str, dict[str, str]]) -> None:
     key = bearer(add_key(farm, "x", "user", open_builds=0))
     made = client.post("/v1/explorations", json={"model": "gpt2"}, headers=key).json()
-    new = NewDesign(0, "k", {"default_tile_size": 1}, True, 9.0, 1.0, [], None, 0.1, ())
+    new = NewDesign(0, "k", {"default_tile_size": 1}, True, 9.0, 1.0, [9.0, 1.0], [], None, 0.1, ())
     with farm.database.write() as session:
         [design] = designs.add(session, made["id"], [new])
     reply = client.post(f"/v1/designs/{design}/builds", json={"stage": "csim"}, headers=key)

@@ -31,7 +31,9 @@ def test_built_in_models_of_an_older_release_are_brought_up_to_date(settings: Se
     with database.write() as session:
         old = catalog.put_model(session, "gpt2", "builtin", {"n_embd": 768}, "0" * 64)
         workload = catalog.put_workload(session, old, "decode", 64, 1, "w4a8", 1, "w" * 64)
-        stored = explorations.add(session, workload, "u55c", [], {"seed": 0, "sampler": "tpe", "verify": 0}, 10)
+        stored = explorations.add(
+            session, workload, "u55c", ["latency", "energy"], {"seed": 0, "sampler": "tpe", "verify": 0}, 10
+        )
     database.close()
     with TestClient(create_app(settings, lambda *_: None), base_url="http://127.0.0.1:8642") as client:
         model = client.get("/v1/models/gpt2").json()

@@ -46,7 +46,9 @@ def test_what_goes_with_an_exploration_and_how_many_bytes(
 ) -> None:
     other = client.post("/v1/explorations", json={"model": "gpt2", "name": "other"}).json()["id"]
     with farm.database.write() as session:
-        [twin] = designs.add(session, other, [designs.NewDesign(0, "k", {}, True, 1.0, 1.0, [], None, 0.1, ())])
+        [twin] = designs.add(
+            session, other, [designs.NewDesign(0, "k", {}, True, 1.0, 1.0, [1.0, 1.0], [], None, 0.1, ())]
+        )
     leave_files(farm, ended, design_ids[0], {"a": ("a", 100), "b": ("b", 20), "c": ("a", 100)})
     leave_files(farm, ended, design_ids[1], {"a": ("a", 100), "d": ("d", 3)})
     leave_files(farm, other, twin, {"b": ("b", 20)})

@@ -19,7 +19,7 @@ def test_start_queues_the_import(client: TestClient, sent: list[str]) -> None:
     body = reply.json()
     assert (body["state"], body["budget"], body["evaluated"]) == ("lowering", 50, 0)
     assert body["workload"] == {"phase": "decode", "length": 128, "batch": 1, "precision": "w4a8", "layers": 1}
-    assert [o["name"] for o in body["objectives"]] == ["latency_us", "energy_uj"]
+    assert [o["name"] for o in body["objectives"]] == ["latency", "energy"]
     assert sent == ["lower"]
     assert client.get(f"/v1/explorations/{body['id']}").json() == body
     assert [e["id"] for e in client.get("/v1/explorations?state=lowering").json()["items"]] == [body["id"]]
@@ -123,8 +123,8 @@ def test_picks_and_distinct_designs(
         designs.set_simulated(session, design_ids[4], 9.0, None, [])
     fastest = client.get(path).json()["picks"][0]
     assert fastest == {
-        "kind": "fastest", "design_id": design_ids[1], "number": 1, "latency_us": 8.5, "fidelity": "simulate",
-        "estimate_us": 8.0, "energy_uj": 2.0,
+        "kind": "fastest", "design_id": design_ids[1], "number": 1, "objectives": [8.5, 2.0],
+        "fidelity": "simulate", "estimates": [8.0, 2.0],
     }  # fmt: skip
     assert client.get("/v1/explorations").json()["items"][0]["picks"][0] == fastest
 
@@ -286,6 +286,22 @@ def test_a_stage_that_no_node_offers_is_said_at_the_start(client: TestClient, fa
     assert client.post("/v1/explorations", json={"model": "gpt2", "require_nodes": True}).json()["warnings"] == []
 
 
+def test_objectives_are_chosen(client: TestClient) -> None:
+    names = ["area", "latency", "hbm_ports"]
+    made = client.post("/v1/explorations", json={"model": "gpt2", "objectives": names})
+    assert made.status_code == 202
+    assert made.json()["objectives"] == [
+        {"name": "area", "unit": "%", "best": "least_area"},
+        {"name": "latency", "unit": "us", "best": "fastest"},
+        {"name": "hbm_ports", "unit": "ports", "best": "least_hbm_ports"},
+    ]
+    table = client.get(f"/v1/explorations/{made.json()['id']}/table").json()
+    assert table["objectives"] == ["area_percent", "latency_us", "hbm_ports_used"]
+    for wrong, said in ((["latency", "speed"], "no objective is called speed"), (["area", "area"], "different")):
+        refused = client.post("/v1/explorations", json={"model": "gpt2", "objectives": wrong})
+        assert (refused.status_code, said in refused.json()["detail"]) == (422, True)
+
+
 def test_designs_and_scatter(client: TestClient, exploration: dict[str, Any], design_ids: list[str]) -> None:
     path = f"/v1/explorations/{exploration['id']}"
     items = client.get(f"{path}/designs?limit=3").json()
@@ -296,6 +312,7 @@ def test_designs_and_scatter(client: TestClient, exploration: dict[str, Any], de
     assert [d["id"] for d in client.get(f"{path}/designs?front=true").json()["items"]] == [design_ids[1], design_ids[4]]
     scatter = client.get(f"{path}/scatter").json()
     assert scatter["id"] == design_ids
+    assert scatter["objectives"] == [[9.0, 8.0, 7.0, None, 5.0], [1.0, 2.0, 3.0, None, 5.0]]
     assert scatter["latency_us"] == [9.0, 8.0, 7.0, None, 5.0]
     assert scatter["on_front"] == [False, True, False, False, True]
     found = client.get(path).json()

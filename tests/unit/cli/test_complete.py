@@ -27,7 +27,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with database.write() as session:
         model = catalog.put_model(session, "mlp", "config", {}, "m" * 64)
         workload = catalog.put_workload(session, model, "decode", 64, 1, "w4a8", 1, "w" * 64)
-        explorations.add(session, workload, "u55c", [], {}, 1)
+        explorations.add(session, workload, "u55c", ["latency", "energy"], {}, 1)
         sweeps.add(session, "nightly", "0 3 * * *", "UTC", "skip", {}, {})
     database.close()
     return folder

@@ -28,7 +28,7 @@ class _Reader:
         self._front: list[DesignSummary] = []
         if state is not None:
             csim = reply(CsimSummary, state=state, passed=passed)
-            self._front += [reply(DesignSummary, id="dsg_1", number=7, latency_us=1, energy_uj=1, csim=csim)]
+            self._front += [reply(DesignSummary, id="dsg_1", number=7, objectives=[1, 1], csim=csim)]
 
     def front(self, _exploration: str) -> list[DesignSummary]:
         return self._front

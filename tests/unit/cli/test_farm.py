@@ -41,7 +41,9 @@ def test_status_without_a_service(farm: Farm) -> None:
     with farm.database.write() as session:
         model = catalog.put_model(session, "m", "config", {}, "0" * 64)
         workload = catalog.put_workload(session, model, "decode", 64, 1, "w4a8", 1, "w" * 64)
-        made = explorations.add(session, workload, "u55c", [], {"seed": 0, "sampler": "tpe", "verify": 0}, 10)
+        made = explorations.add(
+            session, workload, "u55c", ["latency", "energy"], {"seed": 0, "sampler": "tpe", "verify": 0}, 10
+        )
         flow.step(farm, session, made)
         nodes.announce(
             session, "lab2", {}, {"link": "no v++ [at all]"}, 8.0, 16.0, "1", {"store": 3 << 30, "scratch": 9 << 20}

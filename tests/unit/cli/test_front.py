@@ -1,13 +1,12 @@
 from typing import Any
 
-import pytest
 from wire_replies import reply
 
 from cli.front import errors_text, front_plot, front_table, picks_table
 from cli.output import console
-from cli.replies import by_latency
+from cli.replies import by_objectives
 from compiler.options import Knobs
-from millrace.wire import CsimSummary, DesignSummary, EstimateErrors, Pick, Scatter, SimulationSummary
+from millrace.wire import CsimSummary, DesignSummary, EstimateErrors, Objective, Pick, Scatter, SimulationSummary
 
 
 def simulation(latency: float | None, error: float | None = None, deadlock: str | None = None) -> SimulationSummary:
@@ -16,25 +15,40 @@ def simulation(latency: float | None, error: float | None = None, deadlock: str 
 
 
 def design(
-    name: str, latency: float | None, energy: float | None, passed: bool | None = None, simulated: Any = None
+    name: str, latency: float, energy: float, passed: bool | None = None, simulated: Any = None
 ) -> DesignSummary:
     csim = None if passed is None else reply(CsimSummary, state="done", passed=passed, max_rel_error=1e-6)
-    values = {"latency_us": latency, "energy_uj": energy, "simulation": simulated, "csim": csim}
+    values = {"objectives": [latency, energy], "simulation": simulated, "csim": csim}
     return reply(DesignSummary, id=name, on_front=True, feasible=True, knobs=Knobs().to_json(), **values)
 
 
+OBJECTIVES = [Objective(name="latency", unit="us", best=""), Objective(name="energy", unit="uJ", best="")]
 FRONT = [design("d1", 10, 1000, True), design("d2", 20, 100, False), design("d3", 900, 90), design("d4", 1000, 50)]
 
 
-def test_fastest_first_and_no_design_without_numbers():
-    assert [d.id for d in by_latency(reversed(FRONT))] == ["d1", "d2", "d3", "d4"]
-    with pytest.raises(ValueError, match="d5 has no latency"):
-        by_latency([design("d5", None, None)])
+def test_fastest_first():
+    assert [d.id for d in by_objectives(reversed(FRONT))] == ["d1", "d2", "d3", "d4"]
+
+
+def test_a_front_of_other_objectives_has_their_columns():
+    objectives = [Objective(name=n, unit=u, best="") for n, u in (("area", "%"), ("latency", "us"), ("power", "W"))]
+    found = reply(DesignSummary, id="d1", knobs=Knobs().to_json(), objectives=[40.0, 95.0, 30.0])
+    with console.capture() as capture:
+        console.print(front_table([found], objectives))
+    _title, first, second, row = capture.get().splitlines()
+    assert first.split()[:8] == ["area", "%", "latency", "us", "latency", "us", "power", "W"]
+    assert second.split()[2:6] == ["estimate", "estimate", "simulate", "error"]
+    assert row.split()[:7] == ["d1", "0", "40.0", "95.0", "not", "run", "30.0"]
+    pick = reply(Pick, kind="least_area", objectives=[40.0, 100.0, 30.0], estimates=[40.0, 95.0, 30.0])
+    with console.capture() as capture:
+        console.print(picks_table([pick], objectives))
+    row = capture.get().splitlines()[2]
+    assert row.split() == ["least", "area", "0", "40.0", "estimate", "100.0", "estimate", "95.0", "30.0", "estimate"]
 
 
 def test_table_names_verdicts():
     with console.capture() as capture:
-        console.print(front_table(FRONT))
+        console.print(front_table(FRONT, OBJECTIVES))
     lines = capture.get().splitlines()
     assert "passed err 1e-06" in lines[3]
     assert "FAILED" in lines[4]
@@ -48,7 +62,7 @@ def test_table_shows_both_fidelities_and_their_difference():
         design("d3", 300, 1, simulated=reply(SimulationSummary, state="running")),
     ]
     with console.capture() as capture:
-        console.print(front_table(front))
+        console.print(front_table(front, OBJECTIVES))
     _title, first, second, *rows = capture.get().splitlines()
     assert first.split() == ["latency", "us", "latency", "us", "energy", "uJ", "knobs:", "tile/unroll/"]
     assert second.split() == [
@@ -68,10 +82,10 @@ def test_table_shows_both_fidelities_and_their_difference():
 
 
 def test_the_picks_carry_their_fidelity_and_the_estimate_beside_it():
-    values = {"fidelity": "simulate", "latency_us": 66.9, "estimate_us": 65.78, "energy_uj": 520.5}
+    values = {"fidelity": "simulate", "objectives": [66.9, 520.5], "estimates": [65.78, 520.5]}
     picks = [reply(Pick, kind=kind, number=n, **values) for n, kind in enumerate(("fastest", "knee", "least_energy"))]
     with console.capture() as capture:
-        console.print(picks_table(picks))
+        console.print(picks_table(picks, OBJECTIVES))
     title, _, *rows = capture.get().splitlines()
     assert title.strip() == "by simulate"
     assert next(row.split() for row in rows) == ["fastest", "0", "66.9", "simulate", "65.8", "520.5", "estimate"]
@@ -91,15 +105,17 @@ def test_plot_leaves_out_what_can_not_be_built():
     points = Scatter(
         id=["a", "b", "c"],
         number=[0, 1, 2],
+        objectives=[[1.0, 2.0, None], [2.0, 1.0, None]],
         latency_us=[1.0, 2.0, None],
-        energy_uj=[2.0, 1.0, None],
         feasible=[True, False, False],
         on_front=[True, False, False],
         csim=[None, None, None],
         simulated_us=[None, None, None],
         simulation=[None, None, None],
     )
-    assert front_plot(points).count("●") == 1
+    assert front_plot(points, OBJECTIVES).count("●") == 1
+    points.objectives[1][0] = 0.0  # of a resource that it does not use
+    assert front_plot(points, OBJECTIVES).count("●") == 1
 
 
 def test_a_design_of_usual_size_is_one_line():
@@ -107,7 +123,7 @@ def test_a_design_of_usual_size_is_one_line():
     found.knobs.update(default_tile_size=16, overall_unroll=4096, stream_width=1024, hbm_channels=4)
     found.knobs["overrides"] = [{"op": f"op{n}"} for n in range(4)]
     with console.capture() as capture:
-        console.print(front_table([found]))
+        console.print(front_table([found], OBJECTIVES))
     assert [line.split()[7:] for line in capture.get().splitlines()[3:]] == [
         ["16/4096/1024/4", "fabric", "+4", "passed", "err", "1e-06"]
     ]

@@ -15,7 +15,18 @@ from wire_replies import reply
 from cli.commands import report as command
 from cli.main import app
 from compiler.options import Knobs
-from millrace.wire import Design, DesignSummary, Exploration, Metric, Model, ModelRef, Pick, Scatter, WorkloadShape
+from millrace.wire import (
+    Design,
+    DesignSummary,
+    Exploration,
+    Metric,
+    Model,
+    ModelRef,
+    Objective,
+    Pick,
+    Scatter,
+    WorkloadShape,
+)
 
 _TOOL = {"tool": "millrace", "tool_version": "0.1"}
 
@@ -26,7 +37,7 @@ def metric(name: str, value: float, unit: str, fidelity: str = "estimate") -> Me
 
 def design(number: int, latency: float, energy: float) -> Design:
     metrics = [metric("latency", latency, "us"), metric("latency", latency + 1, "us", "simulate")]
-    values = {"latency_us": latency, "energy_uj": energy, "dataflow_available": number == 2}
+    values = {"objectives": [latency, energy], "dataflow_available": number == 2}
     metrics += [metric("energy", energy, "uJ"), metric("lut", 12345, "")]
     return reply(Design, id=f"dsg_{number}", number=number, knobs=Knobs().to_json(), metrics=metrics, **values)
 
@@ -54,10 +65,13 @@ class _Reader:
 
     def exploration(self, _key: str) -> Exploration:
         pick = reply(
-            Pick, kind="knee", design_id="dsg_2", number=2, latency_us=21.0, fidelity="simulate", estimate_us=20.0
-        )
-        model, shape = reply(ModelRef, name="gpt2"), reply(WorkloadShape, phase="decode", length=64, precision="w4a8")
+            Pick, kind="knee", design_id="dsg_2", number=2, objectives=[21.0, 30.0], fidelity="simulate",
+            estimates=[20.0, 30.0],
+        )  # fmt: skip
         facts: dict[str, Any] = {"name": "mine", "sampler": "nsga2", "seed": 7, "platform": "u55c", "state": "done"}
+        pairs = (("latency", "us"), ("energy", "uJ"))
+        facts["objectives"] = [Objective(name=name, unit=unit, best="") for name, unit in pairs]
+        model, shape = reply(ModelRef, name="gpt2"), reply(WorkloadShape, phase="decode", length=64, precision="w4a8")
         facts["at_most"] = {"lut": 40.0, "hbm_ports": 8.0}
         return reply(
             Exploration, id="exp_1", model=model, workload=shape, picks=[pick], notes="<script>1</script>", **facts
@@ -75,7 +89,8 @@ class _Reader:
     def scatter(self, _key: str) -> Scatter:
         columns: dict[str, Any] = {name: [None] * 4 for name in ("csim", "simulated_us", "simulation")}
         columns |= {"id": ["a", "b", "c", "d"], "number": [0, 1, 2, 3], "feasible": [True, True, False, True]}
-        points = {"latency_us": [30.0, 10.0, None, 9e9], "energy_uj": [400.0, 300.0, None, 9e9]}
+        latency, energy = [30.0, 10.0, None, 9e9], [400.0, 300.0, None, 9e9]
+        points: dict[str, Any] = {"latency_us": latency, "objectives": [latency, energy]}
         return Scatter(**columns, **points, on_front=[False, True, False, False])
 
     def artifact(self, design: str, path: str) -> bytes:

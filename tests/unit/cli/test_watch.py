@@ -1,8 +1,12 @@
 import pytest
+from wire_replies import reply
 
 from cli.watch import follow
 from millrace.events import Event
+from millrace.wire import Exploration, Objective
 
+OBJECTIVES = [Objective(name="latency", unit="us", best=""), Objective(name="energy", unit="uJ", best="")]
+EXPLORATION = reply(Exploration, budget=3, objectives=OBJECTIVES)
 EVENTS = [
     Event("1", "state", {"state": "searching", "error": None}),
     Event(
@@ -11,8 +15,7 @@ EVENTS = [
         {
             "id": ["a", "b", "c"],
             "number": [0, 1, 2],
-            "latency_us": [1.0, 2.0, 3.0],
-            "energy_uj": [5.0, 4.0, 9.0],
+            "objectives": [[1.0, 2.0, 3.0], [5.0, 4.0, 9.0]],
             "feasible": [True, True, False],
             "on_front": [True, True, False],
             "csim": [None, None, None],
@@ -29,13 +32,13 @@ EVENTS = [
 
 
 def test_events_are_folded():
-    watched = follow(EVENTS, budget=3, quiet=True)
+    watched = follow(EVENTS, EXPLORATION, quiet=True)
     assert watched.summary() == "done: 3/3 designs, 2 feasible, front 2, simulated 1/3, csim 1/1 passed"
     assert watched.plot().count("●") == 2
 
 
 def test_lines_without_a_terminal(capsys: pytest.CaptureFixture[str]):
-    follow(EVENTS, budget=3, quiet=False)
+    follow(EVENTS, EXPLORATION, quiet=False)
     lines = capsys.readouterr().err.splitlines()
     assert lines[0].strip().startswith("searching: 0/3")
     assert lines[-1].strip().startswith("done: 3/3")

@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element
 
 from millrace.drawing import Arrow, Box, Mark, cell_text, graph_svg, scatter_svg
 
-FRONT = [Mark(10, 300, "slow\n<b>", "knee"), Mark(200, 20, "fast"), Mark(0, 5, "not positive")]
+FRONT = [Mark(10, 300, "slow\n<b>", "knee"), Mark(200, 20, "fast"), Mark(-1, 5, "no place")]
 
 
 def drawn(svg: str) -> Element:
@@ -32,6 +32,13 @@ def test_what_is_far_from_the_front_is_counted_and_not_drawn() -> None:
     assert any(
         text.text == "y, 2 worse designs lie beyond" for text in drawn(svg).iter("{http://www.w3.org/2000/svg}text")
     )
+
+
+def test_the_line_joins_what_no_other_beats_in_the_two_that_are_drawn() -> None:
+    inside = Mark(150, 350, "small in a third")
+    [line] = of_class(scatter_svg([], [*FRONT, inside], "x", "y"), "line")
+    assert len(str(line.get("points")).split()) == 2
+    assert len(of_class(scatter_svg([(1, 0)], [Mark(3, 0, "none of it"), Mark(1, 4, "")], "x", "y"), "point")) == 2
 
 
 def test_many_designs_are_thinned() -> None:

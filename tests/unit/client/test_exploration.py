@@ -45,6 +45,7 @@ UNITS = {"latency_us": "us", "energy_uj": "uJ", "lut_used": "LUT"}
 TABLE = {
     "exploration_id": "exp_1",
     "rows": 4,
+    "objectives": ["latency_us", "energy_uj"],
     "columns": [
         {
             "name": name,
@@ -228,6 +229,14 @@ def test_a_front_of_those_that_meet_conditions(exploration: Exploration) -> None
     assert [design.id for design in exploration.front(lut__lt=0.4)] == ["c", "a"]
     assert [design.id for design in exploration.front(lut__lt=0.6)] == ["b", "a"]  # c is slower and takes more
     assert [design.id for design in exploration.front(feasible=False)] == []
+
+
+def test_the_front_of_three_objectives_has_what_is_small_in_all(exploration: Exploration) -> None:
+    table = exploration.table()
+    table.objectives = ["latency_us", "energy_uj", "lut"]
+    ids = [table["id"][place] for place in table.front(feasible=True)]
+    assert ids == ["b", "c", "a"], "c is slower than b and takes more energy, in fewer LUTs"
+    assert "lut" in exploration.front()._repr_html_()
 
 
 def test_a_design_is_simulated(exploration: Exploration, service: Service) -> None:

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from pages import ROOT
+from wire_replies import reply
 
 from api.schemas.explorations import Pick
 from cli.front import picks_table
@@ -13,8 +14,7 @@ from millrace import wire
 
 
 def caption() -> str:
-    values = {"design_id": "dsg_1", "number": 1, "latency_us": 2.0, "energy_uj": 3.0, "estimate_us": 2.0}
-    return str(picks_table([wire.Pick(kind="knee", fidelity="estimate", **values)]).caption)
+    return str(picks_table([reply(wire.Pick, kind="knee")], []).caption)
 
 
 PLACES = {

@@ -1,17 +1,23 @@
 import pytest
 
 from dse.archive import Entry
+from dse.objectives import DEFAULT
 from dse.promote import (
     Rated,
     calibration_sample,
     error_distribution,
     picks,
+    ranking,
     recommended,
     relative_error,
     spread,
 )
 
 FRONT = [Entry("a", (1, 100)), Entry("b", (2, 90)), Entry("c", (3, 5)), Entry("d", (50, 4)), Entry("e", (100, 1))]
+
+
+def rated(key: str, estimated_us: float, simulated_us: float | None, energy_uj: float) -> Rated:
+    return Rated.of(key, DEFAULT, (estimated_us, energy_uj), simulated_us)
 
 
 def keys(entries: list[Entry]) -> str:
@@ -49,13 +55,13 @@ def test_a_design_that_is_gone_leaves_the_rest_of_the_sample() -> None:
 
 def test_recommendation_compares_one_fidelity() -> None:
     """`b` has the best number of all, but an estimate; among the simulated ones `c` is beaten by `a`."""
-    designs = [Rated("a", 10, 30, 2), Rated("b", 20, None, 1), Rated("c", 5, 40, 3), Rated("d", 9, 90, 1.5)]
+    designs = [rated("a", 10, 30, 2), rated("b", 20, None, 1), rated("c", 5, 40, 3), rated("d", 9, 90, 1.5)]
     assert keys(recommended(designs)) == "ad"
     assert recommended(designs)[0].objectives == (30, 2)
 
 
 def test_recommendation_goes_by_estimate_where_nothing_is_simulated() -> None:
-    assert keys(recommended([Rated("a", 10, None, 2), Rated("b", 20, None, 1), Rated("c", 30, None, 3)])) == "ab"
+    assert keys(recommended([rated("a", 10, None, 2), rated("b", 20, None, 1), rated("c", 30, None, 3)])) == "ab"
     assert recommended([]) == []
 
 
@@ -75,18 +81,33 @@ def test_error_is_that_of_the_estimate() -> None:
 
 
 def test_the_picks_are_ranked_by_the_best_fidelity_there_is() -> None:
-    front = [Rated("a", 10, 100, 1000), Rated("b", 20, 20, 100), Rated("c", 900, 1000, 50), Rated("d", 1000, None, 40)]
-    found = {p.kind: (p.design.key, p.latency_us, p.fidelity) for p in picks(front)}
+    front = [rated("a", 10, 100, 1000), rated("b", 20, 20, 100), rated("c", 900, 1000, 50), rated("d", 1000, None, 40)]
+    found = {p.kind: (p.design.key, p.objectives[0], p.fidelity) for p in picks(front, DEFAULT)}
     assert found == {kind: (key, us, "simulate") for kind, key, us in (
         ("fastest", "b", 20), ("knee", "b", 20), ("least_energy", "c", 1000),
     )}  # fmt: skip
 
 
 def test_estimates_decide_where_nothing_was_simulated() -> None:
-    front = [Rated("a", 10, None, 1000), Rated("b", 20, None, 100), Rated("c", 900, None, 90)]
-    assert [(p.kind, p.design.key, p.fidelity) for p in picks(front)] == [
+    front = [rated("a", 10, None, 1000), rated("b", 20, None, 100), rated("c", 900, None, 90)]
+    assert [(p.kind, p.design.key, p.fidelity) for p in picks(front, DEFAULT)] == [
         ("fastest", "a", "estimate"),
         ("knee", "b", "estimate"),
         ("least_energy", "c", "estimate"),
     ]
-    assert picks([]) == []
+    assert picks([], DEFAULT) == []
+
+
+def test_of_three_objectives_the_best_of_each_is_picked_first() -> None:
+    names = ("latency", "energy", "area")
+    points = {"a": (1, 90, 30), "b": (2, 80, 20), "c": (3, 9, 9), "d": (50, 8, 40), "e": (60, 70, 1)}
+    front = [Rated.of(key, names, point, None) for key, point in points.items()]
+    found = [(p.kind, p.design.key) for p in picks(front, names)]
+    assert found == [("fastest", "a"), ("knee", "c"), ("least_energy", "d"), ("least_area", "e")]
+    assert keys(ranking([Entry(*pair) for pair in points.items()])) == "adecb"
+
+
+def test_a_simulation_that_is_no_objective_leaves_them_as_they_are() -> None:
+    design = Rated.of("a", ("area", "energy"), (10.0, 20.0), 3.0)
+    assert design.simulated == design.estimated
+    assert Rated.of("a", ("energy", "latency"), (10.0, 20.0), 3.0).simulated == (10.0, 3.0)

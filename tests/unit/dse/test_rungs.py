@@ -33,7 +33,10 @@ def test_where_the_front_is_short_the_sample_takes_its_places() -> None:
 
 def test_what_csynth_finds_too_large_is_not_linked() -> None:
     most = PLATFORM.limit("lut")
-    designs = [Synthesised("fits", 2, 1, {"lut": 0.99 * most}), Synthesised("too large", 1, 1, {"lut": 1.01 * most})]
+    designs = [
+        Synthesised("fits", (2, 1), {"lut": 0.99 * most}),
+        Synthesised("too large", (1, 1), {"lut": 1.01 * most}),
+    ]
     assert to_link(designs, PLATFORM) == ["fits"]
     assert fits({"uram": PLATFORM.limit("uram"), "cycles": 1e12}, PLATFORM)
     assert not fits({"uram": PLATFORM.limit("uram") + 1}, PLATFORM)
@@ -42,5 +45,5 @@ def test_what_csynth_finds_too_large_is_not_linked() -> None:
 
 
 def test_the_best_are_linked_first() -> None:
-    designs = [Synthesised("slow", 9, 9, {}), Synthesised("fast", 1, 5, {}), Synthesised("frugal", 5, 1, {})]
+    designs = [Synthesised("slow", (9, 9), {}), Synthesised("fast", (1, 5), {}), Synthesised("frugal", (5, 1), {})]
     assert to_link(designs, PLATFORM) == ["fast", "frugal", "slow"]

@@ -16,6 +16,7 @@ from compiler.options import Knobs
 from compiler.proof.verdict import Verdict
 from compiler.simulator.timing.deadlock import Deadlock
 from compiler.simulator.timing.simulation import FifoResult, HbmResult, Simulation, TaskResult, TaskTimeline
+from dse.objectives import DEFAULT, OBJECTIVES
 
 SOURCES = Path(__file__).resolve().parents[3] / "web" / "src"
 API = SOURCES / "lib" / "api"
@@ -124,3 +125,11 @@ def test_every_field_is_one_that_the_compiler_writes(interface: str) -> None:
 def test_converters_are_those_of_the_schema() -> None:
     schema = json.loads((SOURCES.parents[1] / "compiler" / "dataflow.schema.json").read_text())
     assert not fields("Converter", DATAFLOW) - set(schema["$defs"]["converter"]["properties"])
+
+
+def test_the_page_offers_every_objective() -> None:
+    source = (SOURCES / "lib" / "objectives.ts").read_text(encoding="utf-8")
+    offered = re.search(r"OBJECTIVES = \[(.*?)\]", source, re.DOTALL)
+    assert offered is not None
+    assert sorted(re.findall(r'"(\w+)"', offered[1])) == sorted(OBJECTIVES)
+    assert re.findall(r'DEFAULT[^=]*= \["(\w+)", "(\w+)"\]', source) == [DEFAULT]

@@ -50,4 +50,4 @@ def exploration(farm: Farm) -> Exploration:
         model = catalog.put_model(session, "gpt2", "builtin", {}, "m" * 64)
         workload = catalog.put_workload(session, model, "decode", 64, 1, "w4a8", 1, "w" * 64)
         options = {"seed": 0, "sampler": "random", "verify": 3}
-        return explorations.add(session, workload, "u55c", [], options, 24)
+        return explorations.add(session, workload, "u55c", ["latency", "energy"], options, 24)

@@ -193,3 +193,9 @@ def test_a_value_that_was_nothing_has_no_percent():
     [found] = compare(results(dsp(0)), results(dsp(4)), 0.02).regressions
     assert "dsp of design 17 (front) at csynth 0 -> 4 DSP;" in found.text
     assert found.change is None
+
+
+def test_fronts_of_other_objectives_are_not_compared() -> None:
+    before = replace(results(design("a", search=1)), objectives=("latency", "area"))
+    [found] = compare(before, results(design("a", search=1)), 0.02).fronts
+    assert (found.before, found.after, found.change) == (0, 1, None)

@@ -52,7 +52,7 @@ def job(farm: Farm, exploration: Exploration, tmp_path: Path) -> JobContext:
 
 
 def sink_of(farm: Farm, exploration: Exploration, job: JobContext, history: Any = ()) -> TableSink:
-    return TableSink(farm, exploration.id, load_platform("u55c"), job, history)
+    return TableSink(farm, exploration, load_platform("u55c"), job, history)
 
 
 def test_designs_come_back_as_they_were_found(farm: Farm, exploration: Exploration, job: JobContext) -> None:
@@ -89,6 +89,22 @@ def test_front_grows_with_the_batches(farm: Farm, exploration: Exploration, job:
     _, last = told(farm, exploration, "designs")
     assert (last["on_front"], last["feasible"]) == ([True, False], [True, False])
     assert last["number"] == [2, 3]
+
+
+def test_the_front_is_of_the_exploration_s_objectives(farm: Farm, exploration: Exploration, job: JobContext) -> None:
+    """The last design is beaten in latency and energy, and smaller than all others."""
+    with farm.database.write() as session:
+        explorations.get(session, exploration.id).objectives = ["area", "latency", "energy"]
+    with farm.database.read() as session:
+        asked = explorations.get(session, exploration.id)
+    found = [design(0, 3.0, 3.0, area=5.0), design(1, 5.0, 5.0, area=6.0), design(2, 9.0, 9.0, area=4.0)]
+    sink_of(farm, asked, job).write([*found, design(3, None, None, reason="the tile does not fit")])
+    with farm.database.read() as session:
+        assert [d.objectives for d in designs.stored(session, exploration.id)][1:] == [[6, 5, 5], [4, 9, 9], []]
+        assert [d.number for d in designs.front(session, exploration.id)] == [2, 0]
+        assert designs.front_ids(session, exploration.id) == [d.id for d in designs.front(session, exploration.id)]
+    [told_of] = told(farm, exploration, "designs")
+    assert told_of["objectives"] == [[5, 6, 4, None], [3, 5, 9, None], [3, 5, 9, None]]
 
 
 def test_history_counts_for_the_front(farm: Farm, exploration: Exploration, job: JobContext) -> None:
@@ -144,7 +160,7 @@ def test_a_design_that_is_known_to_deadlock_is_not_on_the_front_that_goes_up(
     """Someone had it simulated while the search went on, which goes by estimates alone."""
     knobs = {"overall_unroll": 65536, "default_tile_size": 16}
     with farm.database.write() as session:
-        new = NewDesign(0, "best", knobs, True, 1e-3, 1e-3, [], None, 0.1, ())
+        new = NewDesign(0, "best", knobs, True, 1e-3, 1e-3, [1e-3, 1e-3], [], None, 0.1, ())
         [best] = designs.add(session, exploration.id, [new])
         designs.set_simulated(session, best, None, "a waits for b", [])
     run_build(farm, job.build)
@@ -188,7 +204,7 @@ def test_interrupted_search_goes_on_from_what_is_stored(farm: Farm, exploration:
 
     options = SearchOptions(budget=24, sampler="random")
     with pytest.raises(OperationalError):
-        STAGES.search(mlp(), load_platform("u55c"), options, Full(farm, exploration.id, load_platform("u55c"), job, []))
+        STAGES.search(mlp(), load_platform("u55c"), options, Full(farm, exploration, load_platform("u55c"), job, []))
     with farm.database.read() as session:
         assert len(designs.stored(session, exploration.id)) == 16
     run_build(farm, job.build)

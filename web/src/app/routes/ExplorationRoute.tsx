@@ -15,6 +15,7 @@ import { QuickPicks } from "@/features/pareto/QuickPicks";
 import { at, isSimulated } from "@/features/pareto/fidelity";
 import { useScatter } from "@/features/pareto/useScatter";
 import type { BuildEvent, ExplorationState } from "@/lib/api/types";
+import { latencyAt } from "@/lib/objectives";
 import { useQueryParam } from "@/lib/router";
 import { useStoredFlag } from "@/lib/stored";
 
@@ -54,9 +55,10 @@ export function ExplorationRoute({ id }: { id: string }) {
   const scatter = useScatter(id, { onState, onBuild });
   const { snapshot } = scatter;
   const [preferSimulate, setPreferSimulate] = useStoredFlag("simulate", false);
-  const canSimulate = snapshot.points.some(isSimulated);
+  const latency = latencyAt(exploration?.objectives ?? []);
+  const canSimulate = latency >= 0 && snapshot.points.some(isSimulated);
   const shown = preferSimulate && canSimulate ? "simulate" : "estimate";
-  const drawn = useMemo(() => at(snapshot, shown), [snapshot, shown]);
+  const drawn = useMemo(() => at(snapshot, shown, latency), [snapshot, shown, latency]);
 
   useEffect(() => {
     document.title = exploration ? `${exploration.name} · Millrace` : "Millrace";
@@ -73,6 +75,7 @@ export function ExplorationRoute({ id }: { id: string }) {
         <div className="split-main">
           <ParetoPlot
             snapshot={drawn}
+            objectives={exploration.objectives}
             loading={scatter.loading}
             emptyText={NOTHING_YET[exploration.state]}
             selected={selected}
@@ -81,7 +84,14 @@ export function ExplorationRoute({ id }: { id: string }) {
             onShow={(to) => setPreferSimulate(to === "simulate")}
             onSelect={select}
           />
-          <FrontTable snapshot={drawn} loading={scatter.loading} selected={selected} shown={shown} onSelect={select} />
+          <FrontTable
+            snapshot={drawn}
+            objectives={exploration.objectives}
+            loading={scatter.loading}
+            selected={selected}
+            shown={shown}
+            onSelect={select}
+          />
           <Climb exploration={exploration} />
           <EstimateError
             points={snapshot.points}
@@ -99,7 +109,7 @@ export function ExplorationRoute({ id }: { id: string }) {
             onClose={() => select(null)}
           />
         ) : (
-          <QuickPicks snapshot={snapshot} onSelect={select} />
+          <QuickPicks snapshot={snapshot} objectives={exploration.objectives} onSelect={select} />
         )}
       </div>
     </>

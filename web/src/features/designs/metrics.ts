@@ -30,7 +30,7 @@ export const GROUPS: readonly Group[] = [
       "slr_dsp_share",
     ],
   },
-  { title: "Structure", names: ["kernels", "tasks", "converters"] },
+  { title: "Structure", names: ["area", "kernels", "tasks", "converters"] },
 ];
 
 const LABELS: Record<string, string> = {
@@ -57,6 +57,7 @@ const LABELS: Record<string, string> = {
   power: "Mean power",
   power_dynamic: "Dynamic power",
   power_static: "Static power",
+  area: "Largest share of a resource",
   lut: "LUT",
   ff: "FF",
   dsp: "DSP",

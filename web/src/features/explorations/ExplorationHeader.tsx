@@ -16,6 +16,7 @@ import type { Exploration } from "@/lib/api/types";
 import { useObjection } from "@/lib/access";
 import { useNow } from "@/lib/clock";
 import { ago, duration, exactTime, number, parseTime, rough } from "@/lib/format";
+import { inWords, isChosen } from "@/lib/objectives";
 import { Link, navigate } from "@/lib/router";
 import { isActive } from "@/lib/states";
 import { workloadText } from "@/lib/workload";
@@ -137,7 +138,7 @@ export function ExplorationHeader({ exploration: e, counts, connected }: Props) 
         </div>
         <Stat name="Feasible">{number(Math.max(counts.feasible, e.feasible))}</Stat>
         {e.distinct !== null && e.distinct < e.evaluated && (
-          <Stat name="Different" title="Designs that differ in estimated latency or energy: others are the same accelerator, or too alike to tell">
+          <Stat name="Different" title={`Designs that differ in estimated ${inWords(e.objectives, "or")}: others are the same accelerator, or too alike to tell`}>
             {number(e.distinct)}
           </Stat>
         )}
@@ -158,6 +159,7 @@ export function ExplorationHeader({ exploration: e, counts, connected }: Props) 
         <Stat name="Sampler" title={`seed ${e.seed}`}>
           {e.sampler}
         </Stat>
+        {isChosen(e.objectives) && <Stat name="Makes small">{inWords(e.objectives)}</Stat>}
         {boundsText(e.at_most) && <Stat name="Uses at most">{boundsText(e.at_most)}</Stat>}
         {e.priority !== "normal" && <Stat name="Priority">{e.priority}</Stat>}
         {e.owner && <Stat name="Started by">{e.owner}</Stat>}

@@ -7,9 +7,16 @@ import { Link, navigate } from "@/lib/router";
 import { isActive } from "@/lib/states";
 import { workloadText } from "@/lib/workload";
 
+/** The design of the front with the least of an objective, and that; none where the search has others. */
+function best({ objectives, picks }: Exploration, name: string) {
+  const place = objectives.findIndex((objective) => objective.name === name);
+  const pick = picks.find(({ kind }) => kind === objectives[place]?.best);
+  return pick && { value: pick.objectives[place], estimate: pick.estimates[place], fidelity: pick.fidelity };
+}
+
 function Row({ exploration: e, now }: { exploration: Exploration; now: number }) {
-  const fastest = e.picks.find((pick) => pick.kind === "fastest");
-  const frugal = e.picks.find((pick) => pick.kind === "least_energy");
+  const fastest = best(e, "latency");
+  const frugal = best(e, "energy");
   const href = `/explorations/${e.id}`;
   return (
     <tr className="row-link" onClick={(event) => event.defaultPrevented || navigate(href)} data-exploration={e.id}>
@@ -36,12 +43,12 @@ function Row({ exploration: e, now }: { exploration: Exploration; now: number })
         </span>
       </td>
       <td className="num">{e.front_size ? number(e.front_size) : "–"}</td>
-      <td className="num" title={fastest && `estimate ${withUnit(fastest.estimate_us, "us")}`}>
-        {withUnit(fastest?.latency_us, "us")}
+      <td className="num" title={fastest && `estimate ${withUnit(fastest.estimate, "us")}`}>
+        {withUnit(fastest?.value, "us")}
         {fastest && <small>{fastest.fidelity}</small>}
       </td>
       <td className="num">
-        {withUnit(frugal?.energy_uj, "uJ")}
+        {withUnit(frugal?.value, "uJ")}
         {frugal && <small>estimate</small>}
       </td>
       <td className="num">

@@ -1,5 +1,6 @@
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { ErrorNote } from "@/components/ErrorNote";
+import { ObjectiveFields, toObjectives } from "@/components/ObjectiveFields";
 import { type FarmChoices, FarmFields, toFarm } from "@/features/explorations/FarmFields";
 import { BOUNDS } from "@/features/explorations/bounds";
 import { toTags } from "@/features/explorations/tags";
@@ -67,6 +68,7 @@ function toBody(form: FormData, model: Model | undefined): NewExploration {
     budget: integer("budget"),
     seed: integer("seed"),
     sampler: text("sampler") as Sampler,
+    objectives: toObjectives(form),
     at_most: Object.fromEntries(BOUNDS.filter(([name]) => text(name)).map(([name]) => [name, Number(text(name))])),
     simulate: integer("simulate"),
     calibration: integer("calibration"),
@@ -201,6 +203,7 @@ export function NewExplorationDialog({ models, platforms, farm, error, upload, o
             Seed
             <input name="seed" type="number" min={0} max={2147483647} defaultValue={0} required />
           </label>
+          <ObjectiveFields />
           <details className="wide">
             <summary>Use at most</summary>
             <div className="fields">

@@ -8,7 +8,7 @@ export function NoExplorations({ objection, onNew }: { objection: Objection; onN
       <h2>No exploration yet</h2>
       <p>
         An exploration searches the designs of one network on one board and keeps the best trade-offs of latency and
-        energy. Start one from a terminal:
+        energy, or what else is to be small. Start one from a terminal:
       </p>
       <Command text="./millrace explore gpt2 --phase decode --context 64 --precision w4a8" />
       <p>or here:</p>

@@ -1,12 +1,16 @@
+import { Fragment } from "react";
 import type { Snapshot } from "@/features/pareto/cloud";
 import { type Shown, isSimulated } from "@/features/pareto/fidelity";
 import { OtherLatency } from "@/features/pareto/OtherLatency";
 import { knee } from "@/features/pareto/shape";
 import { CsimBadge, FidelityBadge, Tag } from "@/components/badges";
+import type { Objective } from "@/lib/api/types";
 import { number, times, withUnit } from "@/lib/format";
+import { title } from "@/lib/objectives";
 
 interface Props {
   snapshot: Snapshot;
+  objectives: readonly Objective[];
   loading: boolean;
   selected: string | null;
   shown: Shown;
@@ -14,11 +18,16 @@ interface Props {
 }
 
 /** The front as a table: the same designs as in the plot, for the keyboard and for reading numbers off. */
-export function FrontTable({ snapshot: { front }, loading, selected, shown, onSelect }: Props) {
+export function FrontTable({ snapshot: { front }, objectives, loading, selected, shown, onSelect }: Props) {
   const kneeIndex = knee(front);
-  const both = front.some((p) => isSimulated(p) || p.simulation !== null);
-  const fastest = front[0]?.latency ?? 1;
-  const lowest = front.at(-1)?.energy ?? 1;
+  const simulated = front.some((p) => isSimulated(p) || p.simulation !== null);
+  const columns = objectives.map(({ name, unit }, place) => ({
+    name,
+    unit,
+    place,
+    least: Math.min(...front.map((p) => p.objectives[place] ?? Infinity)),
+    both: name === "latency" && simulated,
+  }));
   return (
     <section className="card" aria-label="Pareto front">
       <header className="card-head">
@@ -26,7 +35,11 @@ export function FrontTable({ snapshot: { front }, loading, selected, shown, onSe
           Pareto front <span className="count">{front.length || ""}</span>
         </h2>
         <span className="fidelities">
-          Latency <FidelityBadge fidelity={shown} /> Energy <FidelityBadge fidelity="estimate" />
+          {columns.map(({ name }) => (
+            <Fragment key={name}>
+              {title(name)} <FidelityBadge fidelity={name === "latency" ? shown : "estimate"} />{" "}
+            </Fragment>
+          ))}
         </span>
       </header>
       {loading && <div className="skeleton rows" />}
@@ -37,18 +50,22 @@ export function FrontTable({ snapshot: { front }, loading, selected, shown, onSe
             <thead>
               <tr>
                 <th scope="col">Design</th>
-                <th scope="col" className="num">Latency</th>
-                <th scope="col" className="num" title="Latency over that of the fastest design">of fastest</th>
-                {both && (
-                  <>
-                    <th scope="col" className="num">{shown === "estimate" ? "Simulated" : "Estimated"}</th>
-                    <th scope="col" className="num" title="Of the estimated latency: (estimate − simulated) / simulated">
-                      Error
+                {columns.map(({ name, both }) => (
+                  <Fragment key={name}>
+                    <th scope="col" className="num">{title(name)}</th>
+                    <th scope="col" className="num" title={`${title(name)} over the lowest of any design`}>
+                      {name === "latency" ? "of fastest" : "of lowest"}
                     </th>
-                  </>
-                )}
-                <th scope="col" className="num">Energy</th>
-                <th scope="col" className="num" title="Energy over the lowest of any design">of lowest</th>
+                    {both && (
+                      <>
+                        <th scope="col" className="num">{shown === "estimate" ? "Simulated" : "Estimated"}</th>
+                        <th scope="col" className="num" title="Of the estimated latency: (estimate − simulated) / simulated">
+                          Error
+                        </th>
+                      </>
+                    )}
+                  </Fragment>
+                ))}
                 <th scope="col">C simulation</th>
               </tr>
             </thead>
@@ -66,11 +83,13 @@ export function FrontTable({ snapshot: { front }, loading, selected, shown, onSe
                     </button>
                     {i === kneeIndex && <Tag tone="knee">knee</Tag>}
                   </td>
-                  <td className="num">{withUnit(p.latency, "us")}</td>
-                  <td className="num faint">{times(p.latency / fastest)}</td>
-                  {both && <OtherLatency point={p} shown={shown} />}
-                  <td className="num">{withUnit(p.energy, "uJ")}</td>
-                  <td className="num faint">{times(p.energy / lowest)}</td>
+                  {columns.map(({ name, unit, place, least, both }) => (
+                    <Fragment key={name}>
+                      <td className="num">{withUnit(p.objectives[place], unit)}</td>
+                      <td className="num faint">{least > 0 ? times((p.objectives[place] ?? 0) / least) : "–"}</td>
+                      {both && <OtherLatency point={p} shown={shown} />}
+                    </Fragment>
+                  ))}
                   <td>
                     <CsimBadge state={p.csim} />
                   </td>

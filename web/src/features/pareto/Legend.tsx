@@ -1,16 +1,21 @@
 import { FidelityBadge } from "@/components/badges";
 import type { Snapshot } from "@/features/pareto/cloud";
 import { type Shown, isSimulated } from "@/features/pareto/fidelity";
+import type { Objective } from "@/lib/api/types";
+import type { Axes } from "@/lib/front";
+import { title } from "@/lib/objectives";
 
 interface Props {
   snapshot: Snapshot;
+  objectives: readonly Objective[];
+  axes: Axes;
   /** Whether infeasible designs are drawn. */
   infeasible: boolean;
   shown: Shown;
 }
 
 /** The marks of the plot; those of rare states only while there is one. */
-export function Legend({ snapshot: { points }, infeasible, shown }: Props) {
+export function Legend({ snapshot: { points }, objectives, axes, infeasible, shown }: Props) {
   const states = new Set(points.map((p) => p.csim));
   const entries: [mark: string, text: string, visible: boolean][] = [
     ["front", "Front", true],
@@ -24,12 +29,12 @@ export function Legend({ snapshot: { points }, infeasible, shown }: Props) {
   ];
   return (
     <ul className="legend" aria-label="Legend">
-      <li>
-        Latency <FidelityBadge fidelity={shown} />
-      </li>
-      <li>
-        Energy <FidelityBadge fidelity="estimate" />
-      </li>
+      {objectives.map(({ name }, i) => (
+        <li key={name}>
+          {title(name)} <FidelityBadge fidelity={name === "latency" ? shown : "estimate"} />
+          {axes.includes(i) ? null : <small className="inline">as size</small>}
+        </li>
+      ))}
       {entries.map(
         ([mark, text, visible]) =>
           visible && (

@@ -1,14 +1,18 @@
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
+import { AxesSwitch } from "@/features/pareto/AxesSwitch";
 import { FidelitySwitch } from "@/features/pareto/FidelitySwitch";
 import { Legend } from "@/features/pareto/Legend";
 import { ParetoChart } from "@/features/pareto/ParetoChart";
 import type { Snapshot } from "@/features/pareto/cloud";
 import type { Shown } from "@/features/pareto/fidelity";
 import { Toggle } from "@/components/Toggle";
+import type { Objective } from "@/lib/api/types";
+import type { Axes } from "@/lib/front";
 import { useStoredFlag } from "@/lib/stored";
 
 interface Props {
   snapshot: Snapshot;
+  objectives: readonly Objective[];
   loading: boolean;
   /** What to say while there is nothing to draw. */
   emptyText: string;
@@ -20,19 +24,21 @@ interface Props {
   onSelect(id: string): void;
 }
 
-export function ParetoPlot({ snapshot, loading, emptyText, selected, shown, canSimulate, onShow, onSelect }: Props) {
+export function ParetoPlot({ snapshot, objectives, loading, emptyText, selected, shown, canSimulate, onShow, onSelect }: Props) {
+  const [axes, setAxes] = useState<Axes>([0, 1]);
   const [log, setLog] = useStoredFlag("log", true);
   const [infeasible, setInfeasible] = useStoredFlag("infeasible", false);
   const [frontOnly, setFrontOnly] = useStoredFlag("frontOnly", true);
   const view = useMemo(
-    () => ({ log, infeasible, frontOnly, selected, shown }),
-    [log, infeasible, frontOnly, selected, shown],
+    () => ({ log, infeasible, frontOnly, selected, shown, objectives, axes }),
+    [log, infeasible, frontOnly, selected, shown, objectives, axes],
   );
 
   return (
     <section className="card plot" aria-label="Pareto plot">
       <div className="plot-bar">
-        <Legend snapshot={snapshot} infeasible={infeasible} shown={shown} />
+        <Legend snapshot={snapshot} objectives={objectives} axes={axes} infeasible={infeasible} shown={shown} />
+        {objectives.length > 2 && <AxesSwitch objectives={objectives} axes={axes} onChange={setAxes} />}
         {canSimulate && <FidelitySwitch shown={shown} onShow={onShow} />}
         <div className="toggles">
           <Toggle label="Log axes" on={log} onChange={setLog} />

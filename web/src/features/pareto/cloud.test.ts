@@ -5,8 +5,7 @@ import type { Columns, Verdict } from "@/lib/api/types";
 const point = (number: number, latency: number, energy: number, feasible = true): Point => ({
   id: `d${number}`,
   number,
-  latency,
-  energy,
+  objectives: [latency, energy],
   feasible,
   csim: null,
   estimate: latency,
@@ -18,8 +17,8 @@ function columns(...points: Point[]): Columns {
   return {
     id: points.map((p) => p.id),
     number: points.map((p) => p.number),
-    latency_us: points.map((p) => p.latency),
-    energy_uj: points.map((p) => p.energy),
+    objectives: [0, 1].map((place) => points.map((p) => p.objectives[place] ?? null)),
+    latency_us: points.map((p) => p.estimate),
     feasible: points.map((p) => p.feasible),
     on_front: points.map(() => false),
     csim: points.map(() => null),
@@ -60,7 +59,7 @@ test("events that come twice or late change nothing", () => {
 
 test("a design without objectives counts but has no place in the plot", () => {
   const cloud = new Cloud();
-  cloud.merge({ ...columns(point(0, 1, 1, false)), latency_us: [null], energy_uj: [null] });
+  cloud.merge({ ...columns(point(0, 1, 1, false)), objectives: [[null], [null]], latency_us: [null] });
   expect(cloud.snapshot()).toMatchObject({ evaluated: 1, feasible: 0, points: [], front: [] });
 });
 

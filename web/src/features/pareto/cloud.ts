@@ -5,11 +5,11 @@ import type { BuildEvent, Columns, CsimState, PromotedEvent, SimulatedEvent, Sim
 export interface Point {
   readonly id: string;
   readonly number: number;
-  /** At the fidelity that is shown; the cloud itself keeps the estimate. */
-  readonly latency: number;
-  readonly energy: number;
+  /** With the latency of the fidelity that is shown; the cloud itself keeps the estimate. */
+  readonly objectives: readonly number[];
   readonly feasible: boolean;
   readonly csim: CsimState | null;
+  /** Latency by the estimate. */
   readonly estimate: number;
   /** Latency by the simulator; null until it ran, and where it deadlocks. */
   readonly simulated: number | null;
@@ -23,7 +23,7 @@ export interface Snapshot {
   readonly feasible: number;
   /** Designs that have a place in the plot. */
   readonly points: readonly Point[];
-  /** What no other feasible design beats, sorted by latency. */
+  /** What no other feasible design beats, sorted by the first objective. */
   readonly front: readonly Point[];
 }
 
@@ -39,13 +39,12 @@ export class Cloud {
   merge(columns: Columns): void {
     columns.id.forEach((id, i) => {
       const known = this.designs.get(id);
-      const latency = columns.latency_us[i] ?? Number.NaN;
+      const objectives = columns.objectives.map((values) => values[i] ?? Number.NaN);
       this.designs.set(id, {
         id,
         number: columns.number[i] ?? 0,
-        latency,
-        estimate: latency,
-        energy: columns.energy_uj[i] ?? Number.NaN,
+        objectives,
+        estimate: columns.latency_us[i] ?? Number.NaN,
         feasible: columns.feasible[i] ?? false,
         csim: columns.csim[i] ?? known?.csim ?? null,
         simulated: columns.simulated_us?.[i] ?? known?.simulated ?? null,
@@ -75,7 +74,7 @@ export class Cloud {
 
   snapshot(): Snapshot {
     const all = [...this.designs.values()];
-    const points = all.filter((p) => p.latency > 0 && p.energy > 0);
+    const points = all.filter((p) => p.objectives.every((value) => value >= 0));
     return { evaluated: all.length, feasible: all.filter((p) => p.feasible).length, points, front: paretoFront(points) };
   }
 }

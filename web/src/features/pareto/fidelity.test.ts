@@ -9,8 +9,11 @@ function cloud(simulation: (SimulationState | null)[] = ["done", "done", "done",
   made.merge({
     id: ["a", "b", "c", "d"],
     number: [0, 1, 2, 3],
+    objectives: [
+      [10, 20, 40, 50],
+      [90, 80, 70, 60],
+    ],
     latency_us: [10, 20, 40, 50],
-    energy_uj: [90, 80, 70, 60],
     feasible: [true, true, true, true],
     on_front: [true, true, true, true],
     csim: [null, null, null, null],
@@ -24,14 +27,14 @@ const ids = ({ front }: Snapshot) => front.map((p) => p.id);
 
 test("the front of the simulator is that of the simulated latencies", () => {
   const snapshot = cloud().snapshot();
-  expect(ids(at(snapshot, "estimate"))).toEqual(["a", "b", "c", "d"]);
-  const simulated = at(snapshot, "simulate");
-  expect(simulated.points.map((p) => p.latency)).toEqual([25, 22, 39]);
+  expect(ids(at(snapshot, "estimate", 0))).toEqual(["a", "b", "c", "d"]);
+  const simulated = at(snapshot, "simulate", 0);
+  expect(simulated.points.map((p) => p.objectives[0])).toEqual([25, 22, 39]);
   expect(ids(simulated)).toEqual(["b", "c"]);
 });
 
 test("each fidelity knows where the design is at the other", () => {
-  const [a] = at(cloud().snapshot(), "simulate").points;
+  const [a] = at(cloud().snapshot(), "simulate", 0).points;
   expect(a && counterpart(a, "simulate")).toBe(10);
   expect(a && errorOf(a)).toBeCloseTo(-0.6);
   const d = cloud().snapshot().points[3];

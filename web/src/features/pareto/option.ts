@@ -1,16 +1,20 @@
 import type { ChartOption, ScatterSeriesOption } from "@/features/pareto/chart";
 import type { Point, Snapshot } from "@/features/pareto/cloud";
-import { type Shown, counterpart, errorOf, isSimulated } from "@/features/pareto/fidelity";
-import { axisRange, frontLine, knee, thin } from "@/features/pareto/shape";
-import type { CsimState } from "@/lib/api/types";
+import { type Shown, counterpart, errorOf, isSimulated, withLatency } from "@/features/pareto/fidelity";
+import { axisRange, frontLine, knee, thin, zeroMark } from "@/features/pareto/shape";
+import type { CsimState, Objective } from "@/lib/api/types";
 import type { Theme } from "@/lib/chart/theme";
 import { type Range, ticks } from "@/lib/chart/ticks";
 import { tooltipFrame } from "@/lib/chart/tooltip";
 import { number, quantity, signedPercent, withUnit } from "@/lib/format";
+import { type Axes, border } from "@/lib/front";
+import { latencyAt, title } from "@/lib/objectives";
 
 const CLOUD_LIMIT = 5000;
 const MANY = 1500;
 const FRONT_SIZE = 10;
+/** Sizes of designs of the front with the least and the most of an objective that no axis shows. */
+const SIZES: Range = [7, 20];
 // All designs lie above and to the right of the front, so that is where its surroundings are shown.
 const AIR_AROUND_FRONT: Range = [0.25, 0.8];
 const AIR_AROUND_ALL: Range = [0.06, 0.06];
@@ -22,6 +26,8 @@ export interface View {
   frontOnly: boolean;
   selected: string | null;
   shown: Shown;
+  objectives: readonly Objective[];
+  axes: Axes;
 }
 
 interface Datum {
@@ -43,7 +49,12 @@ function simulated(point: Point): string {
   return row("Latency, simulate", withUnit(point.simulated, "us")) + row("Error of the estimate", signedPercent(error));
 }
 
-function tooltip(point: Point, isFront: boolean, isKnee: boolean): string {
+function tooltip(point: Point, objectives: readonly Objective[], isFront: boolean, isKnee: boolean): string {
+  const rows = objectives.map(({ name, unit }, i) =>
+    name === "latency"
+      ? row("Latency, estimate", withUnit(point.estimate, unit)) + simulated(point)
+      : row(`${title(name)}, estimate`, withUnit(point.objectives[i], unit)),
+  );
   const notes = [
     isFront ? "on the front" : point.feasible ? "feasible" : "infeasible: exceeds a budget of the board",
     ...(isKnee ? ["knee"] : []),
@@ -51,16 +62,47 @@ function tooltip(point: Point, isFront: boolean, isKnee: boolean): string {
     ...(point.csim ? [RING[point.csim].label] : []),
   ];
   return `<div class="tip"><strong>Design ${number(point.number)}</strong>
-    <table>${row("Latency, estimate", withUnit(point.estimate, "us"))}${simulated(point)}${row("Energy, estimate", withUnit(point.energy, "uJ"))}</table><span>${notes.join(" · ")}</span></div>`;
+    <table>${rows.join("")}</table><span>${notes.join(" · ")}</span></div>`;
+}
+
+/** Where designs are drawn. What is none of something stands at the beginning of a logarithmic axis. */
+class Places {
+  private readonly marks: readonly number[];
+
+  constructor(points: readonly Point[], private readonly view: View) {
+    this.marks = view.axes.map((axis) => (view.log ? zeroMark(points.map((p) => p.objectives[axis] ?? 0)) : 0));
+  }
+
+  of(objectives: readonly number[]): [number, number] {
+    const [x, y] = this.view.axes.map((axis, i) => objectives[axis] || (this.marks[i] ?? 0));
+    return [x ?? 0, y ?? 0];
+  }
+
+  /** Of the same design with its other latency. */
+  counterpart(p: Point): [number, number] {
+    return this.of(withLatency(p.objectives, latencyAt(this.view.objectives), counterpart(p, this.view.shown)));
+  }
 }
 
 /** Each design at both of its latencies, a gap after it: thin lines that join what is the same. */
-function links(points: readonly Point[], shown: Shown): [number | null, number | null][] {
+function links(points: readonly Point[], places: Places): [number | null, number | null][] {
   return points.filter(isSimulated).flatMap((p): [number | null, number | null][] => [
-    [p.latency, p.energy],
-    [counterpart(p, shown), p.energy],
+    places.of(p.objectives),
+    places.counterpart(p),
     [null, null],
   ]);
+}
+
+/** How large each design of a front is drawn: by what of it no axis shows. */
+function sizes(front: readonly Point[], { objectives, axes }: View): Map<string, number> {
+  const hidden = objectives.findIndex((_, i) => !axes.includes(i));
+  const values = front.map((p) => p.objectives[hidden] ?? 1);
+  const mark = zeroMark(values);
+  const logs = values.map((value) => Math.log(value || mark));
+  const low = Math.min(...logs);
+  const extent = Math.max(...logs) - low;
+  const size = (value: number) => SIZES[0] + ((SIZES[1] - SIZES[0]) * (value - low)) / extent;
+  return new Map(front.map((p, i) => [p.id, hidden < 0 || !extent ? FRONT_SIZE : size(logs[i] ?? low)]));
 }
 
 function axis(name: string, unit: string, fidelity: Shown, range: Range, log: boolean, count: number, theme: Theme) {
@@ -87,15 +129,22 @@ export function paretoOption({ points, front }: Snapshot, view: View, theme: The
   const zoomed = view.frontOnly && front.length > 1;
   const scope = zoomed ? front : shown;
   const air = zoomed ? AIR_AROUND_FRONT : AIR_AROUND_ALL;
-  const x = axisRange(scope.map((p) => p.latency), view.log, air);
-  const y = axisRange(scope.map((p) => p.energy), view.log, air);
+  const places = new Places(scope, view);
+  const x = axisRange(scope.map((p) => places.of(p.objectives)[0]), view.log, air);
+  const y = axisRange(scope.map((p) => places.of(p.objectives)[1]), view.log, air);
+  const size = sizes(front, view);
+  const named = (which: 0 | 1, range: Range, count: number) => {
+    const { name, unit } = view.objectives[view.axes[which]] ?? { name: "", unit: "" };
+    return axis(title(name), unit, name === "latency" ? view.shown : "estimate", range, view.log, count, theme);
+  };
   const other = view.shown === "estimate" ? theme.simulate : theme.estimate;
   const byId = new Map(points.map((p) => [p.id, p]));
   const frontIds = new Set(front.map((p) => p.id));
   const kneeId = front[knee(front)]?.id;
   const rest = thin(shown.filter((p) => !frontIds.has(p.id)), CLOUD_LIMIT);
 
-  const datum = (p: Point): Datum => ({ id: p.id, value: [p.latency, p.energy] });
+  const datum = (p: Point): Datum => ({ id: p.id, value: places.of(p.objectives) });
+  const symbolSize = (more: number) => (_: unknown, { data }: { data: unknown }) => (size.get((data as Datum).id) ?? FRONT_SIZE) + more;
   const scatter = (id: string, members: readonly Point[], style: Omit<ScatterSeriesOption, "type">) => ({
     type: "scatter" as const,
     id,
@@ -122,11 +171,11 @@ export function paretoOption({ points, front }: Snapshot, view: View, theme: The
       formatter: (item) => {
         const { id } = (item as unknown as { data: Datum }).data;
         const point = byId.get(id);
-        return point ? tooltip(point, frontIds.has(id), id === kneeId) : "";
+        return point ? tooltip(point, view.objectives, frontIds.has(id), id === kneeId) : "";
       },
     },
-    xAxis: { ...axis("Latency", "us", view.shown, x, view.log, 8, theme), nameLocation: "middle", nameGap: 30 },
-    yAxis: { ...axis("Energy", "uJ", "estimate", y, view.log, 6, theme), nameLocation: "middle", nameGap: 52 },
+    xAxis: { ...named(0, x, 8), nameLocation: "middle", nameGap: 30 },
+    yAxis: { ...named(1, y, 6), nameLocation: "middle", nameGap: 52 },
     series: [
       scatter("infeasible", rest.filter((p) => !p.feasible), {
         symbolSize: 5,
@@ -137,7 +186,7 @@ export function paretoOption({ points, front }: Snapshot, view: View, theme: The
       {
         type: "line",
         id: "front-line",
-        data: frontLine(front, x, y),
+        data: frontLine(border(front, view.axes).map((p) => places.of(p.objectives)), x, y),
         step: "end",
         symbol: "none",
         silent: true,
@@ -149,7 +198,7 @@ export function paretoOption({ points, front }: Snapshot, view: View, theme: The
       {
         type: "line",
         id: "links",
-        data: links(shown, view.shown),
+        data: links(shown, places),
         symbol: "none",
         silent: true,
         z: 4,
@@ -157,7 +206,7 @@ export function paretoOption({ points, front }: Snapshot, view: View, theme: The
         lineStyle: { color: other, width: 1 },
       },
       scatter("counterparts", [], {
-        data: shown.filter(isSimulated).map((p) => [counterpart(p, view.shown) ?? p.latency, p.energy]),
+        data: shown.filter(isSimulated).map((p) => places.counterpart(p)),
         silent: true,
         symbolSize: 6,
         z: 5,
@@ -167,14 +216,14 @@ export function paretoOption({ points, front }: Snapshot, view: View, theme: The
       rings("passed"),
       rings("failed"),
       scatter("front", front.filter((p) => p.id !== kneeId), {
-        symbolSize: FRONT_SIZE,
+        symbolSize: symbolSize(0),
         z: 6,
         itemStyle: { color: theme.accent, borderColor: theme.surface, borderWidth: 1.5, opacity: 1 },
         emphasis: { scale: 1.4 },
       }),
       scatter("knee", front.filter((p) => p.id === kneeId), {
         symbol: "diamond",
-        symbolSize: FRONT_SIZE + 4,
+        symbolSize: symbolSize(4),
         z: 7,
         itemStyle: { color: theme.knee, borderColor: theme.surface, borderWidth: 1.5, opacity: 1 },
         emphasis: { scale: 1.3 },

@@ -5,8 +5,7 @@ import { axisRange, frontLine, knee, thin } from "@/features/pareto/shape";
 const point = (number: number, latency: number, energy: number): Point => ({
   id: `d${number}`,
   number,
-  latency,
-  energy,
+  objectives: [latency, energy],
   feasible: true,
   csim: null,
   estimate: latency,
@@ -35,8 +34,14 @@ test("a front without a design below its chord has the least product as its knee
   expect(knee([point(0, 100, 1600), point(1, 139.7, 995), point(2, 146.6, 762)])).toBe(2);
 });
 
+test("a knee is found where designs use none of something, and of three objectives", () => {
+  expect(knee([point(0, 1, 40), point(1, 2, 3), point(2, 50, 1), point(3, 90, 0)])).toBe(1);
+  const three = [[1, 100, 100], [4, 5, 6], [50, 50, 50], [100, 1, 100], [100, 100, 1]];
+  expect(knee(three.map((objectives, number) => ({ ...point(number, 1, 1), objectives })))).toBe(1);
+});
+
 test("the line comes from the top of the plot and leaves at its right edge", () => {
-  const line = frontLine([point(0, 2, 8), point(1, 4, 3)], [1, 10], [1, 20]);
+  const line = frontLine([[2, 8], [4, 3]], [1, 10], [1, 20]);
   expect(line).toEqual([
     [2, 20],
     [2, 8],

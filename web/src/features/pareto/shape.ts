@@ -28,7 +28,7 @@ export const KNEE =
 
 /** Index of the design that `KNEE` defines; -1 for an empty front. */
 export function knee(front: readonly Point[]): number {
-  const columns = [front.map((p) => Math.log(p.latency)), front.map((p) => Math.log(p.energy))];
+  const columns = (front[0]?.objectives ?? []).map((_, i) => logarithms(front.map((p) => p.objectives[i] ?? 0)));
   const sums = front.map(() => 0);
   for (const column of columns) {
     const low = Math.min(...column);
@@ -39,17 +39,27 @@ export function knee(front: readonly Point[]): number {
   }
   const lowest = (values: readonly number[]) => values.indexOf(Math.min(...values));
   const below = lowest(sums);
-  if ((sums[below] ?? 1) < 1 - ON_THE_CHORD) return below;
-  return lowest(front.map((p) => Math.log(p.latency) + Math.log(p.energy)));
+  if ((sums[below] ?? Infinity) < columns.length - 1 - ON_THE_CHORD) return below;
+  return lowest(front.map((_, i) => columns.reduce((sum, column) => sum + (column[i] ?? 0), 0)));
 }
 
-/** Corners of the boundary of what the front dominates, from the top of the plot to its right edge. */
-export function frontLine(front: readonly Point[], x: Range, y: Range): [number, number][] {
-  const first = front[0];
-  const last = front.at(-1);
+/** What 0 counts as on a logarithmic axis, as `dse.logarithms`: a factor e below the least that is more. */
+export const zeroMark = (values: readonly number[]): number => {
+  const some = values.filter((value) => value > 0);
+  return (some.length ? some.reduce((a, b) => Math.min(a, b)) : 1) / Math.E;
+};
+
+function logarithms(values: readonly number[]): number[] {
+  const mark = zeroMark(values);
+  return values.map((value) => Math.log(value || mark));
+}
+
+/** The boundary of what these corners dominate, from the top of the plot to its right edge. */
+export function frontLine(corners: readonly [number, number][], x: Range, y: Range): [number, number][] {
+  const first = corners[0];
+  const last = corners.at(-1);
   if (!first || !last) return [];
-  const corners = front.map((p): [number, number] => [p.latency, p.energy]);
-  return [[first.latency, Math.max(y[1], first.energy)], ...corners, [Math.max(x[1], last.latency), last.energy]];
+  return [[first[0], Math.max(y[1], first[1])], ...corners, [Math.max(x[1], last[0]), last[1]]];
 }
 
 /** Ends of an axis that shows `values` with air below and above them, in shares of their extent. */

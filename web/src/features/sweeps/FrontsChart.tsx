@@ -2,13 +2,19 @@ import { useMemo } from "react";
 import "@/features/sweeps/chart";
 import type { Overlay } from "@/features/sweeps/fronts";
 import { frontsOption } from "@/features/sweeps/frontsOption";
-import type { Fidelity } from "@/lib/api/types";
+import type { Fidelity, Objective } from "@/lib/api/types";
 import { useTheme } from "@/lib/chart/theme";
 import { useChart } from "@/lib/chart/useChart";
 
-export function FrontsChart({ fronts, fidelity }: { fronts: Overlay; fidelity: Fidelity }) {
+interface Props {
+  fronts: Overlay;
+  objectives: readonly Objective[];
+  fidelity: Fidelity;
+}
+
+export function FrontsChart({ fronts, objectives, fidelity }: Props) {
   const theme = useTheme();
-  const option = useMemo(() => frontsOption(fronts, fidelity, theme), [fronts, fidelity, theme]);
+  const option = useMemo(() => frontsOption(fronts, objectives, fidelity, theme), [fronts, objectives, fidelity, theme]);
   const element = useChart(option);
   const { before, after, fresh, lost, moved } = fronts;
   const label = `Front before with ${before.length} designs and after with ${after.length}: ${fresh.length} new, ${lost.length} lost, ${moved.length} moved.`;

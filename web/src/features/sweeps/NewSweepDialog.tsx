@@ -1,5 +1,6 @@
 import { type FormEvent, useEffect, useRef } from "react";
 import { ErrorNote } from "@/components/ErrorNote";
+import { ObjectiveFields, toObjectives } from "@/components/ObjectiveFields";
 import { useAddSweep } from "@/features/sweeps/api/addSweep";
 import { newKey } from "@/lib/api/http";
 import type { NewSweep } from "@/lib/api/sweeps";
@@ -44,6 +45,7 @@ function toBody(form: FormData, models: Model[]): NewSweep {
     },
     options: {
       budget: Number(form.get("budget")),
+      objectives: toObjectives(form),
       verify: Number(form.get("verify")),
       tolerance: Number(form.get("tolerance")) / 100,
     },
@@ -110,6 +112,7 @@ export function NewSweepDialog({ models, platforms, error, onClose }: Props) {
             Budget, designs
             <input name="budget" type="number" min={1} max={1000000} defaultValue={200} required />
           </label>
+          <ObjectiveFields />
           <label>
             Verify, designs
             <input name="verify" type="number" min={0} max={32} defaultValue={3} required />

@@ -5,6 +5,7 @@ import { useBothClouds } from "@/features/sweeps/api/getFronts";
 import { overlay } from "@/features/sweeps/fronts";
 import type { FrontChange, SlotComparison } from "@/lib/api/sweeps";
 import { number, signedPercent } from "@/lib/format";
+import { latencyAt } from "@/lib/objectives";
 
 const MARKS = [
   ["sweep-after", "Front now"],
@@ -29,7 +30,10 @@ export function SlotFronts({ slot }: { slot: SlotComparison }) {
   const [chosen, choose] = useState<string | null>(null);
   const [before, after] = useBothClouds(slot.baseline_exploration, slot.exploration);
   const change = slot.fronts.find((f) => f.fidelity === chosen) ?? slot.fronts[0];
-  const fronts = useMemo(() => (change ? overlay(change, before, after) : null), [change, before, after]);
+  const fronts = useMemo(
+    () => (change ? overlay(change, latencyAt(slot.objectives), before, after) : null),
+    [change, slot.objectives, before, after],
+  );
   if (!change || !fronts) return <p className="hint">There is no front to compare with.</p>;
   const worse = change.change !== null && change.change < 0;
   return (
@@ -51,7 +55,7 @@ export function SlotFronts({ slot }: { slot: SlotComparison }) {
           </div>
         )}
       </div>
-      <FrontsChart fronts={fronts} fidelity={change.fidelity} />
+      <FrontsChart fronts={fronts} objectives={slot.objectives} fidelity={change.fidelity} />
       <p className="hint" data-testid="front-words">
         {inWords(change)}; hypervolume{" "}
         <span className={worse ? "bad num" : "num"}>{change.change === null ? "without a comparison" : signedPercent(change.change)}</span>

@@ -6,8 +6,11 @@ import type { Columns } from "@/lib/api/types";
 const COLUMNS: Columns = {
   id: ["a", "b", "c", "d"],
   number: [0, 1, 2, 3],
+  objectives: [
+    [10, 20, 30, 5],
+    [9, 5, 1, 50],
+  ],
   latency_us: [10, 20, 30, 5],
-  energy_uj: [9, 5, 1, 50],
   feasible: [true, true, true, false],
   on_front: [true, true, true, false],
   csim: [null, null, null, null],
@@ -30,21 +33,21 @@ const CHANGE: FrontChange = {
 };
 
 test("the front by estimate is the one that the service marks", () => {
-  expect(frontOf(COLUMNS, "estimate").map((d) => d.id)).toEqual(["a", "b", "c"]);
+  expect(frontOf(COLUMNS, "estimate", 0).map((d) => d.id)).toEqual(["a", "b", "c"]);
 });
 
 test("by the simulator a design of the front may beat another one", () => {
-  expect(frontOf(COLUMNS, "simulate").map((d) => d.id)).toEqual(["b"]);
+  expect(frontOf(COLUMNS, "simulate", 0).map((d) => d.id)).toEqual(["b"]);
 });
 
 test("points are told by what became of them", () => {
-  const found = overlay(CHANGE, null, COLUMNS);
+  const found = overlay(CHANGE, 0, null, COLUMNS);
   expect(found.after.map((d) => d.id)).toEqual(["a", "b", "c"]);
   expect([found.fresh, found.lost].map((list) => list.map((d) => d.id))).toEqual([["c"], ["x"]]);
-  expect(found.moved[0]).toMatchObject({ before: { latency: 9 }, after: { latency: 10 } });
+  expect(found.moved[0]).toMatchObject({ before: { objectives: [9, 9] }, after: { objectives: [10, 9] } });
 });
 
 test("without the baseline's designs the changed points stand for it", () => {
-  expect(overlay(CHANGE, null, COLUMNS).before.map((d) => d.id)).toEqual(["a", "x"]);
-  expect(overlay({ ...CHANGE, fidelity: "csynth" }, COLUMNS, COLUMNS).after.map((d) => d.id)).toEqual(["a", "c"]);
+  expect(overlay(CHANGE, 0, null, COLUMNS).before.map((d) => d.id)).toEqual(["a", "x"]);
+  expect(overlay({ ...CHANGE, fidelity: "csynth" }, 0, COLUMNS, COLUMNS).after.map((d) => d.id)).toEqual(["a", "c"]);
 });

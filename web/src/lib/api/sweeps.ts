@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { getAll } from "@/lib/api/http";
-import type { Fidelity, Model, Phase, Precision, Workload } from "@/lib/api/types";
+import type { Fidelity, Model, Objective, Phase, Precision, Workload } from "@/lib/api/types";
 
 export type RunState = "running" | "same" | "changed" | "regressed" | "failed" | "cancelled";
 
@@ -46,7 +46,7 @@ export interface NewSweep {
     platforms: string[];
     seeds: number[];
   };
-  options: { budget: number; verify: number; tolerance: number };
+  options: { budget: number; objectives: string[]; verify: number; tolerance: number };
 }
 
 export interface Sweep {
@@ -72,14 +72,14 @@ export interface NamedDesign {
   number: number;
 }
 
-/** Objectives are latency in us and energy in uJ. */
+/** Values are in the order of the exploration's objectives. */
 export interface FrontPoint extends NamedDesign {
-  objectives: [number, number];
+  objectives: number[];
 }
 
 export interface MovedPoint extends NamedDesign {
-  before: [number, number];
-  after: [number, number];
+  before: number[];
+  after: number[];
 }
 
 /** A front at one fidelity, in the baseline and now. Lists are cut, counts are not. */
@@ -143,6 +143,7 @@ export interface SlotComparison {
   baseline_exploration: string | null;
   error: string | null;
   result: "new" | "same" | "changed" | "regressed" | "failed" | "cancelled";
+  objectives: Objective[];
   fronts: FrontChange[];
   changes: Change[];
   differences: MetricChange[];

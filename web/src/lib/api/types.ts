@@ -61,15 +61,22 @@ export interface Workload {
   layers: number;
 }
 
+/** A metric that the search makes small; `best` is what the design with the least of it is called. */
+export interface Objective {
+  name: string;
+  unit: string;
+  best: string;
+}
+
 /** A design of the front to look at first; `fidelity` is of its latency, which ranked it. */
 export interface FrontPick {
-  kind: "fastest" | "knee" | "least_energy";
+  /** "knee", or the `best` of an objective. */
+  kind: string;
   design_id: string;
   number: number;
-  latency_us: number;
+  objectives: number[];
   fidelity: "estimate" | "simulate";
-  estimate_us: number;
-  energy_uj: number;
+  estimates: number[];
 }
 
 /** What a design may use: percent of the board, of HBM ports their number; nothing for all of it. */
@@ -95,6 +102,8 @@ export interface Exploration {
   evaluated: number;
   feasible: number;
   front_size: number;
+  /** Two or three; the front is sorted by the first. */
+  objectives: Objective[];
   seed: number;
   sampler: string;
   at_most: AtMost;
@@ -116,7 +125,7 @@ export interface Exploration {
   /** Stages that no node of the farm would run now; lists do not say. */
   warnings: string[];
   picks: FrontPick[];
-  /** How many designs differ in estimated latency or energy; lists do not say. */
+  /** How many designs differ in an estimated objective; lists do not say. */
   distinct: number | null;
   created_at: string;
   started_at: string | null;
@@ -162,6 +171,8 @@ export interface NewExploration {
   budget: number;
   seed: number;
   sampler: Sampler;
+  /** Two or three names of objectives. */
+  objectives: string[];
   at_most: AtMost;
   /** How many designs of the front are compiled and simulated. */
   simulate: number;
@@ -249,8 +260,9 @@ export interface DesignSummary {
 export interface Columns {
   id: string[];
   number: number[];
+  /** A list for each objective; null where a design can not be built. */
+  objectives: (number | null)[][];
   latency_us: (number | null)[];
-  energy_uj: (number | null)[];
   feasible: boolean[];
   on_front: boolean[];
   csim: (CsimState | null)[];

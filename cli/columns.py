@@ -1,0 +1,18 @@
+"""What objectives are called above a column and beside an axis."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from millrace.wire import Objective
+
+
+def column(objective: "Objective") -> str:
+    """As in: latency us."""
+    return f"{objective.name.replace('_', ' ')} {objective.unit}"
+
+
+def axes(objectives: Sequence["Objective"]) -> tuple[str, str]:
+    """Of a plot, which shows the first two."""
+    x, y, *_ = map(column, objectives)
+    return x, y
