@@ -46,10 +46,13 @@ def _torn(module: SourceModule) -> dict[int, _Repeated]:
     if all(repeated is None for _, repeated in found):
         return {}
     atoms = Atoms(module)
+    # Windows walk all that they are of: along dimensions without windows, too, nothing is read again for them.
+    windowed = {op.source.number for op in module.ops if isinstance(op, Window)}
     return {
         result.number: repeated
         for result, repeated in found
-        if repeated is not None and any(n > 1 and atoms.torn(result, d) for d, n in enumerate(repeated.times))
+        if repeated is not None
+        and (result.number in windowed or any(n > 1 and atoms.torn(result, d) for d, n in enumerate(repeated.times)))
     }
 
 

@@ -165,6 +165,13 @@ NODES: dict[str, ModelProto] = {
         four=integers(1, 3, 4),
         by=np.array([3], np.float32),
     ),
+    "rows twice, then every other column": followed(
+        ("Resize", ["x", "", "by"], ["a"], {}),
+        ("MaxPool", ["a"], ["y"], {"kernel_shape": [1, 1], "strides": [1, 2]}),
+        inputs={"x": (1, 3, 2, 4)},
+        outputs={"y": (1, 3, 4, 2)},
+        by=np.array([1, 1, 2, 1], np.float32),
+    ),
     "nearest neighbours alone": followed(
         ("Resize", ["x", "", "by"], ["a"], {}),
         ("Relu", ["a"], ["y"], {}),
