@@ -8,6 +8,7 @@ of which somebody waits, until the kernel is as quick as it was, or as it would 
 from dataclasses import replace
 
 from compiler.analysis.placement.board_plan import placed
+from compiler.analysis.placement.place import describe
 from compiler.analysis.placement.placement import Placement
 from compiler.graph.program import all_launches
 from compiler.graph.task_graph import TaskGraph
@@ -21,8 +22,27 @@ from compiler.sizing.trial import SLACK, Depths, Trial, peaks, trials_of
 DEEPER = "as deep as keeps the pace with the relays between dies"
 
 
+ROOM = 0.99
+"""Of what a die may hold, what tasks are given where the FIFOs of relays, and deeper ones, have no room beside them."""
+
+
 def size_placed(sizing: Sizing, platform: Platform) -> tuple[Sizing, Placement]:
-    """The design on its dies, with relays where streams cross; as it is where none does."""
+    """The design on its dies, with relays where streams cross; as it is where none does. Where a die is too full in the
+    end, it is placed once more, with `ROOM`.
+    """
+    sized, placement = found = _size_placed(sizing, platform)
+    if not _overfull(sized, placement, platform):
+        return found
+    dies = replace(platform.dies, fill=ROOM * platform.dies.fill)
+    again = _size_placed(sizing, replace(platform, dies=dies))
+    return found if _overfull(*again, platform) else again
+
+
+def _overfull(sizing: Sizing, placement: Placement, platform: Platform) -> bool:
+    return bool(describe(sizing.tasks, platform, placement.slr).shortfalls)
+
+
+def _size_placed(sizing: Sizing, platform: Platform) -> tuple[Sizing, Placement]:
     tasks, placement = placed(sizing.tasks, platform)
     if len(tasks.tasks) == len(sizing.tasks.tasks):
         return sizing, placement

@@ -1,16 +1,21 @@
 """FIFOs of a design with relays: as deep as keeps its pace, no deeper, and none that was there gets shallower."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
+import pytest
 from route_designs import routes
 from small_pipelines import fork_join
 
+from compiler.analysis.placement import board_plan, place
+from compiler.analysis.placement.placement import Placement
 from compiler.analysis.relays import relayed
+from compiler.analysis.shortfall import Shortfall
 from compiler.graph.task_graph import TaskGraph
-from compiler.platforms.platform import load_platform
+from compiler.platforms.platform import Platform, load_platform
 from compiler.simulator.timing.simulate import simulate
 from compiler.sizing.certify import Sizing, certify
-from compiler.sizing.relayed import DEEPER, size_relayed
+from compiler.sizing.relayed import DEEPER, ROOM, size_placed, size_relayed
 
 U55C = load_platform("u55c")
 APART = {"n_a": 0, "n_w": 2, "n_b": 0}  # two relays to the worker, and two back
@@ -48,3 +53,27 @@ def test_depths_that_slow_the_design_down_anyway_stay() -> None:
     near = relayed(slow, {"n_a": 0, "n_w": 0, "n_b": 1}).tasks
     after = size_relayed(Sizing(slow), near, U55C)
     assert [s.depth for s in after.tasks.streams if s.name in plain.stream] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("fits", [True, False])
+def test_where_a_die_is_too_full_in_the_end_tasks_are_placed_with_room(
+    fits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fills: list[float] = []
+
+    def placed(tasks: TaskGraph, platform: Platform) -> tuple[TaskGraph, Placement]:
+        fills.append(platform.dies.fill)
+        return tasks, board_plan.placed(tasks, platform)[1]
+
+    def described(tasks: TaskGraph, platform: Platform, slr: Mapping[str, str]) -> Placement:
+        assert platform is U55C
+        tight = Shortfall("SLR0", "slr_lut", 2.0, 1.0)
+        return replace(place.describe(tasks, platform, slr), shortfalls=() if fits and len(fills) > 1 else (tight,))
+
+    monkeypatch.setattr("compiler.sizing.relayed.placed", placed)
+    monkeypatch.setattr("compiler.sizing.relayed.describe", described)
+    sizing = Sizing(routes({"n": fork_join("flp", 2, tokens=50)}))
+    sized, placement = size_placed(sizing, U55C)
+    assert fills == [U55C.dies.fill, ROOM * U55C.dies.fill]
+    assert sized is sizing
+    assert not placement.shortfalls
