@@ -72,10 +72,10 @@ def test_knee_where_a_design_uses_none_of_something():
 
 def test_knee_of_three_objectives_is_farthest_below_the_plane_of_the_ends():
     made = ParetoArchive(3)
-    for number, point in enumerate([(1, 100, 100), (100, 1, 100), (100, 100, 1), (50, 50, 50), (4, 5, 6)]):
+    for number, point in enumerate([(1, 2, 2), (100, 1, 2), (100, 2, 1), (8, 1.3, 1.3), (9, 1.4, 1.2)]):
         made.add(str(number), point)
     front = made.front()
-    assert front[knee(front)].objectives == (4, 5, 6)
+    assert front[knee(front)].objectives == (8, 1.3, 1.3), "the first has the least product, and is an end"
 
 
 def test_knee_of_small_fronts():
