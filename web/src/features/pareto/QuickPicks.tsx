@@ -3,7 +3,7 @@ import { type Shown, at, isSimulated } from "@/features/pareto/fidelity";
 import { KNEE, knee } from "@/features/pareto/shape";
 import type { Objective } from "@/lib/api/types";
 import { withUnit } from "@/lib/format";
-import { latencyAt, title } from "@/lib/objectives";
+import { inWords, latencyAt, title } from "@/lib/objectives";
 
 type Choice = [name: string, meaning: string, point: Point | undefined];
 
@@ -40,7 +40,11 @@ export function QuickPicks({ snapshot, objectives, onSelect }: Props) {
   const fidelity = snapshot.front.some(isSimulated) ? "simulate" : "estimate";
   const ranked = { ...snapshot, points: snapshot.front };
   const { front } = at(ranked, fidelity, latencyAt(objectives));
-  const best = objectives.map(({ name, best }, place): Choice => [title(best), `lowest ${title(name)}`, least(front, place)]);
+  const best = objectives.map((objective, place): Choice => [
+    title(objective.best),
+    `lowest ${inWords([objective])}`,
+    least(front, place),
+  ]);
   const [first, ...others] = front.length > 1 ? best : best.slice(0, 1);
   const middle: Choice = ["Knee", KNEE, front.length > 2 ? front[knee(front)] : undefined];
   const picks = first ? [first, middle, ...others] : [];
