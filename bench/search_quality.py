@@ -168,7 +168,7 @@ def rows(runs: Sequence[Run]) -> Iterator[tuple[str, ...]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=f"of {', '.join(WORKLOADS)} (default: all)")
-    parser.add_argument("--samplers", nargs="+", default=[OURS, "nsga2-plain", "nsga3", "random", "qmc"])
+    parser.add_argument("--samplers", nargs="+", default=[OURS, "front", "nsga2-plain", "nsga3", "random", "qmc"])
     parser.add_argument("--budgets", nargs="+", type=int, default=[300, 1000])
     parser.add_argument("--seeds", type=int, default=5, help="how many, from 0 (default: %(default)s)")
     parser.add_argument("--objectives", nargs="+", default=DEFAULT, help="two or three (default: latency energy)")

@@ -27,6 +27,7 @@ from compiler.platforms.platform import Platform
 from dse.archive import ParetoArchive, knee
 from dse.at_most import amounts, bounded
 from dse.evaluate import Evaluation, Evaluator, evaluate, judged
+from dse.front_sampler import FrontSampler
 from dse.objectives import DEFAULT, check_objectives
 from dse.pool import Pool, default_jobs, open_pool
 from dse.space import DesignSpace
@@ -51,6 +52,10 @@ def _nsga2(budget: int, seed: int) -> BaseSampler:
     return NSGAIISampler(population_size=population, seed=seed)
 
 
+def _front(_budget: int, seed: int) -> BaseSampler:
+    return FrontSampler(seed)
+
+
 def _tpe(_budget: int, seed: int) -> BaseSampler:
     return TPESampler(seed=seed)
 
@@ -68,6 +73,7 @@ def _qmc(_budget: int, seed: int) -> BaseSampler:
 # From budget and seed.
 SAMPLERS: dict[str, Callable[[int, int], BaseSampler]] = {
     "nsga2": _nsga2,
+    "front": _front,
     "tpe": _tpe,
     "random": _random,
     "qmc": _qmc,

@@ -15,7 +15,7 @@ from worker.ladder.promoting import DEFAULT_CALIBRATION, DEFAULT_SIMULATE
 MAX_BUDGET = 1_000_000
 MAX_BATCH = 200
 MAX_BUILDS = 256
-Sampler = Literal["nsga2", "tpe", "random", "qmc"]
+Sampler = Literal["nsga2", "front", "tpe", "random", "qmc"]
 Csim = Literal["running", "passed", "failed"]
 AreaModel = Literal["shipped", "latest"]
 VitisVersion = Annotated[str, Field(pattern=r"^20\d\d\.\d(\.\d)?$", max_length=8)]

@@ -60,7 +60,9 @@ class Matrix:
     ] = None
     platform: Annotated[list[str] | None, typer.Option(help="Boards.", show_default="u55c")] = None
     seed: Annotated[list[int] | None, typer.Option(help="Seeds of the sampler.", show_default="0")] = None
-    sampler: Annotated[list[str] | None, typer.Option(help="nsga2, tpe, qmc or random.", show_default="nsga2")] = None
+    sampler: Annotated[
+        list[str] | None, typer.Option(help="nsga2, front, tpe, qmc or random.", show_default="nsga2")
+    ] = None
 
     def request(self, client: "Client") -> dict[str, Any]:
         """As the service takes it; what is not given is left to it."""

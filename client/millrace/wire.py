@@ -1160,7 +1160,7 @@ class NewExploration:
     seed: int | Unset = UNSET
     """Seed of the sampler."""
 
-    sampler: Literal["nsga2", "tpe", "random", "qmc"] | Unset = UNSET
+    sampler: Literal["nsga2", "front", "tpe", "random", "qmc"] | Unset = UNSET
     """How points of the space are chosen."""
 
     objectives: list[str] | Unset = UNSET
@@ -1852,7 +1852,7 @@ class SweepMatrix:
     seeds: list[int] | Unset = UNSET
     """Seeds of the samplers."""
 
-    samplers: list[Literal["nsga2", "tpe", "random", "qmc"]] | Unset = UNSET
+    samplers: list[Literal["nsga2", "front", "tpe", "random", "qmc"]] | Unset = UNSET
     """How points of the space are chosen."""
 
 

@@ -40,6 +40,7 @@ const ORIGINS: [string, (kind: string) => boolean][] = [
 ];
 const SAMPLERS: [Sampler, string][] = [
   ["nsga2", "NSGA-II"],
+  ["front", "moves of the front"],
   ["tpe", "TPE"],
   ["qmc", "quasi-Monte Carlo"],
   ["random", "random"],
