@@ -38,6 +38,7 @@ from db.migrate import upgrade
 from db.models import Build, Design
 from db.repositories import builds, events, explorations, licences, nodes
 from db.repositories.new_build import NewBuild
+from dse.objectives import DEFAULT
 
 SIMULATED = 320
 QUEUED = 2000
@@ -53,7 +54,7 @@ def fill(url: str, count: int) -> dict[str, str]:
         exploration, ids = store_search(session, count)
         workload = explorations.get(session, exploration).workload
         for _ in range(20):
-            explorations.add(session, workload, "u55c", ["latency", "energy"], OPTIONS, count)
+            explorations.add(session, workload, "u55c", [*DEFAULT], OPTIONS, count)
         build = _builds(session, exploration, ids, draw)
         tools = {"vitis": "2023.2"}
         for n in range(8):

@@ -34,6 +34,7 @@ from db.migrate import upgrade
 from db.models import Build, Design, Exploration
 from db.repositories import catalog, designs, explorations, nodes
 from db.repositories.designs import NewDesign
+from dse.objectives import DEFAULT
 from worker.farm import Farm, open_farm
 from worker.ladder.flow import advance, start_build
 from worker.node.nodes import describe
@@ -188,7 +189,7 @@ def _exploration(farm: Farm, number: int, count: int) -> Exploration:
     with farm.database.write() as session:
         model = catalog.put_model(session, "gpt2", "builtin", {}, "m" * 64)
         workload = catalog.put_workload(session, model, "decode", 64, 1, "w4a8", 1, "w" * 64)
-        exploration = explorations.add(session, workload, "u55c", ["latency", "energy"], options, count)
+        exploration = explorations.add(session, workload, "u55c", [*DEFAULT], options, count)
         designs.add(session, exploration.id, new)
         designs.set_front(session, exploration.id, {design.key for design in new})
         explorations.transition(session, exploration.id, ("queued",), "simulating")

@@ -33,7 +33,7 @@ from bench.workload import NoSink, bundle_cache
 from compiler.frontend.bundle import import_model
 from compiler.options import Workload
 from compiler.platforms.platform import load_platform
-from dse.archive import ParetoArchive
+from dse.archive import front_of
 from dse.comparison.fronts import beyond
 from dse.comparison.hypervolume import hypervolume
 from dse.explore import SAMPLERS, SearchOptions, search
@@ -78,11 +78,7 @@ class Run:
 
 
 def _front(points: Iterable[Point]) -> list[Point]:
-    found = list(points)
-    archive = ParetoArchive(len(found[0])) if found else ParetoArchive()
-    for number, point in enumerate(found):
-        archive.add(str(number), point)
-    return [entry.objectives for entry in archive.front()]
+    return [entry.objectives for entry in front_of((str(number), point) for number, point in enumerate(points))]
 
 
 def code_digest() -> str:

@@ -19,6 +19,7 @@ from compiler.options import Knobs
 from db.repositories import catalog as catalog_rows
 from db.repositories import designs, explorations
 from db.repositories.designs import NewDesign, NewMetric
+from dse.objectives import DEFAULT
 
 ROOT = Path(__file__).resolve().parent.parent
 METRICS = {
@@ -52,7 +53,7 @@ def store_search(session: Session, count: int) -> tuple[str, list[str]]:
     catalog.put_builtins(session)
     model = catalog_rows.find_model(session, "gpt2")
     workload = catalog_rows.put_workload(session, model, "decode", 64, 1, "w4a8", 1, "w" * 64)
-    made = explorations.add(session, workload, "u55c", ["latency", "energy"], OPTIONS, count)
+    made = explorations.add(session, workload, "u55c", [*DEFAULT], OPTIONS, count)
     draw, ids = Random(0), list[str]()
     for start in range(0, count, _BATCH):
         ids += designs.add(session, made.id, [_design(n, draw) for n in range(start, min(start + _BATCH, count))])

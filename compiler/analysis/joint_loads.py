@@ -9,7 +9,7 @@ same ports too: its weights lie behind the others, and the load writes them to a
 another type, in tokens of as many bits.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import gcd
 from typing import TypeVar
@@ -96,8 +96,7 @@ def joint_streams(design: Design) -> dict[str, str]:
     """Streams of operands that joint loads bring, by name: the stream in which the tokens of all of them come."""
     return {
         operand_stream(op, index): operand_stream(name, index)
-        for name, engine in design.engines.items()
-        for index in engine.joint
+        for name, engine, index in _joint_inputs(design)
         for op in engine.turns
     }
 
@@ -106,20 +105,23 @@ def streams_behind(design: Design) -> dict[str, str]:
     """Streams that joint loads write behind all else, by name: the stream that they write before."""
     return {
         operand_stream(op, index): operand_stream(name, index)
-        for name, engine in design.engines.items()
-        for index in engine.joint
+        for name, engine, index in _joint_inputs(design)
         for op in engine.behind
     }
 
 
 def joint_load_of(design: Design) -> dict[str, str]:
     """The joint load that brings what a load would bring alone, by the names of both."""
-    found = dict[str, str]()
-    for name, engine in design.engines.items():
-        for index in engine.joint:
-            streams = (operand_stream(op, index) for op in (*engine.turns, *engine.behind))
-            found |= {design.edges[stream].source: joint_load_name(name, index) for stream in streams}
-    return found
+    return {
+        design.edges[operand_stream(op, index)].source: joint_load_name(name, index)
+        for name, engine, index in _joint_inputs(design)
+        for op in (*engine.turns, *engine.behind)
+    }
+
+
+def _joint_inputs(design: Design) -> Iterator[tuple[str, Engine, int]]:
+    """Engines by name, with each input that one load brings."""
+    return ((name, engine, index) for name, engine in design.engines.items() for index in engine.joint)
 
 
 def of_all_streams(design: Design, found: Mapping[str, Found]) -> dict[str, Found]:
@@ -162,11 +164,12 @@ def tokens_between(design: Design) -> dict[str, int]:
     stream but the last. None of loads that bring one stream alone.
     """
     found, count = dict[str, int](), 1 if design.graph.layers is None else design.graph.layers.count
-    for engine in design.engines.values():
-        for index in engine.joint if engine.behind else ():
-            turns, last = (
-                [design.edges[operand_stream(op, index)] for op in side] for side in (engine.turns, engine.behind)
-            )
-            whole = gcd(count * sum(e.itensor.tokens for e in turns), *(e.itensor.tokens for e in last[:-1]))
-            found |= {edge.source: whole for edge in (*turns, *last)}
+    for _, engine, index in _joint_inputs(design):
+        if not engine.behind:
+            continue
+        turns, last = (
+            [design.edges[operand_stream(op, index)] for op in side] for side in (engine.turns, engine.behind)
+        )
+        whole = gcd(count * sum(e.itensor.tokens for e in turns), *(e.itensor.tokens for e in last[:-1]))
+        found |= {edge.source: whole for edge in (*turns, *last)}
     return found

@@ -55,7 +55,7 @@ def loaded_once(design: Design, wanted: Mapping[tuple[str, int], ITensor]) -> fr
     found = set[tuple[str, int]]()
     for key, itensor in sorted(wanted.items(), key=lambda item: (-item[1].tokens * item[1].width, item[0])):
         value, held = design.graph.value[key[0]], itensor.without_rereads()
-        if value.role != "param" or itensor.rereads == 1 or held.tokens * held.width <= 8 * MOST_BYTES:
+        if value.role != "param" or itensor.rereads == 1 or _is_small(held):
             continue
         cost = buffer_cost(held.width, held.tokens, 1, memories)
         size = cost.bram36 * memories.bram36_bytes + cost.uram * memories.uram_bytes
@@ -73,7 +73,11 @@ def _held(design: Design, load: Transfer) -> ITensor | None:
     own = layers is not None and is_long(design.graph, value)
     held = load.itensor.without_rereads()
     held = long_itensor(held, layers.count) if layers is not None and own else held
-    return held if held.tokens * held.width <= 8 * MOST_BYTES else None
+    return held if _is_small(held) else None
+
+
+def _is_small(held: ITensor) -> bool:
+    return held.tokens * held.width <= 8 * MOST_BYTES
 
 
 def _block_rams(held: ITensor, platform: Platform) -> float:
