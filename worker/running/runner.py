@@ -67,6 +67,7 @@ class Runner:
     def _run(self, run: Run) -> None:
         build = run.build
         with fields(build=build.id, exploration=build.exploration_id, stage=build.stage, attempt=build.attempt):
+            run.take_turn()
             executor = self.executors.take(run.order.limits)
             self.executors.warm()
             kills, reply = _oom_kills(), None

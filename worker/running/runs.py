@@ -24,7 +24,7 @@ the worker or its node is to stop, or it waited for long behind another and is f
 
 @dataclass(eq=False, slots=True)
 class Run:
-    """One build that a slot has claimed: it waits for its turn, then an executor runs it.
+    """One build that a slot has claimed: it waits for its turn, then for an executor, which runs it.
 
     `renewed` is when its lease was last known to be ours, `sent` how much of its log is out, `reached` the limit that
     ended it, and `disk_due` when what it has on the disk is worth counting again.
@@ -32,6 +32,7 @@ class Run:
 
     build: Build
     order: Order
+    has_turn: bool = False
     executor: Executor | None = None
     claimed: float = field(default_factory=time.monotonic)
     started: float | None = None
@@ -45,6 +46,11 @@ class Run:
     @property
     def log(self) -> Path:
         return Path(self.order.log)
+
+    def take_turn(self) -> None:
+        """It is the next one: it waits for no other any more, though its executor may have to be started."""
+        with self._lock:
+            self.has_turn = True
 
     def begin(self, executor: Executor) -> bool:
         """Have `executor` run it next; False when it was ended before its turn came."""
@@ -69,7 +75,7 @@ class Run:
     def drop(self, reason: Reason) -> bool:
         """End it if its turn has not come; whether that is so."""
         with self._lock:
-            if self.executor is not None or self.reason is not None:
+            if self.has_turn or self.reason is not None:
                 return False
             self.reason = reason
             return True

@@ -96,6 +96,21 @@ def test_what_has_not_begun_when_the_worker_stops_is_given_back(
     assert (build.state, build.attempt, executor.orders, sent.take()) == ("queued", 0, [], ["lower"])
 
 
+def test_a_build_whose_executor_starts_slowly_does_not_count_as_one_that_waits_behind_another(
+    farm: Farm, claimed: tuple[Build, int]
+) -> None:
+    executor = FakeExecutor(Reply())
+    made = runner(farm, executor)
+
+    def take(limits: Limits) -> FakeExecutor:
+        assert [run.drop("late") for run in made.runs.now()] == [False]
+        return executor
+
+    cast(Any, made.executors).take = take
+    made.run([claimed], threading.Event())
+    assert len(executor.orders) == 1
+
+
 def test_builds_are_given_back_when_they_can_not_be_run(farm: Farm, claimed: tuple[Build, int], sent: Any) -> None:
     made = runner(farm, FakeExecutor(OSError("no more processes")))
     with pytest.raises(OSError, match="no more processes"):

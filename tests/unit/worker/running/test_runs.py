@@ -47,6 +47,8 @@ def test_a_run_that_was_stopped_says_what_it_reached_first() -> None:
 
 def test_only_a_run_that_waits_is_dropped() -> None:
     waiting, going, by = run(), run(), executor()
+    going.take_turn()
+    assert not going.drop("late")  # its executor is being started
     assert going.begin(by)
     assert not going.drop("late")
     assert by.killed == []

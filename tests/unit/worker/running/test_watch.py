@@ -72,6 +72,7 @@ def run(farm: Farm, exploration: Exploration) -> Run:
     assert order is not None
     with farm.database.read() as session:
         made = Run(builds.get(session, order.build_id), replace(order, limits=LIMITS))
+    made.take_turn()
     made.begin(cast(Executor, FakeExecutor()))
     return made
 
