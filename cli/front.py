@@ -1,6 +1,6 @@
 """A Pareto front for people: its table and its plot."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
@@ -14,35 +14,67 @@ from dse.archive import KNEE
 from dse.objectives import LATENCY, in_words
 
 if TYPE_CHECKING:
-    from millrace.wire import DesignSummary, EstimateErrors, Exploration, Objective, Pick, Scatter
+    from millrace.wire import DesignSummary, EstimateErrors, Exploration, Group, Groups, Objective, Pick, Scatter
 
 _SIZES = ("default_tile_size", "overall_unroll", "stream_width", "hbm_channels")
 _KNOBS = "knobs: tile/unroll/\nwidth/hbm multiplier"
 """Their names stand above them, for a row is to fit on a line."""
 
 
-def print_front(exploration: "Exploration", points: "Scatter", front: Sequence["DesignSummary"]) -> None:
-    """Print what an exploration has found: a line, the plot, the table."""
+def print_front(
+    exploration: "Exploration", points: "Scatter", front: Sequence["DesignSummary"], groups: "Groups", every: bool
+) -> None:
+    """Print what an exploration has found: a line, the plot, the table, in which a group has one row, or `every` design
+    has.
+    """
     counts = f"{exploration.evaluated} designs evaluated, {exploration.feasible} feasible, {len(front)} on the front"
     if exploration.distinct is not None:
         counts += f"; {exploration.distinct} differ in {in_words([o.name for o in exploration.objectives], 'or')}"
     console.print(f"\n[bold]{escape(exploration.name)}[/]  {exploration.id}: {counts}\n")
     console.print(front_plot(points, exploration.objectives), markup=False)
-    console.print(front_table(front, exploration.objectives))
+    console.print(front_table(front, exploration.objectives, groups.groups, every))
+    if not every and len(groups.groups) < len(front):
+        console.print(
+            f"{len(front) - len(groups.groups)} of the front are within the error of the estimate "
+            f"({share(groups.error)}) of one above (alike); --all shows them"
+        )
     if exploration.picks:
         console.print(picks_table(exploration.picks, exploration.objectives))
     if exploration.estimate_errors is not None:
         console.print(errors_text(exploration.estimate_errors))
 
 
-def front_table(front: Sequence["DesignSummary"], objectives: Sequence["Objective"]) -> Table:
-    """The designs of a front, by the first of its objectives."""
+def front_table(
+    front: Sequence["DesignSummary"], objectives: Sequence["Objective"], groups: Sequence["Group"], every: bool = False
+) -> Table:
+    """A row for each group of a front that is sorted by the first of its objectives, or for `every` design."""
+    own = {group.design_id: group for group in groups}
+    of = {member: group for group in groups for member in group.members}
     rows = [
-        (design.id, str(design.number), *_values(design, objectives), _knobs(design), _csim(design)) for design in front
+        (
+            design.id,
+            str(design.number),
+            *_rank(design, of),
+            *_values(design, objectives, own),
+            _knobs(design),
+            _csim(design),
+        )
+        for design in front
+        if every or design.id in own or design.id not in of
     ]
     legend = "error: of the estimate; +n: operations with knobs of their own; csim: C simulation against the reference"
     title = f"Pareto front [dim]({legend})[/]"
-    return table(title, ("design", ">number", *_heads(objectives), _KNOBS, "csim"), rows)
+    return table(title, ("design", ">number", ">rank", ">alike", *_heads(objectives), _KNOBS, "csim"), rows)
+
+
+def _rank(design: "DesignSummary", groups: Mapping[str, "Group"]) -> tuple[str, str]:
+    """When to look at it, and how many are like it; or the number of the one that it is like."""
+    group = groups.get(design.id)
+    if group is None:
+        return "", ""
+    if group.design_id != design.id:
+        return "", f"[dim]as {group.number}[/]"
+    return str(group.rank), f"+{len(group.members) - 1}" if len(group.members) > 1 else ""
 
 
 def _heads(objectives: Sequence["Objective"]) -> Iterator[str]:
@@ -52,11 +84,12 @@ def _heads(objectives: Sequence["Objective"]) -> Iterator[str]:
             yield from (f">{column(objective)}\nsimulate", ">error")
 
 
-def _values(design: "DesignSummary", objectives: Sequence["Objective"]) -> Iterator[str]:
+def _values(design: "DesignSummary", objectives: Sequence["Objective"], groups: Mapping[str, "Group"]) -> Iterator[str]:
+    group = groups.get(design.id)
     for objective, value in zip(objectives, design.objectives, strict=True):
         yield f"{value:,.1f}"
         if objective.name == LATENCY:
-            yield from _simulated(design)
+            yield from _simulated(design, None if group is None else group.latency_range)
 
 
 def picks_table(picks: Sequence["Pick"], objectives: Sequence["Objective"]) -> Table:
@@ -98,11 +131,14 @@ def front_plot(points: "Scatter", objectives: Sequence["Objective"]) -> str:
     return draw(cloud, front, *axes(objectives))
 
 
-def _simulated(design: "DesignSummary") -> tuple[str, str]:
-    """Latency and error of the estimate; where there is no latency, how the simulation stands."""
+def _simulated(design: "DesignSummary", latency_range: Sequence[float] | None) -> tuple[str, str]:
+    """Latency and error of the estimate; where there is no latency, from where to where it lies, or how the simulation
+    stands.
+    """
     simulation = design.simulation
     if simulation is None:
-        return "[dim]not run[/]", ""
+        low_high = "not run" if latency_range is None else "to".join(f" {value:,.1f} " for value in latency_range)
+        return f"[dim]{low_high.strip()}[/]", ""
     latency, error = simulation.latency_us, simulation.estimate_error
     if latency is None or error is None:
         return "[red]deadlock[/]" if simulation.deadlock else simulation.state, ""

@@ -22,6 +22,7 @@ from millrace.wire import (
     DesignSummary,
     Exploration,
     Farm,
+    Groups,
     Model,
     Scatter,
     Sweep,
@@ -88,6 +89,10 @@ class Stored:
     def front(self, exploration: str) -> list[DesignSummary]:
         with self._database.read() as session:
             return _all_as_sent(DesignSummary, designs.page(session, exploration, None, _ALL, front=True))
+
+    def groups(self, exploration: str) -> Groups:
+        with self._database.read() as session:
+            return as_sent(Groups, explorations.groups(session, exploration))
 
     def scatter(self, exploration: str) -> Scatter:
         with self._database.read() as session:

@@ -83,14 +83,16 @@ class ParetoArchive:
 
 
 def front_of(designs: Iterable[tuple[str, Sequence[float]]]) -> list[Entry]:
-    """The front of designs by key, all with the same objectives; sorted by the first of these."""
-    found = list(designs)
+    """The front of designs by key, all with the same objectives; sorted by the first of these. Of equal designs the
+    first one stays. Two and three objectives: O(n log n) comparisons.
+    """
+    found = sorted((Entry(key, tuple(objectives)) for key, objectives in designs), key=lambda entry: entry.objectives)
     if not found:
         return []
-    archive = ParetoArchive(len(found[0][1]))
-    for key, objectives in found:
-        archive.add(key, objectives)
-    return archive.front()
+    # In this order no later design beats an earlier one, so that of three objectives the last two say what is beaten.
+    last = max(2, len(found[0].objectives) - 1)
+    archive = ParetoArchive(last)
+    return [entry for entry in found if archive.add(entry.key, entry.objectives[-last:])]
 
 
 def knee(front: Sequence[Entry]) -> int:
@@ -104,7 +106,7 @@ def knee(front: Sequence[Entry]) -> int:
         raise ValueError("an empty front has no knee")
     found = [entry.objectives for entry in front]
     columns = list(zip(*logarithms(found, zero_marks(found)), strict=True))
-    scaled = [[(v - min(c)) / ((max(c) - min(c)) or 1.0) for v in c] for c in columns]
+    scaled = [_from_0_to_1(column) for column in columns]
     # An end is 0 in its own objective and 1 in the others, so that the chord of the normalised front is x + y = 1, the
     # plane x + y + z = 2: the distance below it falls with the sum.
     sums = [sum(point) for point in zip(*scaled, strict=True)]
@@ -112,3 +114,9 @@ def knee(front: Sequence[Entry]) -> int:
     if sums[lowest] < len(columns) - 1 - _ON_THE_CHORD:
         return lowest
     return min(range(len(front)), key=lambda i: sum(column[i] for column in columns))
+
+
+def _from_0_to_1(values: Sequence[float]) -> list[float]:
+    least = min(values)
+    extent = (max(values) - least) or 1.0
+    return [(value - least) / extent for value in values]

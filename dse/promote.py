@@ -30,6 +30,11 @@ class Rated:
     estimated: tuple[float, ...]
     simulated: tuple[float, ...] | None
 
+    @property
+    def best(self) -> tuple[float, ...]:
+        """At the best fidelity that is known."""
+        return self.estimated if self.simulated is None else self.simulated
+
     @classmethod
     def of(cls, key: str, names: Sequence[str], estimated: Sequence[float], simulated_us: float | None) -> "Rated":
         """Of the objectives with these `names` and, where it was simulated, its latency by that."""
@@ -39,8 +44,9 @@ class Rated:
 
 @dataclass(frozen=True, slots=True)
 class ErrorDistribution:
-    """Relative errors of `n` estimates against a better fidelity. All but `bias`, the signed median, are of absolute
-    values; `worst_key` names the design that has the worst.
+    """Relative errors of `n` estimates against a better fidelity. `median`, `p95` and `worst` are of absolute values,
+    `worst_key` names the design that has the worst. `bias` is the signed median, and nine of ten errors lie from `low`
+    to `high`, signed too.
     """
 
     n: int
@@ -48,7 +54,18 @@ class ErrorDistribution:
     p95: float
     worst: float
     bias: float
+    low: float
+    high: float
     worst_key: str
+
+    @property
+    def spread(self) -> float:
+        """Half from `low` to `high`: how far errors lie from what all have in common, which moves designs alike."""
+        return (self.high - self.low) / 2
+
+    def truth(self, estimate: float) -> tuple[float, float]:
+        """From where to where nine of ten designs with this estimate lie. An estimate of more than 0."""
+        return estimate / (1 + self.high), estimate / (1 + self.low)
 
 
 def ranking(front: Sequence[Entry]) -> list[Entry]:
@@ -111,8 +128,7 @@ class Pick:
     @property
     def objectives(self) -> tuple[float, ...]:
         """At `fidelity`."""
-        simulated = self.design.simulated
-        return self.design.estimated if self.fidelity == "estimate" or simulated is None else simulated
+        return self.design.estimated if self.fidelity == "estimate" else self.design.best
 
 
 def picks(designs: Iterable[Rated], objectives: Sequence[str]) -> list[Pick]:
@@ -138,13 +154,16 @@ def error_distribution(errors: Sequence[tuple[str, float]]) -> ErrorDistribution
     """What the signed relative errors of the designs by key amount to; None where there are none."""
     if not errors:
         return None
-    ranked = sorted(abs(error) for _, error in errors)
+    signed = sorted(error for _, error in errors)
+    ranked = sorted(map(abs, signed))
     worst_key, worst = max(errors, key=lambda pair: abs(pair[1]))
     return ErrorDistribution(
         n=len(errors),
         median=median(ranked),
         p95=ranked[ceil(0.95 * len(ranked)) - 1],
         worst=abs(worst),
-        bias=median(error for _, error in errors),
+        bias=median(signed),
+        low=signed[ceil(0.05 * len(signed)) - 1],
+        high=signed[ceil(0.95 * len(signed)) - 1],
         worst_key=worst_key,
     )

@@ -14,6 +14,7 @@ from api.schemas.designs import DesignSummary, DesignTable
 from api.schemas.explorations import (
     Exploration,
     ExplorationChange,
+    Groups,
     NewExploration,
     NewExplorations,
     Scatter,
@@ -161,6 +162,12 @@ def get_scatter(
     if "gzip" not in accept_encoding:
         return Response(packed.plain, media_type="application/json", headers=headers)
     return Response(packed.body, media_type="application/json", headers=headers | {"Content-Encoding": "gzip"})
+
+
+@router.get("/{exploration}/groups")
+def get_groups(session: ReadSession, exploration: ExplorationId) -> Groups:
+    """The Pareto front with designs that the estimate can not tell apart as one, and an error bar for each."""
+    return explorations.groups(session, exploration)
 
 
 @router.get("/{exploration}/events", response_class=EventSourceResponse)

@@ -160,6 +160,10 @@ class EstimateErrors(Reply):
     """The largest absolute error, as a share."""
     bias: float
     """Median of the signed errors, as a share; negative where estimates are too short."""
+    low: float
+    """The 5th percentile of the signed errors, as a share."""
+    high: float
+    """The 95th percentile of the signed errors, as a share: nine of ten lie from `low` to here."""
     worst_design: str
     """Id of the design with the largest error."""
 
@@ -183,6 +187,40 @@ class Pick(Reply):
     """Fidelity of its latency, which ranked it; all else is estimated."""
     estimates: list[float]
     """The same by estimate."""
+
+
+class Group(Reply):
+    """Designs of a front that the estimate can not tell apart."""
+
+    design_id: str
+    """Id of the one that stands for them; none of them has a better fidelity."""
+    number: int
+    """Its place in the search, from 0."""
+    rank: int
+    """When to look at it, from 1: simulated designs first, of these the best in each objective, the knee, then always
+    the middle of the widest gap.
+    """
+    objectives: list[float]
+    """The exploration's objectives, in its order, with the latency of `fidelity`."""
+    fidelity: Literal["estimate", "simulate"]
+    """The best fidelity of its latency; all else is estimated."""
+    latency_range: list[float] | None
+    """From where to where its latency lies by simulation, us: of an estimate with the errors that nine of ten designs
+    of this exploration have. Null before there are any, and where latency is no objective.
+    """
+    members: list[str]
+    """Ids of all of them, this one included, by the first objective."""
+
+
+class Groups(Reply):
+    """A front by estimate, with designs that are within the error of one another as one."""
+
+    error: float
+    """Up to which share objectives count as equal: half the range in which nine of ten errors of the estimate lie; 0
+    before there are any.
+    """
+    groups: list[Group]
+    """By the first objective of the designs that stand for them."""
 
 
 class Exploration(Reply):

@@ -13,7 +13,7 @@ from api.services.kept import Kept
 from api.services.shapes import explorations as shapes
 from compiler.platforms.platform import load_platform
 from db import models
-from db.repositories import calibrations, explorations, naming, overview, queue
+from db.repositories import calibrations, events, explorations, naming, overview, queue
 from db.repositories.explorations import Counts, Label
 from dse.objectives import check_objectives
 from dse.promote import error_distribution, relative_error
@@ -23,6 +23,7 @@ from worker.ladder.reach import unoffered, with_implied
 from worker.settings import Settings
 
 _distinct: Kept[int] = Kept(256)
+_groups: Kept[replies.Groups] = Kept(32)
 
 
 def start(farm: Farm, session: Session, who: Principal, body: replies.NewExploration) -> replies.Exploration:
@@ -150,6 +151,17 @@ def shape_all(session: Session, rows: Sequence[models.Exploration]) -> dict[str,
         r.id: shapes.exploration(r, counts.get(r.id, Counts()), error_distribution(errors[r.id]), fronts[r.id])
         for r in rows
     }
+
+
+def groups(session: Session, exploration_id: str) -> replies.Groups:
+    """The front of the exploration, with what the estimate can not tell apart as one. Raises NotFoundError."""
+    row = explorations.get(session, exploration_id)
+    return _groups.get(row.id, events.last_id(session, row.id), lambda: _read_groups(session, row))
+
+
+def _read_groups(session: Session, row: models.Exploration) -> replies.Groups:
+    errors = error_distribution(_errors(session, [row.id])[row.id])
+    return shapes.groups(row.objectives, errors, overview.fronts(session, [row.id]))
 
 
 def _errors(session: Session, exploration_ids: Sequence[str]) -> dict[str, list[tuple[str, float]]]:

@@ -170,14 +170,16 @@ def follow_to_end(connection: Connection, exploration: str, quiet: bool) -> "Exp
     return client.exploration(exploration)
 
 
-def print_result(reader: Reader, exploration: "Exploration", as_json: bool) -> int:
-    """Print the front of an exploration, so far where it still runs; the exit code that it means."""
-    front = by_objectives(reader.front(exploration.id))
+def print_result(reader: Reader, exploration: "Exploration", as_json: bool, every: bool = False) -> int:
+    """Print the front of an exploration, so far where it still runs, a group as one design or `every` design; the exit
+    code that it means.
+    """
+    front, groups = by_objectives(reader.front(exploration.id)), reader.groups(exploration.id)
     running = exploration.state not in ENDED
     if as_json:
-        emit_json({"exploration": exploration, "front": front})
+        emit_json({"exploration": exploration, "front": front, "groups": groups})
     elif front:
-        print_front(exploration, reader.scatter(exploration.id), front)
+        print_front(exploration, reader.scatter(exploration.id), front, groups, every)
     elif exploration.state == "done":
         console.print(f"none of the {exploration.evaluated} designs evaluated fits the platform")
     elif exploration.state != "failed":

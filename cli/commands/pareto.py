@@ -26,18 +26,21 @@ def pareto(
         ),
     ] = None,
     archived: marks.Archived = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Also designs that are within the error of the estimate of one that is shown.")
+    ] = False,
     url: options.Url = None,
     as_json: options.Json = False,
     as_csv: options.Csv = False,
 ) -> None:
-    """Show the Pareto front of an exploration: table and plot.
+    """Show the Pareto front of an exploration: table and plot. What the estimate can not tell apart is one row.
 
     Of one that still runs it is the front so far. Exit code 1: it has ended with no feasible design, or a verified one
     differs from the reference. Examples:
 
         millrace pareto
 
-        millrace pareto latest
+        millrace pareto latest --all
 
         millrace pareto latest --csv > front.csv
 
@@ -48,7 +51,7 @@ def pareto(
             found = reader.exploration(exploration)
             if as_csv and emit_list(reader.front(found.id), as_json, as_csv):
                 return
-            raise typer.Exit(print_result(reader, found, as_json))
+            raise typer.Exit(print_result(reader, found, as_json, every))
         explorations = reader.explorations(archived)
     if emit_list(explorations, as_json, as_csv):
         return

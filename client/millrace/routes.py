@@ -171,6 +171,11 @@ def front(exploration: str) -> Listing[wire.DesignSummary]:
     return Listing(f"/explorations/{_part(exploration)}/designs", wire.DesignSummary, {"front": "true"})
 
 
+def groups(exploration: str) -> Call[wire.Groups]:
+    """The front with designs that the estimate can not tell apart as one, by the first objective."""
+    return Call("GET", f"/explorations/{_part(exploration)}/groups", wire.Groups)
+
+
 def table(exploration: str) -> Call[wire.DesignTable]:
     """All designs with all metrics and knobs, by column."""
     return Call("GET", f"/explorations/{_part(exploration)}/table", wire.DesignTable)

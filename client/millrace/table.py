@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from millrace.extras import data_frame
@@ -58,12 +60,9 @@ class Table:
         values = dict(enumerate(zip(*(self[name] for name in self.objectives), strict=True)))
         if not filters:
             return sorted(self.where(on_front=True), key=values.__getitem__)
-        found: list[int] = []
         taken = [p for p in self.where(**{"feasible": True, **filters}) if None not in values[p]]
-        for place in sorted(taken, key=values.__getitem__):
-            if not any(_beats(values[other], values[place]) for other in found):
-                found.append(place)
-        return found
+        steps = _Steps()
+        return [p for p in sorted(taken, key=values.__getitem__) if steps.add(*values[p][-2:])]
 
     def df(self, places: Iterable[int] | None = None) -> pandas.DataFrame:
         """A pandas DataFrame, of the designs at these places or of all. `attrs` has "units" and "fidelities" by column.
@@ -77,9 +76,23 @@ class Table:
         return frame
 
 
-def _beats(one: Sequence[float], other: Sequence[float]) -> bool:
-    """It is nowhere worse."""
-    return all(a <= b for a, b in zip(one, other, strict=True))
+class _Steps:
+    """What no other beats in two objectives, by the first, so that the second falls. Of two or three objectives the
+    last two, where designs come by the first: then no later one beats an earlier one.
+    """
+
+    def __init__(self) -> None:
+        self._steps: list[tuple[Any, Any]] = []
+
+    def add(self, x: Any, y: Any) -> bool:
+        """Whether none that was added is nowhere worse."""
+        steps = self._steps
+        after = bisect_right(steps, x, key=itemgetter(0))
+        if after and steps[after - 1][1] <= y:
+            return False
+        start = bisect_left(steps, x, key=itemgetter(0))
+        steps[start : bisect_right(steps, -y, lo=start, key=lambda step: -step[1])] = [(x, y)]
+        return True
 
 
 def _plain(values: list[Any]) -> list[Any]:

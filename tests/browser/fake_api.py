@@ -11,12 +11,11 @@ import math
 import mimetypes
 import random
 import re
-import statistics
 import tarfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from email import message_from_bytes
 from hashlib import sha256
@@ -34,8 +33,9 @@ from fake_simulation import DEADLOCK, STALLING, simulation_file, streams
 from holds import Holds
 
 from dse import archive
+from dse.groups import groups
 from dse.objectives import DEFAULT, OBJECTIVES
-from dse.promote import Rated, picks
+from dse.promote import ErrorDistribution, Rated, error_distribution, picks, relative_error
 
 DIST = Path(__file__).resolve().parents[2] / "web" / "dist"
 BUDGETS = {"lut": 1175680, "ff": 2428360, "dsp": 9020, "bram36": 1814, "uram": 920, "hbm_ports": 32}
@@ -528,21 +528,39 @@ def simulation_of(design: Design) -> Json:
     }
 
 
+def errors_of(designs: list[Design]) -> ErrorDistribution | None:
+    """Of estimated latencies against simulated ones; None where none was simulated."""
+    return error_distribution([(d.id, relative_error(d.latency_us, d.simulated_us)) for d in designs if d.is_simulated])
+
+
 def estimate_errors(designs: list[Design]) -> Json | None:
-    """How far estimated latencies are off the simulated ones; None where none was simulated."""
-    errors = [(d.latency_us / d.simulated_us - 1, d.id) for d in designs if d.is_simulated]
-    if not errors:
+    errors = errors_of(designs)
+    if errors is None:
         return None
-    sizes = sorted(abs(error) for error, _ in errors)
+    values = asdict(errors)
+    return {"metric": "latency", "fidelity": "simulate", "worst_design": values.pop("worst_key"), **values}
+
+
+def groups_of(designs: list[Design], objectives: Sequence[str]) -> Json:
+    front = {d.id: d for d in front_of(designs, objectives) if d.on_front}
+    errors = errors_of(designs)
+    error = errors.spread if errors else 0.0
+    entries = [archive.Entry(d.id, tuple(d.values(objectives))) for d in front.values()]
+    simulated = {d.id for d in front.values() if d.is_simulated}
     return {
-        "metric": "latency",
-        "fidelity": "simulate",
-        "n": len(errors),
-        "median": statistics.median(sizes),
-        "p95": sizes[math.ceil(0.95 * len(sizes)) - 1],
-        "worst": sizes[-1],
-        "bias": statistics.median(error for error, _ in errors),
-        "worst_design": max(errors, key=lambda pair: abs(pair[0]))[1],
+        "error": error,
+        "groups": [
+            {
+                "design_id": group.representative,
+                "number": front[group.representative].number,
+                "rank": group.rank,
+                "objectives": front[group.representative].values(objectives),
+                "fidelity": "simulate" if group.representative in simulated else "estimate",
+                "latency_range": errors and [*errors.truth(front[group.representative].latency_us)],
+                "members": list(group.members),
+            }
+            for group in groups(entries, error, simulated)
+        ],
     }
 
 
@@ -908,6 +926,11 @@ def get_scatter(h: Handler, _query: Json, id_: str) -> None:
     h.json(columns(list(exploration.designs.values()), exploration.names))
 
 
+def get_groups(h: Handler, _query: Json, id_: str) -> None:
+    exploration = h.world.exploration(id_)
+    h.json(groups_of(list(exploration.designs.values()), exploration.names))
+
+
 def get_events(h: Handler, _query: Json, id_: str) -> None:
     exploration = h.world.exploration(id_)
     h.stream(_messages(exploration, int(h.headers.get("Last-Event-ID") or 0)))
@@ -1027,6 +1050,7 @@ GET_ROUTES: dict[str, Route] = {
     r"/v1/explorations/([^/]+)/deletion": get_deletion,
     r"/v1/explorations/([^/]+)/designs": get_designs,
     r"/v1/explorations/([^/]+)/scatter": get_scatter,
+    r"/v1/explorations/([^/]+)/groups": get_groups,
     r"/v1/explorations/([^/]+)/events": get_events,
     r"/v1/designs/([^/]+)": get_design,
     r"/v1/designs/([^/]+)/artifacts": get_artifacts,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Service, Serving
-from fake_api import MODELS, World
+from fake_api import MODELS, World, groups_of
 from playwright.sync_api import Locator, Page, expect
 from walk import click_front_point, evaluated, front_pixels, open_exploration, wait_for_front, walk
 
@@ -116,6 +116,24 @@ def test_the_table_serves_the_keyboard(page: Page, service: Service) -> None:
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("design-panel")).to_be_visible()
     expect(first.get_by_role("button")).to_have_attribute("aria-pressed", "true")
+
+
+def test_designs_that_the_estimate_can_not_tell_apart_are_one_row(page: Page, service: Service) -> None:
+    exploration = service.world.explorations["exp_01"]
+    groups = groups_of(list(exploration.designs.values()), exploration.names)["groups"]
+    largest = max(groups, key=lambda group: len(group["members"]))
+    others = [member for member in largest["members"] if member != largest["design_id"]]
+    open_exploration(page, service.url, "exp_01")
+    wait_for_front(page)
+    rows = page.locator("tr[data-design]")
+    expect(rows).to_have_count(len(groups))
+    assert len(front_pixels(page)) > len(groups)
+    page.locator(f"tr[data-design={largest['design_id']}]").get_by_role("button", name=f"{len(others)} alike").click()
+    expect(rows).to_have_count(len(groups) + len(others))
+    for other in others:
+        expect(page.locator(f"tr.other[data-design={other}]")).to_be_visible()
+    page.get_by_label("Fidelity of the latency").get_by_text("Simulate").click()
+    expect(page.get_by_role("button", name="alike")).to_have_count(0)  # groups are by estimate
 
 
 def test_a_cloud_of_thousands_keeps_its_front_whole(page: Page, service: Service) -> None:

@@ -8,7 +8,9 @@ from api.services.shapes.designs import csim_word, simulation_word
 from db import models
 from db.repositories.explorations import Counts
 from db.repositories.overview import OnFront, Point, StageState
-from dse.objectives import OBJECTIVES
+from dse.archive import front_of
+from dse.groups import groups as groups_of
+from dse.objectives import LATENCY, OBJECTIVES
 from dse.promote import ErrorDistribution, Rated
 from dse.promote import picks as picks_of
 from worker.ladder.design_events import objective_columns
@@ -70,6 +72,37 @@ def picks(front: Sequence[OnFront], names: Sequence[str]) -> list[replies.Pick]:
         )
         for p in chosen
     ]
+
+
+def groups(names: Sequence[str], errors: ErrorDistribution | None, front: Sequence[OnFront]) -> replies.Groups:
+    """Of a front with these objectives; `errors` as of `exploration`."""
+    rated = {d.id: Rated.of(d.id, names, d.objectives, d.simulated_us) for d in front}
+    numbers = {d.id: d.number for d in front}
+    simulated = {d.key for d in rated.values() if d.simulated is not None}
+    error = 0.0 if errors is None else errors.spread
+    found = groups_of(front_of((d.key, d.estimated) for d in rated.values()), error, simulated)
+    return replies.Groups(
+        error=error,
+        groups=[
+            replies.Group(
+                design_id=group.representative,
+                number=numbers[group.representative],
+                rank=group.rank,
+                objectives=list(rated[group.representative].best),
+                fidelity="simulate" if group.representative in simulated else "estimate",
+                latency_range=_latency_range(names, rated[group.representative], errors),
+                members=list(group.members),
+            )
+            for group in found
+        ],
+    )
+
+
+def _latency_range(names: Sequence[str], design: Rated, errors: ErrorDistribution | None) -> list[float] | None:
+    if LATENCY not in names or errors is None:
+        return None
+    latency = design.best[names.index(LATENCY)]
+    return [latency, latency] if design.simulated is not None else list(errors.truth(latency))
 
 
 def estimate_errors(errors: ErrorDistribution) -> replies.EstimateErrors:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dse.archive import Entry, ParetoArchive, dominates, knee
+from dse.archive import Entry, ParetoArchive, dominates, front_of, knee
 
 values = st.integers(1, 12).map(float) | st.floats(1e-3, 1e6)
 
@@ -37,6 +37,7 @@ def test_front_is_what_nothing_dominates(objectives: int, data: st.DataObject):
     assert {e.objectives: e.key for e in front} == undominated(all_points)
     assert [e.objectives for e in front] == sorted(e.objectives for e in front)
     assert len(front) == len({e.objectives for e in front})
+    assert front_of((str(i), point) for i, point in enumerate(all_points)) == front
 
 
 @given(points(2))

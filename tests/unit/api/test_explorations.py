@@ -103,6 +103,8 @@ def test_errors_of_the_estimates(
         "p95": pytest.approx(0.1),
         "worst": pytest.approx(0.1),
         "bias": pytest.approx(-0.05),
+        "low": pytest.approx(-0.1),
+        "high": pytest.approx(0.0),
         "worst_design": design_ids[0],
     }
     assert client.get("/v1/explorations").json()["items"][0]["estimate_errors"] == errors
@@ -127,6 +129,41 @@ def test_picks_and_distinct_designs(
         "fidelity": "simulate", "estimates": [8.0, 2.0],
     }  # fmt: skip
     assert client.get("/v1/explorations").json()["items"][0]["picks"][0] == fastest
+
+
+def test_groups_of_the_front(
+    client: TestClient, farm: Farm, exploration: dict[str, Any], design_ids: list[str]
+) -> None:
+    """The front is of numbers 1 (8 us, 2 uJ) and 4 (5 us, 5 uJ). Errors of -50 and 300 % make them one."""
+    path = f"/v1/explorations/{exploration['id']}/groups"
+    found = client.get(path).json()
+    assert (found["error"], [g["number"] for g in found["groups"]]) == (0.0, [4, 1])
+    assert found["groups"][0] == {
+        "design_id": design_ids[4], "number": 4, "rank": 1, "objectives": [5.0, 5.0], "fidelity": "estimate",
+        "latency_range": None, "members": [design_ids[4]],
+    }  # fmt: skip
+    with farm.database.write() as session:
+        designs.set_simulated(session, design_ids[1], 16.0, None, [])
+        designs.set_simulated(session, design_ids[0], 3.6, None, [])
+        farm.emit(session, exploration["id"], "simulated", {})
+    assert client.get(path).json() == {
+        "error": pytest.approx(1.0),
+        "groups": [
+            {
+                "design_id": design_ids[4], "number": 4, "rank": 2, "objectives": [5.0, 5.0], "fidelity": "estimate",
+                "latency_range": [pytest.approx(2.0), pytest.approx(10.0)], "members": [design_ids[4]],
+            },
+            {
+                "design_id": design_ids[1], "number": 1, "rank": 1, "objectives": [16.0, 2.0], "fidelity": "simulate",
+                "latency_range": [16.0, 16.0], "members": [design_ids[1]],
+            },
+        ],
+    }  # fmt: skip
+    with farm.database.write() as session:
+        designs.set_simulated(session, design_ids[0], 2.25, None, [])
+        farm.emit(session, exploration["id"], "simulated", {})
+    [group] = client.get(path).json()["groups"]
+    assert (group["number"], group["members"]) == (1, [design_ids[4], design_ids[1]])
 
 
 def test_limits_are_those_of_the_search() -> None:
@@ -323,6 +360,7 @@ def test_unknown_ids(client: TestClient) -> None:
     for path in (
         "explorations/x",
         "explorations/x/scatter",
+        "explorations/x/groups",
         "explorations/x/designs",
         "explorations/x/events",
         "designs/x",

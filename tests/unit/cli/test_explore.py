@@ -14,7 +14,17 @@ from cli.main import app
 from cli.replies import Reader
 from cli.service import Connection
 from compiler.errors import InvalidInputError
-from millrace.wire import AtMost, Build, CsimSummary, Design, DesignSummary, Exploration, ModelRef, WorkloadShape
+from millrace.wire import (
+    AtMost,
+    Build,
+    CsimSummary,
+    Design,
+    DesignSummary,
+    Exploration,
+    Groups,
+    ModelRef,
+    WorkloadShape,
+)
 
 
 def exploration(state: str) -> Exploration:
@@ -32,6 +42,9 @@ class _Reader:
 
     def front(self, _exploration: str) -> list[DesignSummary]:
         return self._front
+
+    def groups(self, _exploration: str) -> Groups:
+        return reply(Groups)
 
     def design(self, _design: str) -> Design:
         return reply(Design, builds=[reply(Build, stage="csim", error="g++ was not found")])

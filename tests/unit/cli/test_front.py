@@ -6,7 +6,7 @@ from cli.front import errors_text, front_plot, front_table, picks_table
 from cli.output import console
 from cli.replies import by_objectives
 from compiler.options import Knobs
-from millrace.wire import CsimSummary, DesignSummary, EstimateErrors, Objective, Pick, Scatter, SimulationSummary
+from millrace.wire import CsimSummary, DesignSummary, EstimateErrors, Group, Objective, Pick, Scatter, SimulationSummary
 
 
 def simulation(latency: float | None, error: float | None = None, deadlock: str | None = None) -> SimulationSummary:
@@ -34,10 +34,10 @@ def test_a_front_of_other_objectives_has_their_columns():
     objectives = [Objective(name=n, unit=u, best="") for n, u in (("area", "%"), ("latency", "us"), ("power", "W"))]
     found = reply(DesignSummary, id="d1", knobs=Knobs().to_json(), objectives=[40.0, 95.0, 30.0])
     with console.capture() as capture:
-        console.print(front_table([found], objectives))
+        console.print(front_table([found], objectives, []))
     _title, first, second, row = capture.get().splitlines()
     assert first.split()[:8] == ["area", "%", "latency", "us", "latency", "us", "power", "W"]
-    assert second.split()[2:6] == ["estimate", "estimate", "simulate", "error"]
+    assert second.split()[4:8] == ["estimate", "estimate", "simulate", "error"]
     assert row.split()[:7] == ["d1", "0", "40.0", "95.0", "not", "run", "30.0"]
     pick = reply(Pick, kind="least_area", objectives=[40.0, 100.0, 30.0], estimates=[40.0, 95.0, 30.0])
     with console.capture() as capture:
@@ -48,7 +48,7 @@ def test_a_front_of_other_objectives_has_their_columns():
 
 def test_table_names_verdicts():
     with console.capture() as capture:
-        console.print(front_table(FRONT, OBJECTIVES))
+        console.print(front_table(FRONT, OBJECTIVES, []))
     lines = capture.get().splitlines()
     assert "passed err 1e-06" in lines[3]
     assert "FAILED" in lines[4]
@@ -62,12 +62,14 @@ def test_table_shows_both_fidelities_and_their_difference():
         design("d3", 300, 1, simulated=reply(SimulationSummary, state="running")),
     ]
     with console.capture() as capture:
-        console.print(front_table(front, OBJECTIVES))
+        console.print(front_table(front, OBJECTIVES, []))
     _title, first, second, *rows = capture.get().splitlines()
     assert first.split() == ["latency", "us", "latency", "us", "energy", "uJ", "knobs:", "tile/unroll/"]
     assert second.split() == [
         "design",
         "number",
+        "rank",
+        "alike",
         "estimate",
         "simulate",
         "error",
@@ -79,6 +81,23 @@ def test_table_shows_both_fidelities_and_their_difference():
     assert rows[0].split()[:7] == ["d1", "0", "95.0", "100.0", "-5.0", "%", "10.0"]
     assert rows[1].split()[:4] == ["d2", "0", "200.0", "deadlock"]
     assert rows[2].split()[:4] == ["d3", "0", "300.0", "running"]
+
+
+def test_a_group_is_one_row_with_how_many_it_stands_for_and_an_error_bar():
+    groups = [
+        reply(Group, design_id="d2", number=7, rank=1, latency_range=[19.5, 20.5], members=["d1", "d2"]),
+        reply(Group, design_id="d3", number=0, rank=2, members=["d3"]),
+    ]
+    shown: list[list[list[str]]] = []
+    for every in (False, True):
+        with console.capture() as capture:
+            console.print(front_table(FRONT[:3], OBJECTIVES, groups, every))
+        shown.append([line.split() for line in capture.get().splitlines()[3:]])
+    [second, third], [first, *others] = shown
+    assert second[:8] == ["d2", "0", "1", "+1", "20.0", "19.5", "to", "20.5"]
+    assert third[:6] == ["d3", "0", "2", "900.0", "not", "run"]
+    assert first[:7] == ["d1", "0", "as", "7", "10.0", "not", "run"]
+    assert others == [second, third]
 
 
 def test_the_picks_carry_their_fidelity_and_the_estimate_beside_it():
@@ -93,7 +112,7 @@ def test_the_picks_carry_their_fidelity_and_the_estimate_beside_it():
 
 
 def test_errors_of_the_estimates_in_words():
-    shares = {"median": 0.021, "p95": 0.09, "worst": 0.113, "bias": -0.02}
+    shares = {"median": 0.021, "p95": 0.09, "worst": 0.113, "bias": -0.02, "low": -0.1, "high": 0.03}
     errors = EstimateErrors(metric="latency", fidelity="simulate", n=6, **shares, worst_design="dsg_9")
     text = errors_text(errors)
     assert "6 designs: off by median 2.1 %, p95 9.0 %, worst 11.3 % (dsg_9); bias -2.0 %" in text
@@ -123,7 +142,7 @@ def test_a_design_of_usual_size_is_one_line():
     found.knobs.update(default_tile_size=16, overall_unroll=4096, stream_width=1024, hbm_channels=4)
     found.knobs["overrides"] = [{"op": f"op{n}"} for n in range(4)]
     with console.capture() as capture:
-        console.print(front_table([found], OBJECTIVES))
+        console.print(front_table([found], OBJECTIVES, []))
     assert [line.split()[7:] for line in capture.get().splitlines()[3:]] == [
         ["16/4096/1024/4", "fabric", "+4", "passed", "err", "1e-06"]
     ]

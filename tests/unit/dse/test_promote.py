@@ -73,6 +73,9 @@ def test_error_distribution() -> None:
     assert found.median == pytest.approx(0.105)
     assert found.p95 == pytest.approx(0.19)
     assert found.bias == pytest.approx(-0.005)
+    assert (found.low, found.high) == (-0.2, 0.17)  # with one of twenty beyond each
+    assert found.spread == pytest.approx(0.185)
+    assert found.truth(100.0) == pytest.approx((100 / 1.17, 125.0))
     assert error_distribution([]) is None
 
 

@@ -13,6 +13,8 @@ import { FrontTable } from "@/features/pareto/FrontTable";
 import { ParetoPlot } from "@/features/pareto/ParetoPlot";
 import { QuickPicks } from "@/features/pareto/QuickPicks";
 import { at, isSimulated } from "@/features/pareto/fidelity";
+import { groupsKey, useGroups } from "@/features/pareto/api/getGroups";
+import { alike } from "@/features/pareto/groups";
 import { useScatter } from "@/features/pareto/useScatter";
 import type { BuildEvent, ExplorationState } from "@/lib/api/types";
 import { latencyAt } from "@/lib/objectives";
@@ -41,16 +43,16 @@ export function ExplorationRoute({ id }: { id: string }) {
   const platforms = usePlatforms();
 
   const onState = useCallback(
-    () => void client.invalidateQueries({ queryKey: explorationKey(id) }),
+    () => [explorationKey(id), groupsKey(id)].forEach((queryKey) => void client.invalidateQueries({ queryKey })),
     [client, id],
   );
   const onBuild = useCallback(
     (event: BuildEvent) => {
       if (event.design_id) void client.invalidateQueries({ queryKey: designKey(event.design_id) });
       if (event.stage !== "simulate" && event.stage !== "csim") void client.invalidateQueries({ queryKey: ["promoted", id] });
-      if (changesErrors(event)) void client.invalidateQueries({ queryKey: explorationKey(id) });
+      if (changesErrors(event)) onState();
     },
-    [client, id],
+    [client, id, onState],
   );
   const scatter = useScatter(id, { onState, onBuild });
   const { snapshot } = scatter;
@@ -59,6 +61,9 @@ export function ExplorationRoute({ id }: { id: string }) {
   const canSimulate = latency >= 0 && snapshot.points.some(isSimulated);
   const shown = preferSimulate && canSimulate ? "simulate" : "estimate";
   const drawn = useMemo(() => at(snapshot, shown, latency), [snapshot, shown, latency]);
+  const grouping = useGroups(id).data;
+  // Groups are of the front by estimate.
+  const groups = useMemo(() => alike(drawn.front, shown === "estimate" ? (grouping?.groups ?? []) : []), [drawn, shown, grouping]);
 
   useEffect(() => {
     document.title = exploration ? `${exploration.name} · Millrace` : "Millrace";
@@ -75,6 +80,7 @@ export function ExplorationRoute({ id }: { id: string }) {
         <div className="split-main">
           <ParetoPlot
             snapshot={drawn}
+            groups={groups}
             objectives={exploration.objectives}
             loading={scatter.loading}
             emptyText={NOTHING_YET[exploration.state]}
@@ -86,6 +92,8 @@ export function ExplorationRoute({ id }: { id: string }) {
           />
           <FrontTable
             snapshot={drawn}
+            groups={groups}
+            error={grouping?.error ?? 0}
             objectives={exploration.objectives}
             loading={scatter.loading}
             selected={selected}

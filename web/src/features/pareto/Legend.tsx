@@ -1,5 +1,6 @@
 import { FidelityBadge } from "@/components/badges";
 import type { Snapshot } from "@/features/pareto/cloud";
+import type { Alike } from "@/features/pareto/groups";
 import { type Shown, isSimulated } from "@/features/pareto/fidelity";
 import type { Objective } from "@/lib/api/types";
 import type { Axes } from "@/lib/front";
@@ -7,6 +8,7 @@ import { title } from "@/lib/objectives";
 
 interface Props {
   snapshot: Snapshot;
+  groups: readonly Alike[];
   objectives: readonly Objective[];
   axes: Axes;
   /** Whether infeasible designs are drawn. */
@@ -15,10 +17,11 @@ interface Props {
 }
 
 /** The marks of the plot; those of rare states only while there is one. */
-export function Legend({ snapshot: { points }, objectives, axes, infeasible, shown }: Props) {
+export function Legend({ snapshot: { points }, groups, objectives, axes, infeasible, shown }: Props) {
   const states = new Set(points.map((p) => p.csim));
   const entries: [mark: string, text: string, visible: boolean][] = [
     ["front", "Front", true],
+    ["alike", "Alike, by the estimate", groups.some((group) => group.others.length > 0)],
     ["knee", "Knee", true],
     ["feasible", "Feasible", true],
     ["infeasible", "Infeasible", infeasible],

@@ -4,6 +4,7 @@ import { FidelitySwitch } from "@/features/pareto/FidelitySwitch";
 import { Legend } from "@/features/pareto/Legend";
 import { ParetoChart } from "@/features/pareto/ParetoChart";
 import type { Snapshot } from "@/features/pareto/cloud";
+import type { Alike } from "@/features/pareto/groups";
 import type { Shown } from "@/features/pareto/fidelity";
 import { Toggle } from "@/components/Toggle";
 import type { Objective } from "@/lib/api/types";
@@ -12,6 +13,8 @@ import { useStoredFlag } from "@/lib/stored";
 
 interface Props {
   snapshot: Snapshot;
+  /** Its front. */
+  groups: readonly Alike[];
   objectives: readonly Objective[];
   loading: boolean;
   /** What to say while there is nothing to draw. */
@@ -24,20 +27,20 @@ interface Props {
   onSelect(id: string): void;
 }
 
-export function ParetoPlot({ snapshot, objectives, loading, emptyText, selected, shown, canSimulate, onShow, onSelect }: Props) {
+export function ParetoPlot({ snapshot, groups, objectives, loading, emptyText, selected, shown, canSimulate, onShow, onSelect }: Props) {
   const [axes, setAxes] = useState<Axes>([0, 1]);
   const [log, setLog] = useStoredFlag("log", true);
   const [infeasible, setInfeasible] = useStoredFlag("infeasible", false);
   const [frontOnly, setFrontOnly] = useStoredFlag("frontOnly", true);
   const view = useMemo(
-    () => ({ log, infeasible, frontOnly, selected, shown, objectives, axes }),
-    [log, infeasible, frontOnly, selected, shown, objectives, axes],
+    () => ({ log, infeasible, frontOnly, selected, shown, objectives, axes, groups }),
+    [log, infeasible, frontOnly, selected, shown, objectives, axes, groups],
   );
 
   return (
     <section className="card plot" aria-label="Pareto plot">
       <div className="plot-bar">
-        <Legend snapshot={snapshot} objectives={objectives} axes={axes} infeasible={infeasible} shown={shown} />
+        <Legend snapshot={snapshot} groups={groups} objectives={objectives} axes={axes} infeasible={infeasible} shown={shown} />
         {objectives.length > 2 && <AxesSwitch objectives={objectives} axes={axes} onChange={setAxes} />}
         {canSimulate && <FidelitySwitch shown={shown} onShow={onShow} />}
         <div className="toggles">

@@ -1,5 +1,6 @@
 import type { ChartOption, ScatterSeriesOption } from "@/features/pareto/chart";
 import type { Point, Snapshot } from "@/features/pareto/cloud";
+import type { Alike } from "@/features/pareto/groups";
 import { type Shown, counterpart, errorOf, isSimulated, withLatency } from "@/features/pareto/fidelity";
 import { axisRange, frontLine, knee, thin, zeroMark } from "@/features/pareto/shape";
 import type { CsimState, Objective } from "@/lib/api/types";
@@ -13,6 +14,7 @@ import { latencyAt, title } from "@/lib/objectives";
 const CLOUD_LIMIT = 5000;
 const MANY = 1500;
 const FRONT_SIZE = 10;
+const ALIKE_SIZE = 6;
 /** Sizes of designs of the front with the least and the most of an objective that no axis shows. */
 const SIZES: Range = [7, 20];
 // All designs lie above and to the right of the front, so that is where its surroundings are shown.
@@ -28,6 +30,8 @@ export interface View {
   shown: Shown;
   objectives: readonly Objective[];
   axes: Axes;
+  /** The front, with what the estimate can not tell apart as one. */
+  groups: readonly Alike[];
 }
 
 interface Datum {
@@ -49,7 +53,7 @@ function simulated(point: Point): string {
   return row("Latency, simulate", withUnit(point.simulated, "us")) + row("Error of the estimate", signedPercent(error));
 }
 
-function tooltip(point: Point, objectives: readonly Objective[], isFront: boolean, isKnee: boolean): string {
+function tooltip(point: Point, objectives: readonly Objective[], isFront: boolean, isKnee: boolean, group: Alike | undefined): string {
   const rows = objectives.map(({ name, unit }, i) =>
     name === "latency"
       ? row("Latency, estimate", withUnit(point.estimate, unit)) + simulated(point)
@@ -58,6 +62,8 @@ function tooltip(point: Point, objectives: readonly Objective[], isFront: boolea
   const notes = [
     isFront ? "on the front" : point.feasible ? "feasible" : "infeasible: exceeds a budget of the board",
     ...(isKnee ? ["knee"] : []),
+    ...(group?.others.includes(point) ? [`can not be told from design ${number(group.point.number)}`] : []),
+    ...(group?.point === point && group.others.length ? [`stands for ${group.others.length} more`] : []),
     ...(point.simulation === "deadlock" ? ["deadlocks in the simulator"] : []),
     ...(point.csim ? [RING[point.csim].label] : []),
   ];
@@ -123,6 +129,9 @@ function axis(name: string, unit: string, fidelity: Shown, range: Range, log: bo
   };
 }
 
+/** How many designs are drawn together, where it is more than one. */
+const count = (group: Alike | undefined): string => (group?.others.length ? `×${group.others.length + 1}` : "");
+
 /** The whole plot as an ECharts option; the order of the series is the order of drawing. */
 export function paretoOption({ points, front }: Snapshot, view: View, theme: Theme): ChartOption {
   const shown = view.infeasible ? points : points.filter((p) => p.feasible);
@@ -141,6 +150,8 @@ export function paretoOption({ points, front }: Snapshot, view: View, theme: The
   const byId = new Map(points.map((p) => [p.id, p]));
   const frontIds = new Set(front.map((p) => p.id));
   const kneeId = front[knee(front)]?.id;
+  const groupOf = new Map(view.groups.flatMap((group) => [group.point, ...group.others].map((p) => [p.id, group])));
+  const stands = view.groups.filter(({ point }) => point.id !== kneeId);
   const rest = thin(shown.filter((p) => !frontIds.has(p.id)), CLOUD_LIMIT);
 
   const datum = (p: Point): Datum => ({ id: p.id, value: places.of(p.objectives) });
@@ -171,7 +182,7 @@ export function paretoOption({ points, front }: Snapshot, view: View, theme: The
       formatter: (item) => {
         const { id } = (item as unknown as { data: Datum }).data;
         const point = byId.get(id);
-        return point ? tooltip(point, view.objectives, frontIds.has(id), id === kneeId) : "";
+        return point ? tooltip(point, view.objectives, frontIds.has(id), id === kneeId, groupOf.get(id)) : "";
       },
     },
     xAxis: { ...named(0, x, 8), nameLocation: "middle", nameGap: 30 },
@@ -215,9 +226,17 @@ export function paretoOption({ points, front }: Snapshot, view: View, theme: The
       rings("running"),
       rings("passed"),
       rings("failed"),
-      scatter("front", front.filter((p) => p.id !== kneeId), {
+      scatter("alike", view.groups.flatMap(({ others }) => others.filter((p) => p.id !== kneeId)), {
+        symbolSize: ALIKE_SIZE,
+        z: 6,
+        itemStyle: { color: theme.accent, opacity: 0.55 },
+        emphasis: { scale: 1.6 },
+      }),
+      scatter("front", stands.map(({ point }) => point), {
         symbolSize: symbolSize(0),
         z: 6,
+        label: { show: true, position: "top", distance: 3, color: theme.muted, fontSize: 10, formatter: ({ data }) => count(groupOf.get((data as Datum).id)) },
+        labelLayout: { hideOverlap: true },
         itemStyle: { color: theme.accent, borderColor: theme.surface, borderWidth: 1.5, opacity: 1 },
         emphasis: { scale: 1.4 },
       }),

@@ -79,6 +79,26 @@ export interface FrontPick {
   estimates: number[];
 }
 
+/** Designs of a front that the estimate can not tell apart, and the one that stands for them. */
+export interface FrontGroup {
+  design_id: string;
+  number: number;
+  /** When to look at it, from 1. */
+  rank: number;
+  objectives: number[];
+  fidelity: "estimate" | "simulate";
+  /** From where to where its latency lies by simulation; null while no errors are known. */
+  latency_range: [number, number] | null;
+  /** The one that stands for them included. */
+  members: string[];
+}
+
+export interface FrontGroups {
+  /** Up to which share objectives count as equal; 0 while no errors are known. */
+  error: number;
+  groups: FrontGroup[];
+}
+
 /** What a design may use: percent of the board, of HBM ports their number; nothing for all of it. */
 export type AtMost = Partial<Record<BoundedResource, number>>;
 export type BoundedResource = "lut" | "ff" | "dsp" | "bram36" | "uram" | "hbm_ports";
