@@ -194,7 +194,7 @@ def _provenance(report: Report) -> str:
         ),
         ("platform", e.platform),
         ("search", f"{e.sampler}, seed {e.seed}, budget {e.budget}, {e.evaluated} evaluated"),
-        ("uses at most", at_most.text(e.at_most)),
+        ("at most", at_most.text(e.at_most)),
         (
             "different designs",
             ""

@@ -1,4 +1,4 @@
-"""What a designer wants a design to use at most, where the board offers more."""
+"""What a designer wants a design to use at most, where the board offers more, and take at most."""
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -6,31 +6,52 @@ from typing import TYPE_CHECKING
 
 from compiler.errors import InvalidInputError, Violation
 from compiler.platforms.platform import Budget, Platform
+from dse.objectives import OBJECTIVES
 
 if TYPE_CHECKING:  # commands and the service, which only say bounds, load no compiler
     from dse.evaluate import Evaluation
 
-PORTS = "hbm_ports"
+PORTS, DIES = "hbm_ports", "dies"
 RESOURCES = tuple(field.name for field in fields(Budget))
-"""What can be bounded: the resources of a die in percent of what the board offers a design, HBM ports by their number.
-"""
+"""Those of a die are bounded in percent of what the board offers a design, HBM ports by their number."""
+METRICS = tuple(name for name in OBJECTIVES if name not in RESOURCES)
+"""Bounded by estimate, in their own unit."""
+BOUNDED = (*RESOURCES, DIES, *METRICS)
+"""What can be bounded. Of dies one: a design lies whole on the die that has the HBM, so that no stream leaves it."""
+
+
+def unit(name: str) -> str:
+    """Of its bound."""
+    if name in METRICS:
+        return OBJECTIVES[name].unit
+    return "" if name in (PORTS, DIES) else "%"
 
 
 def text(at_most: Mapping[str, float]) -> str:
-    """In words: "lut 40 %, hbm_ports 8"; empty for all of the board."""
-    return ", ".join(f"{name} {most:g}{'' if name == PORTS else ' %'}" for name, most in at_most.items())
+    """In words: "lut 40 %, hbm_ports 8, energy 400 uJ"; empty for all of the board."""
+    return ", ".join(f"{name} {most:g} {unit(name)}".rstrip() for name, most in at_most.items())
 
 
 def amounts(at_most: Mapping[str, float], platform: Platform) -> dict[str, float]:
-    """The bounds in units of the resource. Raises InvalidInputError for another resource, or none of it."""
-    if unknown := set(at_most) - set(RESOURCES):
-        raise InvalidInputError(f"no bound for {', '.join(sorted(unknown))}; there is one for {', '.join(RESOURCES)}")
+    """The bounds in units of the metrics. Raises InvalidInputError for what has none, and for none of something."""
+    if unknown := set(at_most) - set(BOUNDED):
+        raise InvalidInputError(f"no bound for {', '.join(sorted(unknown))}; there is one for {', '.join(BOUNDED)}")
     if low := {name: value for name, value in at_most.items() if not value > 0}:
         raise InvalidInputError(f"a design uses more than {', '.join(f'{v:g} of {n}' for n, v in low.items())}")
-    return {
-        name: value if name == PORTS else value / 100 * getattr(platform.budget, name)
-        for name, value in at_most.items()
-    }
+    if at_most.get(DIES, 1) != 1:
+        raise InvalidInputError(f"a design can be bounded to 1 die, not to {at_most[DIES]:g}")
+    found = _on_one_die(platform) if DIES in at_most else {}
+    for name, most in at_most.items():
+        if name != DIES:
+            amount = most if name in (PORTS, *METRICS) else most / 100 * getattr(platform.budget, name)
+            found[name] = min(amount, found.get(name, amount))
+    return found
+
+
+def _on_one_die(platform: Platform) -> dict[str, float]:
+    """What holds on the die that has the HBM."""
+    home = next(slr for slr in platform.dies.slrs if slr.hbm)
+    return {name: platform.dies.fill * getattr(home, name) for name in RESOURCES if name != PORTS}
 
 
 def bounded(found: "Evaluation", most: Mapping[str, float]) -> "Evaluation":

@@ -25,7 +25,7 @@ from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform
 from dse.archive import ParetoArchive, knee
-from dse.at_most import amounts, bounded
+from dse.at_most import METRICS, amounts, bounded
 from dse.evaluate import Evaluation, Evaluator, evaluate, judged
 from dse.front_sampler import FrontSampler
 from dse.objectives import DEFAULT, check_objectives
@@ -87,8 +87,8 @@ _HISTORY_ATTRS = {"NSGAIISampler:generation": 0}
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
     """`budget` designs in all, those of the history included; `batch` of them asked at once; `jobs` None: all cores.
-    `objectives` are two or three of `dse.objectives.OBJECTIVES`; fronts are sorted by the first. What uses more than
-    `at_most` (`dse.at_most.RESOURCES`) is as what exceeds the board.
+    `objectives` are two or three of `dse.objectives.OBJECTIVES`; fronts are sorted by the first. What has more than
+    `at_most` (`dse.at_most.BOUNDED`) is as what exceeds the board.
     """
 
     budget: int = 200
@@ -258,8 +258,8 @@ class _Proposer:
 
 
 def _constraints(evaluation: Evaluation) -> dict[str, float]:
-    """Relative excess over every bound of the board, 0 where it holds: samplers prefer the smaller sum."""
-    return dict.fromkeys(BOUNDS, 0.0) | {v.resource: v.excess for v in evaluation.violations}
+    """Relative excess over every bound that there can be, 0 where it holds: samplers prefer the smaller sum."""
+    return dict.fromkeys((*BOUNDS, *METRICS), 0.0) | {v.resource: v.excess for v in evaluation.violations}
 
 
 def _first_designs(space: DesignSpace, rng: random.Random) -> tuple[Knobs, ...]:

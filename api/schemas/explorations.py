@@ -21,6 +21,7 @@ AreaModel = Literal["shipped", "latest"]
 VitisVersion = Annotated[str, Field(pattern=r"^20\d\d\.\d(\.\d)?$", max_length=8)]
 BoardName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100)]
 Count = Annotated[int, Field(ge=0, le=MAX_BUILDS)]
+Bound = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Share = Annotated[float, Field(gt=0, le=100)]
 ObjectiveName = Annotated[str, Field(max_length=32)]
 ExplorationName = Annotated[str, Field(min_length=1, max_length=100)]
@@ -42,8 +43,8 @@ class BuildBudget(Request):
 
 
 class AtMost(Request):
-    """What a design may use, where that is less than the board has: what uses more is as what does not fit. Shares are
-    in percent of what the board offers a design; null for all of it.
+    """What a design may use, where that is less than the board has, and take, by estimate: what has more is as what
+    does not fit. Shares are in percent of what the board offers a design; null for all of it.
     """
 
     lut: Share | None = None
@@ -58,6 +59,22 @@ class AtMost(Request):
     """UltraRAMs, percent."""
     hbm_ports: Annotated[int, Field(ge=1, le=1024)] | None = None
     """HBM ports, their number."""
+    dies: Literal[1] | None = None
+    """Dies: 1 for designs that lie whole on the die that has the HBM, so that no stream leaves it."""
+    latency: Bound | None = None
+    """Time of one run, us."""
+    energy: Bound | None = None
+    """Energy of one run above the idle board, uJ."""
+    energy_with_idle: Bound | None = None
+    """Energy of one run with the idle board, uJ."""
+    power: Bound | None = None
+    """Power of the board during a run, W."""
+    area: Share | None = None
+    """The largest share of LUT, FF, DSP, BRAM or URAM that a design may use, percent."""
+    hbm_traffic: Bound | None = None
+    """Bytes over HBM in one run."""
+    on_chip_memory: Bound | None = None
+    """Bytes of memory on chip between tasks."""
 
 
 class NewExploration(Request):
@@ -81,7 +98,7 @@ class NewExploration(Request):
     hbm_traffic, on_chip_memory. The front is sorted by the first.
     """
     at_most: AtMost = AtMost()
-    """What a design may use, where that is less than the board has."""
+    """What a design may have, where that is less than the board allows."""
     simulate: int = Field(default=DEFAULT_SIMULATE, ge=0, le=256)
     """Designs of the front that are simulated, at most."""
     calibration: int = Field(default=DEFAULT_CALIBRATION, ge=0, le=64)
@@ -269,7 +286,7 @@ class Exploration(Reply):
     sampler: str
     """How points of the space are chosen."""
     at_most: dict[str, float]
-    """What a design may use by resource, where that is less than the board has: percent, of HBM ports their number."""
+    """What a design may have by name, as it was asked for (`AtMost`)."""
     simulate: int
     """Designs of the front that are simulated, at most."""
     calibration: int

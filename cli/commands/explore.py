@@ -58,9 +58,9 @@ def explore(
     at_most: Annotated[
         list[str] | None,
         typer.Option(
-            help="What a design may use: lut, ff, dsp, bram36 or uram in percent of the board, hbm_ports; may be "
-            "repeated.",
-            metavar="RESOURCE=MOST",
+            help="What a design may have: lut, ff, dsp, bram36 or uram in percent of the board, hbm_ports, dies=1, "
+            "latency (us), energy (uJ), power (W), area (%) and other objectives; may be repeated.",
+            metavar="NAME=MOST",
             show_default="all of the board",
         ),
     ] = None,
@@ -89,6 +89,8 @@ def explore(
         millrace explore gpt2 --objectives latency,energy,area
 
         millrace explore gpt2 --at-most lut=40% --at-most hbm_ports=8
+
+        millrace explore gpt2 --at-most dies=1 --at-most energy=400
 
         millrace explore ./config.json --phase prefill --seq 128 --precision f32 --detach
 
@@ -134,19 +136,20 @@ def explore(
 
 
 def _bounds(given: list[str]) -> "AtMost":
-    """What a design may use, of `RESOURCE=MOST`. Raises InvalidInputError."""
+    """What a design may have, of `NAME=MOST`. Raises InvalidInputError."""
     from millrace.wire import AtMost
 
     known, most = [field.name for field in fields(AtMost)], dict[str, Any]()
     for text in given:
         name, _, value = text.partition("=")
         try:
-            most[name] = int(value) if name == "hbm_ports" else float(value.removesuffix("%"))
+            most[name] = int(value) if name in ("hbm_ports", "dies") else float(value.removesuffix("%"))
         except ValueError:
             most[name] = nan
         if name not in known or not isfinite(most[name]):
             raise InvalidInputError(
-                f"--at-most {text!r}: write one of {', '.join(known)}, then = and how much: lut=40% or hbm_ports=8"
+                f"--at-most {text!r}: write one of {', '.join(known)}, then = and how much: lut=40%, hbm_ports=8 "
+                "or energy=400"
             )
     return AtMost(**most)
 

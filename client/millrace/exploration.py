@@ -191,8 +191,8 @@ def explore(
     `simulate` designs of the front are simulated and, for the error of the estimates, `calibration` others (4 where it
     is not given); `name`, `tags` (a list) and `notes` are the exploration's, `objectives` what it makes small, like
     ("latency", "energy", "area"), `builds` is like {"csynth": 8, "link": 2}, `at_most` like {"lut": 40, "hbm_ports": 8}
-    (percent of the board, and ports), `require_nodes` refuses what no node would run. What is not given is as the
-    service has it.
+    (percent of the board, ports, metrics in their units), `require_nodes` refuses what no node would run. What is not
+    given is as the service has it.
 
     Raises ProblemError for what the service refuses, UsageError for a file that there is not, MissingExtraError.
     Warns of stages that wait because no node would run them.

@@ -83,8 +83,8 @@ class Artifact:
 
 @dataclass(frozen=True, kw_only=True)
 class AtMost:
-    """What a design may use, where that is less than the board has: what uses more is as what does not fit. Shares are
-    in percent of what the board offers a design; null for all of it.
+    """What a design may use, where that is less than the board has, and take, by estimate: what has more is as what
+    does not fit. Shares are in percent of what the board offers a design; null for all of it.
     """
 
     lut: float | Unset | None = UNSET
@@ -104,6 +104,30 @@ class AtMost:
 
     hbm_ports: int | Unset | None = UNSET
     """HBM ports, their number."""
+
+    dies: Literal[1] | Unset | None = UNSET
+    """Dies: 1 for designs that lie whole on the die that has the HBM, so that no stream leaves it."""
+
+    latency: float | Unset | None = UNSET
+    """Time of one run, us."""
+
+    energy: float | Unset | None = UNSET
+    """Energy of one run above the idle board, uJ."""
+
+    energy_with_idle: float | Unset | None = UNSET
+    """Energy of one run with the idle board, uJ."""
+
+    power: float | Unset | None = UNSET
+    """Power of the board during a run, W."""
+
+    area: float | Unset | None = UNSET
+    """The largest share of LUT, FF, DSP, BRAM or URAM that a design may use, percent."""
+
+    hbm_traffic: float | Unset | None = UNSET
+    """Bytes over HBM in one run."""
+
+    on_chip_memory: float | Unset | None = UNSET
+    """Bytes of memory on chip between tasks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -653,7 +677,7 @@ class Exploration:
     """How points of the space are chosen."""
 
     at_most: dict[str, float]
-    """What a design may use by resource, where that is less than the board has: percent, of HBM ports their number."""
+    """What a design may have by name, as it was asked for (`AtMost`)."""
 
     simulate: int
     """Designs of the front that are simulated, at most."""
@@ -1219,7 +1243,7 @@ class NewExploration:
     """
 
     at_most: AtMost | Unset = UNSET
-    """What a design may use, where that is less than the board has."""
+    """What a design may have, where that is less than the board allows."""
 
     simulate: int | Unset = UNSET
     """Designs of the front that are simulated, at most."""

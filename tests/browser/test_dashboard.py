@@ -166,11 +166,16 @@ def test_a_new_exploration_starts_from_the_empty_list(page: Page, world: World, 
     dialog.get_by_label("Precision").select_option("f32")
     dialog.get_by_label("Budget").fill("40")
     dialog.get_by_label("third").select_option("area")
+    dialog.get_by_text("At most", exact=True).click()
+    dialog.get_by_label("Dies").fill("1")
+    dialog.get_by_label("Energy, µJ").fill("400.5")
     dialog.get_by_role("button", name="Start exploration").click()
     expect(page).to_have_url(f"{url}/explorations/exp_01")
     row = world.explorations["exp_01"].row
     assert [objective["name"] for objective in row["objectives"]] == ["latency", "energy", "area"]
     assert (row["model"]["name"], row["budget"]) == ("gpt2-medium", 40)
+    assert row["at_most"] == {"dies": 1, "energy": 400.5}
+    expect(page.get_by_text("Dies 1, Energy 400.5 µJ")).to_be_visible()
     assert row["workload"] == {"phase": "prefill", "length": 32, "precision": "f32", "batch": 1, "layers": 1}
     expect(page.get_by_test_id("state")).to_have_text("done")
     front = [d for d in world.explorations["exp_01"].designs.values() if d.on_front]

@@ -6,7 +6,7 @@ from fastapi.testclient import TestClient
 from api.app import create_app
 from api.schemas import explorations as schemas
 from db.repositories import audit, designs, explorations, nodes, sweeps
-from dse.at_most import RESOURCES
+from dse.at_most import BOUNDED
 from dse.explore import MAX_BUDGET, SAMPLERS
 from worker.farm import Farm
 from worker.ladder.table import options_of
@@ -48,7 +48,9 @@ def test_start_queues_the_import(client: TestClient, sent: list[str]) -> None:
         ({"at_most": {"lut": 0}}, 422, "#/at_most/lut"),
         ({"at_most": {"dsp": 101}}, 422, "#/at_most/dsp"),
         ({"at_most": {"hbm_ports": 1.5}}, 422, "#/at_most/hbm_ports"),
-        ({"at_most": {"dies": 1}}, 422, "#/at_most/dies"),
+        ({"at_most": {"dies": 2}}, 422, "#/at_most/dies"),
+        ({"at_most": {"energy": 0}}, 422, "#/at_most/energy"),
+        ({"at_most": {"tasks": 9}}, 422, "#/at_most/tasks"),
         ({"verify": -1}, 422, "#/verify"),
         ({"simulate": -1}, 422, "#/simulate"),
         ({"calibration": 2**20}, 422, "#/calibration"),
@@ -78,7 +80,7 @@ def test_what_is_promoted_is_chosen_at_the_start(client: TestClient) -> None:
 
 def test_bounds_are_the_searchs(client: TestClient, farm: Farm) -> None:
     """Two that differ in them are two searches, of which one can not be taken for the other."""
-    bodies = [{}, {"lut": 40}, {"lut": 40.5, "hbm_ports": 8}]
+    bodies = [{}, {"lut": 40}, {"lut": 40.5, "hbm_ports": 8}, {"dies": 1, "energy": 400}]
     made = [client.post("/v1/explorations", json={"model": "gpt2", "at_most": body}).json() for body in bodies]
     assert [one["at_most"] for one in made] == bodies
     with farm.database.read() as session:
@@ -169,7 +171,7 @@ def test_groups_of_the_front(
 def test_limits_are_those_of_the_search() -> None:
     assert set(get_args(schemas.Sampler)) == set(SAMPLERS)
     assert schemas.MAX_BUDGET == MAX_BUDGET
-    assert tuple(schemas.AtMost.model_fields) == RESOURCES
+    assert tuple(schemas.AtMost.model_fields) == BOUNDED
 
 
 def test_idempotency_key(client: TestClient, sent: list[str]) -> None:

@@ -112,6 +112,7 @@ def test_what_will_wait_is_said_and_how_to_go_on_by_name(monkeypatch: pytest.Mon
 
 def test_bounds_of_a_command_line():
     assert _bounds(["lut=40%", "dsp=12.5", "hbm_ports=8"]) == AtMost(lut=40.0, dsp=12.5, hbm_ports=8)
+    assert _bounds(["dies=1", "energy=400.5"]) == AtMost(dies=1, energy=400.5)
 
 
 @pytest.mark.parametrize(

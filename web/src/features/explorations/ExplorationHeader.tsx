@@ -160,7 +160,7 @@ export function ExplorationHeader({ exploration: e, counts, connected }: Props) 
           {e.sampler}
         </Stat>
         {isChosen(e.objectives) && <Stat name="Makes small">{inWords(e.objectives)}</Stat>}
-        {boundsText(e.at_most) && <Stat name="Uses at most">{boundsText(e.at_most)}</Stat>}
+        {boundsText(e.at_most) && <Stat name="At most">{boundsText(e.at_most)}</Stat>}
         {e.priority !== "normal" && <Stat name="Priority">{e.priority}</Stat>}
         {e.owner && <Stat name="Started by">{e.owner}</Stat>}
         <Stat name="Created" title={exactTime(e.created_at)}>

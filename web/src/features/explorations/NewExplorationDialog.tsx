@@ -57,7 +57,7 @@ function toWorkload(form: FormData, model: Model | undefined): NewExploration["w
 
 function toBody(form: FormData, model: Model | undefined): NewExploration {
   const text = (name: string) => String(form.get(name));
-  const integer = (name: string) => Number(form.get(name));
+  const amount = (name: string) => Number(form.get(name));
   return {
     model: text("model"),
     name: text("name") || null,
@@ -66,14 +66,14 @@ function toBody(form: FormData, model: Model | undefined): NewExploration {
     require_nodes: form.has("require_nodes"),
     workload: toWorkload(form, model),
     platform: text("platform"),
-    budget: integer("budget"),
-    seed: integer("seed"),
+    budget: amount("budget"),
+    seed: amount("seed"),
     sampler: text("sampler") as Sampler,
     objectives: toObjectives(form),
-    at_most: Object.fromEntries(BOUNDS.filter(([name]) => text(name)).map(([name]) => [name, Number(text(name))])),
-    simulate: integer("simulate"),
-    calibration: integer("calibration"),
-    verify: integer("verify"),
+    at_most: Object.fromEntries(BOUNDS.filter(({ name }) => text(`most_${name}`)).map(({ name }) => [name, amount(`most_${name}`)])),
+    simulate: amount("simulate"),
+    calibration: amount("calibration"),
+    verify: amount("verify"),
     ...toFarm(form),
   };
 }
@@ -206,12 +206,12 @@ export function NewExplorationDialog({ models, platforms, farm, error, upload, o
           </label>
           <ObjectiveFields />
           <details className="wide">
-            <summary>Use at most</summary>
+            <summary>At most</summary>
             <div className="fields">
-              {BOUNDS.map(([name, label, most, step]) => (
+              {BOUNDS.map(({ name, label, unit, most, step }) => (
                 <label key={name}>
-                  {label}
-                  <input name={name} type="number" min={step} max={most} step={step} placeholder="all of the board" />
+                  {unit ? `${label}, ${unit}` : label}
+                  <input name={`most_${name}`} type="number" min={step === "any" ? 0 : step} max={most} step={step} placeholder="no bound" />
                 </label>
               ))}
             </div>

@@ -99,9 +99,23 @@ export interface FrontGroups {
   groups: FrontGroup[];
 }
 
-/** What a design may use: percent of the board, of HBM ports their number; nothing for all of it. */
-export type AtMost = Partial<Record<BoundedResource, number>>;
-export type BoundedResource = "lut" | "ff" | "dsp" | "bram36" | "uram" | "hbm_ports";
+/** What a design may have: percent of the board, ports and dies by their number, metrics in their unit. */
+export type AtMost = Partial<Record<Bounded, number>>;
+export type Bounded =
+  | "lut"
+  | "ff"
+  | "dsp"
+  | "bram36"
+  | "uram"
+  | "hbm_ports"
+  | "dies"
+  | "latency"
+  | "energy"
+  | "energy_with_idle"
+  | "power"
+  | "area"
+  | "hbm_traffic"
+  | "on_chip_memory";
 
 export interface Exploration {
   id: string;
