@@ -268,13 +268,15 @@ def copy_for_board(prepared: Prepared, out: Path) -> None:
         shutil.copytree(source, out / name, ignore=shutil.ignore_patterns(BOARD_FOLDER))
 
 
-def whole_reply(directory: Path, network: LinalgGraph, prompt: int, steps: int) -> Reply:
+def whole_reply(
+    directory: Path, network: LinalgGraph, prompt: int, steps: int, as_if: StoredDesign | None = None
+) -> Reply:
     """A reply by this design of `network`: `steps` tokens after the first, which follows `prompt` tokens. It needs no
-    more than `time_design` leaves.
+    more than `time_design` leaves. `as_if`: what is simulated instead of what is stored.
 
     Raises VerificationError where a launch deadlocks.
     """
-    stored = read_directory(directory)
+    stored = as_if or read_directory(directory)
     known: dict[tuple[int, ...], float] = {}
 
     def launch(position: int) -> float:

@@ -1,0 +1,1 @@
+"""How near designs of whole replies come to the limits of the board."""

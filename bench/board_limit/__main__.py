@@ -1,0 +1,204 @@
+"""How near designs of whole replies come to the limits of the board, and beside it what others have measured.
+
+python -m bench.board_limit
+python -m bench.board_limit gpt2-medium --only table sensitivity waterfall
+python -m bench.board_limit gpt2-medium --knobs knobs.json --kept /tmp/designs    # `knobs` of a design.json
+
+W4A8 with a quantised head, all layers, a prompt of 128 tokens and 128 after the first, unless a row says otherwise;
+definitions are those of `compiler/whole_token.py`. `table`: tokens a second, first token, energy, share of the HBM
+bound, area and the fullest die, beside what it must and what it aims to reach. `paper`: table 4 of
+StreamTensor, by one design for all its rows. `sensitivity`: the same design at other clocks, bandwidths, depths of
+pipelines and areas. `waterfall`: where the time of a token goes, each step the difference of two simulations.
+`structures`: engines of their own against shared ones, at equal lanes and ports.
+
+Designs are planned, certified, placed and simulated, nothing is emitted: half an hour for all of it. They are kept in
+`--kept`, by model, length and knobs: remove it when the compiler has changed.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from bench.board_limit.paper import GPT2_MEDIUM
+from bench.board_limit.planned import Planned, plan
+from bench.board_limit.variants import SENSITIVITY, WATERFALL
+from compiler.options import Knobs
+from compiler.platforms.platform import Platform, load_platform
+from compiler.whole_token import HBM_GB_S, Reply
+
+FAMILIES = ("gpt2-medium", "qwen2.5-0.5b", "llama-1.1b", "gemma3-1b")
+KNOBS = Knobs(
+    default_tile_size=128,
+    overall_unroll=8192,
+    stream_width=2048,
+    hbm_channels=8,
+    prefetch_kib=8192,
+    multiplier="dsp_packed",
+    engines="shared",
+    loads="joint",
+    unrolling="worth",
+)
+PROMPT, STEPS = 128, 128
+MUST_AIM = {
+    "tokens a second": {"gpt2-medium": (1000, 1400)},
+    "first token, ms": {"gpt2-medium": (30, 20)},
+    "share of the HBM bound, %": dict.fromkeys(FAMILIES, (50, 70)),
+    "LUT, %": {"gpt2-medium": (70, 55)},
+    "fullest die, %": dict.fromkeys(FAMILIES, (70, 60)),
+}
+Part = Callable[[Console, dict[str, Planned], "Planner"], None]
+
+
+class Planner:
+    """Plans designs on one board, each once."""
+
+    def __init__(self, knobs: Knobs, platform: Platform, kept: Path) -> None:
+        self.knobs, self.platform, self.kept = knobs, platform, kept
+
+    def __call__(self, model: str, positions: int = PROMPT + STEPS, knobs: Knobs | None = None) -> Planned:
+        return plan(model, knobs or self.knobs, positions, self.platform, self.kept)
+
+
+def main() -> int:
+    arguments = _parser().parse_args()
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    knobs = Knobs.from_json(json.loads(arguments.knobs.read_text())) if arguments.knobs else KNOBS
+    with tempfile.TemporaryDirectory() as folder:
+        planner = Planner(knobs, load_platform("u55c"), arguments.kept or Path(folder))
+        designs: dict[str, Planned] = {}
+        with Progress(console=Console(stderr=True), transient=True) as progress:
+            for model in progress.track(arguments.models, description="planning"):
+                designs[model] = planner(model)
+        for part in arguments.only:
+            PARTS[part](console, designs, planner)
+    return 1 if any(design.exceeded for design in designs.values()) else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*", default=FAMILIES, help=f"default: {' '.join(FAMILIES)}")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS), help="parts (default: all)")
+    parser.add_argument("--knobs", type=Path, help="JSON of knobs (default: those of the fastest start design)")
+    parser.add_argument("--kept", type=Path, help="folder of designs that are planned already")
+    return parser
+
+
+def _show(console: Console, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    table = Table(title=title, title_justify="left")
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="right" if number else "left")
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
+
+
+def _table(console: Console, designs: dict[str, Planned], _planner: Planner) -> None:
+    rows: list[list[str]] = []
+    for model, design in designs.items():
+        reply, (share, where) = design.reply(PROMPT, STEPS), design.fullest_die()
+        reached = {
+            "tokens a second": (1e6 / reply.token_us, "simulate"),
+            "first token, ms": (reply.first_token_us / 1e3, "simulate"),
+            "share of the HBM bound, %": (100 * reply.hbm_share, "simulate"),
+            "energy a token, mJ": (reply.token_energy_uj / 1e3, "estimate"),
+            **{f"{name.upper()}, %": (100 * part, "estimate") for name, part in design.shares().items()},
+            "fullest die, %": (100 * share, f"estimate, {where}"),
+            "HBM ports": (design.amounts["hbm_ports"], "planned"),
+        }
+        for name, (value, fidelity) in reached.items():
+            must, aim = MUST_AIM.get(name, {}).get(model, ("", ""))
+            rows.append([f"{model}: {name}", f"{must}", f"{aim}", f"{value:,.4g}", fidelity])
+        if design.exceeded:
+            rows.append([f"{model}: FITS NO BOARD", "", "", "", "; ".join(design.exceeded)])
+    _show(console, "Limits of the board", ("what", "must", "aim", "reached", "fidelity"), rows)
+
+
+def _paper(console: Console, designs: dict[str, Planned], planner: Planner) -> None:
+    if "gpt2-medium" not in designs:
+        return
+    design = planner("gpt2-medium", sum(max(GPT2_MEDIUM)))
+    rows: list[list[str]] = []
+    for (prompt, made), others in GPT2_MEDIUM.items():
+        reply = design.reply(prompt, made)
+        ours = reply.reply_us / 1e3, reply.first_token_us / 1e3, 1e6 / reply.token_us
+        rows.append([f"{prompt}:{made} Millrace", *(f"{value:,.2f}" for value in ours), "simulate"])
+        rows += [
+            [f"{prompt}:{made} {name}", *(f"{v:,.2f}" for v in row), "measured, theirs"] for name, row in others.items()
+        ]
+    title = f"GPT-2 medium, prompt:new tokens, by one design for {design.length} positions"
+    _show(console, title, ("reply", "ms", "first token, ms", "tokens a second", "fidelity"), rows)
+
+
+def _sensitivity(console: Console, designs: dict[str, Planned], _planner: Planner) -> None:
+    for model, design in designs.items():
+        base = design.reply(PROMPT, STEPS)
+        rows = [_compared(f"as planned, {design.stored.clock_mhz:.1f} MHz", base, base)]
+        rows += [_compared(name, design.reply(PROMPT, STEPS, change), base) for name, change in SENSITIVITY.items()]
+        _show(
+            console, f"{model}: sensitivity (simulate)", ("", "tokens a second", "first token, ms", "of planned"), rows
+        )
+        more = "still fits" if design.feasible_with(1.25) else "fits no longer"
+        guessed = design.amounts["lut_guessed"] / design.amounts["lut"]
+        console.print(
+            f"{model}: all areas + 25 %: {more}; {100 * guessed:.1f} % of its LUTs rest on guesses (estimate)"
+        )
+
+
+def _compared(name: str, reply: Reply, base: Reply) -> list[str]:
+    tokens, first = 1e6 / reply.token_us, reply.first_token_us / 1e3
+    return [name, f"{tokens:,.1f}", f"{first:,.1f}", f"{100 * base.token_us / reply.token_us:.1f} %"]
+
+
+def _waterfall(console: Console, designs: dict[str, Planned], _planner: Planner) -> None:
+    for model, design in designs.items():
+        whole = design.reply(PROMPT, STEPS)
+        before, stored, steps = whole.token_us, design.stored, list[tuple[str, float]]()
+        for name, change in WATERFALL:
+            stored = change(stored)
+            after = design.reply(PROMPT, STEPS, lambda _, stored=stored: stored).token_us
+            steps.append((name, before - after))
+            before = after
+        bound = whole.least_bytes / (HBM_GB_S * 1e3)
+        steps += [
+            ("the chain of operations, beyond the bound", max(0.0, before - bound)),
+            ("bound", min(bound, before)),
+        ]
+        rows = [[name, f"{us:,.1f}", f"{100 * us / whole.token_us:.1f} %"] for name, us in reversed(steps)]
+        rows.append(["a token (a launch is of the whole reply)", f"{whole.token_us:,.1f}", "100 %"])
+        _show(console, f"{model}: where the time of a token goes (simulate)", ("", "us", "of a token"), rows)
+
+
+def _structures(console: Console, designs: dict[str, Planned], planner: Planner) -> None:
+    for model in designs:
+        rows: list[list[str]] = []
+        for engines in ("own", "shared"):
+            for unrolling in ("slowest", "worth"):
+                knobs = replace(planner.knobs, engines=engines, unrolling=unrolling)
+                design = planner(model, knobs=knobs if engines == "shared" else replace(knobs, loads="own"))
+                reply, shares = design.reply(PROMPT, STEPS), design.shares()
+                area = (f"{100 * shares[name]:.0f} %" for name in ("lut", "dsp", "uram"))
+                numbers = f"{1e6 / reply.token_us:,.1f}", f"{reply.first_token_us / 1e3:,.1f}"
+                fits = "; ".join(design.exceeded) or "yes"
+                rows.append([f"{engines}, {unrolling}", *numbers, *area, f"{design.amounts['hbm_ports']:g}", fits])
+        columns = ("engines, lanes by", "tokens a second", "first token, ms", "LUT", "DSP", "URAM", "ports", "fits")
+        _show(console, f"{model}: structures (simulate; area by estimate)", columns, rows)
+
+
+PARTS: dict[str, Part] = {
+    "table": _table,
+    "paper": _paper,
+    "sensitivity": _sensitivity,
+    "waterfall": _waterfall,
+    "structures": _structures,
+}
+
+if __name__ == "__main__":
+    sys.exit(main())
