@@ -14,6 +14,7 @@ from compiler.analysis.names import c_name, input_stream, operand_stream
 from compiler.analysis.order import order_streams, order_tasks
 from compiler.analysis.relays import relay_dies, with_relays
 from compiler.analysis.rows import earlier_rows, given_rows, kept_rows, made_rows, new_row
+from compiler.analysis.shared_loads import shared_load_tasks
 from compiler.analysis.tasks import (
     converter_task,
     fork_task,
@@ -23,7 +24,7 @@ from compiler.analysis.tasks import (
     structured_task,
 )
 from compiler.errors import VerificationError
-from compiler.graph.design import Design
+from compiler.graph.design import Design, Edge
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.task_graph import Control, Dma, StoreTask, Stream, Task, TaskGraph
 
@@ -70,13 +71,14 @@ def task_dies(design: Design) -> dict[str, str]:
 
 def _parts(folded: Design, design: Design) -> tuple[list[Task], Sequence[Stream]]:
     """Tasks and streams as they are on one die, in no order; `design` is `folded` of all layers."""
-    depths, reasons, joint = design.depths, design.reasons, joint_streams(design)
-    streams = [
-        Stream(name, edge.source, edge.target, edge.itensor, depths.get(name, MIN_DEPTH), None, reasons.get(name, ""))
-        for name, edge in design.edges.items()
-        if name not in joint
-    ]
-    unordered = list(_tasks(design))
+    depths, reasons, joint, through = design.depths, design.reasons, joint_streams(design), joint_load_of(design)
+
+    def stream(name: str, edge: Edge) -> Stream:
+        ends = through.get(edge.source, edge.source), edge.target
+        return Stream(name, *ends, edge.itensor, depths.get(name, MIN_DEPTH), None, reasons.get(name, ""))
+
+    streams = [stream(name, edge) for name, edge in design.edges.items() if name not in joint]
+    unordered = [*_tasks(design), *shared_load_tasks(folded, design)]
     if design.engines:
         unordered, streams = _with_engines(folded, design, unordered, streams)
     if folded is not design:
@@ -105,7 +107,7 @@ def _with_engines(
     """
     rounds = 1 if design.graph.layers is None else design.graph.layers.count
     position = {c_name(op.name): n for n, op in enumerate(design.graph.ops)}
-    source, target, inner = joint_load_of(design), dict[str, str](), list[Stream]()
+    source, target, inner = dict[str, str](), dict[str, str](), list[Stream]()
     for name, engine in design.engines.items():
         parts = engine_parts(name, engine, design)
         source |= {c_name(op): parts.source for op in engine.turns}

@@ -9,7 +9,7 @@ same ports too: its weights lie behind the others, and the load writes them to a
 another type, in tokens of as many bits.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from math import gcd
 from typing import TypeVar
@@ -19,6 +19,7 @@ from compiler.analysis.tasks import load_task
 from compiler.graph.design import Design, Edge, Engine, Transfer
 from compiler.graph.itensor import DTYPE_BITS, ITensor, Loop
 from compiler.graph.layers import is_long
+from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.task_graph import Joint, LoadTask, Part, TimingSpec
 
 Found = TypeVar("Found")
@@ -52,7 +53,7 @@ def hindrance_behind(design: Design, engine: Engine, index: int, op: str) -> str
     first = design.edges[operand_stream(engine.turns[0], index)]
     if found.itensor.width != first.itensor.width:
         return f"tokens of {found.value} have {found.itensor.width} bits, those of the others {first.itensor.width}"
-    if op in _before(design, engine):
+    if op in _before(design.graph, engine):
         return f"@{op} comes before what @{engine.turns[-1]} serves"
     return None
 
@@ -82,10 +83,15 @@ def _loaded(design: Design, op: str, index: int) -> Edge | str:
     return edge
 
 
-def _before(design: Design, engine: Engine) -> set[str]:
+def _before(graph: LinalgGraph, engine: Engine) -> set[str]:
     """The engine's turns, or where there are layers all of these, and what they wait for."""
-    graph = design.graph
-    found = set(engine.turns) if graph.layers is None else {op.name for op in graph.ops} - set(graph.outside)
+    turns = set(engine.turns) if graph.layers is None else {op.name for op in graph.ops} - set(graph.outside)
+    return ops_before(graph, turns)
+
+
+def ops_before(graph: LinalgGraph, ops: Iterable[str]) -> set[str]:
+    """The operations with these names, and what they wait for. O(operations)."""
+    found = set(ops)
     for op in reversed(graph.ops):
         if any(reader.name in found for out in op.outputs for reader, _ in graph.consumers[out.value]):
             found.add(op.name)
@@ -111,8 +117,9 @@ def streams_behind(design: Design) -> dict[str, str]:
 
 
 def joint_load_of(design: Design) -> dict[str, str]:
-    """The joint load that brings what a load would bring alone, by the names of both."""
-    return {
+    """The task that brings what a load would bring alone, by the names of both: a joint load, or what loads share."""
+    through = {name: load.through for name, load in design.loads.items() if load.through}
+    return through | {
         design.edges[operand_stream(op, index)].source: joint_load_name(name, index)
         for name, engine, index in _joint_inputs(design)
         for op in (*engine.turns, *engine.behind)

@@ -8,7 +8,7 @@ many rounds: one that is too short lets no start keep all lags, and is made long
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import pairwise, product, zip_longest
 from math import inf
 
 from compiler.analysis.activities import Activity, Event, Events, Part, events_of
@@ -164,11 +164,28 @@ class _Rounds:
         first that reads the other.
         """
         for load in {load.name: load for load in self.loaded.values() if len(load.writes) > 1}.values():
-            readers = [
-                [n for n, event in enumerate(self.events.events) if access.stream in event.activity.reads]
-                for access in load.writes
-            ]
-            yield from ((one[-1], other[0]) for one, other in pairwise(readers) if one and other)
+            assert isinstance(load, LoadTask)
+            joint, streams = load.dma.joint, [access.stream for access in load.writes]
+            inside = len(joint.parts) if joint is not None and joint.apart else 0
+            rounds = joint.rounds if joint is not None and inside else 1
+            in_rounds = [self._readers(stream, rounds) for stream in streams[:inside]]
+            readers = [one for each in zip_longest(*in_rounds, fillvalue=[]) for one in each]
+            readers += [one for stream in streams[inside:] for one in self._readers(stream, 1)]
+            yield from ((one[-1], other[0]) for one, other in pairwise(filter(None, readers)))
+
+    def _readers(self, stream: str, rounds: int) -> list[list[int]]:
+        """Events that read a stream, of each round of a load that are looked at."""
+        found = [n for n, event in enumerate(self.events.events) if stream in event.activity.reads]
+        if rounds == 1:
+            return [found]
+        if any(self.events.events[n].rounds for n in found):
+            by_round: dict[int, list[int]] = {}
+            for n in found:
+                outer = self.events.events[n].rounds
+                by_round.setdefault(outer[0][1] + 1 if outer else 0, []).append(n)
+            return [by_round[number] for number in sorted(by_round)]
+        each = -(-len(found) // rounds)  # none is folded
+        return [found[k : k + each] for k in range(0, len(found), each)] if each else []
 
     def _launched(self, activity: Activity) -> float:
         """How long after a launch it starts at least: what it loads has begun to come."""

@@ -1,8 +1,9 @@
 """`dataflow.load` and `dataflow.store`: where a kernel meets HBM."""
 
+from typing_extensions import override
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, prop_def
+from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
@@ -57,9 +58,30 @@ class LoadOp(DmaOp):
     %w = dataflow.load @load_w "w" packing<channels: 2, tokens_per_word: 4, words_per_token: 1>
            ins(%w_hbm : tensor<768x3072xi4>) -> (!itensor.itensor<4x16xi4, ...>)
     ```
+
+    Loads that come `through` one process have its ports in turn.
     """
 
     name = "dataflow.load"
+    through = opt_prop_def(StringAttr)
+
+    @property
+    def shared(self) -> str:
+        """The process through which it comes with others; empty where that is itself."""
+        return "" if self.through is None else self.through.data
+
+    @override
+    def print_header(self, printer: Printer) -> None:
+        super().print_header(printer)
+        if self.through is not None:
+            printer.print_string(" through ")
+            printer.print_symbol_name(self.shared)
+
+    @override
+    @classmethod
+    def parse_header(cls, parser: Parser) -> dict[str, Attribute]:
+        found = super().parse_header(parser)
+        return found | ({"through": parser.parse_symbol_name()} if parser.parse_optional_keyword("through") else {})
 
     @property
     def streamed(self) -> ITensor:

@@ -31,7 +31,8 @@ class Packing(NamedTuple):
 
 class Transfer(NamedTuple):
     """A value that enters a kernel from HBM, or leaves it, as `itensor`; no `packing` before `materialize-dmas`. What
-    is `resident` is a part of the configuration, and never has one.
+    is `resident` is a part of the configuration, and never has one. Loads that come `through` one task, of this name,
+    have its ports in turn (`compiler.analysis.shared_loads`).
     """
 
     value: str
@@ -39,6 +40,7 @@ class Transfer(NamedTuple):
     itensor: ITensor
     packing: Packing | None = None
     resident: bool = False
+    through: str = ""
 
 
 class Conversion(NamedTuple):

@@ -134,12 +134,14 @@ class Part(NamedTuple):
 
 class Joint(NamedTuple):
     """What lies in one image: in each of `rounds` as many tokens of a part as in any other, parts one after the other
-    as they are used; then what lies `behind`, each whole.
+    as they are used; then what lies `behind`, each whole. Parts pass one stream, or where they are `apart` one each;
+    what lies behind always has streams of its own.
     """
 
     rounds: int
     parts: tuple[Part, ...]
     behind: tuple[Part, ...] = ()
+    apart: bool = False
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -732,7 +734,8 @@ def _joint_json(joint: Joint) -> dict[str, Any]:
     parts, behind = (
         [{"value": part.value, "layout": str(part.layout)} for part in side] for side in (joint.parts, joint.behind)
     )
-    return {"rounds": joint.rounds, "parts": parts, **({"behind": behind} if behind else {})}
+    found = {"rounds": joint.rounds, "parts": parts, **({"behind": behind} if behind else {})}
+    return found | ({"apart": True} if joint.apart else {})
 
 
 def task_json(task: Task) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from xdsl.ir import Block, Operation
 
 from compiler.analysis.joint_loads import hindrance, hindrance_behind
 from compiler.analysis.names import operand_stream
+from compiler.analysis.shared_loads import hindrance_to_share, shared_loads, tokens_of_words
 from compiler.analysis.transfers import run_of
 from compiler.dialects.dataflow_die import DieOp
 from compiler.dialects.dataflow_dma import LoadOp, StoreOp
@@ -93,6 +94,7 @@ def verify_design(design: Design) -> None:
         raise VerificationError(f"stream @{unsized[0]} is no FIFO, where others are")
     verify_engines(design)
     verify_joint(design)
+    verify_shared(design)
     for name, load in design.loads.items():
         if load.resident and design.graph.value[load.value].role != "param":
             raise VerificationError(f"@{name} holds {load.value}, which is no parameter: a launch may change it")
@@ -141,6 +143,22 @@ def verify_joint(design: Design) -> None:
                 raise VerificationError(f"loads of input {index} of @{name} are one, and pack their words alike")
             if len({design.depths.get(stream) for stream in (*streams, operand_stream(name, index))}) > 1:
                 raise VerificationError(f"input {index} of @{name} comes through one FIFO, of one depth")
+
+
+def verify_shared(design: Design) -> None:
+    """Loads that come through one task can, for an operation each, and their words can be cut alike."""
+    for task, names in shared_loads(design).items():
+        for name in names:
+            if (why := hindrance_to_share(design, name)) is not None:
+                raise VerificationError(f"@{name} can not come through @{task}: {why}")
+        alike = {(load.kernel, load.itensor.dtype, load.packing) for load in map(design.loads.__getitem__, names)}
+        if len(alike) > 1:
+            raise VerificationError(f"loads through @{task} are one: in one kernel, of one type, packed alike")
+        packing = design.loads[names[0]].packing
+        if packing is not None and tokens_of_words(design, names) % packing.tokens_per_word:
+            raise VerificationError(f"loads through @{task} each begin with a word")
+        if len({design.graph.consumers[design.loads[name].value][0][0].name for name in names}) < len(names):
+            raise VerificationError(f"loads through @{task} are for an operation each")
 
 
 def _verify_packing(name: str, transfer: Transfer, port_bits: int) -> None:

@@ -326,7 +326,8 @@ class _Reader:
         name, number = process.process_name, self.number
         match process:
             case LoadOp():
-                self.loads[name] = Transfer(process.value.data, number, process.streamed, process.packing.data)
+                moved = process.value.data, number, process.streamed, process.packing.data
+                self.loads[name] = Transfer(*moved, through=process.shared)
             case RomOp():
                 self.loads[name] = Transfer(process.value.data, number, process.streamed, resident=True)
             case StoreOp():

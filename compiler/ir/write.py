@@ -138,6 +138,7 @@ class _KernelWriter:
                 self._process(RomOp, name, [memories[name]], load.value, load.itensor, held)
             elif load.packing is not None:
                 properties = dma_properties(load.value, load.packing)
+                properties |= {"through": StringAttr(load.through)} if load.through else {}
                 self._process(LoadOp, name, [memories[name]], load.value, load.itensor, properties)
         for op in self.ops:
             self._task(op)

@@ -15,6 +15,7 @@ from compiler.analysis.joint_loads import joint_load_of, tokens_between
 from compiler.analysis.loads import Width, dealt_ports, load_channels
 from compiler.analysis.resident import resident_loads
 from compiler.analysis.rows import given_rows, kept_rows, made_rows, row_tokens
+from compiler.analysis.shared_loads import Group, shared_loads, shared_name, sharing, tokens_of_words
 from compiler.analysis.tasks import plan_packing
 from compiler.graph.design import Design, Packing, Transfer
 from compiler.graph.layers import is_long
@@ -24,14 +25,15 @@ from compiler.passes.base import Pass
 class MaterializeDmas(Pass):
     """Give every load and store its packing: weights and the KV cache come through up to `hbm_channels` ports,
     everything else through one, or as many as hold it. A kernel that would have too many ports deals those that it may
-    have (`dealt_ports`). What stays in memory is packed row by row, and stored as it is loaded. Where `weights` are
-    `resident`, parameters stay on the chip as far as it has room, and come through no port.
+    have (`dealt_ports`); where `loads` are `joint` its small parameters share some, as few as that takes. What stays in
+    memory is packed row by row, and stored as it is loaded. Where `weights` are `resident`, parameters stay on the chip
+    as far as it has room, and come through no port.
 
     Assumes that what enters a kernel streams as it is loaded (`plan-loads`).
     """
 
     name = "materialize-dmas"
-    options = ("hbm_channels", "weights")
+    options = ("hbm_channels", "weights", "loads")
 
     @override
     def run(self, design: Design) -> Design:
@@ -41,6 +43,7 @@ class MaterializeDmas(Pass):
         kept, rows = kept_rows(graph), made_rows(graph)
         axes = {row.state: row.axis for row in kept.values()}
         between = {design.loads[name].value: tokens for name, tokens in tokens_between(design).items()}
+        resident = resident_loads(design) if self.knobs.weights == "resident" else frozenset[str]()
 
         def row_of(load: Transfer) -> int:
             if load.value in axes:
@@ -59,8 +62,12 @@ class MaterializeDmas(Pass):
             fitting = (p for p in chain((first,), tried) if self._bytes(design, load, p) <= room)
             return next(fitting, first)  # what no number of channels holds is infeasible, and said to be
 
-        resident = resident_loads(design) if self.knobs.weights == "resident" else frozenset[str]()
         widest = {name: packing_of_load(load, most) for name, load in design.loads.items() if name not in resident}
+        if self.knobs.loads == "joint":
+            design = self._shared(design, widest)
+            for names in shared_loads(design).values():
+                between |= dict.fromkeys((design.loads[n].value for n in names), tokens_of_words(design, names))
+                widest |= {name: packing_of_load(design.loads[name], most) for name in names}
         packed = widest | self._dealt(design, widest, packing_of_load, most)
         loads = {
             name: load._replace(packing=packed.get(name), resident=name in resident)
@@ -77,17 +84,34 @@ class MaterializeDmas(Pass):
         return replace(design, loads=loads, stores=stores)
 
     @staticmethod
+    def _shared(design: Design, widest: Mapping[str, Packing]) -> Design:
+        """The design with small parameters through ports that they share, in kernels that would have too many: first
+        those that move fewest words, until the others have as many ports as they can use.
+        """
+        over = dict[int, int]()
+        for key, names in _tasks(design, widest).items():
+            over[key[0]] = over.get(key[0], -_allowed(design)) + _ports({key: names}, widest)
+        alone, loads = joint_load_of(design), dict(design.loads)
+        groups = sharing(design, (name for name in widest if name not in alone))
+
+        def words(group: Group) -> int:
+            return sum(_words(design, loads[name], widest[name]) for name in groups[group])
+
+        for group in sorted(groups, key=lambda group: (words(group), group)):
+            names, (kernel, *_) = groups[group], group
+            if over[kernel] > 0:
+                over[kernel] -= sum(widest[name].channels for name in names[1:])
+                loads |= {name: loads[name]._replace(through=shared_name(names[0])) for name in names}
+        return replace(design, loads=loads)
+
+    @staticmethod
     def _dealt(
         design: Design, widest: Mapping[str, Packing], packing: Callable[[Transfer, int], Packing], most: int
     ) -> dict[str, Packing]:
         """The loads of kernels that would have too many ports, with those that are dealt to them; what has no `widest`
         packing has none. What a joint load brings is one load.
         """
-        loads, whole = dict[tuple[int, str], list[str]](), joint_load_of(design)
-        for name in widest:
-            loads.setdefault((design.loads[name].kernel, whole.get(name, name)), []).append(name)
-        # The token is stored as K and V are, whose ports are taken; that of the prompt is not.
-        apart = 1 if made_rows(design.graph) and not given_rows(design.graph) else 0
+        loads, allowed = _tasks(design, widest), _allowed(design)
 
         def width(names: Iterable[str], ports: int) -> Width:
             found = [(design.loads[name], packing(design.loads[name], ports)) for name in names]
@@ -97,8 +121,7 @@ class MaterializeDmas(Pass):
         found = dict[str, Packing]()
         for kernel in range(design.kernels):
             here = {key: names for key, names in loads.items() if key[0] == kernel}
-            allowed = design.platform.hbm.kernel_ports - apart
-            if sum(max(widest[name].channels for name in names) for names in here.values()) <= allowed:
+            if _ports(here, widest) <= allowed:
                 continue
             widths = {key: _faster(width(names, ports + 1) for ports in range(most)) for key, names in here.items()}
             for key, dealt in dealt_ports(widths, allowed).items():
@@ -113,6 +136,24 @@ class MaterializeDmas(Pass):
         tokens = count * rows * load.itensor.without_rereads().tokens
         words = -(-tokens // packing.tokens_per_word) * packing.words_per_token
         return words * design.platform.hbm.port_bits // 8
+
+
+def _tasks(design: Design, names: Iterable[str]) -> dict[tuple[int, str], list[str]]:
+    """Of loads, those that each task brings, by kernel and name of it."""
+    found, whole = dict[tuple[int, str], list[str]](), joint_load_of(design)
+    for name in names:
+        found.setdefault((design.loads[name].kernel, whole.get(name, name)), []).append(name)
+    return found
+
+
+def _allowed(design: Design) -> int:
+    """Ports for its loads. The token is stored as K and V are, whose ports are taken; that of the prompt is not."""
+    apart = 1 if made_rows(design.graph) and not given_rows(design.graph) else 0
+    return design.platform.hbm.kernel_ports - apart
+
+
+def _ports(tasks: Mapping[tuple[int, str], Iterable[str]], packings: Mapping[str, Packing]) -> int:
+    return sum(max(packings[name].channels for name in names) for names in tasks.values())
 
 
 def _words(design: Design, load: Transfer, packing: Packing) -> int:

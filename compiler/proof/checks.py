@@ -168,7 +168,9 @@ class Checks:
         for name, tensor in zip(task.dma.values, tensors, strict=True):
             self.network.setdefault(name, exact(tensor))
         names, expected = [task.dma.value], [value]
-        if joint is not None and joint.behind:
+        if joint is not None and joint.apart:
+            names, expected = list(joint.values), tensors
+        elif joint is not None and joint.behind:
             turns = len(joint.parts)
             names += [part.value for part in joint.behind]
             expected = [join(tensors[:turns], joint._replace(behind=())), *tensors[turns:]]

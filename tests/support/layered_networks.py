@@ -146,6 +146,46 @@ def folded_whole(layers: int = 3) -> LinalgGraph:
     return graph
 
 
+def biased(layers: int = 3, rows: int = 1, hidden: int = 16, inner: int = 32) -> LinalgGraph:
+    """x -> product + a vector -> product, weighed by another vector, + x in each layer; behind them a product + a
+    vector: small parameters of two lengths, of layers and of what lies behind.
+    """
+    values, ops = [Value("x", (rows, hidden), "f32", "input", "x")], list[LinalgOp]()
+    full, before = (0, 1), "x"
+
+    def vector(name: str, length: int) -> Operand:
+        values.append(Value(name, (length,), "f32", "param", name))
+        return Operand(name, (1,))
+
+    def product(name: str, of: str, inputs: int, outputs: int) -> Operand:
+        weight = f"{name}.weight"
+        values.extend((Value(weight, (inputs, outputs), "f32", "param", weight), Value(name, (rows, outputs), "f32")))
+        ops.append(matmul(name, rows, inputs, outputs, of, weight, name))
+        return Operand(name, full)
+
+    def made(name: str, length: int, operands: tuple[Operand, ...], body: Body) -> str:
+        values.append(Value(name, (rows, length), "f32"))
+        ops.append(elementwise(name, (rows, length), operands, name, body))
+        return name
+
+    for n in range(layers):
+        up = product(f"h{n}.up", before, hidden, inner)
+        wide = made(f"h{n}.wide", inner, (up, vector(f"h{n}.bias", inner)), SUM)
+        down = product(f"h{n}.down", wide, inner, hidden)
+        before = made(f"h{n}.out", hidden, (down, vector(f"h{n}.gain", hidden), Operand(before, full)), MASKED)
+    last = made("shifted", hidden, (product("scores", before, hidden, hidden), vector("shift", hidden)), SUM)
+    graph = LinalgGraph("biased", tuple(values), tuple(ops), (Output("y", last, full, (rows, hidden)),))
+    graph.verify()
+    return graph
+
+
+def folded_biased(layers: int = 3) -> LinalgGraph:
+    """The same, folded."""
+    graph = folded(biased(layers))
+    assert graph is not None
+    return graph
+
+
 def at_rows(graph: LinalgGraph, tensors: dict[str, Array], **told: int) -> dict[str, Array]:
     """What the network has in a launch with these arguments, or their largest, of those tensors."""
     rows = {value.source: value.row for value in graph.values if value.row is not None}

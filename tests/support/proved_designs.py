@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,10 +33,16 @@ class Made(NamedTuple):
 
 
 def make(
-    folder: Path, network: LinalgGraph, tensors: Mapping[str, Array], expected: Mapping[str, Array], knobs: Knobs
+    folder: Path,
+    network: LinalgGraph,
+    tensors: Mapping[str, Array],
+    expected: Mapping[str, Array],
+    knobs: Knobs,
+    ports: int = 31,
 ) -> Made:
-    """The design of a network whose layers are alike."""
+    """The design of a network whose layers are alike, of kernels with so many ports."""
     platform, graph = load_platform("u55c"), folded(network)
+    platform = replace(platform, hbm=replace(platform.hbm, kernel_ports=ports))
     assert graph is not None
     tasks, whole = planned_tasks(graph, knobs, platform), launched(graph)
     emit_design(tasks, whole, platform, NetworkData(tensors, expected, TOLERANCE), folder)

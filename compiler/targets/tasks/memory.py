@@ -12,7 +12,7 @@ from math import prod
 
 from compiler.errors import UnsupportedError
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.program import Access, Argument, BoundLoop, LoopNest
+from compiler.graph.program import Access, Argument, BoundLoop, LoopNest, Repeat, nests
 from compiler.graph.task_graph import Dma, DmaTask, Joint, LoadTask, StoreTask
 from compiler.targets.nest_code import gate_condition, guarded, pipelined_nest, row_major, unrolled
 from compiler.targets.parameters import launch_arguments, task_parameters
@@ -23,37 +23,46 @@ from compiler.targets.writer import CppWriter, Namer
 
 
 def emit_load(frame: Frame, task: LoadTask) -> None:
-    """Words of HBM, cut into tokens; those of one stream after those of the other, where it writes several."""
+    """Words of HBM, cut into tokens; those of one stream after those of the other, where it writes several, and again
+    in each round of those that are repeated.
+    """
     with frame.function(task, f"Reads {', '.join(task.dma.values)} from HBM. {_image_summary(task.dma)}") as (
         params,
         namer,
     ):
-        begin, behind = 0, len(task.reads) + len(task.writes)
-        for number, part in enumerate(_parts(frame, task)):
-            stream = params[len(task.reads) + number]
-            with frame.out.block("") if task.turns else nullcontext():
-                _emit_part(frame, part, begin, (*params[: len(task.reads)], stream, *params[behind:]), namer)
-            begin += part.dma.words
+        if not task.turns:
+            _emit_part(frame, replace(task, streamed=frame.itensor(task.writes[0])), "", params, namer)
+            return
+        reads, behind, begin = len(task.reads), len(task.reads) + len(task.writes), 0
+        stream_of = dict(zip((a.stream for a in task.writes), params[reads:behind], strict=True))
+        for turn in task.turns:
+            rounds = turn.times if isinstance(turn, Repeat) else 1
+            parts = [_part(frame, task, nest, rounds) for nest in nests((turn,))]
+            words, number = sum(part.dma.words for part in parts), namer.name("round") if rounds > 1 else ""
+            with frame.out.block(f"for (int {number} = 0; {number} < {rounds}; ++{number})" if number else ""):
+                for part in parts:
+                    place = [f"{number} * {words}"] if number else []
+                    place += [str(begin)] if begin else []
+                    own = (*params[:reads], stream_of[part.writes[0].stream], *params[behind:])
+                    with frame.out.block("") if number else nullcontext():
+                        _emit_part(frame, part, " + ".join(place), own, namer)
+                    begin += part.dma.words
+            begin += (rounds - 1) * words
 
 
-def _parts(frame: Frame, task: LoadTask) -> list[LoadTask]:
-    """A load for each stream that it writes, which reads its words alone."""
-    if not task.turns:
-        return [task]
-    parts: list[LoadTask] = []
-    for nest, access in zip(task.turns, task.writes, strict=True):
-        assert isinstance(nest, LoopNest)
-        timing = replace(task.timing, trips=nest.trips, bounds=nest.bounds)
-        streamed = frame.itensor(access)
-        dma = replace(task.dma, layout=streamed.without_rereads())
-        parts.append(replace(task, timing=timing, turns=(), writes=nest.writes, dma=dma, streamed=streamed))
-    return parts
+def _part(frame: Frame, task: LoadTask, nest: LoopNest, rounds: int) -> LoadTask:
+    """A load of what one nest writes, of one of so many rounds, which reads its words alone."""
+    timing, streamed = replace(task.timing, trips=nest.trips, bounds=nest.bounds), frame.itensor(nest.writes[0])
+    if rounds > 1:
+        (*ones, lanes), tokens = streamed.element, streamed.tokens // rounds
+        streamed = ITensor((*ones, lanes), streamed.dtype, (Loop(tokens, lanes, len(ones)),))
+    dma = replace(task.dma, layout=streamed.without_rereads())
+    return replace(task, timing=timing, turns=(), writes=nest.writes, dma=dma, streamed=streamed)
 
 
-def _emit_part(frame: Frame, task: LoadTask, begin: int, params: Sequence[str], namer: Namer) -> None:
+def _emit_part(frame: Frame, task: LoadTask, begin: str, params: Sequence[str], namer: Namer) -> None:
     """The words of one stream, which lie in each channel from word `begin` on."""
-    dma, out = task.dma, frame.out
-    streamed = frame.itensor(task.writes[0])
+    dma, out, streamed = task.dma, frame.out, task.streamed
     credits, stream, memory = params[: len(task.reads)], params[len(task.reads)], _memory(task, params)
     asks = frame.tasks.passes_through_memory(task)
     by_row = asks and dma.at is not None
@@ -84,7 +93,7 @@ def _emit_part(frame: Frame, task: LoadTask, begin: int, params: Sequence[str], 
                     out.line(f"{stream}.write(token);")
 
 
-def _word(port: str, walk: "_MemoryWalk", dma: Dma, begin: int, *, asks: bool) -> str:
+def _word(port: str, walk: "_MemoryWalk", dma: Dma, begin: str, *, asks: bool) -> str:
     """What nobody may see is read all the same and masked: Vitis HLS makes no burst of reads under a condition."""
     address = f"{begin} + {walk.address}" if begin else walk.address
     read, word = f"{port}.read()" if asks else f"{port}[{address}]", f"ap_uint<{dma.port_bits}>"
