@@ -2,6 +2,7 @@
 
     python -m bench.search_quality gpt2-decode --budgets 300 --seeds 5
     python -m bench.search_quality gpt2-decode gpt2-medium-decode --samplers nsga2 random --cache ~/searches
+    PYTHONPATH=tests/support python -m bench.search_quality mixer    # its network is one of the tests'
     python -m bench.search_quality gpt2-decode --objectives latency energy area
 
 All have the same solver, start designs and digest of accelerators; `nsga2` is ours, `nsga2-plain` what it is made
@@ -31,6 +32,8 @@ from rich.table import Table
 
 from bench.workload import NoSink, bundle_cache
 from compiler.frontend.bundle import import_model
+from compiler.frontend.inputs.source import FileSource
+from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Workload
 from compiler.platforms.platform import load_platform
 from dse.archive import front_of
@@ -45,6 +48,8 @@ WORKLOADS = {
     "gpt2-decode": Workload("gpt2", "decode", 64, "w4a8"),
     "gpt2-medium-decode": Workload("gpt2-medium", "decode", 64, "w4a8"),
     "gpt2-medium-prefill": Workload("gpt2-medium", "prefill", 128, "w4a8"),
+    "mixer": Workload("mixer", "prefill", 1, "w4a8"),
+    "gpt2-reply": Workload("gpt2", "token", 256, "w4a8", layers=12),
 }
 OURS = "nsga2"
 BEYOND, APART = 1.1, 0.02
@@ -58,6 +63,16 @@ def _nsga3(_budget: int, seed: int) -> BaseSampler:
 
 # A search gives neighbours of the front to the sampler of its own name alone.
 OTHERS = {"nsga2-plain": SAMPLERS[OURS], "nsga3": _nsga3}
+
+
+def graph_of(name: str, cache: Path) -> LinalgGraph:
+    """Of a workload. The mixer is a block of MLP-Mixer S/16 as ONNX, which is written beside the searches."""
+    workload, source = WORKLOADS[name], WORKLOADS[name].model
+    if name == "mixer":
+        from onnx_models import mixer, save  # noqa: PLC0415  # the other workloads need no path to it
+
+        source = FileSource(name, save(mixer(196, 512, 256, 2048), cache / "mixer.onnx"), "onnx")
+    return import_model(source, workload, bundle_cache()).graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +110,7 @@ def run(name: str, objectives: tuple[str, ...], sampler: str, budget: int, seed:
     """The search, or what is kept of it."""
     kept = cache / f"{name}-{'-'.join(objectives)}-{sampler}-{budget}-{seed}-{code_digest()}.json"
     if not kept.exists():
-        workload = WORKLOADS[name]
-        graph = import_model(workload.model, workload, bundle_cache()).graph
+        graph = graph_of(name, cache)
         options = SearchOptions(budget, seed, sampler, jobs=1, objectives=objectives)
         start = perf_counter()
         found = search(graph, load_platform("u55c"), options, NoSink())
