@@ -20,7 +20,7 @@ _ROUNDING = 1e-9
 @dataclass(frozen=True, slots=True)
 class Group:
     """Designs by key, `members` in the front's order: all are alike with the representative, which is one of them.
-    `rank`, from 1: the how manieth to look at the representative is.
+    `rank`, from 1: the place of the representative in the order in which to look at them.
     """
 
     representative: str

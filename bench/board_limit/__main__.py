@@ -166,10 +166,11 @@ def _waterfall(console: Console, designs: dict[str, Planned], _planner: Planner)
             after = design.reply(PROMPT, STEPS, lambda _, stored=stored: stored).token_us
             steps.append((name, before - after))
             before = after
-        bound = whole.least_bytes / (HBM_GB_S * 1e3)
+        bound, ports = whole.least_bytes / (HBM_GB_S * 1e3), design.slowest_load_us(PROMPT + STEPS // 2)
         steps += [
-            ("the chain of operations, beyond the bound", max(0.0, before - bound)),
-            ("bound", min(bound, before)),
+            ("the chain of operations, beyond the slowest load", max(0.0, before - ports)),
+            ("the slowest load, a word a cycle at its ports", max(0.0, min(before, ports) - bound)),
+            ("bound: the least bytes from all of HBM", min(bound, before)),
         ]
         rows = [[name, f"{us:,.1f}", f"{100 * us / whole.token_us:.1f} %"] for name, us in reversed(steps)]
         rows.append(["a token (a launch is of the whole reply)", f"{whole.token_us:,.1f}", "100 %"])
