@@ -3,7 +3,7 @@ import type { Snapshot } from "@/features/pareto/cloud";
 import type { Alike } from "@/features/pareto/groups";
 import { type Shown, isSimulated } from "@/features/pareto/fidelity";
 import { OtherLatency } from "@/features/pareto/OtherLatency";
-import { knee } from "@/features/pareto/shape";
+import { ends, knee } from "@/features/pareto/shape";
 import { CsimBadge, FidelityBadge, Tag } from "@/components/badges";
 import type { Objective } from "@/lib/api/types";
 import { number, percent, times, withUnit } from "@/lib/format";
@@ -39,7 +39,7 @@ export function FrontTable({ snapshot: { front }, groups, error, objectives, loa
     name,
     unit,
     place,
-    least: Math.min(...front.map((p) => p.objectives[place] ?? Infinity)),
+    least: ends(front.map((p) => p.objectives[place] ?? Infinity))[0],
     both: name === "latency" && simulated,
   }));
   return (

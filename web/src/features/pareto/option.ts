@@ -2,7 +2,7 @@ import type { ChartOption, ScatterSeriesOption } from "@/features/pareto/chart";
 import type { Point, Snapshot } from "@/features/pareto/cloud";
 import type { Alike } from "@/features/pareto/groups";
 import { type Shown, counterpart, errorOf, isSimulated, withLatency } from "@/features/pareto/fidelity";
-import { axisRange, frontLine, knee, thin, zeroMark } from "@/features/pareto/shape";
+import { axisRange, ends, frontLine, knee, thin, zeroMark } from "@/features/pareto/shape";
 import type { CsimState, Objective } from "@/lib/api/types";
 import type { Theme } from "@/lib/chart/theme";
 import { type Range, ticks } from "@/lib/chart/ticks";
@@ -105,8 +105,8 @@ function sizes(front: readonly Point[], { objectives, axes }: View): Map<string,
   const values = front.map((p) => p.objectives[hidden] ?? 1);
   const mark = zeroMark(values);
   const logs = values.map((value) => Math.log(value || mark));
-  const low = Math.min(...logs);
-  const extent = Math.max(...logs) - low;
+  const [low, high] = ends(logs);
+  const extent = high - low;
   const size = (value: number) => SIZES[0] + ((SIZES[1] - SIZES[0]) * (value - low)) / extent;
   return new Map(front.map((p, i) => [p.id, hidden < 0 || !extent ? FRONT_SIZE : size(logs[i] ?? low)]));
 }

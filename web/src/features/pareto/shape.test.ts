@@ -40,6 +40,11 @@ test("a knee is found where designs use none of something, and of three objectiv
   expect(knee(three.map((objectives, number) => ({ ...point(number, 1, 1), objectives })))).toBe(1);
 });
 
+test("a front of 200,000 has a knee", () => {
+  const count = 200_000;
+  expect(knee(Array.from({ length: count }, (_, i) => point(i, 1 + i, count / (1 + i) / (i === 700 ? 2 : 1))))).toBe(700);
+});
+
 test("the line comes from the top of the plot and leaves at its right edge", () => {
   const line = frontLine([[2, 8], [4, 3]], [1, 10], [1, 20]);
   expect(line).toEqual([

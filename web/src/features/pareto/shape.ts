@@ -18,6 +18,17 @@ export function thin(points: readonly Point[], limit: number): readonly Point[] 
   return points.filter((p) => scatterHash(p.number) < share);
 }
 
+/** The least and the most of some values: `Math.min(...values)` has too many arguments from 100,000 on. */
+export function ends(values: readonly number[]): Range {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const value of values) {
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  return [low, high];
+}
+
 /** Rounding: what is no farther below the chord is on it. */
 const ON_THE_CHORD = 1e-9;
 
@@ -31,13 +42,13 @@ export function knee(front: readonly Point[]): number {
   const columns = (front[0]?.objectives ?? []).map((_, i) => logarithms(front.map((p) => p.objectives[i] ?? 0)));
   const sums = front.map(() => 0);
   for (const column of columns) {
-    const low = Math.min(...column);
-    const extent = Math.max(...column) - low || 1;
+    const [low, high] = ends(column);
+    const extent = high - low || 1;
     column.forEach((value, i) => {
       sums[i] = (sums[i] ?? 0) + (value - low) / extent;
     });
   }
-  const lowest = (values: readonly number[]) => values.indexOf(Math.min(...values));
+  const lowest = (values: readonly number[]) => values.indexOf(ends(values)[0]);
   const below = lowest(sums);
   if ((sums[below] ?? Infinity) < columns.length - 1 - ON_THE_CHORD) return below;
   return lowest(front.map((_, i) => columns.reduce((sum, column) => sum + (column[i] ?? 0), 0)));
@@ -65,12 +76,7 @@ export function frontLine(corners: readonly [number, number][], x: Range, y: Ran
 /** Ends of an axis that shows `values` with air below and above them, in shares of their extent. */
 export function axisRange(values: readonly number[], log: boolean, [below, above]: Range): Range {
   if (!values.length) return [1, 10];
-  let low = Infinity;
-  let high = -Infinity;
-  for (const value of values) {
-    low = Math.min(low, value);
-    high = Math.max(high, value);
-  }
+  const [low, high] = ends(values);
   if (log) {
     const extent = Math.max(high / low, 1.5);
     return [low / extent ** below, high * extent ** above];
