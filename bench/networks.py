@@ -4,6 +4,7 @@ python -m bench.networks
 python -m bench.networks lenet5 convnext --format onnx
 python -m bench.networks --group mlperf-tiny
 python -m bench.networks jets --precision w8a8 --knobs knobs.json --json    # of a design: `knobs` of its design.json
+python -m bench.networks lenet5 --batch 8    # inputs of a launch
 
 They are written in PyTorch with seeded weights. Blocks have the proportions of the originals, and are small enough to
 be simulated as C++ quickly; the four of MLPerf Tiny have the layers of its reference, and pad as PyTorch does; those of
@@ -11,9 +12,9 @@ Stream-HLS have the sizes of its artifact. Parameters count the statistics of no
 of matrix products and convolutions. Each is exported to ONNX and as a `.pt2`. A row says whether the emitted C++
 computes what the reference does and how many tasks were compared one by one, the cycles that the design is simulated to
 take with FIFOs as certified, the time of that launch and, of one kernel, that from the first word which comes in at a
-port to the last one which leaves, after how long one input follows another where several come in a row, as no launch
-does yet, and its area by estimate; or in what words the network was refused. Ends with status
-1 where one was refused, or differs.
+port to the last one which leaves, after how long one input follows another, in a launch of several or in launches in a
+row, and its area by estimate; or in what words the network was refused. Ends with status 1 where one was refused, or
+differs.
 """
 
 import argparse
@@ -37,6 +38,7 @@ from torch.nn import functional
 from compiler.errors import MillraceError
 from compiler.frontend.bundle import import_model
 from compiler.frontend.inputs.source import FileFormat, FileSource, whole_network
+from compiler.graph.program import COUNT
 from compiler.metrics import Metric
 from compiler.options import Knobs, Precision
 from compiler.pipeline import compile_design
@@ -387,13 +389,14 @@ def exported(name: str, form: FileFormat, folder: Path) -> FileSource:
     return FileSource(name, path, form)
 
 
-def run(name: str, form: FileFormat, precision: Precision, knobs: Knobs, folder: Path) -> Row:
+def run(name: str, form: FileFormat, precision: Precision, batch: int, knobs: Knobs, folder: Path) -> Row:
     """The whole way of one network, in a folder of its own."""
     begun, design = time.monotonic(), folder / "design"
     parameters, products = sum(t.numel() for t in seeded(name).state_dict().values() if t.is_floating_point()), 0
     try:
         source = exported(name, form, folder)
-        bundle = import_model(source, replace(whole_network(name), precision=precision), folder / "cache")
+        asked = replace(whole_network(name), precision=precision, batch=batch)
+        bundle = import_model(source, asked, folder / "cache")
         products = sum(op.iterations for op in bundle.graph.ops if op.is_contraction)
         platform = load_platform("u55c")
         made = compile_design(bundle, knobs, platform, design)
@@ -405,8 +408,11 @@ def run(name: str, form: FileFormat, precision: Precision, knobs: Knobs, folder:
     passed = verdict.passed and timed.deadlock is None
     memory = platform.hbm.read_latency_cycles + platform.hbm.write_response_cycles  # before the first, behind the last
     inside = timed.cycles - memory if len(timed.kernels) == 1 else 0
-    stored = read_directory(design)
-    two, three = (simulate_design(stored.design, platform, launches=({},) * n, buckets=0) for n in (2, 3))
+    stored = read_directory(design).design
+    few, more, taken = ({},) * 2, ({},) * 3, batch
+    if COUNT in stored.arguments:
+        few, more, taken = ({COUNT: batch - 1},), ({COUNT: batch},), 1
+    before, after = (simulate_design(stored, platform, launches=launches, buckets=0) for launches in (few, more))
     word = "passes" if passed else verdict.message or "deadlock"
     return Row(
         name,
@@ -420,7 +426,7 @@ def run(name: str, form: FileFormat, precision: Precision, knobs: Knobs, folder:
         timed.cycles,
         timed.cycles / found["clock"].value,
         inside / found["clock"].value,
-        (three.cycles - two.cycles) / found["clock"].value,
+        (after.cycles - before.cycles) / taken / found["clock"].value,
         tuple(found[kind].value if kind in found else 0 for kind in AREA),
         time.monotonic() - begun,
         str(bundle.meta["reference"]),
@@ -433,6 +439,7 @@ def main() -> int:
     parser.add_argument("--group", choices=GROUPS, help="only these")
     parser.add_argument("--format", choices=("onnx", "pt2"), action="append", dest="formats")
     parser.add_argument("--precision", choices=get_args(Precision), default="f32")
+    parser.add_argument("--batch", type=int, default=1, help="inputs of a launch")
     parser.add_argument("--knobs", type=Path, help="JSON of knobs (default: the usual ones)")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
@@ -443,7 +450,7 @@ def main() -> int:
     for name in arguments.networks or GROUPS.get(arguments.group, NETWORKS):
         for form in arguments.formats or ("onnx", "pt2"):
             with console.status(f"{name}.{form}"), tempfile.TemporaryDirectory() as folder:
-                rows.append(run(name, form, arguments.precision, knobs, Path(folder)))
+                rows.append(run(name, form, arguments.precision, arguments.batch, knobs, Path(folder)))
             row = rows[-1]
             console.print(f"{name}.{form}: {row.verdict} ({row.seconds:.0f} s), against {row.reference or 'nothing'}")
     console.print(_table(rows))

@@ -138,6 +138,9 @@ class Network:
         ),
     ] = None
     layers: Annotated[int, typer.Option(help="Layers that a launch runs, one after the other.")] = 1
+    batch: Annotated[
+        int, typer.Option(help="Inputs of a network from a file that a launch takes one after the other, at most.")
+    ] = 1
 
     @property
     def is_chosen(self) -> bool:
@@ -154,14 +157,14 @@ class Network:
             raise InvalidInputError(f"--seq belongs to --phase prefill; a {phase.value} has {_LENGTH[phase]}")
         given = self.seq if phase is PhaseName.PREFILL else self.context
         length = _USUAL[phase] if given is None else given
-        return Workload(model, phase.value, length, precision.value, layers=self.layers)
+        return Workload(model, phase.value, length, precision.value, self.batch, self.layers)
 
     def workload_of_file(self, source: FileSource) -> Workload:
         """The workload of a network from a file. Raises InvalidInputError for an option that does not apply to it."""
         given = {"--phase": self.phase, "--seq": self.seq, "--context": self.context}
         if wrong := [name for name, value in given.items() if value is not None]:
             raise InvalidInputError(f"{wrong[0]} does not apply to {source.path.name}: its shapes are in the file")
-        asked = replace(whole_network(source.name), layers=self.layers)
+        asked = replace(whole_network(source.name), layers=self.layers, batch=self.batch)
         return workload_of(source, replace(asked, precision=self.precision.value) if self.precision else asked)
 
     def request(self) -> dict[str, Any]:
@@ -172,6 +175,7 @@ class Network:
             "length": workload.length if (self.phase is PhaseName.PREFILL or self.context is not None) else None,
             "precision": self.precision and workload.precision,
             "layers": None if self.layers == 1 else self.layers,
+            "batch": None if self.batch == 1 else self.batch,
         }
         return {name: value for name, value in fields.items() if value is not None}
 

@@ -149,7 +149,8 @@ def _work(tasks: TaskGraph, estimated: Estimate) -> Work:
 def _shape(bundle: Bundle) -> str:
     """What of the model is run; a network from a file has no phase or length."""
     if "format" in bundle.meta.get("config", {}):
-        return "the whole network"
+        batch = bundle.workload.batch
+        return "the whole network" if batch == 1 else f"the whole network, for up to {batch} inputs a launch"
     return f"{bundle.workload.phase}, length {bundle.workload.length}"
 
 

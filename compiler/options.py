@@ -24,7 +24,7 @@ Weights = Literal["streamed", "resident"]
 
 MAX_LENGTH = 8192
 MAX_LAYERS = 128
-MAX_BATCH = 1
+MAX_BATCH = 1024  # each is computed by the reference
 MAX_UNROLL = 1 << 16
 MAX_GROUP = 63
 MAX_SLICES = 64
@@ -47,7 +47,8 @@ class Workload:
     `length` is the sequence length of a prefill, or the context length of a decode step, the new token included. A
     `step` is a token at any of `length` positions, which its launch says; keys and values stay in memory. What follows
     the last layer, the `head`, takes one row and has neither length nor layers: both are 1. A `token` is a step with
-    embedding and head: its launch also says a token, and gives the one that follows.
+    embedding and head: its launch also says a token, and gives the one that follows. A `batch` are inputs of a network
+    from a file, which a launch takes one after the other: that many at most.
     """
 
     model: str

@@ -108,7 +108,7 @@ class WorkloadShape(Reply):
     head.
     """
     batch: int
-    """Sequences side by side."""
+    """Inputs that a launch takes one after the other, at most."""
     precision: str
     """Number formats of weights and activations: f32, w8a8, w4a8."""
     layers: int
@@ -143,7 +143,7 @@ class NewWorkloadShape(Request):
     8192, and no more than the model has positions. A head has none.
     """
     batch: int = 1
-    """Sequences side by side: 1."""
+    """Inputs of a network from a file that a launch takes one after the other, at most: 1 to 1024; of others 1."""
     precision: Literal["f32", "w8a8", "w4a8"] = "w4a8"
     """Number formats of weights and activations."""
     layers: int = 1

@@ -1348,7 +1348,7 @@ class NewWorkload:
     """
 
     batch: int | Unset = UNSET
-    """Sequences side by side: 1."""
+    """Inputs of a network from a file that a launch takes one after the other, at most: 1 to 1024; of others 1."""
 
     precision: Literal["f32", "w8a8", "w4a8"] | Unset = UNSET
     """Number formats of weights and activations."""
@@ -1379,7 +1379,7 @@ class NewWorkloadShape:
     """
 
     batch: int | Unset = UNSET
-    """Sequences side by side: 1."""
+    """Inputs of a network from a file that a launch takes one after the other, at most: 1 to 1024; of others 1."""
 
     precision: Literal["f32", "w8a8", "w4a8"] | Unset = UNSET
     """Number formats of weights and activations."""
@@ -2121,7 +2121,7 @@ class SweepWorkload:
     """
 
     batch: int
-    """Sequences side by side."""
+    """Inputs that a launch takes one after the other, at most."""
 
     precision: str
     """Number formats of weights and activations: f32, w8a8, w4a8."""
@@ -2214,7 +2214,7 @@ class Workload:
     """
 
     batch: int
-    """Sequences side by side."""
+    """Inputs that a launch takes one after the other, at most."""
 
     precision: str
     """Number formats of weights and activations: f32, w8a8, w4a8."""
@@ -2248,7 +2248,7 @@ class WorkloadShape:
     """
 
     batch: int
-    """Sequences side by side."""
+    """Inputs that a launch takes one after the other, at most."""
 
     precision: str
     """Number formats of weights and activations: f32, w8a8, w4a8."""

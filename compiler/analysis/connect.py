@@ -28,9 +28,9 @@ class Wiring:
     converters: dict[str, Conversion] = field(default_factory=dict[str, Conversion])
     edges: dict[str, Edge] = field(default_factory=dict[str, Edge])
 
-    def join(self, stream: str, edge: Edge, wanted: ITensor, kernel: int) -> None:
-        """Let the reader of `stream` have `edge` as `wanted`."""
-        if edge.itensor.same_stream(wanted):
+    def join(self, stream: str, edge: Edge, wanted: ITensor, kernel: int, *, keeps: bool = False) -> None:
+        """Let the reader of `stream` have `edge` as `wanted`, from a converter that `keeps` it in any case."""
+        if edge.itensor.same_stream(wanted) and not keeps:
             self.edges[stream] = edge
             return
         name = converter_name(edge.value, stream)

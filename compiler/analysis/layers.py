@@ -5,10 +5,16 @@ layers, for the first layer, and for the others what the layer before made; that
 makes it, and goes on from the last layer, to HBM or to what lies behind the layers. Each task of a layer but loads and
 stores ends a layer before it begins with the next: a pipeline that keeps tokens until others follow would wait for what
 these become. Tasks outside of layers are as they are without any.
+
+Inputs that follow each other hand on nothing, so they flow, and nothing ends between them: converters re-order one
+while they pass on the one before, and what loads parameters into a converter does so once a launch. A launch takes as
+many as it is told (`Layers.told`), unless a task is none of one nest: then it takes all. Where engines take turns, each
+input ends as a layer does.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.engines import PASSING
@@ -23,12 +29,13 @@ from compiler.analysis.names import (
     store_name,
 )
 from compiler.errors import VerificationError
-from compiler.graph.design import Design, Edge, Transfer
+from compiler.graph.converter import Converter, converter_of, plan_converter
+from compiler.graph.design import Conversion, Design, Edge, Transfer
 from compiler.graph.itensor import ITensor
 from compiler.graph.layers import is_long, last_name, launched, long_itensor, long_nest, repeated_itensor
 from compiler.graph.linalg_graph import Carried, Layers
-from compiler.graph.program import Access, LoopNest, Repeat
-from compiler.graph.task_graph import ConverterTask, ForkTask, LoadTask, RouteTask, Stream, Task
+from compiler.graph.program import Access, Argument, BoundLoop, LoopNest, Repeat
+from compiler.graph.task_graph import ConverterTask, ForkTask, LoadTask, RouteTask, Stream, Task, WindowTask
 
 
 def of_all_layers(design: Design) -> Design:
@@ -43,25 +50,27 @@ def launched_itensor(design: Design, itensor: ITensor) -> ITensor:
     return itensor if design.graph.layers is None else long_itensor(itensor, design.graph.layers.count)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Lengthening:
     folded: Design
     layers: Layers
 
     def design(self) -> Design:
         """Edges keep the names of their values, which only tell ports apart."""
-        folded, count = self.folded, self.layers.count
+        folded = self.folded
         reads = {(op.name, i): operand.value for op in folded.graph.ops for i, operand in enumerate(op.inputs)}
         return replace(
             folded,
             graph=launched(folded.graph),
             nests={
-                op: nest if op in self.layers.outside else long_nest(nest, count) for op, nest in folded.nests.items()
+                op: nest if op in self.layers.outside else long_nest(nest, self.layers.count, flows=_flows(folded))
+                for op, nest in folded.nests.items()
             },
             reads={key: itensor and self._itensor(reads[key], itensor) for key, itensor in folded.reads.items()},
             writes={value: self._made(value, itensor) for value, itensor in folded.writes.items()},
-            loads={name: self._load(load) for name, load in folded.loads.items()},
+            loads={name: self._load(name, load) for name, load in folded.loads.items()},
             stores={name: self._store(store) for name, store in folded.stores.items()},
+            converters={name: self._conversion(name, made) for name, made in folded.converters.items()},
             forks={name: f._replace(itensor=self._itensor(f.value, f.itensor)) for name, f in folded.forks.items()},
             edges={name: self._edge(edge) for name, edge in folded.edges.items()},
         )
@@ -74,7 +83,7 @@ class _Lengthening:
         return (long_itensor if long else repeated_itensor)(itensor, self.layers.count)
 
     def _edge(self, edge: Edge) -> Edge:
-        if edge.target in _entering(self.folded):
+        if edge.target in _entering(self.folded) or edge.source in self._loading_once:
             return edge
         return edge._replace(itensor=self._itensor(edge.value, edge.itensor))
 
@@ -83,8 +92,22 @@ class _Lengthening:
         long = is_long(self.folded.graph, self.folded.graph.value[value])
         return long_itensor(itensor, self.layers.count) if long else itensor
 
-    def _load(self, load: Transfer) -> Transfer:
-        if load.value in self.layers.read:
+    @cached_property
+    def _loading_once(self) -> frozenset[str]:
+        return _loading_once(self.folded)
+
+    def _conversion(self, name: str, made: Conversion) -> Conversion:
+        if not _flows(self.folded):
+            return made
+        if is_long(self.folded.graph, self.folded.graph.value[made.value]):
+            return made._replace(converter=_long_converter(made.converter, self.layers.count))
+        if _source(self.folded, name) in self._loading_once:
+            source, target = made.converter.source, made.converter.target
+            return made._replace(converter=plan_converter(source, repeated_itensor(target, self.layers.count)))
+        return made
+
+    def _load(self, name: str, load: Transfer) -> Transfer:
+        if load.value in self.layers.read or name in self._loading_once:
             return load
         return load._replace(itensor=self._itensor(load.value, load.itensor))
 
@@ -101,6 +124,8 @@ def with_loop(folded: Design, tasks: Sequence[Task], streams: Sequence[Stream]) 
     """
     layers = folded.graph.layers
     assert layers is not None
+    if _flows(folded):
+        return _for_inputs(folded, layers, tasks), list(streams)
     once, known = _once(folded), {stream.name: stream for stream in streams}
     made = [task if task.name in once else _each_layer(task, layers.count) for task in tasks]
     for carried in layers.carried:
@@ -109,6 +134,66 @@ def with_loop(folded: Design, tasks: Sequence[Task], streams: Sequence[Stream]) 
         made += loop.tasks()
         known |= {stream.name: stream for stream in loop.streams(known, folded)}
     return made, list(known.values())
+
+
+def _flows(folded: Design) -> bool:
+    """Whether inputs follow each other without an end between them."""
+    return folded.graph.layers is not None and bool(folded.graph.layers.told) and not folded.engines
+
+
+def _long_converter(one: Converter, count: int) -> Converter:
+    """That of inputs that follow each other: the rounds of one go on in those of the next, as they are; where there is
+    one round, the next input comes in beside it.
+    """
+    source, target = long_itensor(one.source, count), long_itensor(one.target, count)
+    if one.shared == 1:
+        return plan_converter(source, target)
+    return converter_of(source, target, replace(one.realisation, dim=one.realisation.dim + 1))
+
+
+def _source(folded: Design, converter: str) -> str:
+    """What brings a converter its tokens."""
+    return folded.edges[input_stream(converter)].source
+
+
+def _loading_once(folded: Design) -> frozenset[str]:
+    """Loads of parameters, of which a converter keeps all, for all inputs that follow each other in a launch."""
+    if not _flows(folded):
+        return frozenset()
+    feeding = [(_source(folded, name), made.value) for name, made in folded.converters.items()]
+    return frozenset(
+        name for name, value in feeding if name in folded.loads and not is_long(folded.graph, folded.graph.value[value])
+    )
+
+
+def _for_inputs(folded: Design, layers: Layers, tasks: Sequence[Task]) -> list[Task]:
+    """The tasks of inputs that follow each other, as many as the launch says where all of them can follow that."""
+    loading = _loading_once(folded)
+    long = {name for name, made in folded.converters.items() if is_long(folded.graph, folded.graph.value[made.value])}
+    keeping = {name for name in folded.converters if _source(folded, name) in loading}
+    alike = [
+        task
+        if not task.turns and (task.name not in folded.converters or task.name in long | keeping)
+        else _each_layer(task, layers.count)
+        for task in tasks
+    ]
+    if any(task.turns or task.timing.restarts for task in alike):
+        return alike
+    told = Argument(layers.told, layers.count)
+    return [task if task.name in loading else _counted(task, told, keeps=task.name in keeping) for task in alike]
+
+
+def _counted(task: Task, told: Argument, *, keeps: bool) -> Task:
+    """A task whose outermost loop is over inputs, or of a converter over the rounds of all of them, or the steps of one
+    that `keeps` what it passes on for each.
+    """
+    bound = BoundLoop(0, told)
+    if isinstance(task, ConverterTask):
+        plan = task.converter
+        fixed, all_inputs = (plan.fill, plan.drain) if keeps else (plan.realisation.delay, plan.shared)
+        bound = BoundLoop(0, told, fixed, all_inputs // told.most)
+    assert bound.most == task.timing.trips[0], (task.name, bound, task.timing)
+    return replace(task, timing=replace(task.timing, bounds=(bound,)))
 
 
 def _once(folded: Design) -> set[str]:
@@ -124,11 +209,11 @@ def _entering(folded: Design) -> set[str]:
 
 
 def _each_layer(task: Task, count: int) -> Task:
-    """The task with its pipeline started anew in each layer; loops of operations and forks have that over layers, and
-    loads are of all layers.
+    """The task with its pipeline started anew in each layer; loops and turns of operations and forks have that over
+    layers, and loads are of all layers.
     """
     timing = task.timing
-    if task.turns and not isinstance(task, LoadTask):
+    if task.turns and not isinstance(task, LoadTask | WindowTask):
         return replace(task, turns=(Repeat(count, task.turns),))
     match task:
         case ForkTask():

@@ -49,13 +49,15 @@ def loaded_once(design: Design, wanted: Mapping[tuple[str, int], ITensor]) -> fr
     """Of loads, as (value, kernel), those of parameters that are too large for constants and are wanted several times,
     as far as the chip has room; first those that spare HBM most. O(loads x log loads).
     """
-    if kept_rows(design.graph) or design.graph.layers is not None:
+    layers = design.graph.layers
+    again = layers is not None and bool(layers.told)  # for the next input
+    if kept_rows(design.graph) or (layers is not None and not again):
         return frozenset()
     free, memories = SHARE * design.platform.on_chip_bytes, design.platform.memories
     found = set[tuple[str, int]]()
     for key, itensor in sorted(wanted.items(), key=lambda item: (-item[1].tokens * item[1].width, item[0])):
         value, held = design.graph.value[key[0]], itensor.without_rereads()
-        if value.role != "param" or itensor.rereads == 1 or _is_small(held):
+        if value.role != "param" or (itensor.rereads == 1 and not again) or _is_small(held):
             continue
         cost = buffer_cost(held.width, held.tokens, 1, memories)
         size = cost.bram36 * memories.bram36_bytes + cost.uram * memories.uram_bytes

@@ -102,7 +102,7 @@ def operation_pipeline(
     interval = initiation_interval(op, nest, multiplier, platform, kept)
     depth = pipeline_depth(op, nest, multiplier, platform, kept)
     return OperationPipeline(
-        TimingSpec(nest.trips, interval, depth, restarts=nest.outer),
+        TimingSpec(nest.trips, interval, depth, restarts=nest.restarts),
         # A token is read in the first iteration of the loops that reuse it.
         tuple(tuple(Gate(k, 0, 1) for k in range(nest.read_level(o.dims), len(nest.loops))) for o in op.inputs),
         # A result leaves in the last iteration of the reduction loops.
@@ -151,7 +151,7 @@ def _chunk_task(op: LinalgOp, nest: Nest, kernel: int, read: str, writes: tuple[
     """Routes the tokens of chunk i, loop `axis` = i, to stream i."""
     (loop,) = (k for k, nest_loop in enumerate(nest.loops) if nest_loop.dim == op.axis)
     outputs = tuple(Access(w, (Gate(loop, i, i + 1),)) for i, w in enumerate(writes))
-    timing = TimingSpec(nest.trips, 1, READ_WRITE_CYCLES, restarts=nest.outer)
+    timing = TimingSpec(nest.trips, 1, READ_WRITE_CYCLES, restarts=nest.restarts)
     return ChunkTask(c_name(op.name), kernel, timing, (Access(read),), outputs, op, nest)
 
 
@@ -166,7 +166,7 @@ def _concat_task(
         extent = shape[operand.dims.index(op.axis)] if op.axis in operand.dims else 1
         inputs.append(Access(stream, (Gate(loop, start, start + extent),)))
         start += extent
-    timing = TimingSpec(nest.trips, 1, READ_WRITE_CYCLES, restarts=nest.outer)
+    timing = TimingSpec(nest.trips, 1, READ_WRITE_CYCLES, restarts=nest.restarts)
     return ConcatTask(c_name(op.name), kernel, timing, tuple(inputs), (Access(write),), op, nest)
 
 
@@ -194,7 +194,7 @@ def _window_task(
         timing, ends = TimingSpec((), 1, depth), ((Access(read),), (Access(write),))
         return WindowTask(name, kernel, timing, *ends, op, nest, walk, buffers=buffers, turns=turns)
     rows = nests[0]
-    timing = TimingSpec((*outside, *rows.trips), 1, depth, restarts=nest.outer)
+    timing = TimingSpec((*outside, *rows.trips), 1, depth, restarts=nest.restarts)
     reads, writes = (tuple(access.inside(over) for access in side) for side in (rows.reads, rows.writes))
     return WindowTask(name, kernel, timing, reads, writes, op, nest, walk, buffers=buffers)
 

@@ -27,7 +27,7 @@ from compiler.frontend.graph_json import graph_from_json
 from compiler.frontend.inputs.source import FileSource, Source, resolve_source, workload_of
 from compiler.frontend.models.config import ModelSource, imported_parameters
 from compiler.frontend.process import Importer, run_worker
-from compiler.graph.layers import folded
+from compiler.graph.layers import folded, of_inputs
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Workload
 
@@ -39,7 +39,7 @@ _SOURCES = ("frontend/**/*.py", "graph/linalg_graph.py", "options.py")
 @dataclass(frozen=True)
 class Bundle:
     """A workload that is ready to compile: layers that are alike are one in `graph` (`compiler.graph.layers`). Tensors
-    are read from disk when asked for.
+    are read from disk when asked for; inputs and results of a batch have a dimension for it in front.
     """
 
     directory: Path
@@ -101,7 +101,12 @@ def load_bundle(directory: Path) -> Bundle:
         workload = Workload(**meta["workload"])
     except (OSError, ValueError, KeyError, TypeError, VerificationError) as error:
         raise InvalidInputError(f"{directory} is not a bundle: {error}; import the model again") from error
-    return Bundle(directory, folded(network) or network, workload, meta)
+    return Bundle(directory, planned_network(network, workload.batch), workload, meta)
+
+
+def planned_network(network: LinalgGraph, batch: int) -> LinalgGraph:
+    """What is planned of a network as it was imported: layers that are alike as one, or one for a batch of inputs."""
+    return folded(network) or network if batch == 1 else of_inputs(network, batch)
 
 
 def bundle_key(source: Source, workload: Workload) -> str:

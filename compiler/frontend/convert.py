@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from compiler.errors import UnsupportedError
 from compiler.frontend.files import EXPECTED, GRAPH, LINALG, META, TENSORS, digest_of
 from compiler.frontend.graph_json import graph_to_json
-from compiler.frontend.imported import Imported
+from compiler.frontend.imported import Imported, Sample
 from compiler.frontend.inputs.importer import import_source
 from compiler.frontend.inputs.names import explained
 from compiler.frontend.inputs.source import FileSource, Source
@@ -38,14 +38,26 @@ def convert(source: Source, workload: Workload, directory: Path, on_progress: Ca
         on_progress(f"quantising to {wanted}")
         graph, imported, found = in_integers(graph, imported, wanted, source.samples)
     on_progress("writing the bundle")
-    tensors = {v.source: imported.tensors[v.source] for v in graph.values if v.source}
-    _check_space(directory, [*tensors.values(), *imported.expected.values()])
+    whole = _in_a_row(imported)
+    tensors = {v.source: whole.tensors[v.source] for v in graph.values if v.source}
+    _check_space(directory, [*tensors.values(), *whole.expected.values()])
     _save(directory / TENSORS, tensors)
-    _save(directory / EXPECTED, imported.expected)
+    _save(directory / EXPECTED, whole.expected)
     (directory / LINALG).write_text(imported.pretty)
     (directory / GRAPH).write_text(json.dumps(graph_to_json(graph), indent=1, allow_nan=False))
     meta = {**_meta(source, imported, workload, graph, directory), **found}
     (directory / META).write_text(json.dumps(meta, indent=1, allow_nan=False))
+
+
+def _in_a_row(imported: Imported) -> Imported:
+    """Where others follow the first input, tensors and results of all, with a dimension in front."""
+    if not imported.others:
+        return imported
+    first = Sample({name: imported.tensors[name] for name in imported.others[0].given}, imported.expected)
+    samples = (first, *imported.others)
+    given = {name: np.stack([sample.given[name] for sample in samples]) for name in first.given}
+    expected = {name: np.stack([sample.expected[name] for sample in samples]) for name in first.expected}
+    return replace(imported, tensors={**imported.tensors, **given}, expected=expected)
 
 
 def graph_name(source: Source, workload: Workload) -> str:

@@ -11,6 +11,14 @@ from compiler.graph.linalg_graph import Row
 
 
 @dataclass(frozen=True)
+class Sample:
+    """What a network is given, by argument, and the reference's results."""
+
+    given: Mapping[str, NDArray[Any]]
+    expected: Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
 class Imported:
     """Cleaned linalg and everything around it.
 
@@ -18,7 +26,7 @@ class Imported:
     names its results. `tensors` holds the content of every argument by name, `expected` the reference results by name.
     `int4` names the i8 arguments whose elements fit four bits; `weights` says where the parameters came from,
     `reference` what computed the expected results. `origins` says for messages what a path stands for in the model.
-    `rows`: arguments and results that are rows of tensors in memory.
+    `rows`: arguments and results that are rows of tensors in memory. `others`: the inputs that follow in a launch.
     """
 
     generic: str
@@ -32,3 +40,4 @@ class Imported:
     reference: str = "PyTorch"
     origins: Mapping[str, str] = field(default_factory=dict[str, str])
     rows: Mapping[str, Row] = field(default_factory=dict[str, Row])
+    others: tuple[Sample, ...] = ()

@@ -8,6 +8,11 @@ from numpy.typing import NDArray
 SEED = 0
 
 
+def following(name: str, number: int) -> str:
+    """What input `name` is drawn by where it is that of number `number` of a launch, which begins with 0."""
+    return f"{number} {name}" if number else name
+
+
 def seeded(name: str, shape: tuple[int, ...], spread: float = 1.0, mean: float = 0.0) -> NDArray[np.float32]:
     """Normal values that depend on `name` and SEED only."""
     digest = sha256(f"{SEED}:{name}".encode()).digest()

@@ -6,6 +6,9 @@ input of the next (`Layers.carried`). Passes plan that layer, and the operations
 launch runs once: they may make what the first layer is handed, and read what the last one hands on. *In a launch*
 (`launched`) every value that layers have for themselves has a dimension for them in front, which the outermost loop of
 each operation walks: what the accelerator streams, what lies in memory, what its proof compares.
+
+Inputs that follow each other in a launch are layers too (`of_inputs`), which hand on nothing: what is given and made
+has the dimension, parameters have not.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +20,7 @@ from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.joined_parameters import joined
 from compiler.graph.linalg_graph import Carried, Layers, LinalgGraph, LinalgOp, Operand, Output, Value
 from compiler.graph.nest import Nest, NestLoop
+from compiler.graph.program import COUNT
 from compiler.graph.same import Same
 from compiler.graph.windows import Windows
 
@@ -47,6 +51,11 @@ def folded(graph: LinalgGraph) -> LinalgGraph | None:
     except (_DifferError, VerificationError):
         return None
     return found
+
+
+def of_inputs(graph: LinalgGraph, count: int) -> LinalgGraph:
+    """The network for up to `count` inputs that follow each other in a launch; itself for one."""
+    return graph if count == 1 else replace(graph, layers=Layers(count, (), told=COUNT))
 
 
 class _DifferError(Exception):
@@ -180,10 +189,13 @@ class _Launch:
     def graph(self) -> LinalgGraph:
         values = tuple(made for value in self.folded.values for made in self._values(value))
         ops = tuple(map(self._op, self.folded.ops))
-        outputs = tuple(
-            replace(o, value=last_name(o.value)) if o.value in self.made else o for o in self.folded.outputs
-        )
-        return replace(self.folded, values=values, ops=ops, outputs=outputs)
+        return replace(self.folded, values=values, ops=ops, outputs=tuple(map(self._output, self.folded.outputs)))
+
+    def _output(self, out: Output) -> Output:
+        if self.layers.told:
+            inner = tuple(dim + 1 for dim in out.permutation)
+            return replace(out, permutation=(0, *inner), shape=(self.layers.count, *out.shape))
+        return replace(out, value=last_name(out.value)) if out.value in self.made else out
 
     def _values(self, value: Value) -> Iterator[Value]:
         if value.name in self.read:
@@ -233,13 +245,14 @@ def _inside(windows: Windows) -> Windows:
 def is_long(graph: LinalgGraph, value: Value) -> bool:
     """Whether every layer has a tensor of its own, the one that is carried aside."""
     made = value.name in graph.producer and graph.producer[value.name][0].name not in graph.outside
-    return made or bool(value.sources)
+    given = graph.layers is not None and bool(graph.layers.told) and value.role in ("input", "state")
+    return made or given or bool(value.sources)
 
 
-def long_nest(nest: Nest, count: int) -> Nest:
+def long_nest(nest: Nest, count: int, *, flows: bool = False) -> Nest:
     """The nest of an operation in a launch: that of one layer, once for each."""
     inner = tuple(NestLoop(loop.dim + 1, loop.trip, loop.step) for loop in nest.loops)
-    return Nest((NestLoop(0, count, 1), *inner), (1, *nest.unroll), outer=1)
+    return Nest((NestLoop(0, count, 1), *inner), (1, *nest.unroll), outer=1, flows=flows)
 
 
 def long_itensor(itensor: ITensor, count: int) -> ITensor:

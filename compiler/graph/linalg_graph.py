@@ -246,11 +246,15 @@ class Carried(NamedTuple):
 class Layers:
     """The operations of a network run `count` times in a launch, once for each layer; those `outside` of layers once,
     in front of the first, where they make what that is handed, or behind the last, where they read what that made.
+
+    Where they hand on nothing, they are one network for inputs that follow each other: each has an input and a result
+    of its own, all the same parameters, and `told` is the argument of the launch that says how many there are.
     """
 
     count: int
     carried: tuple[Carried, ...]
     outside: tuple[str, ...] = ()
+    told: str = ""
 
     @property
     def made(self) -> frozenset[str]:
@@ -352,6 +356,8 @@ class LinalgGraph:
 
 def _verify_layers(graph: LinalgGraph) -> None:
     """Each layer has its tensors, what is carried is made and read, and the last layer alone gives that out."""
+    if graph.layers is not None and graph.layers.told and (graph.layers.carried or graph.layers.outside):
+        raise VerificationError("networks for inputs that follow each other hand on nothing, and nothing is outside")
     count = 1 if graph.layers is None else graph.layers.count
     for value in graph.values:
         parts = (1, *value.shape[:1])  # several in a row where small ones are joined
@@ -368,7 +374,8 @@ def _verify_layers(graph: LinalgGraph) -> None:
             raise VerificationError(f"{made} is carried to {read}, which has another shape or type")
     _verify_outside(graph)
     for out in graph.outputs:
-        once = graph.layers is None or out.value in graph.layers.made or not _in_layer(graph, out.value)
+        layers = graph.layers
+        once = layers is None or bool(layers.told) or out.value in layers.made or not _in_layer(graph, out.value)
         if (out.layer is None) != once or (out.layer is not None and out.layer >= count):
             raise VerificationError(f"output {out.name} must be of one of {count} layers, or of the last")
 

@@ -28,13 +28,20 @@ class NestLoop(NamedTuple):
 @hashed_once
 @dataclass(frozen=True)
 class Nest:
-    """Loops in time, outermost first (none with a tripcount of 1), and the points of each dimension in space. The first
-    `outer` loops lie outside of the pipeline, and nothing is kept from one of their iterations to the next.
+    """Loops in time, outermost first (none with a tripcount of 1), and the points of each dimension in space. Nothing
+    is kept from one iteration of the first `outer` loops to the next; they lie outside of the pipeline, which drains at
+    the end of each, unless it `flows`.
     """
 
     loops: tuple[NestLoop, ...]
     unroll: tuple[int, ...]
     outer: int = 0
+    flows: bool = False
+
+    @property
+    def restarts(self) -> int:
+        """Loops outside of the pipeline."""
+        return 0 if self.flows else self.outer
 
     @computed_once
     def trips(self) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from compiler.graph.passage import passage
 
 Side = Literal["reads", "writes"]
 SIDES: tuple[Side, Side] = ("reads", "writes")
+COUNT = "count"  # what a launch is told: how many inputs it takes, one after the other
 MANY_TILES = 8  # up to so many, a design is tried with every number of them
 
 

@@ -24,6 +24,7 @@ from compiler.graph.nest import Nest
 from compiler.graph.passage import Passage, passage
 from compiler.graph.pipeline_style import PipelineStyle, style_flaw
 from compiler.graph.program import (
+    COUNT,
     SIDES,
     Access,
     Argument,
@@ -233,9 +234,12 @@ class Task:
 
     @computed_once
     def takes_turns(self) -> bool:
-        """Whether it is not one nest, the same in every launch, with tokens before it and behind it."""
+        """Whether it is not one nest, the same in every launch, with tokens before it and behind it; or once for each
+        input that a launch takes, which is one nest of all of them.
+        """
         timing = self.timing
-        return bool(self.turns or timing.bounds or not timing.iterations or self.credits)
+        varies = any(bound.argument.name != COUNT for bound in timing.bounds)
+        return bool(self.turns or varies or not timing.iterations or self.credits)
 
     @property
     def iterations(self) -> int:

@@ -41,6 +41,7 @@ class MaterializeDmas(Pass):
         graph, bits, most = design.graph, design.platform.hbm.port_bits, self.knobs.hbm_channels
         room = design.platform.hbm.channel_bytes
         kept, rows = kept_rows(graph), made_rows(graph)
+        by_input = graph.layers is not None and bool(graph.layers.told)  # a word never straddles two of them
         axes = {row.state: row.axis for row in kept.values()}
         between = {design.loads[name].value: tokens for name, tokens in tokens_between(design).items()}
         resident = resident_loads(design) if self.knobs.weights == "resident" else frozenset[str]()
@@ -50,7 +51,8 @@ class MaterializeDmas(Pass):
                 return row_tokens(load.itensor, axes[load.value])
             if load.value in between:
                 return between[load.value]
-            return load.itensor.without_rereads().tokens if graph.value[load.value].row is not None else 0
+            apart = by_input or graph.value[load.value].row is not None
+            return load.itensor.without_rereads().tokens if apart else 0
 
         def packing_of_load(load: Transfer, most: int) -> Packing:
             channels = load_channels(graph, load.value, most)
@@ -77,7 +79,7 @@ class MaterializeDmas(Pass):
 
         def packing_of(store: Transfer) -> Packing | None:
             row = kept.get(store.value)
-            tokens = store.itensor.tokens if store.value in rows else 0
+            tokens = store.itensor.tokens if store.value in rows or by_input else 0
             return plan_packing(store.itensor, 1, bits, tokens) if row is None else packings[row.state]
 
         stores = {name: store._replace(packing=packing_of(store)) for name, store in design.stores.items()}

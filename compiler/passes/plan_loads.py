@@ -52,5 +52,5 @@ class PlanLoads(Pass):
                 continue
             merged = load_name(load.value, load.kernel)
             made = Edge(edge.value, merged, edge.target, loads[merged].itensor)
-            wiring.join(name, made, edge.itensor, load.kernel)
+            wiring.join(name, made, edge.itensor, load.kernel, keeps=(load.value, load.kernel) in once)
         return replace(design, loads=loads, converters=wiring.converters, edges=wiring.edges)

@@ -22,8 +22,8 @@ from compiler.analysis.rows import kept_rows, made_rows
 from compiler.design_dir import DEFAULT_REFERENCE, OnStage, last_stage, read_design, refuse_edited, silent
 from compiler.errors import InvalidInputError, VerificationError
 from compiler.frontend.graph_json import graph_from_json
-from compiler.graph.layers import folded, launched
-from compiler.graph.linalg_graph import LinalgGraph
+from compiler.graph.layers import folded, launched, of_inputs
+from compiler.graph.linalg_graph import Layers, LinalgGraph
 from compiler.graph.task_graph import TaskGraph
 from compiler.ir.read import parse_design
 from compiler.options import Knobs
@@ -70,16 +70,20 @@ def read_design_to_prove(directory: Path) -> Proven:
         planned = parse_design(file.read_text(), platform)
         tasks, layers = task_graph(planned), planned.graph.layers
         reference = description.get("reference", DEFAULT_REFERENCE)
-        return Proven(_launched(graph, knobs, folds=layers is not None), tasks, tolerance, reference)
+        return Proven(_launched(graph, knobs, layers), tasks, tolerance, reference)
     except (OSError, ValueError, KeyError, TypeError, VerificationError) as error:
         reason = str(error).strip().splitlines()[-1].strip() if str(error).strip() else type(error).__name__
         raise InvalidInputError(f"{file} is missing or damaged ({reason}); compile the design again") from error
 
 
-def _launched(graph: LinalgGraph, knobs: Knobs, *, folds: bool) -> LinalgGraph:
-    """The network as the accelerator runs it: dimensions padded, and layers folded, as in all but older designs."""
-    layers = folded(graph) if folds else None
-    return launched(pad(graph if layers is None else layers, knobs))
+def _launched(graph: LinalgGraph, knobs: Knobs, layers: Layers | None) -> LinalgGraph:
+    """The network as the accelerator runs it: dimensions padded, and layers folded, as in all but older designs; or for
+    inputs that follow each other.
+    """
+    if layers is None:
+        return pad(graph, knobs)
+    network = of_inputs(graph, layers.count) if layers.told else folded(graph)
+    return launched(pad(graph if network is None else network, knobs))
 
 
 def csim(

@@ -15,7 +15,7 @@ from compiler.graph.layers import folded, launched
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
-from compiler.platforms.platform import load_platform
+from compiler.platforms.platform import Platform, load_platform
 from compiler.proof.csim import Proven, prove
 from compiler.proof.runs import NETWORK, Subject, Trial
 from compiler.proof.verdict import Verdict
@@ -44,6 +44,18 @@ def make(
     platform, graph = load_platform("u55c"), folded(network)
     platform = replace(platform, hbm=replace(platform.hbm, kernel_ports=ports))
     assert graph is not None
+    return make_planned(folder, graph, tensors, expected, knobs, platform)
+
+
+def make_planned(
+    folder: Path,
+    graph: LinalgGraph,
+    tensors: Mapping[str, Array],
+    expected: Mapping[str, Array],
+    knobs: Knobs,
+    platform: Platform,
+) -> Made:
+    """That of what is planned of a network."""
     tasks, whole = planned_tasks(graph, knobs, platform), launched(graph)
     emit_design(tasks, whole, platform, NetworkData(tensors, expected, TOLERANCE), folder)
     np.savez(folder / "tb" / "expected.npz", allow_pickle=False, **expected)

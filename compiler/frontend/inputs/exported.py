@@ -11,43 +11,50 @@ from torch import Tensor
 from torch.export.graph_signature import InputKind, OutputKind
 
 from compiler.errors import InvalidInputError, UnsupportedError
-from compiler.frontend.imported import Imported
+from compiler.frontend.imported import Imported, Sample
 from compiler.frontend.inputs.names import unique_names
 from compiler.frontend.inputs.program_rewrites import rewrite
 from compiler.frontend.inputs.source import FileSource
 from compiler.frontend.lowering.normal_form import Argument
 from compiler.frontend.program_import import import_program
 from compiler.frontend.scan.archive import check_archive
-from compiler.frontend.seeds import seeded
+from compiler.frontend.seeds import following, seeded
 from compiler.frontend.torch_types import tensor_of
 
 
-def import_pt2_file(source: FileSource, on_progress: Callable[[str], None]) -> Imported:
-    """The exported program as linalg. Raises InvalidInputError, UnsupportedError."""
+def import_pt2_file(source: FileSource, batch: int, on_progress: Callable[[str], None]) -> Imported:
+    """The exported program as linalg, with a `batch` of inputs. Raises InvalidInputError, UnsupportedError."""
     on_progress(f"checking {source.name}.pt2")
     check_archive(source.path)
     on_progress(f"loading {source.name}.pt2")
     program = _load(source)
-    inputs = _inputs(program)
+    shapes = _inputs(program)
+    inputs = [{n: seeded(following(n, number), shape) for n, shape in shapes.items()} for number in range(batch)]
     on_progress("running the PyTorch reference")
     with torch.no_grad():
-        results = _run(program, [tensor_of(array) for array in inputs.values()])
+        run = cast(Any, program.module())
+        results = [_run(run, [tensor_of(array) for array in given.values()]) for given in inputs]
     on_progress("exporting and lowering to linalg")
     rewrite(program)
     module = import_program(program)
     stored = {name: _parameter(program, name) for name in module.parameters}
     taken: set[str] = set()
     parameters = unique_names(module.parameters, "param", taken)
-    names = unique_names(inputs, "input", taken)
-    outputs = unique_names((f"out{i}" for i in range(len(results))), "out", taken)
+    names = unique_names(shapes, "input", taken)
+    outputs = unique_names((f"out{i}" for i in range(len(results[0]))), "out", taken)
+    first, *others = (
+        Sample(dict(zip(names, given.values(), strict=True)), dict(zip(outputs, made, strict=True)))
+        for given, made in zip(inputs, results, strict=True)
+    )
     return Imported(
         module.generic,
         module.pretty,
         (*(Argument(n, "param") for n in parameters), *(Argument(n, "input") for n in names)),
         tuple(outputs),
-        {**dict(zip(parameters, stored.values(), strict=True)), **dict(zip(names, inputs.values(), strict=True))},
-        dict(zip(outputs, results, strict=True)),
+        {**dict(zip(parameters, stored.values(), strict=True)), **first.given},
+        first.expected,
         weights=f"{source.name}.pt2",
+        others=tuple(others),
     )
 
 
@@ -61,9 +68,9 @@ def _load(source: FileSource) -> torch.export.ExportedProgram:
         raise InvalidInputError(f"{source.name}.pt2 cannot be loaded: {str(error)[:300]}") from error
 
 
-def _inputs(program: torch.export.ExportedProgram) -> dict[str, NDArray[Any]]:
-    """Seeded values for every input. Raises UnsupportedError for one that is no f32 tensor of fixed shape."""
-    found: dict[str, NDArray[Any]] = {}
+def _inputs(program: torch.export.ExportedProgram) -> dict[str, tuple[int, ...]]:
+    """The shape of every input. Raises UnsupportedError for one that is no f32 tensor of fixed shape."""
+    found: dict[str, tuple[int, ...]] = {}
     values = {node.name: node.meta.get("val") for node in program.graph.nodes if node.op == "placeholder"}
     for spec in program.graph_signature.input_specs:
         if spec.kind != InputKind.USER_INPUT:
@@ -74,14 +81,14 @@ def _inputs(program: torch.export.ExportedProgram) -> dict[str, NDArray[Any]]:
             raise UnsupportedError(f"input {name} is not a float32 tensor; start the network behind the embedding")
         if any(isinstance(extent, torch.SymInt) for extent in value.shape):
             raise UnsupportedError(f"input {name} has the dynamic shape {list(value.shape)}; export with fixed sizes")
-        found[name] = seeded(name, tuple(value.shape))
+        found[name] = tuple(value.shape)
     if any(spec.kind != OutputKind.USER_OUTPUT for spec in program.graph_signature.output_specs):
         raise UnsupportedError("the network changes its buffers or inputs; export it in evaluation mode")
     return found
 
 
-def _run(program: torch.export.ExportedProgram, inputs: list[Tensor]) -> list[NDArray[Any]]:
-    results = cast(Any, program.module())(*inputs)
+def _run(run: Callable[..., Any], inputs: list[Tensor]) -> list[NDArray[Any]]:
+    results = run(*inputs)
     tensors = cast(list[Tensor], [results] if isinstance(results, Tensor) else list(results))
     arrays = [t.detach().numpy() for t in tensors]
     if not all(np.isfinite(a).all() for a in arrays):

@@ -20,16 +20,16 @@ def import_source(source: Source, workload: Workload, on_progress: OnProgress) -
 
         return import_family(source, workload, on_progress)
     check_size(source.path.name, source.path.stat().st_size, source.format)
-    return _IMPORTERS[source.format](source, on_progress)
+    return _IMPORTERS[source.format](source, workload.batch, on_progress)
 
 
-def _import_pt2_file(source: FileSource, on_progress: OnProgress) -> Imported:
+def _import_pt2_file(source: FileSource, batch: int, on_progress: OnProgress) -> Imported:
     from compiler.frontend.inputs.exported import import_pt2_file  # noqa: PLC0415  # loads torch
 
-    return import_pt2_file(source, on_progress)
+    return import_pt2_file(source, batch, on_progress)
 
 
-_IMPORTERS: dict[FileFormat, Callable[[FileSource, OnProgress], Imported]] = {
+_IMPORTERS: dict[FileFormat, Callable[[FileSource, int, OnProgress], Imported]] = {
     "onnx": import_onnx_file,
     "mlir": import_mlir_file,
     "pt2": _import_pt2_file,

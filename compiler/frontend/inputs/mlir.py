@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler.errors import InvalidInputError, UnsupportedError
-from compiler.frontend.imported import Imported
+from compiler.frontend.imported import Imported, Sample
 from compiler.frontend.inputs.names import unique_names
 from compiler.frontend.inputs.source import FileSource
 from compiler.frontend.interpret import NUMPY_DTYPE, interpret, outputs_of
@@ -20,7 +20,7 @@ from compiler.frontend.lowering.lower import lower
 from compiler.frontend.lowering.normal_form import Argument
 from compiler.frontend.lowering.source import Generic, SourceModule, Tensor, Window, parse_source
 from compiler.frontend.scan.bounds import MAX_CONTENT, MAX_ELEMENTS, MAX_OPERATIONS, MAX_STEPS
-from compiler.frontend.seeds import seeded
+from compiler.frontend.seeds import following, seeded
 from compiler.frontend.torch_mlir_import import TextModule, import_text
 
 Array = NDArray[Any]
@@ -37,8 +37,8 @@ _ROLES = ("param", "input", "state")
 _DTYPES = ("f32", "i32", "i8")
 
 
-def import_mlir_file(source: FileSource, on_progress: Callable[[str], None]) -> Imported:
-    """The network of the file. Raises InvalidInputError, UnsupportedError, naming the line."""
+def import_mlir_file(source: FileSource, batch: int, on_progress: Callable[[str], None]) -> Imported:
+    """The network of the file with a `batch` of inputs. Raises InvalidInputError, UnsupportedError, naming the line."""
     on_progress(f"reading {source.name}.mlir")
     try:
         text = source.path.read_text()
@@ -53,8 +53,22 @@ def import_mlir_file(source: FileSource, on_progress: Callable[[str], None]) -> 
     tensors = {a.name: _content(a, t) for a, t in zip(arguments, parsed.arguments, strict=True)}
     on_progress("running the reference")
     expected, reference = _expected(module, arguments, outputs, tensors)
+    others = list[Sample]()
+    for number in range(1, batch):
+        pairs = zip(arguments, parsed.arguments, strict=True)
+        given = {a.name: _content(a, t, number) for a, t in pairs if a.role != "param"}
+        made, _ = _expected(module, arguments, outputs, {**tensors, **given})
+        others.append(Sample(given, made))
     return Imported(
-        module.generic, module.pretty, arguments, outputs, tensors, expected, weights="seeded", reference=reference
+        module.generic,
+        module.pretty,
+        arguments,
+        outputs,
+        tensors,
+        expected,
+        weights="seeded",
+        reference=reference,
+        others=tuple(others),
     )
 
 
@@ -118,14 +132,16 @@ def _check_cost(module: SourceModule) -> None:
         raise InvalidInputError(f"the loop nests take {steps} steps; at most {MAX_STEPS} work: use fewer rows")
 
 
-def _content(argument: Argument, tensor: Tensor) -> Array:
-    """Seeded by name: inputs of unit variance, weights so that a product keeps it, whole numbers of 8 bits."""
+def _content(argument: Argument, tensor: Tensor, number: int = 0) -> Array:
+    """Seeded by name and the `number` in a batch: inputs of unit variance, weights so that a product keeps it, whole
+    numbers of 8 bits.
+    """
     spread = 1.0
     if tensor.dtype != "f32":
         spread = 32.0
     elif argument.role == "param" and len(tensor.shape) > 1:
         spread = max(tensor.shape) ** -0.5
-    values = seeded(argument.name, tensor.shape, spread)
+    values = seeded(following(argument.name, number), tensor.shape, spread)
     if tensor.dtype == "f32":
         return values
     return np.clip(np.rint(values), -127, 127).astype(NUMPY_DTYPE[tensor.dtype])

@@ -15,13 +15,13 @@ from onnx import NodeProto, TensorProto, checker, helper, numpy_helper, shape_in
 from onnx.reference import ReferenceEvaluator
 
 from compiler.errors import InvalidInputError, UnsupportedError
-from compiler.frontend.imported import Imported
+from compiler.frontend.imported import Imported, Sample
 from compiler.frontend.inputs.names import explained, unique_names
 from compiler.frontend.inputs.onnx_checks import check_cost, check_indices, check_shapes, describe, last_readers
 from compiler.frontend.inputs.onnx_rewrites import rewritten
 from compiler.frontend.inputs.source import FileSource
 from compiler.frontend.lowering.normal_form import Argument
-from compiler.frontend.seeds import seeded
+from compiler.frontend.seeds import following, seeded
 from compiler.frontend.torch_mlir_import import import_onnx
 
 Array = NDArray[Any]
@@ -31,8 +31,8 @@ REFERENCE = "onnx.reference.ReferenceEvaluator"
 # (protobuf's containers are half typed)
 
 
-def import_onnx_file(source: FileSource, on_progress: Callable[[str], None]) -> Imported:
-    """The whole network of the file as linalg. Raises InvalidInputError, UnsupportedError."""
+def import_onnx_file(source: FileSource, batch: int, on_progress: Callable[[str], None]) -> Imported:
+    """The whole network of the file as linalg, with a `batch` of inputs. Raises InvalidInputError, UnsupportedError."""
     on_progress(f"reading {source.name}.onnx")
     model = _load(source)
     parameters = _parameters_as_inputs(model)
@@ -42,7 +42,8 @@ def import_onnx_file(source: FileSource, on_progress: Callable[[str], None]) -> 
         raise InvalidInputError(f"the ONNX file is not valid: {_short(error)}") from error
     origins = _name_nodes(model)
     model = _with_shapes(model)
-    inputs = {v.name: seeded(v.name, _shape(v)) for v in model.graph.input if v.name not in parameters}
+    shapes = {v.name: _shape(v) for v in model.graph.input if v.name not in parameters}
+    inputs = [{n: seeded(following(n, number), shape) for n, shape in shapes.items()} for number in range(batch)]
     on_progress("lowering to linalg")
     model.graph.name = "main"  # of the function
     try:
@@ -51,22 +52,26 @@ def import_onnx_file(source: FileSource, on_progress: Callable[[str], None]) -> 
     except UnsupportedError as error:
         raise explained(error, origins) from error
     on_progress("running the ONNX reference")
-    results = _evaluate(model, {**parameters, **inputs})
-    given = {**weights, **inputs}
+    results = [_evaluate(model, {**parameters, **given}) for given in inputs]
     taken: set[str] = set()
     order = [v.name for v in lowered.graph.input]
     names = dict(zip(order, unique_names(order, "input", taken), strict=True))
     outputs = unique_names((o.name for o in model.graph.output), "output", taken)
+    first, *others = (
+        Sample({names[n]: array for n, array in given.items()}, dict(zip(outputs, made, strict=True)))
+        for given, made in zip(inputs, results, strict=True)
+    )
     return Imported(
         module.generic,
         module.pretty,
         tuple(Argument(names[n], "param" if n in weights else "input") for n in order),
         tuple(outputs),
-        {names[n]: array for n, array in given.items()},
-        dict(zip(outputs, results, strict=True)),
+        {**{names[n]: array for n, array in weights.items()}, **first.given},
+        first.expected,
         weights=f"{source.name}.onnx",
         reference=REFERENCE,
         origins=origins,
+        others=tuple(others),
     )
 
 

@@ -96,12 +96,14 @@ def workload_of(source: Source, asked: Workload) -> Workload:
     Phase and length of a network from a file are those that it was exported with.
     """
     if isinstance(source, ModelSource):
+        if asked.batch != 1:
+            raise InvalidInputError(f"batch is {asked.batch}; {source.name} takes one input, only files take several")
         return asked
-    if asked.layers != 1 or asked.batch != 1:
-        raise InvalidInputError(f"{source.name} comes from an .{source.format} file: layers and batch must be 1")
+    if asked.layers != 1:
+        raise InvalidInputError(f"{source.name} comes from an .{source.format} file: layers must be 1")
     if source.samples is not None and asked.precision == "f32":
         raise InvalidInputError("samples calibrate integers, and the precision is f32: choose w8a8 or w4a8")
-    return replace(whole_network(source.name), precision=asked.precision)
+    return replace(whole_network(source.name), precision=asked.precision, batch=asked.batch)
 
 
 def source_to_json(source: Source) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from compiler.frontend.imported import Imported
+from compiler.frontend.imported import Imported, Sample
 from compiler.frontend.integers.quantise import quantise
 from compiler.frontend.integers.samples import Shapes, read_samples
 from compiler.frontend.interpret import interpret, outputs_of
@@ -31,6 +31,10 @@ def in_integers(
     made = quantise(graph, imported.tensors, given, precision)
     tensors = {**imported.tensors, **made.tensors}
     expected = outputs_of(made.graph, interpret(made.graph, tensors))
+    others = tuple(
+        Sample(other.given, outputs_of(made.graph, interpret(made.graph, {**tensors, **other.given})))
+        for other in imported.others
+    )
     errors = {name: _error(expected[name], exact) for name, exact in imported.expected.items()}
     worst = max(errors.values(), key=lambda error: error["rms"])
     reference = (
@@ -43,7 +47,8 @@ def in_integers(
         "float_products": list(made.left),
         "error": errors,
     }
-    return made.graph, replace(imported, tensors=tensors, expected=expected, reference=reference), {"quantised": found}
+    quantised = replace(imported, tensors=tensors, expected=expected, reference=reference, others=others)
+    return made.graph, quantised, {"quantised": found}
 
 
 def _seeded_samples(inputs: Shapes) -> list[dict[str, Array]]:

@@ -9,7 +9,6 @@ from compiler.graph.task_graph import (
     ComputeTask,
     ConcatTask,
     ConverterTask,
-    DmaTask,
     EngineTask,
     ForkTask,
     LanesTask,
@@ -31,9 +30,7 @@ from compiler.targets.tasks.routing import emit_routing
 from compiler.targets.tasks.window import emit_window
 from compiler.targets.writer import CppWriter
 
-_SHARED = (EngineTask, ForkTask, LanesTask, RouteTask)
-TURNING = (*_SHARED, LoadTask, WindowTask)
-FOLLOWING = (*_SHARED, DmaTask, ComputeTask, ConcatTask, ConverterTask)
+TURNING = (EngineTask, ForkTask, LanesTask, LoadTask, RouteTask, WindowTask)
 
 
 class TaskEmitter:
@@ -53,8 +50,6 @@ class TaskEmitter:
     def _emit(self, frame: Frame, task: Task) -> None:
         if task.turns and not isinstance(task, TURNING):
             raise UnsupportedError(f"there is no C++ for a {task.kind} that takes turns")
-        if task.timing.bounds and not isinstance(task, FOLLOWING):
-            raise UnsupportedError(f"there is no C++ for a {task.kind} whose trip counts follow an argument")
         match task:
             case ComputeTask():
                 emit_compute(frame, task)

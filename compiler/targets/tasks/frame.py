@@ -155,6 +155,7 @@ class TaskLoops:
 
     @staticmethod
     def of(frame: Frame, task: Task, namer: Namer, params: Sequence[str], names: Sequence[str]) -> "TaskLoops":
+        """`names` are those of the loops, outermost first."""
         inside = tuple(names[task.timing.restarts :])
         code = frame.program(task, namer, params, counters=inside) if task.timing.bounds else None
         return TaskLoops(frame, task, tuple(names), code)

@@ -227,7 +227,7 @@ class _MemoryWalk:
             bounds
             and (dma.below is not None or not asks)
             and not (again and plain)
-            and (outer or dma.place is not None or not plain)
+            and (outer or dma.place is not None or not plain or (not again and bounds[0].loop == 0))
         ):
             return _MemoryWalk._one_run(streamed.loops[outer:], task, around, advancing, namer, params)
         split = len(streamed.loops) if dma.at is None else _place(streamed.loops, dma.at.loop)

@@ -3,8 +3,8 @@
 from math import prod
 
 from compiler.graph.task_graph import RomTask
-from compiler.targets.nest_code import pipelined_nest, row_major, unrolled
-from compiler.targets.tasks.frame import Frame, rate
+from compiler.targets.nest_code import row_major, unrolled
+from compiler.targets.tasks.frame import Frame, TaskLoops, rate
 
 
 def rom_name(task: RomTask) -> str:
@@ -25,7 +25,7 @@ def emit_rom(frame: Frame, task: RomTask) -> None:
             out.pragma(f"array_{how.format(name)} type=complete")
         if buffer.kind != "registers":
             out.pragma(f"bind_storage variable={name} type=rom_1p impl={buffer.kind}")
-        with pipelined_nest(out, names, task.timing.trips, task.timing):
+        with TaskLoops.of(frame, task, namer, params, names).pipelined():
             if prod(itensor.element) == 1:
                 frame.write(access, params[0], row)
                 return

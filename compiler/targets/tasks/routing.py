@@ -7,9 +7,7 @@ from compiler.graph.program import Access, Side
 from compiler.graph.task_graph import ChunkTask, ConcatTask, ForkTask, LanesTask, RouteTask
 from compiler.targets.nest_code import (
     NestNames,
-    gate_condition,
     guarded,
-    pipelined_nest,
     row_major,
     subscript,
     unrolled,
@@ -111,10 +109,12 @@ def _emit_chunk(frame: Frame, task: ChunkTask) -> None:
     summary = f"{op.name}: each token goes to the output of the chunk that it is in."
     with frame.function(task, summary) as (params, namer):
         names = NestNames.of(op, nest, namer)
-        with pipelined_nest(out, names.loops, nest.trips, task.timing, outer=task.timing.restarts):
+        loops = TaskLoops.of(frame, task, namer, params, names.loops)
+        ports = [(stream, loops.condition("writes", a)) for a, stream in zip(task.writes, params[1:], strict=False)]
+        with loops.pipelined():
             out.line(f"const {frame.token(task.reads[0])} token = {params[0]}.read();")
-            for access, stream in zip(task.writes, params[1:], strict=True):
-                with guarded(out, gate_condition(access.gates, names.loops, nest.trips)):
+            for stream, condition in ports:
+                with guarded(out, condition):
                     out.line(f"{stream}.write(token);")
 
 

@@ -70,8 +70,9 @@ class _Walk(NamedTuple):
             trips = task.timing.trips
             nest = task.timing.nest(task.reads, task.writes)
             ends = ((_whichever_tap(nest) if code.tap else nest).reads[0], nest.writes[0])
+            # Gates are on the loops within an input, none of which follows an argument.
             comes, leaves = (gate_condition(access.gates, code.loops, trips) for access in ends)
-            return _Walk(TaskLoops(frame, task, code.loops, None), comes, leaves, code.row)
+            return _Walk(TaskLoops.of(frame, task, namer, params, code.loops), comes, leaves, code.row)
         inside = code.loops[code.loops.index(code.row) :]
         taken = with_nests(task.turns, _whichever_tap) if code.tap else task.turns
         program = frame.program(task, namer, params, taken, counters=inside)

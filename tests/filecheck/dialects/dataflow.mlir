@@ -118,6 +118,8 @@ func.func @layers() {
   dataflow.layers 2 carries ["y" to "x", "b" to "a"] depths [2, 64, 2, 2, 8, 2]
   // CHECK-NEXT: dataflow.layers 2 carries ["y" to "x"] outside ["embed", "head"] depths [2, 64, 2]
   dataflow.layers 2 carries ["y" to "x"] outside ["embed", "head"] depths [2, 64, 2]
+  // CHECK-NEXT: dataflow.layers 8 carries [] told "count"
+  dataflow.layers 8 carries [] told "count"
   func.return
 }
 

@@ -146,7 +146,7 @@ def test_the_workload_is_what_the_file_says(client: TestClient) -> None:
     ("fields", "message"),
     [
         ({"precision": "w2a8"}, "w4a8"),
-        ({"layers": 2}, "layers and batch must be 1"),
+        ({"layers": 2}, "layers must be 1"),
         ({"phase": "decode"}, "phase is decode; net comes from an .onnx file"),
         ({"length": 64}, "length is 64; net comes from an .onnx file, which has its shapes in it"),
     ],

@@ -88,7 +88,8 @@ def test_the_workload_of_a_file() -> None:
             Network(phase, seq, context).workload_of_file(NET)
     quantised = Network(precision=PrecisionName.W4A8).workload_of_file(NET)
     assert quantised == replace(whole_network("net"), precision="w4a8")
-    with pytest.raises(InvalidInputError, match="layers and batch must be 1"):
+    assert Network(batch=8).workload_of_file(NET) == replace(whole_network("net"), batch=8)
+    with pytest.raises(InvalidInputError, match="layers must be 1"):
         Network(layers=2).workload_of_file(NET)
 
 
@@ -100,6 +101,7 @@ def test_only_what_was_chosen_is_sent() -> None:
         "precision": "f32",
         "layers": 2,
     }
+    assert Network(batch=8).request() == {"batch": 8}
     with pytest.raises(InvalidInputError, match="--seq belongs to"):
         Network(seq=4).request()
 

@@ -1,6 +1,7 @@
 """Networks converted in this process, without the walls of the importer's own: a subprocess each would take seconds."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from compiler.frontend.scan.scan import scan
 from compiler.options import Phase, Precision, Workload
 
 MakeBundle = Callable[..., Bundle]
-ImportFile = Callable[[Path], Bundle]
+ImportFile = Callable[..., Bundle]
 ImportOnnx = Callable[[ModelProto], Bundle]
 TINY = Gpt2Config(n_embd=64, n_head=4, n_layer=2, n_inner=256, n_positions=64)
 
@@ -48,17 +49,17 @@ def make_bundle(tmp_path_factory: pytest.TempPathFactory) -> MakeBundle:
 
 @pytest.fixture
 def import_file(tmp_path: Path) -> ImportFile:
-    """`import_file(path)`: the bundle of the network in a file."""
+    """`import_file(path, batch=1)`: the bundle of the network in a file, with so many inputs."""
     from compiler.frontend.convert import convert
 
-    def make(path: Path) -> Bundle:
+    def make(path: Path, batch: int = 1) -> Bundle:
         form = format_of(path.name)
         assert form is not None
         directory = tmp_path / f"bundle-{path.name}"
         directory.mkdir()
         with path.open("rb") as file:
             scan(file.fileno(), form, "net")
-        convert(FileSource("net", path, form), whole_network("net"), directory, lambda _: None)
+        convert(FileSource("net", path, form), replace(whole_network("net"), batch=batch), directory, lambda _: None)
         return load_bundle(directory)
 
     return make

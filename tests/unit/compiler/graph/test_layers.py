@@ -6,9 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from layered_networks import SCALED, layered, tensors_of, with_op, with_outside
+from several_inputs import several
 from small_graphs import mlp
+from window_networks import greatest, larger
 
-from compiler.frontend.interpret import Array, evaluate_op, interpret
+from compiler.errors import VerificationError
+from compiler.frontend.interpret import Array, evaluate_op, interpret, outputs_of
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.layers import (
     each_name,
@@ -17,6 +20,7 @@ from compiler.graph.layers import (
     launched,
     long_itensor,
     long_nest,
+    of_inputs,
     repeated_itensor,
 )
 from compiler.graph.linalg_graph import INDEX, Body, Carried, Layers, LinalgGraph, Operand, Output, ScalarOp, Value
@@ -205,3 +209,30 @@ def test_nests_and_itensors_of_all_layers() -> None:
 
 def test_a_value_that_is_no_tensor_of_the_bundle_holds_none() -> None:
     assert Value("y", (4,), "f32").tensors == ()
+
+
+@pytest.mark.parametrize("network", [mlp(), greatest(6, 2, kernel=3, padding=1), larger(4, 2, 2)], ids=lambda g: g.name)
+def test_a_launch_of_several_inputs_gives_what_each_gives(network: LinalgGraph) -> None:
+    rng = np.random.default_rng(3)
+    parameters = {
+        v.source: rng.standard_normal(v.shape).astype("f4") for v in network.values if v.role in ("param", "scalar")
+    }
+    tensors, expected = several(network, parameters, 3)
+    graph = launched(of_inputs(network, 3))
+    graph.verify()
+    assert [out.shape[0] for out in graph.outputs] == [3] * len(graph.outputs)
+    for name, made in outputs_of(graph, interpret(graph, tensors)).items():
+        np.testing.assert_allclose(made, expected[name], rtol=1e-5, atol=1e-5)
+
+
+def test_one_input_is_the_network_itself() -> None:
+    network = mlp()
+    assert of_inputs(network, 1) is network
+
+
+def test_what_takes_several_inputs_hands_on_nothing() -> None:
+    graph = of_inputs(mlp(), 3)
+    graph.verify()
+    assert graph.layers is not None
+    with pytest.raises(VerificationError, match="hand on nothing"):
+        replace(graph, layers=replace(graph.layers, outside=(graph.ops[0].name,))).verify()

@@ -14,7 +14,7 @@ from compiler.frontend.interpret import interpret, outputs_of
 
 pytestmark = pytest.mark.slow
 
-ImportFile = Callable[[Path], Bundle]
+ImportFile = Callable[..., Bundle]
 
 
 def _assert_computes(bundle: Bundle) -> None:
@@ -33,6 +33,18 @@ def test_mlp(tmp_path: Path, import_file: ImportFile) -> None:
     params = {v.name for v in bundle.graph.values if v.role == "param"}
     assert params == {"fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias", "shift"}
     assert [op.name for op in bundle.graph.ops if op.name.endswith("matmul")] == ["fc1.matmul", "fc2.matmul"]
+
+
+def test_inputs_of_a_batch_differ_and_each_has_its_own_result(tmp_path: Path, import_file: ImportFile) -> None:
+    import torch
+    from pt2_files import Mlp, save_pt2
+
+    bundle = import_file(save_pt2(Mlp(), torch.zeros(5, 13), tmp_path / "net.pt2"), 3)
+    network, tensors, expected = bundle.network(), bundle.tensors(), bundle.expected()
+    assert len({x.tobytes() for x in tensors["x"]}) == 3
+    for x, result in zip(tensors["x"], expected["out0"], strict=True):
+        made = outputs_of(network, interpret(network, {**tensors, "x": x}))
+        np.testing.assert_allclose(made["out0"], result, rtol=0, atol=1e-5)
 
 
 def test_attention_block(tmp_path: Path, import_file: ImportFile) -> None:

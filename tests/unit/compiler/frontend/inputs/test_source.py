@@ -82,8 +82,12 @@ def test_a_file_has_one_workload() -> None:
     assert whole.rows == 1
     in_integers = replace(whole, precision="w8a8")
     assert workload_of(file, in_integers) == in_integers
-    with pytest.raises(InvalidInputError, match="layers and batch must be 1"):
+    with pytest.raises(InvalidInputError, match="layers must be 1"):
         workload_of(file, replace(whole, layers=2))
+    in_a_row = replace(whole, batch=8)
+    assert workload_of(file, in_a_row) == in_a_row
     family = ModelSource("gpt2", resolve_model("gpt2").config)
     asked = Workload("gpt2", "decode", 77)
     assert workload_of(family, asked) == asked
+    with pytest.raises(InvalidInputError, match="only files take several"):
+        workload_of(family, replace(asked, batch=2))

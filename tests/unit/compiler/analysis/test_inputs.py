@@ -1,0 +1,78 @@
+"""Inputs that follow each other in a plan: nothing ends between them, and the interval is that of the slowest task."""
+
+from collections.abc import Mapping
+
+import pytest
+from networks import NETWORKS
+from small_graphs import mlp
+from window_networks import greatest
+
+from compiler.analysis.estimate import estimate
+from compiler.graph.layers import of_inputs
+from compiler.graph.linalg_graph import LinalgGraph
+from compiler.graph.program import BoundLoop
+from compiler.graph.task_graph import ConverterTask, LoadTask, TaskGraph
+from compiler.ir.read import parse_design
+from compiler.ir.write import design_text
+from compiler.options import Knobs
+from compiler.passes.design_passes import planned, planned_tasks
+from compiler.platforms.platform import load_platform
+from compiler.simulator.timing.simulate import simulate
+from compiler.sizing.certify import size
+
+U55C = load_platform("u55c")
+COUNT = 3
+PICTURE, MLP = greatest(8, 4, kernel=3, padding=1), NETWORKS["mlp"]().graph()
+
+
+def tasks_of(network: LinalgGraph, knobs: Knobs, count: int = COUNT) -> TaskGraph:
+    tasks = planned_tasks(of_inputs(network, count), knobs, U55C)
+    tasks.verify()
+    return tasks
+
+
+def cycles(tasks: TaskGraph, values: Mapping[str, int]) -> int:
+    simulated = simulate(tasks, U55C, launches=(values,))
+    assert simulated.deadlock is None
+    return sum(simulated.kernels)
+
+
+@pytest.mark.parametrize("network", [PICTURE, MLP], ids=["picture", "mlp"])
+@pytest.mark.parametrize("knobs", [Knobs(), Knobs(weights="resident"), Knobs(converters="paper")], ids=str)
+def test_three_in_flight_are_certified_and_follow_each_other_as_fast_as_the_slowest_task(
+    network: LinalgGraph, knobs: Knobs
+) -> None:
+    tasks = size(tasks_of(network, knobs), "conservative", U55C, "quick").tasks
+    assert not any(task.turns or task.timing.restarts for task in tasks.tasks)
+    taken = [cycles(tasks, {"count": count}) for count in range(COUNT + 1)]
+    slowest = max(task.iterations * task.timing.ii for task in tasks.tasks) // COUNT
+    assert slowest <= taken[3] - taken[2] <= 1.05 * slowest
+    assert taken[1] < taken[2] < taken[3]
+    estimated = next(m.value for m in estimate(tasks, U55C).metrics if m.name == "cycles")
+    assert estimated == pytest.approx(taken[3], rel=0.1)
+
+
+def test_every_task_makes_as_many_rounds_as_the_launch_says() -> None:
+    tasks = tasks_of(PICTURE, Knobs())
+    for task in tasks.tasks:
+        (bound,) = task.timing.bounds
+        assert bound.loop == 0
+        assert (bound.argument.name, bound.argument.most) == ("count", COUNT)
+        if not isinstance(task, ConverterTask):
+            assert bound == BoundLoop(0, bound.argument)
+
+
+def test_parameters_on_the_chip_are_loaded_once_a_launch_and_read_again() -> None:
+    tasks = tasks_of(mlp(4, 64, 512), Knobs(weights="resident"))
+    (load,) = (task for task in tasks.tasks if isinstance(task, LoadTask) and task.dma.value == "up.weight")
+    keeper = tasks.task[tasks.stream[load.writes[0].stream].target]
+    assert isinstance(keeper, ConverterTask)
+    assert load.timing.bounds == ()
+    assert load.streamed.rereads == 1
+    assert (keeper.converter.shared, keeper.timing.bounds[0].fixed) == (1, keeper.converter.fill)
+    assert keeper.converter.drain == COUNT * keeper.timing.bounds[0].each
+
+
+def test_a_text_of_it_reads_back() -> None:
+    design = planned(of_inputs(PICTURE, COUNT), Knobs(), U55C)
+    assert parse_design(design_text(design, "now"), U55C) == design
