@@ -44,7 +44,9 @@ def task_graph(design: Design) -> TaskGraph:
     tasks = order_tasks(unordered, streams)
     carries = carries_of(launch.graph.outputs, launch.graph.values, tasks)
     control = _control(launch, tasks)
-    return TaskGraph(design.graph.name, design.kernels, tasks, order_streams(tasks, streams), carries, control)
+    layers, ordered = design.graph.layers, order_streams(tasks, streams)
+    inputs = layers.count if layers is not None and layers.told else 1
+    return TaskGraph(design.graph.name, design.kernels, tasks, ordered, carries, control, inputs)
 
 
 def _control(design: Design, tasks: Iterable[Task]) -> Control | None:

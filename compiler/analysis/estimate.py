@@ -151,6 +151,8 @@ def _estimated(dies: DieFit, areas: DesignArea, platform: Platform) -> Estimate:
         "padding_share": (100 * tasks.padding_share, "%"),
         "converters": (float(sum(isinstance(t, ConverterTask) for t in tasks.tasks)), "converters"),
     }
+    if tasks.inputs > 1:
+        numbers["inputs_per_second"] = (tasks.inputs / seconds, "1/s")
     metrics = tuple(Metric(name, float(value), unit, Fidelity.ESTIMATE) for name, (value, unit) in numbers.items())
     violations = violations_of(areas, dies, platform)
     reached = dies.fullest, dies.crossed, dies.placed

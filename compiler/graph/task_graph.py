@@ -521,7 +521,9 @@ def done_name(store: str) -> str:
 
 @dataclass(frozen=True)
 class TaskGraph:
-    """Tasks in topological order, kernels in the order in which they run; outputs that the next run reads."""
+    """Tasks in topological order, kernels in the order in which they run; outputs that the next run reads; how many
+    `inputs` a launch takes, at most.
+    """
 
     name: str
     kernels: int
@@ -529,6 +531,7 @@ class TaskGraph:
     streams: tuple[Stream, ...]
     carries: tuple[Carry, ...] = ()
     control: Control | None = None
+    inputs: int = 1
 
     @computed_once
     def task(self) -> dict[str, Task]:
@@ -663,6 +666,7 @@ class TaskGraph:
             "streams": [stream_json(s) for s in self.streams],
             "carries": [asdict(c) for c in self.carries],
             **({} if self.control is None else {"control": _control_json(self.control)}),
+            **({} if self.inputs == 1 else {"inputs": self.inputs}),
         }
 
 

@@ -12,7 +12,7 @@ from small_graphs import ALL
 from stepping_networks import replying, stepping
 from window_networks import greatest
 
-from compiler.graph.layers import folded
+from compiler.graph.layers import folded, of_inputs
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
@@ -68,10 +68,12 @@ def test_a_design_that_makes_a_reply_fits_the_schema_if_it_says_who_answers(tmp_
 
 
 def test_designs_with_windows_fit_the_schema(tmp_path: Path) -> None:
-    document = planned_tasks(greatest(8, 4, kernel=3, stride=2, padding=1), SMALL, load_platform("u55c")).to_json()
+    network, u55c = greatest(8, 4, kernel=3, stride=2, padding=1), load_platform("u55c")
+    document, several = (planned_tasks(of_inputs(network, count), SMALL, u55c).to_json() for count in (1, 3))
+    assert several["inputs"] == 3
     walks = [task["window"] for task in document["tasks"] if task["kind"] == "window"]
     assert walks == 2 * [{"lines": 8, "windows": 4, "kernel": 3, "stride": 2, "dilation": 1, "padding": 1, "repeat": 1}]
-    assert complaints(written(tmp_path, {"windows": document})) == ""
+    assert complaints(written(tmp_path, {"windows": document, "several": several})) == ""
 
 
 def test_a_converter_without_its_exact_requirement_does_not(tmp_path: Path) -> None:
