@@ -5,7 +5,8 @@
 
 Each kind is a list of rules, a pattern in the emitted C++ and what is written instead, of which every place is tried,
 or `--most` of them, drawn with `--seed`. Two layers of a tiny network reply twice on the simulated board: the first
-reply ends at once with a token that stands in the second prompt, the second one goes on in the next tile of rows.
+reply ends at once with a token that stands in the second prompt, at the end of its first chunk; the second chunk goes
+on in the next tile of rows.
 Caught is what deadlocks, leaves tokens behind, does not end, or gives other tokens, hidden states or rows of the
 caches than it should. Then the same mistakes in the timing of the design, which the certificate simulates: waits in
 another order, an answer that is not given, layers that begin with the feedback; and each FIFO with room for one token
@@ -47,6 +48,7 @@ from compiler.proof.launches import GenerationChecks, Witness
 from compiler.simulator.board.build import FOLDER, build_board
 from compiler.simulator.csim.errors import DeadlockError, LeftoverError
 from compiler.simulator.timing.design import TimedDesign
+from compiler.simulator.timing.prompt_rows import ROWS
 from compiler.simulator.timing.simulate import StoredDesign, read_directory, simulate_design
 
 FAMILIES = {
@@ -62,7 +64,7 @@ FAMILIES = {
     },
 }  # fmt: skip
 PROMPTS = (5, 90, 17, 2, 61), (33, 90, 4, 4, 71), (1, 2, 3, 4, 5), (77, 6, 54, 32, 10), (8, 8, 41, 60, 3)
-OPTIONS = GenerateOptions(PROMPTS[0], 11, length=31, then=((9, 5, 40),))  # two tiles of rows
+OPTIONS = GenerateOptions(PROMPTS[0], 7, length=31, then=((9, 5, 40),))  # two tiles of rows
 KNOBS = Knobs(max_padding=20)  # so that a token of the prompt leaves out the head
 MOST_MS = 20_000  # of a launch that takes milliseconds
 SURVIVED = "survived"
@@ -70,33 +72,43 @@ SURVIVED = "survived"
 # By kind: patterns of a line, what is written instead. Those of `control` are of the function of that name.
 CONTROL_RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "control word": (
-        (r"(_go\.write)\(position\);", r"\1(position ? position - 1 : 0);"),
-        (r"(_go\.write)\(position\);", r"\1(position < until ? position + 1 : position);"),
-        (r"(_go\.write)\(token\);", r"\1(token ? token - 1 : 1);"),
-        (r"(_go\.write)\(choose\);", r"\1(1 - choose);"),
-        (r"choose = position >= first;", "choose = position > first;"),
-        (r"^.*_go\.write\((true|position|token|choose)\);$", ""),
+        (r"(_go\.write)\(position \+ row\);", r"\1(position + row ? position + row - 1 : 0);"),
+        (r"(_go\.write)\(position \+ row\);", r"\1(position + row < until ? position + row + 1 : position + row);"),
+        (r"(_go\.write)\(ids\[row\]\);", r"\1(ids[row] ? ids[row] - 1 : 1);"),
+        (r"(_go\.write)\(position \+ row >= first\);", r"\1(position + row < first);"),
+        (r"(_go\.write)\(position \+ row >= first\);", r"\1(position + row > first);"),
+        (r"^.*_go\.write\((rows|position \+ row|ids\[row\]|position \+ row >= first)\);$", ""),
+    ),
+    "chunk": (
+        (r"first - position \+ 1 : 1", "first - position + 2 : 1"),
+        (r"ids\[0\] = token", "ids[rows - 1] = token"),
+        (r"ids\[row\] = (.*);", r"ids[row - 1] = \1;"),
+        (r"^.*ids\[row\] = .*;$", ""),
     ),
     "position": (
-        (r"\+\+position;", "position += 2;"),
-        (r"\+\+position;", ""),
-        (r"position < until", "position <= until"),
-        (r"position < until", "position + 1 < until"),
+        (r"position \+= rows;", "position += rows + 1;"),
+        (r"position \+= rows;", "++position;"),
+        (r"position <= until", "position < until"),
+        (r"position <= until", "position <= until + 1"),
     ),
     "end": (
-        (r"\(position < first \|\| token != end\)", "token != end"),
-        (r"\(position < first \|\| token != end\)", "true"),
-        (r"position < first \|\|", "position <= first ||"),
+        (r"\(position <= first \|\| token != end\)", "token != end"),
+        (r"\(position <= first \|\| token != end\)", "true"),
+        (r"position <= first \|\|", "position <= first + 1 ||"),
     ),
     "credit": ((r"^.*_done\.read\(\)\)?;$", ""),),
     "drain": (
-        (r"(_go\.write)\(-1\);", r"\1(until);"),
-        (r"(_go\.write)\(false\);", r"\1(true);"),
-        (r"^.*_go\.write\((-1|false)\);$", ""),
+        (r"(_go\.write)\(0\);", r"\1(1);"),
+        (r"^.*_go\.write\(0\);$", ""),
     ),
 }
 TASK_RULES: dict[str, tuple[tuple[str, str], ...]] = {
-    "control word": ((r"if \((\w+) < 0\) break;", r"if (\1 <= 0) break;"),),
+    "chunk": (
+        (r"told\[row\] = go\.read\(\);", "told[rows - 1 - row] = go.read();"),
+        (r"= told\[row\];", "= told[0];"),
+        (r"read_request\(told\[0\]", "read_request(told[0] + 1"),
+        (r"if \(row == rows - 1\)", "if (row == 0)"),
+    ),
     "position": (
         (r"(write_request|read_request)\((.*)position(.*)\);", r"\1(\2(position ? position - 1 : 1)\3);"),
         (r"memory0\[position", "memory0[(position ? position - 1 : 1)"),
@@ -104,16 +116,20 @@ TASK_RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "credit": (
         (r"^.*\.write_response\(\);$", ""),
         (r"^.*done\.write\(.*\);$", ""),
+        (r"if \(row > 0\)", "if (row > 1)"),
+        (r"if \(row < rows - 1\)", "if (row < rows - 2)"),
     ),
     "layer stride": (
         (r"(_request)\((run|pass) \* (\d+)", r"\1(0 * \3"),
         (r"(_request)\((run|pass) \* (\d+)", r"\1((1 - \2) * \3"),
+        (r"memory0\[run \* (\d+)", r"memory0[0 * \1"),
+        (r"memory0\[run \* (\d+)", r"memory0[(1 - run) * \1"),
     ),
     "feedback": (
         (r"reads_in\[2\] = \{true, false\}", "reads_in[2] = {false, true}"),
         (r"reads_in(_1)?\[2\] = \{\w+, \w+\}", r"reads_in\1[2] = {true, true}"),
         (r"writes_out(_1)?\[2\] = \{\w+, \w+\}", r"writes_out\1[2] = {true, true}"),
-        (r"for \(int turn = 0; turn < 2;", "for (int turn = 0; turn < 1;"),
+        (r"for \(int part = 0; part < 2;", "for (int part = 0; part < 1;"),
     ),
 }
 
@@ -143,14 +159,10 @@ def places(source: str) -> Iterator[Mutant]:
                     yield Mutant(kind, rule, match[0].strip(), after.strip(), source[:start] + after + source[end:])
 
 
-def layers_alike(source: str) -> Iterator[Mutant]:
-    """Loads that bring the first layer's parameters for the second one too."""
-    for match in re.finditer(r"for \(int w = 0; w < (\d+); \+\+w\) \{\n.*\n.*memory0\[w\]", source):
-        words, function = int(match[1]), re.findall(r"^void (\w+)\(", source[: match.start()], re.MULTILINE)[-1]
-        if words % 2 == 0 and "_h0_" in function:
-            after = match[0].replace("memory0[w]", f"memory0[w % {words // 2}]")
-            text = source[: match.start()] + after + source[match.end() :]
-            yield Mutant("layer stride", "alike", f"memory0[w] of {function}", f"memory0[w % {words // 2}]", text)
+def without_credits(source: str) -> Mutant:
+    """Loads of rows that do not wait until the row before has been stored, and stores that say nothing."""
+    text = source.replace("if (row > 0) {", "if (false) {").replace("if (row < rows - 1) {", "if (false) {")
+    return Mutant("credit", "no credits", "credits between the rows of a chunk", "none", text)
 
 
 def outcome(prepared: Prepared, design: Path) -> str:
@@ -179,7 +191,7 @@ def outcome(prepared: Prepared, design: Path) -> str:
 def timing_mutants(design: TimedDesign) -> Iterator[tuple[str, str, TimedDesign]]:
     """Kind, what is wrong, and the design with it."""
     control, *others = design.tasks
-    nests = [nest for nest in control.turns if isinstance(nest, LoopNest)]
+    nests = [nest for nest in control.turns if isinstance(nest, LoopNest) and nest.iterations]
     words, waits = [n for n in nests if n.writes], [n for n in nests if not n.writes]
     for number, wait in enumerate(waits):
         turned = (wait, *words, *waits[:number], *waits[number + 1 :])
@@ -187,7 +199,7 @@ def timing_mutants(design: TimedDesign) -> Iterator[tuple[str, str, TimedDesign]
     for task in others:
         if task.done:
             yield "credit", f"{task.name} gives no answer", _with(design, task, turns=task.turns[:-1])
-    for stream in (s for s in design.streams if s.feedback and s.target != CONTROL):
+    for stream in (s for s in design.streams if design.control is not None and s.name in design.control.looped):
         entered = design.task[stream.target]
         word, first, *others = entered.turns
         yield (
@@ -211,9 +223,10 @@ def _with(design: TimedDesign, task: object, **changes: object) -> TimedDesign:
 
 
 def timed(stored: StoredDesign, design: TimedDesign) -> str:
-    """How two tokens in a row and the end go, at a position within a tile and the next behind it."""
-    positions = ({"position": 7}, {"position": 8})
+    """How two tokens in a row, a chunk of a prompt, and the end go, at a position within a tile and behind it."""
+    positions = ({"position": 7}, {"position": 8}, {"position": 9})
     launches = [{name: told.get(name, 1) for name in design.arguments} for told in positions]
+    launches[-1] |= {ROWS: design.control.rows if design.control is not None else 1}
     found = simulate_design(design, stored.platform, launches=launches, buckets=0)
     return SURVIVED if found.deadlock is None else "deadlock"
 
@@ -231,7 +244,7 @@ def main() -> int:
         prepared = _prepared(options.family, Path(folder))
         (file,) = prepared.design.glob("hls/*_tasks.cpp")
         source = file.read_text()
-        found = [m for m in (*places(source), *layers_alike(source)) if m.kind in options.kinds]
+        found = [m for m in (*places(source), without_credits(source)) if m.kind in options.kinds]
         rules = dict.fromkeys((mutant.kind, mutant.rule) for mutant in found)
         drawn = [m for rule in rules for m in _drawn([m for m in found if (m.kind, m.rule) == rule], options.most, rng)]
         results: list[tuple[str, str, str]] = []
@@ -267,7 +280,14 @@ def _prepared(family: str, folder: Path) -> Prepared:
     for start in PROMPTS:
         options = replace(OPTIONS, prompt=start)
         end = int(Network(prepare(model, options, KNOBS, platform, cache, silent).network).reference()["tokens"][0])
-        made = prepare(model, replace(options, end=end, then=((9, end, 40),)), KNOBS, platform, cache, silent)
+        made = prepare(
+            model,
+            replace(options, end=end, then=((9, 1, 2, 3, 4, 5, 6, end, 40, 41, 42, 43),)),
+            KNOBS,
+            platform,
+            cache,
+            silent,
+        )
         if len(Network(made.network).reference()["tokens"]) == 1 + OPTIONS.tokens:
             return made
     raise SystemExit("none of the prompts has replies that end as they should")

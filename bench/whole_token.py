@@ -48,9 +48,10 @@ def main() -> None:
         print(f"{model}, {options.precision}, {layers} layers, prompt {options.prompt}, {options.steps} steps")
         print(f"  planned, certified and placed in {planned:.1f} s of the processor")
         print("  " + (f"FITS NO BOARD: {'; '.join(over)}" if over else "within all budgets of the board"))
-        launches = reply.prompt_us + reply.later_us
-        for place, us in (("first", launches[0]), ("middle", launches[len(launches) // 2]), ("last", launches[-1])):
-            print(f"  a launch: {us:,.1f} us at the {place} position (simulate)")
+        chunks = ", ".join(f"{us:,.1f}" for us in reply.prompt_us)
+        print(f"  the prompt, in chunks or token by token: {chunks} us (simulate)")
+        for place, us in (("first", reply.later_us[:1]), ("last", reply.later_us[-1:])):
+            print(f"  a token: {sum(us):,.1f} us at the {place} position behind it (simulate)")
         for metric in reply.metrics:
             print(f"  {metric.name}: {metric.value:,.4g} {metric.unit} ({metric.fidelity})")
         print(f"  assumed: {reply.assumed}; {reply.least_bytes / 1e6:,.1f} MB at least a token", flush=True)

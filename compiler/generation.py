@@ -37,6 +37,7 @@ from compiler.platforms.platform import Platform
 from compiler.proof.launches import GenerationChecks, Witness
 from compiler.simulator.board.build import FOLDER as BOARD_FOLDER
 from compiler.simulator.board.build import build_board
+from compiler.simulator.timing.prompt_rows import ROWS
 from compiler.simulator.timing.simulate import StoredDesign, read_directory, simulate_design
 from compiler.whole_token import Reply, least_bytes
 
@@ -279,21 +280,26 @@ def whole_reply(
     stored = as_if or read_directory(directory)
     known: dict[tuple[int, ...], float] = {}
 
-    def launch(position: int) -> float:
-        """Simulated microseconds of a launch at `position`, once for all that do the same."""
-        told = {POSITION: position, CHOOSE: int(position >= prompt - 1)}
+    def launch(position: int, rows: int = 1) -> float:
+        """Simulated microseconds of what is done at once from `position` on, once for all that does the same."""
+        last = position + rows - 1
+        told = {POSITION: position, CHOOSE: int(last >= prompt - 1)}
         values = {name: told[name] for name in stored.design.arguments}
-        tiles = tuple(argument.trip(values[name]) for name, argument in stored.design.arguments.items())
+        arguments = stored.design.arguments.items()
+        at = ({**values, POSITION: place} for place in range(position, last + 1))
+        tiles = tuple(argument.trip(row[name]) for row in at for name, argument in arguments)
         if tiles not in known:
-            known[tiles] = _launch(stored, values)
+            known[tiles] = _launch(stored, values | ({ROWS: rows} if rows > 1 else {}))
         return known[tiles]
 
-    times = [launch(position) for position in range(prompt + steps)]
+    most = 1 if stored.design.control is None else stored.design.control.rows
+    chunks = [launch(begin, min(most, prompt - begin)) for begin in range(0, prompt, most)]
+    later = [launch(position) for position in range(prompt, prompt + steps)]
     least = least_bytes(network, range(prompt, prompt + max(1, steps)))
     found = _estimated(directory)
     idle_w = (found["energy_with_idle"] - found["energy"]) / found["latency"]
     kernels, one_launch = stored.design.kernels, CONTROL in stored.design.task
-    return Reply(kernels, tuple(times[:prompt]), tuple(times[prompt:]), found["energy"], least, idle_w, one_launch)
+    return Reply(kernels, tuple(chunks), tuple(later), found["energy"], least, idle_w, one_launch)
 
 
 def _launch(stored: StoredDesign, values: Values) -> float:

@@ -1,10 +1,10 @@
 """What a whole reply takes, from what its tokens take, those of the prompt too.
 
 A launch makes a whole reply, from the prompt's first token on, where the design is one kernel, else each token of both
-is a launch. A launch starts its kernels one after the other, and every start costs the host `KERNEL_START_US`, which is
-assumed, not simulated. Definitions:
+is a launch. In one launch the prompt may go through in chunks of several tokens. A launch starts its kernels one after
+the other, and every start costs the host `KERNEL_START_US`, which is assumed, not simulated. Definitions:
 
-- first token: the tokens of the prompt one after the other, the last of which gives it, and the starts until then;
+- first token: the prompt's tokens, or chunks, one after the other, the last of which gives it, and the starts before;
 - tokens a second: those after the first, over the time from the first token to the last; the prompt is not in it;
 - energy of a token: that of its launch, and the board's idle power for all of its time, starts too;
 - share: the time in which `HBM_GB_S` bring the least bytes of a token, over the time of a token. Least bytes: each
@@ -30,7 +30,7 @@ HBM_SOURCE = "all 32 channels read in sequence, Shuhai on a U280"
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A design of `kernels`, and microseconds of its tokens, without starts: those of the `prompt`, the last of which
+    """A design of `kernels`, and microseconds without starts: of the `prompt`'s tokens, or chunks, the last of which
     gives the first token, and of each token after that. `energy_uj` is that of a token without idle power,
     `least_bytes` are those of a token, `idle_w` is the board's power when nothing runs. `one_launch` makes all of it.
     """
@@ -50,7 +50,7 @@ class Reply:
 
     @property
     def token_us(self) -> float:
-        """Of a token after the first, on average; of the first, where it is the only one."""
+        """Of a token after the first, on average; of the prompt's last part, where that gives the only one."""
         times = self.later_us or self.prompt_us[-1:]
         return sum(times) / len(times) + (0 if self.one_launch else self._starts_us)
 

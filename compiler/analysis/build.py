@@ -10,8 +10,9 @@ from compiler.analysis.feedback import with_feedback
 from compiler.analysis.following import following
 from compiler.analysis.joint_loads import joint_load, joint_load_of, joint_streams
 from compiler.analysis.layers import launched_itensor, of_all_layers, with_loop
-from compiler.analysis.names import c_name, input_stream, operand_stream
+from compiler.analysis.names import c_name, input_stream, layer_streams, operand_stream
 from compiler.analysis.order import order_streams, order_tasks
+from compiler.analysis.prompt_rows import prompt_rows
 from compiler.analysis.relays import relay_dies, with_relays
 from compiler.analysis.rows import earlier_rows, given_rows, kept_rows, made_rows, new_row
 from compiler.analysis.shared_loads import shared_load_tasks
@@ -43,14 +44,16 @@ def task_graph(design: Design) -> TaskGraph:
         unordered, streams = with_relays(unordered, streams, _die_numbers(unordered, design))
     tasks = order_tasks(unordered, streams)
     carries = carries_of(launch.graph.outputs, launch.graph.values, tasks)
-    control = _control(launch, tasks)
+    control = _control(design, launch, tasks)
     layers, ordered = design.graph.layers, order_streams(tasks, streams)
     inputs = layers.count if layers is not None and layers.told else 1
     return TaskGraph(design.graph.name, design.kernels, tasks, ordered, carries, control, inputs)
 
 
-def _control(design: Design, tasks: Iterable[Task]) -> Control | None:
-    """How a launch makes several tokens; None where a result is no argument of the next, or there are more kernels."""
+def _control(folded: Design, design: Design, tasks: Iterable[Task]) -> Control | None:
+    """How a launch makes several tokens; None where a result is no argument of the next, or there are more kernels.
+    `design` is `folded` of all layers.
+    """
     rows, kept = made_rows(design.graph), kept_rows(design.graph)
     told = {value.row.argument for value in design.graph.values if value.row is not None}
     fed = [out for out in design.graph.outputs if out.value in rows and out.name in told]
@@ -61,7 +64,14 @@ def _control(design: Design, tasks: Iterable[Task]) -> Control | None:
     position, keeping = rows[out.value].argument, tuple(stores[row.state] for row in kept.values())
     prompt = given_rows(design.graph)
     given = next((name for name, load in design.loads.items() if load.value in prompt), None)
-    return Control(out.name, position, stores[out.value], keeping, given)
+    at_once = prompt_rows(folded)
+    looped = () if folded.graph.layers is None else folded.graph.layers.carried
+    backward = tuple(layer_streams(made, read)[1] for made, read in looped)
+    if at_once == 1:
+        return Control(out.name, position, stores[out.value], keeping, given)
+    loads = {load.value: name for name, load in design.loads.items()}
+    reading = tuple(loads[row.state] for row in kept.values())
+    return Control(out.name, position, stores[out.value], keeping, given, at_once, backward, reading)
 
 
 def task_dies(design: Design) -> dict[str, str]:
@@ -84,7 +94,7 @@ def _parts(folded: Design, design: Design) -> tuple[list[Task], Sequence[Stream]
     if design.engines:
         unordered, streams = _with_engines(folded, design, unordered, streams)
     if folded is not design:
-        unordered, streams = with_loop(folded, unordered, streams)
+        unordered, streams = with_loop(folded, unordered, streams, each_load=prompt_rows(folded) > 1)
     return following(design, unordered, streams), streams
 
 

@@ -1,9 +1,12 @@
-"""The depth of every FIFO of a design: what progress needs, and what hides the loading of weights."""
+"""The depth of every FIFO of a design: what progress needs, what a chunk of a prompt does, and what hides the loading
+of weights.
+"""
 
 from dataclasses import replace
 
 from compiler.analysis.fifo import size_fifos
 from compiler.analysis.placement.prefetch import prefetch_depths
+from compiler.analysis.prompt_rows import chunk_depths
 from compiler.graph.task_graph import TaskGraph
 from compiler.options import FifoStrategy
 from compiler.platforms.platform import Platform
@@ -13,7 +16,9 @@ BITS_PER_KIB = 8 << 10
 
 def with_depths(tasks: TaskGraph, strategy: FifoStrategy, prefetch_kib: int, platform: Platform) -> TaskGraph:
     """`tasks` with FIFOs as deep as `strategy` and the prefetch budget say; depths that it has are not looked at."""
-    safe = replace(tasks, streams=size_fifos(tasks.tasks, tasks.streams, strategy))
+    least = chunk_depths(tasks)
+    sized = size_fifos(tasks.tasks, tasks.streams, strategy)
+    safe = replace(tasks, streams=tuple([s._replace(depth=max(s.depth, least.get(s.name, 0))) for s in sized]))
     deeper = prefetch_depths(safe, platform, prefetch_kib * BITS_PER_KIB)
     if not deeper:
         return safe

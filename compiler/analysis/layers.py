@@ -28,6 +28,7 @@ from compiler.analysis.names import (
     load_name,
     store_name,
 )
+from compiler.analysis.prompt_rows import in_layers
 from compiler.errors import VerificationError
 from compiler.graph.converter import Converter, converter_of, plan_converter
 from compiler.graph.design import Conversion, Design, Edge, Transfer
@@ -117,8 +118,11 @@ class _Lengthening:
         return store._replace(itensor=self._made(store.value, store.itensor))
 
 
-def with_loop(folded: Design, tasks: Sequence[Task], streams: Sequence[Stream]) -> tuple[list[Task], list[Stream]]:
-    """Tasks and streams of `of_all_layers(folded)`, layer by layer, with those that close the loop.
+def with_loop(
+    folded: Design, tasks: Sequence[Task], streams: Sequence[Stream], *, each_load: bool
+) -> tuple[list[Task], list[Stream]]:
+    """Tasks and streams of `of_all_layers(folded)`, layer by layer, with those that close the loop. With `each_load`
+    what moves a tensor of each layer also starts anew in each.
 
     Raises VerificationError where a carried value leaves a layer in another order than it enters one.
     """
@@ -127,9 +131,15 @@ def with_loop(folded: Design, tasks: Sequence[Task], streams: Sequence[Stream]) 
     if _flows(folded):
         return _for_inputs(folded, layers, tasks), list(streams)
     once, known = _once(folded), {stream.name: stream for stream in streams}
+    if each_load:
+        moved = {**folded.loads, **folded.stores}
+        tasks = [
+            _each_transfer(task) if task.name in moved and in_layers(folded, moved[task.name]) else task
+            for task in tasks
+        ]
     made = [task if task.name in once else _each_layer(task, layers.count) for task in tasks]
     for carried in layers.carried:
-        loop = _Loop.of(folded, carried, layers.count)
+        loop = _Loop.of(folded, carried, layers.count, apart=each_load)
         made = [loop.joined(task) for task in made]
         made += loop.tasks()
         known |= {stream.name: stream for stream in loop.streams(known, folded)}
@@ -226,10 +236,16 @@ def _each_layer(task: Task, count: int) -> Task:
             return task
 
 
+def _each_transfer(task: Task) -> Task:
+    """The load or store with its pipeline started anew in each layer."""
+    return replace(task, timing=replace(task.timing, restarts=1))
+
+
 @dataclass(frozen=True, slots=True)
 class _Loop:
     """What closes the loop of one carried value: its streams, and its itensor in one layer. `entering` goes into the
-    first layer, as `first`, `made` comes from all of them.
+    first layer, as `first`, `made` comes from all of them. A single layer, too, is a round where these are kept
+    `apart`.
     """
 
     carried: Carried
@@ -239,9 +255,10 @@ class _Loop:
     first: ITensor
     entering: str
     made: str
+    apart: bool
 
     @staticmethod
-    def of(folded: Design, carried: Carried, count: int) -> "_Loop":
+    def of(folded: Design, carried: Carried, count: int, *, apart: bool) -> "_Loop":
         source, first = _front(folded, carried)
         streams = folded.leaving.get((source, carried.read), [])
         made, itensor = _behind(folded, carried.made)
@@ -253,7 +270,7 @@ class _Loop:
         if not first.same_stream(itensor):
             raise VerificationError(f"{carried.made} leaves a layer in another order than {carried.read} enters one")
         kernel = folded.kernel_of[folded.graph.producer[carried.made][0].name]
-        return _Loop(carried, count, kernel, itensor, first, streams[0], made)
+        return _Loop(carried, count, kernel, itensor, first, streams[0], made, apart)
 
     @property
     def names(self) -> tuple[str, str, str]:
@@ -281,7 +298,7 @@ class _Loop:
 
     def _turn(self, times: int, read: str, write: str) -> LoopNest | Repeat:
         nest = LoopNest((self.itensor.tokens,), (Access(read),), (Access(write),))
-        return nest if times == 1 else Repeat(times, (nest,))
+        return nest if times == 1 and not self.apart else Repeat(times, (nest,))
 
     def streams(self, known: dict[str, Stream], folded: Design) -> tuple[Stream, ...]:
         """Those that it adds, and those that have another end now."""

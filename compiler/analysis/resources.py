@@ -1,5 +1,6 @@
 """Area of a TaskGraph as csynth would report it: LUT, FF, DSP, BRAM36, URAM and HBM ports (design 3.6)."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -176,20 +177,27 @@ def kernel_resources(platform: Platform) -> Resources:
     return Resources(*platform.area.kernel)
 
 
+COUNT_BITS = 8  # of how many rows a task is to do
+
+
 def control_resources(tasks: TaskGraph, platform: Platform) -> Resources:
     """What starts tasks anew for each token, with the FIFOs of its words and of what stores answer; 32 bits each, where
-    a task is told a number; nothing where a launch makes one token.
+    a task is told a number; nothing where a launch makes one token. Chunks of a prompt have those of their tokens, and
+    of credits.
     """
     control, bits = tasks.control, 32
     if control is None:
         return Resources()
     numbers = sum(bool(told(task)) for task in tasks.tasks)
-    narrow = len(tasks.tasks) - numbers + len(control.kept)
+    words = Counter({bits: numbers, COUNT_BITS if control.rows > 1 else 1: len(tasks.tasks) - numbers})
+    words += Counter({2 * bits: 1, 1: len(control.kept)})  # a token has 64 bits
+    words += Counter({bits: 1, 1: len(control.loads)} if control.rows > 1 else {})
     shape, area = Shape(counter_bits([2**bits]), 1, bits, 0, 0), platform.area
     logic = task_logic(shape, area)
     own = Resources(logic.lut + area.process.lut, logic.ff + area.process.ff)
-    wide, flag = (_fifo_area(None, width, CONTROL_DEPTH, platform) for width in (bits, 1))
-    return total([own, *[wide] * numbers, _fifo_area(None, 2 * bits, CONTROL_DEPTH, platform), *[flag] * narrow])
+    fifos = (_fifo_area(None, width, CONTROL_DEPTH, platform) for width, count in words.items() for _ in range(count))
+    kept = [_fifo_area(None, bits, control.rows, platform)] * (numbers if control.rows > 1 else 0)  # what rows are told
+    return total([own, *fifos, *kept])
 
 
 def stream_resources(stream: Stream, platform: Platform) -> Resources:

@@ -284,15 +284,20 @@ def _runs_of(nest: LoopNest) -> Program:
     """Between two ends of gates on the outermost loop, which follows no argument, all its iterations are alike."""
     if not nest.restarts:
         return (nest,)
-    gates = [gate for access in (*nest.reads, *nest.writes) for gate in access.gates if gate.loop == 0]
-    ends = sorted({0, nest.trips[0], *(gate.low for gate in gates), *(gate.high for gate in gates)})
     parts: list[LoopNest | Repeat] = []
-    for low, high in pairwise(ends):
-        body = _runs_of(_inside(nest, low))
-        parts += body if high - low == 1 else (Repeat(high - low, body),)
+    for (inner,), times in outer_iterations(nest):
+        body = _runs_of(inner)
+        parts += body if times == 1 else (Repeat(times, body),)
     repeats = [_flat(part) for part in parts]
     groups = [(body, sum(times for _, times in group)) for body, group in groupby(repeats, lambda repeat: repeat[0])]
     return tuple(Repeat(times, body) if times > 1 else body[0] for body, times in groups if body)
+
+
+def outer_iterations(nest: LoopNest) -> Iterator[tuple[tuple[LoopNest], int]]:
+    """What the iterations of the outermost loop run, and how many in a row the same."""
+    gates = [gate for access in (*nest.reads, *nest.writes) for gate in access.gates if gate.loop == 0]
+    ends = sorted({0, nest.trips[0], *(gate.low for gate in gates), *(gate.high for gate in gates)})
+    yield from (((_inside(nest, low),), high - low) for low, high in pairwise(ends))
 
 
 def _flat(part: LoopNest | Repeat) -> tuple[Program, int]:

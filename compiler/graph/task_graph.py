@@ -31,6 +31,7 @@ from compiler.graph.program import (
     BoundLoop,
     LoopNest,
     Program,
+    Repeat,
     Side,
     Values,
     access_at,
@@ -231,6 +232,11 @@ class Task:
     def credits(self) -> tuple[Access, ...]:
         """Streams by which it follows others through memory: of a load or store alone."""
         return ()
+
+    @property
+    def by_layer(self) -> bool:
+        """Whether its pipeline starts anew in each layer that a launch runs."""
+        return self.timing.restarts > 0 or any(isinstance(part, Repeat) for part in self.turns)
 
     @computed_once
     def takes_turns(self) -> bool:
@@ -481,6 +487,12 @@ class Control(NamedTuple):
     tokens read. `position` counts up, until the argument `UNTIL`, or until the token is that of the argument `END`.
     `given`: the load of the prompt's tokens, if the network takes those that are given before one that it chooses.
     None is to be chosen (`CHOOSE`), and none ends the launch, before the position of the argument `FIRST`.
+
+    Up to `rows` tokens of the prompt are a chunk: the word starts a task for all of them, and it does each layer for
+    one after the other before it begins with the next. So a layer of a token overlaps with those of its neighbours, in
+    other tasks. `given` sends `control` the tokens of a chunk (`given_name`), the streams `looped` hold what the layer
+    before has made for all of it, and the `loads` of what the `kept` stores add to take a credit from these before each
+    row of a chunk but the first (`row_credit_name`).
     """
 
     token: str
@@ -488,6 +500,9 @@ class Control(NamedTuple):
     made: str
     kept: tuple[str, ...]
     given: str | None = None
+    rows: int = 1
+    looped: tuple[str, ...] = ()
+    loads: tuple[str, ...] = ()
 
     @property
     def reporting(self) -> tuple[str, ...]:
@@ -517,6 +532,16 @@ def go_name(task: str) -> str:
 def done_name(store: str) -> str:
     """The stream in which a store says that memory has what it stored."""
     return f"{store}_done"
+
+
+def given_name(load: str) -> str:
+    """The stream in which the load of a prompt sends the tokens of a chunk, behind the first."""
+    return f"{load}_chunk"
+
+
+def row_credit_name(load: str) -> str:
+    """The stream in which the store of rows says that memory has one of a chunk that the load of them may read."""
+    return f"{load}_row"
 
 
 @dataclass(frozen=True)
@@ -617,6 +642,14 @@ class TaskGraph:
         return task.name in self._through_memory
 
     @computed_once
+    def row_loads(self) -> dict[str, str]:
+        """The load that reads rows of a chunk which a store has written just before, by the store's name; none, where
+        there are no chunks.
+        """
+        control = self.control
+        return {} if control is None else dict(zip(control.kept, control.loads, strict=False))
+
+    @computed_once
     def _through_memory(self) -> frozenset[str]:
         found: dict[tuple[int, str], list[DmaTask]] = {}
         for task in self.transfers:
@@ -684,6 +717,8 @@ def _control_json(control: Control) -> dict[str, Any]:
     data = control._asdict()
     if control.given is None:
         del data["given"]
+    if control.rows == 1:
+        del data["rows"], data["looped"], data["loads"]
     return data
 
 

@@ -43,6 +43,7 @@ class MaterializeDmas(Pass):
         kept, rows = kept_rows(graph), made_rows(graph)
         by_input = graph.layers is not None and bool(graph.layers.told)  # a word never straddles two of them
         axes = {row.state: row.axis for row in kept.values()}
+        by_layer = bool(given_rows(graph))  # prompts are taken layer by layer
         between = {design.loads[name].value: tokens for name, tokens in tokens_between(design).items()}
         resident = resident_loads(design) if self.knobs.weights == "resident" else frozenset[str]()
 
@@ -51,7 +52,8 @@ class MaterializeDmas(Pass):
                 return row_tokens(load.itensor, axes[load.value])
             if load.value in between:
                 return between[load.value]
-            apart = by_input or graph.value[load.value].row is not None
+            layered = by_layer and _layers_of(design, load) > 1
+            apart = by_input or layered or graph.value[load.value].row is not None
             return load.itensor.without_rereads().tokens if apart else 0
 
         def packing_of_load(load: Transfer, most: int) -> Packing:

@@ -7,7 +7,7 @@ which the program knows nothing, it starts from what unbounded FIFOs hold.
 
 Trip counts that follow an argument are certified for all of its values: the kernel is run with one after the other, in
 which a deadlock of any of them shows, since no task can be ahead of one that is stuck by more than its FIFOs hold; then
-with each alone, which must be as quick as with unbounded FIFOs.
+with each alone, which must be as quick as with unbounded FIFOs. Chunks of a prompt come last (`prompt_rows`).
 """
 
 from collections.abc import Mapping
@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
+from compiler.analysis.prompt_rows import chunk_depths
 from compiler.errors import UnsupportedError, VerificationError
 from compiler.graph.program import all_launches
 from compiler.graph.task_graph import Stream, TaskGraph
@@ -25,6 +26,7 @@ from compiler.simulator.timing.network import Outcome
 from compiler.simulator.timing.simulate import simulate
 from compiler.simulator.timing.translate import networks_of
 from compiler.sizing.lp import lp_depths
+from compiler.sizing.prompt_rows import HELD, for_chunks
 from compiler.sizing.tighten import Tightening
 from compiler.sizing.trial import SLACK, Depths, Trial, peaks, trials_of
 
@@ -102,9 +104,14 @@ def certify(tasks: TaskGraph, platform: Platform, effort: int = WORK["full"]) ->
         kernel = _Kernel(trial, [_within(trial, d) for d in planned.values()] or [_held(trial)], effort)
         depths, sizing = kernel.size()
         kernels.append(sizing)
-        deeper = _for_each_value(tasks, platform, number, trial, depths)
+        least = chunk_depths(tasks)
+        held = {name: max(depth, least.get(name, 0)) for name, depth in depths.items()}
+        alone = _for_each_value(tasks, platform, number, trial, held)
+        deeper = for_chunks(tasks, platform, trial, alone)
         for name, stream in trial.streams.items():
-            reason = ONE_VALUE if deeper[name] > depths[name] else kernel.reason(name, depths[name])
+            deep, found = deeper[name], depths[name]
+            reason = HELD if deep > alone[name] or found < deep == held[name] else ONE_VALUE
+            reason = kernel.reason(name, found) if deep == found else reason
             sized[name] = stream._replace(depth=deeper[name], reason=reason)
     return Sizing(replace(tasks, streams=tuple(sized[s.name] for s in tasks.streams)), tuple(kernels))
 

@@ -10,7 +10,7 @@ from compiler.platforms.memories import Memories
 from compiler.platforms.platform import Platform
 from compiler.targets.interface import Interface, Kernel, Port
 from compiler.targets.parameters import task_parameters
-from compiler.targets.tasks.control import control_parameters, control_streams, emit_control
+from compiler.targets.tasks.control import control_parameters, control_streams, emit_control, row_streams
 from compiler.targets.tasks.emitter import TaskEmitter
 from compiler.targets.tokens import is_packed, token_alias, token_type
 from compiler.targets.writer import CppWriter
@@ -117,7 +117,7 @@ def kernel_source(kernel: Kernel, tasks: TaskGraph, interface: Interface, platfo
         for stream in kernel.streams:
             _stream(out, stream, platform.memories)
         if tasks.control is not None:
-            for kind, name in control_streams(tasks):
+            for kind, name in (*control_streams(tasks), *row_streams(tasks)):
                 out.line(f'hls::stream<{kind}, {CONTROL_DEPTH}> {name}("{name}");')
         out.line()
         if tasks.control is not None:

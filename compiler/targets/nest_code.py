@@ -1,7 +1,7 @@
 """C++ of a task's loop nest: names of its loops, its `for`s with directives, the conditions of its gates."""
 
-from collections.abc import Generator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 
 from compiler.graph.linalg_graph import LinalgOp
@@ -13,10 +13,17 @@ from compiler.targets.writer import CppWriter, Namer
 
 @contextmanager
 def pipelined_nest(
-    out: CppWriter, names: Sequence[str], trips: Sequence[int], timing: TimingSpec, each: int = 1, outer: int = 0
+    out: CppWriter,
+    names: Sequence[str],
+    trips: Sequence[int],
+    timing: TimingSpec,
+    each: int = 1,
+    outer: int = 0,
+    inside: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Generator[None]:
     """A perfect nest; the innermost loop (or the function, where there is none) is pipelined as `timing` says. One of
-    its iterations is `each` of those that `timing` counts. The first `outer` loops are kept out of the pipeline.
+    its iterations is `each` of those that `timing` counts. The first `outer` loops are kept out of the pipeline; what
+    is `inside` the first of them, if there is one, stands around all others.
 
     Flushable (`flp`) by default: a result leaves even while the next input is missing, so no pipeline hangs where C
     simulation passes. Which styles HLS does not keep is in `compiler.graph.pipeline_style`.
@@ -26,6 +33,8 @@ def pipelined_nest(
             stack.enter_context(out.block(f"for (int {name} = 0; {name} < {trip}; ++{name})"))
             if level < outer:
                 out.pragma("loop_flatten off")
+            if level == 0 and outer:
+                stack.enter_context(inside())
         out.pragma(f"pipeline II={timing.ii * each} style={timing.style}")
         yield
 

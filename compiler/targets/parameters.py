@@ -18,7 +18,9 @@ from compiler.graph.task_graph import (
     Task,
     TaskGraph,
     done_name,
+    given_name,
     go_name,
+    row_credit_name,
     told,
 )
 from compiler.targets.scalar_ops import C_TYPE
@@ -70,7 +72,7 @@ def task_parameters(task: Task, tasks: TaskGraph, function: str, pointers: Seque
     """Parameters of the task's function: streams read, streams written, memory, scalars, arguments of the launch.
     `pointers` are what the kernel passes for memory, channel by channel.
     """
-    namer = Namer([function])
+    namer = Namer([function, *of_chunks(tasks)])
     parameters: list[Parameter] = []
     for access, hint in zip((*task.reads, *task.writes), _stream_hints(task), strict=True):
         stream = tasks.stream[access.stream]
@@ -87,24 +89,44 @@ def task_parameters(task: Task, tasks: TaskGraph, function: str, pointers: Seque
         types = _argument_types(task)
         parameters += [Parameter(types[s], namer.name(short[s]), identifier(s)) for s in task.scalars]
     if tasks.control is not None:
-        parameters.append(Parameter(f"hls::stream<{go_type(task)}>&", namer.name("go"), go_name(task.name)))
+        kind = go_type(task, tasks.control.rows)
+        parameters.append(Parameter(f"hls::stream<{kind}>&", namer.name("go"), go_name(task.name)))
         if task.name in tasks.control.reporting:
             kind = done_type(task.name, tasks)
             parameters.append(Parameter(f"hls::stream<{kind}>&", namer.name("done"), done_name(task.name)))
+        if (credit := row_credit(task, tasks)) is not None:
+            parameters.append(Parameter("hls::stream<bool>&", namer.name("credit"), credit))
+        if tasks.control.rows > 1 and task.name == tasks.control.given:
+            parameters.append(Parameter("hls::stream<int>&", namer.name("chunk"), given_name(task.name)))
         return tuple(parameters)
     for argument in launch_arguments([task]):
         parameters.append(Parameter("int", namer.name(argument.name), identifier(argument.name)))
     return tuple(parameters)
 
 
-def go_type(task: Task) -> str:
+def of_chunks(tasks: TaskGraph) -> tuple[str, ...]:
+    """What variables of every function are called that takes chunks of a prompt: the running row, how many there are,
+    and what each is told.
+    """
+    return () if tasks.control is None or tasks.control.rows == 1 else ("row", "rows", "told")
+
+
+def row_credit(task: Task, tasks: TaskGraph) -> str | None:
+    """The stream of credits for rows of a chunk that a store sends, or a load takes; None where it does neither."""
+    if isinstance(task, StoreTask):
+        return row_credit_name(tasks.row_loads[task.name]) if task.name in tasks.row_loads else None
+    return row_credit_name(task.name) if task.name in tasks.row_loads.values() else None
+
+
+def go_type(task: Task, rows: int) -> str:
     """C++ of what a task is told for each token: its argument, negative behind the last token; or whether there is one.
+    Where it may be a chunk of several `rows`: how many there are, 0 behind the last, and then the argument of each.
     Raises UnsupportedError where it has several.
     """
     arguments = launch_arguments([task])
     if len(arguments) > 1:
         raise UnsupportedError(f"a task of a loop over tokens can be told one number, not {len(arguments)}")
-    return "int" if arguments else "bool"
+    return "int" if arguments else "bool" if rows == 1 else "unsigned char"
 
 
 def done_type(store: str, tasks: TaskGraph) -> str:

@@ -17,8 +17,8 @@ Loop counters advance by carry, so that nothing is divided. A trip count that fo
 the flat loop. `loop_flatten off` keeps a loop from being flattened with those inside it (AMD UG1399).
 """
 
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 from math import prod
@@ -59,6 +59,7 @@ class ProgramCode:
 
     `turns` are the nests, all with as many loops: around the shorter ones are some of one iteration. `turn` is the C++
     of the running one's number. `counters` name the loops, outermost first; those that nobody asks for are "".
+    `inside` stands within each round of what the program repeats first.
     """
 
     out: CppWriter
@@ -71,6 +72,7 @@ class ProgramCode:
     _entries: tuple[str, ...]
     _trips: tuple[str, ...]
     _arguments: Mapping[str, str]
+    inside: Callable[[], AbstractContextManager[None]] = nullcontext
 
     @staticmethod
     def of(
@@ -182,8 +184,16 @@ class ProgramCode:
         """The loops, around what one iteration does, pipelined as `timing` says, `each` of whose iterations it is."""
         out, tables = self.out, [self._tables_of(level, index) for level, index in self._indexed()]
         with ExitStack() as stack:
-            for (level, index), bounds, inner in zip(self._indexed(), tables, self._indices[1:], strict=True):
-                self._open_level(stack, level, index, bounds, inner)
+            for number, ((level, index), bounds, inner) in enumerate(
+                zip(self._indexed(), tables, self._indices[1:], strict=True)
+            ):
+                rounds, first, end = bounds
+                if rounds != "1":
+                    self._open(stack, self.namer.name("round"), "0", rounds, level.times)
+                if number == 1:  # the first level is the program itself, once
+                    stack.enter_context(self.inside())
+                if inner != index:
+                    self._open(stack, inner, first, end, level.sizes)
             iterations = self._declare_trips()
             single = len(self.counters) == 1 and bool(self.counters[0])
             flat = self.counters[0] if single else self.namer.name("t")
@@ -208,15 +218,6 @@ class ProgramCode:
             return rounds, "0", str(level.sizes[0])
         firsts = self._table("firsts", [0, *accumulate(level.sizes)])
         return rounds, f"{firsts}[{index}]", f"{firsts}[{index} + 1]"
-
-    def _open_level(
-        self, stack: ExitStack, level: _Level, index: str, bounds: tuple[str, str, str], inner: str
-    ) -> None:
-        rounds, first, end = bounds
-        if rounds != "1":
-            self._open(stack, self.namer.name("round"), "0", rounds, level.times)
-        if inner != index:
-            self._open(stack, inner, first, end, level.sizes)
 
     def _open(self, stack: ExitStack, name: str, first: str, end: str, trips: Sequence[int]) -> None:
         stack.enter_context(self.out.block(f"for (int {name} = {first}; {name} < {end}; ++{name})"))

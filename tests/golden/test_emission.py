@@ -11,6 +11,7 @@ from looped_pipelines import begun, engine, following, layers
 from networks import NETWORKS
 from route_designs import routes
 from small_graphs import elementwise
+from stepping_networks import replying
 from through_memory import credited, network
 from window_networks import greatest, larger
 
@@ -20,6 +21,7 @@ from compiler.frontend.integers.affine import Affine
 from compiler.frontend.integers.fixed_point import fixed_point
 from compiler.graph.design import Transfer
 from compiler.graph.itensor import ITensor, Loop
+from compiler.graph.layers import folded
 from compiler.graph.linalg_graph import LinalgGraph, Operand, Output, Value
 from compiler.graph.task_graph import ComputeTask, Stream, Task, TaskGraph
 from compiler.options import Knobs
@@ -28,6 +30,7 @@ from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.network import Network
 from compiler.targets import hls_code, hls_config, link_config
 from compiler.targets.interface import Interface, plan_interface
+from compiler.targets.tasks.control import emit_control
 from compiler.targets.tasks.emitter import TaskEmitter
 from compiler.targets.testbench import tb_source
 from compiler.targets.writer import CppWriter
@@ -153,6 +156,17 @@ def test_memory_behind_credits(golden: Golden) -> None:
     interface = plan_interface(tasks, network().graph())
     texts = [task_text(tasks.task[name], tasks) for name in ("store_k", "load_k")]
     golden("".join((*texts, hls_code.kernels_header(interface))), HERE / "credits.cpp")
+
+
+def test_chunks_of_a_prompt(golden: Golden) -> None:
+    """What starts the tasks, what sends it the tokens, and loads and stores that follow each other row by row."""
+    graph = folded(replying(3))
+    assert graph is not None
+    tasks = planned_tasks(graph, Knobs(default_tile_size=16, overall_unroll=16), U55C)
+    out = CppWriter()
+    emit_control(tasks, out)
+    named = ("load_h0_k_past", "store_h0_key", "load_prompt", "store_next", "enter_x", "h0_key")
+    golden("".join((*(task_text(tasks.task[name], tasks) for name in named), out.text())), HERE / "prompt_rows.cpp")
 
 
 def test_kernels_and_testbench(golden: Golden) -> None:

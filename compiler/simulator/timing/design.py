@@ -21,6 +21,7 @@ from compiler.graph.program import (
     Values,
     arguments_of,
     iterations,
+    nests,
     program_at,
     runs,
     tokens,
@@ -37,9 +38,12 @@ from compiler.graph.task_graph import (
     TaskKind,
     TimingSpec,
     done_name,
+    given_name,
     go_name,
+    row_credit_name,
 )
 from compiler.platforms.platform import Platform
+from compiler.simulator.timing.prompt_rows import ROWS, chunk_program, rows_of
 
 CONTROL_CYCLES = 2  # of a word: it is written behind the cycle in which it is made
 
@@ -66,7 +70,8 @@ class Transfer:
 @dataclass(frozen=True, slots=True)
 class TimedTask:
     """One dataflow process. `transfer` of a load or a store only. `go`: the stream of the word that it takes before it
-    does anything for a token, `done`: that in which a store answers behind all of it.
+    does anything for a token, `done`: that in which a store answers behind all of it. Of chunks of a prompt: `credit`
+    is the stream in which a store says that memory has a row, and a load hears of it, `chunk` that of their tokens.
     """
 
     name: str
@@ -79,27 +84,34 @@ class TimedTask:
     turns: Program = ()
     go: str = ""
     done: str = ""
+    credit: str = ""
+    chunk: str = ""
 
     @property
     def program(self) -> Program:
         """What it runs, whichever way that is written."""
         return self.turns or (self.timing.nest(self.reads, self.writes),)
 
-    def controlled(self, go: str, done: str) -> "TimedTask":
-        """The task with the word that it takes before all that it does, and the answer that it gives behind that."""
+    def controlled(self, go: str, done: str, credit: str = "", chunk: str = "") -> "TimedTask":
+        """The task with the word that it takes before all that it does, and the answer that it gives behind that; and
+        with streams that no token passes outside of chunks.
+        """
         taken, given = LoopNest((1,), (Access(go),), ()), (LoopNest((1,), (), (Access(done),)),) if done else ()
-        timing = replace(self.timing, trips=(), restarts=0, bounds=())
-        return replace(self, timing=timing, turns=(taken, *self.program, *given), go=go, done=done)
+        unused = tuple(_unused(name, writes=self.kind == "store" or name == chunk) for name in (credit, chunk) if name)
+        timing, turns = replace(self.timing, trips=(), restarts=0, bounds=()), (taken, *self.program, *given)
+        named = {"go": go, "done": done, "credit": credit, "chunk": chunk}
+        return replace(self, timing=timing, turns=(*unused, *turns), **named)
 
     def is_data(self, nest: LoopNest) -> bool:
-        """Whether a nest of a load or store moves words, and not `go` or `done` alone."""
-        return all(a.stream not in (self.go, self.done) for a in (*nest.reads, *nest.writes))
+        """Whether a nest of a load or store moves words, and not `go`, `done` or `credit` alone."""
+        return all(a.stream not in (self.go, self.done, self.credit) for a in (*nest.reads, *nest.writes))
 
     @property
     def moved(self) -> int:
         """Iterations that move words, of a load or store."""
-        words = tokens(self.program, "reads", self.go) + tokens(self.program, "writes", self.done)
-        return iterations(self.program) - words
+        read = sum(tokens(self.program, "reads", name) for name in (self.go, self.credit) if name)
+        written = sum(tokens(self.program, "writes", name) for name in (self.done, self.credit) if name)
+        return iterations(self.program) - read - written
 
     @property
     def credits(self) -> tuple[Access, ...]:
@@ -117,12 +129,40 @@ class TimedTask:
         timing, moved, started = self.timing, iterations(self.program), runs(self.program)
         return (moved - started + 1) * timing.ii + (started - 1) * (timing.depth + timing.gap) if moved else 0
 
-    def at(self, launches: Sequence[Values]) -> "TimedTask":
-        """What it does for launches that follow each other without a gap, without arguments."""
-        runs = [(program_at(self.program, values), values) for values in launches]
-        same = [(program, len(list(group))) for program, group in groupby(program for program, _ in runs)]
+    def at(self, launches: Sequence[Sequence[Values]]) -> "TimedTask":
+        """What it does for launches that follow each other without a gap, without arguments; each of so many rows."""
+        same = [(program, len(list(group))) for program, group in groupby(map(self._of_rows, launches))]
         turns = tuple(part for program, times in same for part in ((Repeat(times, program),) if times > 1 else program))
         return replace(self, timing=replace(self.timing, trips=(), restarts=0, bounds=()), turns=turns)
+
+    def _of_rows(self, rows: Sequence[Values]) -> Program:
+        program = tuple(part for part in self.program if not _is_unused(part))
+        if len(rows) == 1:
+            return program_at(program, rows[0])
+        if self.name == CONTROL:
+            return self._starting(len(rows))
+        taken, *body = program
+        done = body[len(body) - bool(self.done) :]
+        sent = (LoopNest((len(rows) - 1,), (), (Access(self.chunk),)),) if self.chunk else ()
+        inner = tuple(body[: len(body) - bool(self.done)])
+        return (taken, *sent, *chunk_program(inner, rows, self.credit, sends=self.kind == "store"), *done)
+
+    def _starting(self, rows: int) -> Program:
+        """Of what starts the others: the tokens of a chunk come before all but the task that sends them can start."""
+        given, others = self.writes[0], self.writes[1:]
+        words = (LoopNest((1,), (), others[n : n + AT_ONCE]) for n in range(0, len(others), AT_ONCE))
+        ids = LoopNest((rows - 1,), (Access(self.chunk),), ())
+        told, waiting = LoopNest((rows,), (), ()), (n for n in nests(self.program) if n.reads and not _is_unused(n))
+        return (LoopNest((1,), (), (given,)), ids, *words, told, *waiting)
+
+
+def _unused(stream: str, *, writes: bool) -> LoopNest:
+    """What says that a task has a stream, and passes nothing."""
+    return LoopNest((0,), (), (Access(stream),)) if writes else LoopNest((0,), (Access(stream),), ())
+
+
+def _is_unused(part: LoopNest | Repeat) -> bool:
+    return isinstance(part, LoopNest) and part.trips == (0,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +186,7 @@ class TimedDesign:
     kernels: int
     tasks: tuple[TimedTask, ...]
     streams: tuple[TimedStream, ...]
+    control: Control | None = None
 
     @cached_property
     def task(self) -> dict[str, TimedTask]:
@@ -167,16 +208,21 @@ class TimedDesign:
         return {argument.name: argument for argument in arguments_of(task.program for task in self.tasks)}
 
     def at(self, launches: Sequence[Values]) -> "TimedDesign":
-        """The design for launches with these arguments, one after the other. Raises InvalidInputError for an argument
-        that it does not have, or a value that it can not take.
+        """The design for launches with these arguments, one after the other, each of as many rows of a prompt as it
+        says (`ROWS`). Raises InvalidInputError for an argument that it does not have, or a value that it can not take.
         """
-        for name in (name for values in launches for name in values):
+        most = 1 if self.control is None else self.control.rows
+        for name, value in ((name, value) for values in launches for name, value in values.items()):
+            if name == ROWS and 1 <= value <= most:
+                continue
             if name not in self.arguments:
                 known = ", ".join(self.arguments) or "none"
                 raise InvalidInputError(f"{self.name} has no argument {name}; those that it has: {known}")
-        if len(launches) == 1 and not self.arguments:
+        if len(launches) == 1 and not self.arguments and most == 1:
             return self
-        return replace(self, tasks=tuple(task.at(launches) for task in self.tasks))
+        position = "" if self.control is None else self.control.position
+        rows = [rows_of(values, position) for values in launches]
+        return replace(self, tasks=tuple(task.at(rows) for task in self.tasks))
 
     def with_timing(self, specs: Mapping[str, TimingSpec]) -> "TimedDesign":
         """The design with the timing of some tasks, by name, replaced."""
@@ -198,17 +244,33 @@ def under_control(design: TimedDesign, control: Control) -> TimedDesign:
     """`design` with the task that starts all others for each token (`compiler.targets.tasks.control`)."""
     done = {store: done_name(store) for store in control.reporting}
     answers = tuple(map(Access, done.values()))
-    words = tuple(Access(go_name(task.name)) for task in design.tasks)
+    first_told = sorted(design.tasks, key=lambda task: task.name != control.given or control.rows == 1)
+    words = tuple(Access(go_name(task.name)) for task in first_told)
     starting = (LoopNest((1,), (), words[n : n + AT_ONCE]) for n in range(0, len(words), AT_ONCE))
     waiting = (LoopNest((1,), (Access(name),), ()) for name in done.values())
     timing = TimingSpec((), 1, CONTROL_CYCLES)
-    first = TimedTask(CONTROL, "route", 0, timing, answers, words, turns=(*starting, *waiting))
-    tasks = tuple(task.controlled(go_name(task.name), done.get(task.name, "")) for task in design.tasks)
+    chunk = given_name(control.given) if control.rows > 1 and control.given else ""
+    unused = (_unused(chunk, writes=False),) if chunk else ()
+    reads = (*answers, *((Access(chunk),) if chunk else ()))
+    first = TimedTask(CONTROL, "route", 0, timing, reads, words, turns=(*unused, *starting, *waiting), chunk=chunk)
+    loads = dict(zip(control.kept, control.loads, strict=False))
+    credit = {task: row_credit_name(load) for store, load in loads.items() for task in (store, load)}
+    tasks = tuple(
+        task.controlled(
+            go_name(task.name),
+            done.get(task.name, ""),
+            credit.get(task.name, ""),
+            chunk if task.name == control.given else "",
+        )
+        for task in design.tasks
+    )
     streams = (
         *(TimedStream(go_name(task.name), CONTROL, task.name, CONTROL_DEPTH) for task in design.tasks),
         *(TimedStream(name, store, CONTROL, CONTROL_DEPTH, feedback=True) for store, name in done.items()),
+        *(TimedStream(credit[load], store, load, CONTROL_DEPTH, feedback=True) for store, load in loads.items()),
+        *((TimedStream(chunk, control.given or "", CONTROL, CONTROL_DEPTH, feedback=True),) if chunk else ()),
     )
-    return replace(design, tasks=(first, *tasks), streams=(*design.streams, *streams))
+    return replace(design, tasks=(first, *tasks), streams=(*design.streams, *streams), control=control)
 
 
 def _timed_task(task: Task, channels: tuple[int, ...]) -> TimedTask:

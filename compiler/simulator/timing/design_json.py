@@ -38,6 +38,7 @@ MOST_TASKS = 100_000
 MOST_LOOPS = 64
 MOST_PARTS = 10_000  # nests and repetitions of one task
 MOST_CYCLES = 1 << 50  # of all tasks together: days on a board; the simulator counts parts of cycles in 64 bits
+MOST_ROWS = 1 << 10  # that are taken at once
 MOST_INSIDE = 1 << 24  # cycles of all pipelines together: the simulator keeps two numbers for each
 MOST_TOKENS_PER_WORD = 1024 * max(PORT_WIDTHS)  # bits of the widest word
 _KINDS, _STYLES = get_args(TaskKind), get_args(PipelineStyle)
@@ -68,7 +69,11 @@ def _control(fields: Fields, design: TimedDesign) -> Control:
     stores = {task.name for task in design.tasks if task.kind == "store"}
     kept = tuple(str(name) for name in fields.list("kept"))
     given = fields.text("given") if fields.has("given") else None
-    control = Control(fields.text("token"), fields.text("position"), fields.text("made"), kept, given)
+    rows = fields.integer("rows", 1, MOST_ROWS, default=1)
+    looped, loads = (tuple(map(str, fields.list(n))) if fields.has(n) else () for n in ("looped", "loads"))
+    control = Control(
+        fields.text("token"), fields.text("position"), fields.text("made"), kept, given, rows, looped, loads
+    )
     if given is not None and given not in {task.name for task in design.tasks if task.kind == "load"}:
         raise InvalidInputError(f"control is given tokens by {given}, which is no load")
     if unknown := [name for name in control.reporting if name not in stores]:
@@ -76,7 +81,20 @@ def _control(fields: Fields, design: TimedDesign) -> Control:
     (store, times), *_ = Counter(control.reporting).most_common(1)
     if times > 1:
         raise InvalidInputError(f"control waits for {store} twice; it answers once for each token")
+    _check_rows(control, design)
     return control
+
+
+def _check_rows(control: Control, design: TimedDesign) -> None:
+    """Raise InvalidInputError unless a chunk of a prompt has what it needs."""
+    if control.rows > 1 and (control.given is None or len(control.loads) != len(control.kept)):
+        raise InvalidInputError(
+            f"control takes {control.rows} rows at once: that needs who is given tokens, and a load for each of kept"
+        )
+    if unknown := set(control.loads) - {task.name for task in design.tasks if task.kind == "load"}:
+        raise InvalidInputError(f"control has rows read again by {min(unknown)}, which is no load")
+    if unknown := set(control.looped) - {stream.name for stream in design.streams}:
+        raise InvalidInputError(f"control has rows held by {min(unknown)}, which is no stream")
 
 
 def _stream(fields: Fields) -> TimedStream:

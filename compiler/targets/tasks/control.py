@@ -1,8 +1,22 @@
 """C++ of what starts the tasks anew for each token of a launch: on the card what a host does between launches."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from compiler.graph.task_graph import AT_ONCE, CHOOSE, CONTROL, END, FIRST, UNTIL, TaskGraph, done_name, go_name
+from compiler.graph.task_graph import (
+    AT_ONCE,
+    CHOOSE,
+    CONTROL,
+    END,
+    FIRST,
+    UNTIL,
+    Control,
+    Task,
+    TaskGraph,
+    done_name,
+    given_name,
+    go_name,
+    row_credit_name,
+)
 from compiler.targets.parameters import Parameter, done_type, go_type, kernel_arguments, launch_arguments
 from compiler.targets.writer import CppWriter, identifier
 
@@ -18,8 +32,15 @@ def control_parameters(tasks: TaskGraph) -> tuple[Parameter, ...]:
 def control_streams(tasks: TaskGraph) -> Iterator[tuple[str, str]]:
     """C++ type and name of each."""
     assert tasks.control is not None
-    yield from ((go_type(task), go_name(task.name)) for task in tasks.tasks)
+    yield from ((go_type(task, tasks.control.rows), go_name(task.name)) for task in tasks.tasks)
     yield from ((done_type(store, tasks), done_name(store)) for store in tasks.control.reporting)
+    if tasks.control.rows > 1 and tasks.control.given is not None:
+        yield "int", given_name(tasks.control.given)
+
+
+def row_streams(tasks: TaskGraph) -> Iterator[tuple[str, str]]:
+    """C++ type and name of the credits by which loads follow stores within a chunk."""
+    yield from (("bool", row_credit_name(load)) for load in tasks.row_loads.values())
 
 
 def emit_control(tasks: TaskGraph, out: CppWriter) -> None:
@@ -28,6 +49,9 @@ def emit_control(tasks: TaskGraph, out: CppWriter) -> None:
     """
     control = tasks.control
     assert control is not None
+    if control.rows > 1:
+        _emit_chunks(tasks, control, out)
+        return
     token, position = identifier(control.token), identifier(control.position)
     given = control.given is not None
     wanted = f" from {FIRST} on" if given else ""
@@ -54,3 +78,55 @@ def emit_control(tasks: TaskGraph, out: CppWriter) -> None:
             out.line(f"{go_name(task.name)}.write({-1 if launch_arguments([task]) else 'false'});")
     out.line("}")
     out.line()
+
+
+def _emit_chunks(tasks: TaskGraph, control: Control, out: CppWriter) -> None:
+    """The same for tokens of a prompt, some at once."""
+    token, position, rows = identifier(control.token), identifier(control.position), control.rows
+    assert control.given is not None
+    given, others = tasks.task[control.given], [task for task in tasks.tasks if task.name != control.given]
+    out.comment(
+        f"Starts every task for each token, from {position} to {UNTIL}, or until the token is {END} from {FIRST} on."
+    )
+    out.comment(f"Up to {FIRST} they are a prompt's, {rows} at once: how many there are, and what each is told.")
+    out.statement(f"void {CONTROL}", [p.declaration for p in control_parameters(tasks)], " {")
+    with out.indented():
+        out.line(f"int ids[{rows}];")
+        with out.block("for (bool more = true; more;)"):
+            out.line(f"const int left = {position} < {FIRST} ? {FIRST} - {position} + 1 : 1;")
+            out.line(f"const int rows = left < {rows} ? left : {rows};")
+            out.line(f"ids[0] = {token};")
+            _emit_words([given], control, out)
+            with out.block("for (int row = 1; row < rows; ++row)"):
+                out.pragma(f"loop_tripcount min=1 max={rows} avg=1")
+                out.line(f"ids[row] = {given_name(given.name)}.read();")
+            _emit_words(others, control, out)
+            with out.protocol():
+                for store in control.kept:
+                    out.line(f"{done_name(store)}.read();")
+                out.line(f"{token} = int({done_name(control.made)}.read());")
+            out.line(f"{position} += rows;")
+            out.line(f"more = {position} <= {UNTIL} && ({position} <= {FIRST} || {token} != {END});")
+        for task in tasks.tasks:
+            out.line(f"{go_name(task.name)}.write(0);")
+    out.line("}")
+    out.line()
+
+
+def _emit_words(tasks: Sequence[Task], control: Control, out: CppWriter) -> None:
+    """To each of these tasks how many rows there are, then what those are told that need it, row by row."""
+    position = identifier(control.position)
+    values = {control.token: "ids[row]", control.position: f"{position} + row", CHOOSE: f"{position} + row >= {FIRST}"}
+    arguments = {task.name: launch_arguments([task]) for task in tasks}
+    with out.protocol():
+        for number, task in enumerate(tasks):
+            if number and number % AT_ONCE == 0:
+                out.line("ap_wait();")
+            out.line(f"{go_name(task.name)}.write(rows);")
+    if not any(arguments.values()):
+        return
+    with out.block("for (int row = 0; row < rows; ++row)"):
+        out.pragma(f"loop_tripcount min=1 max={control.rows} avg=1")
+        for task in tasks:
+            for argument in arguments[task.name]:
+                out.line(f"{go_name(task.name)}.write({values[argument.name]});")

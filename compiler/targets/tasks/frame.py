@@ -1,15 +1,16 @@
 """What the emitters of all kinds of task share: the design, the writer, the function around a task's code."""
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
 
 from compiler.graph.itensor import ITensor
 from compiler.graph.program import Access, Program, Side, arguments_of
-from compiler.graph.task_graph import Buffer, Task, TaskGraph
+from compiler.graph.task_graph import Buffer, Task, TaskGraph, go_name
 from compiler.targets.nest_code import gate_condition, pipelined_nest
-from compiler.targets.parameters import launch_arguments, task_parameters
+from compiler.targets.parameters import launch_arguments, of_chunks, task_parameters
 from compiler.targets.program_code import ProgramCode
 from compiler.targets.scalar_ops import C_TYPE
 from compiler.targets.tokens import is_packed, token_type
@@ -40,7 +41,8 @@ class Frame:
         arguments = launch_arguments([task])
         given = params[len(params) - len(arguments) :]
         names = {a.name: name for a, name in zip(arguments, given, strict=True)}
-        return ProgramCode.of(self.out, namer, program or task.program, names, counted=counted, counters=counters)
+        code = ProgramCode.of(self.out, namer, program or task.program, names, counted=counted, counters=counters)
+        return replace(code, inside=self.each_row_inside(task))
 
     def itensor(self, access: Access) -> ITensor:
         return self.tasks.stream[access.stream].itensor
@@ -72,9 +74,46 @@ class Frame:
         packed = is_packed(self.itensor(access))
         self.out.line(f"{stream}.write({f'pack_elements<{self.token(access)}>({name})' if packed else name});")
 
+    @property
+    def rows(self) -> int:
+        """Of a chunk of a prompt."""
+        return 1 if self.tasks.control is None else self.tasks.control.rows
+
+    def named(self, task: Task, stream: str) -> str:
+        """The parameter of the task's function that is this stream between tasks and control."""
+        return next(p.name for p in task_parameters(task, self.tasks, self.name) if p.argument == stream)
+
+    def each_row_inside(self, task: Task) -> Callable[[], AbstractContextManager[None]]:
+        """What opens the loop over the rows of a chunk inside that over layers."""
+        return partial(self._each_row, task) if self.rows > 1 and task.by_layer else nullcontext
+
     @contextmanager
-    def function(self, task: Task, summary: str) -> Generator[tuple[list[str], Namer]]:
-        """The function of `task` around what the caller writes; gives the parameters' names and a namer for others."""
+    def _each_row(self, task: Task) -> Generator[None]:
+        with self.out.block("for (int row = 0; row < rows; ++row)"):
+            self.out.pragma("loop_flatten off")
+            self.out.pragma(f"loop_tripcount min=1 max={self.rows} avg=1")
+            for argument in self._arguments(task):
+                self.out.line(f"const int {argument} = told[row];")
+            yield
+
+    def _arguments(self, task: Task) -> list[str]:
+        """C++ of what the task is told."""
+        namer = self._namer(task)
+        return [namer.name(argument.name) for argument in launch_arguments([task])]
+
+    def _namer(self, task: Task) -> Namer:
+        """For names inside the task's function."""
+        return Namer(
+            [self.name, *of_chunks(self.tasks), *(p.name for p in task_parameters(task, self.tasks, self.name))]
+        )
+
+    @contextmanager
+    def function(
+        self, task: Task, summary: str, first: Callable[[Sequence[str]], None] | None = None
+    ) -> Generator[tuple[list[str], Namer]]:
+        """The function of `task` around what the caller writes; gives the parameters' names and a namer for others.
+        `first` writes, of these names, what is done for a chunk before all of its rows.
+        """
         parameters = task_parameters(task, self.tasks, self.name)
         names = [p.name for p in parameters]
         self.out.comment(summary)
@@ -83,24 +122,39 @@ class Frame:
             self.out.line(f"//   {verb} {names[number]}: {self.itensor(access)}")
         self.out.statement(f"void {self.name}", [p.declaration for p in parameters], " {")
         with self.out.indented():
-            namer = Namer([self.name, *names])
+            namer = self._namer(task)
             self._fill(task, names[len(task.reads) :], namer)
             if self.tasks.control is None:
                 yield names, namer
             else:
-                with self._each_token(task, names, namer) as told:
+                with self._each_token(task, names, namer, first) as told:
                     yield told, namer
             self._drain(task, names, namer)
         self.out.line("}")
         self.out.line()
 
     @contextmanager
-    def _each_token(self, task: Task, names: list[str], namer: Namer) -> Generator[list[str]]:
-        """Loop over tokens, outside of all pipelines; gives the names of parameters, with what the task is told."""
-        assert self.tasks.control is not None
-        reports = task.name in self.tasks.control.reporting
-        own, go = names[: -1 - reports], names[-1 - reports]
-        arguments = [namer.name(argument.name) for argument in launch_arguments([task])]
+    def _each_token(
+        self, task: Task, names: list[str], namer: Namer, first: Callable[[Sequence[str]], None] | None
+    ) -> Generator[list[str]]:
+        """Loop over tokens, or chunks of them, outside of all pipelines; gives the names of parameters, with what the
+        task is told.
+        """
+        go = self.named(task, go_name(task.name))
+        own, arguments = names[: names.index(go)], [namer.name(name) for name in self._arguments(task)]
+        if self.rows > 1:
+            with self.out.block(f"while (const int rows = {go}.read())"):
+                if arguments:
+                    self.out.line(f"int told[{self.rows}];")
+                    with self.out.block("for (int row = 0; row < rows; ++row)"):
+                        self.out.pragma(f"loop_tripcount min=1 max={self.rows} avg=1")
+                        self.out.pragma("pipeline II=1")
+                        self.out.line(f"told[row] = {go}.read();")
+                if first is not None:
+                    first(names)
+                with nullcontext() if task.by_layer else self._each_row(task):
+                    yield [*own, *arguments]
+            return
         with self.out.block(f"while ({'true' if arguments else f'{go}.read()'})"):
             for argument in arguments:
                 self.out.line(f"const int {argument} = {go}.read();")
@@ -174,5 +228,6 @@ class TaskLoops:
             with self.code.pipelined(timing):
                 yield
             return
-        with pipelined_nest(self.frame.out, self.names, timing.trips, timing, outer=timing.restarts):
+        inside = self.frame.each_row_inside(self.task)
+        with pipelined_nest(self.frame.out, self.names, timing.trips, timing, outer=timing.restarts, inside=inside):
             yield

@@ -5,17 +5,19 @@ Where one launch writes and reads an image, both sides ask for the words of a ru
 request of a burst that it infers out of the loops, before the credit.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
 
 from compiler.errors import UnsupportedError
 from compiler.graph.itensor import ITensor, Loop
 from compiler.graph.program import Access, Argument, BoundLoop, LoopNest, Repeat, nests
-from compiler.graph.task_graph import Dma, DmaTask, Joint, LoadTask, StoreTask
+from compiler.graph.task_graph import Dma, DmaTask, Joint, LoadTask, StoreTask, done_name, given_name
 from compiler.targets.nest_code import gate_condition, guarded, pipelined_nest, row_major, unrolled
-from compiler.targets.parameters import launch_arguments, task_parameters
+from compiler.targets.parameters import launch_arguments
+from compiler.targets.parameters import row_credit as row_credit_of
 from compiler.targets.program_code import bound_trip
 from compiler.targets.tasks.frame import Frame
 from compiler.targets.tokens import is_packed
@@ -26,10 +28,9 @@ def emit_load(frame: Frame, task: LoadTask) -> None:
     """Words of HBM, cut into tokens; those of one stream after those of the other, where it writes several, and again
     in each round of those that are repeated.
     """
-    with frame.function(task, f"Reads {', '.join(task.dma.values)} from HBM. {_image_summary(task.dma)}") as (
-        params,
-        namer,
-    ):
+    control, summary = frame.tasks.control, f"Reads {', '.join(task.dma.values)} from HBM. {_image_summary(task.dma)}"
+    sends = control is not None and control.rows > 1 and task.name == control.given
+    with frame.function(task, summary, partial(_send_chunk, frame, task) if sends else None) as (params, namer):
         if not task.turns:
             _emit_part(frame, replace(task, streamed=frame.itensor(task.writes[0])), "", params, namer)
             return
@@ -48,6 +49,21 @@ def emit_load(frame: Frame, task: LoadTask) -> None:
                         _emit_part(frame, part, " + ".join(place), own, namer)
                     begin += part.dma.words
             begin += (rounds - 1) * words
+
+
+def _send_chunk(frame: Frame, task: LoadTask, params: Sequence[str]) -> None:
+    """The tokens of a chunk but the first, which rows behind each other hold, a word each."""
+    out, (memory,) = frame.out, _memory(task, params)
+    word = f"ap_uint<{task.dma.port_bits}>"
+    with out.block("if (rows > 1)"):
+        out.line(f"{memory}.read_request(told[0], rows - 1);")
+        with out.block("for (int row = 1; row < rows; ++row)"):
+            out.pragma(f"loop_tripcount min=1 max={frame.rows} avg=1")
+            out.pragma("pipeline II=1")
+            out.line(f"const {word} word[1] = {{{memory}.read()}};")
+            out.line(f"{frame.token(task.writes[0])} token;")
+            out.line("unpack<1>(word, 0, 0, token);")
+            out.line(f"{frame.named(task, given_name(task.name))}.write(token);")
 
 
 def _part(frame: Frame, task: LoadTask, nest: LoopNest, rounds: int) -> LoadTask:
@@ -76,7 +92,11 @@ def _emit_part(frame: Frame, task: LoadTask, begin: str, params: Sequence[str], 
     parts = dma.words_per_token
     if parts > 1:
         out.line(declaration)
-    with _each_run(out, walk):
+    row_credit = row_credit_of(task, frame.tasks)
+    with _each_run(frame, task, walk):
+        if row_credit is not None:  # what the row before has added
+            with out.protocol("if (row > 0)"):
+                out.line(f"{frame.named(task, row_credit)}.read();")
         if asks:
             _credits(out, walk, task.reads, [f"{credit}.read();" for credit in credits])
             for port in memory:
@@ -114,13 +134,13 @@ def emit_store(frame: Frame, task: StoreTask) -> None:
         )
         token, parts = frame.token(task.reads[0]), dma.words_per_token
         reports, stored = control is not None and task.name in control.reporting, ""
-        done = task_parameters(task, frame.tasks, frame.name)[-1].name
+        row_credit = row_credit_of(task, frame.tasks)
         if control is not None and task.name == control.made:
             stored = namer.name("stored")
             out.line(f"{token} {stored};")
         if parts > 1:
             out.line(f"{token} token;")
-        with _each_run(out, walk):
+        with _each_run(frame, task, walk):
             for port in memory if asks else ():
                 out.line(f"{port}.write_request({walk.begin}, {walk.words});")
             with _walking(frame, task, walk, params, namer):
@@ -141,18 +161,23 @@ def emit_store(frame: Frame, task: StoreTask) -> None:
             for port in memory if asks else ():
                 out.line(f"{port}.write_response();")
             _credits(out, walk, task.writes, [f"{credit}.write(0);" for credit in credits])
+            if row_credit is not None:
+                with out.protocol("if (row < rows - 1)"):
+                    out.line(f"{frame.named(task, row_credit)}.write(true);")
         if reports:
-            with out.protocol():
-                out.line(f"{done}.write({stored or 'true'});")
+            with out.protocol("if (row == rows - 1)" if frame.rows > 1 and not task.by_layer else ""):
+                out.line(f"{frame.named(task, done_name(task.name))}.write({stored or 'true'});")
 
 
 @contextmanager
-def _each_run(out: CppWriter, walk: "_MemoryWalk") -> Generator[None]:
+def _each_run(frame: Frame, task: DmaTask, walk: "_MemoryWalk") -> Generator[None]:
     """Loops outside the pipeline: HLS must not flatten them into it, and does not, as they do more than it."""
     with ExitStack() as stack:
-        for name, trip, _ in walk.outer:
+        for number, (name, trip, _) in enumerate(walk.outer):
             if trip > 1:
-                stack.enter_context(out.block(f"for (int {name} = 0; {name} < {trip}; ++{name})"))
+                stack.enter_context(frame.out.block(f"for (int {name} = 0; {name} < {trip}; ++{name})"))
+            if number == 0:
+                stack.enter_context(frame.each_row_inside(task)())
         yield
 
 
@@ -221,21 +246,15 @@ class _MemoryWalk:
         dma, outer, bounds = task.dma, task.timing.restarts, task.timing.bounds
         around = _around(streamed.loops[:outer], namer)
         advancing = [(name, trip) for name, trip, repeats in around if not repeats and trip > 1]
-        plain = all(bound == BoundLoop(bound.loop, bound.argument) for bound in bounds)
         again = any(loop.dim is None for loop in streamed.loops[outer:])
-        if (
-            bounds
-            and (dma.below is not None or not asks)
-            and not (again and plain)
-            and (outer or dma.place is not None or not plain or (not again and bounds[0].loop == 0))
-        ):
-            return _MemoryWalk._one_run(streamed.loops[outer:], task, around, advancing, namer, params)
+        if (run := _MemoryWalk._run_of(task, again=again, asks=asks)) is not None:
+            return run(streamed.loops[outer:], task, around, advancing, namer, params)
         split = len(streamed.loops) if dma.at is None else _place(streamed.loops, dma.at.loop)
         several = outer and (not again or dma.below is not None or split < outer)
-        if (bounds or dma.at or (dma.place and several)) and (asks or several):
+        if (bounds or dma.at) and (asks or several):
             raise UnsupportedError("what is asked for by hand, or in several runs, can not follow an argument")
         rows = () if dma.below is None else (BoundLoop(_place(streamed.loops, dma.below.loop), dma.below.argument),)
-        inside = _runs(streamed.loops[outer:split], (*_behind(bounds, outer), *rows))
+        inside = _runs(streamed.loops[outer:split], _behind((*bounds, *rows), outer))
         place = len(inside)
         inside += _runs(streamed.loops[split:], _behind(bounds, split))
         guard = ""
@@ -276,6 +295,41 @@ class _MemoryWalk:
         begin = row_major([*advancing, ("", words)]).removesuffix(" + ") if advancing else "0"
         address = row_major([*advancing, *addressed]) or "0"
         return _MemoryWalk(around, names, trips, address, slot, part, begin, words, tuple(followed), guard)
+
+    @staticmethod
+    def _run_of(task: DmaTask, *, again: bool, asks: bool) -> "Callable[..., _MemoryWalk] | None":
+        """The walk of words in a row in each iteration of the outer loops, if that is what the task does; `again`: it
+        reads some again within such an iteration.
+        """
+        dma, outer, bounds = task.dma, task.timing.restarts, task.timing.bounds
+        plain = all(bound == BoundLoop(bound.loop, bound.argument) for bound in bounds)
+        if (
+            bounds
+            and (dma.below is not None or not asks)
+            and not (again and plain)
+            and (outer or dma.place is not None or not plain or (not again and bounds[0].loop == 0))
+        ):
+            return _MemoryWalk._one_run
+        return _MemoryWalk._row_again if outer and dma.at is not None and not again and not asks else None
+
+    @staticmethod
+    def _row_again(
+        loops: Sequence[Loop],
+        task: DmaTask,
+        around: tuple[tuple[str, int, bool], ...],
+        advancing: Sequence[tuple[str, int]],
+        namer: Namer,
+        params: Sequence[str],
+    ) -> "_MemoryWalk":
+        """The words of the launch's row, which are all that `loops` walk, in each iteration of those `around`."""
+        dma, parts, tokens = task.dma, task.dma.words_per_token, prod(loop.trip for loop in loops)
+        if tokens % dma.tokens_per_word or len(task.row) != len([loop for loop in loops if loop.dim is not None]):
+            raise UnsupportedError(f"a row of {tokens} tokens, {dma.tokens_per_word} in a word, is no run of words")
+        assert dma.at is not None
+        words, word = tokens // dma.tokens_per_word * parts, namer.name("w")
+        address = row_major([*advancing, _row(dma.at, task, params), (word, words)])
+        slot, part = "slot" if dma.tokens_per_word > 1 else "0", f"{word} % {parts}" if parts > 1 else "0"
+        return _MemoryWalk(around, (word,), (words,), address, slot, part, "0", words, (), "")
 
     @staticmethod
     def _one_run(

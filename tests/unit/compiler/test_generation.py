@@ -17,6 +17,7 @@ from host_programs import run_program
 from importing_here import importing_here
 from tiny_models import TINY_MODELS, tiny_model
 
+from compiler.analysis.prompt_rows import PROMPT_ROWS
 from compiler.design_dir import silent
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.models.config import ModelSource, config_from_fields
@@ -155,8 +156,23 @@ def test_the_simulated_board_generates_the_tokens_of_pytorch(prepared: Prepared)
     longest = simulate_directory(prepared.design).latency_us  # at the last position
     assert found["time_per_token"] <= longest / 1e3
     assert {"first", "until", "end"} <= load_design(prepared.design).arguments.keys()
-    assert found["first_token_time"] < len(PROMPT) * found["time_per_token"] + 0.27  # most of which choose none
+    assert found["first_token_time"] < 0.5 * len(PROMPT) * found["time_per_token"] + 0.27  # one chunk, not one by one
     assert f"{kernels} kernel starts a reply" in generation.assumed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prepared", ["gpt2"], indirect=True)
+def test_prompts_go_through_in_chunks_whatever_their_length(prepared: Prepared) -> None:
+    """Of one token, of a chunk, of one and a half; the later ones with the token that was made last before them."""
+    prompts = [tuple((7 * n + 3) % 97 for n in range(length)) for length in (1, PROMPT_ROWS - 1, 11)]
+    options = replace(OPTIONS, prompt=prompts[0], tokens=2, then=tuple(prompts[1:]))
+    with importing_here():
+        made = prepare(MODELS[prepared.source.name], options, KNOBS, U55C, prepared.network.parent, silent)
+    assert made.design == prepared.design
+    generation = run(made, silent, lambda _token: None)
+    assert generation.tokens == generation.reference
+    assert generation.passed, generation.wrong_launch
+    assert generation.launches == 3
 
 
 @pytest.mark.slow
@@ -281,9 +297,11 @@ def test_a_launch_that_changes_a_row_of_another_position_is_found(prepared: Prep
 
 @pytest.fixture(scope="module")
 def ended(prepared: Prepared) -> Prepared:
-    """The same design, where the fourth token of the first reply ends it, and stands in the prompt of the second."""
+    """The same design, where the fourth token of the first reply ends it, and stands in the prompt of the second,
+    behind its first chunk.
+    """
     end = int(Network(prepared.network).reference()["tokens"][3])
-    options = replace(OPTIONS, end=end, then=((9, end, 40),))
+    options = replace(OPTIONS, tokens=8, end=end, then=((9, 1, 2, 3, 4, 5, 6, end, 40),))
     with importing_here():
         return prepare(MODELS[prepared.source.name], options, KNOBS, U55C, prepared.network.parent, silent)
 
@@ -310,16 +328,22 @@ def test_a_reply_ends_with_its_token(prepared: Prepared, ended: Prepared) -> Non
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
-        ("load_mask_go.write(position);", "load_mask_go.write(position ? position - 1 : 0);"),
-        (" && (position < first || token != end);", ";"),
-        (" && (position < first || token != end);", " && token != end;"),
+        ("load_mask_go.write(position + row);", "load_mask_go.write(position + row ? position + row - 1 : 0);"),
+        (" && (position <= first || token != end);", ";"),
+        (" && (position <= first || token != end);", " && token != end;"),
         ("store_h0_attn_k_done.read();", ""),
+        ("first - position + 1 : 1;", "first - position + 2 : 1;"),
+        ("ids[row] = load_prompt_chunk.read();", "ids[row - 1] = load_prompt_chunk.read();"),
+        ("credit.write(true);", "if (row) credit.write(true);"),
     ],
     ids=[
         "a mask of the position before",
         "the end is ignored",
         "the end counts within a prompt",
         "the answer of a store is left where it is",
+        "a chunk goes beyond its prompt",
+        "the tokens of a chunk are those before",
+        "a row of a chunk is never answered for",
     ],
 )
 def test_a_loop_over_tokens_that_is_wrong_is_found(ended: Prepared, tmp_path: Path, right: str, wrong: str) -> None:

@@ -1,0 +1,65 @@
+"""What tasks do for a chunk of a prompt: each layer for one row after the other, before they begin with the next.
+
+As the C++ does it (`compiler.targets.tasks.frame`): the loop over rows stands within that over layers, in a task that
+has one, else around all that it does.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+
+from compiler.graph.program import Access, LoopNest, Program, Repeat, Values, outer_iterations, program_at
+from compiler.graph.task_graph import CHOOSE
+
+ROWS = "rows"
+"""Of a launch: how many rows it takes at once, from its position on; 1 where it does not say."""
+
+EachRow = Callable[[Program, int], Program]
+
+
+def rows_of(values: Values, position: str) -> tuple[Values, ...]:
+    """What each row of a launch is told; the next token is chosen behind the last one alone."""
+    told = {name: value for name, value in values.items() if name != ROWS}
+    count = values.get(ROWS, 1)
+    if count == 1:
+        return (told,)
+    first = {} if position not in told else {position: told[position]}
+    before = [told | {name: value + row for name, value in first.items()} for row in range(count)]
+    return (*(row | {CHOOSE: 0} for row in before[:-1]), before[-1])
+
+
+def chunk_program(program: Program, rows: Sequence[Values], credit: str, *, sends: bool) -> Program:
+    """The program of a task for several rows. It `sends` a token of the stream `credit` behind each row but the last,
+    or takes one before each but the first; "" for neither.
+    """
+    word = (LoopNest((1,), (), (Access(credit),)) if sends else LoopNest((1,), (Access(credit),), ()),)
+    last = len(rows) - 1
+
+    def each(body: Program) -> Program:
+        done = [program_at(body, values) for values in rows]
+        if credit and sends:
+            done = [(*one, *word) if row < last else one for row, one in enumerate(done)]
+        elif credit:
+            done = [(*word, *one) if row else one for row, one in enumerate(done)]
+        return tuple(_repeated(done))
+
+    if not any(isinstance(part, Repeat) or part.restarts for part in program):
+        return each(program)
+    return tuple(_each_layer(program, each))
+
+
+def _each_layer(program: Program, each: Callable[[Program], Program]) -> Iterator[LoopNest | Repeat]:
+    """With the loop over rows within what is repeated, and around all that stands between."""
+    for repeats, group in groupby(program, lambda part: isinstance(part, Repeat) or part.restarts > 0):
+        parts = tuple(group)
+        if not repeats:
+            yield from each(parts)
+            continue
+        for part in parts:
+            rounds = [(part.body, part.times)] if isinstance(part, Repeat) else outer_iterations(part)
+            yield from (Repeat(times, each(body)) for body, times in rounds)
+
+
+def _repeated(programs: Sequence[Program]) -> Iterator[LoopNest | Repeat]:
+    for program, group in groupby(programs):
+        times = len(list(group))
+        yield from program if times == 1 else (Repeat(times, program),)
