@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.relays import writer
-from compiler.graph.program import all_launches
+from compiler.graph.program import COUNT, all_launches
 from compiler.graph.task_graph import LoadTask, Stream, TaskGraph
 from compiler.platforms.memories import Memories
 from compiler.platforms.platform import Platform
@@ -150,8 +150,11 @@ def one_at_a_time(network: Network) -> Network:
 
 
 def trials_of(tasks: TaskGraph, platform: Platform, planned: Mapping[str, int] | None = None) -> Iterable[Trial]:
-    """A trial of each kernel, for every value of its arguments; `planned` depths of its FIFOs."""
-    for network in networks_of(tasks, platform, launches=all_launches(tasks.arguments)):
+    """A trial of each kernel, for every value of its arguments; `planned` depths of its FIFOs. A launch of fewer inputs
+    does the first part of one of all, so that is tried alone: FIFOs need not hold what one loads for the next.
+    """
+    others = [argument for argument in tasks.arguments if argument.name != COUNT]
+    for network in networks_of(tasks, platform, launches=all_launches(others)):
         streams = {f.name: tasks.stream[f.name] for f in network.fifos if f.name in tasks.stream}
         loads = frozenset(name for name in streams if isinstance(writer(tasks, name), LoadTask))
         yield Trial(network, streams, loads, platform.memories, planned or {})

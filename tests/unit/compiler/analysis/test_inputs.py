@@ -77,3 +77,8 @@ def test_parameters_on_the_chip_are_loaded_once_a_launch_and_read_again() -> Non
 def test_a_text_of_it_reads_back() -> None:
     design = planned(of_inputs(PICTURE, COUNT), Knobs(), U55C)
     assert parse_design(design_text(design, "now"), U55C) == design
+
+
+def test_fifos_are_not_deep_to_load_ahead_for_a_later_launch() -> None:
+    tasks = size(tasks_of(mlp(4, 64, 512), Knobs(weights="resident")), "conservative", U55C).tasks
+    assert [tasks.stream[name].depth for name in ("up_in1", "down_in1")] == [2, 2]
