@@ -9,10 +9,11 @@ import statistics
 import tempfile
 import time
 from pathlib import Path
+from typing import get_args
 
 from bench.workload import bundle_cache
 from compiler.frontend.bundle import import_model
-from compiler.options import Knobs, Workload
+from compiler.options import Knobs, Precision, Workload
 from compiler.pipeline import compile_design
 from compiler.platforms.platform import load_platform
 
@@ -22,7 +23,7 @@ def main() -> None:
     parser.add_argument("model", nargs="?", default="gpt2")
     parser.add_argument("--phase", default="decode", choices=("prefill", "decode", "step", "head"))
     parser.add_argument("--length", type=int, help="of a prefill or a decode step (default: 64)")
-    parser.add_argument("--precision", default="w4a8", choices=("f32", "w8a8", "w4a8"))
+    parser.add_argument("--precision", default="w4a8", choices=get_args(Precision))
     parser.add_argument("--fifo-effort", default="quick", choices=("quick", "full"))
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--json", action="store_true")

@@ -3,22 +3,25 @@
     .venv/bin/python -m bench.head_error                          # four families, all layers, 512 positions
     .venv/bin/python -m bench.head_error gpt2 --layers 2 --positions 64
     .venv/bin/python -m bench.head_error ./my-llama               # with the weights beside its config.json
+    .venv/bin/python -m bench.head_error gpt2 --by-layer          # also attention over integers in one layer alone
 
-Blocks and head are quantised apart and together. Divergence is KL(f32 || quantised) over the vocabulary in nats, mean
-and largest over the positions; agreement the share of positions whose most probable token is f32's. The text is drawn,
-the scales come from a run of it. Built-in models have seeded weights, which say what rounding does to random logits; a
-trained network's are further apart.
+Blocks and head are quantised apart and together, and attention (`kv8`) with and without the rest of the blocks.
+Divergence is KL(f32 || quantised) over the vocabulary in nats, mean and largest over the positions; agreement the share
+of positions whose most probable token is f32's. The text is drawn, the scales come from a run of it. Built-in models
+have seeded weights, which say what rounding does to random logits; a trained network's are further apart.
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import TypeVar, cast
 
 import torch
 from torch import Tensor, nn
 
+from compiler.frontend import quantise_attention
 from compiler.frontend.models.config import ModelSource, resolve_model
 from compiler.frontend.models.head import Head
 from compiler.frontend.network_export import Prefill, run_layers
@@ -30,10 +33,11 @@ from compiler.frontend.quantise import (
     quantise_weight,
     quantised,
 )
+from compiler.frontend.quantise_attention import calibrate_attention, quantised_attention
 from compiler.frontend.weights import fill_from_checkpoint, fill_seeded
-from compiler.options import Precision
 
 MODELS = ("gpt2", "qwen2.5-0.5b", "llama-1.1b", "gemma3-1b")
+Kind = TypeVar("Kind")
 ROWS = 32  # logits of so many positions at a time: a vocabulary of 262k words is 1 MB a row
 
 
@@ -53,24 +57,25 @@ def main() -> None:
     parser.add_argument("--layers", type=int, help="only the first (default: all)")
     parser.add_argument("--precision", choices=("w8a8", "w4a8"), default="w4a8", help="of the blocks")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--by-layer", action="store_true", help="also kv8 in each layer alone")
     options = parser.parse_args()
     setattr(IntegerProduct, "forward", _in_floats)  # noqa: B010 # the same results, sooner
+    setattr(quantise_attention, "integer_products", _products_in_floats)  # noqa: B010 # likewise
     print("| model | weights | blocks | head | KL mean, nats | KL largest | arg-max agrees |")
     print("|---|---|---|---|---:|---:|---:|")
     for model in options.models:
         source = resolve_model(model)
-        for cells in _rows(source, options.layers, options.positions, options.precision, options.seed):
+        for cells in _rows(source, options):
             print(f"| {' | '.join(cells)} |", flush=True)
 
 
-def _rows(
-    source: ModelSource, layers: int | None, positions: int, precision: Precision, seed: int
-) -> Iterator[tuple[str, ...]]:
+def _rows(source: ModelSource, options: argparse.Namespace) -> Iterator[tuple[str, ...]]:
     """A line of the table for each way to quantise."""
     weights = "seeded" if source.weights is None else Path(source.weights).name
-    tokens = torch.randint(source.config.vocab_size, (positions,), generator=torch.Generator().manual_seed(seed))
+    drawing = torch.Generator().manual_seed(options.seed)
+    tokens = torch.randint(source.config.vocab_size, (options.positions,), generator=drawing)
     with torch.no_grad():
-        model = Prefill(source.config, layers).eval()
+        model = Prefill(source.config, options.layers).eval()
         if source.weights is None:
             fill_seeded(model, source.config)
         else:
@@ -80,15 +85,27 @@ def _rows(
         scale = _scale(head, exact)
         heads = {"f32": head, **{f"w{bits}a8": _quantised(head, scale, bits) for bits in (8, 4)}}
         del model.last
-        scales = calibrate(_Blocks(model), (tokens,))
-        quantised(model, {name.removeprefix("model."): s for name, s in scales.items()}, precision)
-        rounded, _ = run_layers(model, tokens, None)
-        for blocks, hidden in (("f32", exact), (precision, rounded)):
-            for name, own in heads.items():
+        scales = _of_blocks(calibrate(_Blocks(model), (tokens,)))
+        attention = _of_blocks(calibrate_attention(_Blocks(model), (tokens,)))
+        layers = {name: {name: found} for name, found in attention.items()} if options.by_layer else {}
+        made = {"f32": exact}
+        for what, where in {**layers, "f32, kv8": attention}.items():
+            made[what] = run_layers(cast(Prefill, quantised_attention(deepcopy(model), where)), tokens, None)[0]
+        quantised(model, scales, options.precision)
+        made[options.precision], _ = run_layers(model, tokens, None)
+        quantised_attention(model, attention)
+        made[f"{options.precision}kv8"], _ = run_layers(model, tokens, None)
+        for blocks, hidden in made.items():
+            for name, own in heads.items() if blocks in {"f32", options.precision} else (("f32", head),):
                 if (blocks, name) != ("f32", "f32"):
                     found = _error(head, exact, own, hidden)
                     figures = (f"{found.mean:.2e}", f"{found.largest:.2e}", f"{found.agreement:.1%}")
                     yield (source.name, weights, blocks, name, *figures)
+
+
+def _of_blocks(found: Mapping[str, Kind]) -> dict[str, Kind]:
+    """What was measured of `_Blocks`, by the names of the model."""
+    return {name.removeprefix("model."): value for name, value in found.items()}
 
 
 class _Blocks(nn.Module):
@@ -136,6 +153,11 @@ def _in_floats(product: IntegerProduct, rows: Tensor) -> Tensor:
     for group, weight, scales in zip(grouped, product.weight, product.weight_scale, strict=True):
         total += (group @ weight.to(torch.float32)) * scales
     return (total if product.bias is None else total + product.bias).view(1, -1, total.shape[-1])
+
+
+def _products_in_floats(left: Tensor, right: Tensor) -> Tensor:
+    """Exact below 2^24: 64 features of 8 by 8 bits are, and 1,040 positions."""
+    return torch.bmm(left.float(), right.float())
 
 
 if __name__ == "__main__":

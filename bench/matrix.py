@@ -16,7 +16,7 @@ import tempfile
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from rich.console import Console
 from rich.table import Table
@@ -46,8 +46,8 @@ ODD: dict[str, tuple[dict[str, Any], int, int]] = {
          "sliding_window_pattern": 2, "vocab_size": 96}, 12, 13,
     ),
 }  # fmt: skip
-PHASES: tuple[Phase, ...] = ("prefill", "decode")
-PRECISIONS: tuple[Precision, ...] = ("f32", "w8a8", "w4a8")
+PHASES: tuple[Phase, ...] = ("prefill", "decode", "step")
+PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,9 @@ def main() -> int:
     parser.add_argument("--phase", choices=PHASES, action="append", dest="phases")
     parser.add_argument("--precision", choices=PRECISIONS, action="append", dest="precisions")
     parser.add_argument("--seq", type=int, default=ROWS, help="rows of a prefill (default: %(default)s)")
-    parser.add_argument("--context", type=int, default=CONTEXT, help="context of a decode step (default: %(default)s)")
+    parser.add_argument(
+        "--context", type=int, default=CONTEXT, help="context of a decode or step (default: %(default)s)"
+    )
     parser.add_argument("--jobs", type=int, default=2, help="compilers of C++ side by side (default: %(default)s)")
     parser.add_argument("--odd", action="store_true", help="small networks of odd shapes instead")
     parser.add_argument("--whole", action="store_true", help="prove each on more inputs")
@@ -133,13 +135,13 @@ def main() -> int:
 def _networks(arguments: argparse.Namespace, folder: Path) -> dict[str, dict[Phase, int]]:
     """The models, built-in or in files in `folder`, with the length of each phase."""
     if not arguments.odd:
-        lengths: dict[Phase, int] = {"prefill": arguments.seq, "decode": arguments.context}
+        lengths: dict[Phase, int] = {"prefill": arguments.seq, **dict.fromkeys(("decode", "step"), arguments.context)}
         return dict.fromkeys(arguments.models or MODELS, lengths)
     found: dict[str, dict[Phase, int]] = {}
     for name, (fields, seq, context) in ODD.items():
         (folder / name).mkdir()
         (folder / name / "config.json").write_text(json.dumps(fields))
-        found[str(folder / name)] = {"prefill": seq, "decode": context}
+        found[str(folder / name)] = {"prefill": seq, "decode": context, "step": context}
     return found
 
 

@@ -14,12 +14,13 @@ import json
 import tempfile
 import time
 from pathlib import Path
+from typing import get_args
 
 from compiler.design_dir import silent
 from compiler.frontend.bundle import import_model
 from compiler.frontend.models.config import resolve_model
 from compiler.generation import context_of, exceeded, whole_reply
-from compiler.options import Knobs, Workload
+from compiler.options import Knobs, Precision, Workload
 from compiler.pipeline import time_design
 from compiler.platforms.platform import load_platform
 
@@ -31,7 +32,7 @@ def main() -> None:
     parser.add_argument("--prompt", type=int, default=128, help="tokens (default 128)")
     parser.add_argument("--steps", type=int, default=128, help="tokens after the first (default 128)")
     parser.add_argument("--layers", type=int, help="only the first (default: all)")
-    parser.add_argument("--precision", choices=("f32", "w8a8", "w4a8"), default="w4a8")
+    parser.add_argument("--precision", choices=get_args(Precision), default="w4a8")
     options = parser.parse_args()
     knobs = Knobs.from_json(json.loads(options.knobs.read_text())) if options.knobs else Knobs()
     for model in options.models:

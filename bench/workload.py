@@ -4,10 +4,11 @@ import argparse
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import get_args
 
 from compiler.frontend.bundle import import_model, load_bundle
 from compiler.graph.linalg_graph import LinalgGraph
-from compiler.options import Workload
+from compiler.options import Precision, Workload
 from dse.explore import EvaluatedDesign
 
 
@@ -32,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--phase", choices=("prefill", "decode", "step", "head"), default="decode")
     parser.add_argument("--seq", type=int, default=32, help="sequence length of a prefill (default: %(default)s)")
     parser.add_argument("--context", type=int, default=64, help="context length of a decode (default: %(default)s)")
-    parser.add_argument("--precision", choices=("f32", "w8a8", "w4a8"), default="w4a8")
+    parser.add_argument("--precision", choices=get_args(Precision), default="w4a8")
     parser.add_argument("--platform", default="u55c")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")

@@ -26,11 +26,13 @@ class PhaseName(StrEnum):
 
 
 class PrecisionName(StrEnum):
-    """Number formats of weights and activations."""
+    """Number formats of weights and activations; with `kv8` of keys and values, too."""
 
     F32 = "f32"
     W8A8 = "w8a8"
     W4A8 = "w4a8"
+    W8A8KV8 = "w8a8kv8"
+    W4A8KV8 = "w4a8kv8"
 
 
 Model = Annotated[
@@ -41,7 +43,7 @@ Model = Annotated[
         autocompletion=complete.models,
     ),
 ]
-Precision = Annotated[PrecisionName, typer.Option(help="Number formats of weights and activations.")]
+Precision = Annotated[PrecisionName, typer.Option(help="Number formats of weights, activations, keys and values.")]
 AllowPt2 = Annotated[
     bool,
     typer.Option(

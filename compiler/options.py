@@ -9,7 +9,8 @@ from compiler.errors import InvalidInputError
 
 Phase = Literal["prefill", "decode", "step", "head", "token"]
 STEPS: tuple[Phase, ...] = ("step", "token")  # a launch says its position, keys and values stay in memory
-Precision = Literal["f32", "w8a8", "w4a8"]
+Precision = Literal["f32", "w8a8", "w4a8", "w8a8kv8", "w4a8kv8"]
+INTEGER_CACHES: tuple[Precision, ...] = ("w8a8kv8", "w4a8kv8")  # keys and values of 8 bits, products of attention too
 LoopOrder = Literal["reduction-inner", "reduction-outer"]
 Equalisation = Literal["conservative", "normal"]
 FifoStrategy = Literal["conservative", "normal", "whole"]

@@ -1,13 +1,13 @@
 """Platforms, models, workloads."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from api.schemas.common import Name, Reply, Request
 from compiler.frontend.inputs.source import FileFormat
-from compiler.options import Phase
+from compiler.options import Phase, Precision
 
 ModelKey = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[\x20-\x7e]+$")]
 
@@ -110,7 +110,7 @@ class WorkloadShape(Reply):
     batch: int
     """Inputs that a launch takes one after the other, at most."""
     precision: str
-    """Number formats of weights and activations: f32, w8a8, w4a8."""
+    """Number formats of weights and activations: f32, w8a8, w4a8; w8a8kv8, w4a8kv8: keys and values of 8 bits, too."""
     layers: int
     """Layers that a launch runs, one after the other."""
 
@@ -144,8 +144,8 @@ class NewWorkloadShape(Request):
     """
     batch: int = 1
     """Inputs of a network from a file that a launch takes one after the other, at most: 1 to 1024; of others 1."""
-    precision: Literal["f32", "w8a8", "w4a8"] = "w4a8"
-    """Number formats of weights and activations."""
+    precision: Precision = "w4a8"
+    """Number formats of weights and activations; with kv8 of keys and values, too: not of a network from a file."""
     layers: int = 1
     """Layers that a launch runs, one after the other: 1 to 128, and no more than the model has."""
 

@@ -41,8 +41,8 @@ class SweepMatrix(Request):
     """What one run computes; does not apply to networks from a file."""
     lengths: list[int] = Field(default=[64], min_length=1, max_length=MAX_EXPLORATIONS)
     """Tokens of a prefill, context of a decode step; does not apply to heads and networks from a file."""
-    precisions: list[Precision] = Field(default=["w4a8"], min_length=1, max_length=3)
-    """Number formats of weights and activations."""
+    precisions: list[Precision] = Field(default=["w4a8"], min_length=1, max_length=5)
+    """Number formats of weights and activations; with kv8 of keys and values, too: not of networks from a file."""
     layers: list[int] = Field(default=[1], min_length=1, max_length=MAX_EXPLORATIONS)
     """Layers that a launch runs, one after the other; does not apply to heads."""
     platforms: list[Platform] = Field(default=["u55c"], min_length=1, max_length=MAX_EXPLORATIONS)

@@ -1350,8 +1350,8 @@ class NewWorkload:
     batch: int | Unset = UNSET
     """Inputs of a network from a file that a launch takes one after the other, at most: 1 to 1024; of others 1."""
 
-    precision: Literal["f32", "w8a8", "w4a8"] | Unset = UNSET
-    """Number formats of weights and activations."""
+    precision: Literal["f32", "w8a8", "w4a8", "w8a8kv8", "w4a8kv8"] | Unset = UNSET
+    """Number formats of weights and activations; with kv8 of keys and values, too: not of a network from a file."""
 
     layers: int | Unset = UNSET
     """Layers that a launch runs, one after the other: 1 to 128, and no more than the model has."""
@@ -1381,8 +1381,8 @@ class NewWorkloadShape:
     batch: int | Unset = UNSET
     """Inputs of a network from a file that a launch takes one after the other, at most: 1 to 1024; of others 1."""
 
-    precision: Literal["f32", "w8a8", "w4a8"] | Unset = UNSET
-    """Number formats of weights and activations."""
+    precision: Literal["f32", "w8a8", "w4a8", "w8a8kv8", "w4a8kv8"] | Unset = UNSET
+    """Number formats of weights and activations; with kv8 of keys and values, too: not of a network from a file."""
 
     layers: int | Unset = UNSET
     """Layers that a launch runs, one after the other: 1 to 128, and no more than the model has."""
@@ -1913,8 +1913,8 @@ class SweepMatrix:
     lengths: list[int] | Unset = UNSET
     """Tokens of a prefill, context of a decode step; does not apply to heads and networks from a file."""
 
-    precisions: list[Literal["f32", "w8a8", "w4a8"]] | Unset = UNSET
-    """Number formats of weights and activations."""
+    precisions: list[Literal["f32", "w8a8", "w4a8", "w8a8kv8", "w4a8kv8"]] | Unset = UNSET
+    """Number formats of weights and activations; with kv8 of keys and values, too: not of networks from a file."""
 
     layers: list[int] | Unset = UNSET
     """Layers that a launch runs, one after the other; does not apply to heads."""
@@ -2124,7 +2124,7 @@ class SweepWorkload:
     """Inputs that a launch takes one after the other, at most."""
 
     precision: str
-    """Number formats of weights and activations: f32, w8a8, w4a8."""
+    """Number formats of weights and activations: f32, w8a8, w4a8; w8a8kv8, w4a8kv8: keys and values of 8 bits, too."""
 
     layers: int
     """Layers that a launch runs, one after the other."""
@@ -2217,7 +2217,7 @@ class Workload:
     """Inputs that a launch takes one after the other, at most."""
 
     precision: str
-    """Number formats of weights and activations: f32, w8a8, w4a8."""
+    """Number formats of weights and activations: f32, w8a8, w4a8; w8a8kv8, w4a8kv8: keys and values of 8 bits, too."""
 
     layers: int
     """Layers that a launch runs, one after the other."""
@@ -2251,7 +2251,7 @@ class WorkloadShape:
     """Inputs that a launch takes one after the other, at most."""
 
     precision: str
-    """Number formats of weights and activations: f32, w8a8, w4a8."""
+    """Number formats of weights and activations: f32, w8a8, w4a8; w8a8kv8, w4a8kv8: keys and values of 8 bits, too."""
 
     layers: int
     """Layers that a launch runs, one after the other."""

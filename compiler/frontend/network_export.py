@@ -21,7 +21,7 @@ from compiler.frontend.models.gpt2_config import Gpt2Config
 from compiler.frontend.models.inputs import block_inputs, network_tables
 from compiler.frontend.models.language_model import LanguageModel
 from compiler.frontend.network_request import NetworkRequest
-from compiler.frontend.quantise import calibrate, quantised
+from compiler.frontend.quantise_attention import in_precision
 from compiler.frontend.torch_types import tensor_of
 from compiler.frontend.weights import fill_from_checkpoint, fill_seeded
 from compiler.host.network import DESCRIPTION, Description
@@ -78,9 +78,7 @@ def build_model(source: ModelSource, request: NetworkRequest) -> Prefill:
         fill_seeded(model, source.config)
     else:
         fill_from_checkpoint(model, source.config, source.weights)
-    if request.precision != "f32":
-        scales = calibrate(model, (torch.tensor(request.prompt),))
-        quantised(model, scales, request.precision)
+    in_precision(model, (torch.tensor(request.prompt),), request.precision)
     return model.eval()
 
 

@@ -17,8 +17,8 @@ from compiler.frontend.torch_types import modules_of
 
 GROUP_SIZE = 128
 ACTIVATION_MAX = 127.0
-WEIGHT_BITS = {"w8a8": 8, "w4a8": 4}
-HEAD_BITS = {"w8a8": 8, "w4a8": 8}
+WEIGHT_BITS = {"w8a8": 8, "w4a8": 4, "w8a8kv8": 8, "w4a8kv8": 4}
+HEAD_BITS = dict.fromkeys(WEIGHT_BITS, 8)
 
 
 def group_size(inputs: int, granules: tuple[int, ...] = (), target: int = GROUP_SIZE) -> int:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -28,10 +29,10 @@ class Inputs:
 
     hidden: NDArray[np.float32]
     other: dict[str, NDArray[np.float32]]
-    past: dict[str, NDArray[np.float32]]
+    past: dict[str, NDArray[Any]]
     tables: dict[str, NDArray[np.float32]] = field(default_factory=dict[str, NDArray[np.float32]])
 
-    def named(self) -> dict[str, NDArray[np.float32]]:
+    def named(self) -> dict[str, NDArray[Any]]:
         """All of them, in the order in which the network takes them."""
         return {"hidden": self.hidden, **self.other, **self.past}
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from .accelerator import Accelerator, program
 from .design import Design
 from .network import PROMPT, Network, prompt_rows
+from .packing import NATIVE
 from .xrt import Device, Xrt
 
 Array = NDArray[Any]
@@ -121,7 +122,7 @@ def generate(
 def _empty_caches(design: Design) -> dict[str, Array]:
     """What launches add rows to, without any."""
     return {
-        source: np.zeros(image.shape[image.stacked :], np.float32)
+        source: np.zeros(image.shape[image.stacked :], NATIVE[image.layout.dtype])
         for image in design.images.values()
         if image.role == "kept"
         for source in image.sources

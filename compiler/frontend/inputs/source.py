@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeGuard, get_args
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.models.config import ModelSource, config_from_fields, resolve_model
 from compiler.frontend.scan.bounds import MAX_MLIR_BYTES, MAX_ONNX_BYTES, MAX_PT2_BYTES
-from compiler.options import Workload
+from compiler.options import INTEGER_CACHES, Workload
 
 FileFormat = Literal["onnx", "mlir", "pt2"]
 FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
@@ -101,6 +101,11 @@ def workload_of(source: Source, asked: Workload) -> Workload:
         return asked
     if asked.layers != 1:
         raise InvalidInputError(f"{source.name} comes from an .{source.format} file: layers must be 1")
+    if asked.precision in INTEGER_CACHES:
+        raise InvalidInputError(
+            f"{source.name} comes from an .{source.format} file, whose attention is not known as such: choose another "
+            "precision, as w8a8 or w4a8"
+        )
     if source.samples is not None and asked.precision == "f32":
         raise InvalidInputError("samples calibrate integers, and the precision is f32: choose w8a8 or w4a8")
     return replace(whole_network(source.name), precision=asked.precision, batch=asked.batch)

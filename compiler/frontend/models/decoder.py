@@ -6,23 +6,20 @@ from compiler.frontend.models.decoder_config import DecoderConfig
 from compiler.frontend.models.parts import (
     ACTIVATION_MODULES,
     Add,
-    Append,
-    Context,
+    AttentionOverCache,
     Linear,
     Linears,
     Multiply,
     RmsNorm,
     Rotary,
-    Scores,
-    Softmax,
 )
 
 
-class Attention(nn.Module):
+class Attention(AttentionOverCache):
     """Attention where `group` query heads share a key and value head."""
 
     def __init__(self, config: DecoderConfig) -> None:
-        super().__init__()
+        super().__init__(config.score_scale, config.attn_logit_softcapping)
         features = config.head_dim
         queries, keys = config.num_attention_heads * features, config.kv_heads * features
         self.heads = (config.kv_heads, config.group, features)
@@ -32,11 +29,6 @@ class Attention(nn.Module):
         self.k_norm = RmsNorm(features, config.rms_norm_eps) if normed else nn.Identity()
         self.q_rotary = Rotary()
         self.k_rotary = Rotary()
-        self.k_cache = Append()
-        self.v_cache = Append()
-        self.scores = Scores(config.score_scale, config.attn_logit_softcapping)
-        self.softmax = Softmax()
-        self.context = Context()
         granules = (features, config.group * features)
         self.proj = Linear(queries, config.hidden, config.attention_bias, granules)
 
@@ -50,11 +42,8 @@ class Attention(nn.Module):
         query = query.view(1, rows, kv_heads, group, features)
         key = self.k_rotary(self.k_norm(k.view(1, rows, kv_heads, features)), rotary).transpose(1, 2)
         value = v.view(1, rows, kv_heads, features).transpose(1, 2)
-        keys, values = key, value
-        if past is not None:
-            keys, values = self.k_cache(past[0], key), self.v_cache(past[1], value)
-        weights = self.softmax(self.scores(query, keys, mask))
-        return self.proj(self.context(weights, values)), key, value
+        context, key, value = self.attend(query, key, value, mask, past)
+        return self.proj(context), key, value
 
 
 class GatedMlp(nn.Module):

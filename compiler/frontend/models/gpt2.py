@@ -3,7 +3,7 @@
 from torch import Tensor, nn
 
 from compiler.frontend.models.gpt2_config import Gpt2Config
-from compiler.frontend.models.parts import ACTIVATION_MODULES, Add, Append, Context, LayerNorm, Linear, Scores, Softmax
+from compiler.frontend.models.parts import ACTIVATION_MODULES, Add, AttentionOverCache, LayerNorm, Linear
 
 
 class Head(nn.Module):
@@ -20,30 +20,22 @@ class Head(nn.Module):
         return part.view(1, x.shape[1], self.heads, size // self.heads)
 
 
-class Attention(nn.Module):
+class Attention(AttentionOverCache):
     def __init__(self, config: Gpt2Config, layer: int) -> None:
-        super().__init__()
         width, heads = config.n_embd, config.n_head
         scale = config.head_dim**-0.5 if config.scale_attn_weights else 1.0
+        super().__init__(scale / (layer + 1) if config.scale_attn_by_inverse_layer_idx else scale)
         self.qkv = Linear(width, 3 * width)
         self.q = Head(0, heads)
         self.k = Head(1, heads)
         self.v = Head(2, heads)
-        self.k_cache = Append()
-        self.v_cache = Append()
-        self.scores = Scores(scale / (layer + 1) if config.scale_attn_by_inverse_layer_idx else scale)
-        self.softmax = Softmax()
-        self.context = Context()
         self.proj = Linear(width, width, granules=(config.head_dim,))
 
     def forward(self, x: Tensor, mask: Tensor, past: tuple[Tensor, Tensor] | None) -> tuple[Tensor, ...]:
         fused = self.qkv(x)
         query, key, value = self.q(fused).unsqueeze(3), self.k(fused).transpose(1, 2), self.v(fused).transpose(1, 2)
-        keys, values = key, value
-        if past is not None:
-            keys, values = self.k_cache(past[0], key), self.v_cache(past[1], value)
-        weights = self.softmax(self.scores(query, keys, mask))
-        return self.proj(self.context(weights, values)), key, value
+        context, key, value = self.attend(query, key, value, mask, past)
+        return self.proj(context), key, value
 
 
 class Mlp(nn.Module):

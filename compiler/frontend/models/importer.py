@@ -1,6 +1,7 @@
 """Imports a network family: a checked configuration and a workload to linalg, with weights, inputs and reference."""
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import torch
@@ -13,9 +14,10 @@ from compiler.frontend.models.config import ModelConfig, ModelSource
 from compiler.frontend.models.inputs import input_name, layer_kind
 from compiler.frontend.models.language_model import LanguageModel
 from compiler.frontend.models.parts import Append
-from compiler.frontend.models.registry import Network, NetworkInputs, WholeNetwork, cache_names, family_of
+from compiler.frontend.models.registry import Network, WholeNetwork, cache_names, family_of
 from compiler.frontend.program_import import import_network
-from compiler.frontend.quantise import calibrate, int4_weights, quantised
+from compiler.frontend.quantise import int4_weights
+from compiler.frontend.quantise_attention import as_kept, in_precision
 from compiler.frontend.torch_types import tensor_of
 from compiler.frontend.weights import Inputs, fill_from_checkpoint, fill_seeded, make_inputs
 from compiler.graph.linalg_graph import Row, ValueRole
@@ -45,7 +47,10 @@ def import_family(source: ModelSource, workload: Workload, on_progress: Callable
         network = _filled(_blocks(source.config, workload, tuple(inputs.other)), source)
     named = _named(inputs, tables)
     tensors = tuple(tensor_of(array) for array in named.values())
-    network = _quantised(network, workload, tensors).eval()
+    network = in_precision(network, tensors, workload.precision).eval()
+    inputs = replace(inputs, past=as_kept(network, inputs.past))
+    named = _named(inputs, tables)
+    tensors = tuple(tensor_of(array) for array in named.values())
     on_progress("running the PyTorch reference")
     with torch.no_grad():
         made: Tensor | tuple[Tensor, ...] = network(*tensors)
@@ -132,10 +137,3 @@ def _filled(network: _AnyModule, source: ModelSource) -> _AnyModule:
     else:
         fill_from_checkpoint(network, source.config, source.weights)
     return network
-
-
-def _quantised(network: nn.Module, workload: Workload, tensors: NetworkInputs) -> nn.Module:
-    """The network as the workload asks for it."""
-    if workload.precision == "f32":
-        return network
-    return quantised(network, calibrate(network, tensors), workload.precision)

@@ -194,6 +194,34 @@ class Context(nn.Module):
         return flat.view(1, heads, group, rows, -1).permute(0, 3, 1, 2, 4).reshape(1, rows, -1)
 
 
+class AttentionOverCache(nn.Module):
+    """What turns queries, and the keys and values of all positions, into the context: what a network's precision may
+    exchange for integers (`compiler.frontend.quantise_attention`). The three `quantise` give what they get.
+    """
+
+    def __init__(self, scale: float, cap: float | None = None) -> None:
+        super().__init__()
+        self.q_quantise: nn.Module = nn.Identity()
+        self.k_quantise: nn.Module = nn.Identity()
+        self.v_quantise: nn.Module = nn.Identity()
+        self.k_cache = Append()
+        self.v_cache = Append()
+        self.scores = Scores(scale, cap)
+        self.softmax: nn.Module = Softmax()
+        self.context: nn.Module = Context()
+
+    def attend(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor, past: tuple[Tensor, Tensor] | None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """The context, and the new keys and values as a cache keeps them, [1, heads, rows, features] as they come."""
+        query, key, value = self.q_quantise(query), self.k_quantise(key), self.v_quantise(value)
+        keys, values = key, value
+        if past is not None:
+            keys, values = self.k_cache(past[0], key), self.v_cache(past[1], value)
+        weights = self.softmax(self.scores(query, keys, mask))
+        return self.context(weights, values), key, value
+
+
 class GeluTanh(nn.Module):
     """GELU by its tanh approximation (`gelu_new`)."""
 

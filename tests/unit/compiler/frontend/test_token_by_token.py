@@ -65,9 +65,10 @@ class Reference:
 def test_every_token_of_a_context_is_the_networks(prompt: int, make_bundle: Any, tmp_path: Path) -> None:
     """From the first position, whose cache holds nothing that is finite, to the last; `prompt` of them choose none. On
     a board whose channels are too small for the embedding and some weights, which lie in several; or by an engine,
-    whose ports also bring the weights of the head.
+    whose ports also bring the weights of the head, and over integers, whose cache holds what it may.
     """
-    bundle: Bundle = make_bundle("token", "w4a8", SLOTS, 2, WHOLE_WORDS if prompt else SMALL)
+    precision = "w4a8kv8" if prompt else "w4a8"
+    bundle: Bundle = make_bundle("token", precision, SLOTS, 2, WHOLE_WORDS if prompt else SMALL)
     whole, design, work = load_platform("u55c"), tmp_path / "design", tmp_path / "work"
     knobs = JOINT if prompt else Knobs()
     platform = whole if prompt else replace(whole, hbm=replace(whole.hbm, channel_bytes=10_000))

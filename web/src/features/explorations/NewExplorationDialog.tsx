@@ -30,7 +30,9 @@ const PHASES: [Phase, string][] = [
 ];
 const PRECISIONS: [Precision, string][] = [
   ["w4a8", "w4a8: int4 weights × int8"],
+  ["w4a8kv8", "w4a8kv8: w4a8, and int8 keys and values"],
   ["w8a8", "w8a8: int8 weights × int8"],
+  ["w8a8kv8", "w8a8kv8: w8a8, and int8 keys and values"],
   ["f32", "f32"],
 ];
 const ORIGINS: [string, (kind: string) => boolean][] = [

@@ -16,7 +16,7 @@ interface Props {
 }
 
 const PHASES: Phase[] = ["decode", "prefill", "step", "token", "head"];
-const PRECISIONS: Precision[] = ["w4a8", "w8a8", "f32"];
+const PRECISIONS: Precision[] = ["w4a8", "w4a8kv8", "w8a8", "w8a8kv8", "f32"];
 const BY_HAND = "0 3 * * *"; // of a sweep without a schedule: stored, but it never fires
 
 const numbers = (form: FormData, name: string) =>

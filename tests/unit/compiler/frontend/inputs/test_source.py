@@ -86,6 +86,8 @@ def test_a_file_has_one_workload() -> None:
         workload_of(file, replace(whole, layers=2))
     in_a_row = replace(whole, batch=8)
     assert workload_of(file, in_a_row) == in_a_row
+    with pytest.raises(InvalidInputError, match="whose attention is not known"):
+        workload_of(file, replace(whole, precision="w8a8kv8"))
     family = ModelSource("gpt2", resolve_model("gpt2").config)
     asked = Workload("gpt2", "decode", 77)
     assert workload_of(family, asked) == asked
