@@ -1,14 +1,14 @@
 """How good the fronts of our search are beside those of Optuna's own samplers, by seed.
 
     python -m bench.search_quality gpt2-decode --budgets 300 --seeds 5
-    python -m bench.search_quality gpt2-decode gpt2-medium-decode --samplers nsga2 random --cache ~/searches
+    python -m bench.search_quality gpt2-decode gpt2-medium-decode --samplers front random --cache ~/searches
     PYTHONPATH=tests/support python -m bench.search_quality mixer    # its network is one of the tests'
     python -m bench.search_quality gpt2-decode --objectives latency energy area
 
-All have the same solver, start designs and digest of accelerators; `nsga2` is ours, `nsga2-plain` what it is made
-from. Each search is kept in `--cache` by workload, sampler, seed, budget, objectives and a digest of compiler and
-search: what was stopped goes on. Shares are of the hypervolume of the front of all searches of a workload, in
-logarithms of the objectives, below 1.1 times the worst of that front in each. `worst_%`, `median_%`: of the seeds.
+All have the same solver, start designs and digest of accelerators; `front` is ours. Each search is kept in `--cache` by
+workload, sampler, seed, budget, objectives and a digest of compiler and search: what was stopped goes on. Shares are of
+the hypervolume of the front of all searches of a workload, in logarithms of the objectives, below 1.1 times the worst
+of that front in each. `worst_%`, `median_%`: of the seeds.
 `reaches`: accelerators until the median of the seeds has the best median that another sampler has at the smallest
 budget. `differ`: designs of the front that differ by more than 2 % from one another in two objectives at least
 (median). `repeats`: proposals that counted nothing (mean). `outside_%`: time outside evaluation. All are estimates.
@@ -51,7 +51,7 @@ WORKLOADS = {
     "mixer": Workload("mixer", "prefill", 1, "w4a8"),
     "gpt2-reply": Workload("gpt2", "token", 256, "w4a8", layers=12),
 }
-OURS = "nsga2"
+OURS = "front"
 BEYOND, APART = 1.1, 0.02
 Point = tuple[float, ...]
 
@@ -61,8 +61,7 @@ def _nsga3(_budget: int, seed: int) -> BaseSampler:
         return NSGAIIISampler(seed=seed)
 
 
-# A search gives neighbours of the front to the sampler of its own name alone.
-OTHERS = {"nsga2-plain": SAMPLERS[OURS], "nsga3": _nsga3}
+OTHERS = {"nsga3": _nsga3}
 
 
 def graph_of(name: str, cache: Path) -> LinalgGraph:
@@ -178,7 +177,7 @@ def rows(runs: Sequence[Run]) -> Iterator[tuple[str, ...]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=f"of {', '.join(WORKLOADS)} (default: all)")
-    parser.add_argument("--samplers", nargs="+", default=[OURS, "front", "nsga2-plain", "nsga3", "random", "qmc"])
+    parser.add_argument("--samplers", nargs="+", default=[OURS, "nsga2", "nsga3", "random", "qmc"])
     parser.add_argument("--budgets", nargs="+", type=int, default=[300, 1000])
     parser.add_argument("--seeds", type=int, default=5, help="how many, from 0 (default: %(default)s)")
     parser.add_argument("--objectives", nargs="+", default=DEFAULT, help="two or three (default: latency energy)")

@@ -43,7 +43,7 @@ METRICS = {
     "padding_share": "%",
     "converters": "converters",
 }
-OPTIONS = {"seed": 0, "sampler": "nsga2", "verify": 3}
+OPTIONS = {"seed": 0, "sampler": "front", "verify": 3}
 _BATCH = 1000
 _FRONT = 60
 

@@ -32,13 +32,11 @@ from dse.objectives import DEFAULT, check_objectives
 from dse.pool import Pool, default_jobs, open_pool
 from dse.space import DesignSpace
 
-# On GPT-2's block (decode, w4a8) small populations, so more generations, did better than 50 at 200 to 600 designs; a
-# start from variants of good designs helped: most even draws from the whole space override a heavy operation badly.
+# On GPT-2's block (decode, w4a8) small populations of NSGA-II, so more generations, did better than 50 at 200 to 600
+# designs; a start from variants of good designs helped: most even draws from the whole space override a heavy operation
+# badly.
 MIN_POPULATION, MAX_POPULATION, GENERATIONS = 16, 50, 20
 FIRST_VARIANTS, MAX_CHANGES = 20, 3
-# Share of NSGA-II's designs that are neighbours of the front instead (a memetic search):
-# crossover finds regions, but the front's steps are single knobs.
-NEIGHBOUR_SHARE = 0.8
 MAX_BUDGET = 1_000_000
 MAX_BATCH = 256
 # A sampler that proposes a known design is asked again this often; then its proposal is changed at random until it is
@@ -72,16 +70,12 @@ def _qmc(_budget: int, seed: int) -> BaseSampler:
 
 # From budget and seed.
 SAMPLERS: dict[str, Callable[[int, int], BaseSampler]] = {
-    "nsga2": _nsga2,
     "front": _front,
+    "nsga2": _nsga2,
     "tpe": _tpe,
     "random": _random,
     "qmc": _qmc,
 }
-
-# Where NSGA-II keeps the generation of a trial. Without it a finished trial would have no part in the population; in
-# generation 0, the whole history is what the first parents are selected from.
-_HISTORY_ATTRS = {"NSGAIISampler:generation": 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +87,7 @@ class SearchOptions:
 
     budget: int = 200
     seed: int = 0
-    sampler: str = "nsga2"
+    sampler: str = "front"
     batch: int = 16
     jobs: int | None = None
     at_most: Mapping[str, float] = field(default_factory=dict[str, float])
@@ -170,7 +164,6 @@ class _Proposer:
     rng: random.Random
     seen: set[str]
     first: deque[Knobs]
-    neighbour_share: float
     objectives: tuple[str, ...]
     repeats: int = field(default=0, init=False)
 
@@ -179,22 +172,19 @@ class _Proposer:
         """Until nothing of a design is left (`TRIES_PER_CHANGE`)."""
         return TRIES_PER_CHANGE * len(self.space.parameters)
 
-    def ask(self, count: int, front: Sequence[Knobs]) -> list[_Proposal]:
-        """Up to `count` new designs; fewer only where none were found any more. `front`: the best designs so far."""
+    def ask(self, count: int) -> list[_Proposal]:
+        """Up to `count` new designs; fewer only where none were found any more."""
         proposals: list[_Proposal] = []
-        while len(proposals) < count and (proposal := self._ask_new(front)) is not None:
+        while len(proposals) < count and (proposal := self._ask_new()) is not None:
             self.seen.add(proposal.key)
             proposals.append(proposal)
         return proposals
 
-    def _ask_new(self, front: Sequence[Knobs]) -> _Proposal | None:
+    def _ask_new(self) -> _Proposal | None:
         while self.first:
             knobs = self.first.popleft()
             if self.space.key(knobs) not in self.seen:
                 return self._ask_for(knobs)
-        if front and self.rng.random() < self.neighbour_share:
-            most = min(MAX_CHANGES, len(self.space.parameters))
-            return self._ask_near(self.rng.choice(front), self.rng.randint(1, most))
         proposal, retries = self._ask(), 0
         while proposal.key in self.seen and retries < SAMPLER_RETRIES:
             self.drop(proposal)
@@ -214,10 +204,10 @@ class _Proposer:
         self.repeats += 1
         self.study.tell(proposal.trial, state=TrialState.FAIL)
 
-    def _ask_near(self, known: Knobs, least: int = 1) -> _Proposal | None:
-        """A new design with `least` parameters of `known` drawn anew, more as it takes; None where none is found."""
+    def _ask_near(self, known: Knobs) -> _Proposal | None:
+        """A new design with parameters of `known` drawn anew, as few as it takes; None where none is found."""
         for attempt in range(self.most_tries):
-            changes = min(least + attempt // TRIES_PER_CHANGE, len(self.space.parameters))
+            changes = min(1 + attempt // TRIES_PER_CHANGE, len(self.space.parameters))
             knobs = self.space.vary(known, changes, self.rng)
             if self.space.key(knobs) not in self.seen:
                 return self._ask_for(knobs)
@@ -242,7 +232,9 @@ class _Proposer:
         self.study.tell(proposal.trial, evaluation.objectives(self.objectives))
 
     def add_finished(self, design: EvaluatedDesign) -> None:
-        """Teach the sampler a design of the history. One from outside the space is only never asked again."""
+        """Teach the sampler a design of the history. One from outside the space is only never asked again. NSGA-II does
+        not learn: a trial that it has not asked for is of no generation.
+        """
         params = self.space.params_of(design.knobs)
         if params is None or not design.evaluation.priced:
             return
@@ -252,7 +244,6 @@ class _Proposer:
                 distributions=self.space.distributions,
                 values=design.evaluation.objectives(self.objectives),
                 constraints=_constraints(design.evaluation),
-                system_attrs=dict(_HISTORY_ATTRS),
             )
         )
 
@@ -278,9 +269,8 @@ def _propose(space: DesignSpace, options: SearchOptions, history: Sequence[Evalu
     study = optuna.create_study(directions=[StudyDirection.MINIMIZE] * len(options.objectives), sampler=sampler)
     rng = random.Random(seed)
     first = _first_designs(space, rng) if not history else space.default_knobs()
-    share = NEIGHBOUR_SHARE if options.sampler == "nsga2" else 0.0
     known = {design.key for design in history}
-    proposer = _Proposer(study, space, rng, known, deque(first), share, options.objectives)
+    proposer = _Proposer(study, space, rng, known, deque(first), options.objectives)
     for design in history:
         proposer.add_finished(design)
     return proposer
@@ -317,7 +307,7 @@ class _Search:
 
     def _step(self, count: int) -> None:
         start = perf_counter()
-        proposals = self.proposer.ask(count, self._front())
+        proposals = self.proposer.ask(count)
         asked = perf_counter()
         found = zip(proposals, self.pool.map([p.knobs for p in proposals]), strict=True)
         new = [(p, self._judged(evaluation)) for p, evaluation in found if self._is_new(p, evaluation)]
@@ -356,12 +346,6 @@ class _Search:
 
     def _objectives(self, found: Evaluation) -> tuple[float, ...]:
         return found.objectives(self.proposer.objectives)
-
-    def _front(self) -> list[Knobs]:
-        """Knobs of the front's designs that this space holds: a history may bring others."""
-        space = self.proposer.space
-        front = (self.by_key[entry.key].knobs for entry in self.archive.front())
-        return [knobs for knobs in front if space.params_of(knobs) is not None]
 
     def _add(self, design: EvaluatedDesign) -> None:
         self.designs.append(design)

@@ -15,7 +15,7 @@ from worker.ladder.promoting import DEFAULT_CALIBRATION, DEFAULT_SIMULATE
 MAX_BUDGET = 1_000_000
 MAX_BATCH = 200
 MAX_BUILDS = 256
-Sampler = Literal["nsga2", "front", "tpe", "random", "qmc"]
+Sampler = Literal["front", "nsga2", "tpe", "random", "qmc"]
 Csim = Literal["running", "passed", "failed"]
 AreaModel = Literal["shipped", "latest"]
 VitisVersion = Annotated[str, Field(pattern=r"^20\d\d\.\d(\.\d)?$", max_length=8)]
@@ -90,7 +90,7 @@ class NewExploration(Request):
     """Designs to evaluate."""
     seed: int = Field(default=0, ge=0, lt=1 << 31)
     """Seed of the sampler."""
-    sampler: Sampler = "nsga2"
+    sampler: Sampler = "front"
     """How points of the space are chosen."""
     objectives: list[ObjectiveName] = Field(default=[*DEFAULT], min_length=LEAST, max_length=MOST)
     """What the search makes small, two or three metrics of the estimate: latency, energy, energy_with_idle, power, area

@@ -49,7 +49,7 @@ class SweepMatrix(Request):
     """Names of boards."""
     seeds: list[Annotated[int, Field(ge=0, lt=1 << 31)]] = Field(default=[0], min_length=1, max_length=MAX_EXPLORATIONS)
     """Seeds of the samplers."""
-    samplers: list[Sampler] = Field(default=["nsga2"], min_length=1, max_length=5)
+    samplers: list[Sampler] = Field(default=["front"], min_length=1, max_length=5)
     """How points of the space are chosen."""
 
 

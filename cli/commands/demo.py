@@ -22,7 +22,7 @@ _REQUEST: dict[str, Any] = {
     "platform": "u55c",
     "budget": 1000,
     "seed": 7,
-    "sampler": "nsga2",
+    "sampler": "front",
     "verify": 3,
 }
 

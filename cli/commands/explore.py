@@ -46,7 +46,7 @@ def explore(
     platform: options.Platform = "u55c",
     budget: Annotated[int, typer.Option(min=1, help="Designs to evaluate.")] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the sampler.")] = 0,
-    sampler: Annotated[str, typer.Option(help="nsga2, front, tpe, qmc or random.")] = "nsga2",
+    sampler: Annotated[str, typer.Option(help="front, nsga2, tpe, qmc or random.")] = "front",
     objectives: Annotated[
         str,
         typer.Option(

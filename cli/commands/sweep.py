@@ -61,7 +61,7 @@ class Matrix:
     platform: Annotated[list[str] | None, typer.Option(help="Boards.", show_default="u55c")] = None
     seed: Annotated[list[int] | None, typer.Option(help="Seeds of the sampler.", show_default="0")] = None
     sampler: Annotated[
-        list[str] | None, typer.Option(help="nsga2, front, tpe, qmc or random.", show_default="nsga2")
+        list[str] | None, typer.Option(help="front, nsga2, tpe, qmc or random.", show_default="front")
     ] = None
 
     def request(self, client: "Client") -> dict[str, Any]:

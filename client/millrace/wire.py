@@ -1233,7 +1233,7 @@ class NewExploration:
     seed: int | Unset = UNSET
     """Seed of the sampler."""
 
-    sampler: Literal["nsga2", "front", "tpe", "random", "qmc"] | Unset = UNSET
+    sampler: Literal["front", "nsga2", "tpe", "random", "qmc"] | Unset = UNSET
     """How points of the space are chosen."""
 
     objectives: list[str] | Unset = UNSET
@@ -1925,7 +1925,7 @@ class SweepMatrix:
     seeds: list[int] | Unset = UNSET
     """Seeds of the samplers."""
 
-    samplers: list[Literal["nsga2", "front", "tpe", "random", "qmc"]] | Unset = UNSET
+    samplers: list[Literal["front", "nsga2", "tpe", "random", "qmc"]] | Unset = UNSET
     """How points of the space are chosen."""
 
 

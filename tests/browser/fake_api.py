@@ -739,7 +739,7 @@ class World:
         workload = {"batch": 1, "layers": 1, **body["workload"]}
         options = {
             "seed": body.get("seed", 0),
-            "sampler": body.get("sampler", "nsga2"),
+            "sampler": body.get("sampler", "front"),
             "objectives": body.get("objectives", [*DEFAULT]),
             "at_most": body.get("at_most", {}),
             "verify": body.get("verify", 3),

@@ -59,7 +59,7 @@ def _sweep(id_: str, name: str, model: Json, **values: Any) -> Json:
             ],
             "platforms": ["u55c"],
             "seeds": [0],
-            "samplers": ["nsga2"],
+            "samplers": ["front"],
         },
         "explorations": 2,
         "options": {"budget": 300, "tolerance": 0.02},

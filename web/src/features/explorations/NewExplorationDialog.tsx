@@ -41,8 +41,8 @@ const ORIGINS: [string, (kind: string) => boolean][] = [
   ["Whole networks from files", isFile],
 ];
 const SAMPLERS: [Sampler, string][] = [
-  ["nsga2", "NSGA-II"],
   ["front", "moves of the front"],
+  ["nsga2", "NSGA-II"],
   ["tpe", "TPE"],
   ["qmc", "quasi-Monte Carlo"],
   ["random", "random"],

@@ -2,7 +2,7 @@
 
 export type Phase = "prefill" | "decode" | "step" | "token" | "head";
 export type Precision = "f32" | "w8a8" | "w4a8" | "w8a8kv8" | "w4a8kv8";
-export type Sampler = "nsga2" | "front" | "tpe" | "random" | "qmc";
+export type Sampler = "front" | "nsga2" | "tpe" | "random" | "qmc";
 export type Fidelity = "estimate" | "simulate" | "csynth" | "cosim" | "link" | "board";
 export type ExplorationState =
   | "queued"
