@@ -62,6 +62,7 @@ ROUTES: dict[str, Least] = {
     "POST /v1/explorations/{exploration}/resume": "user",
     "GET /v1/explorations/{exploration}/designs": "viewer",
     "GET /v1/explorations/{exploration}/table": "viewer",
+    "GET /v1/explorations/{exploration}/groups": "viewer",
     "GET /v1/explorations/{exploration}/scatter": "viewer",
     "GET /v1/explorations/{exploration}/events": "viewer",
     "GET /v1/designs/{design}": "viewer",
