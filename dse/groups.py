@@ -28,14 +28,17 @@ class Group:
     rank: int
 
 
-def groups(front: Sequence[Entry], error: float, simulated: Collection[str]) -> list[Group]:
+def groups(
+    front: Sequence[Entry], error: float, simulated: Collection[str], picked: Collection[str] = ()
+) -> list[Group]:
     """A front by estimate, sorted by the first objective, as groups in the order of their representatives.
 
-    Representatives come in the order of `dse.promote.ranking`, those with a key in `simulated` before all others: so no
-    member has a better fidelity. Each takes what is alike with it and in no group yet. `error` is a share, from 0.
-    O(n log n): of a grid with cells as wide as the error, each holds one representative at most.
+    Representatives come in the order of `dse.promote.ranking`, those with a key in `picked` before all others, as they
+    are recommended and proven, then those in `simulated`: so no member has a better fidelity. Each takes what is alike
+    with it and in no group yet. `error` is a share, from 0. O(n log n): of a grid with cells as wide as the error, each
+    holds one representative at most.
     """
-    order = sorted(ranking(front), key=lambda entry: entry.key not in simulated)
+    order = sorted(ranking(front), key=lambda entry: (entry.key not in picked, entry.key not in simulated))
     places = {entry.key: place for place, entry in enumerate(front)}
     points = _in_errors(front, error)
     found: list[list[int]] = []

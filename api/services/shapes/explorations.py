@@ -80,7 +80,8 @@ def groups(names: Sequence[str], errors: ErrorDistribution | None, front: Sequen
     numbers = {d.id: d.number for d in front}
     simulated = {d.key for d in rated.values() if d.simulated is not None}
     error = 0.0 if errors is None else errors.spread
-    found = groups_of(front_of((d.key, d.estimated) for d in rated.values()), error, simulated)
+    picked = {pick.design.key for pick in picks_of(rated.values(), names)}
+    found = groups_of(front_of((d.key, d.estimated) for d in rated.values()), error, simulated, picked)
     return replies.Groups(
         error=error,
         groups=[

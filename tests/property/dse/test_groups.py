@@ -18,9 +18,11 @@ def fronts(objectives: int) -> st.SearchStrategy[list[Entry]]:
     return points.map(lambda found: front_of((str(place), point) for place, point in enumerate(found)))
 
 
-def one_by_one(front: Sequence[Entry], error: float, simulated: Collection[str]) -> list[tuple[str, list[str]]]:
+def one_by_one(
+    front: Sequence[Entry], error: float, simulated: Collection[str], picked: Collection[str]
+) -> list[tuple[str, list[str]]]:
     """Representatives with what they take, in the order in which they are chosen."""
-    left = sorted(ranking(front), key=lambda entry: entry.key not in simulated)
+    left = sorted(ranking(front), key=lambda entry: (entry.key not in picked, entry.key not in simulated))
     found: list[tuple[str, list[str]]] = []
     while left:
         first = left[0].objectives
@@ -40,10 +42,11 @@ def test_each_representative_takes_what_is_near_and_left(objectives: int, data: 
     front = data.draw(fronts(objectives))
     error = data.draw(st.sampled_from([0.0, 0.003, 0.02, 0.05, 0.5]))
     simulated = data.draw(st.sets(st.sampled_from([entry.key for entry in front]))) if front else set[str]()
-    found = groups(front, error, simulated)
+    picked = data.draw(st.sets(st.sampled_from(sorted(simulated)))) if simulated else set[str]()
+    found = groups(front, error, simulated, picked)
     ranked = sorted(found, key=lambda group: group.rank)
     assert [(g.representative, set(g.members)) for g in ranked] == [
-        (key, set(members)) for key, members in one_by_one(front, error, simulated)
+        (key, set(members)) for key, members in one_by_one(front, error, simulated, picked)
     ]
     places = [entry.key for entry in front]
     assert [g.representative for g in found] == sorted((g.representative for g in found), key=places.index)

@@ -40,6 +40,11 @@ def test_what_is_simulated_stands_for_the_others():
     assert found(*BENT, error=0.02, simulated="abd") == ["Ab", "cD", "E"]
 
 
+def test_what_is_recommended_stands_for_what_is_as_well_known():
+    chosen = groups(front(*BENT), 0.02, "abd", "b")
+    assert [(group.representative, group.rank) for group in chosen] == [("b", 1), ("d", 2), ("e", 3)]
+
+
 def test_ranks_are_the_order_to_look_at_them():
     assert groups(front(*BENT), 0.02, "d") == [
         Group("a", ("a", "b"), 2),
