@@ -8,7 +8,6 @@ import pytest
 from onnx_models import mlp, save
 
 from compiler.frontend.bundle import Bundle, load_bundle
-from compiler.frontend.convert import convert
 from compiler.frontend.inputs.source import FileFormat, FileSource, whole_network, workload_of
 from compiler.frontend.interpret import interpret, outputs_of
 from compiler.graph.linalg_graph import Layers
@@ -26,6 +25,8 @@ TEXT = """func.func @main(%x: tensor<5x6xi8>, %w: tensor<6x7xi8> {millrace.role 
 
 
 def imported(source: FileSource, precision: Precision, batch: int, folder: Path) -> Bundle:
+    from compiler.frontend.convert import convert  # loads torch
+
     folder.mkdir()
     asked = replace(whole_network("net"), precision=precision, batch=batch)
     convert(source, workload_of(source, asked), folder, lambda _: None)
