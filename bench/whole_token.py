@@ -16,12 +16,9 @@ import time
 from pathlib import Path
 from typing import get_args
 
-from compiler.design_dir import silent
-from compiler.frontend.bundle import import_model
+from bench.board_limit.planned import plan
 from compiler.frontend.models.config import resolve_model
-from compiler.generation import context_of, exceeded, whole_reply
-from compiler.options import Knobs, Precision, Workload
-from compiler.pipeline import time_design
+from compiler.options import Knobs, Precision
 from compiler.platforms.platform import load_platform
 
 
@@ -35,17 +32,16 @@ def main() -> None:
     parser.add_argument("--precision", choices=get_args(Precision), default="w4a8")
     options = parser.parse_args()
     knobs = Knobs.from_json(json.loads(options.knobs.read_text())) if options.knobs else Knobs()
+    board = load_platform("u55c")
     for model in options.models:
-        config = resolve_model(model).config
-        layers, length = options.layers or config.layers, context_of(options.prompt + options.steps, config.positions)
-        workload = Workload(model, "token", length, options.precision, layers=layers)
         with tempfile.TemporaryDirectory() as folder:
-            bundle, design = import_model(model, workload, Path(folder) / "bundles"), Path(folder) / "design"
             begun = time.process_time()
-            time_design(bundle, knobs, load_platform("u55c"), design, silent)
+            design = plan(
+                model, knobs, options.prompt + options.steps, board, Path(folder), options.precision, options.layers
+            )
             planned = time.process_time() - begun
-            reply = whole_reply(design, bundle.network(), options.prompt, options.steps)
-            over = exceeded(design)
+            reply, over = design.reply(options.prompt, options.steps), design.exceeded
+        layers = options.layers or resolve_model(model).config.layers
         print(f"{model}, {options.precision}, {layers} layers, prompt {options.prompt}, {options.steps} steps")
         print(f"  planned, certified and placed in {planned:.1f} s of the processor")
         print("  " + (f"FITS NO BOARD: {'; '.join(over)}" if over else "within all budgets of the board"))

@@ -13,7 +13,7 @@ from compiler.frontend.models.config import resolve_model
 from compiler.generation import context_of, exceeded, whole_reply
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.host.session import CHOOSE, POSITION
-from compiler.options import Knobs, Workload
+from compiler.options import Knobs, Precision, Workload
 from compiler.pipeline import time_design
 from compiler.platforms.platform import Platform
 from compiler.simulator.timing.simulate import StoredDesign, read_directory
@@ -78,14 +78,22 @@ class Planned:
         return more * max(*self.shares().values(), self.fullest_die()[0]) <= fill and not self.exceeded
 
 
-def plan(model: str, knobs: Knobs, positions: int, platform: Platform, kept: Path) -> Planned:
-    """A design for replies of so many positions; from `kept` where it is there."""
+def plan(
+    model: str,
+    knobs: Knobs,
+    positions: int,
+    platform: Platform,
+    kept: Path,
+    precision: Precision = "w4a8",
+    layers: int | None = None,
+) -> Planned:
+    """A design for replies of so many positions, of the first `layers` (None: all); from `kept` where it is there."""
     config = resolve_model(model).config
     length = context_of(positions, config.positions)
-    workload = Workload(model, "token", length, "w4a8", layers=config.layers)
+    workload = Workload(model, "token", length, precision, layers=layers or config.layers)
     bundle = import_model(model, workload, kept / "bundles")
     name = blake2b(json.dumps([bundle.directory.name, knobs.to_json()], sort_keys=True).encode(), digest_size=8)
-    directory = kept / f"{model}-{length}-{name.hexdigest()}"
+    directory = kept / f"{Path(model).name}-{length}-{name.hexdigest()}"
     if not (directory / "design.json").exists():
         time_design(bundle, knobs, platform, directory, silent)
     return Planned(directory, bundle.network(), length)

@@ -64,14 +64,14 @@ def _control(folded: Design, design: Design, tasks: Iterable[Task]) -> Control |
     position, keeping = rows[out.value].argument, tuple(stores[row.state] for row in kept.values())
     prompt = given_rows(design.graph)
     given = next((name for name, load in design.loads.items() if load.value in prompt), None)
-    at_once = prompt_rows(folded)
+    alone = Control(out.name, position, stores[out.value], keeping, given)
+    if (at_once := prompt_rows(folded)) == 1:
+        return alone
     looped = () if folded.graph.layers is None else folded.graph.layers.carried
     backward = tuple(layer_streams(made, read)[1] for made, read in looped)
-    if at_once == 1:
-        return Control(out.name, position, stores[out.value], keeping, given)
     loads = {load.value: name for name, load in design.loads.items()}
     reading = tuple(loads[row.state] for row in kept.values())
-    return Control(out.name, position, stores[out.value], keeping, given, at_once, backward, reading)
+    return alone._replace(rows=at_once, looped=backward, loads=reading)
 
 
 def task_dies(design: Design) -> dict[str, str]:

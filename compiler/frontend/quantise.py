@@ -5,7 +5,7 @@ scale per tensor that linear layers read, rounded half to even and clamped to [-
 modules compute exactly what the hardware computes, so that its integers must match bit for bit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -122,20 +122,25 @@ class QuantisedLinears(nn.Module):
 
 def calibrate(network: nn.Module, inputs: Sequence[object]) -> dict[str, float]:
     """Largest magnitude that enters each Linear, or Linears, in `network(*inputs)`, divided by ACTIVATION_MAX."""
-    scales: dict[str, float] = {}
+    return {name: found[0] / ACTIVATION_MAX for name, found in peaks(network, inputs, _readers(network)).items()}
+
+
+def peaks(network: nn.Module, inputs: Sequence[object], names: Iterable[str]) -> dict[str, tuple[float, ...]]:
+    """Largest magnitude, 1e-6 at least, of each tensor that enters the modules of these names in `network(*inputs)`."""
+    found: dict[str, tuple[float, ...]] = {}
 
     def watch(name: str) -> torch.utils.hooks.RemovableHandle:
         def see(_module: nn.Module, args: tuple[Tensor, ...]) -> None:
-            scales[name] = max(float(args[0].abs().max()), 1e-6) / ACTIVATION_MAX
+            found[name] = tuple(max(float(tensor.abs().max()), 1e-6) for tensor in args)
 
         return network.get_submodule(name).register_forward_pre_hook(see)
 
-    handles = [watch(name) for name in _readers(network)]
+    handles = [watch(name) for name in names]
     with torch.no_grad():
         network(*inputs)
     for handle in handles:
         handle.remove()
-    return scales
+    return found
 
 
 def quantised(network: nn.Module, scales: dict[str, float], precision: str) -> nn.Module:

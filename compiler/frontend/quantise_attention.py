@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from compiler.frontend.models.parts import AttentionOverCache, Context, Reciprocal, Scores
-from compiler.frontend.quantise import ACTIVATION_MAX, Quantise, calibrate, quantised
+from compiler.frontend.quantise import ACTIVATION_MAX, Quantise, calibrate, peaks, quantised
 from compiler.frontend.torch_types import modules_of, tensor_of
 from compiler.options import INTEGER_CACHES, Precision
 
@@ -102,27 +102,13 @@ def calibrate_attention(network: nn.Module, inputs: Sequence[object]) -> dict[st
     """Largest magnitude of queries, keys and values of each attention in `network(*inputs)`, those of its cache too,
     divided by ACTIVATION_MAX.
     """
-    peaks: dict[str, dict[str, float]] = {}
-    handles: list[torch.utils.hooks.RemovableHandle] = []
-
-    def watch(name: str, module: nn.Module, parts: Sequence[str]) -> None:
-        def see(_module: nn.Module, args: tuple[Tensor, ...]) -> None:
-            found = peaks.setdefault(name, {})
-            for part, tensor in zip(parts, args, strict=False):
-                if part:
-                    found[part] = max(found.get(part, 1e-6), float(tensor.abs().max()))
-
-        handles.append(module.register_forward_pre_hook(see))
-
-    for name, module in modules_of(network, AttentionOverCache).items():
-        watch(name, module.scores, ("query", "key"))
-        watch(name, module.context, ("", "value"))
-    with torch.no_grad():
-        network(*inputs)
-    for handle in handles:
-        handle.remove()
-    parts = AttentionScales._fields
-    return {name: AttentionScales(*(found[p] / ACTIVATION_MAX for p in parts)) for name, found in peaks.items()}
+    names = list(modules_of(network, AttentionOverCache))
+    found = peaks(network, inputs, [f"{name}.{part}" for name in names for part in ("scores", "context")])
+    scales: dict[str, AttentionScales] = {}
+    for name in names:
+        (query, key, *_), (_, value) = found[f"{name}.scores"], found[f"{name}.context"]
+        scales[name] = AttentionScales(*(peak / ACTIVATION_MAX for peak in (query, key, value)))
+    return scales
 
 
 def quantised_attention(network: nn.Module, scales: Mapping[str, AttentionScales]) -> nn.Module:

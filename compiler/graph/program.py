@@ -293,6 +293,12 @@ def _runs_of(nest: LoopNest) -> Program:
     return tuple(Repeat(times, body) if times > 1 else body[0] for body, times in groups if body)
 
 
+def in_a_row(programs: Iterable[Program]) -> Program:
+    """One program after the other; those that are the same, repeated."""
+    counted = [(program, len(list(group))) for program, group in groupby(programs)]
+    return tuple(part for program, times in counted for part in ((Repeat(times, program),) if times > 1 else program))
+
+
 def outer_iterations(nest: LoopNest) -> Iterator[tuple[tuple[LoopNest], int]]:
     """What the iterations of the outermost loop run, and how many in a row the same."""
     gates = [gate for access in (*nest.reads, *nest.writes) for gate in access.gates if gate.loop == 0]

@@ -505,6 +505,13 @@ class Control(NamedTuple):
     loads: tuple[str, ...] = ()
 
     @property
+    def row_loads(self) -> dict[str, str]:
+        """The load that reads rows of a chunk which a store has written just before, by the store's name; none, where
+        there are no chunks.
+        """
+        return dict(zip(self.kept, self.loads, strict=False))
+
+    @property
     def reporting(self) -> tuple[str, ...]:
         """Stores that say when they are done."""
         return (self.made, *self.kept)
@@ -643,11 +650,8 @@ class TaskGraph:
 
     @computed_once
     def row_loads(self) -> dict[str, str]:
-        """The load that reads rows of a chunk which a store has written just before, by the store's name; none, where
-        there are no chunks.
-        """
-        control = self.control
-        return {} if control is None else dict(zip(control.kept, control.loads, strict=False))
+        """Those of `control`; none without one."""
+        return {} if self.control is None else self.control.row_loads
 
     @computed_once
     def _through_memory(self) -> frozenset[str]:

@@ -18,7 +18,7 @@ from compiler.frontend.inputs.source import FileSource
 from compiler.frontend.lowering.normal_form import Argument
 from compiler.frontend.program_import import import_program
 from compiler.frontend.scan.archive import check_archive
-from compiler.frontend.seeds import following, seeded
+from compiler.frontend.seeds import batch_of
 from compiler.frontend.torch_types import tensor_of
 
 
@@ -29,7 +29,7 @@ def import_pt2_file(source: FileSource, batch: int, on_progress: Callable[[str],
     on_progress(f"loading {source.name}.pt2")
     program = _load(source)
     shapes = _inputs(program)
-    inputs = [{n: seeded(following(n, number), shape) for n, shape in shapes.items()} for number in range(batch)]
+    inputs = batch_of(shapes, batch)
     on_progress("running the PyTorch reference")
     with torch.no_grad():
         run = cast(Any, program.module())

@@ -21,7 +21,7 @@ from compiler.frontend.inputs.onnx_checks import check_cost, check_indices, chec
 from compiler.frontend.inputs.onnx_rewrites import rewritten
 from compiler.frontend.inputs.source import FileSource
 from compiler.frontend.lowering.normal_form import Argument
-from compiler.frontend.seeds import following, seeded
+from compiler.frontend.seeds import batch_of
 from compiler.frontend.torch_mlir_import import import_onnx
 
 Array = NDArray[Any]
@@ -43,7 +43,7 @@ def import_onnx_file(source: FileSource, batch: int, on_progress: Callable[[str]
     origins = _name_nodes(model)
     model = _with_shapes(model)
     shapes = {v.name: _shape(v) for v in model.graph.input if v.name not in parameters}
-    inputs = [{n: seeded(following(n, number), shape) for n, shape in shapes.items()} for number in range(batch)]
+    inputs = batch_of(shapes, batch)
     on_progress("lowering to linalg")
     model.graph.name = "main"  # of the function
     try:

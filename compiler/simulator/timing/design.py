@@ -6,7 +6,6 @@ From a TaskGraph here, from `dataflow.json` in `design_json`.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby
 
 from compiler.analysis.placement.channels import assign_channels
 from compiler.analysis.transfers import run_length
@@ -20,6 +19,7 @@ from compiler.graph.program import (
     Repeat,
     Values,
     arguments_of,
+    in_a_row,
     iterations,
     nests,
     program_at,
@@ -131,8 +131,7 @@ class TimedTask:
 
     def at(self, launches: Sequence[Sequence[Values]]) -> "TimedTask":
         """What it does for launches that follow each other without a gap, without arguments; each of so many rows."""
-        same = [(program, len(list(group))) for program, group in groupby(map(self._of_rows, launches))]
-        turns = tuple(part for program, times in same for part in ((Repeat(times, program),) if times > 1 else program))
+        turns = in_a_row(map(self._of_rows, launches))
         return replace(self, timing=replace(self.timing, trips=(), restarts=0, bounds=()), turns=turns)
 
     def _of_rows(self, rows: Sequence[Values]) -> Program:
@@ -253,7 +252,7 @@ def under_control(design: TimedDesign, control: Control) -> TimedDesign:
     unused = (_unused(chunk, writes=False),) if chunk else ()
     reads = (*answers, *((Access(chunk),) if chunk else ()))
     first = TimedTask(CONTROL, "route", 0, timing, reads, words, turns=(*unused, *starting, *waiting), chunk=chunk)
-    loads = dict(zip(control.kept, control.loads, strict=False))
+    loads = control.row_loads
     credit = {task: row_credit_name(load) for store, load in loads.items() for task in (store, load)}
     tasks = tuple(
         task.controlled(

@@ -7,7 +7,7 @@ has one, else around all that it does.
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
-from compiler.graph.program import Access, LoopNest, Program, Repeat, Values, outer_iterations, program_at
+from compiler.graph.program import Access, LoopNest, Program, Repeat, Values, in_a_row, outer_iterations, program_at
 from compiler.graph.task_graph import CHOOSE
 
 ROWS = "rows"
@@ -40,7 +40,7 @@ def chunk_program(program: Program, rows: Sequence[Values], credit: str, *, send
             done = [(*one, *word) if row < last else one for row, one in enumerate(done)]
         elif credit:
             done = [(*word, *one) if row else one for row, one in enumerate(done)]
-        return tuple(_repeated(done))
+        return in_a_row(done)
 
     if not any(isinstance(part, Repeat) or part.restarts for part in program):
         return each(program)
@@ -57,9 +57,3 @@ def _each_layer(program: Program, each: Callable[[Program], Program]) -> Iterato
         for part in parts:
             rounds = [(part.body, part.times)] if isinstance(part, Repeat) else outer_iterations(part)
             yield from (Repeat(times, each(body)) for body, times in rounds)
-
-
-def _repeated(programs: Sequence[Program]) -> Iterator[LoopNest | Repeat]:
-    for program, group in groupby(programs):
-        times = len(list(group))
-        yield from program if times == 1 else (Repeat(times, program),)
