@@ -54,6 +54,22 @@ class _Parent:
     tries: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Proposal:
+    """A point of the space, and the parameters that were changed for it."""
+
+    params: Params
+    moved: Sequence[str]
+
+    @property
+    def point(self) -> tuple[Any, ...]:
+        return tuple(self.params.values())
+
+    def is_of(self, trial: FrozenTrial) -> bool:
+        """Not where the trial was enqueued with other values of some parameters: those say what became of it."""
+        return all(trial.params.get(name) == value for name, value in self.params.items())
+
+
 @dataclass
 class _Experience:
     """Of one parameter: how many of its moves led to the front."""
@@ -79,10 +95,15 @@ class _Memory:
     """Of the front's designs, in their order."""
     least_excess: float = inf
 
-    def learn(self, trial: FrozenTrial, moved: Sequence[str]) -> None:
-        """`moved`: parameters that were changed to propose it."""
+    def learn(self, trial: FrozenTrial, proposal: _Proposal | None) -> None:
+        """`proposal`: what this sampler said when it was asked for the trial."""
         won = trial.state == TrialState.COMPLETE and self._add(trial)
-        for name in moved:
+        if proposal is None:
+            return
+        if not proposal.is_of(trial):
+            self.proposed.discard(proposal.point)
+            return
+        for name in proposal.moved:
             found = self.experience[name]
             found.moves += _REPEAT if trial.state == TrialState.FAIL else 1
             found.successes += won
@@ -139,7 +160,7 @@ class FrontSampler(BaseSampler):
         self._memory: _Memory | None = None
         self._read = 0  # trials that are known
         self._open: list[int] = []  # of those, what was not finished when it was looked at
-        self._moved: dict[int, Sequence[str]] = {}
+        self._proposals: dict[int, _Proposal] = {}  # of trials that were not finished, by number
 
     def reseed_rng(self) -> None:
         self._rng.seed()
@@ -165,14 +186,14 @@ class FrontSampler(BaseSampler):
             if not search_space or not memory.parents:
                 return {}
             anywhere = partial(self._anywhere.sample_independent, study, trial)
-            params, moved = self._proposal(memory, search_space, anywhere)
+            proposal = self._proposal(memory, search_space, anywhere)
             for _ in range(_DRAWS):
-                if tuple(params.values()) not in memory.proposed:
+                if proposal.point not in memory.proposed:
                     break
-                params, moved = self._proposal(memory, search_space, anywhere)
-            memory.proposed.add(tuple(params.values()))
-            self._moved[trial.number] = moved
-            return params
+                proposal = self._proposal(memory, search_space, anywhere)
+            memory.proposed.add(proposal.point)
+            self._proposals[trial.number] = proposal
+            return dict(proposal.params)
 
     def _learnt(self, study: Study) -> _Memory:
         """With all trials that were finished since."""
@@ -186,13 +207,10 @@ class FrontSampler(BaseSampler):
         self._open = [number for number in numbers if not trials[number].state.is_finished()]
         for number in numbers:
             if trials[number].state.is_finished():
-                memory.learn(trials[number], self._moved.pop(number, ()))
+                memory.learn(trials[number], self._proposals.pop(number, None))
         return memory
 
-    def _proposal(
-        self, memory: _Memory, space: Mapping[str, BaseDistribution], anywhere: Draw
-    ) -> tuple[dict[str, Any], Sequence[str]]:
-        """A point of the space, and the parameters that were changed for it."""
+    def _proposal(self, memory: _Memory, space: Mapping[str, BaseDistribution], anywhere: Draw) -> _Proposal:
         parent = self._parent(memory)
         parent.tries += 1
         changes = self._rng.choices(range(1, len(CHANGES) + 1), CHANGES)[0]
@@ -207,7 +225,7 @@ class FrontSampler(BaseSampler):
             [name] = self._rng.choices(others, [memory.experience[name].weight for name in others])
             moved.append(name)
             params[name] = self._moved_from(params[name], name, space[name], anywhere)
-        return params, moved
+        return _Proposal(params, moved)
 
     def _parent(self, memory: _Memory) -> _Parent:
         parents = list(memory.parents.values())
