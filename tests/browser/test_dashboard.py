@@ -3,12 +3,13 @@
 import json
 import re
 import tarfile
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from conftest import Service, Serving
-from fake_api import MODELS, World, groups_of
+from fake_api import MODELS, Design, Json, World, groups_of, picks_of
 from playwright.sync_api import Locator, Page, expect
 from walk import click_front_point, evaluated, front_pixels, open_exploration, wait_for_front, walk
 
@@ -245,6 +246,23 @@ def test_what_is_offered_first_carries_its_fidelity(page: Page, world: World, se
     picks = page.get_by_label("Choose a design")
     expect(picks.get_by_role("button", name="Fastest")).to_contain_text("simulate")
     expect(picks.get_by_role("button", name="Fastest")).to_contain_text("estimate")
+
+
+def test_the_knee_is_the_one_that_the_service_names(
+    page: Page, world: World, serving: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fastest_for_knee(designs: list[Design], objectives: Sequence[str]) -> list[Json]:
+        fastest = picks_of(designs, objectives)[0]
+        return [fastest, fastest | {"kind": "knee"}]
+
+    monkeypatch.setattr("fake_api.picks_of", fastest_for_knee)
+    decode = {"phase": "decode", "length": 64, "precision": "w4a8"}
+    world.add_past(MODELS[0], {"workload": decode, "budget": 60, "seed": 1}, timedelta(hours=1))
+    url = serving(world)
+    page.goto(f"{url}/explorations/exp_01")
+    [fastest, _] = page.request.get(f"{url}/v1/explorations/exp_01").json()["picks"]
+    expect(page.locator("tr", has=page.locator(".tone-knee"))).to_have_attribute("data-design", fastest["design_id"])
+    expect(page.get_by_label("Choose a design").get_by_role("button")).to_contain_text(["Fastest, Knee"])
 
 
 def test_a_stage_without_a_node_is_said(page: Page, world: World, serving: Serving) -> None:

@@ -21,7 +21,7 @@ PLACES = {
     "API": str(Pick.__doc__),
     "command line": caption(),
     "report": _RULE,
-    "dashboard": (ROOT / "web" / "src" / "features" / "pareto" / "shape.ts").read_text(encoding="utf-8"),
+    "dashboard": (ROOT / "web" / "src" / "features" / "pareto" / "QuickPicks.tsx").read_text(encoding="utf-8"),
     "docs/front.md": (ROOT / "docs" / "front.md").read_text(encoding="utf-8"),
 }
 

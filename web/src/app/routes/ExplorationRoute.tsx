@@ -71,6 +71,7 @@ export function ExplorationRoute({ id }: { id: string }) {
 
   if (error && !exploration) return <Unavailable error={error} onRetry={() => void refetch()} />;
   if (!exploration) return <div className="skeleton page" />;
+  const knee = exploration.picks.find(({ kind }) => kind === "knee")?.design_id;
   const counts = { evaluated: snapshot.evaluated, feasible: snapshot.feasible, front: snapshot.front.length };
   return (
     <>
@@ -81,6 +82,7 @@ export function ExplorationRoute({ id }: { id: string }) {
           <ParetoPlot
             snapshot={drawn}
             groups={groups}
+            knee={knee}
             objectives={exploration.objectives}
             loading={scatter.loading}
             emptyText={NOTHING_YET[exploration.state]}
@@ -93,6 +95,7 @@ export function ExplorationRoute({ id }: { id: string }) {
           <FrontTable
             snapshot={drawn}
             groups={groups}
+            knee={knee}
             error={grouping?.error ?? 0}
             objectives={exploration.objectives}
             loading={scatter.loading}
@@ -117,7 +120,7 @@ export function ExplorationRoute({ id }: { id: string }) {
             onClose={() => select(null)}
           />
         ) : (
-          <QuickPicks snapshot={snapshot} objectives={exploration.objectives} onSelect={select} />
+          <QuickPicks picks={exploration.picks} objectives={exploration.objectives} onSelect={select} />
         )}
       </div>
     </>

@@ -3,7 +3,7 @@ import type { Snapshot } from "@/features/pareto/cloud";
 import type { Alike } from "@/features/pareto/groups";
 import { type Shown, isSimulated } from "@/features/pareto/fidelity";
 import { OtherLatency } from "@/features/pareto/OtherLatency";
-import { ends, knee } from "@/features/pareto/shape";
+import { ends } from "@/features/pareto/shape";
 import { CsimBadge, FidelityBadge, Tag } from "@/components/badges";
 import type { Objective } from "@/lib/api/types";
 import { number, percent, times, withUnit } from "@/lib/format";
@@ -13,6 +13,8 @@ interface Props {
   snapshot: Snapshot;
   /** Its front. */
   groups: readonly Alike[];
+  /** Id of the design that the service calls so. */
+  knee: string | undefined;
   /** Up to which share objectives of designs count as equal. */
   error: number;
   objectives: readonly Objective[];
@@ -26,14 +28,13 @@ interface Props {
  * The front as a table: the same designs as in the plot, for the keyboard and for reading numbers off. What the estimate
  * can not tell apart is one row, and the others below it when they are asked for.
  */
-export function FrontTable({ snapshot: { front }, groups, error, objectives, loading, selected, shown, onSelect }: Props) {
+export function FrontTable({ snapshot: { front }, groups, knee, error, objectives, loading, selected, shown, onSelect }: Props) {
   const [opened, open] = useState<ReadonlySet<string>>(new Set());
   const rows = groups.flatMap(({ point, others, group }) => [
     { point, others: others.length, group, isOther: false },
     ...(opened.has(point.id) ? others.map((other) => ({ point: other, others: 0, group: null, isOther: true })) : []),
   ]);
   const toggle = (id: string) => open((now) => (now.has(id) ? new Set([...now].filter((other) => other !== id)) : new Set([...now, id])));
-  const kneeId = front[knee(front)]?.id;
   const simulated = front.some((p) => isSimulated(p) || p.simulation !== null);
   const columns = objectives.map(({ name, unit }, place) => ({
     name,
@@ -103,7 +104,7 @@ export function FrontTable({ snapshot: { front }, groups, error, objectives, loa
                     <button type="button" className="link" aria-pressed={p.id === selected}>
                       Design {number(p.number)}
                     </button>
-                    {p.id === kneeId && <Tag tone="knee">knee</Tag>}
+                    {p.id === knee && <Tag tone="knee">knee</Tag>}
                     {others > 0 && (
                       <button
                         type="button"

@@ -15,6 +15,8 @@ interface Props {
   snapshot: Snapshot;
   /** Its front. */
   groups: readonly Alike[];
+  /** Id of the design that the service calls so. */
+  knee: string | undefined;
   objectives: readonly Objective[];
   loading: boolean;
   /** What to say while there is nothing to draw. */
@@ -27,14 +29,14 @@ interface Props {
   onSelect(id: string): void;
 }
 
-export function ParetoPlot({ snapshot, groups, objectives, loading, emptyText, selected, shown, canSimulate, onShow, onSelect }: Props) {
+export function ParetoPlot({ snapshot, groups, knee, objectives, loading, emptyText, selected, shown, canSimulate, onShow, onSelect }: Props) {
   const [axes, setAxes] = useState<Axes>([0, 1]);
   const [log, setLog] = useStoredFlag("log", true);
   const [infeasible, setInfeasible] = useStoredFlag("infeasible", false);
   const [frontOnly, setFrontOnly] = useStoredFlag("frontOnly", true);
   const view = useMemo(
-    () => ({ log, infeasible, frontOnly, selected, shown, objectives, axes, groups }),
-    [log, infeasible, frontOnly, selected, shown, objectives, axes, groups],
+    () => ({ log, infeasible, frontOnly, selected, shown, objectives, axes, groups, knee }),
+    [log, infeasible, frontOnly, selected, shown, objectives, axes, groups, knee],
   );
 
   return (

@@ -2,7 +2,7 @@ import type { ChartOption, ScatterSeriesOption } from "@/features/pareto/chart";
 import type { Point, Snapshot } from "@/features/pareto/cloud";
 import type { Alike } from "@/features/pareto/groups";
 import { type Shown, counterpart, errorOf, isSimulated, withLatency } from "@/features/pareto/fidelity";
-import { axisRange, ends, frontLine, knee, thin, zeroMark } from "@/features/pareto/shape";
+import { axisRange, ends, frontLine, thin, zeroMark } from "@/features/pareto/shape";
 import type { CsimState, Objective } from "@/lib/api/types";
 import type { Theme } from "@/lib/chart/theme";
 import { type Range, ticks } from "@/lib/chart/ticks";
@@ -32,6 +32,8 @@ export interface View {
   axes: Axes;
   /** The front, with what the estimate can not tell apart as one. */
   groups: readonly Alike[];
+  /** Id of the design that the service calls so. */
+  knee: string | undefined;
 }
 
 interface Datum {
@@ -149,9 +151,8 @@ export function paretoOption({ points, front }: Snapshot, view: View, theme: The
   const other = view.shown === "estimate" ? theme.simulate : theme.estimate;
   const byId = new Map(points.map((p) => [p.id, p]));
   const frontIds = new Set(front.map((p) => p.id));
-  const kneeId = front[knee(front)]?.id;
   const groupOf = new Map(view.groups.flatMap((group) => [group.point, ...group.others].map((p) => [p.id, group])));
-  const stands = view.groups.filter(({ point }) => point.id !== kneeId);
+  const stands = view.groups.filter(({ point }) => point.id !== view.knee);
   const rest = thin(shown.filter((p) => !frontIds.has(p.id)), CLOUD_LIMIT);
 
   const datum = (p: Point): Datum => ({ id: p.id, value: places.of(p.objectives) });
@@ -182,7 +183,7 @@ export function paretoOption({ points, front }: Snapshot, view: View, theme: The
       formatter: (item) => {
         const { id } = (item as unknown as { data: Datum }).data;
         const point = byId.get(id);
-        return point ? tooltip(point, view.objectives, frontIds.has(id), id === kneeId, groupOf.get(id)) : "";
+        return point ? tooltip(point, view.objectives, frontIds.has(id), id === view.knee, groupOf.get(id)) : "";
       },
     },
     xAxis: { ...named(0, x, 8), nameLocation: "middle", nameGap: 30 },
@@ -226,7 +227,7 @@ export function paretoOption({ points, front }: Snapshot, view: View, theme: The
       rings("running"),
       rings("passed"),
       rings("failed"),
-      scatter("alike", view.groups.flatMap(({ others }) => others.filter((p) => p.id !== kneeId)), {
+      scatter("alike", view.groups.flatMap(({ others }) => others.filter((p) => p.id !== view.knee)), {
         symbolSize: ALIKE_SIZE,
         z: 6,
         itemStyle: { color: theme.accent, opacity: 0.55 },
@@ -240,7 +241,7 @@ export function paretoOption({ points, front }: Snapshot, view: View, theme: The
         itemStyle: { color: theme.accent, borderColor: theme.surface, borderWidth: 1.5, opacity: 1 },
         emphasis: { scale: 1.4 },
       }),
-      scatter("knee", front.filter((p) => p.id === kneeId), {
+      scatter("knee", front.filter((p) => p.id === view.knee), {
         symbol: "diamond",
         symbolSize: symbolSize(4),
         z: 7,

@@ -1,7 +1,7 @@
 import type { Point } from "@/features/pareto/cloud";
 import type { Range } from "@/lib/chart/ticks";
 
-/** The geometry of the plot: which points are drawn, where the axes end, where the knee is. */
+/** The geometry of the plot: which points are drawn, where the axes end. */
 
 /** In [0, 1), spread evenly and the same for a number every time. */
 function scatterHash(number: number): number {
@@ -29,41 +29,11 @@ export function ends(values: readonly number[]): Range {
   return [low, high];
 }
 
-/** Rounding: what is no farther below the chord is on it. */
-const ON_THE_CHORD = 1e-9;
-
-/** The knee is the design ... The words of `dse.archive.KNEE`. */
-export const KNEE =
-  "farthest below the chord between the ends of the front (of three objectives: the plane), in log scale over its extent; " +
-  "where none lies below it, with the least product of the objectives";
-
-/** Index of the design that `KNEE` defines; -1 for an empty front. */
-export function knee(front: readonly Point[]): number {
-  const columns = (front[0]?.objectives ?? []).map((_, i) => logarithms(front.map((p) => p.objectives[i] ?? 0)));
-  const sums = front.map(() => 0);
-  for (const column of columns) {
-    const [low, high] = ends(column);
-    const extent = high - low || 1;
-    column.forEach((value, i) => {
-      sums[i] = (sums[i] ?? 0) + (value - low) / extent;
-    });
-  }
-  const lowest = (values: readonly number[]) => values.indexOf(ends(values)[0]);
-  const below = lowest(sums);
-  if ((sums[below] ?? Infinity) < columns.length - 1 - ON_THE_CHORD) return below;
-  return lowest(front.map((_, i) => columns.reduce((sum, column) => sum + (column[i] ?? 0), 0)));
-}
-
 /** What 0 counts as on a logarithmic axis, as `dse.logarithms`: a factor e below the least that is more. */
 export const zeroMark = (values: readonly number[]): number => {
   const some = values.filter((value) => value > 0);
   return (some.length ? some.reduce((a, b) => Math.min(a, b)) : 1) / Math.E;
 };
-
-function logarithms(values: readonly number[]): number[] {
-  const mark = zeroMark(values);
-  return values.map((value) => Math.log(value || mark));
-}
 
 /** The boundary of what these corners dominate, from the top of the plot to its right edge. */
 export function frontLine(corners: readonly [number, number][], x: Range, y: Range): [number, number][] {
