@@ -104,7 +104,8 @@ CONTROL_RULES: dict[str, tuple[tuple[str, str], ...]] = {
 }
 TASK_RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "chunk": (
-        (r"told\[row\] = go\.read\(\);", "told[rows - 1 - row] = go.read();"),
+        # Rows in another order are no mistake of a task that does every tile alike: it has as many in all.
+        (r"told\[row\] = go\.read\(\);", "told[row] = go.read() + 1;"),
         (r"= told\[row\];", "= told[0];"),
         (r"read_request\(told\[0\]", "read_request(told[0] + 1"),
         (r"if \(row == rows - 1\)", "if (row == 0)"),
@@ -136,13 +137,18 @@ TASK_RULES: dict[str, tuple[tuple[str, str], ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One edit by a rule: what stands there before and after it; `text` is the whole source with it."""
+    """One edit by a rule: the task it is in, what stands there before and after; `text` is the whole source with it."""
 
     kind: str
     rule: str
+    task: str
     before: str
     after: str
     text: str
+
+    @property
+    def edit(self) -> str:
+        return f"{self.task}: {self.before} -> {self.after or 'nothing'}"
 
 
 def places(source: str) -> Iterator[Mutant]:
@@ -156,13 +162,15 @@ def places(source: str) -> Iterator[Mutant]:
                     after = match.expand(instead)
                     start, end = first + match.start(), first + match.end()
                     rule = f"{pattern} -> {instead}"
-                    yield Mutant(kind, rule, match[0].strip(), after.strip(), source[:start] + after + source[end:])
+                    task = re.findall(r"^void (\w+)\(", source[:start], re.MULTILINE)[-1]
+                    edited = source[:start] + after + source[end:]
+                    yield Mutant(kind, rule, task, match[0].strip(), after.strip(), edited)
 
 
 def without_credits(source: str) -> Mutant:
     """Loads of rows that do not wait until the row before has been stored, and stores that say nothing."""
     text = source.replace("if (row > 0) {", "if (false) {").replace("if (row < rows - 1) {", "if (false) {")
-    return Mutant("credit", "no credits", "credits between the rows of a chunk", "none", text)
+    return Mutant("credit", "no credits", "all", "credits between the rows of a chunk", "none", text)
 
 
 def outcome(prepared: Prepared, design: Path) -> str:
@@ -254,9 +262,7 @@ def main() -> int:
                 design = Path(folder) / f"mutant{number}"
                 shutil.copytree(prepared.design, design, ignore=shutil.ignore_patterns(FOLDER))
                 (design / "hls" / file.name).write_text(mutant.text)
-                results.append(
-                    (mutant.kind, f"{mutant.before} -> {mutant.after or 'nothing'}", outcome(prepared, design))
-                )
+                results.append((mutant.kind, mutant.edit, outcome(prepared, design)))
                 shutil.rmtree(design)
         stored = read_directory(prepared.design)
         assert timed(stored, stored.design) == SURVIVED, "the design deadlocks as it is"

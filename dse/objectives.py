@@ -4,7 +4,7 @@ All are costs. What people want much of is the reciprocal of one: tokens a secon
 and both give the same front.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from compiler.errors import InvalidInputError
@@ -15,11 +15,12 @@ LEAST, MOST = 2, 3
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """`name` is that of the metric."""
+    """`name` is that of the metric, which all workloads have, or those of one `phase`."""
 
     name: str
     unit: str
     meaning: str
+    phase: str | None = None
 
     @property
     def best(self) -> str:
@@ -43,6 +44,7 @@ _TABLE = (
     Objective("uram", "URAM", "UltraRAMs"),
     Objective("hbm_ports", "ports", "ports of HBM"),
     Objective("hbm_traffic", "bytes", "bytes over HBM in one run"),
+    Objective("prompt_time", "us", "time of a token of a prompt, in chunks where a design takes these", phase="token"),
     Objective("on_chip_memory", "bytes", "memory on chip between tasks"),
 )
 OBJECTIVES: Mapping[str, Objective] = {row.name: row for row in _TABLE}
@@ -54,8 +56,8 @@ def at_latency(names: Sequence[str], values: Sequence[float], latency: float) ->
     return tuple(latency if name == LATENCY else value for name, value in zip(names, values, strict=True))
 
 
-def check_objectives(names: Sequence[str]) -> None:
-    """Raises InvalidInputError where a search can not have these."""
+def check_objectives(names: Sequence[str], phases: Iterable[str] = ()) -> None:
+    """Raises InvalidInputError where a search can not have these, of workloads of these `phases`."""
     if unknown := [name for name in names if name not in OBJECTIVES]:
         raise InvalidInputError(f"no objective is called {', '.join(unknown)}; there are {', '.join(OBJECTIVES)}")
     if len(set(names)) < len(names) or not LEAST <= len(names) <= MOST:
@@ -63,6 +65,9 @@ def check_objectives(names: Sequence[str]) -> None:
             f"a search has {LEAST} or {MOST} different objectives, not {', '.join(names) or 'none'}; "
             f"there are {', '.join(OBJECTIVES)}"
         )
+    for name in names:
+        if (of := OBJECTIVES[name].phase) and (others := sorted({*phases} - {of})):
+            raise InvalidInputError(f"{name} is known of a {of}, not of a {' or '.join(others)}: --phase {of}")
 
 
 def in_words(names: Sequence[str], conjunction: str = "and") -> str:

@@ -73,6 +73,8 @@ class AtMost(Request):
     """The largest share of LUT, FF, DSP, BRAM or URAM that a design may use, percent."""
     hbm_traffic: Bound | None = None
     """Bytes over HBM in one run."""
+    prompt_time: Bound | None = None
+    """Time of a token of a prompt, us; of the phase token."""
     on_chip_memory: Bound | None = None
     """Bytes of memory on chip between tasks."""
 
@@ -95,7 +97,7 @@ class NewExploration(Request):
     objectives: list[ObjectiveName] = Field(default=[*DEFAULT], min_length=LEAST, max_length=MOST)
     """What the search makes small, two or three metrics of the estimate: latency, energy, energy_with_idle, power, area
     (the largest share of LUT, FF, DSP, BRAM or URAM that a design may use), lut, ff, dsp, bram36, uram, hbm_ports,
-    hbm_traffic, on_chip_memory. The front is sorted by the first.
+    hbm_traffic, prompt_time (of the phase token), on_chip_memory. The front is sorted by the first.
     """
     at_most: AtMost = AtMost()
     """What a design may have, where that is less than the board allows."""

@@ -18,7 +18,7 @@ from db.errors import ConflictError
 from db.repositories import catalog as catalog_rows
 from db.repositories import comparisons, sweeps
 from db.types import utcnow
-from dse.objectives import check_objectives
+from dse.objectives import DEFAULT, check_objectives
 from worker.farm import Farm
 from worker.ladder.reach import unoffered, with_implied
 from worker.settings import Settings
@@ -46,7 +46,7 @@ def add(session: Session, settings: Settings, who: Principal, body: replies.NewS
     matrix = _matrix(session, body.matrix)
     quotas.check_sweep(who, len(cells(matrix)))
     _check_boards(matrix, body.options.board)
-    check_objectives(body.options.objectives)
+    check_objectives(body.options.objectives, catalog_rows.phases_of(session, matrix["workload"]))
     options, _ = with_implied(body.options.model_dump(mode="json"))
     row = sweeps.add(
         session,
@@ -71,7 +71,6 @@ def change(session: Session, settings: Settings, who: Principal, key: str, body:
     row.cron, row.zone = body.cron or row.cron, body.zone or row.zone
     row.misfire = body.misfire or row.misfire
     if body.options is not None:
-        check_objectives(body.options.objectives)
         row.options, _ = with_implied(body.options.model_dump(mode="json"))
     if body.matrix is not None:
         row.matrix = _matrix(session, body.matrix)
@@ -81,6 +80,7 @@ def change(session: Session, settings: Settings, who: Principal, key: str, body:
     if _SECRET in given or row.webhook is None:
         row.webhook_secret = _sealed(settings, body.webhook_secret)
     _check_boards(row.matrix, row.options.get("board"))
+    check_objectives(row.options.get("objectives", DEFAULT), catalog_rows.phases_of(session, row.matrix["workload"]))
     _check_webhook(settings, row.webhook, row.webhook_secret is not None)
     session.flush()
     if given & {"cron", "zone", "enabled"}:

@@ -126,6 +126,9 @@ class AtMost:
     hbm_traffic: float | Unset | None = UNSET
     """Bytes over HBM in one run."""
 
+    prompt_time: float | Unset | None = UNSET
+    """Time of a token of a prompt, us; of the phase token."""
+
     on_chip_memory: float | Unset | None = UNSET
     """Bytes of memory on chip between tasks."""
 
@@ -1239,7 +1242,7 @@ class NewExploration:
     objectives: list[str] | Unset = UNSET
     """What the search makes small, two or three metrics of the estimate: latency, energy, energy_with_idle, power,
     area (the largest share of LUT, FF, DSP, BRAM or URAM that a design may use), lut, ff, dsp, bram36, uram,
-    hbm_ports, hbm_traffic, on_chip_memory. The front is sorted by the first.
+    hbm_ports, hbm_traffic, prompt_time (of the phase token), on_chip_memory. The front is sorted by the first.
     """
 
     at_most: AtMost | Unset = UNSET

@@ -18,7 +18,7 @@ from compiler.analysis.resources import Resources, on_chip_bits
 from compiler.analysis.schedule import schedule
 from compiler.analysis.transfers import hbm_bytes, hbm_cycles
 from compiler.errors import Violation
-from compiler.graph.task_graph import ConverterTask, TaskGraph
+from compiler.graph.task_graph import CHOOSE, ConverterTask, TaskGraph, told
 from compiler.metrics import Fidelity, Metric
 from compiler.platforms.platform import Platform, PowerModel
 
@@ -113,6 +113,15 @@ def estimate_placed(dies: DieFit, platform: Platform) -> Estimate:
     return _estimated(dies, DesignArea.of(dies.tasks, platform), platform)
 
 
+def _prompt_cycles(tasks: TaskGraph, platform: Platform) -> float:
+    """Of a token of a prompt, which chooses none, at the largest position: its share of a chunk, whose tokens follow
+    each other at the pace of the task that works longest.
+    """
+    times, lengths = schedule(tasks, platform, {CHOOSE: 0})
+    rows = 1 if tasks.control is None else tasks.control.rows
+    return (sum(lengths) + (rows - 1) * max(time.busy for time in times.values())) / rows
+
+
 def _estimated(dies: DieFit, areas: DesignArea, platform: Platform) -> Estimate:
     """Energy is power times time with the idle board subtracted, as it is measured on a board (design section 4): each
     task's area while it computes, `waiting_share` of that while it waits, HBM by the byte. `energy_with_idle` adds the
@@ -151,6 +160,8 @@ def _estimated(dies: DieFit, areas: DesignArea, platform: Platform) -> Estimate:
         "padding_share": (100 * tasks.padding_share, "%"),
         "converters": (float(sum(isinstance(t, ConverterTask) for t in tasks.tasks)), "converters"),
     }
+    if any(map(told, tasks.tasks)):
+        numbers["prompt_time"] = (_prompt_cycles(tasks, platform) / clock, "us")
     if tasks.inputs > 1:
         numbers["inputs_per_second"] = (tasks.inputs / seconds, "1/s")
     metrics = tuple(Metric(name, float(value), unit, Fidelity.ESTIMATE) for name, (value, unit) in numbers.items())

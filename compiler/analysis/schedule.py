@@ -18,6 +18,7 @@ from compiler.analysis.nest_run import Arrival, LoadedStream, Rerun, Step, TaskT
 from compiler.analysis.relays import RELAY_DEPTH, relays
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
 from compiler.analysis.turns import schedule_turns, takes_turns
+from compiler.graph.program import Values
 from compiler.graph.same import Same
 from compiler.graph.task_graph import LoadTask, StoreTask, Task, TaskGraph
 from compiler.platforms.platform import Platform
@@ -100,11 +101,13 @@ def _plan(same: Same[tuple[Task, ...]], platform: Platform) -> _Plan:
     return _Plan(processes, times, arrivals)
 
 
-def schedule(tasks: TaskGraph, platform: Platform) -> tuple[dict[str, TaskTime], tuple[float, ...]]:
-    """When each task runs, in cycles since its kernel started, and the length of each kernel; of a launch with the
-    largest arguments. O(streams x loops), for tasks that take turns once for each turn of some rounds.
+def schedule(
+    tasks: TaskGraph, platform: Platform, values: Values | None = None
+) -> tuple[dict[str, TaskTime], tuple[float, ...]]:
+    """When each task runs, in cycles since its kernel started, and the length of each kernel; of a launch with these
+    arguments, and else the largest. O(streams x loops), for tasks that take turns once for each turn of some rounds.
     """
-    tasks = tasks.at({})  # of the largest arguments
+    tasks = tasks.at(values or {})
     times = schedule_turns(tasks, platform) if takes_turns(tasks.tasks, tasks.streams) else _in_order(tasks, platform)
     lengths = [0.0] * tasks.kernels
     for task in tasks.tasks:

@@ -99,6 +99,11 @@ def get_workload(session: Session, workload_id: str) -> Workload:
     return workload
 
 
+def phases_of(session: Session, workload_ids: Sequence[str]) -> set[str]:
+    """Of these workloads."""
+    return set(session.scalars(select(Workload.phase).where(Workload.id.in_(workload_ids))))
+
+
 def workloads_page(session: Session, before: str | None, limit: int) -> Sequence[Workload]:
     """Newest first, those older than id `before`."""
     query = select(Workload).order_by(Workload.id.desc()).limit(limit)

@@ -341,6 +341,13 @@ def test_objectives_are_chosen(client: TestClient) -> None:
         assert (refused.status_code, said in refused.json()["detail"]) == (422, True)
 
 
+def test_the_time_of_a_prompt_is_that_of_a_token(client: TestClient) -> None:
+    names = ["latency", "prompt_time"]
+    for phase, status in (("token", 202), ("decode", 422)):
+        body = {"model": "gpt2", "workload": {"phase": phase}, "objectives": names}
+        assert client.post("/v1/explorations", json=body).status_code == status
+
+
 def test_designs_and_scatter(client: TestClient, exploration: dict[str, Any], design_ids: list[str]) -> None:
     path = f"/v1/explorations/{exploration['id']}"
     items = client.get(f"{path}/designs?limit=3").json()

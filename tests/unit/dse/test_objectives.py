@@ -26,6 +26,13 @@ def test_others_are_refused_in_words(names: tuple[str, ...], said: str) -> None:
         check_objectives(names)
 
 
+def test_some_are_of_one_phase() -> None:
+    names = "latency", "prompt_time"
+    check_objectives(names, ["token"])
+    with pytest.raises(InvalidInputError, match="prompt_time is known of a token, not of a decode: --phase token"):
+        check_objectives(names, ["token", "decode"])
+
+
 def test_they_have_names_for_people() -> None:
     assert in_words(DEFAULT) == "latency and energy"
     assert in_words(("hbm_ports", "lut", "area"), "or") == "hbm ports, lut or area"

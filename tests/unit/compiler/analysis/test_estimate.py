@@ -5,16 +5,21 @@ from math import prod
 
 import pytest
 from small_graphs import mlp, quantised
+from stepping_networks import replying
 
 from compiler.analysis.estimate import BOUNDS, estimate
 from compiler.analysis.resources import task_resources
 from compiler.analysis.schedule import schedule
 from compiler.analysis.transfers import adapter_tokens, hbm_bytes, hbm_cycles, kernel_hbm_bytes, transfer_cycles
+from compiler.graph.layers import folded
 from compiler.graph.task_graph import ComputeTask, LoadTask, StoreTask, TaskGraph
 from compiler.options import Knobs, TaskOverride
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.clock import ClockCoefficients, ClockModel
 from compiler.platforms.platform import load_platform
+from compiler.simulator.timing.design import timed_design
+from compiler.simulator.timing.prompt_rows import ROWS
+from compiler.simulator.timing.simulate import simulate_design
 
 U55C = load_platform("u55c")
 WIDE = Knobs(default_tile_size=64, overall_unroll=1024, stream_width=2048)
@@ -160,3 +165,22 @@ def test_a_design_whose_streams_cross_between_dies_pays_for_relays_not_with_its_
     assert across["tasks"] > alone["tasks"]
     assert across["lut"] > alone["lut"]
     assert 0 < across["cycles"] - alone["cycles"] < 0.05 * alone["cycles"]
+
+
+def test_a_token_of_a_prompt_takes_its_share_of_a_chunk():
+    """Which a simulation knows exactly; where no design takes chunks, a launch without a choice."""
+    graph = folded(replying(4))
+    assert graph is not None
+    tasks = planned_tasks(graph, Knobs(default_tile_size=4, overall_unroll=8), U55C)
+    (position,) = tasks.arguments
+    assert tasks.control is not None
+    found = {}
+    for rows in (1, tasks.control.rows):
+        design = replace(tasks, control=tasks.control._replace(rows=rows))
+        last = {position.name: position.most - rows + 1, ROWS: rows}
+        run = simulate_design(timed_design(tasks, U55C), U55C, launches=(last,), buckets=0)
+        metrics = {metric.name: metric.value for metric in estimate(design, U55C).metrics}
+        assert metrics["prompt_time"] == pytest.approx(run.cycles / rows / metrics["clock"], rel=0.2)
+        found[rows] = metrics["prompt_time"] / metrics["latency"]
+    assert found[1] == 1
+    assert found[tasks.control.rows] < 0.9

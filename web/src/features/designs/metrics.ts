@@ -11,7 +11,7 @@ interface Group {
 }
 
 export const GROUPS: readonly Group[] = [
-  { title: "Latency", names: ["latency", "kernel_time", "cycles", "total_cycles", "interval", "slowest_ii", "clock"] },
+  { title: "Latency", names: ["latency", "prompt_time", "kernel_time", "cycles", "total_cycles", "interval", "slowest_ii", "clock"] },
   { title: "Energy and power", names: ["energy", "energy_with_idle", "power", "power_dynamic", "power_static"] },
   { title: "Memory", names: ["hbm_traffic", "memory_read", "memory_write", "on_chip_memory"] },
   {
@@ -69,6 +69,7 @@ const LABELS: Record<string, string> = {
   hbm_bandwidth: "HBM, GB/s",
   memory_read: "Read from HBM",
   memory_write: "Written to HBM",
+  prompt_time: "A token of a prompt",
   on_chip_memory: "On-chip memory",
   kernels: "Kernels",
   tasks: "Tasks",

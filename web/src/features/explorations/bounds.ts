@@ -29,6 +29,7 @@ export const BOUNDS: readonly Bound[] = [
   metric("power", "Power", "W"),
   share("area", "Area"),
   metric("hbm_traffic", "HBM traffic", "bytes"),
+  metric("prompt_time", "Prompt time", "µs"),
   metric("on_chip_memory", "On-chip memory", "bytes"),
 ];
 

@@ -115,6 +115,7 @@ export type Bounded =
   | "power"
   | "area"
   | "hbm_traffic"
+  | "prompt_time"
   | "on_chip_memory";
 
 export interface Exploration {
