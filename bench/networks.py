@@ -5,6 +5,7 @@ python -m bench.networks lenet5 convnext --format onnx
 python -m bench.networks --group mlperf-tiny
 python -m bench.networks jets --precision w8a8 --knobs knobs.json --json    # of a design: `knobs` of its design.json
 python -m bench.networks lenet5 --batch 8    # inputs of a launch
+python -m bench.networks resnet18 --batch 3    # in w8a8, with knobs of its own, as every network of `cifar`, `triggers`
 
 They are written in PyTorch with seeded weights. Blocks have the proportions of the originals, and are small enough to
 be simulated as C++ quickly; the four of MLPerf Tiny have the layers of its reference, and pad as PyTorch does; those of
@@ -40,7 +41,7 @@ from compiler.frontend.bundle import import_model
 from compiler.frontend.inputs.source import FileFormat, FileSource, whole_network
 from compiler.graph.program import COUNT
 from compiler.metrics import Metric
-from compiler.options import Knobs, Precision
+from compiler.options import Knobs, Precision, TaskOverride
 from compiler.pipeline import compile_design
 from compiler.platforms.platform import load_platform
 from compiler.proof.csim import csim
@@ -288,10 +289,12 @@ def separable_block() -> nn.Module:
 
 
 class Network(NamedTuple):
-    """How it is made, and the shapes of its inputs."""
+    """How it is made, the shapes of its inputs, and with what it is compiled where nothing else is asked for."""
 
     make: Callable[[], nn.Module]
     shapes: tuple[tuple[int, ...], ...]
+    precision: Precision = "f32"
+    knobs: Knobs = Knobs()
 
 
 def _of(make: Callable[[], nn.Module], *shapes: tuple[int, ...]) -> Network:
@@ -302,6 +305,15 @@ def _formula(made: Callable[..., Tensor | tuple[Tensor, ...]], *shapes: tuple[in
     return Network(lambda: Formula(made), shapes)
 
 
+SIDE_BY_SIDE = Knobs(default_tile_size=64, overall_unroll=16384, stream_width=16384, weights="resident")
+ON_THREE_DIES = Knobs(
+    default_tile_size=1024,
+    overall_unroll=8448,
+    overrides=(TaskOverride("n_0.0.0.conv.matmul", unroll=108),),
+    stream_width=4096,
+    multiplier="dsp_packed",
+    weights="resident",
+)
 SQUARES, CHAIN = ((64, 64),) * 8, tuple(pairwise((64, 32, 64, 64, 128, 128, 64, 32, 16)))
 GROUPS: dict[str, dict[str, Network]] = {
     "blocks": {
@@ -324,7 +336,8 @@ GROUPS: dict[str, dict[str, Network]] = {
         "mobilenetv1": _of(mobilenetv1, (1, 3, 96, 96)),
         "anomalies": _of(anomalies, (1, 640)),
     },
-    "cifar": {"resnet18": _of(resnet18, (1, 3, 32, 32))},
+    "cifar": {"resnet18": Network(resnet18, ((1, 3, 32, 32),), "w8a8", ON_THREE_DIES)},
+    "triggers": {"jets-side-by-side": Network(jets, ((1, 16),), "w8a8", SIDE_BY_SIDE)},
     "stream-hls": {
         "gemm": _formula(lambda a, b, c: 1.5 * (a @ b) + 1.2 * c, (200, 240), (240, 220), (200, 220)),
         "2mm": _formula(lambda a, b, c, d: 1.5 * (a @ b) @ c + 1.2 * d, (180, 210), (210, 190), (190, 220), (180, 220)),
@@ -438,19 +451,21 @@ def main() -> int:
     parser.add_argument("networks", nargs="*", help=f"default: all: {' '.join(NETWORKS)}")
     parser.add_argument("--group", choices=GROUPS, help="only these")
     parser.add_argument("--format", choices=("onnx", "pt2"), action="append", dest="formats")
-    parser.add_argument("--precision", choices=get_args(Precision), default="f32")
+    parser.add_argument("--precision", choices=get_args(Precision), help="default: what the network is for, or f32")
     parser.add_argument("--batch", type=int, default=1, help="inputs of a launch")
-    parser.add_argument("--knobs", type=Path, help="JSON of knobs (default: the usual ones)")
+    parser.add_argument("--knobs", type=Path, help="JSON of knobs (default: the network's own, or the usual ones)")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     console = Console(stderr=arguments.json)
-    knobs, rows = Knobs(), list[Row]()
+    asked, rows = None, list[Row]()
     if arguments.knobs:
-        knobs = Knobs.from_json(json.loads(arguments.knobs.read_text()))
+        asked = Knobs.from_json(json.loads(arguments.knobs.read_text()))
     for name in arguments.networks or GROUPS.get(arguments.group, NETWORKS):
         for form in arguments.formats or ("onnx", "pt2"):
+            network = NETWORKS[name]
+            precision, knobs = arguments.precision or network.precision, asked or network.knobs
             with console.status(f"{name}.{form}"), tempfile.TemporaryDirectory() as folder:
-                rows.append(run(name, form, arguments.precision, arguments.batch, knobs, Path(folder)))
+                rows.append(run(name, form, precision, arguments.batch, knobs, Path(folder)))
             row = rows[-1]
             console.print(f"{name}.{form}: {row.verdict} ({row.seconds:.0f} s), against {row.reference or 'nothing'}")
     console.print(_table(rows))

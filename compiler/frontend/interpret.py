@@ -145,13 +145,23 @@ def _contract(op: LinalgOp, body: Body, inputs: Sequence[Array]) -> Array:
     computing = np.float32 if dtype is np.float32 else np.float64
     a, b = (x.astype(computing) for x in inputs)
     with np.errstate(over="ignore", invalid="ignore"):  # of points that are padding
-        made = contract(op, a, b) + op.reduction.init
+        made = contract(op, a, b, op.loops) + op.reduction.init
     return made.astype(dtype) if dtype is np.float32 else made.astype(np.int64).astype(dtype)
 
 
-def contract(op: LinalgOp, a: Array, b: Array) -> Array:
-    """Sums of products of the operation's two inputs, as a batch of matrix products where they are such."""
-    left, right, out = (operand.dims for operand in (*op.inputs, *op.outputs))
+def contract(op: LinalgOp, a: Array, b: Array, loops: Sequence[int]) -> Array:
+    """Sums of products of the operation's two inputs; along `loops` that only the output indexes, as often as these have
+    points.
+    """
+    written = op.outputs[0].dims
+    out = [d for d in written if d in op.inputs[0].dims or d in op.inputs[1].dims]
+    made, alone = _contracted(op, a, b, out), [at for at, d in enumerate(written) if d not in out]
+    return made if not alone else np.array(np.broadcast_to(np.expand_dims(made, alone), [loops[d] for d in written]))
+
+
+def _contracted(op: LinalgOp, a: Array, b: Array, out: Sequence[int]) -> Array:
+    """The same over loops of inputs, as a batch of matrix products where they are such."""
+    left, right = (operand.dims for operand in op.inputs)
     batch = [d for d in out if d in left and d in right]
     rows, columns = [d for d in out if d not in right], [d for d in out if d not in left]
     inner = [d for d in left if d in right and d not in out]

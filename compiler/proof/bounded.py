@@ -101,16 +101,16 @@ def _generic(op: LinalgOp, inputs: Sequence[Bounded], margin: float | None) -> B
 
 
 def _contraction(op: LinalgOp, a: Bounded, b: Bounded, dtype: str, loops: Sequence[int]) -> Bounded:
-    value = contract(op, a.value, b.value)
+    value = contract(op, a.value, b.value, loops)
     if dtype != "f32":
         return Bounded(_wrapped(value, dtype))
     terms = prod(n for n, kind in zip(loops, op.iterators, strict=True) if kind == "reduction")
     left, right = np.abs(a.value), np.abs(b.value)
-    error = SUM * sqrt(terms) * ROUNDING * contract(op, left, right)
+    error = SUM * sqrt(terms) * ROUNDING * contract(op, left, right, loops)
     if b.error is not None:
-        error += contract(op, left + a.bound, b.error)
+        error += contract(op, left + a.bound, b.error, loops)
     if a.error is not None:
-        error += contract(op, a.error, right)
+        error += contract(op, a.error, right, loops)
     return Bounded(value, error + _TINY)
 
 

@@ -9,7 +9,7 @@ from onnx_models import model, weights
 Nodes = list[Any]
 
 
-class _Network:
+class Network:
     """Nodes one after the other, with the weights that they need; each returns the name of what it makes."""
 
     def __init__(self, **shape: tuple[int, ...]) -> None:
@@ -50,7 +50,7 @@ class _Network:
 
 def mnist_cnn(width: int = 4, size: int = 12) -> ModelProto:
     """Two 3x3 convolutions with ReLU and 2x2 pooling, then one layer of all to all."""
-    net = _Network(x=(1, 1, size, size))
+    net = Network(x=(1, 1, size, size))
     x = net.node("Relu", "relu1", net.conv("conv1", "x", 1, width, 3))
     x = net.node("MaxPool", "pool1", x, kernel_shape=[2, 2], strides=[2, 2])
     x = net.node("Relu", "relu2", net.conv("conv2", x, width, 2 * width, 3))
@@ -62,7 +62,7 @@ def mnist_cnn(width: int = 4, size: int = 12) -> ModelProto:
 
 def lenet5() -> ModelProto:
     """LeCun's of 1998, with ReLU and maxima: 61,706 parameters."""
-    net = _Network(x=(1, 1, 28, 28))
+    net = Network(x=(1, 1, 28, 28))
     x = net.node("Relu", "relu1", net.conv("conv1", "x", 1, 6, 5))
     x = net.node("MaxPool", "pool1", x, kernel_shape=[2, 2], strides=[2, 2])
     x = net.node("Relu", "relu2", net.conv("conv2", x, 6, 16, 5, padding=0))
@@ -76,7 +76,7 @@ def lenet5() -> ModelProto:
 
 def residual_block(channels: int = 4, size: int = 8, stride: int = 1) -> ModelProto:
     """ResNet's basic block with its norms; where it strides, a 1x1 convolution is beside it."""
-    net = _Network(x=(1, channels, size, size))
+    net = Network(x=(1, channels, size, size))
     to = channels * stride
     strides: dict[str, Any] = {"strides": [stride, stride]} if stride > 1 else {}
     x = net.norm("norm1", net.conv("conv1", "x", channels, to, 3, **strides), to)
@@ -88,7 +88,7 @@ def residual_block(channels: int = 4, size: int = 8, stride: int = 1) -> ModelPr
 
 def bottleneck(channels: int = 8, inner: int = 2, size: int = 6) -> ModelProto:
     """ResNet's block of 1x1, 3x3 and 1x1 convolutions."""
-    net = _Network(x=(1, channels, size, size))
+    net = Network(x=(1, channels, size, size))
     x = net.node("Relu", "relu1", net.conv("conv1", "x", channels, inner, 1))
     x = net.node("Relu", "relu2", net.conv("conv2", x, inner, inner, 3))
     net.node("Relu", "relu3", net.node("Add", "sum", net.conv("conv3", x, inner, channels, 1), "x"))
@@ -97,7 +97,7 @@ def bottleneck(channels: int = 8, inner: int = 2, size: int = 6) -> ModelProto:
 
 def inverted_residual(channels: int = 4, size: int = 6) -> ModelProto:
     """MobileNetV2's block: 1x1, depthwise 3x3 and 1x1 convolutions, ReLU6."""
-    net = _Network(x=(1, channels, size, size))
+    net = Network(x=(1, channels, size, size))
     net.stored |= {"low": np.float32(0), "high": np.float32(6)}
     x = net.node("Clip", "relu1", net.conv("expand", "x", channels, 6 * channels, 1), "low", "high")
     x = net.conv("depthwise", x, 6 * channels, 6 * channels, 3, group=6 * channels)
@@ -108,7 +108,7 @@ def inverted_residual(channels: int = 4, size: int = 6) -> ModelProto:
 
 def speech_cnn(samples: int = 64, channels: int = 4) -> ModelProto:
     """A 1-D network: a strided convolution, a dilated one, and the mean over time."""
-    net = _Network(x=(1, 2, samples))
+    net = Network(x=(1, 2, samples))
     wide, bias = net.stores("conv1.weight", channels, 2, 5), net.stores("conv1.bias", channels)
     x = net.node("Conv", "conv1", "x", wide, bias, pads=[2, 2], strides=[2])
     apart, other = net.stores("conv2.weight", channels, channels, 3), net.stores("conv2.bias", channels)

@@ -109,9 +109,9 @@ class _Builder:
                 self._window(op)
 
     def output(self, tensor: Tensor, name: str) -> None:
-        view = self._view(tensor, "the results")
-        dims = _all_dims(view, "the results")
-        self.draft.outputs.append(Output(name, view.value, dims, tensor.shape))
+        groups = tuple(dim for dim in range(len(tensor.shape)) for _ in self._atoms.of(tensor, dim))
+        view = self._spread_out(self._view(tensor, "the results"), self._atoms.flat(tensor), groups, name)
+        self.draft.outputs.append(Output(name, view.value, _all_dims(view), tensor.shape))
 
     def _generic(self, op: Generic) -> None:
         """One operation per result that something reads: torch-mlir's maximum also yields an unread index."""
@@ -313,6 +313,8 @@ class _Builder:
             view = self._view(source, op.path)
             skipped = () if source.shape[op.dim] > 1 else (axis,)
             walked = [loop for loop in range(len(loops)) if loop not in skipped]
+            extents = self._atoms.flat(source)
+            view = self._spread_out(view, extents, tuple(groups[loop] for loop in walked), op.path)
             inputs.append(Operand(view.value, _invert(view, walked, op.path)))
         dtype = self.draft.values[inputs[0].value].dtype
         value = self._new_value(loops, dtype)
@@ -323,6 +325,19 @@ class _Builder:
             LinalgOp(name, "concat", loops, kinds, _consecutive(groups), tuple(inputs), (output,), axis=axis), op.path
         )
         self._views[op.result.number] = View(value, output.dims)
+
+    def _spread_out(self, view: View, extents: tuple[int, ...], groups: tuple[int, ...], path: str) -> View:
+        """A view that is a broadcast, written out by an operation of its own; `extents` and `groups` of its atoms."""
+        if None not in view.dims:
+            return view
+        walked, dtype = tuple(range(len(extents))), self.draft.values[view.value].dtype
+        value, read = self._new_value(extents, dtype), Operand(view.value, _invert(view, list(walked), path))
+        body = Body((dtype,), (), 0)
+        kinds: tuple[Iterator, ...] = ("parallel",) * len(walked)
+        name, made = f"%op{len(self.draft.ops)}", (Operand(value, walked),)
+        spread = LinalgOp(name, "generic", extents, kinds, _consecutive(groups), (read,), made, body)
+        self._append(spread, f"{path}.broadcast")
+        return View(value, walked)
 
     def _window(self, op: Window) -> None:
         """Loops over the result as it is walked; along the windows, the source has its lines instead."""
@@ -441,11 +456,8 @@ def _invert(view: View, walked: list[int], where: str) -> tuple[int, ...]:
     return tuple(loops[dim] for dim in range(len(loops)))
 
 
-def _all_dims(view: View, where: str) -> tuple[int, ...]:
-    dims = tuple(d for d in view.dims if d is not None)
-    if len(dims) != len(view.dims):
-        raise UnsupportedError(f"{where} hold a broadcast of {view.value}; return it unbroadcast")
-    return dims
+def _all_dims(view: View) -> tuple[int, ...]:
+    return tuple(d for d in view.dims if d is not None)
 
 
 def _replay(builder: BodyBuilder, op: Generic, values: list[int | None], result: int | Constant) -> int:

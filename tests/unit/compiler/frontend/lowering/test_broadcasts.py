@@ -1,0 +1,55 @@
+"""What only repeats is written out where it is a result, or one of the parts of a concatenation."""
+
+from pathlib import Path
+
+import numpy as np
+from convolutional_models import Network
+from onnx import ModelProto
+from onnx_models import save
+
+from compiler.frontend.bundle import Bundle, load_bundle
+from compiler.frontend.inputs.source import FileSource, whole_network
+from compiler.frontend.interpret import interpret, outputs_of
+
+
+def imported(net: ModelProto, folder: Path) -> Bundle:
+    from compiler.frontend.convert import convert  # loads torch
+
+    (folder / "bundle").mkdir()
+    path = save(net, folder / "net.onnx")
+    convert(FileSource("net", path, "onnx"), whole_network("net"), folder / "bundle", lambda _: None)
+    return load_bundle(folder / "bundle")
+
+
+def larger(beside: bool) -> ModelProto:
+    """A picture of which each line is there twice; two channels of it, or with two others that `beside` makes of it."""
+    net = Network(x=(1, 2, 3, 4))
+    net.stored["by"] = np.array([1, 1, 2, 1], np.float32)
+    up = net.node("Resize", "up", net.node("Relu", "relu", "x"), "", "by")
+    if beside:
+        net.node("Concat", "both", net.node("Neg", "neg", up), up, axis=1)
+    return net.made(1, 4 if beside else 2, 6, 4)
+
+
+def test_a_result_and_a_part_that_repeat_are_written_out(tmp_path: Path) -> None:
+    for beside in (False, True):
+        (folder := tmp_path / str(beside)).mkdir()
+        bundle = imported(larger(beside), folder)
+        made = outputs_of(bundle.graph, interpret(bundle.graph, bundle.tensors()))
+        for name, expected in bundle.expected().items():
+            np.testing.assert_array_equal(made[name], expected)
+        spread = [op for op in bundle.graph.ops if op.name.endswith(".broadcast")]
+        assert len(spread) == 1  # what Neg makes does not repeat
+        assert all(len(op.loops) > len(op.inputs[0].dims) for op in spread)
+
+
+def test_a_product_is_as_often_there_as_what_it_reads_repeats(tmp_path: Path) -> None:
+    net = Network(x=(1, 2, 3, 4))
+    net.stored["by"] = np.array([1, 1, 2, 1], np.float32)
+    net.conv("point", net.node("Resize", "up", net.node("Relu", "relu", "x"), "", "by"), 2, 3, 1)
+    bundle = imported(net.made(1, 3, 6, 4), tmp_path)
+    made = outputs_of(bundle.graph, interpret(bundle.graph, bundle.tensors()))
+    for name, expected in bundle.expected().items():
+        np.testing.assert_allclose(made[name], expected, rtol=0, atol=1e-6)
+    (product,) = (op for op in bundle.graph.ops if op.is_contraction)
+    assert {*product.outputs[0].dims} - {*product.inputs[0].dims} - {*product.inputs[1].dims}
