@@ -90,6 +90,10 @@ def _never(*_: Any) -> bool:
     return False
 
 
+def _alone(*_: Any) -> int:
+    return 1
+
+
 def _as_wide_as_asked(*_: Any) -> dict[str, Packing]:
     """A kernel had as many ports as its loads were asked to have, though the board allowed fewer."""
     return {}
@@ -98,7 +102,7 @@ def _as_wide_as_asked(*_: Any) -> dict[str, Packing]:
 PORTS = ((MaterializeDmas, "_dealt", staticmethod(_as_wide_as_asked)),)
 PRODUCTS = (
     *PORTS,
-    (operators, "_sums_pairs", _never),
+    (operators, "summed_as_pairs", _alone),
     (operators, "sums_float_products", _never),
     (bind_multipliers, "sums_float_products", _never),
 )

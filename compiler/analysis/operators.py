@@ -66,7 +66,7 @@ DSP_FACTORS = (27, 18)  # bits of what a DSP48E2 multiplies (UG579)
 DSP_PRODUCT = "imul_27x18_dsp"  # whatever narrow ones are made of: in LUTs it would be hundreds of them
 
 Realised = Multiplier | Literal["dsp_summed"]
-"""What integer products are made of; `dsp_summed`: two a DSP, pairs summed before they are taken apart."""
+"""What integer products are made of; `dsp_summed`: two a DSP, pairs summed, all or some, then taken apart."""
 REGISTER_ACCUMULATORS = 1  # several are chosen by a loop index, which only a memory can do at full rate
 
 
@@ -132,14 +132,20 @@ def realised(op: LinalgOp, nest: Nest, multiplier: Multiplier) -> Realised:
         return multiplier
     if pair_dim(op, nest) is None:
         return "dsp"
-    return "dsp_summed" if _sums_pairs(op, reduction_lanes(op, nest)) else "dsp_packed"
+    return "dsp_summed" if summed_as_pairs(op, reduction_lanes(op, nest)) > 1 else "dsp_packed"
 
 
-def _sums_pairs(op: LinalgOp, lanes: int) -> bool:
+def summed_as_pairs(op: LinalgOp, lanes: int) -> int:
+    """How many of the `lanes` of a sum of int8 products are added up before pairs are taken apart: as many as divide
+    them and can not outgrow a field, whatever the factors are. 1: none.
+    """
     assert op.body is not None
     assert op.reduction is not None
+    if op.reduction.combiner != "add":
+        return 1
     largest = prod(1 << (DTYPE_BITS[dtype] - 1) for dtype in op.body.arg_dtypes)
-    return op.reduction.combiner == "add" and lanes > 1 and lanes * largest < 1 << (FIELD_BITS - 1)
+    most = ((1 << (FIELD_BITS - 1)) - 1) // largest
+    return next(n for n in range(min(lanes, most), 0, -1) if lanes % n == 0)
 
 
 def sums_float_products(op: LinalgOp) -> bool:
@@ -186,8 +192,8 @@ def count_operators(op: LinalgOp, nest: Nest, multiplier: Multiplier) -> tuple[t
     if op.reduction is not None:  # a tree of n leaves has n-1 combiners, and one more accumulates
         core, combined = combiner_core(op, multiplier), nest.lanes
         if made == "dsp_summed":  # a pair is taken apart by an adder of its own
-            pairs, results = nest.lanes // 2, nest.lanes // reduction_lanes(op, nest)
-            counts[PAIR_ADDER], combined = pairs - results // 2, results + results // 2
+            sums = nest.lanes // summed_as_pairs(op, reduction_lanes(op, nest))
+            counts[PAIR_ADDER], combined = nest.lanes // 2 - sums // 2, sums + sums // 2
         counts[core] = counts.get(core, 0) + combined
     if op.masked:  # each lane selects; lanes at the same place of a loop share the comparison
         counts["select"] = counts.get("select", 0) + nest.lanes

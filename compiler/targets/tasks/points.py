@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import prod
 
-from compiler.analysis.operators import FABRIC_ADDER
+from compiler.analysis.operators import FABRIC_ADDER, reduction_lanes, summed_as_pairs
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest
 from compiler.graph.task_graph import ComputeTask, EngineTask
@@ -71,6 +71,12 @@ class Points:
         """Realisation of the task's integer products, as its operator cores name it (`imul_8x4_dsp`)."""
         cores = [core for core, _ in self._task.operators if core.startswith("imul_")]
         return cores[0].split("_", 2)[2] if cores else None
+
+    @property
+    def _summed_whole(self) -> bool:
+        """Whether all reduction lanes are summed as pairs."""
+        lanes = reduction_lanes(self._op, self._nest)
+        return self._multiplier == "dsp_summed" and summed_as_pairs(self._op, lanes) == lanes
 
     @property
     def _adds_in_fabric(self) -> bool:
@@ -157,7 +163,7 @@ class Points:
         lanes = self._names.lanes([d for d, it in enumerate(op.iterators) if it == "reduction"])
         if self._products is not None:
             product = f"{self._products}[{self._names.element(op.outputs[0].dims)}]"
-            summed = not lanes or self._multiplier == "dsp_summed"
+            summed = not lanes or self._summed_whole
             return self._accumulate(product if summed else f"{self._tree}({product})")
         if not lanes:
             return self._accumulate(self._term(args))

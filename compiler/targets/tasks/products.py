@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from math import prod
 
-from compiler.analysis.operators import pair_dim, reduction_lanes
+from compiler.analysis.operators import pair_dim, reduction_lanes, summed_as_pairs
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest
 from compiler.targets.nest_code import NestNames, subscript, unrolled
@@ -26,34 +26,40 @@ def emit_products(
 def emit_sums(
     out: CppWriter, op: LinalgOp, nest: Nest, names: NestNames, registers: Sequence[str], array: str, namer: Namer
 ) -> None:
-    """The sums over reduction lanes of all products of an iteration into `array`, by output lane: pairs are taken apart
-    when they are summed.
+    """Sums over reduction lanes of all products of an iteration into `array`, by output lane: pairs are taken apart
+    when they are summed. Where the lanes are more than can be summed as pairs, a sum of each part of them.
     """
     output, pairs = op.outputs[0].dims, namer.name("pair")
-    bits = PAIR_BITS + (reduction_lanes(op, nest) - 1).bit_length()
-    with _pairs(out, op, nest, names, f"ap_int<{bits}>", pairs) as (pair, factors, place):
+    lanes = reduction_lanes(op, nest)
+    each = summed_as_pairs(op, lanes)
+    parts = [(namer.name("part"), lanes // each)] if lanes > each else []
+    bits = PAIR_BITS + (each - 1).bit_length()
+    with _pairs(out, op, nest, names, f"ap_int<{bits}>", pairs, each) as (pair, factors, place):
         target = f"{pairs}[{names.element(output)}]{place}"
         out.statement(f"{target} = pair2", factors(registers), ";")
-    out.line(f"int {array}[{prod(nest.unroll[d] for d in output)}];")
+    out.line(f"int {array}[{prod(nest.unroll[d] for d in output)}]{''.join(f'[{n}]' for _, n in parts)};")
     out.pragma(f"array_partition variable={array} type=complete dim=0")
-    with unrolled(out, names.lanes(output), pairs=names.lane(pair)):
-        sums = [f"{array}[{names.element(output, n)}]" for n in (pair, None)]
-        out.statement("split2", [f"reduce_tree<Add>({pairs}[{names.element(output)}])", *sums], ";")
+    with unrolled(out, [*names.lanes(output), *parts], pairs=names.lane(pair)):
+        part = "".join(f"[{name}]" for name, _ in parts)
+        sums = [f"{array}[{names.element(output, n)}]{part}" for n in (pair, None)]
+        out.statement("split2", [f"reduce_tree<Add>({pairs}[{names.element(output)}]{part})", *sums], ";")
 
 
 @contextmanager
 def _pairs(
-    out: CppWriter, op: LinalgOp, nest: Nest, names: NestNames, kind: str, array: str
+    out: CppWriter, op: LinalgOp, nest: Nest, names: NestNames, kind: str, array: str, each: int = 0
 ) -> Generator[tuple[int, Callable[[Sequence[str]], list[str]], str]]:
     """A loop in space over pairs of products, which go into `array` of elements of a `kind`. Gives the loop that a pair
     lies along, the factors of the running one, of tokens in registers (its own, second first, and the shared one), and
-    the subscript of its reduction lane.
+    the subscript of its reduction lane: of its part and the lane in it, where parts have `each` lanes.
     """
     pair, output = pair_dim(op, nest), op.outputs[0].dims
     assert pair is not None
     reduced = [d for d, it in enumerate(op.iterators) if it == "reduction"]
-    lanes = [prod(nest.unroll[d] for d in dims) for dims in (output, reduced)]
-    out.line(f"{kind} {array}{''.join(f'[{n}]' for n in lanes if n > 1)};")
+    outputs, lanes = (prod(nest.unroll[d] for d in dims) for dims in (output, reduced))
+    apart = 0 < each < lanes
+    extents = (outputs, lanes // each, each) if apart else (outputs, lanes)
+    out.line(f"{kind} {array}{''.join(f'[{n}]' for n in extents if n > 1)};")
     out.pragma(f"array_partition variable={array} type=complete dim=0")
 
     def factors(registers: Sequence[str]) -> list[str]:
@@ -62,4 +68,5 @@ def _pairs(
         return [*own, subscript(shared[1], names.element(shared[0].dims))]
 
     with unrolled(out, names.lanes([*output, *reduced]), pairs=names.lane(pair)):
-        yield pair, factors, subscript("", names.element(reduced))
+        lane = names.element(reduced)
+        yield pair, factors, f"[({lane}) / {each}][({lane}) % {each}]" if apart else subscript("", lane)

@@ -15,7 +15,7 @@ from compiler.analysis.padding import pad
 from compiler.errors import MillraceError
 from compiler.frontend.interpret import NUMPY_DTYPE, interpret
 from compiler.graph.linalg_graph import LinalgGraph, Reduction
-from compiler.graph.task_graph import EngineTask, TaskGraph
+from compiler.graph.task_graph import ComputeTask, EngineTask, TaskGraph
 from compiler.options import Knobs, Loads, TaskOverride
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
@@ -123,17 +123,26 @@ def test_parts_of_products_are_added_up_in_their_turns(joint: Loads, tmp_path: P
     assert objection(tmp_path) == ""
 
 
-def test_the_largest_sums_of_pairs_are_right(tmp_path: Path):
-    """63 products of the smallest factors and one that differs: no pair may leak into its neighbour."""
-    graph, rng = quantised(rows=4, inner=64, columns=16), np.random.default_rng(5)
-    x, w = rng.choice([-128, 127], (4, 64)), rng.choice([-8, 7], (64, 16))
-    x[0], w[:, :4] = -128, (-8, 7, -8, 7)
-    given = {"xq": x.astype(np.int8), "wq": w.astype(np.int8)}
-    knobs = replace(
-        PACKED, engines="own", overrides=(TaskOverride("product", tile=64, unroll=64 * 4),), stream_width=2048
+@pytest.mark.parametrize(("weights", "lanes"), [("i4", 64), ("i4", 128), ("i8", 64)])
+def test_the_largest_sums_of_pairs_are_right(weights: str, lanes: int, tmp_path: Path):
+    """Of the smallest factors, beside the next columns of the largest: no pair may leak into its neighbour."""
+    graph, rng = quantised(rows=1, inner=lanes, columns=16), np.random.default_rng(5)
+    values = tuple(replace(v, dtype=weights) if v.dtype == "i4" else v for v in graph.values)
+    ops = tuple(
+        replace(op, body=replace(op.body, arg_dtypes=("i8", weights))) if op.is_contraction and op.body else op
+        for op in graph.ops
     )
+    graph, least = replace(graph, values=values, ops=ops), -8 if weights == "i4" else -128
+    x, w = np.full((1, lanes), -128), rng.choice([least, -1 - least], (lanes, 16))
+    w[:, :4] = least, -1 - least, least, -1 - least
+    given = {"xq": x.astype(np.int8), "wq": w.astype(np.int8)}
+    override = TaskOverride("product", tile=lanes, unroll=lanes * 16)
+    knobs = replace(PACKED, engines="own", overrides=(override,), stream_width=8192)
     tasks = emitted(graph, knobs, tmp_path, given)
-    assert dict(tasks.task["product"].operators)["imul_8x4_dsp_summed"] == 128  # pyright: ignore[reportAttributeAccessIssue]
+    task = tasks.task["product"]
+    assert isinstance(task, ComputeTask)
+    assert task.nest.unroll == (1, 16, lanes)
+    assert dict(task.operators)[f"imul_8x{weights[1]}_dsp_summed"] == 8 * lanes
     assert objection(tmp_path) == ""
 
 

@@ -44,23 +44,30 @@ def test_half_the_dsps() -> None:
     assert "mul2" not in plain_text
 
 
-@pytest.mark.parametrize(("lanes", "core"), [(4, "imul_8x8_dsp_summed"), (8, "imul_8x8_dsp_packed")])
-def test_sums_that_would_outgrow_their_field_are_made_of_products_taken_apart(lanes: int, core: str) -> None:
-    """Eight products of the smallest int8 by itself are 2^17, which a field of 18 bits does not hold."""
-    graph = quantised(columns=16)
+@pytest.mark.parametrize(("lanes", "each"), [(4, 4), (7, 7), (8, 4), (11, 1), (12, 6), (14, 7), (16, 4)])
+def test_no_more_pairs_are_summed_than_fit_their_field(lanes: int, each: int) -> None:
+    """Eight products of the smallest int8 by itself are 2^17, which a field of 18 bits does not hold. An adder for each
+    sum of two pairs, one to take a pair apart, and one for each part of a result or what came before.
+    """
+    graph = quantised(rows=1, inner=lanes, columns=16)
     wide = tuple(replace(v, dtype="i8") if v.dtype == "i4" else v for v in graph.values)
     ops = tuple(
         replace(op, body=replace(op.body, arg_dtypes=("i8", "i8"))) if op.is_contraction and op.body else op
         for op in graph.ops
     )
+    graph = replace(graph, values=wide, ops=ops)
     override = TaskOverride("product", tile=lanes, unroll=2 * lanes)
-    tasks = planned_tasks(
-        replace(graph, values=wide, ops=ops), Knobs(multiplier="dsp_packed", overrides=(override,)), U55C
-    )
+    tasks = planned_tasks(graph, Knobs(multiplier="dsp_packed", overrides=(override,), max_padding=0), U55C)
     task = tasks.task["product"]
     assert isinstance(task, ComputeTask)
-    assert dict(task.operators)[core] == task.nest.lanes // 2
-    assert task.nest.unroll[2] == lanes
+    assert task.nest.unroll == (1, 2, lanes)
+    parts = lanes // each
+    if each == 1:
+        assert dict(task.operators) == {"imul_8x8_dsp_packed": lanes, "iadd": 2 * lanes}
+        return
+    assert dict(task.operators) == {"imul_8x8_dsp_summed": lanes, "iadd_pair": lanes - parts, "iadd": 3 * parts}
+    text = tasks_source(tasks, plan_interface(tasks, graph))
+    assert ("reduce_tree<Add>(product" in text) == (parts > 1)
 
 
 @pytest.mark.parametrize(("unroll", "tile"), [(1, 16), (8, 1), (256, 5)])
