@@ -5,7 +5,7 @@ The path of a growth is the operation's own; how far it goes along it is `compil
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from math import isqrt, prod
+from math import isqrt, lcm, prod
 from typing import NamedTuple
 
 from compiler.analysis.loop_order import Order
@@ -27,12 +27,20 @@ class Walk(NamedTuple):
 
 class Token(NamedTuple):
     """What passes an operation at once of an operand over `dims`: `most` elements, of which each takes about `lut`
-    LUTs on its way there.
+    LUTs on its way there. Where it is known that it comes in blocks of other extents (`come`), along `dims`, a
+    converter has a bank of `bank_lut` LUTs for each element of the smallest block that both divide.
     """
 
     dims: tuple[int, ...]
     most: int
     lut: int
+    come: tuple[int, ...] = ()
+    bank_lut: int = 0
+
+    def luts(self, factor: Sequence[int]) -> int:
+        """About how many, with these points side by side along each loop."""
+        banks = prod(lcm(factor[d], extent) for d, extent in zip(self.dims, self.come, strict=False))
+        return self.lut * prod(factor[d] for d in self.dims) + self.bank_lut * banks
 
 
 class Part(NamedTuple):
@@ -141,7 +149,7 @@ def _grow(part: Part, order: Sequence[int], factor: list[int]) -> bool:
 
 def _token_luts(part: Part, factor: Sequence[int]) -> int:
     """About how many LUTs its tokens take on their way."""
-    return sum(token.lut * prod(factor[d] for d in token.dims) for token in part.tokens)
+    return sum([token.luts(factor) for token in part.tokens])
 
 
 def holds(part: Part, factor: Sequence[int]) -> bool:

@@ -4,11 +4,13 @@ from itertools import product as combinations
 from math import prod
 
 import pytest
-from small_graphs import quantised
+from small_graphs import attention_front, quantised
 
 from compiler.analysis.growth import Part, Unroll, divisors, holds
 from compiler.analysis.tiling import sharing
-from compiler.options import Knobs
+from compiler.graph.task_graph import ComputeTask, ConverterTask
+from compiler.options import Knobs, TaskOverride
+from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 
 U55C = load_platform("u55c")
@@ -25,7 +27,7 @@ def grown(rows: int, lanes: int, width: int = 2048, tile: int = 64) -> tuple[Par
 
 
 def luts(part: Part, factor: tuple[int, ...]) -> int:
-    return sum(token.lut * prod(factor[d] for d in token.dims) for token in part.tokens)
+    return sum(token.luts(factor) for token in part.tokens)
 
 
 @pytest.mark.parametrize(
@@ -48,6 +50,23 @@ def test_lanes_lie_along_rows_where_there_are_some() -> None:
     _, (rows, columns, summed) = grown(64, 1024)
     assert rows > 1
     assert summed > columns
+
+
+@pytest.mark.parametrize("lanes", [4, 16, 64, 256])
+@pytest.mark.parametrize("width", [128, 512, 2048])
+def test_what_reads_a_cache_is_charged_for_the_banks_between(width: int, lanes: int) -> None:
+    """Rows come one by one, several heads at once: each row more side by side is that many banks more."""
+    graph = attention_front(heads=4, size=16, past=63)
+    knobs = Knobs(default_tile_size=16, stream_width=width, overrides=(TaskOverride("scores", unroll=lanes),))
+    tasks = planned_tasks(graph, knobs, U55C)
+    scores, converter = tasks.task["scores"], tasks.task["convert_keys_to_scores_in1"]
+    (part,) = next(parts for parts in sharing(graph, knobs, U55C) if parts[0].op.name == "scores")
+    (token,) = (token for token in part.tokens if token.come)
+    assert isinstance(scores, ComputeTask)
+    assert isinstance(converter, ConverterTask)
+    (buffer,) = converter.buffers
+    charged = token.luts(scores.nest.unroll) - token._replace(bank_lut=0).luts(scores.nest.unroll)
+    assert charged == token.bank_lut * buffer.banks
 
 
 @pytest.mark.parametrize("width", [128, 512])

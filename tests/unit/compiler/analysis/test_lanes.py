@@ -125,7 +125,7 @@ def _share(part: Part, nest: Nest) -> float:
     lut = dsp = 0.0
     for core, count in count_operators(part.op, nest, part.multiplier):
         lut, dsp = lut + U55C.operators[core].lut * count, dsp + U55C.operators[core].dsp * count
-    lut += sum(token.lut * prod(nest.unroll[d] for d in token.dims) for token in part.tokens)
+    lut += sum(token.luts(nest.unroll) for token in part.tokens)
     return lut / U55C.limit("lut") + dsp / U55C.limit("dsp")
 
 
