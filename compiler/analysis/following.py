@@ -127,6 +127,8 @@ class _Following:
         if tile >= self.rows.count or self.rows.count % tile:
             raise _CanNotFollowError(f"a tile has {tile} of {self.rows.count} rows")
         argument = self.rows.followed(tile)
+        if argument.trip(argument.most) * tile < self.rows.count and not self.rows.skipped:
+            raise _CanNotFollowError("no position begins the last row alone")  # it would only be masked
         return [self._bound(task, argument, tile) for task in self.all]
 
     def _bound(self, task: Task, argument: Argument, tile: int) -> Task:

@@ -24,36 +24,38 @@ GIVEN = Body(
 ADDED = Body(("f32", "f32"), (ScalarOp("arith.addf", (0, 1), "f32"),), 2)
 
 
-def stepping(layers: int = 2) -> LinalgGraph:
+def stepping(layers: int = 2, slots: int = SLOTS, *, wide: bool = False) -> LinalgGraph:
+    """`wide`: the table has a row as long as the state's, else a number."""
+    position = Row("position", slots)
     values = [
         Value("x", (WIDTH,), "f32", "input", "x"),
-        Value("seen", (SLOTS + 1,), "f32", "param", "seen", row=POSITION),
+        Value("seen", (slots + 1, WIDTH) if wide else (slots + 1,), "f32", "param", "seen", row=position),
     ]
     ops, outputs = list[LinalgOp](), list[Output]()
     before = "x"
     for h in (f"h{n}" for n in range(layers)):
         values += [
             Value(f"{h}.scale", (WIDTH,), "f32", "param", f"{h}.scale"),
-            Value(f"{h}.k_past", (SLOTS, WIDTH), "f32", "state", f"{h}.k_past"),
+            Value(f"{h}.k_past", (slots, WIDTH), "f32", "state", f"{h}.k_past"),
             *(Value(f"{h}.{name}", (WIDTH,), "f32") for name in ("key", "sum", "out")),
-            Value(f"{h}.keys", (SLOTS + 1, WIDTH), "f32"),
+            Value(f"{h}.keys", (slots + 1, WIDTH), "f32"),
         ]
         ops += [
             elementwise(
                 f"{h}.key", (WIDTH,), (Operand(before, (0,)), Operand(f"{h}.scale", (0,))), f"{h}.key", F32_PRODUCT
             ),
             LinalgOp(
-                f"{h}.join", "concat", (SLOTS + 1, WIDTH), ("parallel",) * 2, (0, 1),
+                f"{h}.join", "concat", (slots + 1, WIDTH), ("parallel",) * 2, (0, 1),
                 (Operand(f"{h}.key", (1,)), Operand(f"{h}.k_past", (0, 1))), (Operand(f"{h}.keys", (0, 1)),), axis=0,
             ),
             LinalgOp(
-                f"{h}.sum", "generic", (WIDTH, SLOTS + 1), ("parallel", "reduction"), (0, 1),
-                (Operand(f"{h}.keys", (1, 0)), Operand("seen", (1,))), (Operand(f"{h}.sum", (0,)),),
+                f"{h}.sum", "generic", (WIDTH, slots + 1), ("parallel", "reduction"), (0, 1),
+                (Operand(f"{h}.keys", (1, 0)), Operand("seen", (1, 0) if wide else (1,))), (Operand(f"{h}.sum", (0,)),),
                 F32_PRODUCT, Reduction("add", 0.0),
             ),
             elementwise(f"{h}.out", (WIDTH,), (Operand(f"{h}.sum", (0,)), Operand(before, (0,))), f"{h}.out", ADDED),
         ]  # fmt: skip
-        outputs.append(Output(f"{h}.k", f"{h}.key", (0,), (1, WIDTH), row=POSITION))
+        outputs.append(Output(f"{h}.k", f"{h}.key", (0,), (1, WIDTH), row=position))
         before = f"{h}.out"
     outputs.append(Output("x_out", before, (0,), (WIDTH,)))
     graph = LinalgGraph("stepping", tuple(values), tuple(ops), tuple(outputs))

@@ -7,6 +7,7 @@ from stepping_networks import SLOTS, stepping
 
 from compiler.errors import VerificationError
 from compiler.graph.layers import folded
+from compiler.graph.linalg_graph import LinalgGraph
 from compiler.graph.task_graph import TaskGraph
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
@@ -17,8 +18,8 @@ U55C = load_platform("u55c")
 FOLLOWING = {"load_h0_k_past", "load_seen", "h0_join", "convert_h0_keys_to_h0_sum_in0", "h0_sum"}
 
 
-def tasks_of(**knobs: object) -> TaskGraph:
-    graph = folded(stepping())
+def tasks_of(network: LinalgGraph | None = None, **knobs: object) -> TaskGraph:
+    graph = folded(network or stepping())
     assert graph is not None
     return planned_tasks(graph, Knobs.from_json({"default_tile_size": 4, "order": "reduction-outer", **knobs}), U55C)
 
@@ -63,3 +64,9 @@ def test_what_is_read_again_within_a_tile_follows() -> None:
     tasks = tasks_of(default_tile_size=16, stream_width=64)
     assert tasks.task["load_seen"].timing.trips == (2, 4, 2, 8)
     assert tasks.at({"position": 16}).task["load_seen"].timing.trips == (2, 2, 2, 8)
+
+
+def test_a_number_of_rows_that_no_tile_divides_is_walked_whole() -> None:
+    """As tiles of a row each it would be walked but for the last, which no launch adds."""
+    assert tasks_of(stepping(slots=63, wide=True), default_tile_size=32).arguments
+    assert not tasks_of(stepping(slots=60, wide=True), default_tile_size=32).arguments
