@@ -41,9 +41,9 @@ from compiler.frontend.bundle import import_model
 from compiler.frontend.inputs.source import FileFormat, FileSource, whole_network
 from compiler.graph.program import COUNT
 from compiler.metrics import Metric
-from compiler.options import Knobs, Precision, TaskOverride
+from compiler.options import Knobs, Ports, Precision, TaskOverride
 from compiler.pipeline import compile_design
-from compiler.platforms.platform import load_platform
+from compiler.platforms.platform import named_platform
 from compiler.proof.csim import csim
 from compiler.simulator.timing.simulate import read_directory, simulate_design, simulate_directory
 
@@ -295,6 +295,8 @@ class Network(NamedTuple):
     shapes: tuple[tuple[int, ...], ...]
     precision: Precision = "f32"
     knobs: Knobs = Knobs()
+    ports: Ports = "f32"
+    board: str = "u55c"
 
 
 def _of(make: Callable[[], nn.Module], *shapes: tuple[int, ...]) -> Network:
@@ -337,7 +339,10 @@ GROUPS: dict[str, dict[str, Network]] = {
         "anomalies": _of(anomalies, (1, 640)),
     },
     "cifar": {"resnet18": Network(resnet18, ((1, 3, 32, 32),), "w8a8", ON_THREE_DIES)},
-    "triggers": {"jets-side-by-side": Network(jets, ((1, 16),), "w8a8", SIDE_BY_SIDE)},
+    "triggers": {
+        "jets-side-by-side": Network(jets, ((1, 16),), "w8a8", SIDE_BY_SIDE),
+        "jets-in-integers": Network(jets, ((1, 16),), "w8a8", SIDE_BY_SIDE, "i8", "u55c@85"),
+    },
     "stream-hls": {
         "gemm": _formula(lambda a, b, c: 1.5 * (a @ b) + 1.2 * c, (200, 240), (240, 220), (200, 220)),
         "2mm": _formula(lambda a, b, c, d: 1.5 * (a @ b) @ c + 1.2 * d, (180, 210), (210, 190), (190, 220), (180, 220)),
@@ -408,10 +413,11 @@ def run(name: str, form: FileFormat, precision: Precision, batch: int, knobs: Kn
     parameters, products = sum(t.numel() for t in seeded(name).state_dict().values() if t.is_floating_point()), 0
     try:
         source = exported(name, form, folder)
+        source = replace(source, ports=NETWORKS[name].ports if precision != "f32" else "f32")
         asked = replace(whole_network(name), precision=precision, batch=batch)
         bundle = import_model(source, asked, folder / "cache")
         products = sum(op.iterations for op in bundle.graph.ops if op.is_contraction)
-        platform = load_platform("u55c")
+        platform = named_platform(NETWORKS[name].board)
         made = compile_design(bundle, knobs, platform, design)
         verdict, timed = csim(design), simulate_directory(design)
     except MillraceError as error:

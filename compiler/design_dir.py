@@ -109,6 +109,8 @@ def write_description(
         "tool_version": VERSION,
         "workload": bundle.workload.to_json(),
         "reference": reference,
+        # A result or an input in integers, times its scale, is the number of the network.
+        "port_scales": bundle.meta.get("quantised", {}).get("port_scales", {}),
         "platform": platform.name,
         "knobs": knobs.to_json(),
         "metrics": [m.to_json() for m in estimated.metrics],

@@ -10,6 +10,7 @@ from compiler.errors import InvalidInputError
 Phase = Literal["prefill", "decode", "step", "head", "token"]
 STEPS: tuple[Phase, ...] = ("step", "token")  # a launch says its position, keys and values stay in memory
 Precision = Literal["f32", "w8a8", "w4a8", "w8a8kv8", "w4a8kv8"]
+Ports = Literal["f32", "i8"]  # what the inputs and results of a network in integers are
 INTEGER_CACHES: tuple[Precision, ...] = ("w8a8kv8", "w4a8kv8")  # keys and values of 8 bits, products of attention too
 LoopOrder = Literal["reduction-inner", "reduction-outer"]
 Equalisation = Literal["conservative", "normal"]

@@ -107,7 +107,8 @@ class Growth:
 
 def share_of(part: Part, nest: Nest, platform: Platform) -> float:
     """Of the board, about: operators, and what brings and takes tokens."""
-    cores = [(platform.operators[core], count) for core, count in count_operators(part.op, nest, part.multiplier)]
+    counts = count_operators(part.op, nest, part.multiplier, nest.accumulators(part.op.iterators))
+    cores = [(platform.operators[core], count) for core, count in counts]
     lut = sum(core.lut * count for core, count in cores)
     lut += _token_luts(part, nest.unroll)
     return lut / platform.limit("lut") + sum(core.dsp * count for core, count in cores) / platform.limit("dsp")

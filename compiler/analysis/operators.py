@@ -1,5 +1,6 @@
 """Scalar operations as operator cores: which core, how many, how deep the pipeline gets."""
 
+from collections import Counter
 from functools import lru_cache
 from math import prod
 from typing import Literal
@@ -99,8 +100,29 @@ def _multiplier_core(body: Body, args: tuple[int, ...], multiplier: Realised) ->
 
 @lru_cache(maxsize=4096)
 def body_cores(body: Body, multiplier: Realised) -> tuple[str, ...]:
-    """The operator core of each operation of `body`, in order. Unknown operations raise KeyError by name."""
-    return tuple(_core(body, op, multiplier) for op in body.ops)
+    """The operator core of each operation of `body`, in order. Unknown operations raise KeyError by name.
+
+    What is added to a product of a DSP slice is added in it, in the same three cycles (`mac_muladd` of csynth reports).
+    """
+    added = set(products_added_to(body).values())
+    cores = (_core(body, op, multiplier) for op in body.ops)
+    return tuple("wire" if number in added else core for number, core in enumerate(cores, len(body.arg_dtypes)))
+
+
+@lru_cache(maxsize=4096)
+def products_added_to(body: Body) -> dict[int, int]:
+    """Values of `body` that are products of a DSP slice, with the one value that reads each: its sum with what is no
+    such product.
+    """
+    first, readers = len(body.arg_dtypes), Counter(a for op in body.ops for a in op.args)
+
+    def is_product(value: int) -> bool:
+        op = body.ops[value - first] if value >= first else None
+        return op is not None and op.name == "arith.muli" and _multiplier_core(body, op.args, "dsp") == DSP_PRODUCT
+
+    sums = ((n, op.args) for n, op in enumerate(body.ops, first) if op.name == "arith.addi")
+    products = ((n, [a for a in args if is_product(a)]) for n, args in sums)
+    return {found[0]: n for n, found in products if len(found) == 1 and readers[found[0]] == 1}
 
 
 def _core(body: Body, op: ScalarOp, multiplier: Realised) -> str:
@@ -179,9 +201,9 @@ def reduction_lanes(op: LinalgOp, nest: Nest) -> int:
     return lanes
 
 
-def count_operators(op: LinalgOp, nest: Nest, multiplier: Multiplier) -> tuple[tuple[str, int], ...]:
-    """Operator cores side by side in space: the body once a lane, adder trees, accumulators, masks of padded loops.
-    Sorted by name.
+def count_operators(op: LinalgOp, nest: Nest, multiplier: Multiplier, kept: int) -> tuple[tuple[str, int], ...]:
+    """Operator cores side by side in space: the body once a lane, adder trees, accumulators where partial results are
+    `kept`, masks of padded loops. Sorted by name.
     """
     if op.body is None:
         return ()
@@ -194,6 +216,8 @@ def count_operators(op: LinalgOp, nest: Nest, multiplier: Multiplier) -> tuple[t
         if made == "dsp_summed":  # a pair is taken apart by an adder of its own
             sums = nest.lanes // summed_as_pairs(op, reduction_lanes(op, nest))
             counts[PAIR_ADDER], combined = nest.lanes // 2 - sums // 2, sums + sums // 2
+        if not _accumulates(op, kept):
+            combined -= nest.lanes // reduction_lanes(op, nest)
         counts[core] = counts.get(core, 0) + combined
     if op.masked:  # each lane selects; lanes at the same place of a loop share the comparison
         counts["select"] = counts.get("select", 0) + nest.lanes
@@ -215,9 +239,15 @@ def pipeline_depth(op: LinalgOp, nest: Nest, multiplier: Multiplier, platform: P
     depth = READ_WRITE_CYCLES + ready[op.body.result]
     if op.reduction is not None:
         depth += operators["select"].latency if op.masked else 0  # the comparison needs only the loop indices
-        levels = (reduction_lanes(op, nest) - 1).bit_length() + (2 if made == "dsp_summed" else 1)
+        levels = (reduction_lanes(op, nest) - 1).bit_length() + (made == "dsp_summed") + _accumulates(op, kept)
         depth += levels * operators[combiner_core(op, multiplier)].latency + _update_cycles(kept)
     return depth
+
+
+def _accumulates(op: LinalgOp, kept: int) -> bool:
+    """Whether something is added to what the tree makes: a sum from nothing of an iteration of its own is none."""
+    assert op.reduction is not None
+    return kept > 0 or op.reduction.combiner != "add" or bool(op.reduction.init)
 
 
 def _update_cycles(kept: int) -> int:

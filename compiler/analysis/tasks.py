@@ -107,7 +107,7 @@ def operation_pipeline(
         tuple(tuple(Gate(k, 0, 1) for k in range(nest.read_level(o.dims), len(nest.loops))) for o in op.inputs),
         # A result leaves in the last iteration of the reduction loops.
         tuple(Gate(k, nest.trips[k] - 1, nest.trips[k]) for k in nest.reduction_loops(op.iterators)),
-        count_operators(op, nest, multiplier),
+        count_operators(op, nest, multiplier, kept),
         accumulator_buffers(op, nest, kept, platform),
     )
 

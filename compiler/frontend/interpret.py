@@ -150,8 +150,8 @@ def _contract(op: LinalgOp, body: Body, inputs: Sequence[Array]) -> Array:
 
 
 def contract(op: LinalgOp, a: Array, b: Array, loops: Sequence[int]) -> Array:
-    """Sums of products of the operation's two inputs; along `loops` that only the output indexes, as often as these have
-    points.
+    """Sums of products of the operation's two inputs; as often as they have points along `loops` that only the output
+    indexes.
     """
     written = op.outputs[0].dims
     out = [d for d in written if d in op.inputs[0].dims or d in op.inputs[1].dims]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from compiler.analysis.operators import products_added_to
 from compiler.graph.linalg_graph import INDEX, Body, ScalarOp
 from compiler.targets.scalar_ops import C_TYPE, expression, hint, is_inline
 from compiler.targets.writer import CppWriter, Namer
@@ -19,15 +20,15 @@ def emit_body(
 ) -> str:
     """Write `body` on the C++ expressions `args`; returns the expression of its result. `place` says where a loop is.
 
-    `multiplier` (dsp or fabric) binds integer products.
+    `multiplier` (dsp or fabric) binds integer products, but those that HLS joins with the addition behind them.
     """
     values = list(args)
-    for op in body.ops:
+    for number, op in enumerate(body.ops, len(body.arg_dtypes)):
         text = expression(op, _operands(op, values, place), [body.dtype_of(a) for a in op.args])
         if not is_inline(op):
             name = namer.name(hint(op))
             out.line(f"const {C_TYPE[op.dtype]} {name} = {text};")
-            if op.name == "arith.muli" and multiplier is not None:
+            if op.name == "arith.muli" and multiplier is not None and number not in products_added_to(body):
                 out.pragma(f"bind_op variable={name} op=mul impl={multiplier}")
             text = name
         values.append(text)

@@ -18,9 +18,11 @@ void op_y(hls::stream<i32x3>& total, hls::stream<i8x3>& residual, hls::stream<i3
     const int64_t sum = product + product_1;
     const int64_t sum_1 = sum + 1048576LL;
     const int64_t shifted = sum_1 >> 21LL;
-    const int larger = int(shifted) > -127 ? int(shifted) : -127;
-    const int smaller = larger < 127 ? larger : 127;
-    y_token[n0_lane] = ap_int<8>(smaller);
+    const bool condition = int(shifted) > 127;
+    const bool condition_1 = int(shifted) < -127;
+    const int selected = condition_1 ? -127 : int(shifted);
+    const int selected_1 = condition ? 127 : selected;
+    y_token[n0_lane] = ap_int<8>(selected_1);
   }
   y.write(y_token);
 }

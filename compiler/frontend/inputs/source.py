@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeGuard, get_args
 from compiler.errors import InvalidInputError, UnsupportedError
 from compiler.frontend.models.config import ModelSource, config_from_fields, resolve_model
 from compiler.frontend.scan.bounds import MAX_MLIR_BYTES, MAX_ONNX_BYTES, MAX_PT2_BYTES
-from compiler.options import INTEGER_CACHES, Workload
+from compiler.options import INTEGER_CACHES, Ports, Workload
 
 FileFormat = Literal["onnx", "mlir", "pt2"]
 FORMATS: tuple[FileFormat, ...] = get_args(FileFormat)
@@ -23,13 +23,15 @@ PT2_WARNING = (
 @dataclass(frozen=True, slots=True)
 class FileSource:
     """A file with a whole network of fixed shapes. `name` is what it is called by, whatever the file is called.
-    `samples`: an `.npz` with what it reads when it is used, to calibrate its integers with.
+    `samples`: an `.npz` with what it reads when it is used, to calibrate its integers with. `ports`: what its inputs
+    and results are, where it is computed in integers.
     """
 
     name: str
     path: Path
     format: FileFormat
     samples: Path | None = None
+    ports: Ports = "f32"
 
 
 Source = ModelSource | FileSource
@@ -108,6 +110,8 @@ def workload_of(source: Source, asked: Workload) -> Workload:
         )
     if source.samples is not None and asked.precision == "f32":
         raise InvalidInputError("samples calibrate integers, and the precision is f32: choose w8a8 or w4a8")
+    if source.ports == "i8" and asked.precision == "f32":
+        raise InvalidInputError("ports of integers are those of w8a8 and w4a8, and the precision is f32")
     return replace(whole_network(source.name), precision=asked.precision, batch=asked.batch)
 
 
@@ -115,7 +119,8 @@ def source_to_json(source: Source) -> dict[str, Any]:
     """For the request to the importer's process."""
     if isinstance(source, FileSource):
         samples = None if source.samples is None else str(source.samples.resolve())
-        return {"name": source.name, "file": str(source.path.resolve()), "format": source.format, "samples": samples}
+        file = {"file": str(source.path.resolve()), "format": source.format, "samples": samples, "ports": source.ports}
+        return {"name": source.name, **file}
     weights = None if source.weights is None else str(source.weights.absolute())
     return {"name": source.name, "config": source.config.to_json(), "weights": weights}
 
@@ -124,7 +129,7 @@ def source_from_json(data: dict[str, Any]) -> Source:
     """The inverse of `source_to_json`; a configuration is checked again."""
     if "file" in data:
         samples = Path(data["samples"]) if data["samples"] else None
-        return FileSource(data["name"], Path(data["file"]), data["format"], samples)
+        return FileSource(data["name"], Path(data["file"]), data["format"], samples, data["ports"])
     return ModelSource(
         data["name"], config_from_fields(data["config"]), Path(data["weights"]) if data["weights"] else None
     )

@@ -182,8 +182,11 @@ class _Writer:
         emit, constant = self.builder.emit, self.builder.constant
         shifted = emit("arith.shrsi", (summed, constant(self.shift, _SUM)), _SUM)
         word = emit("arith.trunci", (shifted,), _WORD)
-        word = emit("arith.maxsi", (word, constant(low, _WORD)), _WORD)
-        word = emit("arith.minsi", (word, constant(high, _WORD)), _WORD)
+        # Both bounds at once, where a maximum and then a minimum would take a cycle each.
+        bounds = ((constant(low, _WORD), "slt"), (constant(high, _WORD), "sgt"))
+        beyond = [(emit("arith.cmpi", (word, bound), "i1", relation), bound) for bound, relation in bounds]
+        for is_beyond, bound in beyond:
+            word = emit("arith.select", (is_beyond, bound, word), _WORD)
         body, used = self.builder.finish(emit("arith.trunci", (word,), "i8"))
         given = {number: argument for argument, number in self.arguments.items()}
         order = sorted(used, key=lambda number: number not in given)  # the network's first

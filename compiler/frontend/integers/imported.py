@@ -1,5 +1,6 @@
 """A network from a file, imported as it is, in integers: with calibration data, a reference, and its distance."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,34 +9,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler.frontend.imported import Imported, Sample
-from compiler.frontend.integers.quantise import quantise
+from compiler.frontend.integers.quantise import in_steps, quantise
 from compiler.frontend.integers.samples import Shapes, read_samples
 from compiler.frontend.interpret import interpret, outputs_of
 from compiler.frontend.seeds import seeded
 from compiler.graph.linalg_graph import LinalgGraph
-from compiler.options import Precision
+from compiler.options import Ports, Precision
 
 Array = NDArray[Any]
 SAMPLES = 32  # seeded, of each input
 
 
 def in_integers(
-    graph: LinalgGraph, imported: Imported, precision: Precision, samples: Path | None = None
+    graph: LinalgGraph, imported: Imported, precision: Precision, samples: Path | None = None, ports: Ports = "f32"
 ) -> tuple[LinalgGraph, Imported, dict[str, object]]:
     """The network in integers, calibrated with the file of `samples` or seeded ones, what is imported of it, and how it
-    was quantised, for `meta.json`. Raises InvalidInputError for samples that are none. The reference is the
-    interpreter; how far its results are from those of the network as it was is said with it.
+    was quantised, for `meta.json`, with the scale of each port of integers. Raises InvalidInputError for samples that
+    are none. The reference is the interpreter; how far its results are from those of the network as it was is said with
+    it.
     """
     inputs = {v.source: imported.tensors[v.source].shape for v in graph.values if v.role in ("input", "state")}
     given = _seeded_samples(inputs) if samples is None else read_samples(samples, inputs)
-    made = quantise(graph, imported.tensors, given, precision)
+    made = quantise(graph, imported.tensors, given, precision, ports)
     tensors = {**imported.tensors, **made.tensors}
     expected = outputs_of(made.graph, interpret(made.graph, tensors))
     others = tuple(
-        Sample(other.given, outputs_of(made.graph, interpret(made.graph, {**tensors, **other.given})))
-        for other in imported.others
+        Sample(other, outputs_of(made.graph, interpret(made.graph, {**tensors, **other})))
+        for other in (_as_given(sample.given, made.ports) for sample in imported.others)
     )
-    errors = {name: _error(expected[name], exact) for name, exact in imported.expected.items()}
+    errors = {
+        name: _error(expected[name] * made.ports.get(name, 1.0), exact) for name, exact in imported.expected.items()
+    }
     worst = max(errors.values(), key=lambda error: error["rms"])
     reference = (
         f"Millrace's interpreter of the network in integers, which is {100 * worst['rms']:.2g} % (rms) and at most "
@@ -46,9 +50,15 @@ def in_integers(
         "integer_products": made.products,
         "float_products": list(made.left),
         "error": errors,
+        "port_scales": made.ports,
     }
     quantised = replace(imported, tensors=tensors, expected=expected, reference=reference, others=others)
     return made.graph, quantised, {"quantised": found}
+
+
+def _as_given(tensors: Mapping[str, Array], scales: Mapping[str, float]) -> dict[str, Array]:
+    """What the ports are given, in integers where they have a scale."""
+    return {name: in_steps(array, scales[name]) if name in scales else array for name, array in tensors.items()}
 
 
 def _seeded_samples(inputs: Shapes) -> list[dict[str, Array]]:

@@ -14,6 +14,7 @@ import numpy as np
 from compiler.frontend.integers.affine import Affine, affine_of, constant
 from compiler.frontend.integers.alike import Alike, chooses, is_plain, moves
 from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, Value
+from compiler.options import Ports
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,15 @@ def weight_of(graph: LinalgGraph, op: LinalgOp) -> int | None:
     return roles.index("param")
 
 
-def planned(graph: LinalgGraph) -> Plan:
-    """What becomes integers."""
+def planned(graph: LinalgGraph, ports: Ports) -> Plan:
+    """What becomes integers; with `ports` of integers, results that are made of such too."""
     graph = _apart(graph)
     plan = _products(graph)
+    for out in graph.outputs if ports == "i8" else ():
+        root = plan.alike.root(out.value)
+        alike = [v.name for v in graph.values if plan.alike.root(v.name) == root]
+        if all(_of_integers(plan, op) for op in _makers(plan, alike)):
+            plan = replace(plan, int8=plan.int8 | {root})
     for op in graph.ops:
         if op.kind == "generic" and _sums(op) and _only_summed(plan, op.inputs[0].value):
             root = plan.alike.root(op.inputs[0].value)

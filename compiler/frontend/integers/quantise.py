@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compiler.errors import InvalidInputError
-from compiler.frontend.integers.affine import Affine, affine_of, constant
+from compiler.frontend.integers.affine import Affine, Bounded, affine_of, constant
 from compiler.frontend.integers.fixed_point import LARGEST, fixed_point
 from compiler.frontend.integers.plan import Plan, planned, weight_of
 from compiler.frontend.integers.weights import quantise_weight
 from compiler.frontend.interpret import NUMPY_DTYPE, interpret, source_array, spread
 from compiler.frontend.lowering.scalars import BodyBuilder
-from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, Reduction, Value
-from compiler.options import Precision
+from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, Output, Reduction, Value
+from compiler.options import Ports, Precision
 
 Array = NDArray[Any]
 WEIGHT_BITS: dict[Precision, int] = {"w8a8": 8, "w4a8": 4}
@@ -32,13 +32,14 @@ LEAST_PEAK = 1e-6  # of an activation that was never anything but zero
 @dataclass(frozen=True)
 class Quantised:
     """The network in integers with its tensors. `products` of it are of integers, `left` the names of products with
-    weights or of two activations that are not.
+    weights or of two activations that are not; `ports` has the scale of inputs and results that are int8, by name.
     """
 
     graph: LinalgGraph
     tensors: dict[str, Array]
     products: int
     left: tuple[str, ...]
+    ports: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -59,16 +60,21 @@ def check_floats(graph: LinalgGraph) -> None:
 
 
 def quantise(
-    graph: LinalgGraph, tensors: Mapping[str, Array], samples: Iterable[Mapping[str, Array]], precision: Precision
+    graph: LinalgGraph,
+    tensors: Mapping[str, Array],
+    samples: Iterable[Mapping[str, Array]],
+    precision: Precision,
+    ports: Ports = "f32",
 ) -> Quantised:
-    """`graph` in integers, with scales of what it computes of `samples`, each the tensors of its inputs. Raises
-    InvalidInputError where it is quantised already, or there is no product with a weight.
+    """`graph` in integers, with scales of what it computes of `samples`, each the tensors of its inputs. With `ports`
+    of int8, so are inputs that are read as such, and results that are made of integers. Raises InvalidInputError where
+    it is quantised already, or there is no product with a weight.
     """
     check_floats(graph)
-    plan = planned(graph)
+    plan = planned(graph, ports)
     if not plan.products:
         raise InvalidInputError(f"{graph.name} has no products with weights: nothing to quantise; choose f32")
-    return _Writer(plan, tensors, _peaks(plan, tensors, samples), WEIGHT_BITS[precision]).write()
+    return _Writer(plan, tensors, _peaks(plan, tensors, samples), WEIGHT_BITS[precision], ports).write()
 
 
 def _peaks(plan: Plan, tensors: Mapping[str, Array], samples: Iterable[Mapping[str, Array]]) -> dict[str, float]:
@@ -94,6 +100,8 @@ class _Writer:
     given: Mapping[str, Array]
     peaks: Mapping[str, float]
     bits: int
+    ports: Ports
+    scales: dict[str, float] = field(default_factory=dict[str, float])  # of ports
     values: dict[str, Value] = field(default_factory=dict[str, Value])
     ops: list[LinalgOp] = field(default_factory=list[LinalgOp])
     tensors: dict[str, Array] = field(default_factory=dict[str, Array])
@@ -110,14 +118,22 @@ class _Writer:
                 self._enter(value)
         for op in self.graph.ops:
             self._operation(op)
-        outputs = tuple(replace(o, value=self._as_float(o.value)) for o in self.graph.outputs)
+        outputs = tuple(map(self._output, self.graph.outputs))
         read = {o.value for o in outputs} | {o.value for op in self.ops for o in op.inputs}
         values = tuple(v for v in self.values.values() if v.name in read or v.role in ("input", "intermediate"))
         made = LinalgGraph(self.graph.name, values, tuple(self.ops), outputs).in_order
         made.verify()
         left = [op.name for op in self.graph.ops if op.is_contraction and op.name not in self.plan.products]
         tensors = {v.source: self.tensors[v.source] for v in values if v.source}
-        return Quantised(made, tensors, len(self.plan.products), tuple(left))
+        return Quantised(made, tensors, len(self.plan.products), tuple(left), self.scales)
+
+    def _output(self, output: Output) -> Output:
+        """A result as its port has it: int8 in whole steps, or f32."""
+        read = self.integers.get(output.value)
+        if self.ports == "f32" or read is None or self.values[read.value].dtype != "i8":
+            return replace(output, value=self._as_float(output.value))
+        self.scales[output.name] = self._scale(output.value)
+        return replace(output, value=read.value)
 
     def _scales_of_sets(self) -> dict[str, float]:
         scales = dict[str, float]()
@@ -138,9 +154,14 @@ class _Writer:
         self.floats[value.name] = value.name
         if not self.plan.is_int8(value.name):
             return
-        if value.role == "param":
-            steps = np.rint(self._array(value.name) / self._scale(value.name))
-            integers = np.clip(steps, -LARGEST, LARGEST).astype(np.int8)
+        if value.role == "input" and self.ports == "i8":
+            self.values[value.name] = replace(value, dtype="i8")
+            self.scales[value.source] = self._scale(value.name)
+            self.tensors[value.source] = in_steps(self.given[value.source], self._scale(value.name))
+            self.integers[value.name] = self._int8(value.name, value.name)
+            del self.floats[value.name]
+        elif value.role == "param":
+            integers = in_steps(self._array(value.name), self._scale(value.name))
             self.integers[value.name] = self._int8(self._tensor(f"{value.name}.int8", integers, "i8"), value.name)
         else:
             self._quantised(value.name)
@@ -214,26 +235,55 @@ class _Writer:
     def _generic(self, op: LinalgOp) -> None:
         name = op.outputs[0].value
         if op.reduction is not None or not self.plan.is_int8(name):
-            self._append(self._in_floats(op), "f32")
+            self._append(self._scaled(op) or self._in_floats(op), "f32")
             return
         self._append(self._in_integers(op) or self._in_floats(op, self._scale(name)), "i8")
         self.integers[name] = self._int8(name, name)
 
-    def _in_integers(self, op: LinalgOp) -> LinalgOp | None:
-        """The operation in fixed point; None where it can not be."""
+    def _affine(self, op: LinalgOp) -> tuple[Affine, dict[int, Array]] | None:
+        """The operation as sums of multiples of integers, and the reach of each; None where it is no such thing."""
         assert op.body is not None
-        terms, reach, dtypes = dict[int, Affine](), dict[int, Array](), dict[int, str]()
+        terms, reach = dict[int, Affine](), dict[int, Array]()
         for number, operand in enumerate(op.inputs):
             if self.graph.value[operand.value].role in ("param", "scalar"):
                 terms[number] = constant(spread(self._array(operand.value), operand, len(op.loops)))
             elif (read := self.integers.get(operand.value)) is not None:
                 terms[number] = Affine({number: self._over(read.scale, operand, op)}, np.zeros(()))
                 reach[number] = self._over(read.reach, operand, op)
-                dtypes[number] = self.values[read.value].dtype
             else:
                 return None
         made = affine_of(op.body, terms)
-        fixed = None if made is None else fixed_point(made, dtypes, reach, self._scale(op.outputs[0].value))
+        return None if made is None else (made, reach)
+
+    def _scaled(self, op: LinalgOp) -> LinalgOp | None:
+        """Sums of a product and a bias, times a scale: the bias is added in whole steps of the sums, by an adder of
+        integers. None where the operation is something else, or the bias is none.
+        """
+        found = None if op.reduction is not None else self._affine(op)
+        if found is None or len(found[0].terms) != 1 or not found[0].constant.any():
+            return None
+        made, reach = found
+        ((number, scale),) = made.terms.items()
+        if isinstance(number, Bounded) or not scale.all():
+            return None
+        read, steps = self.integers[op.inputs[number].value], np.rint(made.constant / scale)
+        if self.values[read.value].dtype != "i32" or np.max(np.abs(steps) + reach[number]) >= 2.0**31:
+            return None
+        builder = BodyBuilder()
+        summed = builder.emit("arith.addi", (builder.arg("i32"), builder.arg("i32")), "i32")
+        floated = builder.emit("arith.sitofp", (summed,), "f32")
+        body, _ = builder.finish(builder.emit("arith.mulf", (floated, builder.arg("f32")), "f32"))
+        bias = self._spread_tensor(f"{op.name}.steps", steps.astype(np.int32), "i32")
+        factor = self._spread_tensor(f"{op.name}.scale", scale.astype(np.float32), "f32")
+        return replace(op, inputs=(replace(op.inputs[number], value=read.value), bias, factor), body=body)
+
+    def _in_integers(self, op: LinalgOp) -> LinalgOp | None:
+        """The operation in fixed point; None where it can not be."""
+        if (found := self._affine(op)) is None:
+            return None
+        made, reach = found
+        dtypes = {number: self.values[self.integers[op.inputs[number].value].value].dtype for number in reach}
+        fixed = fixed_point(made, dtypes, reach, self._scale(op.outputs[0].value))
         if fixed is None:
             return None
         inputs = [replace(op.inputs[i], value=self.integers[op.inputs[i].value].value) for i in fixed.arguments]
@@ -330,6 +380,11 @@ class _Writer:
         """A tensor that is read over loops: along those in which it is not alike."""
         dims = tuple(d for d, extent in enumerate(array.shape) if extent > 1)
         return Operand(self._tensor(name, array.reshape([array.shape[d] for d in dims]), dtype), dims)
+
+
+def in_steps(array: Array, scale: float) -> Array:
+    """Numbers as int8, in steps of `scale`."""
+    return np.clip(np.rint(array / scale), -LARGEST, LARGEST).astype(np.int8)
 
 
 def _filled(number: float | int, scale: float) -> int:

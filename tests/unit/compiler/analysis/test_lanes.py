@@ -123,7 +123,7 @@ def _last_minus_first(op: LinalgOp, nest: Nest) -> int:
 
 def _share(part: Part, nest: Nest) -> float:
     lut = dsp = 0.0
-    for core, count in count_operators(part.op, nest, part.multiplier):
+    for core, count in count_operators(part.op, nest, part.multiplier, nest.accumulators(part.op.iterators)):
         lut, dsp = lut + U55C.operators[core].lut * count, dsp + U55C.operators[core].dsp * count
     lut += sum(token.luts(nest.unroll) for token in part.tokens)
     return lut / U55C.limit("lut") + dsp / U55C.limit("dsp")

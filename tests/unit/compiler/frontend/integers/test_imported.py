@@ -32,3 +32,22 @@ def test_samples_decide_the_scales(tmp_path: Path) -> None:
         import_model(replace(source, samples=tmp_path / "2.npz"), workload, tmp_path / "cache")
     with pytest.raises(InvalidInputError, match="the precision is f32: choose w8a8 or w4a8"):
         import_model(replace(source, samples=samples), whole_network("net"), tmp_path / "cache")
+
+
+@pytest.mark.slow
+def test_ports_of_integers_are_steps_of_the_scales_that_are_said(tmp_path: Path) -> None:
+    """Nothing of the design computes in f32. What it is given and what it gives, times scales, is the network's."""
+    source = FileSource("net", save(mlp(1, (12, 8, 4)), tmp_path / "net.onnx"), "onnx", ports="i8")
+    workload = replace(whole_network("net"), precision="w8a8")
+    bundle, floats = (import_model(s, workload, tmp_path / "cache") for s in (source, replace(source, ports="f32")))
+    assert {v.dtype for v in bundle.graph.values} <= {"i8", "i32"}
+    scales, tensors = bundle.meta["quantised"]["port_scales"], bundle.tensors()
+    assert set(scales) == {"x", "y"}
+    assert floats.meta["quantised"]["port_scales"] == {}
+    np.testing.assert_array_equal(tensors["x"], np.rint(floats.tensors()["x"] / scales["x"]))
+    (given,), (made,) = (b.expected().values() for b in (bundle, floats))
+    assert given.dtype == np.int8
+    np.testing.assert_allclose(given * scales["y"], made, rtol=0, atol=0.51 * scales["y"])
+    assert bundle_key(source, workload) != bundle_key(replace(source, ports="f32"), workload)
+    with pytest.raises(InvalidInputError, match="ports of integers are those of w8a8 and w4a8"):
+        import_model(source, whole_network("net"), tmp_path / "cache")

@@ -67,7 +67,8 @@ def test_a_perceptron_is_integers_from_product_to_product(made: Any, precision: 
     assert hidden.max() > 80  # the range is used
     second, steps = weight("fc2.weight")
     np.testing.assert_array_equal(found["fc2.gemm.matmul"], hidden @ second.T)
-    exact = (hidden @ second.T) * (steps * scale["act.relu"]) + tensors["fc2.bias"]
+    step = steps * scale["act.relu"]
+    exact = (hidden @ second.T + np.rint(tensors["fc2.bias"] / step)) * step  # a bias in whole steps
     np.testing.assert_allclose(found["fc2.gemm"], exact, rtol=1e-5, atol=1e-6)
 
 
