@@ -2,12 +2,16 @@
 
 All are costs. What people want much of is the reciprocal of one: tokens a second are that of the latency of a token,
 and both give the same front.
+
+A design that serves every position takes longest at its last, of which `latency` and `energy` are: the worst of all
+contexts. `mean_latency` and `mean_energy` are the means of all.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from compiler.errors import InvalidInputError
+from compiler.options import STEPS
 
 LEAST, MOST = 2, 3
 """How many a search may have."""
@@ -15,12 +19,12 @@ LEAST, MOST = 2, 3
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """`name` is that of the metric, which all workloads have, or those of one `phase`."""
+    """`name` is that of the metric, which all workloads have, or those of these `phases`."""
 
     name: str
     unit: str
     meaning: str
-    phase: str | None = None
+    phases: tuple[str, ...] = ()
 
     @property
     def best(self) -> str:
@@ -44,7 +48,9 @@ _TABLE = (
     Objective("uram", "URAM", "UltraRAMs"),
     Objective("hbm_ports", "ports", "ports of HBM"),
     Objective("hbm_traffic", "bytes", "bytes over HBM in one run"),
-    Objective("prompt_time", "us", "time of a token of a prompt, in chunks where a design takes these", phase="token"),
+    Objective("mean_latency", "us", "time of one run, the mean of all positions", STEPS),
+    Objective("mean_energy", "uJ", "energy of one run above the idle board, the mean of all positions", STEPS),
+    Objective("prompt_time", "us", "time of a token of a prompt, in chunks where a design takes these", ("token",)),
     Objective("on_chip_memory", "bytes", "memory on chip between tasks"),
 )
 OBJECTIVES: Mapping[str, Objective] = {row.name: row for row in _TABLE}
@@ -66,8 +72,10 @@ def check_objectives(names: Sequence[str], phases: Iterable[str] = ()) -> None:
             f"there are {', '.join(OBJECTIVES)}"
         )
     for name in names:
-        if (of := OBJECTIVES[name].phase) and (others := sorted({*phases} - {of})):
-            raise InvalidInputError(f"{name} is known of a {of}, not of a {' or '.join(others)}: --phase {of}")
+        if (of := OBJECTIVES[name].phases) and (others := sorted({*phases} - {*of})):
+            raise InvalidInputError(
+                f"{name} is known of a {' or '.join(of)}, not of a {' or '.join(others)}: --phase {of[-1]}"
+            )
 
 
 def in_words(names: Sequence[str], conjunction: str = "and") -> str:

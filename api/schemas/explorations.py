@@ -73,6 +73,10 @@ class AtMost(Request):
     """The largest share of LUT, FF, DSP, BRAM or URAM that a design may use, percent."""
     hbm_traffic: Bound | None = None
     """Bytes over HBM in one run."""
+    mean_latency: Bound | None = None
+    """Time of one run, the mean of all positions, us; of the phases step and token."""
+    mean_energy: Bound | None = None
+    """Energy of one run above the idle board, the mean of all positions, uJ; of the phases step and token."""
     prompt_time: Bound | None = None
     """Time of a token of a prompt, us; of the phase token."""
     on_chip_memory: Bound | None = None
@@ -97,7 +101,8 @@ class NewExploration(Request):
     objectives: list[ObjectiveName] = Field(default=[*DEFAULT], min_length=LEAST, max_length=MOST)
     """What the search makes small, two or three metrics of the estimate: latency, energy, energy_with_idle, power, area
     (the largest share of LUT, FF, DSP, BRAM or URAM that a design may use), lut, ff, dsp, bram36, uram, hbm_ports,
-    hbm_traffic, prompt_time (of the phase token), on_chip_memory. The front is sorted by the first.
+    hbm_traffic, on_chip_memory; of the phases step and token mean_latency and mean_energy, of token prompt_time. The
+    front is sorted by the first.
     """
     at_most: AtMost = AtMost()
     """What a design may have, where that is less than the board allows."""

@@ -126,6 +126,12 @@ class AtMost:
     hbm_traffic: float | Unset | None = UNSET
     """Bytes over HBM in one run."""
 
+    mean_latency: float | Unset | None = UNSET
+    """Time of one run, the mean of all positions, us; of the phases step and token."""
+
+    mean_energy: float | Unset | None = UNSET
+    """Energy of one run above the idle board, the mean of all positions, uJ; of the phases step and token."""
+
     prompt_time: float | Unset | None = UNSET
     """Time of a token of a prompt, us; of the phase token."""
 
@@ -1242,7 +1248,8 @@ class NewExploration:
     objectives: list[str] | Unset = UNSET
     """What the search makes small, two or three metrics of the estimate: latency, energy, energy_with_idle, power,
     area (the largest share of LUT, FF, DSP, BRAM or URAM that a design may use), lut, ff, dsp, bram36, uram,
-    hbm_ports, hbm_traffic, prompt_time (of the phase token), on_chip_memory. The front is sorted by the first.
+    hbm_ports, hbm_traffic, on_chip_memory; of the phases step and token mean_latency and mean_energy, of token
+    prompt_time. The front is sorted by the first.
     """
 
     at_most: AtMost | Unset = UNSET

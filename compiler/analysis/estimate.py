@@ -8,6 +8,9 @@ for it are told too slow.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from statistics import fmean
+from typing import NamedTuple
 
 from compiler.analysis.design_area import DesignArea
 from compiler.analysis.memory_kinds import fit_board
@@ -18,6 +21,7 @@ from compiler.analysis.resources import Resources, on_chip_bits
 from compiler.analysis.schedule import schedule
 from compiler.analysis.transfers import hbm_bytes, hbm_cycles
 from compiler.errors import Violation
+from compiler.graph.program import COUNT, Argument
 from compiler.graph.task_graph import CHOOSE, ConverterTask, TaskGraph, told
 from compiler.metrics import Fidelity, Metric
 from compiler.platforms.platform import Platform, PowerModel
@@ -122,25 +126,71 @@ def _prompt_cycles(tasks: TaskGraph, platform: Platform) -> float:
     return (sum(lengths) + (rows - 1) * max(time.busy for time in times.values())) / rows
 
 
+class _Launch(NamedTuple):
+    """What one launch takes; `watts` above the idle board, HBM included."""
+
+    cycles: float
+    seconds: float
+    watts: float
+    traffic: float
+
+    @property
+    def latency_us(self) -> float:
+        return self.seconds * 1e6
+
+    @property
+    def energy_uj(self) -> float:
+        return self.watts * self.seconds * 1e6
+
+
+def _launch(tasks: TaskGraph, areas: DesignArea, clock: float, platform: Platform) -> _Launch:
+    """Of the largest arguments that `tasks` leaves open."""
+    times, lengths = schedule(tasks, platform)
+    traffic = hbm_bytes(tasks)
+    cycles = sum(map(max, lengths, hbm_cycles(tasks, platform)))
+    seconds = cycles / (clock * 1e6)
+    watts = _active_watts(times, areas.tasks, areas.all_fifos, cycles, clock, platform.power)
+    return _Launch(cycles, seconds, watts + traffic * platform.power.hbm_pj_per_byte * 1e-12 / seconds, traffic)
+
+
+@lru_cache(maxsize=256)
+def _mean_trip(position: Argument) -> float:
+    return fmean(map(position.trip, range(position.most + 1)))
+
+
+def _means(last: _Launch, tasks: TaskGraph, areas: DesignArea, clock: float, platform: Platform) -> tuple[float, float]:
+    """Latency (us) and energy (uJ) of a launch, the mean of all its positions, `last` being at the last. Both grow with
+    the tiles that a position begins, as good as linearly: so they follow from the middle and the last.
+    """
+    positions = [argument for argument in tasks.arguments if argument.name not in (CHOOSE, COUNT)]
+    if not positions:
+        return last.latency_us, last.energy_uj
+    (position,) = positions
+    middle = position.most // 2
+    of_middle, most = position.trip(middle), position.trip(position.most)
+    if of_middle == most:
+        return last.latency_us, last.energy_uj
+    found = _launch(tasks.at({position.name: middle}), areas, clock, platform)
+    share = (_mean_trip(position) - of_middle) / (most - of_middle)
+    latency, energy = found.latency_us, found.energy_uj
+    return latency + share * (last.latency_us - latency), energy + share * (last.energy_uj - energy)
+
+
 def _estimated(dies: DieFit, areas: DesignArea, platform: Platform) -> Estimate:
     """Energy is power times time with the idle board subtracted, as it is measured on a board (design section 4): each
     task's area while it computes, `waiting_share` of that while it waits, HBM by the byte. `energy_with_idle` adds the
     board at rest.
     """
     tasks, area = dies.tasks, areas.whole
-    times, lengths = schedule(tasks, platform)
-    traffic = hbm_bytes(tasks)
-    cycles = sum(map(max, lengths, hbm_cycles(tasks, platform)))
     clock = platform.clock.mhz(dies.clock_shape(platform.dies), area.lut, area.dsp, platform.clock_mhz)
-    seconds = cycles / (clock * 1e6)
-    watts = _active_watts(times, areas.tasks, areas.all_fifos, cycles, clock, platform.power)
-    watts += traffic * platform.power.hbm_pj_per_byte * 1e-12 / seconds
+    last = _launch(tasks, areas, clock, platform)
+    cycles, seconds, watts, traffic = last
     total_watts = watts + platform.power.static_w
     numbers = {
-        "latency": (seconds * 1e6, "us"),
+        "latency": (last.latency_us, "us"),
         "cycles": (cycles, "cycles"),
         "clock": (clock, "MHz"),
-        "energy": (watts * seconds * 1e6, "uJ"),
+        "energy": (last.energy_uj, "uJ"),
         "energy_with_idle": (total_watts * seconds * 1e6, "uJ"),
         "power": (total_watts, "W"),
         "area": (largest_share(area, platform), "%"),
@@ -161,10 +211,12 @@ def _estimated(dies: DieFit, areas: DesignArea, platform: Platform) -> Estimate:
         "converters": (float(sum(isinstance(t, ConverterTask) for t in tasks.tasks)), "converters"),
     }
     if any(map(told, tasks.tasks)):
+        latency, energy = _means(last, tasks, areas, clock, platform)
+        numbers["mean_latency"], numbers["mean_energy"] = (latency, "us"), (energy, "uJ")
         numbers["prompt_time"] = (_prompt_cycles(tasks, platform) / clock, "us")
     if tasks.inputs > 1:
         numbers["inputs_per_second"] = (tasks.inputs / seconds, "1/s")
     metrics = tuple(Metric(name, float(value), unit, Fidelity.ESTIMATE) for name, (value, unit) in numbers.items())
     violations = violations_of(areas, dies, platform)
     reached = dies.fullest, dies.crossed, dies.placed
-    return Estimate(seconds * 1e6, watts * seconds * 1e6, metrics, violations, *reached, tasks)
+    return Estimate(last.latency_us, last.energy_uj, metrics, violations, *reached, tasks)

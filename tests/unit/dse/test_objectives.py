@@ -31,6 +31,9 @@ def test_some_are_of_one_phase() -> None:
     check_objectives(names, ["token"])
     with pytest.raises(InvalidInputError, match="prompt_time is known of a token, not of a decode: --phase token"):
         check_objectives(names, ["token", "decode"])
+    check_objectives(["latency", "mean_latency"], ["token", "step"])
+    with pytest.raises(InvalidInputError, match="mean_energy is known of a step or token, not of a decode: --phase"):
+        check_objectives(["latency", "mean_energy"], ["decode"])
 
 
 def test_they_have_names_for_people() -> None:

@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 from math import prod
+from statistics import fmean
 
 import pytest
 from small_graphs import mlp, quantised
-from stepping_networks import replying
+from stepping_networks import SLOTS, replying, stepping
 
 from compiler.analysis.estimate import BOUNDS, estimate
 from compiler.analysis.resources import task_resources
@@ -19,7 +20,7 @@ from compiler.platforms.clock import ClockCoefficients, ClockModel
 from compiler.platforms.platform import load_platform
 from compiler.simulator.timing.design import timed_design
 from compiler.simulator.timing.prompt_rows import ROWS
-from compiler.simulator.timing.simulate import simulate_design
+from compiler.simulator.timing.simulate import simulate, simulate_design
 
 U55C = load_platform("u55c")
 WIDE = Knobs(default_tile_size=64, overall_unroll=1024, stream_width=2048)
@@ -184,3 +185,18 @@ def test_a_token_of_a_prompt_takes_its_share_of_a_chunk():
         found[rows] = metrics["prompt_time"] / metrics["latency"]
     assert found[1] == 1
     assert found[tasks.control.rows] < 0.9
+
+
+def test_the_mean_is_that_of_all_positions():
+    graph = folded(stepping())
+    assert graph is not None
+    tasks = planned_tasks(graph, Knobs(default_tile_size=4, order="reduction-outer"), U55C)
+    at = [estimate(tasks.at({"position": position}), U55C) for position in range(SLOTS)]
+    found = {metric.name: metric.value for metric in estimate(tasks, U55C).metrics}
+    assert found["mean_latency"] == pytest.approx(fmean(one.latency_us for one in at), rel=0.01)
+    assert found["mean_energy"] == pytest.approx(fmean(one.energy_uj for one in at), rel=0.01)
+    runs = [simulate(tasks, U55C, launches=({"position": position},), buckets=0).cycles for position in range(SLOTS)]
+    assert found["mean_latency"] / found["latency"] == pytest.approx(fmean(runs) / runs[-1], rel=0.02)
+    assert found["mean_latency"] < 0.8 * found["latency"]
+    walked = {metric.name: metric.value for metric in estimate(replace(tasks, tasks=at[-1].tasks.tasks), U55C).metrics}
+    assert walked.get("mean_latency", walked["latency"]) == walked["latency"]

@@ -11,8 +11,8 @@ interface Group {
 }
 
 export const GROUPS: readonly Group[] = [
-  { title: "Latency", names: ["latency", "prompt_time", "kernel_time", "cycles", "total_cycles", "interval", "slowest_ii", "clock"] },
-  { title: "Energy and power", names: ["energy", "energy_with_idle", "power", "power_dynamic", "power_static"] },
+  { title: "Latency", names: ["latency", "mean_latency", "prompt_time", "kernel_time", "cycles", "total_cycles", "interval", "slowest_ii", "clock"] },
+  { title: "Energy and power", names: ["energy", "mean_energy", "energy_with_idle", "power", "power_dynamic", "power_static"] },
   { title: "Memory", names: ["hbm_traffic", "memory_read", "memory_write", "on_chip_memory"] },
   {
     title: "Clock, placing and routing",
@@ -69,6 +69,8 @@ const LABELS: Record<string, string> = {
   hbm_bandwidth: "HBM, GB/s",
   memory_read: "Read from HBM",
   memory_write: "Written to HBM",
+  mean_latency: "Latency, mean of positions",
+  mean_energy: "Energy, mean of positions",
   prompt_time: "A token of a prompt",
   on_chip_memory: "On-chip memory",
   kernels: "Kernels",

@@ -29,6 +29,8 @@ export const BOUNDS: readonly Bound[] = [
   metric("power", "Power", "W"),
   share("area", "Area"),
   metric("hbm_traffic", "HBM traffic", "bytes"),
+  metric("mean_latency", "Mean latency", "µs"),
+  metric("mean_energy", "Mean energy", "µJ"),
   metric("prompt_time", "Prompt time", "µs"),
   metric("on_chip_memory", "On-chip memory", "bytes"),
 ];

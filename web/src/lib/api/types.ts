@@ -115,6 +115,8 @@ export type Bounded =
   | "power"
   | "area"
   | "hbm_traffic"
+  | "mean_latency"
+  | "mean_energy"
   | "prompt_time"
   | "on_chip_memory";
 
