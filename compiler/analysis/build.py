@@ -12,7 +12,7 @@ from compiler.analysis.joint_loads import joint_load, joint_load_of, joint_strea
 from compiler.analysis.layers import launched_itensor, of_all_layers, with_loop
 from compiler.analysis.names import c_name, input_stream, layer_streams, operand_stream
 from compiler.analysis.order import order_streams, order_tasks
-from compiler.analysis.prompt_rows import prompt_rows
+from compiler.analysis.prompt_rows import by_phase, held_streams, phases, prompt_rows
 from compiler.analysis.relays import relay_dies, with_relays
 from compiler.analysis.rows import earlier_rows, given_rows, kept_rows, made_rows, new_row
 from compiler.analysis.shared_loads import shared_load_tasks
@@ -71,7 +71,7 @@ def _control(folded: Design, design: Design, tasks: Iterable[Task]) -> Control |
     backward = tuple(layer_streams(made, read)[1] for made, read in looped)
     loads = {load.value: name for name, load in design.loads.items()}
     reading = tuple(loads[row.state] for row in kept.values())
-    return alone._replace(rows=at_once, looped=backward, loads=reading)
+    return alone._replace(rows=at_once, looped=backward, loads=reading, held=tuple(held_streams(folded)))
 
 
 def task_dies(design: Design) -> dict[str, str]:
@@ -124,10 +124,19 @@ def _with_engines(
         parts = engine_parts(name, engine, design)
         source |= {c_name(op): parts.source for op in engine.turns}
         target |= parts.target
-        tasks += parts.tasks
+        chunks = design.graph.layers is not None and prompt_rows(design) > 1
+        if chunks:
+            of_turns = phases(design)
+            numbers = [of_turns[op] for op in engine.turns]
+            tasks += (replace(task, turns=by_phase(task.turns, numbers)) for task in parts.tasks)
+        else:
+            tasks += parts.tasks
         made = [stream._replace(itensor=launched_itensor(design, stream.itensor)) for stream in parts.streams]
         passed = {stream.name: stream.itensor for stream in made}
-        tasks += (joint_load(launch, name, i, passed[operand_stream(name, i)], rounds) for i in engine.joint)
+        tasks += (
+            joint_load(launch, name, i, passed[operand_stream(name, i)], rounds, design if chunks else None)
+            for i in engine.joint
+        )
         inner += made
         position |= dict.fromkeys((task.name for task in parts.tasks), position[c_name(engine.turns[0])])
     outer = [s._replace(source=source.get(s.source, s.source), target=target.get(s.name, s.target)) for s in streams]

@@ -15,11 +15,14 @@ from math import gcd
 from typing import TypeVar
 
 from compiler.analysis.names import joint_load_name, operand_stream
+from compiler.analysis.prompt_rows import by_phase, phases
+from compiler.analysis.rows import given_rows
 from compiler.analysis.tasks import load_task
 from compiler.graph.design import Design, Edge, Engine, Transfer
 from compiler.graph.itensor import DTYPE_BITS, ITensor, Loop
 from compiler.graph.layers import is_long
 from compiler.graph.linalg_graph import LinalgGraph
+from compiler.graph.program import Program, Repeat
 from compiler.graph.task_graph import Joint, LoadTask, Part, TimingSpec
 
 Found = TypeVar("Found")
@@ -136,9 +139,12 @@ def of_all_streams(design: Design, found: Mapping[str, Found]) -> dict[str, Foun
     return {**found, **{stream: found[whole] for stream, whole in joint_streams(design).items()}}
 
 
-def joint_load(launch: Design, name: str, index: int, tokens: ITensor, rounds: int) -> LoadTask:
+def joint_load(
+    launch: Design, name: str, index: int, tokens: ITensor, rounds: int, each_phase: Design | None
+) -> LoadTask:
     """The load of an engine's input in a launch, of `tokens`; in each of `rounds`, which are the layers, it reads what
-    its operations use in one, and behind them what others do.
+    its operations use in one, and behind them what others do. What `each_phase` of a layer of this design uses is read
+    by itself.
     """
     engine, stream = launch.engines[name], operand_stream(name, index)
     first, *others = (_load(launch, op, index) for op in (*engine.turns, *engine.behind))
@@ -146,19 +152,25 @@ def joint_load(launch: Design, name: str, index: int, tokens: ITensor, rounds: i
     called, parts = joint_load_name(name, index), [Part(load.value, load.itensor.without_rereads()) for load in loads]
     task = load_task(called, Transfer(stream, engine.kernel, tokens, first.packing), stream, launch.platform)
     joint = Joint(rounds, tuple(parts), tuple(Part(load.value, load.itensor) for load in last))
-    if not last:
+    if not last and each_phase is None:
         return replace(task, dma=replace(task.dma, joint=joint))
     streams = [operand_stream(op, index) for op in engine.behind]
-    tasks = [task, *(load_task(called, load, s, launch.platform) for load, s in zip(last, streams, strict=True))]
-    lanes, count = tokens.width // DTYPE_BITS[tokens.dtype], sum(t.streamed.tokens for t in tasks)
+    others = [load_task(called, load, s, launch.platform) for load, s in zip(last, streams, strict=True)]
+    lanes, count = tokens.width // DTYPE_BITS[tokens.dtype], sum(t.streamed.tokens for t in (task, *others))
     whole = ITensor((lanes,), tokens.dtype, (Loop(count, lanes, 0),))
+    inside: Program = (task.timing.nest(task.reads, task.writes),)
+    if each_phase is not None:
+        of_turns = phases(each_phase)
+        own = (load_task(called, _load(each_phase, op, index), stream, launch.platform) for op in engine.turns)
+        body = tuple(t.timing.nest(t.reads, t.writes) for t in own)
+        inside = (Repeat(rounds, by_phase(body, [of_turns[op] for op in engine.turns])),)
     return replace(
         task,
         timing=TimingSpec((), task.timing.ii, task.timing.depth),
-        writes=tuple(access._replace(gates=()) for t in tasks for access in t.writes),
+        writes=tuple(access._replace(gates=()) for t in (task, *others) for access in t.writes),
         dma=replace(task.dma, layout=whole, joint=joint),
         streamed=whole,
-        turns=tuple(t.timing.nest(t.reads, t.writes) for t in tasks),
+        turns=(*inside, *(t.timing.nest(t.reads, t.writes) for t in others)),
     )
 
 
@@ -167,16 +179,19 @@ def _load(launch: Design, op: str, index: int) -> Transfer:
 
 
 def tokens_between(design: Design) -> dict[str, int]:
-    """By load, tokens that whole words hold, so that what lies behind begins with one: a divisor of those of every
-    stream but the last. None of loads that bring one stream alone.
+    """By load, tokens that whole words hold, so that what lies behind begins with one, and where a prompt is given each
+    turn: a divisor of those of every stream but the last. None of loads that bring one stream alone, in one piece.
     """
     found, count = dict[str, int](), 1 if design.graph.layers is None else design.graph.layers.count
+    apart = bool(given_rows(design.graph))  # in chunks of a prompt each turn is read again
     for _, engine, index in _joint_inputs(design):
-        if not engine.behind:
+        if not engine.behind and not apart:
             continue
         turns, last = (
             [design.edges[operand_stream(op, index)] for op in side] for side in (engine.turns, engine.behind)
         )
-        whole = gcd(count * sum(e.itensor.tokens for e in turns), *(e.itensor.tokens for e in last[:-1]))
+        inside = [e.itensor.tokens for e in turns]
+        inside = inside if apart else [count * sum(inside)]
+        whole = gcd(*inside, *(e.itensor.tokens for e in last[:-1]))
         found |= {edge.source: whole for edge in (*turns, *last)}
     return found

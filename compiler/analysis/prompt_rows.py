@@ -2,12 +2,23 @@
 
 Between two layers of a token most tasks wait for what others make of it. A prompt's tokens are known, so those of a
 chunk follow each other within a layer, and each task is busy with another of them. Weights are read again for each.
+
+What takes turns at an engine would be done for one token before the next one begins. So a layer is cut into phases: in
+each an engine has the turns that do not wait for others of its own, and does them for all rows before those of the next
+phase. Every other operation belongs to the phase of the last that it waits for. Within a phase rows follow each other
+as they do without engines; what a phase makes for a later one is held, of all rows.
 """
 
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import NamedTuple
+
+from compiler.analysis.names import c_name, input_stream
 from compiler.analysis.rows import given_rows
 from compiler.graph.design import Design, Transfer
 from compiler.graph.layers import is_long
-from compiler.graph.task_graph import TaskGraph
+from compiler.graph.program import Program, Repeat, tokens
+from compiler.graph.task_graph import Task, TaskGraph
 
 PROMPT_ROWS = 8
 """Of a chunk: more than there are matrix products in a layer, so that the slowest of them never waits for the others;
@@ -17,12 +28,11 @@ what a layer makes of so many rows is kept until the next one takes it.
 
 def prompt_rows(folded: Design) -> int:
     """Tokens of a prompt in a chunk; 1 where they go through one by one: no prompt is given, or kernels run in turn,
-    or a load brings several tensors, or does not bring each layer by itself.
+    or a load does not bring each layer by itself.
     """
     graph = folded.graph
     given = given_rows(graph) & {load.value for load in folded.loads.values() if not load.resident}
-    shared = any(engine.joint for engine in folded.engines.values()) or any(t.through for t in folded.loads.values())
-    if not given or folded.kernels != 1 or shared:
+    if not given or folded.kernels != 1:
         return 1
     if graph.layers is None:
         return PROMPT_ROWS
@@ -45,10 +55,78 @@ def _ends_with_word(folded: Design, transfer: Transfer) -> bool:
 
 
 def chunk_depths(tasks: TaskGraph) -> dict[str, int]:
-    """The least depth of streams that lead from a layer to the next, by name: the rows of a chunk that the next one has
-    not taken while the first layer still takes others.
+    """The least depth of streams that lead from a layer, or a phase, to the next, by name: the rows of a chunk that the
+    next one has not taken while the first still takes others.
     """
     if tasks.control is None:
         return {}
-    back = [tasks.stream[name] for name in tasks.control.looped]
-    return {s.name: tasks.control.rows * s.itensor.tokens // s.itensor.loops[0].trip for s in back}
+    holding = [tasks.stream[name] for name in (*tasks.control.looped, *tasks.control.held)]
+    return {s.name: tasks.control.rows * _of_row(tasks.task[s.source], s.name) for s in holding}
+
+
+def _of_row(source: Task, stream: str) -> int:
+    """Tokens that a task writes to a stream for a row of a chunk before others can follow: in one layer."""
+    return sum(
+        tokens((part,), "writes", stream) // (part.times if isinstance(part, Repeat) else part.runs)
+        for part in source.program
+    )
+
+
+class _Place(NamedTuple):
+    """The phase of an operation, and the engines that what it waits for in there is served by, or itself."""
+
+    phase: int
+    engines: frozenset[str]
+
+
+def phases(folded: Design) -> dict[str, int]:
+    """Of the operations of a layer, by name. O(operations)."""
+    graph, found, reached = folded.graph, dict[str, _Place](), dict[str, int]()
+    engine_of = {op: name for name, engine in folded.engines.items() for op in engine.turns}
+    for op in (op for op in graph.ops if op.name not in graph.outside):
+        makers = (graph.producer[operand.value][0].name for operand in op.inputs if operand.value in graph.producer)
+        before = [found[name] for name in makers if name in found]
+        phase = max((place.phase for place in before), default=0)
+        if (engine := engine_of.get(op.name)) is not None:
+            waits = any(engine in place.engines for place in before if place.phase == phase)
+            phase = reached[engine] = max(phase + waits, reached.get(engine, 0))
+        engines = frozenset[str]().union(*(place.engines for place in before if place.phase == phase))
+        found[op.name] = _Place(phase, engines | ({engine} if engine is not None else frozenset()))
+    return {name: place.phase for name, place in found.items()}
+
+
+def by_phase(turns: Program, of_turns: Iterable[int]) -> Program:
+    """The turns of a layer with those of each phase together, so that rows follow each other within it; `of_turns` has
+    the phase of each, in order.
+    """
+    groups = groupby(zip(turns, of_turns, strict=True), lambda turn: turn[1])
+    return tuple(Repeat(1, tuple(nest for nest, _ in group)) for _, group in groups)
+
+
+def held_streams(folded: Design) -> Iterator[str]:
+    """Streams that lead to a later phase than that in which their tokens are made; and what leaves the layers, if loads
+    bring what is read behind them when all rows have been there. Loads go ahead of their readers, but for those that
+    hand theirs to several.
+    """
+    graph = folded.graph
+    if graph.layers is None:
+        return
+    last = {load.value for load in folded.loads.values() if load.through}
+    if any(engine.behind for engine in folded.engines.values()) or not last.isdisjoint(graph.once):
+        carried = (made for made, _ in graph.carried if made in graph.once)
+        yield from (folded.leaving[c_name(graph.producer[made][0].name), made][0] for made in carried)
+    found, read = phases(folded), graph.layers.read
+    phase = {c_name(name): found.get(name, 0) for name in graph.op}
+    inside = {c_name(name) for name in found}
+
+    def made_in(node: str) -> int | None:
+        if node in folded.loads:
+            return 0 if folded.loads[node].value in read else None
+        if node not in folded.forks and node not in folded.converters:
+            return phase[node]
+        before = made_in(folded.edges[input_stream(node)].source)
+        return 0 if before is None and node in folded.forks else before
+
+    for name, edge in folded.edges.items():
+        if edge.target in inside and (made := made_in(edge.source)) is not None and made < phase[edge.target]:
+            yield name

@@ -11,6 +11,7 @@ from math import gcd
 
 from compiler.analysis.joint_loads import ops_before
 from compiler.analysis.loads import load_channels
+from compiler.analysis.prompt_rows import by_phase, phases, prompt_rows
 from compiler.analysis.tasks import load_task
 from compiler.graph.design import Design, Transfer
 from compiler.graph.itensor import DTYPE_BITS, ITensor, Loop
@@ -56,12 +57,12 @@ def sharing(design: Design, names: Iterable[str]) -> dict[Group, list[str]]:
 
 
 def in_order(design: Design, names: Iterable[str]) -> list[str]:
-    """Loads in the order in which what they bring is used: of layers, then behind them."""
-    place = {op.name: number for number, op in enumerate(design.graph.ops)}
+    """Loads in the order in which what they bring is used: of layers, phase by phase, then behind them."""
+    place, phase = {op.name: number for number, op in enumerate(design.graph.ops)}, phases(design)
 
-    def use(name: str) -> tuple[bool, int]:
+    def use(name: str) -> tuple[bool, int, int]:
         op = _reader(design, design.loads[name]).name
-        return op in design.graph.outside, place[op]
+        return op in design.graph.outside, phase.get(op, 0), place[op]
 
     return sorted(names, key=use)
 
@@ -113,13 +114,19 @@ def _task(name: str, loads: list[str], folded: Design, launch: Design) -> LoadTa
             joint=Joint(rounds, tuple(parts[: len(inside)]), tuple(parts[len(inside) :]), apart=True),
         ),
         streamed=whole,
-        turns=_turns(rounds, nests, inside),
+        turns=_turns(folded, nests, inside),
     )
 
 
-def _turns(rounds: int, nests: Mapping[str, LoopNest], inside: list[str]) -> Program:
-    body, behind = tuple(nests[load] for load in inside), tuple(n for load, n in nests.items() if load not in inside)
-    return ((Repeat(rounds, body),) if rounds > 1 and body else body) + behind
+def _turns(folded: Design, nests: Mapping[str, LoopNest], inside: list[str]) -> Program:
+    body: Program = tuple(nests[load] for load in inside)
+    behind, layers = tuple(n for load, n in nests.items() if load not in inside), folded.graph.layers
+    if layers is None or not body:
+        return body + behind
+    if prompt_rows(folded) > 1:
+        phase = phases(folded)
+        body = by_phase(body, [phase[_reader(folded, folded.loads[load]).name] for load in inside])
+    return (Repeat(layers.count, body), *behind)
 
 
 def _in_a_row(tokens: list[ITensor]) -> ITensor:

@@ -16,7 +16,7 @@ from compiler.analysis.affine_schedule import Edge
 from compiler.analysis.rounds import alike, repeats_of, shortened, spare_rounds
 from compiler.analysis.turning_schedule import LeftOut, Link, TurningSchedule, longest_paths
 from compiler.errors import UnsupportedError
-from compiler.graph.program import Program, Repeat, single_runs, tokens
+from compiler.graph.program import Program, Repeat, single_runs, tokens, without_single_rounds
 from compiler.graph.task_graph import ComputeTask, LoadTask, RomTask, Stream, Task
 from compiler.options import Equalisation
 
@@ -36,7 +36,7 @@ def turning_schedule(tasks: Sequence[Task], streams: Sequence[Stream], equalisat
     passed = [stream for stream in streams if stream.source not in loads]
     loaded = {stream.name: loads[stream.source] for stream in streams if stream.source in loads}
     slack = {t.name for t in working if equalisation == "conservative" or not isinstance(t, ComputeTask)}
-    programs = {task.name: single_runs(task.program) for task in working}
+    programs = {task.name: single_runs(without_single_rounds(task.program)) for task in working}
     short, left, kinds = programs, list[_Left](), dict[str, int]()
     for kind, times in enumerate(alike(programs.values())):
         repeats = _repeats(programs, times)

@@ -18,7 +18,17 @@ from compiler.analysis.relays import RELAY_DEPTH, relays
 from compiler.analysis.rounds import FEW, shortened, spare_rounds
 from compiler.analysis.transfers import adapter_tokens, transfer_cycles
 from compiler.errors import UnsupportedError
-from compiler.graph.program import LoopNest, Program, Repeat, nests, single_runs, streams, tokens, walked
+from compiler.graph.program import (
+    LoopNest,
+    Program,
+    Repeat,
+    nests,
+    single_runs,
+    streams,
+    tokens,
+    walked,
+    without_single_rounds,
+)
 from compiler.graph.same import Same
 from compiler.graph.task_graph import DmaTask, LoadTask, StoreTask, Stream, Task, TaskGraph, TimingSpec
 from compiler.platforms.platform import Platform
@@ -120,7 +130,7 @@ class _Plan:
 
     def __init__(self, tasks: Sequence[Task], platform: Platform) -> None:
         self.moves = transfer_cycles(tasks, platform)
-        self.programs = {task.name: single_runs(task.program) for task in tasks}
+        self.programs = {task.name: single_runs(without_single_rounds(task.program)) for task in tasks}
         self.sources: dict[str, _Source] = {}
         self.from_one_load: dict[str, list[str]] = {}
         self.carriers: dict[str, TaskTime] = {}  # until their reader says how long they take

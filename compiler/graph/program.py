@@ -280,6 +280,17 @@ def single_runs(program: Program) -> Program:
     return tuple(parts)
 
 
+def without_single_rounds(program: Program) -> Program:
+    """The program with what is repeated once as it is, without the repetition: phases are for chunks of a prompt alone
+    (`compiler.analysis.prompt_rows`).
+    """
+    parts: list[LoopNest | Repeat] = []
+    for part in program:
+        body = without_single_rounds(part.body) if isinstance(part, Repeat) else (part,)
+        parts += (Repeat(part.times, body),) if isinstance(part, Repeat) and part.times != 1 else body
+    return tuple(parts)
+
+
 def _runs_of(nest: LoopNest) -> Program:
     """Between two ends of gates on the outermost loop, which follows no argument, all its iterations are alike."""
     if not nest.restarts:

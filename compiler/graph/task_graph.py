@@ -491,8 +491,9 @@ class Control(NamedTuple):
     Up to `rows` tokens of the prompt are a chunk: the word starts a task for all of them, and it does each layer for
     one after the other before it begins with the next. So a layer of a token overlaps with those of its neighbours, in
     other tasks. `given` sends `control` the tokens of a chunk (`given_name`), the streams `looped` hold what the layer
-    before has made for all of it, and the `loads` of what the `kept` stores add to take a credit from these before each
-    row of a chunk but the first (`row_credit_name`).
+    before has made for all of it, those `held` what one phase makes for a later one, and the `loads` of what the `kept`
+    stores add to take a credit from these before each row of a chunk but the first (`row_credit_name`). What a task
+    repeats within a layer is a phase (`compiler.analysis.prompt_rows`), which it does for all rows before the next one.
     """
 
     token: str
@@ -503,6 +504,7 @@ class Control(NamedTuple):
     rows: int = 1
     looped: tuple[str, ...] = ()
     loads: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
 
     @property
     def row_loads(self) -> dict[str, str]:
@@ -723,6 +725,8 @@ def _control_json(control: Control) -> dict[str, Any]:
         del data["given"]
     if control.rows == 1:
         del data["rows"], data["looped"], data["loads"]
+    if not control.held:
+        del data["held"]
     return data
 
 

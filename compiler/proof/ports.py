@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from compiler.analysis.relays import relays
 from compiler.graph.linalg_graph import LinalgOp
-from compiler.graph.program import SIDES, LoopNest, Repeat, Side
+from compiler.graph.program import SIDES, Side, nests
 from compiler.graph.task_graph import EngineTask, Joint, LoadTask, RouteTask, Stream, StructuredTask, Task, TaskGraph
 
 
@@ -56,9 +56,7 @@ def _passed_in_turn(front: Task, number: int) -> Passed:
 
 
 def _stream_of_turn(route: Task, number: int, side: Side) -> str:
-    first, *others = route.turns
-    nest = first.body[number] if isinstance(first, Repeat) and not others else route.turns[number]  # of each layer
-    assert isinstance(nest, LoopNest)
+    nest = list(nests(route.turns))[number]
     return (nest.reads if side == "reads" else nest.writes)[0].stream
 
 

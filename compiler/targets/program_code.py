@@ -59,7 +59,7 @@ class ProgramCode:
 
     `turns` are the nests, all with as many loops: around the shorter ones are some of one iteration. `turn` is the C++
     of the running one's number. `counters` name the loops, outermost first; those that nobody asks for are "".
-    `inside` stands within each round of what the program repeats first.
+    `inside` stands within each round of what the program repeats, of what is in no other: within layers, phases.
     """
 
     out: CppWriter
@@ -72,6 +72,7 @@ class ProgramCode:
     _entries: tuple[str, ...]
     _trips: tuple[str, ...]
     _arguments: Mapping[str, str]
+    _innermost: int
     inside: Callable[[], AbstractContextManager[None]] = nullcontext
 
     @staticmethod
@@ -99,7 +100,8 @@ class ProgramCode:
         outermost = 0 if counted else min(gated, default=loops)
         counters = counters or tuple(namer.name(f"i{k}") if k >= outermost else "" for k in range(loops))
         indices = _indices_of(levels, namer)
-        code = ProgramCode(out, namer, turns, indices[-1], counters, levels, indices, (), (), arguments)
+        innermost = max(1, *map(_depth, program))  # the first level is the program itself, once
+        code = ProgramCode(out, namer, turns, indices[-1], counters, levels, indices, (), (), arguments, innermost)
         entries = tuple(code.per_turn(f"trips{k}", [nest.trips[k] for nest in turns]) for k in range(loops))
         trips = tuple(
             entry if entry.isdigit() and not code._followed(k) else namer.name(f"trip{k}")
@@ -190,7 +192,7 @@ class ProgramCode:
                 rounds, first, end = bounds
                 if rounds != "1":
                     self._open(stack, self.namer.name("round"), "0", rounds, level.times)
-                if number == 1:  # the first level is the program itself, once
+                if number == self._innermost:
                     stack.enter_context(self.inside())
                 if inner != index:
                     self._open(stack, inner, first, end, level.sizes)

@@ -70,10 +70,8 @@ def _control(fields: Fields, design: TimedDesign) -> Control:
     kept = tuple(str(name) for name in fields.list("kept"))
     given = fields.text("given") if fields.has("given") else None
     rows = fields.integer("rows", 1, MOST_ROWS, default=1)
-    looped, loads = (tuple(map(str, fields.list(n))) if fields.has(n) else () for n in ("looped", "loads"))
-    control = Control(
-        fields.text("token"), fields.text("position"), fields.text("made"), kept, given, rows, looped, loads
-    )
+    rest = (tuple(map(str, fields.list(n))) if fields.has(n) else () for n in ("looped", "loads", "held"))
+    control = Control(fields.text("token"), fields.text("position"), fields.text("made"), kept, given, rows, *rest)
     if given is not None and given not in {task.name for task in design.tasks if task.kind == "load"}:
         raise InvalidInputError(f"control is given tokens by {given}, which is no load")
     if unknown := [name for name in control.reporting if name not in stores]:
@@ -93,7 +91,7 @@ def _check_rows(control: Control, design: TimedDesign) -> None:
         )
     if unknown := set(control.loads) - {task.name for task in design.tasks if task.kind == "load"}:
         raise InvalidInputError(f"control has rows read again by {min(unknown)}, which is no load")
-    if unknown := set(control.looped) - {stream.name for stream in design.streams}:
+    if unknown := {*control.looped, *control.held} - {stream.name for stream in design.streams}:
         raise InvalidInputError(f"control has rows held by {min(unknown)}, which is no stream")
 
 

@@ -1,7 +1,7 @@
 """What tasks do for a chunk of a prompt: each layer for one row after the other, before they begin with the next.
 
 As the C++ does it (`compiler.targets.tasks.frame`): the loop over rows stands within that over layers, in a task that
-has one, else around all that it does.
+has one, and there within each phase, where it has several; else around all that it does.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -55,5 +55,9 @@ def _each_layer(program: Program, each: Callable[[Program], Program]) -> Iterato
             yield from each(parts)
             continue
         for part in parts:
-            rounds = [(part.body, part.times)] if isinstance(part, Repeat) else outer_iterations(part)
-            yield from (Repeat(times, each(body)) for body, times in rounds)
+            if isinstance(part, LoopNest):
+                yield from (Repeat(times, each(body)) for body, times in outer_iterations(part))
+            elif any(isinstance(phase, Repeat) for phase in part.body):
+                yield Repeat(part.times, tuple(_each_layer(part.body, each)))
+            else:
+                yield Repeat(part.times, each(part.body))

@@ -5,15 +5,16 @@ Where one launch writes and reads an image, both sides ask for the words of a ru
 request of a burst that it infers out of the loops, before the credit.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
 from math import prod
 
 from compiler.errors import UnsupportedError
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.program import Access, Argument, BoundLoop, LoopNest, Repeat, nests
+from compiler.graph.program import Access, Argument, BoundLoop, LoopNest, Program, Repeat, nests, tokens
 from compiler.graph.task_graph import Dma, DmaTask, Joint, LoadTask, StoreTask, done_name, given_name
 from compiler.targets.nest_code import gate_condition, guarded, pipelined_nest, row_major, unrolled
 from compiler.targets.parameters import launch_arguments
@@ -26,7 +27,7 @@ from compiler.targets.writer import CppWriter, Namer
 
 def emit_load(frame: Frame, task: LoadTask) -> None:
     """Words of HBM, cut into tokens; those of one stream after those of the other, where it writes several, and again
-    in each round of those that are repeated.
+    in each round of those that are repeated. There the rows of a chunk get the same words, phase by phase.
     """
     control, summary = frame.tasks.control, f"Reads {', '.join(task.dma.values)} from HBM. {_image_summary(task.dma)}"
     sends = control is not None and control.rows > 1 and task.name == control.given
@@ -36,19 +37,35 @@ def emit_load(frame: Frame, task: LoadTask) -> None:
             return
         reads, behind, begin = len(task.reads), len(task.reads) + len(task.writes), 0
         stream_of = dict(zip((a.stream for a in task.writes), params[reads:behind], strict=True))
-        for turn in task.turns:
-            rounds = turn.times if isinstance(turn, Repeat) else 1
-            parts = [_part(frame, task, nest, rounds) for nest in nests((turn,))]
-            words, number = sum(part.dma.words for part in parts), namer.name("round") if rounds > 1 else ""
-            with frame.out.block(f"for (int {number} = 0; {number} < {rounds}; ++{number})" if number else ""):
-                for part in parts:
-                    place = [f"{number} * {words}"] if number else []
-                    place += [str(begin)] if begin else []
-                    own = (*params[:reads], stream_of[part.writes[0].stream], *params[behind:])
-                    with frame.out.block("") if number else nullcontext():
-                        _emit_part(frame, part, " + ".join(place), own, namer)
-                    begin += part.dma.words
+        for rounds, groups in _rounds_of(task.turns):
+            parts = [[_part(frame, task, nest) for nest in group] for group in groups]
+            words = sum(part.dma.words for group in parts for part in group)
+            number = namer.name("round") if rounds > 1 else ""
+            head = f"for (int {number} = 0; {number} < {rounds}; ++{number})"
+            with frame.out.block(head) if number else nullcontext():
+                for group in parts:
+                    with frame.each_row_inside(task)():
+                        for part in group:
+                            place = [f"{number} * {words}"] if number else []
+                            place += [str(begin)] if begin else []
+                            own = (*params[:reads], stream_of[part.writes[0].stream], *params[behind:])
+                            with frame.out.block("") if number else nullcontext():
+                                _emit_part(frame, part, " + ".join(place), own, namer)
+                            begin += part.dma.words
             begin += (rounds - 1) * words
+
+
+def _rounds_of(program: Program) -> Iterator[tuple[int, list[list[LoopNest]]]]:
+    """What is done so many times, phase by phase; what is in no repetition once, all together."""
+    for repeats, parts in groupby(program, lambda part: isinstance(part, Repeat)):
+        if not repeats:
+            yield 1, [list(nests(tuple(parts)))]
+            continue
+        for part in parts:
+            assert isinstance(part, Repeat)
+            phased = any(isinstance(phase, Repeat) for phase in part.body)
+            phases = part.body if phased else (Repeat(1, part.body),)
+            yield part.times, [list(nests((phase,))) for phase in phases]
 
 
 def _send_chunk(frame: Frame, task: LoadTask, params: Sequence[str]) -> None:
@@ -66,12 +83,12 @@ def _send_chunk(frame: Frame, task: LoadTask, params: Sequence[str]) -> None:
             out.line(f"{frame.named(task, given_name(task.name))}.write(token);")
 
 
-def _part(frame: Frame, task: LoadTask, nest: LoopNest, rounds: int) -> LoadTask:
-    """A load of what one nest writes, of one of so many rounds, which reads its words alone."""
+def _part(frame: Frame, task: LoadTask, nest: LoopNest) -> LoadTask:
+    """A load of what one nest writes, of one round where there are several, which reads its words alone."""
     timing, streamed = replace(task.timing, trips=nest.trips, bounds=nest.bounds), frame.itensor(nest.writes[0])
-    if rounds > 1:
-        (*ones, lanes), tokens = streamed.element, streamed.tokens // rounds
-        streamed = ITensor((*ones, lanes), streamed.dtype, (Loop(tokens, lanes, len(ones)),))
+    if (moved := tokens((nest,), "writes", nest.writes[0].stream)) < streamed.tokens:
+        (*ones, lanes) = streamed.element
+        streamed = ITensor((*ones, lanes), streamed.dtype, (Loop(moved, lanes, len(ones)),))
     dma = replace(task.dma, layout=streamed.without_rereads())
     return replace(task, timing=timing, turns=(), writes=nest.writes, dma=dma, streamed=streamed)
 

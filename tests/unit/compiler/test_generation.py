@@ -176,14 +176,22 @@ def test_prompts_go_through_in_chunks_whatever_their_length(prepared: Prepared) 
 
 
 @pytest.mark.slow
-def test_the_host_packs_weights_that_lie_in_one_image(tmp_path: Path) -> None:
-    """Of each layer anew, from the network's export: the design directory holds those of the first."""
+@pytest.mark.parametrize("ports", [31, 14], ids=["own ports", "small parameters share ports"])
+def test_the_host_packs_weights_that_lie_in_one_image(ports: int, tmp_path: Path) -> None:
+    """Of each layer anew, from the network's export: the design directory holds those of the first. Prompts go through
+    in chunks, of five tokens and of eight and three, phase by phase.
+    """
     knobs = Knobs(default_tile_size=64, overall_unroll=64, engines="shared", loads="joint")
-    model = tiny_model("gpt2", tmp_path)
+    model, board = tiny_model("gpt2", tmp_path), replace(U55C, hbm=replace(U55C.hbm, kernel_ports=ports))
+    options = replace(OPTIONS, tokens=8, then=(tuple((7 * n + 3) % 97 for n in range(PROMPT_ROWS + 3)),))
     with importing_here():
-        made = prepare(model, OPTIONS, knobs, U55C, tmp_path / "cache", silent)
+        made = prepare(model, options, knobs, board, tmp_path / "cache", silent)
     images = [image for image in load_design(made.design).images.values() if image.parts]
     assert {len(image.parts) for image in images} >= {4}
+    dataflow = json.loads((made.design / "dataflow.json").read_text())
+    assert dataflow["control"]["rows"] == PROMPT_ROWS
+    assert dataflow["control"]["held"]
+    assert any(len(task["writes"]) > 1 for task in dataflow["tasks"] if task["kind"] == "load") == (ports < 31)
     assert all(image.sources == tuple(s for part in image.parts for s in part.sources) for image in images)
     assert "choose" not in load_design(made.design).arguments  # 104 tokens end within a word
     generation = run(made, lambda _: None, lambda _: None)

@@ -6,7 +6,7 @@ from stepping_networks import replying
 
 from compiler.analysis.build import task_graph
 from compiler.analysis.prompt_rows import PROMPT_ROWS, chunk_depths, prompt_rows
-from compiler.graph.design import Design, Engine
+from compiler.graph.design import Design
 from compiler.graph.layers import folded
 from compiler.graph.task_graph import LoadTask
 from compiler.options import Knobs
@@ -63,13 +63,6 @@ def test_one_layer_needs_no_loop() -> None:
     tasks = task_graph(designed(1))
     assert tasks.control is not None
     assert (tasks.control.rows, tasks.control.looped) == (PROMPT_ROWS, ())
-
-
-def test_weights_of_one_image_come_turn_by_turn() -> None:
-    """So no layer of them can be read again."""
-    design = designed()
-    joint = replace(design, engines={"engine": Engine(0, (), joint=(1,))})
-    assert prompt_rows(joint) == 1
 
 
 def test_words_that_straddle_layers_take_no_chunks() -> None:

@@ -1,0 +1,126 @@
+"""Chunks of a prompt where operations take turns: phase by phase, what later ones need is held, of all rows."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from compiler.analysis.prompt_rows import PROMPT_ROWS, chunk_depths, phases
+from compiler.analysis.shared_loads import shared_loads
+from compiler.frontend.bundle import Bundle
+from compiler.frontend.models.gpt2_config import Gpt2Config
+from compiler.graph.program import Repeat, nests, tokens, walked
+from compiler.graph.task_graph import CHOOSE, TaskGraph
+from compiler.options import Knobs
+from compiler.passes.design_passes import planned, planned_tasks
+from compiler.platforms.platform import Platform, load_platform
+from compiler.simulator.timing.design import timed_design
+from compiler.simulator.timing.prompt_rows import ROWS
+from compiler.simulator.timing.simulate import simulate
+from compiler.sizing.certify import certify
+
+LAYERS = 3
+SMALL = Gpt2Config(n_embd=64, n_head=4, n_layer=LAYERS, n_inner=256, n_positions=64, vocab_size=90)
+KNOBS = Knobs(default_tile_size=64, overall_unroll=1024, engines="shared", loads="joint")
+U55C = load_platform("u55c")
+FEW = replace(U55C, hbm=replace(U55C.hbm, kernel_ports=14))
+CHUNK = {"position": 20, ROWS: PROMPT_ROWS}
+
+
+@pytest.fixture
+def bundle(make_bundle: Any) -> Bundle:
+    return make_bundle("token", "w4a8kv8", 31, LAYERS, SMALL)
+
+
+@pytest.fixture(params=[U55C, FEW], ids=["own ports", "small parameters share ports"])
+def platform(request: pytest.FixtureRequest) -> Platform:
+    return request.param
+
+
+@pytest.fixture
+def tasks(bundle: Bundle, platform: Platform) -> TaskGraph:
+    return planned_tasks(bundle.graph, KNOBS, platform)
+
+
+def cycles(tasks: TaskGraph, *launches: dict[str, int]) -> int | None:
+    """None where they deadlock."""
+    found = simulate(tasks, U55C, launches=launches, buckets=0)
+    return None if found.deadlock else found.cycles
+
+
+def with_depth(tasks: TaskGraph, stream: str, depth: int) -> TaskGraph:
+    return replace(tasks, streams=tuple(s._replace(depth=depth) if s.name == stream else s for s in tasks.streams))
+
+
+def test_rows_follow_each_other_within_a_phase(bundle: Bundle, tasks: TaskGraph) -> None:
+    """Of what an engine does, and of what is loaded for it and for others, there in the order of phases."""
+    design = planned(bundle.graph, KNOBS, U55C)
+    (engine,), phase = design.engines.values(), phases(design)
+    assert [phase[op] for op in engine.turns] == [0, 1, 2]
+    assert engine.behind == ("last.head.matmul",)
+    assert phase["h0.ln_1.rstd"] == 0 < phase["h0.ln_2.rstd"] == 1 < phase["h0.residual_2"] == 2
+    chunk = timed_design(tasks, U55C).at((CHUNK,))
+    moved = {name: chunk.task[name].program for name in ("engine0", "load_engine0_in1")}
+    weights = {n: [nest.run for nest in walked(p) if nest.trips != (1,)] for n, p in moved.items()}
+    turns = [nest.run for nest in nests(tasks.task["engine0"].program)]
+    one = [turn for turn in turns for _ in range(PROMPT_ROWS)]
+    assert weights["engine0"] == LAYERS * one
+    *inside, head = [nest.iterations for nest in nests(tasks.task["load_engine0_in1"].program)]
+    assert inside == turns
+    assert weights["load_engine0_in1"][: len(LAYERS * one)] == LAYERS * one
+    assert len(weights["load_engine0_in1"]) == len(LAYERS * one) + PROMPT_ROWS
+    assert weights["load_engine0_in1"][-2] < head == weights["load_engine0_in1"][-1]  # the last one chooses
+
+
+def test_small_parameters_come_phase_by_phase(bundle: Bundle) -> None:
+    design, tasks = planned(bundle.graph, KNOBS, FEW), planned_tasks(bundle.graph, KNOBS, FEW)
+    ((name, loads),) = shared_loads(design).items()
+    repeated, *behind = tasks.task[name].turns
+    assert isinstance(repeated, Repeat)
+    assert all(isinstance(phase, Repeat) for phase in repeated.body)
+    written = [[nest.writes[0].stream for nest in nests((phase,))] for phase in repeated.body]
+    assert len(written) > 1
+    assert sum(map(len, written)) + len(behind) == len(loads)
+
+
+def test_a_chunk_moves_what_its_tokens_move(tasks: TaskGraph) -> None:
+    tasks.verify()
+    design = timed_design(tasks, U55C)
+    chunk = design.at((CHUNK,))
+    alone = design.at(tuple({"position": 20 + row, CHOOSE: row // (PROMPT_ROWS - 1)} for row in range(PROMPT_ROWS)))
+    words = {s.name for s in design.streams if "control" in (s.source, s.target)}
+    for stream in design.streams:
+        written = tokens(chunk.task[stream.source].program, "writes", stream.name)
+        assert tokens(chunk.task[stream.target].program, "reads", stream.name) == written
+        if stream.name not in words and not stream.name.endswith("_row"):
+            assert written == tokens(alone.task[stream.source].program, "writes", stream.name)
+
+
+def test_a_chunk_takes_less_than_its_tokens(tasks: TaskGraph) -> None:
+    alone = cycles(tasks, *({"position": 20 + row, CHOOSE: 0} for row in range(PROMPT_ROWS)))
+    chunk = cycles(tasks, {**CHUNK, CHOOSE: 0})
+    assert chunk is not None
+    assert alone is not None
+    assert chunk < 0.8 * alone
+
+
+@pytest.mark.parametrize("stream", ["h0_residual_1_in0", "h0_residual_2_in0"])
+def test_what_is_not_held_deadlocks(tasks: TaskGraph, stream: str) -> None:
+    """The residual, beside a turn; of an engine's next input, and of what leaves the layers while weights are still
+    read in front of those behind them, these small tasks hold enough themselves.
+    """
+    assert tasks.control is not None
+    assert {stream, "h0_mlp_fc_matmul_in0", "fork_h0_residual_2_in"} <= set(tasks.control.held)
+    depth = chunk_depths(tasks)[stream]
+    assert tasks.stream[stream].depth == depth
+    short = with_depth(tasks, stream, depth // PROMPT_ROWS)
+    assert cycles(short, {"position": 20}) is not None
+    assert cycles(short, CHUNK) is None
+
+
+def test_certified_depths_take_chunks(tasks: TaskGraph, platform: Platform) -> None:
+    sized = certify(tasks, platform, effort=0).tasks
+    for name, depth in chunk_depths(sized).items():
+        assert sized.stream[name].depth >= depth
+    for position in (0, 16, 23):
+        assert cycles(sized, {"position": 30}, {"position": position, ROWS: PROMPT_ROWS}) is not None
