@@ -17,6 +17,7 @@ from compiler.simulator.timing.network import Fifo, FifoRun, Network, Outcome, P
 
 _PARTS = Path(__file__).parent / "rtl"
 _INDENT = "    "
+_LOOPS = 7  # of a nest at most, in `loop_nest.sv`
 # They run for a moment only. In many files, Verilator's choice for many networks, each reads its headers again:
 # 160 s instead of 9.
 _FAST_BUILD = ("-MAKEFLAGS", "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0", "--output-split", "0")
@@ -174,21 +175,21 @@ def _nest(process: Process, side: str, advance: str, count: str) -> list[str]:
     """The loops of the iteration that enters next, or leaves next, and the table that they take their trips from."""
     at = f"{process.name}_{side}"
     table, kinds = _table(process), _kinds(process)
-    indices = [f"{at}_i{i}" for i in range(5)]
-    trips = [f"{at}_t{i}" for i in range(5)]
+    indices = [f"{at}_i{i}" for i in range(_LOOPS)]
+    trips = [f"{at}_t{i}" for i in range(_LOOPS)]
     columns = [*trips, f"{at}_restarts", f"{at}_kind"]
     ports = [f".{name.removeprefix(f'{at}_')}({name})" for name in (*indices, *trips, f"{at}_restarts", f"{at}_entry")]
     ports += [f".advance({process.name}_{advance})", f".count({process.name}_{count})"]
     ports += [f".{port}({at}_{port})" for port in ("run_ends", "nest_ends", "done")]
     rows = [
-        (*entry.nest.trips, *([1] * (5 - len(entry.nest.trips))), entry.nest.restarts, kinds.index(entry.nest))
+        (*entry.nest.trips, *([1] * (_LOOPS - len(entry.nest.trips))), entry.nest.restarts, kinds.index(entry.nest))
         for entry in table
     ]
     cases = [
         f"    {n}: begin {' '.join(f'{column} = {value};' for column, value in zip(columns, row, strict=True))} end"
         for n, row in enumerate(rows)
     ]
-    nothing = " ".join(f"{column} = {value};" for column, value in zip(columns, (1, 1, 1, 1, 1, 0, -1), strict=True))
+    nothing = " ".join(f"{column} = {value};" for column, value in zip(columns, (*[1] * _LOOPS, 0, -1), strict=True))
     gaps = [f"    {n}: {at}_empty_runs = {entry.empty_runs};" for n, entry in enumerate(table)]
     return [
         f"int {', '.join((*indices, *columns, f'{at}_entry', f'{at}_empty_runs', f'{at}_gap'))};",

@@ -7,12 +7,12 @@ from functools import cache
 import numpy as np
 from networks import BINARY_ADD, body
 from networks import Network as Workload
+from plain_names import plainly_named
 
 from compiler.analysis.credits import with_credits
 from compiler.analysis.names import input_stream
 from compiler.analysis.tasks import load_task, plan_packing, store_task
 from compiler.graph.design import Transfer
-from compiler.graph.program import Access, Program, with_nests
 from compiler.graph.task_graph import Stream, Task, TaskGraph
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
@@ -61,25 +61,7 @@ def with_depth(tasks: TaskGraph, stream: str, depth: int) -> TaskGraph:
 def as_network(kept: int, outer: int = 1) -> Network:
     """What is simulated of `credited` where `KEPT` holds so many tokens, by names that SystemVerilog takes."""
     (found,) = networks_of(with_depth(credited(outer), KEPT, kept), U55C)
-
-    def plain(program: Program) -> Program:
-        return with_nests(program, lambda nest: replace(nest, reads=renamed(nest.reads), writes=renamed(nest.writes)))
-
-    def renamed(accesses: tuple[Access, ...]) -> tuple[Access, ...]:
-        return tuple(a._replace(stream=_fifo(a.stream)) for a in accesses)
-
-    processes = (replace(p, name=_process(p.name), program=plain(p.program)) for p in found.processes)
-    fifos = (replace(f, name=_fifo(f.name), source=_process(f.source), target=_process(f.target)) for f in found.fifos)
-    return Network(tuple(processes), tuple(fifos))
-
-
-def _process(name: str) -> str:
-    return name.replace("@", "_at_")
-
-
-def _fifo(name: str) -> str:
-    """The adapter of a port and its memory have one name, and what goes into a task is called as its side of it is."""
-    return f"fifo_{_process(name)}"
+    return plainly_named(found)
 
 
 TOKENS = (8, 4, 1)  # that `KEPT` must hold at least, by the outer loops that have credits: what one stands for

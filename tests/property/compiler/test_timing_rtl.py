@@ -9,6 +9,7 @@ from random_timing import random_network
 from relayed_pipelines import RELAYED
 from small_pipelines import PIPELINES
 from through_memory import NETWORKS as THROUGH_MEMORY
+from window_pipelines import WINDOWED
 
 from compiler.simulator.timing.core import run
 from compiler.simulator.timing.network import Network, Outcome
@@ -24,6 +25,7 @@ KINDS: dict[str, dict[str, Network]] = {
         f"{name}, one less": make(kept - 1) for name, (make, kept) in THROUGH_MEMORY.items()
     },
     "relays": {f"relays, {name}": network for name, network in RELAYED.items()},
+    "windows": {f"windows, {name}": network for name, network in WINDOWED.items()},
     "programs": {f"program {seed}": program_network(seed) for seed in PROGRAM_SEEDS},
 }
 
