@@ -376,8 +376,10 @@ def search(
     sink: Sink,
     history: Sequence[EvaluatedDesign] = (),
     evaluator: Evaluator = evaluate,
+    space: DesignSpace | None = None,
 ) -> SearchResult:
-    """Explore designs of `graph` on `platform` until `options.budget` of them are known, the history included.
+    """Explore designs of `graph` on `platform`, of `space` where it is given, until `options.budget` of them are known,
+    the history included.
 
     No two designs are the same accelerator, but for those of a history that does not know theirs; knobs that give one
     that is known cost no budget. With no history the designs depend on the seed and the batch size alone, not on the
@@ -385,7 +387,7 @@ def search(
     and KeyboardInterrupt pass through when the worker processes have ended; what the sink has stored by then is the
     history to resume from.
     """
-    proposer = _propose(DesignSpace(graph, platform), options, history)
+    proposer = _propose(space or DesignSpace(graph, platform), options, history)
     bound = partial(bounded, most=amounts(options.at_most, platform))
     known = {d.evaluation.accelerator for d in history if d.evaluation.accelerator is not None}
     missing = options.budget - len(history)

@@ -9,9 +9,10 @@ powers of two (the analysis rounds down to a divisor of the loop); None leaves a
 import hashlib
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
-from itertools import permutations
+from itertools import permutations, product
 from math import prod
 from typing import Any, get_args
 
@@ -220,6 +221,18 @@ class DesignSpace:
             *(_network_parameter(name, tried(field, platform)) for name, field in _FIELDS.items()),
             *(parameter for op in self._ops for parameter in _task_parameters(op)),
         )
+
+    def narrowed(self, choices: Mapping[str, Sequence[Choice]]) -> "DesignSpace":
+        """The space with these choices alone of some parameters, by name."""
+        found = copy(self)
+        found.parameters = tuple(replace(p, choices=tuple(choices.get(p.name, p.choices))) for p in self.parameters)
+        return found
+
+    def every(self) -> Iterator[Knobs]:
+        """All `size` combinations of choices."""
+        names = [p.name for p in self.parameters]
+        for values in product(*(p.choices for p in self.parameters)):
+            yield self.knobs_of(dict(zip(names, values, strict=True)))
 
     @property
     def size(self) -> int:

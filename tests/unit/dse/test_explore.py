@@ -15,7 +15,7 @@ from dse.archive import dominates
 from dse.evaluate import Evaluation
 from dse.explore import SAMPLERS, EvaluatedDesign, SearchOptions, SearchResult, search
 from dse.objectives import DEFAULT
-from dse.space import DesignSpace, Parameter
+from dse.space import DesignSpace
 
 # TPE takes a hundred times as long for a proposal.
 EACH = [pytest.param(name, marks=pytest.mark.slow) if name == "tpe" else name for name in SAMPLERS]
@@ -196,25 +196,18 @@ def test_history_from_outside_the_space_is_kept(mlp: LinalgGraph, u55c: Platform
     assert result.front == (history[0],)
 
 
-def test_repeats_are_asked_again_and_a_spent_space_ends_the_search(
-    mlp: LinalgGraph, u55c: Platform, monkeypatch: pytest.MonkeyPatch
-):
+def test_repeats_are_asked_again_and_a_spent_space_ends_the_search(mlp: LinalgGraph, u55c: Platform):
+    whole = DesignSpace(mlp, u55c)
+    default = whole.params_of(Knobs())
+    assert default is not None
     keep = {"tile", "fifo", "multiplier"}
-
-    def narrow(self: DesignSpace, graph: LinalgGraph, platform: Platform, heaviest: int = 4) -> None:
-        original(self, graph, platform, 0)
-        self.parameters = tuple(
-            p if p.name in keep else Parameter(p.name, (getattr(Knobs(), DEFAULTS[p.name]),), p.ordered)
-            for p in self.parameters
-        )
-
-    original = DesignSpace.__init__
-    monkeypatch.setattr(DesignSpace, "__init__", narrow)
+    space = whole.narrowed({name: (value,) for name, value in default.items() if name not in keep})
     evaluator = Counting()
-    result = search(mlp, u55c, SearchOptions(60, jobs=1), MemorySink(), evaluator=evaluator)
+    result = search(mlp, u55c, SearchOptions(60, jobs=1), MemorySink(), evaluator=evaluator, space=space)
     assert result.exhausted
     assert result.repeats > 0
     assert len(evaluator.met) == len(set(evaluator.met)) == 7 * 2 * 3
+    assert set(evaluator.met) == set(space.every())
 
 
 class Accelerators(Counting):
@@ -259,24 +252,6 @@ def test_two_jobs_count_an_accelerator_once(mlp: LinalgGraph, u55c: Platform):
     result = search(mlp, u55c, SearchOptions(64, jobs=2), MemorySink())
     assert len({d.evaluation.accelerator for d in result.designs}) == 64 == len({d.key for d in result.designs})
     assert result.repeats > 0
-
-
-DEFAULTS = {
-    "unroll": "overall_unroll",
-    "order": "order",
-    "padding": "max_padding",
-    "fusion_plan": "fusion_plan",
-    "fusion_budget": "fusion_budget",
-    "converters": "converters",
-    "engines": "engines",
-    "slices": "slices",
-    "loads": "loads",
-    "unrolling": "unrolling",
-    "weights": "weights",
-    "hbm_channels": "hbm_channels",
-    "stream_width": "stream_width",
-    "prefetch": "prefetch_kib",
-}
 
 
 def test_samplers_learn_how_far_a_design_is_over_budget(mlp: LinalgGraph, u55c: Platform, studies: list[optuna.Study]):
