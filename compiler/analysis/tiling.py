@@ -16,6 +16,7 @@ from compiler.analysis.growth import Part, Token, Unroll, Walk
 from compiler.analysis.inner_order import inner_orders
 from compiler.analysis.lanes import deal_lanes
 from compiler.analysis.loop_order import Order, loop_orders
+from compiler.analysis.operators import sums_float_products
 from compiler.analysis.padding import MAX_GRANULE
 from compiler.analysis.vectorise import appends_to_cache, vectorise, wide_lanes
 from compiler.analysis.walked_together import walked_together
@@ -115,7 +116,9 @@ def _token(graph: LinalgGraph, op: LinalgOp, operand: Operand, bits: _Bits) -> T
     if not op.is_contraction or weights:
         return Token(operand.dims, most, LUT_OF_BIT * size)
     maker = graph.producer[value.name][0] if value.name in graph.producer else None
-    if operand in op.inputs and maker is not None and appends_to_cache(graph, maker):
+    # Of floats, lanes along rows also shorten the chain of additions that a result waits for.
+    known = operand in op.inputs and not sums_float_products(op)
+    if known and maker is not None and appends_to_cache(graph, maker):
         come = tuple(wide_lanes(maker, size, bits.any))
         return Token(operand.dims, most, LUT_OF_BIT * size, come, LUT_OF_BANK_BIT * size)
     return Token(operand.dims, most, LUT_OF_CONVERTED_BIT * size)

@@ -1,5 +1,6 @@
 """Lanes of a product lie where their tokens cost least."""
 
+from dataclasses import replace
 from itertools import product as combinations
 from math import prod
 
@@ -56,7 +57,13 @@ def test_lanes_lie_along_rows_where_there_are_some() -> None:
 @pytest.mark.parametrize("width", [128, 512, 2048])
 def test_what_reads_a_cache_is_charged_for_the_banks_between(width: int, lanes: int) -> None:
     """Rows come one by one, several heads at once: each row more side by side is that many banks more."""
-    graph = attention_front(heads=4, size=16, past=63)
+    graph, integers = attention_front(heads=4, size=16, past=63), quantised().op["product"]
+    kept = {"fused", "q", "k", "v", "past", "keys"}
+    values = (replace(v, dtype="i8" if v.name in kept else "i32" if v.name == "s" else v.dtype) for v in graph.values)
+    ops = (
+        replace(op, body=integers.body, reduction=integers.reduction) if op.name == "scores" else op for op in graph.ops
+    )
+    graph = replace(graph, values=tuple(values), ops=tuple(ops))
     knobs = Knobs(default_tile_size=16, stream_width=width, overrides=(TaskOverride("scores", unroll=lanes),))
     tasks = planned_tasks(graph, knobs, U55C)
     scores, converter = tasks.task["scores"], tasks.task["convert_keys_to_scores_in1"]
