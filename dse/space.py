@@ -120,6 +120,15 @@ _SEEDS = (
     replace(_JOINT, overall_unroll=8192, hbm_channels=16, multiplier="dsp_packed", prefetch_kib=8192),
 )
 
+# And of networks with windows, whose many small weights have no ports enough, and room on the chip.
+_RESIDENT = Knobs(default_tile_size=64, stream_width=2048, multiplier="dsp_packed", weights="resident")
+_OF_WINDOWS = (
+    replace(_RESIDENT, overall_unroll=256, stream_width=512),
+    replace(_RESIDENT, overall_unroll=1024, stream_width=1024),
+    replace(_RESIDENT, overall_unroll=8192),
+    replace(_RESIDENT, overall_unroll=8192, unrolling="worth"),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
@@ -244,8 +253,12 @@ class DesignSpace:
         return {p.name: p.distribution for p in self.parameters}
 
     def default_knobs(self) -> tuple[Knobs, ...]:
-        """Designs to try first, in increasing unroll; those whose choices the board does not offer are left out."""
-        return tuple(knobs for knobs in _SEEDS if self.params_of(knobs) is not None)
+        """Designs to try first, each kind in increasing unroll; those whose choices the board does not offer are left
+        out.
+        """
+        has_windows = any(op.kind == "window" for op in self._graph.ops)
+        first = (*_OF_WINDOWS, *_SEEDS) if has_windows else _SEEDS
+        return tuple(knobs for knobs in first if self.params_of(knobs) is not None)
 
     def suggest(self, trial: optuna.Trial) -> Knobs:
         """The design that the sampler proposes in `trial`."""

@@ -4,6 +4,7 @@ from random import Random
 
 import optuna
 import pytest
+from window_networks import greatest
 
 from compiler.analysis.tiling import plan_nests
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
@@ -172,3 +173,11 @@ def test_first_designs_are_in_the_space_and_grow(space: DesignSpace):
     assert unrolls == sorted(unrolls)
     assert unrolls[0] == 32
     assert Knobs() in seeds
+
+
+def test_a_network_with_windows_begins_with_its_weights_on_the_chip(space: DesignSpace, u55c: Platform):
+    found = DesignSpace(greatest(8, 4, kernel=3, padding=1), u55c).default_knobs()
+    resident = [knobs.weights == "resident" for knobs in found]
+    assert resident == sorted(resident, reverse=True)
+    assert 4 == sum(resident) == len(found) - len(space.default_knobs())
+    assert all(knobs.weights == "streamed" for knobs in space.default_knobs())
