@@ -158,9 +158,9 @@ void store_next(
 }
 
 // Passes on tokens, turn by turn. 96 iterations, one every cycle.
-//   reads in: itensor<1xf32, iter_space: [2,4,4]*[16,4,1], iter_map: (d0,d1,d2)->(d0+d1+d2)>
-//   reads in_1: itensor<1x1xf32, iter_space: [2,2,4,4]*[1,16,4,1], iter_map: (d0,d1,d2,d3)->(d0,d1+d2+d3)>
-//   writes out: itensor<1x1xf32, iter_space: [3,2,4,4]*[1,16,4,1], iter_map: (d0,d1,d2,d3)->(d0,d1+d2+d3)>
+//   reads in: itensor<1xf32, iter_space: [2,8,2]*[16,2,1], iter_map: (d0,d1,d2)->(d0+d1+d2)>
+//   reads in_1: itensor<1x1xf32, iter_space: [2,2,8,2]*[1,16,2,1], iter_map: (d0,d1,d2,d3)->(d0,d1+d2+d3)>
+//   writes out: itensor<1x1xf32, iter_space: [3,2,8,2]*[1,16,2,1], iter_map: (d0,d1,d2,d3)->(d0,d1+d2+d3)>
 void enter_x(
     hls::stream<float>& in, hls::stream<float>& in_1, hls::stream<float>& out, hls::stream<unsigned char>& go) {
   while (const int rows = go.read()) {
@@ -193,7 +193,7 @@ void enter_x(
 }
 
 // h0.key: h0.key[n0, n1] = x.each[n0, n1] * h0.scale[n0, n1]. 96 iterations, one every cycle, one point at a time.
-//   reads x_each: itensor<1x1xf32, iter_space: [3,2,4,4]*[1,16,4,1], iter_map: (d0,d1,d2,d3)->(d0,d1+d2+d3)>
+//   reads x_each: itensor<1x1xf32, iter_space: [3,2,8,2]*[1,16,2,1], iter_map: (d0,d1,d2,d3)->(d0,d1+d2+d3)>
 //   reads h0_scale: itensor<1x1xf32, iter_space: [3,2,16]*[1,16,1], iter_map: (d0,d1,d2)->(d0,d1+d2)>
 //   writes key: itensor<1x1xf32, iter_space: [3,2,16]*[1,16,1], iter_map: (d0,d1,d2)->(d0,d1+d2)>
 void h0_key(
