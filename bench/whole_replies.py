@@ -1,0 +1,116 @@
+"""Replies of whole networks on the simulated board, token by token beside the quantised PyTorch reference.
+
+    .venv/bin/python -m bench.whole_replies                               # four families, two layers
+    .venv/bin/python -m bench.whole_replies gpt2-medium --all-layers --cases reply --knobs fast
+    .venv/bin/python -m bench.whole_replies ./my-llama --cases turns end --precision w4a8kv8 --cache /tmp/replies
+
+`reply`: 8 ids, then 16 tokens. `turns`: 28 ids, 8 tokens, 4 more ids, 8 tokens, so that prompts are shorter and longer
+than a chunk and tiles of positions are crossed, up to the last position that there is. `one`: one id, then 16 tokens.
+`end`: one id, until a token that ends the reply comes, which the reference says. Seeded weights, unless the folder of
+a model has its own. `usual` knobs are those of `millrace generate`, with padding so that a prompt leaves out the head;
+`fast` those of `bench.board_limit`; else a JSON of knobs.
+
+Equal are tokens that are PyTorch's; a design that gives another one, or hidden states beyond rounding, ends with
+status 1. Where PyTorch itself was all but undecided, its margin says so (docs/generate.md).
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from bench.board_limit.__main__ import FAMILIES
+from bench.board_limit.__main__ import KNOBS as FAST
+from bench.workload import bundle_cache
+from compiler.design_dir import silent
+from compiler.frontend.models.config import resolve_model
+from compiler.generation import GenerateOptions, Generation, Prepared, prepare, run
+from compiler.host.network import Network
+from compiler.options import Knobs, Precision
+from compiler.platforms.platform import load_platform
+
+USUAL = Knobs(max_padding=20)
+Drawn = Callable[[int], tuple[int, ...]]
+CASES: Mapping[str, Callable[[Drawn], GenerateOptions]] = {
+    "reply": lambda ids: GenerateOptions(ids(8), 16),
+    "turns": lambda ids: GenerateOptions(ids(28), 8, length=47, then=(ids(4),)),
+    "one": lambda ids: GenerateOptions(ids(1), 16),
+    "end": lambda ids: GenerateOptions(ids(1), 16),
+}
+SHOWN = ("first_token_time", "tokens_per_second")
+LAST_OF_END = 2  # the token whose first place ends the reply
+
+
+def drawn(model: str, seed: int) -> Drawn:
+    rng = np.random.default_rng(seed)
+    words = resolve_model(model).config.vocab_size
+    return lambda count: tuple(int(token) for token in rng.integers(0, words, count))
+
+
+def ended(prepared: Prepared) -> Prepared:
+    """With the end at a token of the reference's."""
+    return replace(prepared, end=int(Network(prepared.network).reference()["tokens"][LAST_OF_END]))
+
+
+def row(model: str, layers: int, case: str, made: Generation, seconds: float) -> tuple[str, ...]:
+    counted = f"{len(made.tokens) if made.first_difference is None else made.first_difference}"
+    found = {metric.name: metric for metric in made.metrics}
+    return (
+        f"{model}, {layers}",
+        case,
+        f"{made.launches}",
+        f"{counted} of {len(made.reference)}",
+        f"{len(set(made.tokens))}",
+        f"{made.hidden_error:.1e}",
+        f"{min(made.margins, default=0):.2g}",
+        *(f"{found[name].value:,.4g}" for name in SHOWN),
+        "; ".join(made.exceeds) or "none",
+        f"{seconds:.0f}",
+        "yes" if made.passed and made.one_launch else f"NO: {made.wrong_launch or 'see docs/generate.md'}",
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="*", default=FAMILIES, help="built-in names or folders")
+    parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
+    parser.add_argument("--layers", type=int, default=2, help="only the first (default: %(default)s)")
+    parser.add_argument("--all-layers", action="store_true")
+    parser.add_argument("--precision", choices=get_args(Precision), default="w4a8")
+    parser.add_argument("--knobs", default="usual", help="usual, fast, or a JSON of knobs (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of the prompts (default: %(default)s)")
+    parser.add_argument("--cache", type=Path, default=bundle_cache(), help="of networks and designs")
+    args = parser.parse_args()
+    named = {"usual": USUAL, "fast": FAST}
+    knobs = named.get(args.knobs) or Knobs.from_json(json.loads(Path(args.knobs).read_text()))
+    console, platform, passed = Console(width=180), load_platform("u55c"), True
+    titles = "first token, ms", "tokens/s"
+    table = Table(
+        "model, layers", "case", "launches", "equal", "distinct", "hidden differ by", "least margin", *titles, "over",
+        "s", "passed", title=f"{args.precision}, {args.knobs} knobs (simulate)",
+    )  # fmt: skip
+    for model in args.models:
+        ids = drawn(model, args.seed)
+        for case in args.cases:
+            layers = None if args.all_layers else args.layers
+            options = replace(CASES[case](ids), layers=layers, precision=args.precision)
+            begun = time.perf_counter()
+            prepared = prepare(model, options, knobs, platform, args.cache, silent)
+            made = run(ended(prepared) if case == "end" else prepared, lambda *_: None, lambda _: None)
+            passed = passed and made.passed and made.one_launch
+            table.add_row(*row(model, prepared.request.layers, case, made, time.perf_counter() - begun))
+            console.print(f"{model}, {case}: {'passed' if made.passed else 'FAILED'}", markup=False)
+    console.print(table)
+    return int(not passed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
