@@ -209,8 +209,7 @@ def run(prepared: Prepared, on_launch: OnLaunch, on_token: Callable[[int], None]
         reference = {name: array[: ended(reference["tokens"].tolist(), end)] for name, array in reference.items()}
     checks = GenerationChecks(network, design, kept_shape(prepared), board.launches, asked, end)
     wrong = checks.run(tokens)
-    graph = graph_from_json(json.loads((prepared.design / "tb" / "graph.json").read_text()))
-    reply = whole_reply(prepared.design, graph, len(prepared.request.prompt), ended(tokens[:asked], end) - 1)
+    reply = replied(prepared, len(prepared.request.prompt), ended(tokens[:asked], end) - 1)
     return Generation(
         tuple(tokens),
         tuple(int(token) for token in reference["tokens"]),
@@ -224,6 +223,12 @@ def run(prepared: Prepared, on_launch: OnLaunch, on_token: Callable[[int], None]
         exceeded(prepared.design),
         reply.one_launch,
     )
+
+
+def replied(prepared: Prepared, prompt: int, steps: int) -> Reply:
+    """What a reply of so many tokens behind the first takes, after a prompt of so many."""
+    graph = graph_from_json(json.loads((prepared.design / "tb" / "graph.json").read_text()))
+    return whole_reply(prepared.design, graph, prompt, steps)
 
 
 def said(prepared: Prepared, tokens: Sequence[int]) -> list[int]:

@@ -1,36 +1,44 @@
-"""`millrace demo`: the whole way once, on a real network: search, front, designs proved against PyTorch."""
+"""`millrace demo`: the whole way once, on a real network: search, front, a reply that is proved against PyTorch."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
 import typer
 
 from cli import options
 from cli.commands.explore import follow_to_end, print_result
-from cli.output import console, errors, table, verdict_word
+from cli.commands.generate import BoardName, run_on, show
+from cli.errors import DONE, NO
+from cli.output import console, errors
 from cli.replies import Reader, by_objectives
 from cli.service import Connection, connect, look
+from cli.stages import Stages
 from worker.program import program
 
 if TYPE_CHECKING:
+    from compiler.options import Precision
     from millrace.wire import Exploration
 
 _REQUEST: dict[str, Any] = {
     "model": "gpt2",
-    "workload": {"phase": "decode", "length": 64, "precision": "w4a8", "batch": 1, "layers": 1},
+    "workload": {"phase": "token", "length": 255, "precision": "w4a8", "batch": 1, "layers": 12},
     "platform": "u55c",
-    "budget": 1000,
+    "budget": 150,
     "seed": 7,
     "sampler": "front",
-    "verify": 3,
+    "simulate": 5,
+    "calibration": 0,
+    "verify": 0,
 }
+_PROMPT, _TOKENS = (464, 3290, 318, 257), 4  # few: the simulated board computes each of 124M weights
+_REPLY = 128, 128
+_THEIRS = "StreamTensor measured 224 tokens/s with GPT-2 medium (355M) on a U55C (MICRO 2025, table 4)"
 
 
 def demo(as_json: options.Json = False) -> None:
-    """Explore a GPT-2 (124M) block for the U55C and prove the best designs against PyTorch, in a few minutes.
+    """Explore designs of all of GPT-2 (124M) for the U55C and let the fastest reply, token by token as PyTorch does.
 
-    A second run shows what is stored. Exit code 1: a verified design differs from PyTorch. Examples:
+    It takes a few minutes. A second run shows what is stored. Exit code 1: a token differs from PyTorch's. Examples:
 
         millrace demo
     """
@@ -44,6 +52,7 @@ def demo(as_json: options.Json = False) -> None:
         exploration = _explore(connection, stored, as_json)
         staying = None if connection.temporary else connection.client.address
         code = _show(connection.client, exploration, staying, as_json)
+        code = code or _reply(connection.client, exploration, as_json)
     raise typer.Exit(code)
 
 
@@ -51,7 +60,6 @@ def _show(reader: Reader, exploration: "Exploration", address: str | None, as_js
     code = print_result(reader, exploration, as_json)
     front = by_objectives(reader.front(exploration.id))
     if front and not as_json:
-        _print_verdicts(reader, dict.fromkeys(pick.design_id for pick in exploration.picks))
         _print_address(address)
     return code
 
@@ -66,7 +74,9 @@ def _is_the_demo(exploration: "Exploration") -> bool:
 def _explore(connection: Connection, stored: "Exploration | None", quiet: bool) -> "Exploration":
     from millrace.wire import NewExploration
 
-    errors.print("exploring one GPT-2 (124M) block: decode, context 64, W4A8, Alveo U55C; Ctrl-C keeps what is done")
+    errors.print(
+        "exploring GPT-2 (124M), from a token to the next: 12 layers, head, W4A8, Alveo U55C; Ctrl-C keeps what is done"
+    )
     errors.print(f"watch it in the dashboard meanwhile: {connection.client.address}")
     if stored is None:
         identifier = connection.client.start_exploration(NewExploration(**_REQUEST), str(uuid4())).id
@@ -77,37 +87,36 @@ def _explore(connection: Connection, stored: "Exploration | None", quiet: bool) 
     return follow_to_end(connection, identifier, quiet)
 
 
-def _print_verdicts(reader: Reader, designs: Iterable[str]) -> None:
-    rows = [row for design in designs for row in _verdict_rows(reader, design)]
-    columns = (
-        "design",
-        "output",
-        ">max rel error",
-        ">rms rel error",
-        ">tolerance of max",
-        ">tasks proven",
-        "verdict",
-    )
-    console.print(table("C simulation of the emitted C++ against PyTorch", columns, rows))
+def _reply(reader: Reader, exploration: "Exploration", as_json: bool) -> int:
+    """Tokens by the fastest design, and what a longer reply takes."""
+    from compiler.generation import GenerateOptions, prepare, replied
+    from compiler.options import Knobs
+    from compiler.platforms.platform import load_platform
+    from worker.settings import Settings
 
-
-def _verdict_rows(reader: Reader, design: str) -> list[tuple[str, ...]]:
-    verdicts = [b.verdict for b in reader.design(design).builds if b.stage == "csim" and b.verdict]
-    if not verdicts:
-        return [(design, "", "", "", "", "", verdict_word(None))]
-    verdict = verdicts[0]  # the newest build comes first
-    return [
-        (
-            design,
-            output["name"],
-            f"{output['max_rel_error']:.2g}",
-            f"{output['rms_rel_error']:.2g}",
-            f"{output['tolerance']:.2g}",
-            f"{verdict['tasks_checked']} of {verdict['tasks']}" if "tasks" in verdict else "",  # of an earlier release
-            verdict_word(output["passed"]),
+    fastest = reader.design(exploration.picks[0].design_id)
+    shape = exploration.workload
+    options = GenerateOptions(_PROMPT, _TOKENS, shape.layers, shape.length, cast("Precision", shape.precision))
+    errors.print(f"compiling design {fastest.number}, the fastest, for the simulated board, with seeded weights")
+    with Stages(quiet=as_json) as stages:
+        prepared = prepare(
+            exploration.model.name,
+            options,
+            Knobs.from_json(fastest.knobs),
+            load_platform(exploration.platform),
+            Settings().bundle_dir,
+            stages.start,
         )
-        for output in verdict["outputs"]
-    ]
+    generation = run_on(BoardName.SIMULATED, prepared, as_json)
+    if not as_json:
+        show(generation, prepared)
+        long = {metric.name: metric.value for metric in replied(prepared, *_REPLY).metrics}
+        console.print(
+            f"a prompt of {_REPLY[0]}, then {_REPLY[1]}: [bold]{long['tokens_per_second']:,.0f} tokens/s[/], "
+            f"the first after {long['first_token_time']:.1f} ms [dim]simulate[/]"
+        )
+        console.print(f"[dim]{_THEIRS}[/]")
+    return DONE if generation.passed else NO
 
 
 def _print_address(address: str | None) -> None:

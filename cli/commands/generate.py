@@ -138,14 +138,14 @@ def generate(
         wanted = GenerateOptions(ids, tokens, layers, length, form, end, behind)
         with Stages(quiet=as_json) as stages:
             prepared = prepare(source, wanted, knobs, target, settings.bundle_dir, stages.start, advise)
-    generation = _run(prepared, board, as_json)
+    generation = run_on(board, prepared, as_json)
     if out is not None:
         copy_for_board(prepared, out)
     if as_json:
         facts = {"model": prepared.source.name, "board": board.value, **prepared.request.to_json(), "end": prepared.end}
         emit_json({"request": facts, **generation.to_json()})
     else:
-        _show(generation, prepared, tokenizer, out)
+        show(generation, prepared, tokenizer, out)
     raise typer.Exit(DONE if generation.passed else NO)
 
 
@@ -170,7 +170,7 @@ def _asked(design: str | None, url: str | None, knobs_file: Path | None) -> _Ask
     return _Asked(of.model.name, found.knobs, cast("Precision", of.workload.precision), of.platform)
 
 
-def _run(prepared: "Prepared", board: BoardName, quiet: bool) -> "Generation":
+def run_on(board: BoardName, prepared: "Prepared", quiet: bool) -> "Generation":
     """Generate with a progress bar of tokens, which are printed as they come."""
     from compiler.generation import run
 
@@ -191,7 +191,10 @@ def _run(prepared: "Prepared", board: BoardName, quiet: bool) -> "Generation":
         return run(prepared, on_launch, on_token)
 
 
-def _show(generation: "Generation", prepared: "Prepared", tokenizer: Tokenizer | None, out: Path | None) -> None:
+def show(
+    generation: "Generation", prepared: "Prepared", tokenizer: Tokenizer | None = None, out: Path | None = None
+) -> None:
+    """Print what was made, whether it is PyTorch's, and what it takes."""
     from compiler.generation import said
 
     if tokenizer is not None:
