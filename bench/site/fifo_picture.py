@@ -1,6 +1,6 @@
 """Tokens in one FIFO of a real design over time, with the certified depth and with one step of memory less."""
 
-from bench.site.networks import board, demo_graph
+from bench.site.networks import block_graph, board
 from bench.site.svg import Drawing
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned_tasks
@@ -28,7 +28,7 @@ def tokens_over_time(plan: Plan, depths: dict[str, int | None], cycles: int) -> 
 
 
 def fifo() -> str:
-    sized = certify(planned_tasks(demo_graph(), Knobs(), board()), board()).tasks
+    sized = certify(planned_tasks(block_graph(), Knobs(), board()), board()).tasks
     stream = sized.stream[FIFO]
     [plan] = [Plan(network) for network in networks_of(sized, board()) if FIFO in {f.name for f in network.fifos}]
     cycles = plan.run().cycles

@@ -15,7 +15,7 @@ from typing import Any
 
 from bench.site.front_picture import FAR, scale
 from bench.site.kept import draw, kept
-from bench.site.networks import DEMO, board
+from bench.site.networks import BLOCK, board
 from bench.site.svg import Drawing, Point
 from bench.site.timeline import Timeline
 from bench.workload import NoSink, bundle_cache
@@ -60,7 +60,7 @@ def fastest() -> Knobs:
 
 def story() -> Story:
     """Searched and compiled anew. The front is that of the gallery, or its numbers must be made again first."""
-    bundle = import_model(DEMO.model, DEMO, bundle_cache())
+    bundle = import_model(BLOCK.model, BLOCK, bundle_cache())
     how, best = entry()["search"], entry()["designs"][0]
     result = search(bundle.graph, board(), SearchOptions(how["budget"], how["seed"], jobs=1), NoSink())
     assert result.front[0].knobs == fastest(), "the gallery is of another search: run bench.site.gallery"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import NamedTuple
 
-from bench.site.networks import board, demo_graph
+from bench.site.networks import block_graph, board
 from bench.site.svg import Drawing, Point
 from compiler.graph.design import Design
 from compiler.options import Knobs
@@ -47,7 +47,7 @@ def ways(design: Design) -> Iterator[Way]:
 
 
 def fusion() -> str:
-    design = planned(demo_graph(), Knobs(fusion_budget=BUDGET), board())
+    design = planned(block_graph(), Knobs(fusion_budget=BUDGET), board())
     drawing = Drawing(f"A GPT-2 block cut into {design.kernels} kernels")
     operations = [op.name for op in design.graph.ops]
     row = {name: n for n, name in enumerate(operations)}

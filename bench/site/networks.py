@@ -1,4 +1,4 @@
-"""The networks that pictures are drawn of: the demo's, so that everybody has them."""
+"""The networks that pictures are drawn of: built in, so that everybody has them."""
 
 from functools import cache
 
@@ -9,13 +9,13 @@ from compiler.graph.linalg_graph import LinalgGraph
 from compiler.options import Workload
 from compiler.platforms.platform import Platform, load_platform
 
-DEMO = Workload("gpt2", "decode", 64, "w4a8")
+BLOCK = Workload("gpt2", "decode", 64, "w4a8")
 
 
 @cache
-def demo_graph() -> LinalgGraph:
-    """One GPT-2 block, as `millrace demo` explores it. Imported once, which takes half a minute."""
-    return import_model(DEMO.model, DEMO, bundle_cache()).graph
+def block_graph() -> LinalgGraph:
+    """One GPT-2 block. Imported once, which takes half a minute."""
+    return import_model(BLOCK.model, BLOCK, bundle_cache()).graph
 
 
 @cache

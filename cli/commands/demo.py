@@ -31,7 +31,7 @@ _REQUEST: dict[str, Any] = {
     "verify": 0,
 }
 _PROMPT, _TOKENS = (464, 3290, 318, 257), 4  # few: the simulated board computes each of 124M weights
-_REPLY = 128, 128
+_LENGTH, _MORE = 128, 127  # tokens of a prompt, and behind the first of the reply: as many as the design has room for
 _THEIRS = "StreamTensor measured 224 tokens/s with GPT-2 medium (355M) on a U55C (MICRO 2025, table 4)"
 
 
@@ -110,9 +110,9 @@ def _reply(reader: Reader, exploration: "Exploration", as_json: bool) -> int:
     generation = run_on(BoardName.SIMULATED, prepared, as_json)
     if not as_json:
         show(generation, prepared)
-        long = {metric.name: metric.value for metric in replied(prepared, *_REPLY).metrics}
+        long = {metric.name: metric.value for metric in replied(prepared, _LENGTH, _MORE).metrics}
         console.print(
-            f"a prompt of {_REPLY[0]}, then {_REPLY[1]}: [bold]{long['tokens_per_second']:,.0f} tokens/s[/], "
+            f"with a prompt of {_LENGTH} and a reply of {_MORE + 1} tokens: [bold]{long['tokens_per_second']:,.0f} tokens/s[/], "
             f"the first after {long['first_token_time']:.1f} ms [dim]simulate[/]"
         )
         console.print(f"[dim]{_THEIRS}[/]")

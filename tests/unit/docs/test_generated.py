@@ -64,11 +64,11 @@ def test_the_headline_is_of_the_gallery() -> None:
 def test_the_numbers_follow_the_code() -> None:
     """The estimate of one design of the gallery, of the network that also the pictures are of."""
     from bench.site.first_page import ENTRY, fastest
-    from bench.site.networks import board, demo_graph
+    from bench.site.networks import board, block_graph
     from dse.evaluate import evaluate
 
     [entry] = [entry for entry in kept("gallery")["entries"] if entry["name"] == ENTRY]
-    found = {metric.name: metric.value for metric in evaluate(demo_graph(), fastest(), board()).metrics}
+    found = {metric.name: metric.value for metric in evaluate(block_graph(), fastest(), board()).metrics}
     kept_ones = entry["designs"][0]["estimate"]
     now = {name: float(f"{found[name]:.5g}") for name in kept_ones}
     assert now == kept_ones, "run `python -m bench.site.gallery`, then the rest of CONTRIBUTING.md, Documentation"
