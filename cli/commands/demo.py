@@ -112,7 +112,7 @@ def _reply(reader: Reader, exploration: "Exploration", as_json: bool) -> int:
         show(generation, prepared)
         long = {metric.name: metric.value for metric in replied(prepared, _LENGTH, _MORE).metrics}
         console.print(
-            f"with a prompt of {_LENGTH} and a reply of {_MORE + 1} tokens: [bold]{long['tokens_per_second']:,.0f} tokens/s[/], "
+            f"{_LENGTH} tokens of prompt, {_MORE + 1} of reply: [bold]{long['tokens_per_second']:,.0f} tokens/s[/], "
             f"the first after {long['first_token_time']:.1f} ms [dim]simulate[/]"
         )
         console.print(f"[dim]{_THEIRS}[/]")
