@@ -64,7 +64,7 @@ def test_the_headline_is_of_the_gallery() -> None:
 def test_the_numbers_follow_the_code() -> None:
     """The estimate of one design of the gallery, of the network that also the pictures are of."""
     from bench.site.first_page import ENTRY, fastest
-    from bench.site.networks import board, block_graph
+    from bench.site.networks import block_graph, board
     from dse.evaluate import evaluate
 
     [entry] = [entry for entry in kept("gallery")["entries"] if entry["name"] == ENTRY]
