@@ -6,6 +6,7 @@ Optuna's `best_trials` compares all pairs (seconds at 5000 trials); two objectiv
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from math import isfinite
+from operator import le
 from typing import NamedTuple
 
 from dse.logarithms import logarithms, zero_marks
@@ -52,34 +53,41 @@ class ParetoArchive:
         if len(objectives) != self._objectives or not all(map(isfinite, objectives)):
             raise ValueError(f"{key}: expected {self._objectives} finite objectives, got {list(objectives)}")
         entry = Entry(key, tuple(objectives))
-        return self._add_2d(entry) if self._objectives == 2 else self._add_any(entry)
+        if not self.admits(entry.objectives):
+            return False
+        if self._objectives == 2:
+            self._put_2d(entry)
+        else:
+            self._put_any(entry)
+        return True
 
     def admits(self, objectives: Sequence[float]) -> bool:
-        """Whether a design with these objectives would enter the front."""
-        return not any(e.objectives == tuple(objectives) or dominates(e.objectives, objectives) for e in self._front)
+        """Whether a design with these objectives would enter the front: none of it is as good in all."""
+        known = bisect_right(self._front, objectives[0], key=_first)  # what is behind is worse in the first
+        if self._objectives == 2:
+            return not known or self._front[known - 1].objectives[1] > objectives[1]
+        return not any(all(map(le, entry.objectives, objectives)) for entry in self._front[:known])
 
     def front(self) -> list[Entry]:
         """The front, sorted by the first objective."""
         return list(self._front)
 
-    def _add_2d(self, entry: Entry) -> bool:
+    def _put_2d(self, entry: Entry) -> None:
         first, second = entry.objectives
-        front = self._front
-        after = bisect_right(front, first, key=lambda e: e.objectives[0])
-        if after and front[after - 1].objectives[1] <= second:
-            return False
-        start = bisect_left(front, first, key=lambda e: e.objectives[0])
+        start = bisect_left(self._front, first, key=_first)
         # From `start` on everything is as slow or slower; what is not better in the second objective is beaten.
-        stop = bisect_right(front, -second, lo=start, key=lambda e: -e.objectives[1])
-        front[start:stop] = [entry]
-        return True
+        stop = bisect_right(self._front, -second, lo=start, key=lambda e: -e.objectives[1])
+        self._front[start:stop] = [entry]
 
-    def _add_any(self, entry: Entry) -> bool:
-        if any(e.objectives == entry.objectives or dominates(e.objectives, entry.objectives) for e in self._front):
-            return False
-        self._front = [e for e in self._front if not dominates(entry.objectives, e.objectives)]
+    def _put_any(self, entry: Entry) -> None:
+        start = bisect_left(self._front, entry.objectives[0], key=_first)
+        rest = [e for e in self._front[start:] if not all(map(le, entry.objectives, e.objectives))]
+        self._front[start:] = rest
         self._front.insert(bisect_left(self._front, entry.objectives, key=lambda e: e.objectives), entry)
-        return True
+
+
+def _first(entry: Entry) -> float:
+    return entry.objectives[0]
 
 
 def front_of(designs: Iterable[tuple[str, Sequence[float]]]) -> list[Entry]:
