@@ -11,7 +11,12 @@ from compiler.graph.nest import Nest
 from compiler.platforms.platform import Platform
 
 
-def grow(part: Part, order: Sequence[int], factor: list[int]) -> bool:
+def grow(
+    part: Part,
+    order: Sequence[int],
+    factor: list[int],
+    platform: Platform,  # noqa: ARG001 # as what it stands for
+) -> bool:
     """Raise the smallest factor of a contraction, the innermost of others, to the next divisor of its tile."""
     tile = part.walk.tile
     for dim in sorted(order, key=lambda d: factor[d]) if part.op.is_contraction else order:

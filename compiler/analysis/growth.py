@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from compiler.analysis.loop_order import Order
 from compiler.analysis.operators import count_operators, run_cycles
-from compiler.graph.engine import Role, layout, roles, unroll_by_role
+from compiler.graph.engine import Role, layout, roles, service_of, unroll_by_role
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.nest import Nest, NestLoop
 from compiler.options import Multiplier
@@ -118,34 +118,49 @@ def share_of(part: Part, nest: Nest, platform: Platform) -> float:
 def _growth(part: Part, platform: Platform) -> Growth:
     order, factor = _growth_order(part.op), [1] * len(part.op.loops)
     factors = [tuple(factor)]
-    while _grow(part, order, factor):
+    while _grow(part, order, factor, platform):
         factors.append(tuple(factor))
     return Growth(part, factors, platform)
 
 
-def _grow(part: Part, order: Sequence[int], factor: list[int]) -> bool:
+def _grow(part: Part, order: Sequence[int], factor: list[int], platform: Platform) -> bool:
     """Raise one dimension's factor to the next divisor of its tile; False when every one is at its limit.
 
     Contractions grow where a lane then costs least for what brings and takes tokens: lanes along what is summed make no
-    results, those along rows no weights. Other operations grow their innermost dimension, so that tokens stay vectors
+    results, those along rows no weights. What adds up their parts grows along results, as these come, until an
+    accumulator would be updated too often. Other operations grow their innermost dimension, so that tokens stay vectors
     of neighbours.
     """
     tile = part.walk.tile
-    found = list[tuple[float, int, int]]()
+    if _adds_parts(part.op):
+        order = sorted(order, key=lambda d: part.op.iterators[d] == "reduction")
+    found = list[tuple[float, int, int, int]]()
     for place, dim in enumerate(order):
         old = factor[dim]
         new = next((n for n in range(old * 2, tile[dim] + 1, old) if tile[dim] % n == 0), old)
         factor[dim] = new
         if new > old and holds(part, factor):
-            found.append((_token_luts(part, factor) * old / new, place, new))
+            found.append((_cost(part, factor, platform), place, dim, new))
         factor[dim] = old
-        if found and not part.op.is_contraction:
-            break
     if not found:
         return False
-    _, place, new = min(found)
-    factor[order[place]] = new
+    _, _, dim, new = min(found)
+    factor[dim] = new
     return True
+
+
+def _cost(part: Part, factor: Sequence[int], platform: Platform) -> float:
+    """By which an operation chooses among dimensions to grow; 0 where it takes them in order."""
+    if part.op.is_contraction:
+        return _token_luts(part, factor) / prod(factor)
+    if _adds_parts(part.op):
+        return run_cycles(part.op, _nest(part.op.loops, part.walk, tuple(factor)), platform)
+    return 0
+
+
+def _adds_parts(op: LinalgOp) -> bool:
+    """Whether it sums products of two tensors, as what adds up the parts of a product multiplies each by a scale."""
+    return not op.is_contraction and service_of(op) is not None
 
 
 def _token_luts(part: Part, factor: Sequence[int]) -> int:

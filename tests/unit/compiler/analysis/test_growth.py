@@ -7,14 +7,16 @@ from math import prod
 import pytest
 from small_graphs import attention_front, quantised
 
-from compiler.analysis.growth import Part, Unroll, divisors, holds
+from compiler.analysis.growth import Part, Token, Unroll, Walk, divisors, holds
 from compiler.analysis.tiling import sharing
+from compiler.graph.linalg_graph import Body, LinalgOp, Operand, Reduction, ScalarOp
 from compiler.graph.task_graph import ComputeTask, ConverterTask
 from compiler.options import Knobs, TaskOverride
 from compiler.passes.design_passes import planned_tasks
 from compiler.platforms.platform import load_platform
 
 U55C = load_platform("u55c")
+ADD = Reduction("add", 0.0)
 
 
 def grown(rows: int, lanes: int, width: int = 2048, tile: int = 64) -> tuple[Part, tuple[int, ...]]:
@@ -51,6 +53,24 @@ def test_lanes_lie_along_rows_where_there_are_some() -> None:
     _, (rows, columns, summed) = grown(64, 1024)
     assert rows > 1
     assert summed > columns
+
+
+@pytest.mark.parametrize(
+    ("groups", "lanes", "factor"), [(8, 8, (8, 1)), (8, 16, (8, 2)), (32, 16, (8, 2)), (2, 16, (8, 2))]
+)
+def test_what_adds_up_parts_grows_along_results_while_its_adders_keep_up(
+    groups: int, lanes: int, factor: tuple[int, int]
+) -> None:
+    """Sixteen of 128 results side by side would be updated every eighth cycle, and such an update takes nine."""
+    operands = (Operand("acc", (0, 1)), Operand("scales", (1, 0)))
+    body = Body(("i32", "f32"), (ScalarOp("arith.sitofp", (0,), "f32"), ScalarOp("arith.mulf", (2, 1), "f32")), 3)
+    loops, results = (128, groups), (Operand("y", (0,)),)
+    op = LinalgOp("sum", "generic", loops, ("parallel", "reduction"), (0, 1), operands, results, body, ADD)
+    tokens = tuple(Token(dims, 64, 384) for dims in ((0, 1), (1, 0), (0,)))
+    unroll = Unroll((Part(op, Walk(loops, (0, 1), (1, 0)), tokens, "dsp"),), U55C)
+    while unroll.lanes < lanes and unroll.grow():
+        assert unroll.cycles == prod(loops) // unroll.lanes
+    assert unroll.growths[0].factors[unroll.at] == factor
 
 
 @pytest.mark.parametrize("lanes", [4, 16, 64, 256])
