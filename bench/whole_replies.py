@@ -98,10 +98,9 @@ def main() -> int:
         "s", "passed", title=f"{args.precision}, {args.knobs} knobs (simulate)",
     )  # fmt: skip
     for model in args.models:
-        ids = drawn(model, args.seed)
         for case in args.cases:
             layers = None if args.all_layers else args.layers
-            options = replace(CASES[case](ids), layers=layers, precision=args.precision)
+            options = replace(CASES[case](drawn(model, args.seed)), layers=layers, precision=args.precision)
             begun = time.perf_counter()
             prepared = prepare(model, options, knobs, platform, args.cache, silent)
             made = run(ended(prepared) if case == "end" else prepared, lambda *_: None, lambda _: None)
