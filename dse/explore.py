@@ -253,9 +253,9 @@ def _constraints(evaluation: Evaluation) -> dict[str, float]:
     return dict.fromkeys((*BOUNDS, *METRICS), 0.0) | {v.resource: v.excess for v in evaluation.violations}
 
 
-def _first_designs(space: DesignSpace, rng: random.Random) -> tuple[Knobs, ...]:
+def _first_designs(space: DesignSpace, objectives: Sequence[str], rng: random.Random) -> tuple[Knobs, ...]:
     """Where a search starts: the good designs, then variants of them."""
-    seeds = space.default_knobs()
+    seeds = space.default_knobs(objectives)
     most = min(MAX_CHANGES, len(space.parameters))
     variants = (space.vary(seeds[i % len(seeds)], rng.randint(1, most), rng) for i in range(FIRST_VARIANTS))
     return (*seeds, *variants)
@@ -268,7 +268,8 @@ def _propose(space: DesignSpace, options: SearchOptions, history: Sequence[Evalu
     sampler = SAMPLERS[options.sampler](options.budget, seed)
     study = optuna.create_study(directions=[StudyDirection.MINIMIZE] * len(options.objectives), sampler=sampler)
     rng = random.Random(seed)
-    first = _first_designs(space, rng) if not history else space.default_knobs()
+    objectives = options.objectives
+    first = space.default_knobs(objectives) if history else _first_designs(space, objectives, rng)
     known = {design.key for design in history}
     proposer = _Proposer(study, space, rng, known, deque(first), options.objectives)
     for design in history:

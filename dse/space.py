@@ -96,6 +96,10 @@ TASK_FIELDS = ("tile", "unroll", "order")
 
 # Engines that one load feeds, and lanes where they save most for their area.
 _JOINT = Knobs(default_tile_size=128, stream_width=2048, engines="shared", loads="joint", unrolling="worth")
+# Parameters stay on the chip as far as they fit.
+_RESIDENT = Knobs(default_tile_size=64, stream_width=2048, multiplier="dsp_packed", weights="resident")
+_LITTLE = replace(_RESIDENT, hbm_channels=8, unrolling="worth")
+_SHARED = replace(_LITTLE, default_tile_size=128, engines="shared", loads="joint")
 # Designs that a search evaluates first. The paper's heuristics with a growing unroll target, and streams and ports that
 # widen with it (or they would be the limit), span the front from its small end to its fast end within a dozen trials.
 _SEEDS = (
@@ -119,9 +123,18 @@ _SEEDS = (
     replace(_JOINT, overall_unroll=8192, hbm_channels=8, multiplier="dsp_packed", prefetch_kib=8192),
     replace(_JOINT, overall_unroll=8192, hbm_channels=16, multiplier="dsp_packed", prefetch_kib=8192),
 )
+# And where a resource is an objective.
+_OF_AREA = (
+    replace(_SHARED, overall_unroll=64, stream_width=128),
+    replace(_SHARED, overall_unroll=512, stream_width=128),
+    replace(_SHARED, overall_unroll=512, stream_width=512),
+    replace(_SHARED, overall_unroll=2048, stream_width=512),
+    replace(_LITTLE, default_tile_size=8, overall_unroll=2048),
+    replace(_LITTLE, default_tile_size=32, overall_unroll=8192),
+)
+_RESOURCES = {"area", "lut", "ff", "dsp", "bram36", "uram"}
 
 # And of networks with windows, whose many small weights have no ports enough, and room on the chip.
-_RESIDENT = Knobs(default_tile_size=64, stream_width=2048, multiplier="dsp_packed", weights="resident")
 _OF_WINDOWS = (
     replace(_RESIDENT, overall_unroll=256, stream_width=512),
     replace(_RESIDENT, overall_unroll=1024, stream_width=1024),
@@ -252,12 +265,14 @@ class DesignSpace:
     def distributions(self) -> dict[str, optuna.distributions.BaseDistribution]:
         return {p.name: p.distribution for p in self.parameters}
 
-    def default_knobs(self) -> tuple[Knobs, ...]:
-        """Designs to try first, each kind in increasing unroll; those whose choices the board does not offer are left
-        out.
+    def default_knobs(self, objectives: Sequence[str] = ()) -> tuple[Knobs, ...]:
+        """Designs to try first, each kind in increasing unroll, more where one of the `objectives` is a resource; those
+        whose choices the board does not offer are left out.
         """
         has_windows = any(op.kind == "window" for op in self._graph.ops)
         first = (*_OF_WINDOWS, *_SEEDS) if has_windows else _SEEDS
+        if not _RESOURCES.isdisjoint(objectives):
+            first = (*first, *_OF_AREA)
         return tuple(knobs for knobs in first if self.params_of(knobs) is not None)
 
     def suggest(self, trial: optuna.Trial) -> Knobs:

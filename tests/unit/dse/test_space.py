@@ -175,9 +175,15 @@ def test_first_designs_are_in_the_space_and_grow(space: DesignSpace):
     assert Knobs() in seeds
 
 
+def test_where_a_resource_is_an_objective_a_search_begins_with_little_area_too(space: DesignSpace):
+    usual = space.default_knobs()
+    more = space.default_knobs(("latency", "energy", "area"))
+    assert more[: len(usual)] == usual == space.default_knobs(("latency", "energy"))
+    assert {knobs.weights for knobs in more[len(usual) :]} == {"resident"}
+
+
 def test_a_network_with_windows_begins_with_its_weights_on_the_chip(space: DesignSpace, u55c: Platform):
     found = DesignSpace(greatest(8, 4, kernel=3, padding=1), u55c).default_knobs()
-    resident = [knobs.weights == "resident" for knobs in found]
-    assert resident == sorted(resident, reverse=True)
-    assert 4 == sum(resident) == len(found) - len(space.default_knobs())
-    assert all(knobs.weights == "streamed" for knobs in space.default_knobs())
+    assert found[4:] == space.default_knobs()
+    assert {knobs.weights for knobs in found[:4]} == {"resident"}
+    assert {knobs.weights for knobs in found[4:12]} == {"streamed"}
