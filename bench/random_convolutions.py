@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from compiler.errors import MillraceError, UnsupportedError
+from compiler.errors import InvalidInputError, MillraceError, UnsupportedError
 from compiler.frontend.bundle import Bundle, load_bundle
 from compiler.frontend.convert import convert
 from compiler.frontend.inputs.source import FileSource, whole_network
@@ -62,11 +62,15 @@ def interpreted(bundle: Bundle) -> str:
     return ""
 
 
-def simulated(seed: int, precision: Precision, folder: Path) -> str:
-    """In what words its C++ differs from the reference."""
-    compile_design(imported(seed, precision, folder), random_knobs(seed), load_platform("u55c"), folder / "design")
+def simulated(seed: int, precision: Precision, folder: Path) -> tuple[Precision, str]:
+    """In which precision its C++ was simulated, and in what words it differs from the reference."""
+    try:
+        bundle = imported(seed, precision, folder)
+    except InvalidInputError:  # there is nothing to quantise
+        bundle = imported(seed, precision := "f32", folder / "f32")
+    compile_design(bundle, random_knobs(seed), load_platform("u55c"), folder / "design")
     verdict = csim(folder / "design", jobs=1)
-    return "" if verdict.passed else f"csim in {precision}: {verdict.message}"
+    return precision, "" if verdict.passed else f"csim: {verdict.message}"
 
 
 def row_of(seed: int, precision: Precision | None) -> dict[str, Any]:
@@ -78,12 +82,10 @@ def row_of(seed: int, precision: Precision | None) -> dict[str, Any]:
             bundle = imported(seed, "f32", Path(folder) / "as-it-is")
         except UnsupportedError as error:
             return row | {"refused": str(error)}
-        if precision and not any(op.is_contraction for op in bundle.graph.ops):
-            row["csim"] = precision = "f32"  # nothing to quantise
         try:
             row["wrong"] = interpreted(bundle)
             if precision and not row["wrong"]:
-                row["wrong"] = simulated(seed, precision, Path(folder) / "compiled")
+                row["csim"], row["wrong"] = simulated(seed, precision, Path(folder) / "compiled")
         except (MillraceError, ValueError, LookupError, AssertionError) as error:  # what it must not end with
             row["wrong"] = f"{type(error).__name__}: {error}"
     return row | {"seconds": round(time.monotonic() - begun, 2)}
