@@ -94,6 +94,15 @@ def _alone(*_: Any) -> int:
     return 1
 
 
+def _always(*_: Any) -> bool:
+    return True
+
+
+def _none(*_: Any) -> dict[int, int]:
+    """Products were added up by adders of their own."""
+    return {}
+
+
 def _as_wide_as_asked(*_: Any) -> dict[str, Packing]:
     """A kernel had as many ports as its loads were asked to have, though the board allowed fewer."""
     return {}
@@ -105,6 +114,8 @@ PRODUCTS = (
     (operators, "summed_as_pairs", _alone),
     (operators, "sums_float_products", _never),
     (bind_multipliers, "sums_float_products", _never),
+    (operators, "_accumulates", _always),
+    (operators, "products_added_to", _none),
 )
 LANES = (
     *PRODUCTS,
@@ -136,7 +147,12 @@ def as_before(name: str) -> Generator[None]:
 
 
 def _forget() -> None:
-    of_products = (tasks, "operation_pipeline"), (tasks, "structured_task"), (engines, "_engine")
+    of_products = (
+        (operators, "body_cores"),
+        (tasks, "operation_pipeline"),
+        (tasks, "structured_task"),
+        (engines, "_engine"),
+    )
     for module, kept in ((growth, "_growth"), (growth, "_joint_growth"), (tiling, "_walk"), *of_products):
         getattr(module, kept).cache_clear()
 
