@@ -23,10 +23,11 @@ _REQUEST: dict[str, Any] = {
     "model": "gpt2",
     "workload": {"phase": "token", "length": 255, "precision": "w4a8", "batch": 1, "layers": 12},
     "platform": "u55c",
-    "budget": 150,
+    "budget": 250,
     "seed": 7,
     "sampler": "front",
-    "simulate": 5,
+    "objectives": ["latency", "area"],  # what makes it fast saves energy too, for weights come from memory all the same
+    "simulate": 6,
     "calibration": 0,
     "verify": 0,
 }
@@ -67,7 +68,8 @@ def _show(reader: Reader, exploration: "Exploration", address: str | None, as_js
 def _is_the_demo(exploration: "Exploration") -> bool:
     from millrace.encoding import to_json
 
-    found = {**to_json(exploration), "model": exploration.model.name}
+    names = [objective.name for objective in exploration.objectives]
+    found = {**to_json(exploration), "model": exploration.model.name, "objectives": names}
     return all(found[name] == value for name, value in _REQUEST.items())
 
 
