@@ -169,7 +169,7 @@ def test_a_new_exploration_starts_from_the_empty_list(page: Page, world: World, 
     dialog.get_by_label("third").select_option("area")
     dialog.get_by_text("At most", exact=True).click()
     dialog.get_by_label("Dies").fill("1")
-    dialog.get_by_label("Energy, µJ").fill("400.5")
+    dialog.get_by_label("Energy, µJ", exact=True).fill("400.5")
     dialog.get_by_role("button", name="Start exploration").click()
     expect(page).to_have_url(f"{url}/explorations/exp_01")
     row = world.explorations["exp_01"].row

@@ -18,7 +18,7 @@ from compiler.analysis.affine_schedule import window
 from compiler.analysis.fifo import by_kernel, plan_schedule, size_fifos, swept_starts
 from compiler.analysis.turning import turning_schedule
 from compiler.analysis.turning_schedule import TurningSchedule
-from compiler.graph.program import Access, Gate, LoopNest, Program, telling_values
+from compiler.graph.program import Access, Gate, LoopNest, Program, telling_values, without_single_rounds
 from compiler.graph.task_graph import LoadTask, Task, TaskGraph
 from compiler.options import Equalisation, FifoStrategy
 from compiler.platforms.platform import load_platform
@@ -84,7 +84,8 @@ def _all_events(graph: TaskGraph, schedule: TurningSchedule) -> Iterator[tuple[E
             looked_at[repeat] = max(looked_at[repeat], time)
             if time == 1:
                 period[repeat] = shift
-    events = events_of(tasks, {task.name: task.program for task in tasks}, graph.streams)
+    programs = {task.name: without_single_rounds(task.program) for task in tasks}
+    events = events_of(tasks, programs, graph.streams)
     late: set[int] = set()
     before = defaultdict[int, list[int]](list)
     for source, target in (*events.next.items(), *((part.source, part.target) for part in events.parts)):
@@ -110,7 +111,11 @@ def test_in_all_rounds_no_token_is_read_before_it_is_written_nor_are_more_in_fli
     schedule = turning_schedule(graph.tasks, graph.streams, equalisation)
     start = swept_starts(schedule)
     paces, depths = schedule.stretched(start), schedule.depths(start)
-    flat = {name: nest for task in _working(graph) for name, nest in _nests(task.program, f"{task.name}/")}
+    flat = {
+        name: nest
+        for task in _working(graph)
+        for name, nest in _nests(without_single_rounds(task.program), f"{task.name}/")
+    }
     written, read = defaultdict[str, list[float]](list), defaultdict[str, list[float]](list)
     ends: dict[str, float] = {}
     for event, shift in _all_events(graph, schedule):

@@ -115,7 +115,7 @@ def test_every_operation_comes_out_right(make: Callable[[], LinalgGraph], knobs:
 
 @pytest.mark.parametrize("joint", ["own", "joint"])
 def test_parts_of_products_are_added_up_in_their_turns(joint: Loads, tmp_path: Path):
-    lanes = tuple(TaskOverride(op, unroll=4) for op in ("op_d0", "op_d1"))
+    lanes = tuple(TaskOverride(op, unroll=2) for op in ("op_d0", "op_d1"))
     tasks = emitted(grouped(), replace(PACKED, loads=joint, overrides=lanes), tmp_path)
     served = [[op.name for op, _ in task.served] for task in tasks.tasks if isinstance(task, EngineTask)]
     assert sorted(served) == [["op_d0", "op_d1"], ["op_p0", "op_p1"]]
