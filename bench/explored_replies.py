@@ -7,7 +7,8 @@
 Explored is what `millrace explore MODEL --phase token` explores: `--objectives` of the estimate, the usual space, all
 cores. Of the front the design with the most tokens a second is planned again for all layers, certified, placed and
 simulated: a prompt of 128 tokens, then 128 in the same launch (`compiler/whole_token.py`). `usual` are the knobs of a
-design that nobody explored. Designs a second are those of the search; processor seconds those of one design.
+design that nobody explored. Designs a second are those of the search; processor seconds those of one design. Remove
+`--kept` when the compiler has changed.
 """
 
 import argparse
@@ -21,7 +22,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bench.board_limit.planned import plan
+from bench.board_limit.planned import FAMILIES, plan
 from bench.workload import NoSink
 from compiler.frontend.bundle import import_model
 from compiler.frontend.models.config import resolve_model
@@ -31,7 +32,6 @@ from compiler.platforms.platform import Platform, load_platform
 from dse.explore import SearchOptions, search
 from dse.objectives import LATENCY
 
-FAMILIES = ("gpt2-medium", "qwen2.5-0.5b", "llama-1.1b", "gemma3-1b")
 METRICS = ("tokens_per_second", "first_token_time", "reply_time", "energy_per_token", "hbm_share")
 
 

@@ -22,13 +22,12 @@ from rich.table import Table
 from scipy.stats import rankdata
 
 from bench.estimate_error import Comparison, Drawn
-from bench.search_quality import WORKLOADS, code_digest, graph_of
-from bench.workload import NoSink, bundle_cache
+from bench.search_quality import WORKLOADS, add_search_arguments, checked_objectives, code_digest, graph_of
+from bench.workload import NoSink
 from compiler.options import Knobs
 from compiler.platforms.platform import load_platform
 from dse.archive import front_of
 from dse.explore import SearchOptions, search
-from dse.objectives import DEFAULT, check_objectives
 from dse.promote import ranking
 
 Pair = tuple[float, float]
@@ -73,21 +72,15 @@ def pairs_of(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("workloads", nargs="+", metavar="WORKLOAD", help=f"of {', '.join(WORKLOADS)}")
+    add_search_arguments(parser, nargs="+")
     parser.add_argument("--designs", type=int, default=30)
     parser.add_argument("--budget", type=int, default=1000, help="designs of the search (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--beyond", type=float, default=0.02, help="a share (default: %(default)s)")
-    parser.add_argument("--objectives", nargs="+", default=DEFAULT, help="two or three (default: latency energy)")
-    parser.add_argument("--cache", type=Path, default=bundle_cache().parent / "search_quality")
     args = parser.parse_args()
-    if unknown := set(args.workloads) - WORKLOADS.keys():
-        parser.error(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(WORKLOADS)}")
     if args.designs < 2 or args.budget < 1:
         parser.error("--designs must be at least 2, --budget at least 1")
-    objectives = tuple(args.objectives)
-    check_objectives(objectives)
-    args.cache.mkdir(parents=True, exist_ok=True)
+    objectives = checked_objectives(parser, args)
     table = Table("workload", "designs", "too_long", "spearman", "inverted_%", "pairs", "all_inverted_%")
     for name in args.workloads:
         pairs, late = pairs_of(name, objectives, args.designs, args.budget, args.seed, args.cache)

@@ -18,12 +18,14 @@ import argparse
 import hashlib
 import json
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import log
 from pathlib import Path
 from statistics import fmean, median
 from time import perf_counter
+from typing import Any
 
 from optuna.exceptions import ExperimentalWarning
 from optuna.samplers import BaseSampler, NSGAIIISampler
@@ -39,7 +41,7 @@ from compiler.platforms.platform import load_platform
 from dse.archive import front_of
 from dse.comparison.fronts import beyond
 from dse.comparison.hypervolume import hypervolume
-from dse.explore import SAMPLERS, SearchOptions, search
+from dse.explore import SAMPLERS, EvaluatedDesign, SearchOptions, search
 from dse.logarithms import logarithms, zero_marks
 from dse.objectives import DEFAULT, check_objectives
 
@@ -95,6 +97,7 @@ def _front(points: Iterable[Point]) -> list[Point]:
     return [entry.objectives for entry in front_of((str(number), point) for number, point in enumerate(points))]
 
 
+@cache
 def code_digest() -> str:
     """Of everything that a search's result follows from."""
     whole = hashlib.sha256()
@@ -107,21 +110,38 @@ def code_digest() -> str:
 
 def run(name: str, objectives: tuple[str, ...], sampler: str, budget: int, seed: int, cache: Path) -> Run:
     """The search, or what is kept of it."""
-    kept = cache / f"{name}-{'-'.join(objectives)}-{sampler}-{budget}-{seed}-{code_digest()}.json"
-    if not kept.exists():
+
+    def make() -> dict[str, Any]:
         graph = graph_of(name, cache)
         options = SearchOptions(budget, seed, sampler, jobs=1, objectives=objectives)
         start = perf_counter()
         found = search(graph, load_platform("u55c"), options, NoSink())
         seconds = perf_counter() - start
-        points = [d.evaluation.objectives(objectives) if d.evaluation.feasible else None for d in found.designs]
-        data = {"points": points, "repeats": found.repeats, "outside": 1 - found.evaluation_seconds / seconds}
-        part = kept.with_suffix(".part")
-        part.write_text(json.dumps(data))
-        part.rename(kept)
-    data = json.loads(kept.read_text())
-    points = tuple(None if point is None else tuple(point) for point in data["points"])
-    return Run(sampler, budget, seed, points, data["repeats"], data["outside"])
+        outside = 1 - found.evaluation_seconds / seconds
+        return {"points": points_of(found.designs, objectives), "repeats": found.repeats, "outside": outside}
+
+    path = cache / f"{name}-{'-'.join(objectives)}-{sampler}-{budget}-{seed}-{code_digest()}.json"
+    data = kept(path, make)
+    return Run(sampler, budget, seed, as_points(data["points"]), data["repeats"], data["outside"])
+
+
+def kept(path: Path, make: Callable[[], Any]) -> Any:
+    """What `make` gives, as JSON has it; made once and stored there."""
+    if not path.exists():
+        part = path.with_suffix(".part")
+        part.write_text(json.dumps(make()))
+        part.rename(path)
+    return json.loads(path.read_text())
+
+
+def points_of(designs: Sequence[EvaluatedDesign], objectives: tuple[str, ...]) -> list[Point | None]:
+    """None where a design does not fit."""
+    return [d.evaluation.objectives(objectives) if d.evaluation.feasible else None for d in designs]
+
+
+def as_points(stored: Sequence[Sequence[float] | None]) -> tuple[Point | None, ...]:
+    """Points that JSON has as lists."""
+    return tuple(None if point is None else tuple(point) for point in stored)
 
 
 class Union:
@@ -174,23 +194,36 @@ def rows(runs: Sequence[Run]) -> Iterator[tuple[str, ...]]:
         )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=f"of {', '.join(WORKLOADS)} (default: all)")
-    parser.add_argument("--samplers", nargs="+", default=[OURS, "nsga2", "nsga3", "random", "qmc"])
-    parser.add_argument("--budgets", nargs="+", type=int, default=[300, 1000])
-    parser.add_argument("--seeds", type=int, default=5, help="how many, from 0 (default: %(default)s)")
+def add_search_arguments(parser: argparse.ArgumentParser, *, nargs: str) -> None:
+    """Of which workloads, for which objectives, and where searches are kept."""
+    parser.add_argument("workloads", nargs=nargs, metavar="WORKLOAD", help=f"of {', '.join(WORKLOADS)}")
     parser.add_argument("--objectives", nargs="+", default=DEFAULT, help="two or three (default: latency energy)")
     parser.add_argument("--cache", type=Path, default=bundle_cache().parent / "search_quality")
-    args = parser.parse_args()
-    SAMPLERS.update(OTHERS)
-    if unknown := set(args.workloads) - WORKLOADS.keys() | set(args.samplers) - SAMPLERS.keys():
-        parser.error(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join([*WORKLOADS, *SAMPLERS])}")
-    if min(*args.budgets, args.seeds) < 1:
-        parser.error("--budgets and --seeds must be at least 1")
+
+
+def checked_objectives(parser: argparse.ArgumentParser, args: argparse.Namespace) -> tuple[str, ...]:
+    """Of a search that can be, whose workloads are known and whose cache is there."""
+    if unknown := set(args.workloads) - WORKLOADS.keys():
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(WORKLOADS)}")
     objectives = tuple(args.objectives)
     check_objectives(objectives)
     args.cache.mkdir(parents=True, exist_ok=True)
+    return objectives
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_search_arguments(parser, nargs="*")
+    parser.add_argument("--samplers", nargs="+", default=[OURS, "nsga2", "nsga3", "random", "qmc"])
+    parser.add_argument("--budgets", nargs="+", type=int, default=[300, 1000])
+    parser.add_argument("--seeds", type=int, default=5, help="how many, from 0 (default: %(default)s)")
+    args = parser.parse_args()
+    SAMPLERS.update(OTHERS)
+    if unknown := set(args.samplers) - SAMPLERS.keys():
+        parser.error(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(SAMPLERS)}")
+    if min(*args.budgets, args.seeds) < 1:
+        parser.error("--budgets and --seeds must be at least 1")
+    objectives = checked_objectives(parser, args)
     for name in args.workloads or WORKLOADS:
         wanted = [(s, b, seed) for b in args.budgets for s in args.samplers for seed in range(args.seeds)]
         table = Table(

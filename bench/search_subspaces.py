@@ -10,7 +10,7 @@ many combinations there are, `designs`: how many accelerators they give; `front`
 """
 
 import argparse
-import json
+from functools import partial
 from math import prod
 from pathlib import Path
 from random import Random
@@ -18,13 +18,24 @@ from random import Random
 from rich.console import Console
 from rich.table import Table
 
-from bench.search_quality import OURS, WORKLOADS, Point, Run, Union, code_digest, graph_of
-from bench.workload import NoSink, bundle_cache
+from bench.search_quality import (
+    OURS,
+    Point,
+    Run,
+    Union,
+    add_search_arguments,
+    as_points,
+    checked_objectives,
+    code_digest,
+    graph_of,
+    kept,
+    points_of,
+)
+from bench.workload import NoSink
 from compiler.graph.linalg_graph import LinalgGraph
 from compiler.platforms.platform import Platform, load_platform
 from dse.evaluate import evaluate, judged
 from dse.explore import SearchOptions, search
-from dse.objectives import DEFAULT, check_objectives
 from dse.space import DesignSpace
 
 
@@ -60,42 +71,21 @@ def searched(
 ) -> list[Point | None]:
     """The same of what a search finds."""
     options = SearchOptions(budget, seed, jobs=1, objectives=objectives)
-    found = [d.evaluation for d in search(graph, platform, options, NoSink(), space=space).designs]
-    return [one.objectives(objectives) if one.feasible else None for one in found]
-
-
-def kept(path: Path) -> list[Point | None] | None:
-    """What was stored there."""
-    if not path.exists():
-        return None
-    return [None if point is None else tuple(point) for point in json.loads(path.read_text())]
-
-
-def store(path: Path, points: list[Point | None]) -> list[Point | None]:
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(points))
-    part.rename(path)
-    return points
+    return points_of(search(graph, platform, options, NoSink(), space=space).designs, objectives)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("workloads", nargs="+", metavar="WORKLOAD", help=f"of {', '.join(WORKLOADS)}")
+    add_search_arguments(parser, nargs="+")
     parser.add_argument("--draw", type=int, default=0, help="seed of the sub-spaces (default: %(default)s)")
     parser.add_argument("--spaces", type=int, default=1, help="how many for each workload (default: %(default)s)")
     parser.add_argument("--designs", type=int, default=4000, help="least combinations (default: %(default)s)")
     parser.add_argument("--budget", type=int, default=200)
     parser.add_argument("--seeds", type=int, default=5, help="how many, from 0 (default: %(default)s)")
-    parser.add_argument("--objectives", nargs="+", default=DEFAULT, help="two or three (default: latency energy)")
-    parser.add_argument("--cache", type=Path, default=bundle_cache().parent / "search_quality")
     args = parser.parse_args()
-    if unknown := set(args.workloads) - WORKLOADS.keys():
-        parser.error(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(WORKLOADS)}")
     if min(args.spaces, args.designs, args.budget, args.seeds) < 1:
         parser.error("--spaces, --designs, --budget and --seeds must be at least 1")
-    objectives, platform = tuple(args.objectives), load_platform("u55c")
-    check_objectives(objectives)
-    args.cache.mkdir(parents=True, exist_ok=True)
+    objectives, platform = checked_objectives(parser, args), load_platform("u55c")
     table = Table("workload", "space", "free", "knobs", "designs", "front", "worst_%", "shares_%")
     for name in args.workloads:
         graph = graph_of(name, args.cache)
@@ -106,16 +96,14 @@ def main() -> None:
             def file(what: str, stem: str = stem) -> Path:
                 return args.cache / f"{stem}-{what}-{code_digest()}.json"
 
-            path = file("all")
-            whole = kept(path) or store(path, exhausted(graph, platform, space, objectives))
-            union, shares = Union([Run(OURS, 0, 0, tuple(whole), 0, 0.0)]), list[float]()
+            of_space = graph, platform, space, objectives
+            whole = Run(OURS, 0, 0, as_points(kept(file("all"), partial(exhausted, *of_space))), 0, 0.0)
+            union, shares = Union([whole]), list[float]()
             for seed in range(args.seeds):
-                path = file(f"{args.budget}-{seed}")
-                found = kept(path) or store(path, searched(graph, platform, space, objectives, args.budget, seed))
-                shares.append(100 * union.share(Run(OURS, args.budget, seed, tuple(found), 0, 0.0).front()))
+                found = kept(file(f"{args.budget}-{seed}"), partial(searched, *of_space, args.budget, seed))
+                shares.append(100 * union.share(Run(OURS, args.budget, seed, as_points(found), 0, 0.0).front()))
             free = [p.name for p in space.parameters if len(p.choices) > 1]
-            front = Run(OURS, 0, 0, tuple(whole), 0, 0.0).front()
-            counts = (len(free), space.size, len(whole), len(front))
+            counts = (len(free), space.size, len(whole.points), len(whole.front()))
             table.add_row(
                 name, str(number), *map(str, counts), f"{min(shares):.1f}", " ".join(f"{s:.1f}" for s in shares)
             )

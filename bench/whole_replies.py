@@ -27,8 +27,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from bench.board_limit.__main__ import FAMILIES
-from bench.board_limit.__main__ import KNOBS as FAST
+from bench.board_limit.planned import FAMILIES
+from bench.board_limit.planned import KNOBS as FAST
 from bench.workload import bundle_cache
 from compiler.design_dir import silent
 from compiler.frontend.models.config import resolve_model

@@ -28,24 +28,12 @@ from rich.progress import Progress
 from rich.table import Table
 
 from bench.board_limit.paper import GPT2_MEDIUM
-from bench.board_limit.planned import Planned, plan
+from bench.board_limit.planned import FAMILIES, KNOBS, Planned, plan
 from bench.board_limit.variants import SENSITIVITY, WATERFALL
 from compiler.options import Knobs
 from compiler.platforms.platform import Platform, load_platform
 from compiler.whole_token import HBM_GB_S, Reply
 
-FAMILIES = ("gpt2-medium", "qwen2.5-0.5b", "llama-1.1b", "gemma3-1b")
-KNOBS = Knobs(
-    default_tile_size=128,
-    overall_unroll=8192,
-    stream_width=2048,
-    hbm_channels=16,
-    prefetch_kib=8192,
-    multiplier="dsp_packed",
-    engines="shared",
-    loads="joint",
-    unrolling="worth",
-)
 PROMPT, STEPS = 128, 128
 MUST_AIM = {
     "tokens a second": {"gpt2-medium": (1000, 1400)},

@@ -19,6 +19,18 @@ from compiler.platforms.platform import Platform
 from compiler.simulator.timing.simulate import StoredDesign, read_directory
 from compiler.whole_token import Reply
 
+FAMILIES = ("gpt2-medium", "qwen2.5-0.5b", "llama-1.1b", "gemma3-1b")
+KNOBS = Knobs(
+    default_tile_size=128,
+    overall_unroll=8192,
+    stream_width=2048,
+    hbm_channels=16,
+    prefetch_kib=8192,
+    multiplier="dsp_packed",
+    engines="shared",
+    loads="joint",
+    unrolling="worth",
+)
 RESOURCES = ("lut", "ff", "dsp", "bram36", "uram")
 
 

@@ -120,22 +120,20 @@ def _with_engines(
     rounds = 1 if design.graph.layers is None else design.graph.layers.count
     position = {c_name(op.name): n for n, op in enumerate(design.graph.ops)}
     source, target, inner = dict[str, str](), dict[str, str](), list[Stream]()
+    phase = phases(design) if design.graph.layers is not None and prompt_rows(design) > 1 else None
     for name, engine in design.engines.items():
         parts = engine_parts(name, engine, design)
         source |= {c_name(op): parts.source for op in engine.turns}
         target |= parts.target
-        chunks = design.graph.layers is not None and prompt_rows(design) > 1
-        if chunks:
-            of_turns = phases(design)
-            numbers = [of_turns[op] for op in engine.turns]
-            tasks += (replace(task, turns=by_phase(task.turns, numbers)) for task in parts.tasks)
-        else:
+        of_turns = None if phase is None else [phase[op] for op in engine.turns]
+        if of_turns is None:
             tasks += parts.tasks
+        else:
+            tasks += (replace(task, turns=by_phase(task.turns, of_turns)) for task in parts.tasks)
         made = [stream._replace(itensor=launched_itensor(design, stream.itensor)) for stream in parts.streams]
         passed = {stream.name: stream.itensor for stream in made}
         tasks += (
-            joint_load(launch, name, i, passed[operand_stream(name, i)], rounds, design if chunks else None)
-            for i in engine.joint
+            joint_load(design, launch, name, i, passed[operand_stream(name, i)], rounds, of_turns) for i in engine.joint
         )
         inner += made
         position |= dict.fromkeys((task.name for task in parts.tasks), position[c_name(engine.turns[0])])

@@ -9,13 +9,13 @@ same ports too: its weights lie behind the others, and the load writes them to a
 another type, in tokens of as many bits.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import gcd
 from typing import TypeVar
 
 from compiler.analysis.names import joint_load_name, operand_stream
-from compiler.analysis.prompt_rows import by_phase, phases
+from compiler.analysis.prompt_rows import by_phase
 from compiler.analysis.rows import given_rows
 from compiler.analysis.tasks import load_task
 from compiler.graph.design import Design, Edge, Engine, Transfer
@@ -140,11 +140,17 @@ def of_all_streams(design: Design, found: Mapping[str, Found]) -> dict[str, Foun
 
 
 def joint_load(
-    launch: Design, name: str, index: int, tokens: ITensor, rounds: int, each_phase: Design | None
+    folded: Design,
+    launch: Design,
+    name: str,
+    index: int,
+    tokens: ITensor,
+    rounds: int,
+    of_turns: Sequence[int] | None,
 ) -> LoadTask:
     """The load of an engine's input in a launch, of `tokens`; in each of `rounds`, which are the layers, it reads what
-    its operations use in one, and behind them what others do. What `each_phase` of a layer of this design uses is read
-    by itself.
+    its operations use in one, and behind them what others do. Where its turns are of phases (`of_turns`), what each of
+    a layer uses is read by itself: `launch` is `folded` of all layers.
     """
     engine, stream = launch.engines[name], operand_stream(name, index)
     first, *others = (_load(launch, op, index) for op in (*engine.turns, *engine.behind))
@@ -152,18 +158,17 @@ def joint_load(
     called, parts = joint_load_name(name, index), [Part(load.value, load.itensor.without_rereads()) for load in loads]
     task = load_task(called, Transfer(stream, engine.kernel, tokens, first.packing), stream, launch.platform)
     joint = Joint(rounds, tuple(parts), tuple(Part(load.value, load.itensor) for load in last))
-    if not last and each_phase is None:
+    if not last and of_turns is None:
         return replace(task, dma=replace(task.dma, joint=joint))
     streams = [operand_stream(op, index) for op in engine.behind]
     others = [load_task(called, load, s, launch.platform) for load, s in zip(last, streams, strict=True)]
     lanes, count = tokens.width // DTYPE_BITS[tokens.dtype], sum(t.streamed.tokens for t in (task, *others))
     whole = ITensor((lanes,), tokens.dtype, (Loop(count, lanes, 0),))
     inside: Program = (task.timing.nest(task.reads, task.writes),)
-    if each_phase is not None:
-        of_turns = phases(each_phase)
-        own = (load_task(called, _load(each_phase, op, index), stream, launch.platform) for op in engine.turns)
+    if of_turns is not None:
+        own = (load_task(called, _load(folded, op, index), stream, launch.platform) for op in engine.turns)
         body = tuple(t.timing.nest(t.reads, t.writes) for t in own)
-        inside = (Repeat(rounds, by_phase(body, [of_turns[op] for op in engine.turns])),)
+        inside = (Repeat(rounds, by_phase(body, of_turns)),)
     return replace(
         task,
         timing=TimingSpec((), task.timing.ii, task.timing.depth),

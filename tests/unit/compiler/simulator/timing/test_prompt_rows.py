@@ -1,6 +1,7 @@
 """Programs of chunks of a prompt: by hand, and whole designs beside their tokens one by one."""
 
 import pytest
+from prompt_chunks import check_moves
 from stepping_networks import replying
 
 from compiler.errors import InvalidInputError
@@ -76,15 +77,7 @@ def design(tasks: TaskGraph) -> TimedDesign:
 
 @pytest.mark.parametrize(("begin", "rows"), [(0, 2), (3, 8), (13, 5), (55, 8)])
 def test_a_chunk_moves_what_its_tokens_move(design: TimedDesign, begin: int, rows: int) -> None:
-    """Each stream between tasks as many tokens as in launches of one row; both ends of every stream the same."""
-    chunk = design.at(({"position": begin, ROWS: rows},))
-    alone = design.at(tuple({"position": begin + row} for row in range(rows)))
-    words = {s.name for s in design.streams if "control" in (s.source, s.target)}
-    for stream in design.streams:
-        written = tokens(chunk.task[stream.source].program, "writes", stream.name)
-        assert tokens(chunk.task[stream.target].program, "reads", stream.name) == written
-        if stream.name not in words and not stream.name.endswith("_row"):
-            assert written == tokens(alone.task[stream.source].program, "writes", stream.name)
+    chunk = check_moves(design, {"position": begin, ROWS: rows}, [{"position": begin + row} for row in range(rows)])
     credited = [s for s in design.streams if s.name.endswith("_row")]
     assert credited
     assert all(tokens(chunk.task[s.source].program, "writes", s.name) == 4 * (rows - 1) for s in credited)
