@@ -6,7 +6,7 @@ used before it.
 
 What is multiplied when the engine has done all of its turns, as behind layers the product with a vocabulary, has the
 same ports too: its weights lie behind the others, and the load writes them to a stream of their own. They may be of
-another type, in tokens of as many bits.
+another type, and in tokens of half or twice as many bits: then each of either is a whole number of words.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,6 +26,8 @@ from compiler.graph.program import Program, Repeat
 from compiler.graph.task_graph import Joint, LoadTask, Part, TimingSpec
 
 Found = TypeVar("Found")
+# Weights of two that take their turns come through `p` of 2 p ports together as soon as through some of the 2 p each.
+MOST_WORDS = 2
 
 
 def hindrance(design: Design, engine: Engine, index: int) -> str | None:
@@ -44,7 +46,7 @@ def hindrance(design: Design, engine: Engine, index: int) -> str | None:
 
 def hindrance_behind(design: Design, engine: Engine, index: int, op: str) -> str | None:
     """Why the load of an engine's input can not bring that of `op`, too, behind all else; None where it can: that is a
-    parameter in tokens of as many bits, which nothing waits for that the engine is needed for.
+    parameter in tokens that share words with the engine's, which nothing waits for that the engine is needed for.
     """
     if op not in design.graph.op or design.kernel_of.get(op) != engine.kernel:
         return f"@{op} is no task of its kernel"
@@ -54,11 +56,20 @@ def hindrance_behind(design: Design, engine: Engine, index: int, op: str) -> str
     if isinstance(found, str):
         return found
     first = design.edges[operand_stream(engine.turns[0], index)]
-    if found.itensor.width != first.itensor.width:
+    if not _share_words(found.itensor.width, first.itensor.width, design.platform.hbm.port_bits):
         return f"tokens of {found.value} have {found.itensor.width} bits, those of the others {first.itensor.width}"
     if op in _before(design.graph, engine):
         return f"@{op} comes before what @{engine.turns[-1]} serves"
     return None
+
+
+def _share_words(width: int, other: int, port_bits: int) -> bool:
+    """Whether tokens of two widths can come through the same ports: equal ones, or whole words of which the wider has
+    `MOST_WORDS` times as many at most. The narrower says how many ports there are: with fewer, all the weights of both
+    would sooner come through ports of their own.
+    """
+    narrow, wide = sorted((width, other))
+    return wide == narrow or (narrow % port_bits == 0 and wide % narrow == 0 and wide // narrow <= MOST_WORDS)
 
 
 def behind(design: Design, engine: Engine, index: int) -> tuple[str, ...]:
@@ -162,8 +173,7 @@ def joint_load(
         return replace(task, dma=replace(task.dma, joint=joint))
     streams = [operand_stream(op, index) for op in engine.behind]
     others = [load_task(called, load, s, launch.platform) for load, s in zip(last, streams, strict=True)]
-    lanes, count = tokens.width // DTYPE_BITS[tokens.dtype], sum(t.streamed.tokens for t in (task, *others))
-    whole = ITensor((lanes,), tokens.dtype, (Loop(count, lanes, 0),))
+    layout, words = _in_one_image([task, *others])
     inside: Program = (task.timing.nest(task.reads, task.writes),)
     if of_turns is not None:
         own = (load_task(called, _load(folded, op, index), stream, launch.platform) for op in engine.turns)
@@ -173,10 +183,34 @@ def joint_load(
         task,
         timing=TimingSpec((), task.timing.ii, task.timing.depth),
         writes=tuple(access._replace(gates=()) for t in (task, *others) for access in t.writes),
-        dma=replace(task.dma, layout=whole, joint=joint),
-        streamed=whole,
+        dma=replace(task.dma, layout=layout, words_per_token=words, joint=joint),
+        streamed=layout,
         turns=(*inside, *(t.timing.nest(t.reads, t.writes) for t in others)),
     )
+
+
+def _in_one_image(tasks: Sequence[LoadTask]) -> tuple[ITensor, int]:
+    """What loads of the same ports read one behind the other, as tokens of all, and words of each; words themselves
+    where their tokens are not equally wide.
+    """
+    streamed, dma = [task.streamed for task in tasks], tasks[0].dma
+    alike = len({itensor.width for itensor in streamed}) == 1
+    bits, words = (streamed[0].width, dma.words_per_token) if alike else (dma.word_bits, 1)
+    lanes, whole = bits // DTYPE_BITS[streamed[0].dtype], sum(itensor.width * itensor.tokens for itensor in streamed)
+    return ITensor((lanes,), streamed[0].dtype, (Loop(whole // bits, lanes, 0),)), words
+
+
+def words_together(design: Design) -> dict[str, int]:
+    """By load, the words of which each token has a multiple, where a joint load brings tokens that are not equally wide:
+    its ports are as many as divide these. None of other loads.
+    """
+    found, bits = dict[str, int](), design.platform.hbm.port_bits
+    for _, engine, index in _joint_inputs(design):
+        edges = [design.edges[operand_stream(op, index)] for op in (*engine.turns, *engine.behind)]
+        widths = {edge.itensor.width for edge in edges}
+        if len(widths) > 1:
+            found |= dict.fromkeys((edge.source for edge in edges), gcd(*widths) // bits)
+    return found
 
 
 def _load(launch: Design, op: str, index: int) -> Transfer:

@@ -28,6 +28,7 @@ from compiler.dialects.itensor_stream import StreamOp
 from compiler.errors import VerificationError
 from compiler.graph.design import Design, Transfer
 from compiler.graph.engine import Turn, served
+from compiler.platforms.platform import Platform
 
 OF_KERNELS: tuple[type[Operation], ...] = (KernelOp, LayersOp, DieOp, ReturnOp)
 ON_TENSORS: tuple[type[Operation], ...] = (TaskOp, LayersOp, ReturnOp)
@@ -139,10 +140,20 @@ def verify_joint(design: Design) -> None:
                     raise VerificationError(f"@{name} can not load for @{op} behind its input {index}: {why}")
             streams = [operand_stream(op, index) for op in engine.turns]
             behind = [operand_stream(op, index) for op in engine.behind]
-            if len({design.loads[design.edges[stream].source].packing for stream in (*streams, *behind)}) > 1:
+            loads = [design.loads[design.edges[stream].source] for stream in (*streams, *behind)]
+            if len({_words_of(load, design.platform) for load in loads}) > 1:
                 raise VerificationError(f"loads of input {index} of @{name} are one, and pack their words alike")
             if len({design.depths.get(stream) for stream in (*streams, operand_stream(name, index))}) > 1:
                 raise VerificationError(f"input {index} of @{name} comes through one FIFO, of one depth")
+
+
+def _words_of(load: Transfer, platform: Platform) -> tuple[int, ...] | None:
+    """How a load packs its words: as others with tokens as wide, or where these fill words without a gap."""
+    if load.packing is None:
+        return None
+    channels, tokens, words = load.packing
+    full = tokens == 1 and load.itensor.width == channels * words * platform.hbm.port_bits
+    return (channels, 1) if full else (channels, tokens, words)
 
 
 def verify_shared(design: Design) -> None:

@@ -11,7 +11,8 @@ from itertools import chain
 
 from typing_extensions import override
 
-from compiler.analysis.joint_loads import joint_load_of, tokens_between
+from compiler.analysis.growth import divisors
+from compiler.analysis.joint_loads import joint_load_of, tokens_between, words_together
 from compiler.analysis.loads import Width, dealt_ports, load_channels
 from compiler.analysis.resident import resident_loads
 from compiler.analysis.rows import given_rows, kept_rows, made_rows, row_tokens
@@ -45,6 +46,7 @@ class MaterializeDmas(Pass):
         axes = {row.state: row.axis for row in kept.values()}
         by_layer = bool(given_rows(graph))  # prompts are taken layer by layer
         between = {design.loads[name].value: tokens for name, tokens in tokens_between(design).items()}
+        shared_words = {design.loads[name].value: words for name, words in words_together(design).items()}
         resident = resident_loads(design) if self.knobs.weights == "resident" else frozenset[str]()
 
         def row_of(load: Transfer) -> int:
@@ -58,6 +60,8 @@ class MaterializeDmas(Pass):
 
         def packing_of_load(load: Transfer, most: int) -> Packing:
             channels = load_channels(graph, load.value, most)
+            if load.value in shared_words:
+                channels = max(n for n in divisors(shared_words[load.value]) if n <= channels)
             tried = (
                 plan_packing(load.itensor, channels, bits, row_of(load), least)
                 for least in range(1, design.platform.hbm.channels + 1)

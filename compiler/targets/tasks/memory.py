@@ -49,7 +49,7 @@ def emit_load(frame: Frame, task: LoadTask) -> None:
                             place = [f"{number} * {words}"] if number else []
                             place += [str(begin)] if begin else []
                             own = (*params[:reads], stream_of[part.writes[0].stream], *params[behind:])
-                            with frame.out.block("") if number else nullcontext():
+                            with frame.out.block("") if number or part.dma.words_per_token > 1 else nullcontext():
                                 _emit_part(frame, part, " + ".join(place), own, namer)
                             begin += part.dma.words
             begin += (rounds - 1) * words
@@ -84,12 +84,15 @@ def _send_chunk(frame: Frame, task: LoadTask, params: Sequence[str]) -> None:
 
 
 def _part(frame: Frame, task: LoadTask, nest: LoopNest) -> LoadTask:
-    """A load of what one nest writes, of one round where there are several, which reads its words alone."""
+    """A load of what one nest writes, of one round where there are several, which reads its words alone: as many for a
+    token as that is wide.
+    """
     timing, streamed = replace(task.timing, trips=nest.trips, bounds=nest.bounds), frame.itensor(nest.writes[0])
     if (moved := tokens((nest,), "writes", nest.writes[0].stream)) < streamed.tokens:
         (*ones, lanes) = streamed.element
         streamed = ITensor((*ones, lanes), streamed.dtype, (Loop(moved, lanes, len(ones)),))
-    dma = replace(task.dma, layout=streamed.without_rereads())
+    words = -(-streamed.width // task.dma.word_bits)
+    dma = replace(task.dma, layout=streamed.without_rereads(), words_per_token=words)
     return replace(task, timing=timing, turns=(), writes=nest.writes, dma=dma, streamed=streamed)
 
 

@@ -5,15 +5,16 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
-from layered_networks import folded_layers, folded_whole
+from layered_networks import folded_layers, folded_whole, with_outside
 from plans import U55C
 from small_graphs import chain
 
 from compiler.analysis.fifo import BRIDGE_DEPTH
 from compiler.analysis.ports import kernel_ports
-from compiler.graph.linalg_graph import LinalgGraph
+from compiler.graph.layers import folded
+from compiler.graph.linalg_graph import LinalgGraph, Operand
 from compiler.graph.task_graph import LoadTask, TaskGraph
-from compiler.options import FifoStrategy, Knobs
+from compiler.options import FifoStrategy, Knobs, TaskOverride
 from compiler.passes.design_passes import planned, planned_tasks
 from compiler.simulator.timing.simulate import simulate
 from compiler.sizing.certify import certify
@@ -98,6 +99,63 @@ def test_what_is_behind_layers_comes_through_the_same_ports() -> None:
     assert load.dma.words == sum(task.dma.words for task in before)
     assert sum(kernel_ports(own)) - sum(kernel_ports(joint)) == 2
     assert "load_head" not in joint.task
+
+
+def with_turned_head(layers: int = 3) -> LinalgGraph:
+    """Layers of one row, behind which the weights of a product lie the other way around: another engine's lanes."""
+    graph = with_outside(layers, rows=1, hidden=64, inner=128, vocabulary=64)
+    values = tuple(replace(v, shape=v.shape[::-1]) if v.name == "head" else v for v in graph.values)
+    scores = graph.op["scores"]
+    turned = replace(scores, inputs=(scores.inputs[0], Operand("head", scores.inputs[1].dims[::-1])))
+    ops = tuple(turned if op.name == "scores" else op for op in graph.ops)
+    found = folded(replace(graph, values=values, ops=ops))
+    assert found is not None
+    return found
+
+
+WIDE = Knobs(
+    default_tile_size=64, overall_unroll=512, engines="shared", loads="joint", stream_width=2048, hbm_channels=8
+)
+
+
+def with_lanes(engine: int, head: int, slices: int = 1) -> Knobs:
+    lanes = {"h0.fc": engine, "h0.proj": engine, "scores": head}
+    return replace(WIDE, slices=slices, overrides=tuple(TaskOverride(op, unroll=n) for op, n in lanes.items()))
+
+
+@pytest.mark.parametrize(("lanes", "words"), [((128, 128), [1, 1]), ((128, 64), [2, 1]), ((64, 128), [1, 2])])
+@pytest.mark.parametrize("slices", [1, 2])
+def test_tokens_of_half_or_twice_as_many_bits_share_words(
+    lanes: tuple[int, int], words: list[int], slices: int
+) -> None:
+    """The narrower fill a word of each port, the wider two; each load goes on where the other ends."""
+    tasks = built(with_turned_head(), with_lanes(*lanes, slices))
+    load = loads(tasks)["load_engine0_in1"]
+    streams = [tasks.stream[access.stream] for access in load.writes]
+    assert load.dma.values == ("h0.up", "h0.down", "head")
+    assert [stream.width // load.dma.word_bits for stream in streams] == words
+    assert load.dma.channels == min(stream.width for stream in streams) // U55C.hbm.port_bits
+    assert load.dma.words * load.dma.word_bits == sum(stream.tokens * stream.width for stream in streams)
+    assert load.words == load.dma.words  # an iteration for each
+    assert simulate(tasks, U55C, buckets=0).deadlock is None
+
+
+@pytest.mark.parametrize("head", [32, 16])
+def test_tokens_that_would_leave_ports_idle_have_ports_of_their_own(head: int) -> None:
+    tasks = built(with_turned_head(), with_lanes(128, head))
+    assert loads(tasks)["load_engine0_in1"].dma.values == ("h0.up", "h0.down")
+    assert "load_head" in loads(tasks)
+
+
+@pytest.mark.parametrize("ports", range(4, 12))
+def test_ports_of_unequal_tokens_divide_the_words_of_each(ports: int) -> None:
+    few = replace(U55C, hbm=replace(U55C.hbm, kernel_ports=ports))
+    tasks = planned_tasks(with_turned_head(), with_lanes(128, 64), few)
+    tasks.verify()
+    load = loads(tasks)["load_engine0_in1"]
+    assert load.dma.values[-1] == "head"
+    assert load.dma.channels in (1, 2, 4)
+    assert simulate(tasks, few, buckets=0).deadlock is None
 
 
 STRATEGIES: tuple[FifoStrategy, ...] = ("conservative", "normal", "whole")
