@@ -6,12 +6,14 @@ while it reads; if that takes longer than the reading itself, the reader waits. 
     tokens x (1 - time to read / time to load),   and no more than   tokens x start of the reader / time to load,
 
 which is what can be there by then, less what the adapter of the ports holds. What is read in rounds, as in layers, is
-looked at a round at a time, and what can be there is what comes while the load would rest in one. The budget goes first
+looked at a round at a time, and what can be there is what comes while the load would rest in one, or while the reader
+does for anything but what it loads. The budget goes first
 where a bit on chip hides most cycles of loading.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import groupby
 from math import ceil, floor, prod
 from typing import NamedTuple
@@ -19,11 +21,44 @@ from typing import NamedTuple
 from compiler.analysis.nest_run import TaskTime
 from compiler.analysis.schedule import schedule
 from compiler.analysis.transfers import adapter_tokens
-from compiler.graph.program import Access, Repeat, iterations
-from compiler.graph.task_graph import LoadTask, Stream, Task, TaskGraph
+from compiler.graph.program import Access, Gate, LoopNest, Repeat, iterations, with_nests
+from compiler.graph.task_graph import LanesTask, LoadTask, Stream, Task, TaskGraph
 from compiler.platforms.platform import Platform
 
 Times = Mapping[str, TaskTime]
+_AT_ONCE_GB_S = 1e6
+
+
+class _Runs:
+    """When tasks run, and when they would with loads that give a token in each cycle."""
+
+    def __init__(self, tasks: TaskGraph, platform: Platform) -> None:
+        self._tasks, self._platform = tasks, platform
+        self.times: Times = schedule(tasks, platform)[0]
+
+    @cached_property
+    def without_waiting(self) -> Times:
+        hbm = self._platform.hbm
+        flat = tuple((size, _AT_ONCE_GB_S) for size, _ in hbm.random_gb_s)
+        fast = replace(hbm, channel_gb_s=_AT_ONCE_GB_S, random_gb_s=flat, spread_gb_s=flat)
+        at_once = tuple(_at_once(task) if isinstance(task, LoadTask) else task for task in self._tasks.tasks)
+        return schedule(replace(self._tasks, tasks=at_once), replace(self._platform, hbm=fast))[0]
+
+
+def _at_once(load: LoadTask) -> LoadTask:
+    """The load if its ports were as wide as its tokens."""
+    if load.turns:
+        return replace(load, turns=with_nests(load.turns, _of_tokens))
+    nest = _of_tokens(load.timing.nest(load.reads, load.writes))
+    return replace(load, timing=replace(load.timing, trips=nest.trips), writes=nest.writes)
+
+
+def _of_tokens(nest: LoopNest) -> LoopNest:
+    """Without a last loop over words of a token, which is written behind the last of them."""
+    (access,), last = nest.writes, len(nest.trips) - 1
+    if not access.gates or access.gates[-1] != Gate(last, nest.trips[-1] - 1, nest.trips[-1]):
+        return nest
+    return replace(nest, trips=nest.trips[:-1], writes=(access._replace(gates=access.gates[:-1]),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +97,44 @@ class _Round(NamedTuple):
                 return _Round(count, whole.first, whole.last - others - whole.first + 1)
 
 
-def _need(stream: Stream, load: LoadTask, tasks: TaskGraph, platform: Platform, times: Times) -> _Need | None:
-    """None of what a load brings behind others: they have come before it is asked for."""
-    if load.writes[0].stream != stream.name:
+def _need(stream: Stream, load: LoadTask, tasks: TaskGraph, platform: Platform, runs: _Runs) -> _Need | None:
+    """Of a stream that a load writes, or that has a part of each of its tokens. None of what a load brings behind
+    others: they have come before it is asked for.
+    """
+    loaded = stream if stream.source == load.name else tasks.stream[tasks.task[stream.source].reads[0].stream]
+    if load.writes[0].stream != loaded.name:
         return None
     reader = tasks.task[stream.target]
     (access,) = [read for read in reader.reads if read.stream == stream.name]
-    read, time, interval = _Round.of(reader, access), times[reader.name], reader.timing.ii
-    tokens, every = stream.tokens // read.rounds, sum(tasks.stream[write.stream].tokens for write in load.writes)
-    loading, reading = times[load.name].busy / every * tokens, float(read.span * interval)
-    first = time.start + read.first * interval
+    read, interval = _Round.of(reader, access), reader.timing.ii
+    bits = sum(s.tokens * s.width for s in (tasks.stream[write.stream] for write in load.writes))
+    tokens, every = stream.tokens // read.rounds, bits / loaded.width
+    loading, reading = runs.times[load.name].busy / every * tokens, float(read.span * interval)
+    if reading >= loading:
+        return None
     if read.rounds > 1:
-        first = max(0.0, (time.end - time.start) / read.rounds - loading)
+        each, at_once = (
+            (time.end - time.start) / read.rounds
+            for time in (runs.times[reader.name], runs.without_waiting[reader.name])
+        )
+        first = max(0.0, each - loading, at_once - reading)
+    else:
+        first = runs.times[reader.name].start + read.first * interval
     wanted = min(ceil(tokens * (1.0 - reading / loading)), floor(tokens * first / loading), tokens)
     extra = wanted - stream.depth - adapter_tokens(load, platform)
-    return _Need(stream, extra, loading / tokens / stream.width) if extra > 0 else None
+    return _Need(stream, extra, loading / tokens / loaded.width) if extra > 0 else None
+
+
+def _behind_loads(tasks: TaskGraph) -> Iterator[tuple[Stream, LoadTask]]:
+    """Streams from loads; where such a one is dealt out at once, those of its parts, of which each lies beside its
+    reader.
+    """
+    for stream in tasks.streams:
+        source, target = tasks.task[stream.source], tasks.task[stream.target]
+        if isinstance(source, LoadTask) and isinstance(target, LanesTask):
+            yield from ((tasks.stream[part.stream], source) for part in target.writes)
+        elif isinstance(source, LoadTask):
+            yield stream, source
 
 
 def prefetch_depths(tasks: TaskGraph, platform: Platform, bits: int) -> dict[str, int]:
@@ -87,9 +145,8 @@ def prefetch_depths(tasks: TaskGraph, platform: Platform, bits: int) -> dict[str
     """
     if bits <= 0:
         return {}
-    times, _ = schedule(tasks, platform)
-    sources = ((stream, tasks.task[stream.source]) for stream in tasks.streams)
-    found = (_need(s, load, tasks, platform, times) for s, load in sources if isinstance(load, LoadTask))
+    runs = _Runs(tasks, platform)
+    found = (_need(stream, load, tasks, platform, runs) for stream, load in _behind_loads(tasks))
     needs = [need for need in found if need is not None]
     return _shared(needs, bits)
 

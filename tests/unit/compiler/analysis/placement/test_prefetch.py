@@ -91,6 +91,29 @@ def test_a_load_that_never_rests_needs_no_more() -> None:
     assert not prefetch_depths(planned_tasks(layers(), knobs, U55C), U55C, 1 << 30)
 
 
+def test_parts_of_dealt_tokens_wait_beside_their_slices() -> None:
+    """A load that hardly rests goes on while its engine waits for what comes between its turns."""
+    lanes = {"h0.fc": 256, "h0.proj": 256, "h0.act": 1, "h0.out": 1}
+    knobs = Knobs(
+        default_tile_size=512,
+        overall_unroll=8192,
+        engines="shared",
+        loads="joint",
+        stream_width=2048,
+        hbm_channels=8,
+        slices=2,
+        overrides=tuple(TaskOverride(op, unroll=n) for op, n in lanes.items()),
+    )
+    graph = folded(with_outside(4, rows=1, hidden=512, inner=1024))
+    assert graph is not None
+    tasks = planned_tasks(graph, knobs, U55C)
+    depths = prefetch_depths(tasks, U55C, 1 << 30)
+    assert depths["engine0_slice0_in1"] == depths["engine0_slice1_in1"]
+    assert "engine0_in1" not in depths
+    before, after = (simulate(found, U55C, buckets=0) for found in (tasks, with_depths(tasks, depths)))
+    assert after.cycles < before.cycles
+
+
 def test_only_streams_behind_hbm_are_named() -> None:
     tasks = late_reader()
     for name in prefetch_depths(tasks, U55C, 1 << 30):
