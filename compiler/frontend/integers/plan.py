@@ -13,7 +13,8 @@ import numpy as np
 
 from compiler.frontend.integers.affine import Affine, affine_of, constant
 from compiler.frontend.integers.alike import Alike, chooses, is_plain, moves
-from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, Value
+from compiler.frontend.lowering.scalars import BodyBuilder
+from compiler.graph.linalg_graph import Body, LinalgGraph, LinalgOp, Operand, Reduction, Value
 from compiler.options import Ports
 
 
@@ -46,7 +47,7 @@ def weight_of(graph: LinalgGraph, op: LinalgOp) -> int | None:
 
 def planned(graph: LinalgGraph, ports: Ports) -> Plan:
     """What becomes integers; with `ports` of integers, results that are made of such too."""
-    graph = _apart(graph)
+    graph = _apart(_begun_at_zero(graph))
     plan = _products(graph)
     for out in graph.outputs if ports == "i8" else ():
         root = plan.alike.root(out.value)
@@ -66,6 +67,35 @@ def _products(graph: LinalgGraph) -> Plan:
         if (weight := weight_of(graph, op)) is not None:
             read[op.name] = op.inputs[1 - weight].value
     return Plan(graph, alike, frozenset(map(alike.root, read.values())), frozenset(read), frozenset())
+
+
+def _begun_at_zero(graph: LinalgGraph) -> LinalgGraph:
+    """The network in which an operation of its own adds the number that sums of products begin with, as the bias of a
+    single channel is one.
+    """
+    ops, values = list[LinalgOp](), {v.name: v for v in graph.values}
+    for op in graph.ops:
+        begins = 0.0 if op.reduction is None else op.reduction.init
+        begun = replace(op, reduction=Reduction("add", 0.0))
+        if not begins or op.reduction != Reduction("add", begins) or weight_of(graph, begun) is None:
+            ops.append(op)
+            continue
+        (out,), sums, bias = op.outputs, f"{op.name}.sums", BodyBuilder()
+        values[sums] = Value(sums, values[out.value].shape, "f32")
+        ops.append(replace(begun, outputs=(Operand(sums, out.dims),)))
+        added = bias.emit("arith.addf", (bias.arg("f32"), bias.constant(begins, "f32")), "f32")
+        body, _ = bias.finish(added)
+        ops.append(_over_results(begun, f"{op.name}.bias", sums, out, body))
+    return graph if len(ops) == len(graph.ops) else replace(graph, values=tuple(values.values()), ops=tuple(ops))
+
+
+def _over_results(op: LinalgOp, name: str, read: str, out: Operand, body: Body) -> LinalgOp:
+    """An operation `name` of each element that `op` makes, from `read` to what that made before, `out`."""
+    loops, walked = tuple(op.loops[d] for d in out.dims), tuple(range(len(out.dims)))
+    group = {old: new for new, old in enumerate(dict.fromkeys(op.groups[d] for d in out.dims))}
+    groups = tuple(group[op.groups[d]] for d in out.dims)
+    made = Operand(out.value, walked)
+    return LinalgOp(name, "generic", loops, ("parallel",) * len(loops), groups, (Operand(read, walked),), (made,), body)
 
 
 def _apart(graph: LinalgGraph) -> LinalgGraph:

@@ -8,7 +8,7 @@ import pytest
 from convolutional_models import NETWORKS
 from numpy.typing import NDArray
 from onnx import ModelProto
-from onnx_models import mlp, single, vit_block
+from onnx_models import mlp, single, vit_block, weights
 
 from compiler.errors import InvalidInputError
 from compiler.frontend.integers.quantise import Quantised, quantise
@@ -83,6 +83,20 @@ def test_convolutional_networks_are_near_and_all_integers(made: Any, name: str) 
     assert made_in_floats == [output.value for output in quantised.graph.outputs]
     assert quantised.left == ()
     assert quantised.products == sum(op.is_contraction for op in graph.ops)
+
+
+@pytest.mark.parametrize("size", [3, 6])  # of one window, and of several
+def test_the_bias_of_a_single_channel_is_no_reason_for_f32(made: Any, size: int) -> None:
+    """Sums of products begin with it in f32; in integers an operation of its own adds it."""
+    stored = {"w": weights(0, 1, 2, 3, 3), "b": weights(1, 1)}
+    shapes = {"x": (1, 2, size, size)}, {"y": (1, 1, size - 2, size - 2)}
+    graph, tensors, quantised = made(single("Conv", *shapes, stored), "w8a8")
+    assert any(op.reduction is not None and op.reduction.init for op in graph.ops)
+    assert (quantised.products, quantised.left) == (1, ())
+    exact, got = (
+        results(g, t)["y"] for g, t in ((graph, tensors), (quantised.graph, {**tensors, **quantised.tensors}))
+    )
+    assert np.abs(got - exact).max() <= 0.06 * np.abs(exact).max()
 
 
 def test_attention_keeps_f32_between_its_products_with_weights(made: Any) -> None:
