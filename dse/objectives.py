@@ -1,7 +1,7 @@
 """What a search makes small: metrics of the estimate, one row each. A new one is a metric there and a row here.
 
 All are costs. What people want much of is the reciprocal of one: tokens a second are that of the latency of a token,
-and both give the same front.
+and both give the same front, as images a second are that of the interval between two.
 
 A design that serves every position takes longest at its last, of which `latency` and `energy` are: the worst of all
 contexts. `mean_latency` and `mean_energy` are the means of all.
@@ -19,12 +19,15 @@ LEAST, MOST = 2, 3
 
 @dataclass(frozen=True, slots=True)
 class Objective:
-    """`name` is that of the metric, which all workloads have, or those of these `phases`."""
+    """`name` is that of the metric, which all workloads have, or those of these `phases`, or of several `inputs` a
+    launch.
+    """
 
     name: str
     unit: str
     meaning: str
     phases: tuple[str, ...] = ()
+    inputs: bool = False
 
     @property
     def best(self) -> str:
@@ -51,6 +54,7 @@ _TABLE = (
     Objective("mean_latency", "us", "time of one run, the mean of all positions", STEPS),
     Objective("mean_energy", "uJ", "energy of one run above the idle board, the mean of all positions", STEPS),
     Objective("prompt_time", "us", "time of a token of a prompt, in chunks where a design takes these", ("token",)),
+    Objective("input_interval", "us", "time from one input to the next, within a launch of several", inputs=True),
     Objective("on_chip_memory", "bytes", "memory on chip between tasks"),
 )
 OBJECTIVES: Mapping[str, Objective] = {row.name: row for row in _TABLE}
@@ -62,8 +66,8 @@ def at_latency(names: Sequence[str], values: Sequence[float], latency: float) ->
     return tuple(latency if name == LATENCY else value for name, value in zip(names, values, strict=True))
 
 
-def check_objectives(names: Sequence[str], phases: Iterable[str] = ()) -> None:
-    """Raises InvalidInputError where a search can not have these, of workloads of these `phases`."""
+def check_objectives(names: Sequence[str], phases: Iterable[str] = (), batches: Iterable[int] = ()) -> None:
+    """Raises InvalidInputError where a search can not have these, of workloads of these `phases` and `batches`."""
     if unknown := [name for name in names if name not in OBJECTIVES]:
         raise InvalidInputError(f"no objective is called {', '.join(unknown)}; there are {', '.join(OBJECTIVES)}")
     if len(set(names)) < len(names) or not LEAST <= len(names) <= MOST:
@@ -76,6 +80,8 @@ def check_objectives(names: Sequence[str], phases: Iterable[str] = ()) -> None:
             raise InvalidInputError(
                 f"{name} is known of a {' or '.join(of)}, not of a {' or '.join(others)}: --phase {of[-1]}"
             )
+        if OBJECTIVES[name].inputs and 1 in batches:
+            raise InvalidInputError(f"{name} is known of launches that take several inputs, not of one: --batch 8")
 
 
 def in_words(names: Sequence[str], conjunction: str = "and") -> str:

@@ -33,7 +33,7 @@ def start(farm: Farm, session: Session, who: Principal, body: replies.NewExplora
     InvalidNameError, ConflictError (a name that is taken).
     """
     load_platform(body.platform)
-    check_objectives(body.objectives, [body.workload.phase])
+    check_objectives(body.objectives, [body.workload.phase], [body.workload.batch])
     check_board(body.board, body.platform)
     if body.name is not None:
         naming.check_name(body.name)

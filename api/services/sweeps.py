@@ -1,6 +1,6 @@
 """Sweeps: made, changed, run by hand; their runs: shown, accepted, cancelled."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, product
 from typing import Any
 
@@ -46,7 +46,7 @@ def add(session: Session, settings: Settings, who: Principal, body: replies.NewS
     matrix = _matrix(session, body.matrix)
     quotas.check_sweep(who, len(cells(matrix)))
     _check_boards(matrix, body.options.board)
-    check_objectives(body.options.objectives, catalog_rows.phases_of(session, matrix["workload"]))
+    _check_objectives(session, body.options.objectives, matrix)
     options, _ = with_implied(body.options.model_dump(mode="json"))
     row = sweeps.add(
         session,
@@ -80,7 +80,7 @@ def change(session: Session, settings: Settings, who: Principal, key: str, body:
     if _SECRET in given or row.webhook is None:
         row.webhook_secret = _sealed(settings, body.webhook_secret)
     _check_boards(row.matrix, row.options.get("board"))
-    check_objectives(row.options.get("objectives", DEFAULT), catalog_rows.phases_of(session, row.matrix["workload"]))
+    _check_objectives(session, row.options.get("objectives", DEFAULT), row.matrix)
     _check_webhook(settings, row.webhook, row.webhook_secret is not None)
     session.flush()
     if given & {"cron", "zone", "enabled"}:
@@ -177,6 +177,11 @@ def _matrix(session: Session, matrix: replies.SweepMatrix) -> dict[str, list[Any
 
 def _different(values: Iterable[Any]) -> list[Any]:
     return list(dict.fromkeys(values))
+
+
+def _check_objectives(session: Session, names: Sequence[str], matrix: Mapping[str, Any]) -> None:
+    ids = matrix["workload"]
+    check_objectives(names, catalog_rows.phases_of(session, ids), catalog_rows.batches_of(session, ids))
 
 
 def _check_boards(matrix: dict[str, Any], board: str | None) -> None:

@@ -135,6 +135,9 @@ class AtMost:
     prompt_time: float | Unset | None = UNSET
     """Time of a token of a prompt, us; of the phase token."""
 
+    input_interval: float | Unset | None = UNSET
+    """Time from one input to the next within a launch, us; of a batch of several."""
+
     on_chip_memory: float | Unset | None = UNSET
     """Bytes of memory on chip between tasks."""
 
@@ -1249,7 +1252,7 @@ class NewExploration:
     """What the search makes small, two or three metrics of the estimate: latency, energy, energy_with_idle, power,
     area (the largest share of LUT, FF, DSP, BRAM or URAM that a design may use), lut, ff, dsp, bram36, uram,
     hbm_ports, hbm_traffic, on_chip_memory; of the phases step and token mean_latency and mean_energy, of token
-    prompt_time. The front is sorted by the first.
+    prompt_time; of a batch of several input_interval. The front is sorted by the first.
     """
 
     at_most: AtMost | Unset = UNSET

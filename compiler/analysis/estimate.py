@@ -176,6 +176,13 @@ def _means(last: _Launch, tasks: TaskGraph, areas: DesignArea, clock: float, pla
     return latency + share * (last.latency_us - latency), energy + share * (last.energy_uj - energy)
 
 
+def _input_interval(last: _Launch, tasks: TaskGraph, areas: DesignArea, clock: float, platform: Platform) -> float:
+    """Time (us) by which a launch takes longer for its last input: where it always takes all, its share of that."""
+    if not any(argument.name == COUNT for argument in tasks.arguments):
+        return last.latency_us / tasks.inputs
+    return last.latency_us - _launch(tasks.at({COUNT: tasks.inputs - 1}), areas, clock, platform).latency_us
+
+
 def _estimated(dies: DieFit, areas: DesignArea, platform: Platform) -> Estimate:
     """Energy is power times time with the idle board subtracted, as it is measured on a board (design section 4): each
     task's area while it computes, `waiting_share` of that while it waits, HBM by the byte. `energy_with_idle` adds the
@@ -216,6 +223,7 @@ def _estimated(dies: DieFit, areas: DesignArea, platform: Platform) -> Estimate:
         numbers["prompt_time"] = (_prompt_cycles(tasks, platform) / clock, "us")
     if tasks.inputs > 1:
         numbers["inputs_per_second"] = (tasks.inputs / seconds, "1/s")
+        numbers["input_interval"] = (_input_interval(last, tasks, areas, clock, platform), "us")
     metrics = tuple(Metric(name, float(value), unit, Fidelity.ESTIMATE) for name, (value, unit) in numbers.items())
     violations = violations_of(areas, dies, platform)
     reached = dies.fullest, dies.crossed, dies.placed

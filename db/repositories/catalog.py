@@ -104,6 +104,11 @@ def phases_of(session: Session, workload_ids: Sequence[str]) -> set[str]:
     return set(session.scalars(select(Workload.phase).where(Workload.id.in_(workload_ids))))
 
 
+def batches_of(session: Session, workload_ids: Sequence[str]) -> set[int]:
+    """Inputs of a launch, of these workloads."""
+    return set(session.scalars(select(Workload.batch).where(Workload.id.in_(workload_ids))))
+
+
 def workloads_page(session: Session, before: str | None, limit: int) -> Sequence[Workload]:
     """Newest first, those older than id `before`."""
     query = select(Workload).order_by(Workload.id.desc()).limit(limit)

@@ -75,6 +75,7 @@ def test_a_head_has_neither_length_nor_layers(client: TestClient) -> None:
         ({"options": {"board": "no such board"}}, 422, "#/options/board"),
         ({"options": {"board": "other_shell"}}, 422, "board is 'other_shell'"),
         ({"options": {"objectives": ["latency", "prompt_time"]}}, 422, "prompt_time is known of a token"),
+        ({"options": {"objectives": ["latency", "input_interval"]}}, 422, "input_interval is known of launches"),
         ({"options": {"tolerance": 1.5}}, 422, "#/options/tolerance"),
         ({"webhook": "http://127.0.0.1:8642/x"}, 422, "is not public"),
         ({"webhook": "ftp://example.org"}, 422, "must be an address like https://host/path"),

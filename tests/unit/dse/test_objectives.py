@@ -36,6 +36,13 @@ def test_some_are_of_one_phase() -> None:
         check_objectives(["latency", "mean_energy"], ["decode"])
 
 
+def test_the_interval_is_that_of_several_inputs() -> None:
+    names = "input_interval", "area"
+    check_objectives(names, ["prefill"], [8, 2])
+    with pytest.raises(InvalidInputError, match="input_interval is known of launches that take several inputs"):
+        check_objectives(names, ["prefill"], [8, 1])
+
+
 def test_they_have_names_for_people() -> None:
     assert in_words(DEFAULT) == "latency and energy"
     assert in_words(("hbm_ports", "lut", "area"), "or") == "hbm ports, lut or area"

@@ -50,6 +50,7 @@ def test_three_in_flight_are_certified_and_follow_each_other_as_fast_as_the_slow
     assert taken[1] < taken[2] < taken[3]
     estimated = {metric.name: metric.value for metric in estimate(tasks, U55C).metrics}
     assert estimated["cycles"] == pytest.approx(taken[3], rel=0.1)
+    assert estimated["input_interval"] * estimated["clock"] == pytest.approx(taken[3] - taken[2], rel=0.05)
     assert estimated["inputs_per_second"] == pytest.approx(1e6 * COUNT / estimated["latency"])
 
 

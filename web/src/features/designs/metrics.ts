@@ -11,7 +11,7 @@ interface Group {
 }
 
 export const GROUPS: readonly Group[] = [
-  { title: "Latency", names: ["latency", "mean_latency", "prompt_time", "kernel_time", "cycles", "total_cycles", "interval", "slowest_ii", "clock"] },
+  { title: "Latency", names: ["latency", "mean_latency", "prompt_time", "input_interval", "inputs_per_second", "kernel_time", "cycles", "total_cycles", "interval", "slowest_ii", "clock"] },
   { title: "Energy and power", names: ["energy", "mean_energy", "energy_with_idle", "power", "power_dynamic", "power_static"] },
   { title: "Memory", names: ["hbm_traffic", "memory_read", "memory_write", "on_chip_memory"] },
   {
@@ -72,6 +72,8 @@ const LABELS: Record<string, string> = {
   mean_latency: "Latency, mean of positions",
   mean_energy: "Energy, mean of positions",
   prompt_time: "A token of a prompt",
+  input_interval: "From input to input",
+  inputs_per_second: "Inputs a second, launch of all",
   on_chip_memory: "On-chip memory",
   kernels: "Kernels",
   tasks: "Tasks",

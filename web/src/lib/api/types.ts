@@ -118,6 +118,7 @@ export type Bounded =
   | "mean_latency"
   | "mean_energy"
   | "prompt_time"
+  | "input_interval"
   | "on_chip_memory";
 
 export interface Exploration {
