@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from backup_homes import Home, fill_home, new_home
 from dump_contract import DumpContract
-from processes import wait_for
-from running_service import PATIENCE, StartService, service_environment
+from processes import PATIENCE, wait_for
+from running_service import StartService, service_environment
 
 from db.engine import Database
 from worker.backup.make import back_up

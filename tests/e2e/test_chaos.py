@@ -18,9 +18,9 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from processes import wait_for
+from processes import PATIENCE, wait_for
 from running_farm import RunningFarm, farm_on
-from running_service import PATIENCE, leftovers
+from running_service import leftovers
 from servers import PostgresServer, RedisServer
 from sqlalchemy.exc import OperationalError
 

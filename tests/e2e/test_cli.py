@@ -10,8 +10,8 @@ from typing import Any
 
 import psutil
 import pytest
-from processes import wait_for
-from running_service import PATIENCE, service_environment, service_starter
+from processes import PATIENCE, wait_for
+from running_service import service_environment, service_starter
 
 pytestmark = pytest.mark.e2e
 

@@ -12,9 +12,8 @@ import psutil
 import pytest
 import redis
 from migrated import migrated_on
-from processes import wait_for
+from processes import PATIENCE, wait_for
 from running_farm import RunningFarm, farm_on, tools
-from running_service import PATIENCE
 from servers import PostgresServer, RedisServer
 
 from db.models import Build, NodeState

@@ -15,8 +15,8 @@ import psutil
 import pytest
 from checkout import copy_checkout, make_environment
 from pages import blocks
-from processes import wait_for
-from running_service import PATIENCE, REPOSITORY, RunningService, StartService, leftovers, service_environment
+from processes import PATIENCE, wait_for
+from running_service import REPOSITORY, RunningService, StartService, leftovers, service_environment
 from s3_server import BUCKET, s3_environment, s3_server
 from servers import PostgresServer, RedisServer
 
@@ -63,7 +63,7 @@ class Farm:
         self.client = httpx.Client(
             base_url=self.service.address,
             headers={"Authorization": f"Bearer {self.key('alice', 'admin')}"},
-            timeout=30,
+            timeout=PATIENCE,
             trust_env=False,
         )
 

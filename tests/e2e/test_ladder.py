@@ -17,9 +17,8 @@ import sqlalchemy as sa
 from fake_board import FakeBoard
 from fake_xbutil import SHELL
 from needed import need
-from processes import wait_for
+from processes import PATIENCE, wait_for
 from running_farm import RunningFarm
-from running_service import PATIENCE
 from servers import RedisServer
 from vitis_standin import install
 

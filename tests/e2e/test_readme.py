@@ -16,7 +16,7 @@ import httpx
 import pytest
 from checkout import copy_checkout, make_environment
 from pages import ROOT, Block, blocks
-from processes import wait_for
+from processes import PATIENCE, wait_for
 from running_service import leftovers
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
@@ -103,7 +103,7 @@ class Newcomer:
         wait_for(lambda: process.poll() is not None or "is up: http" in self.printed(block), 120, f"{block} to serve")
         address = re.search(r"is up: (http://\S+)", self.printed(block))
         assert address, f"{block} serves nothing:\n{self.printed(block)}"
-        with httpx.Client(base_url=address[1], timeout=30, trust_env=False) as http:
+        with httpx.Client(base_url=address[1], timeout=PATIENCE, trust_env=False) as http:
             page = http.get("/").raise_for_status().text
             for asset in ["/docs", *re.findall(r'(?:src|href)="(/assets/[^"]+)"', page)]:
                 http.get(asset).raise_for_status()

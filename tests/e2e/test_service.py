@@ -14,8 +14,8 @@ from typing import Any
 
 import httpx
 import pytest
-from processes import wait_for
-from running_service import PATIENCE, START, RunningService, StartService, leftovers, service_environment
+from processes import PATIENCE, wait_for
+from running_service import START, RunningService, StartService, leftovers, service_environment
 
 pytestmark = pytest.mark.e2e
 

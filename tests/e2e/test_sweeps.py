@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import wait_for
-from running_service import PATIENCE, RunningService, StartService, service_environment
+from processes import PATIENCE, wait_for
+from running_service import RunningService, StartService, service_environment
 
 from db.engine import Database
 from db.repositories import sweeps

@@ -7,6 +7,9 @@ from typing import Any
 import psutil
 import pytest
 
+PATIENCE = 180.0
+"""Seconds that a test waits for what must happen: only where it does not happen are they spent."""
+
 
 def wait_for(condition: Callable[[], Any], seconds: float, what: str) -> Any:
     """The first true value of `condition`, however slow the machine is; the test fails where it never comes.

@@ -15,8 +15,8 @@ from typing import Any
 import psutil
 from gates import gate
 from migrated import migrated
-from processes import wait_for
-from running_service import PATIENCE, REPOSITORY
+from processes import PATIENCE, wait_for
+from running_service import REPOSITORY
 
 from db.migrate import upgrade
 from db.models import Build, Stage

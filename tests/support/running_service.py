@@ -13,12 +13,10 @@ from typing import Any
 import httpx
 import psutil
 from migrated import migrated
-from processes import wait_for
+from processes import PATIENCE, wait_for
 from service_tools import TOLD
 
 REPOSITORY = Path(__file__).parents[2]
-PATIENCE = 180.0
-"""Seconds that a test waits for what must happen: only where it does not happen are they spent."""
 
 
 @dataclass
@@ -33,7 +31,7 @@ class RunningService:
     @property
     def http(self) -> httpx.Client:
         # Plain HTTP: certificates to verify nothing with take as long to read as five requests, and tests ask often.
-        return httpx.Client(base_url=self.address, timeout=30, trust_env=False, verify=False)
+        return httpx.Client(base_url=self.address, timeout=PATIENCE, trust_env=False, verify=False)
 
     def get(self, path: str) -> Any:
         with self.http as http:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 import httpx
 import pytest
+from processes import PATIENCE
 
 BUCKET = "millrace-test"
 NOWHERE = "http://127.0.0.1:9"
@@ -22,8 +23,8 @@ def s3_server() -> Generator[str]:
     server.start()
     host, port = server.get_host_and_port()
     endpoint = f"http://{host}:{port}"
-    httpx.post(f"{endpoint}/moto-api/reset", trust_env=False).raise_for_status()
-    httpx.put(f"{endpoint}/{BUCKET}", trust_env=False).raise_for_status()
+    httpx.post(f"{endpoint}/moto-api/reset", timeout=PATIENCE, trust_env=False).raise_for_status()
+    httpx.put(f"{endpoint}/{BUCKET}", timeout=PATIENCE, trust_env=False).raise_for_status()
     try:
         yield endpoint
     finally:
