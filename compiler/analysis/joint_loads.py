@@ -201,7 +201,7 @@ def _in_one_image(tasks: Sequence[LoadTask]) -> tuple[ITensor, int]:
 
 
 def words_together(design: Design) -> dict[str, int]:
-    """By load, the words of which each token has a multiple, where a joint load brings tokens that are not equally wide:
+    """By load, words of which each token has a multiple, where a joint load brings tokens that are not equally wide:
     its ports are as many as divide these. None of other loads.
     """
     found, bits = dict[str, int](), design.platform.hbm.port_bits

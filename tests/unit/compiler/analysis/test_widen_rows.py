@@ -145,6 +145,28 @@ def test_chains_are_widened_as_a_slow_rule_widens_them(name: str, product: int, 
     assert widen_rows(graph, nests, parts_of(graph, knobs), knobs, board) == expected
 
 
+@pytest.mark.parametrize(("columns", "most"), [(1, 1), (4, 4), (16, 16)])
+def test_what_takes_results_as_they_come_needs_no_more_lanes_than_these_have(columns: int, most: int) -> None:
+    """The largest of a product's row, while a scaled copy of the product passes: as many at once as come at once."""
+    scaled = elementwise("scaled", (1, 64), (Operand("p", FULL), Operand("p", FULL)), "q", DIFFERENCE)
+    graph = LinalgGraph(
+        "largest",
+        (
+            Value("x", (1, 64), "f32", "input", "x"),
+            Value("w", (64, 64), "f32", "param", "w"),
+            *(Value(name, (1, 64), "f32") for name in ("p", "q")),
+            Value("s", (1,), "f32"),
+        ),
+        (matmul("product", 1, 64, 64, "x", "w", "p"), scaled, row_reduction("sum", 1, 64, "q", "s")),
+        (Output("s", "s", (0,), (1,)),),
+    )
+    knobs = Knobs(overall_unroll=1024, stream_width=2048, unrolling="worth")
+    parts, single = parts_of(graph, knobs), single_lanes(graph)
+    nests = {**single, "product": Nest(single["product"].loops, (1, columns, 1))}
+    made = widen_rows(graph, nests, parts, knobs, PLATFORM)
+    assert max(made[name].lanes for name in ("scaled", "sum")) <= most
+
+
 def test_the_paper_s_rule_does_not_ask_what_lanes_cost() -> None:
     graph, nests = norm(1), single_lanes(norm(1), product=16)
     found = {
