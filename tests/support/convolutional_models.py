@@ -118,6 +118,17 @@ def speech_cnn(samples: int = 64, channels: int = 4) -> ModelProto:
     return net.made(1, 3)
 
 
+def decoder(channels: int = 4, size: int = 4) -> ModelProto:
+    """Twice as large by a transposed convolution, then by what lies between two pixels, and a 3x3 convolution."""
+    net = Network(x=(1, channels, size, size))
+    spread, bias = net.stores("up1.weight", channels, 3, 3, 3), net.stores("up1.bias", 3)
+    around = {"pads": [1, 1, 1, 1], "output_padding": [1, 1], "strides": [2, 2]}
+    x = net.node("Relu", "relu1", net.node("ConvTranspose", "up1", "x", spread, bias, **around))
+    net.stored["by"] = np.array([1, 1, 2, 2], np.float32)
+    net.conv("conv", net.node("Resize", "up2", x, "", "by", mode="linear"), 3, 2, 3)
+    return net.made(1, 2, 4 * size, 4 * size)
+
+
 NETWORKS = {
     "lenet5": lenet5,
     "mnist": mnist_cnn,
@@ -127,4 +138,5 @@ NETWORKS = {
     "bottleneck": bottleneck,
     "inverted_residual": inverted_residual,
     "speech": speech_cnn,
+    "decoder": decoder,
 }

@@ -1,5 +1,6 @@
 """Which Resize and Upsample of ONNX repeat elements: nearest neighbours at whole scales, by whatever rule, where that
-finds element o // scale of each line. All others are refused by name.
+finds element o // scale of each line; and what lies evenly between two elements, which is a mean of such neighbours
+(`taps`). All others are refused by name.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -7,10 +8,14 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from onnx import NodeProto
 
 from compiler.errors import UnsupportedError
 
+LINEAR = "linear"
+_HALVES = ("half_pixel", "pytorch_half_pixel")
 _HALF = Fraction(1, 2)
 # Where element o of what is made lies among those that are there, by the operator's definition.
 _PLACES: dict[str, Callable[[int, int], Fraction]] = {
@@ -37,7 +42,7 @@ def repeats(
     are of all dimensions, None where sizes are given instead. Raises UnsupportedError.
     """
     mode = attributes.get("mode", b"nearest").decode()
-    if mode != "nearest":
+    if mode not in ("nearest", LINEAR):
         raise _refused(node, f"it interpolates ({mode!r})")
     factors = [Fraction(to, of) for of, to in zip(read, made, strict=True)]
     if scales is not None:
@@ -51,9 +56,24 @@ def repeats(
     if node.op_type == "Resize" and len(node.input) > 2:
         place = str(attributes.get("coordinate_transformation_mode", b"half_pixel").decode())
         rounded = str(attributes.get("nearest_mode", b"round_prefer_floor").decode())
+    if mode == LINEAR:
+        if place not in _HALVES or times[:2] != (1, 1):
+            raise _refused(node, f"it interpolates by {place!r}, or between channels")
+        return times
     if not all(n == 1 or _finds_its_line(place, rounded, n) for n in times):
         raise _refused(node, f"its nearest element is another one by {place!r} and {rounded!r}")
     return times
+
+
+def taps(scale: int) -> NDArray[np.float64]:
+    """What elements that repeat `scale` times are weighted with, an odd number of them around each: of two, the closer
+    one counts more, by as much as it is closer (`half_pixel`). Outside of all lines there is nothing, so that what
+    reaches there is divided by the sum of the others.
+    """
+    whole = np.ones(scale + 1 - scale % 2)
+    if scale % 2 == 0:
+        whole[[0, -1]] = 0.5
+    return whole / scale
 
 
 def _finds_its_line(transformation: str, rounding: str, scale: int) -> bool:
@@ -64,6 +84,6 @@ def _finds_its_line(transformation: str, rounding: str, scale: int) -> bool:
 
 def _refused(node: NodeProto, why: str) -> UnsupportedError:
     return UnsupportedError(
-        f"{node.op_type} at {node.name} is not supported: {why}. Nearest neighbours at whole scales are, 'asymmetric' "
-        "and 'floor' as PyTorch exports them"
+        f"{node.op_type} at {node.name} is not supported: {why}. At whole scales nearest neighbours are, 'asymmetric' "
+        "and 'floor' as PyTorch exports them, and 'linear' with 'half_pixel' (align_corners=False)"
     )

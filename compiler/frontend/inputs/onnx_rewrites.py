@@ -4,7 +4,10 @@
 - An AveragePool divides by how many elements a window has. Where that differs from window to window, since padding does
   not count or the last windows end behind it, it becomes one that divides by the same everywhere, times a tensor.
 - A Gather of one part, whose number is a constant, becomes a slice.
-- A Resize or Upsample to nearest neighbours becomes a broadcast along new dimensions, which a reshape merges.
+- A Resize or Upsample to nearest neighbours becomes a broadcast along new dimensions, which a reshape merges; a linear
+  one means of these, by a convolution of each channel.
+- A ConvTranspose becomes a Conv of its input with zeros between elements: they repeat, times a tensor of ones and
+  zeros.
 
 Expected results are of the network as it was written, so both are checked with every design of it.
 """
@@ -22,7 +25,7 @@ from onnx import NodeProto, helper, numpy_helper
 
 from compiler.errors import UnsupportedError
 from compiler.frontend.inputs.norms import Norm
-from compiler.frontend.inputs.onnx_resize import repeats
+from compiler.frontend.inputs.onnx_resize import LINEAR, repeats, taps
 from compiler.frontend.scan.onnx_operators import OF_DATA
 
 Array = NDArray[Any]
@@ -137,7 +140,9 @@ class _Rewritten:
             case "AveragePool":
                 return self._averaged(node)
             case "Resize" | "Upsample":
-                return self._repeated(node)
+                return self._resized(node)
+            case "ConvTranspose":
+                return self._spread(node)
             case "Gather":
                 return self._taken(node)
             case _:
@@ -161,17 +166,75 @@ class _Rewritten:
             helper.make_node("Reshape", [cut, shape], node.output, name=node.name),
         )
 
-    def _repeated(self, node: NodeProto) -> Sequence[NodeProto]:
-        """A dimension of one behind each, along which elements repeat."""
-        lines, made = (self._shape(name) for name in (node.input[0], node.output[0]))
-        times = repeats(node, _attributes(node), lines, made, self._scales(node, len(lines)))
+    def _resized(self, node: NodeProto) -> Sequence[NodeProto]:
+        """Elements that repeat, and of these the mean around each where it interpolates."""
+        attributes, (lines, made) = _attributes(node), [self._shape(name) for name in (node.input[0], node.output[0])]
+        times = repeats(node, attributes, lines, made, self._scales(node, len(lines)))
+        if attributes.get("mode", b"nearest").decode() != LINEAR:
+            return self._repeated(node, times, node.output[0])
+        larger, mean = (self._fresh(f"{node.output[0]}.{name}", made) for name in ("nearest", "sum"))
+        weights, channels = [taps(scale) for scale in times[2:]], made[1]
+        kernel = np.broadcast_to(reduce(np.multiply.outer, weights), (channels, 1, *map(len, weights)))
+        pads = [len(weight) // 2 for weight in weights]
+        whole = [np.convolve(np.ones(n), weight) for n, weight in zip(made[2:], weights, strict=True)]
+        reached = [along[pad : len(along) - pad] for along, pad in zip(whole, pads, strict=True)]
+        names = [
+            self._added(f"{node.name}.{name}", np.ascontiguousarray(array, np.float32))
+            for name, array in (("taps", kernel), ("share", 1 / reduce(np.multiply.outer, reached)[None, None]))
+        ]
+        return (
+            *self._repeated(node, times, larger),
+            helper.make_node("Conv", [larger, names[0]], [mean], name=node.name, group=channels, pads=[*pads, *pads]),
+            helper.make_node("Mul", [mean, names[1]], node.output, name=f"{node.name}.share"),
+        )
+
+    def _repeated(self, node: NodeProto, times: Sequence[int], result: str) -> Sequence[NodeProto]:
+        """What the node reads, with a dimension of one behind each, along which elements repeat."""
+        value, nodes, lines = node.input[0], list[NodeProto](), self._shape(node.input[0])
         shapes = [[e for n in lines for e in (n, 1)], [e for pair in zip(lines, times, strict=True) for e in pair]]
-        value, nodes = node.input[0], list[NodeProto]()
+        made = [n * by for n, by in zip(lines, times, strict=True)]
         for kind, shape in (("Reshape", shapes[0]), ("Expand", shapes[1]), ("Reshape", made)):
-            result = node.output[0] if shape is made else self._fresh(f"{node.output[0]}.{kind}", shape)
-            read, value = [value, self._integers(f"{result}.shape", shape)], result
-            nodes.append(helper.make_node(kind, read, [result], name=node.name))
+            name = result if shape is made else self._fresh(f"{result}.{kind}", shape)
+            read, value = [value, self._integers(f"{name}.shape", shape)], name
+            nodes.append(helper.make_node(kind, read, [name], name=node.name))
         return nodes
+
+    def _spread(self, node: NodeProto) -> Sequence[NodeProto]:
+        """Of each tap that an element is spread over, where it was spread from: the kernel from its end to its begin.
+        Raises UnsupportedError.
+        """
+        attributes, (read, weight, *bias) = _attributes(node), node.input
+        lines, made = self._shape(read), self._shape(node.output[0])
+        ones, where = [1] * (len(lines) - 2), f"ConvTranspose at {node.name} is not supported"
+        strides, dilations = attributes.get("strides", ones), attributes.get("dilations", ones)
+        low = attributes.get("pads", [0] * (2 * len(ones)))[: len(ones)]
+        if attributes.get("auto_pad", b"NOTSET") != b"NOTSET" or "output_shape" in attributes:
+            raise UnsupportedError(f"{where}: its padding is not given as `pads`")
+        if attributes.get("group", 1) != 1:
+            raise UnsupportedError(f"{where}: it has groups, of which onnx, that we compare with, takes other weights")
+        if (kernel := self.parameters.get(weight)) is None:
+            raise UnsupportedError(f"{where}: its weights are no constants")
+        reach = [apart * (n - 1) for apart, n in zip(dilations, kernel.shape[2:], strict=True)]
+        larger = [n * by for n, by in zip(lines[2:], strides, strict=True)]
+        before = [far - pad for far, pad in zip(reach, low, strict=True)]
+        behind = [to - n - pad + far for to, n, pad, far in zip(made[2:], larger, before, reach, strict=True)]
+        if min(*before, *behind) < 0:
+            raise UnsupportedError(f"{where}: its kernel is smaller than its stride, or its padding larger than that")
+        turned = np.flip(kernel, tuple(range(2, kernel.ndim))).swapaxes(0, 1)
+        nodes, pads = list[NodeProto](), [*before, *behind]
+        if strides != ones:
+            shape = [*lines[:2], *larger]
+            near, spread = (self._fresh(f"{node.output[0]}.{name}", shape) for name in ("nearest", "spread"))
+            first: list[Array] = [
+                (np.arange(n) % by == 0).astype(np.float32) for n, by in zip(larger, strides, strict=True)
+            ]
+            alone = self._added(f"{node.name}.alone", reduce(np.multiply.outer, first)[None, None])
+            nodes += self._repeated(node, (1, 1, *strides), near)
+            nodes.append(helper.make_node("Mul", [near, alone], [spread], name=f"{node.name}.alone"))
+            read = spread
+        given = [read, self._added(f"{weight}.turned", np.ascontiguousarray(turned)), *bias]
+        conv = helper.make_node("Conv", given, node.output, name=node.name, dilations=dilations, pads=pads)
+        return *nodes, conv
 
     def _scales(self, node: NodeProto, rank: int) -> list[float] | None:
         """Of all dimensions; None where the node has sizes."""

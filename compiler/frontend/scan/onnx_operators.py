@@ -10,11 +10,7 @@ _NO_PERMUTATION = "it reads a tensor neither by single indices in some order nor
 # Why a node can not become a loop nest of the graph; any other node is for torch-mlir and the lowering to judge.
 REFUSED: dict[str, str] = {
     **dict.fromkeys(
-        ("ConvTranspose", "DeformConv"),
-        f"{_NO_PERMUTATION}: what it makes is spread out, or bent. Start the network behind it",
-    ),
-    **dict.fromkeys(
-        ("LpPool", "MaxRoiPool", "RoiAlign", "GridSample", "Col2Im", "MaxUnpool"),
+        ("DeformConv", "LpPool", "MaxRoiPool", "RoiAlign", "GridSample", "Col2Im", "MaxUnpool"),
         f"{_NO_PERMUTATION}",
     ),
     **dict.fromkeys(

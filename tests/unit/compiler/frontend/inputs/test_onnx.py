@@ -179,6 +179,42 @@ NODES: dict[str, ModelProto] = {
         outputs={"y": (1, 3, 8)},
         by=np.array([1, 1, 2], np.float32),
     ),
+    "lines between": followed(
+        ("Resize", ["x", "", "by"], ["a"], {"mode": "linear"}),
+        ("Relu", ["a"], ["y"], {}),
+        inputs={"x": (1, 3, 4, 5)},
+        outputs={"y": (1, 3, 8, 15)},
+        by=np.array([1, 1, 2, 3], np.float32),
+    ),
+    "lines between of one dimension": followed(
+        (
+            "Resize",
+            ["x", "", "", "four"],
+            ["y"],
+            {"mode": "linear", "coordinate_transformation_mode": "pytorch_half_pixel"},
+        ),
+        inputs={"x": (1, 3, 4)},
+        outputs={"y": (1, 3, 16)},
+        four=integers(1, 3, 16),
+    ),
+    "lines between of a single line": followed(
+        ("Resize", ["x", "", "by"], ["a"], {"mode": "linear"}),
+        ("Relu", ["a"], ["y"], {}),
+        inputs={"x": (1, 3, 1, 2)},
+        outputs={"y": (1, 3, 4, 4)},
+        by=np.array([1, 1, 4, 2], np.float32),
+    ),
+    "transposed convolution": single(
+        "ConvTranspose",
+        {"x": (1, 4, 5, 3)},
+        {"y": (1, 6, 10, 8)},
+        {"w": weights(0, 4, 6, 4, 3), "b": weights(1, 6)},
+        strides=[2, 3],
+        pads=[1, 1, 1, 0],
+    ),
+    "transposed convolution without strides": single(
+        "ConvTranspose", {"x": (1, 3, 7)}, {"y": (1, 2, 9)}, {"w": weights(0, 3, 2, 3)}, dilations=[2], pads=[1, 1]
+    ),
     "global maximum": single("GlobalMaxPool", {"x": (1, 6, 8, 8)}, {"y": (1, 6, 1, 1)}),
     "softmax over the middle": single("Softmax", X, Y, axis=1),
     "mean": single("ReduceMean", X, {"y": (1, 6)}, {"axes": integers(-1)}, keepdims=0),
@@ -295,18 +331,20 @@ def test_names_from_outside_become_plain_and_stay_apart(import_onnx: ImportOnnx)
 
 
 REFUSED: dict[str, tuple[ModelProto, str]] = {
-    "transposed convolution": (
-        single("ConvTranspose", {"x": (1, 3, 8, 8)}, {"y": (1, 5, 9, 9)}, {"w": weights(0, 3, 5, 2, 2)}),
-        r"node '/net/ConvTranspose' \(ConvTranspose\) is not supported: .*nor by windows",
+    "transposed convolution that leaves gaps": (
+        single(
+            "ConvTranspose", {"x": (1, 3, 8, 8)}, {"y": (1, 5, 15, 15)}, {"w": weights(0, 3, 5, 1, 1)}, strides=[2, 2]
+        ),
+        r"ConvTranspose at net.convtranspose is not supported: its kernel is smaller than its stride",
     ),
-    "upsampling by lines between": (
+    "upsampling by curves": (
         followed(
-            ("Resize", ["x", "", "by"], ["y"], {"mode": "linear"}),
+            ("Resize", ["x", "", "by"], ["y"], {"mode": "cubic"}),
             inputs={"x": (1, 3, 4, 4)},
             outputs={"y": (1, 3, 8, 8)},
             by=np.array([1, 1, 2, 2], np.float32),
         ),
-        r"Resize at net.resize is not supported: it interpolates \('linear'\).*\[ONNX node '/net/Resize'",
+        r"Resize at net.resize is not supported: it interpolates \('cubic'\).*\[ONNX node '/net/Resize'",
     ),
     "padding that no window reads": (
         single("Conv", {"x": (1, 3, 8, 8)}, {"y": (1, 5, 10, 10)}, {"w": weights(0, 5, 3, 1, 1)}, pads=[1, 1, 1, 1]),
