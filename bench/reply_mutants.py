@@ -2,6 +2,7 @@
 
     python -m bench.reply_mutants
     python -m bench.reply_mutants --kinds drain feedback --family gemma3 --most 5
+    python -m bench.reply_mutants --kinds "side by side" chunk --rows 2    # of engines
 
 Each kind is a list of rules, a pattern in the emitted C++ and what is written instead, of which every place is tried,
 or `--most` of them, drawn with `--seed`. Two layers of a tiny network reply twice on the simulated board: the first
@@ -64,8 +65,10 @@ FAMILIES = {
     },
 }  # fmt: skip
 PROMPTS = (5, 90, 17, 2, 61), (33, 90, 4, 4, 71), (1, 2, 3, 4, 5), (77, 6, 54, 32, 10), (8, 8, 41, 60, 3)
+BEHIND = 40, 41, 42, 43  # the first chunk; with rows side by side the second one has two, the least that are some
 OPTIONS = GenerateOptions(PROMPTS[0], 7, length=31, then=((9, 5, 40),))  # two tiles of rows
 KNOBS = Knobs(max_padding=20)  # so that a token of the prompt leaves out the head
+SHARED = replace(KNOBS, default_tile_size=64, engines="shared", loads="joint")
 MOST_MS = 20_000  # of a launch that takes milliseconds
 SURVIVED = "survived"
 
@@ -97,6 +100,12 @@ CONTROL_RULES: dict[str, tuple[tuple[str, str], ...]] = {
         (r"position <= first \|\|", "position <= first + 1 ||"),
     ),
     "credit": ((r"^.*_done\.read\(\)\)?;$", ""),),
+    "side by side": (
+        (r"\(rows \+ (\d)\) / (\d)", r"(rows + \1) / \2 + 1"),
+        (r"\(rows \+ (\d)\) / (\d)", "rows"),
+        (r"if \(rows > (\d)\) ", r"if (rows >= \1) "),
+        (r"if \(rows > (\d)\) ", r"if (rows > \1 + 1) "),
+    ),
     "drain": (
         (r"(_go\.write)\(0\);", r"\1(1);"),
         (r"^.*_go\.write\(0\);$", ""),
@@ -119,6 +128,13 @@ TASK_RULES: dict[str, tuple[tuple[str, str], ...]] = {
         (r"^.*done\.write\(.*\);$", ""),
         (r"if \(row > 0\)", "if (row > 1)"),
         (r"if \(row < rows - 1\)", "if (row < rows - 2)"),
+    ),
+    "side by side": (
+        (r"row % (\d)\]", "0]"),
+        (r"row % (\d)\]", r"(row + 1) % \1]"),
+        (r"row \+= \d\)", "++row)"),
+        (r"if \(rows - row > (\d)\)", r"if (rows - row >= \1)"),
+        (r"if \(rows - row > (\d)\)", r"if (rows - row > \1 + 1)"),
     ),
     "layer stride": (
         (r"(_request)\((run|pass) \* (\d+)", r"\1(0 * \3"),
@@ -244,12 +260,14 @@ def main() -> int:
     kinds = sorted({*CONTROL_RULES, *TASK_RULES})
     parser.add_argument("--kinds", nargs="+", choices=kinds, default=kinds)
     parser.add_argument("--family", choices=FAMILIES, default="gpt2")
+    parser.add_argument("--rows", type=int, default=1, help="side by side, at shared engines (default 1: of their own)")
     parser.add_argument("--most", type=int, default=3, help="places of a rule (default 3)")
     parser.add_argument("--seed", type=int, default=0, help="of what is drawn where there are more")
     options = parser.parse_args()
     console, rng = Console(), random.Random(options.seed)
     with tempfile.TemporaryDirectory() as folder:
-        prepared = _prepared(options.family, Path(folder))
+        knobs = KNOBS if options.rows == 1 else replace(SHARED, rows=options.rows)
+        prepared = _prepared(options.family, knobs, Path(folder))
         (file,) = prepared.design.glob("hls/*_tasks.cpp")
         source = file.read_text()
         found = [m for m in (*places(source), without_credits(source)) if m.kind in options.kinds]
@@ -278,18 +296,18 @@ def main() -> int:
     return int(any(became == SURVIVED for _, _, became in (*results, *certificate)))
 
 
-def _prepared(family: str, folder: Path) -> Prepared:
+def _prepared(family: str, knobs: Knobs, folder: Path) -> Prepared:
     """Whose first reply ends with its first token, which the second prompt holds, and the second reply does not."""
     model, cache, platform = folder / family, folder / "cache", load_platform("u55c")
     model.mkdir()
     (model / "config.json").write_text(json.dumps(FAMILIES[family]))
     for start in PROMPTS:
         options = replace(OPTIONS, prompt=start)
-        end = int(Network(prepare(model, options, KNOBS, platform, cache, silent).network).reference()["tokens"][0])
+        end = int(Network(prepare(model, options, knobs, platform, cache, silent).network).reference()["tokens"][0])
         made = prepare(
             model,
-            replace(options, end=end, then=((9, 1, 2, 3, 4, 5, 6, end, 40, 41, 42, 43),)),
-            KNOBS,
+            replace(options, end=end, then=((9, 1, 2, 3, 4, 5, 6, end, *BEHIND[: 4 if knobs.rows == 1 else 1]),)),
+            knobs,
             platform,
             cache,
             silent,

@@ -30,6 +30,7 @@ MAX_BATCH = 1024  # each is computed by the reference
 MAX_UNROLL = 1 << 16
 MAX_GROUP = 63
 MAX_SLICES = 64
+MAX_ROWS = 8
 
 
 def _require_range(name: str, value: int, low: int, high: int) -> None:
@@ -146,7 +147,8 @@ class Knobs:
     that the lanes of an engine are dealt out to at most, `loads` whether each weight of an engine has ports of its own
     or all come through the same ones, in the order of its turns. `unrolling`: lanes go to the slowest operation, as in
     the paper, or to the one where they are worth most. `weights`: what a launch does not change comes from HBM in each
-    of them, or stays on the chip as far as that has room.
+    of them, or stays on the chip as far as that has room. `rows` of a prompt that engines compute side by side, with
+    the same weights.
     """
 
     default_tile_size: int = 16
@@ -167,6 +169,7 @@ class Knobs:
     loads: Loads = "own"
     unrolling: Unrolling = "slowest"
     weights: Weights = "streamed"
+    rows: int = 1
 
     def __post_init__(self) -> None:
         _require_range("default_tile_size", self.default_tile_size, 1, 4096)
@@ -186,6 +189,7 @@ class Knobs:
         _require_choice("loads", self.loads, get_args(Loads))
         _require_choice("unrolling", self.unrolling, get_args(Unrolling))
         _require_choice("weights", self.weights, get_args(Weights))
+        _require_range("rows", self.rows, 1, MAX_ROWS)
 
     def override(self, op: str) -> TaskOverride:
         """The override of operation `op`, an empty one if there is none."""

@@ -388,7 +388,7 @@ def search(
     and KeyboardInterrupt pass through when the worker processes have ended; what the sink has stored by then is the
     history to resume from.
     """
-    proposer = _propose(space or DesignSpace(graph, platform), options, history)
+    proposer = _propose(space or DesignSpace(graph, platform, objectives=options.objectives), options, history)
     bound = partial(bounded, most=amounts(options.at_most, platform))
     known = {d.evaluation.accelerator for d in history if d.evaluation.accelerator is not None}
     missing = options.budget - len(history)

@@ -2,8 +2,9 @@
 
 Level 1: tile size, unroll target, who gets lanes and loop order for the whole network, then tile, unroll and loop order
 of the heaviest operations, padding. Level 2: fusion plan and budget, converters. Level 3: FIFO strategy, HBM channels,
-stream width, weight prefetch, multiplier, shared engines, their slices and their loads, weights on the chip. Sizes are
-powers of two (the analysis rounds down to a divisor of the loop); None leaves an operation to the network's default.
+stream width, weight prefetch, multiplier, shared engines, their slices and their loads, weights on the chip; rows of a
+prompt side by side, where the time of one is an objective. Sizes are powers of two (the analysis rounds down to a
+divisor of the loop); None leaves an operation to the network's default.
 """
 
 import hashlib
@@ -19,6 +20,7 @@ from typing import Any, get_args
 import optuna
 
 from compiler.analysis.loop_order import loop_orders
+from compiler.analysis.rows import given_rows
 from compiler.graph.linalg_graph import LinalgGraph, LinalgOp
 from compiler.options import (
     ConverterRule,
@@ -49,6 +51,7 @@ _STREAM_WIDTHS = tuple(1 << k for k in range(7, 12))
 _HBM_CHANNELS = (1, 2, 4, 8, 16)
 _PADDINGS = (0, 12, 25)  # percent
 _SLICES = (1, 2, 4, 8)
+_ROWS = (1, 2, 3, 4)
 _PREFETCHES = (0, 256, 512, 1024, 2048, 4096, 8192)  # KiB
 # Not `normal`: an estimate, which takes FIFOs as deep enough, sees what that costs and not what it gains.
 _FIFOS: tuple[FifoStrategy, ...] = ("conservative", "whole")
@@ -73,6 +76,7 @@ _FIELDS = {
     "unrolling": "unrolling",
     "weights": "weights",
 }
+_OF_PROMPTS = {"rows": "rows"}  # that change nothing else
 _TRIED: Mapping[str, tuple[int | str, ...]] = {
     "default_tile_size": _TILES,
     "overall_unroll": _UNROLLS,
@@ -91,7 +95,9 @@ _TRIED: Mapping[str, tuple[int | str, ...]] = {
     "loads": get_args(Loads),
     "unrolling": get_args(Unrolling),
     "weights": get_args(Weights),
+    "rows": _ROWS,
 }
+_PROMPT_TIME = "prompt_time"  # an objective
 TASK_FIELDS = ("tile", "unroll", "order")
 
 # Engines that one load feeds, and lanes where they save most for their area.
@@ -122,6 +128,11 @@ _SEEDS = (
     # What a layer's weights load while its lanes rest; then twice as many lanes, of which each takes half as long.
     replace(_JOINT, overall_unroll=8192, hbm_channels=8, multiplier="dsp_packed", prefetch_kib=8192),
     replace(_JOINT, overall_unroll=8192, hbm_channels=16, multiplier="dsp_packed", prefetch_kib=8192),
+)
+# And where the time of a prompt is an objective: rows of it side by side, for the weights of as many ports.
+_FOR_PROMPTS = (
+    replace(_JOINT, overall_unroll=8192, hbm_channels=8, multiplier="dsp_packed", prefetch_kib=2048, slices=2, rows=4),
+    replace(_JOINT, overall_unroll=8192, hbm_channels=16, multiplier="dsp_packed", prefetch_kib=2048, slices=2, rows=2),
 )
 # And where a resource is an objective.
 _OF_AREA = (
@@ -234,13 +245,16 @@ def _network_parameter(name: str, choices: tuple[int | str, ...]) -> Parameter:
 
 
 class DesignSpace:
-    """The parameters of a search over `graph` on `platform`, with overrides for its `heaviest` operations."""
+    """The parameters of a search over `graph` on `platform` for `objectives`, with overrides for its `heaviest`
+    operations.
+    """
 
-    def __init__(self, graph: LinalgGraph, platform: Platform, heaviest: int = 4):
+    def __init__(self, graph: LinalgGraph, platform: Platform, heaviest: int = 4, objectives: Sequence[str] = ()):
         self._graph = graph
         self._ops = heaviest_ops(graph, heaviest)
+        self._fields = _FIELDS | (_OF_PROMPTS if _PROMPT_TIME in objectives and given_rows(graph) else {})
         self.parameters: tuple[Parameter, ...] = (
-            *(_network_parameter(name, tried(field, platform)) for name, field in _FIELDS.items()),
+            *(_network_parameter(name, tried(field, platform)) for name, field in self._fields.items()),
             *(parameter for op in self._ops for parameter in _task_parameters(op)),
         )
 
@@ -271,6 +285,8 @@ class DesignSpace:
         """
         has_windows = any(op.kind == "window" for op in self._graph.ops)
         first = (*_OF_WINDOWS, *_SEEDS) if has_windows else _SEEDS
+        if _PROMPT_TIME in objectives:
+            first = (*first, *_FOR_PROMPTS)
         if not _RESOURCES.isdisjoint(objectives):
             first = (*first, *_OF_AREA)
         return tuple(knobs for knobs in first if self.params_of(knobs) is not None)
@@ -281,7 +297,7 @@ class DesignSpace:
 
     def knobs_of(self, params: Params) -> Knobs:
         """The design with these choices, one for each parameter."""
-        values: dict[str, Any] = {field: params[name] for name, field in _FIELDS.items()}
+        values: dict[str, Any] = {field: params[name] for name, field in self._fields.items()}
         overrides: list[TaskOverride] = []
         for op in self._ops:
             tile, unroll, order = (params[f"{op.name}.{field}"] for field in TASK_FIELDS)
@@ -292,7 +308,7 @@ class DesignSpace:
 
     def params_of(self, knobs: Knobs) -> dict[str, Choice] | None:
         """The inverse of `knobs_of`; None for a design outside this space (made by hand, or by an older version)."""
-        params: dict[str, Choice] = {name: getattr(knobs, field) for name, field in _FIELDS.items()}
+        params: dict[str, Choice] = {name: getattr(knobs, field) for name, field in self._fields.items()}
         for op in self._ops:
             override = knobs.override(op.name)
             params[f"{op.name}.tile"] = override.tile
@@ -300,6 +316,7 @@ class DesignSpace:
             params[f"{op.name}.order"] = _order_name(override.order)
         searched = {op.name for op in self._ops}
         foreign = any(o != TaskOverride(o.op) for o in knobs.overrides if o.op not in searched)
+        foreign |= any(getattr(knobs, f) != getattr(Knobs(), f) for f in _OF_PROMPTS.values() if f not in params)
         if foreign or any(params[p.name] not in p.choices for p in self.parameters):
             return None
         return params
@@ -333,9 +350,11 @@ class DesignSpace:
         canonical = replace(knobs, overrides=tuple(changed[name] for name in sorted(changed)))
         if canonical.engines == "own":
             canonical = replace(canonical, slices=Knobs().slices, loads=Knobs().loads)
+        if canonical.loads == "own":
+            canonical = replace(canonical, rows=Knobs().rows)
         content = canonical.to_json()
         # Designs that are stored from before these were knobs keep their digest.
-        for later in ("engines", "slices", "loads", "unrolling", "weights"):
+        for later in ("engines", "slices", "loads", "unrolling", "weights", "rows"):
             if content[later] == getattr(Knobs(), later):
                 del content[later]
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))

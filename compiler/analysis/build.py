@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from compiler.analysis.abreast import copied_tasks, rows_abreast
 from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.boundary import carries_of
 from compiler.analysis.engines import engine_parts
@@ -28,6 +29,7 @@ from compiler.errors import VerificationError
 from compiler.graph.design import Design, Edge
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.task_graph import Control, Dma, StoreTask, Stream, Task, TaskGraph
+from compiler.graph.task_graph import told as told_to
 
 
 def task_graph(design: Design) -> TaskGraph:
@@ -44,13 +46,13 @@ def task_graph(design: Design) -> TaskGraph:
         unordered, streams = with_relays(unordered, streams, _die_numbers(unordered, design))
     tasks = order_tasks(unordered, streams)
     carries = carries_of(launch.graph.outputs, launch.graph.values, tasks)
-    control = _control(design, launch, tasks)
     layers, ordered = design.graph.layers, order_streams(tasks, streams)
+    control = _control(design, launch, tasks, ordered)
     inputs = layers.count if layers is not None and layers.told else 1
     return TaskGraph(design.graph.name, design.kernels, tasks, ordered, carries, control, inputs)
 
 
-def _control(folded: Design, design: Design, tasks: Iterable[Task]) -> Control | None:
+def _control(folded: Design, design: Design, tasks: Sequence[Task], streams: Sequence[Stream]) -> Control | None:
     """How a launch makes several tokens; None where a result is no argument of the next, or there are more kernels.
     `design` is `folded` of all layers.
     """
@@ -71,7 +73,13 @@ def _control(folded: Design, design: Design, tasks: Iterable[Task]) -> Control |
     backward = tuple(layer_streams(made, read)[1] for made, read in looped)
     loads = {load.value: name for name, load in design.loads.items()}
     reading = tuple(loads[row.state] for row in kept.values())
-    return alone._replace(rows=at_once, looped=backward, loads=reading, held=tuple(held_streams(folded)))
+    chunks = alone._replace(rows=at_once, looped=backward, loads=reading, held=tuple(held_streams(folded)))
+    if (abreast := rows_abreast(folded.engines)) == 1:
+        return chunks
+    copied, by_name = copied_tasks(tasks, streams), {task.name: task for task in tasks}
+    if any(told_to(by_name[name]) for name in copied):  # copies have several rows, each at another position
+        return chunks
+    return chunks._replace(abreast=abreast, copied=copied)
 
 
 def task_dies(design: Design) -> dict[str, str]:

@@ -13,7 +13,7 @@ from compiler.analysis.resources import (
     total,
 )
 from compiler.graph.computed_once import computed_once
-from compiler.graph.task_graph import TaskGraph
+from compiler.graph.task_graph import Stream, TaskGraph
 from compiler.platforms.platform import Platform
 
 _NONE: Mapping[str, Resources] = {}
@@ -21,8 +21,8 @@ _NONE: Mapping[str, Resources] = {}
 
 @dataclass(frozen=True)
 class DesignArea:
-    """By name, in the order of the design: `tasks`, and `fifos`. `kernel`: control registers of one, and what starts
-    its tasks for each token.
+    """By name, in the order of the design, with all copies: `tasks`, and `fifos`. `kernel`: control registers of one,
+    and what starts its tasks for each token.
     """
 
     design: TaskGraph
@@ -34,10 +34,24 @@ class DesignArea:
     def of(tasks: TaskGraph, platform: Platform, known: "DesignArea | None" = None) -> "DesignArea":
         """Of a design that differs from the `known` one in tasks and FIFOs of other names, if at all."""
         known_tasks, known_fifos = (known.tasks, known.fifos) if known else (_NONE, _NONE)
+
+        def of_all(one: Resources, name: str) -> Resources:
+            return one if (copies := tasks.copies(name)) == 1 else total([one] * copies)
+
+        def of_stream(stream: Stream) -> Resources:
+            one, others = stream_resources(stream, platform), tasks.copies(stream.name) - 1
+            if not others:
+                return one
+            depth = tasks.abreast.depth(stream.name, stream.depth, others)
+            return total([one, *[stream_resources(stream._replace(depth=depth, kind=None), platform)] * others])
+
         return DesignArea(
             tasks,
-            {t.name: known_tasks.get(t.name) or task_resources(t, tasks, platform) for t in tasks.tasks},
-            {s.name: known_fifos.get(s.name) or stream_resources(s, platform) for s in tasks.streams},
+            {
+                t.name: known_tasks.get(t.name) or of_all(task_resources(t, tasks, platform), t.name)
+                for t in tasks.tasks
+            },
+            {s.name: known_fifos.get(s.name) or of_stream(s) for s in tasks.streams},
             kernel_resources(platform) + control_resources(tasks, platform),
         )
 

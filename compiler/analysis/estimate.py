@@ -65,18 +65,19 @@ def _dynamic_watts(area: Resources, clock_mhz: float, power: PowerModel) -> floa
 
 def _active_watts(
     times: Mapping[str, TaskTime],
-    areas: Mapping[str, Resources],
-    fifo_area: Resources,
+    areas: DesignArea,
     cycles: float,
     clock_mhz: float,
     power: PowerModel,
 ) -> float:
-    """Power of the design's logic and memories: a task's area while it computes, `waiting_share` of that while not."""
+    """Power of the design's logic and memories: a task's area while it computes, `waiting_share` of that while not. Of
+    a task and its copies for other rows the one computes.
+    """
     waiting = power.waiting_share
-    watts = _dynamic_watts(fifo_area, clock_mhz, power) * waiting
+    watts = _dynamic_watts(areas.all_fifos, clock_mhz, power) * waiting
     for name, time in times.items():
-        active = min(1.0, time.busy / cycles)
-        watts += _dynamic_watts(areas[name], clock_mhz, power) * (waiting + (1.0 - waiting) * active)
+        active = min(1.0, time.busy / cycles) / areas.design.copies(name)
+        watts += _dynamic_watts(areas.tasks[name], clock_mhz, power) * (waiting + (1.0 - waiting) * active)
     return watts
 
 
@@ -123,7 +124,8 @@ def _prompt_cycles(tasks: TaskGraph, platform: Platform) -> float:
     """
     times, lengths = schedule(tasks, platform, {CHOOSE: 0})
     rows = 1 if tasks.control is None else tasks.control.rows
-    return (sum(lengths) + (rows - 1) * max(time.busy for time in times.values())) / rows
+    busy = (time.busy / (tasks.abreast.rows if tasks.is_for_several(name) else 1) for name, time in times.items())
+    return (sum(lengths) + (rows - 1) * max(busy)) / rows
 
 
 class _Launch(NamedTuple):
@@ -149,7 +151,7 @@ def _launch(tasks: TaskGraph, areas: DesignArea, clock: float, platform: Platfor
     traffic = hbm_bytes(tasks)
     cycles = sum(map(max, lengths, hbm_cycles(tasks, platform)))
     seconds = cycles / (clock * 1e6)
-    watts = _active_watts(times, areas.tasks, areas.all_fifos, cycles, clock, platform.power)
+    watts = _active_watts(times, areas, cycles, clock, platform.power)
     return _Launch(cycles, seconds, watts + traffic * platform.power.hbm_pj_per_byte * 1e-12 / seconds, traffic)
 
 

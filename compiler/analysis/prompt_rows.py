@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from compiler.analysis.names import c_name, input_stream
 from compiler.analysis.rows import given_rows
+from compiler.graph.abreast import APART
 from compiler.graph.design import Design, Transfer
 from compiler.graph.layers import is_long
 from compiler.graph.program import Program, Repeat, tokens
@@ -56,12 +57,23 @@ def _ends_with_word(folded: Design, transfer: Transfer) -> bool:
 
 def chunk_depths(tasks: TaskGraph) -> dict[str, int]:
     """The least depth of streams that lead from a layer, or a phase, to the next, by name: the rows of a chunk that the
-    next one has not taken while the first still takes others.
+    next one has not taken while the first still takes others. Of those in front of rows side by side, and behind them,
+    the tokens of a row: no row's come, or are taken, before all of the one before it.
     """
     if tasks.control is None:
         return {}
     holding = [tasks.stream[name] for name in (*tasks.control.looped, *tasks.control.held)]
-    return {s.name: tasks.control.rows * _of_row(tasks.task[s.source], s.name) for s in holding}
+    found = {s.name: _rows_of(tasks, s.name) * _of_row(tasks.task[s.source], s.name) for s in holding}
+    for name, passing in tasks.abreast.passing.items():
+        if passing in APART:
+            found[name] = max(found.get(name, 0), _of_phase(tasks.task[tasks.stream[name].source].program, name))
+    return found
+
+
+def _rows_of(tasks: TaskGraph, stream: str) -> int:
+    """Of a chunk that pass the stream, or each of its copies."""
+    assert tasks.control is not None
+    return -(-tasks.control.rows // tasks.copies(stream))
 
 
 def _of_row(source: Task, stream: str) -> int:
@@ -69,6 +81,16 @@ def _of_row(source: Task, stream: str) -> int:
     return sum(
         tokens((part,), "writes", stream) // (part.times if isinstance(part, Repeat) else part.runs)
         for part in source.program
+    )
+
+
+def _of_phase(program: Program, stream: str) -> int:
+    """Tokens that a task writes to a stream for a row, at most, before it takes the next one."""
+    if not any(isinstance(part, Repeat) for part in program):
+        return tokens(program, "writes", stream)
+    return max(
+        _of_phase(part.body, stream) if isinstance(part, Repeat) else tokens((part,), "writes", stream)
+        for part in program
     )
 
 

@@ -15,6 +15,7 @@ from compiler.analysis.affine_schedule import MIN_DEPTH
 from compiler.analysis.names import input_stream, relay_name
 from compiler.analysis.operators import READ_WRITE_CYCLES
 from compiler.analysis.order import order_streams, order_tasks
+from compiler.graph.abreast import is_carrier
 from compiler.graph.program import SIDES, Access, LoopNest, Program, passed_on
 from compiler.graph.program import streams as streams_of
 from compiler.graph.task_graph import RouteTask, StoreTask, Stream, Task, TaskGraph, TimingSpec
@@ -61,9 +62,10 @@ def relays(task: Task) -> TypeGuard[RouteTask]:
 
 
 def writer(tasks: TaskGraph, stream: str) -> Task:
-    """The task that makes the tokens of a stream, before all relays."""
+    """The task that makes the tokens of a stream, before all relays and what deals them out to slices."""
     task = tasks.task[tasks.stream[stream].source]
-    return writer(tasks, task.reads[0].stream) if relays(task) else task
+    carries = is_carrier(task.kind, len(task.reads), len(task.writes))
+    return writer(tasks, task.reads[0].stream) if carries else task
 
 
 def relays_of_streams(tasks: TaskGraph) -> Iterator[tuple[Stream, RouteTask, Stream]]:

@@ -76,7 +76,8 @@ class Edge(NamedTuple):
 class Engine(NamedTuple):
     """Operations of a kernel that take turns at the same lanes, in this order; as many tasks have those lanes. The
     loads of each input that is `joint` are one task, which reads what they read, turn by turn, from one image. `behind`
-    are operations with lanes of their own, for which it then reads that input, through the same ports.
+    are operations with lanes of their own, for which it then reads that input, through the same ports. So many `rows`
+    of a prompt it computes side by side.
     """
 
     kernel: int
@@ -84,6 +85,7 @@ class Engine(NamedTuple):
     slices: int = 1
     joint: tuple[int, ...] = ()
     behind: tuple[str, ...] = ()
+    rows: int = 1
 
 
 @dataclass(frozen=True)

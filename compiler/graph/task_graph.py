@@ -12,6 +12,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from compiler.errors import VerificationError
+from compiler.graph.abreast import ONCE, Abreast, is_carrier
 from compiler.graph.boundary import Carry
 from compiler.graph.computed_once import computed_once
 from compiler.graph.converter import Converter
@@ -494,6 +495,8 @@ class Control(NamedTuple):
     before has made for all of it, those `held` what one phase makes for a later one, and the `loads` of what the `kept`
     stores add to take a credit from these before each row of a chunk but the first (`row_credit_name`). What a task
     repeats within a layer is a phase (`compiler.analysis.prompt_rows`), which it does for all rows before the next one.
+
+    The tasks `copied` are there `abreast` times, each for another row of a chunk (`compiler.graph.abreast`).
     """
 
     token: str
@@ -505,6 +508,8 @@ class Control(NamedTuple):
     looped: tuple[str, ...] = ()
     loads: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
+    abreast: int = 1
+    copied: tuple[str, ...] = ()
 
     @property
     def row_loads(self) -> dict[str, str]:
@@ -656,6 +661,26 @@ class TaskGraph:
         return {} if self.control is None else self.control.row_loads
 
     @computed_once
+    def abreast(self) -> Abreast:
+        """Rows that tasks have side by side."""
+        control = self.control
+        if control is None or control.abreast == 1:
+            return Abreast(1, frozenset(), {})
+        loads = {task.name for task in self.tasks if isinstance(task, LoadTask)}
+        carriers = {t.name for t in self.tasks if is_carrier(t.kind, len(t.reads), len(t.writes))}
+        return Abreast.of(control.abreast, self.streams, control.copied, loads, carriers)
+
+    def copies(self, name: str) -> int:
+        """How often the task, or the stream, is there."""
+        rows = self.abreast
+        return rows.rows if name in rows.copied or rows.is_there_often(name) else 1
+
+    def is_for_several(self, task: str) -> bool:
+        """Whether the task, or copies of it, do for several rows what they do for one."""
+        rows = self.abreast
+        return task in rows.copied or any(rows.passing.get(a.stream) in ONCE for a in self.task[task].writes)
+
+    @computed_once
     def _through_memory(self) -> frozenset[str]:
         found: dict[tuple[int, str], list[DmaTask]] = {}
         for task in self.transfers:
@@ -727,6 +752,8 @@ def _control_json(control: Control) -> dict[str, Any]:
         del data["rows"], data["looped"], data["loads"]
     if not control.held:
         del data["held"]
+    if control.abreast == 1:
+        del data["abreast"], data["copied"]
     return data
 
 

@@ -342,7 +342,8 @@ class _Reader:
 
     def _add_engine(self, op: EngineOp) -> None:
         self.nodes.append(op.engine_name)
-        self.engines[op.engine_name] = Engine(self.number, op.served, op.cut_into, op.joint_inputs, op.behind_all)
+        shared = op.served, op.cut_into, op.joint_inputs, op.behind_all, op.side_by_side
+        self.engines[op.engine_name] = Engine(self.number, *shared)
         self.engine_depths[op.engine_name] = op.fifo_depths
 
     def _value(self, process: ProcessOp) -> str:

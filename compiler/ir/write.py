@@ -159,7 +159,8 @@ class _KernelWriter:
             if engine.kernel == self.number:
                 depths, streams = self.design.depths, engine_streams(name, engine, self.design.graph, self.design.nests)
                 fifos = [depths[s] for s in streams if s in depths]
-                yield EngineOp(name, engine.turns, engine.slices, engine.joint, engine.behind, fifos)
+                shared = engine.turns, engine.slices, engine.joint, engine.behind, engine.rows
+                yield EngineOp(name, *shared, fifos)
 
     def _argument(self, type_: Attribute, name: str) -> SSAValue:
         argument = self.block.insert_arg(type_, len(self.block.args))

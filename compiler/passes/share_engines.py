@@ -34,13 +34,13 @@ class ShareEngines(Pass):
     """Put products of a kernel that fit one another at one engine, in the order in which they stand, and what adds up
     the parts of such products at a second one: it takes its turns as they do, so that nothing waits for it. One that
     fits no other, or is outside of layers, keeps its own lanes, and all do unless `engines` is `shared`. An engine is
-    cut into as many equal slices as its lanes allow, `slices` at most.
+    cut into as many equal slices as its lanes allow, `slices` at most, and computes `rows` of a prompt side by side.
 
     Assumes nests by which operations fit (`tile-tasks`) and bound multipliers.
     """
 
     name = "share-engines"
-    options = ("engines", "slices")
+    options = ("engines", "slices", "rows")
 
     @override
     def run(self, design: Design) -> Design:
@@ -62,7 +62,8 @@ class ShareEngines(Pass):
     def _engine(self, design: Design, group: list[str]) -> Engine:
         first = group[0]
         cut = slicing(Turn(design.graph.op[first], design.nests[first]), self.knobs.slices)
-        return Engine(design.kernel_of[first], tuple(group), 1 if cut is None else cut.slices)
+        slices = 1 if cut is None else cut.slices
+        return Engine(design.kernel_of[first], tuple(group), slices, rows=self.knobs.rows)
 
 
 def _product(design: Design, _: Mapping[str, Engine], op: LinalgOp) -> Source | None:

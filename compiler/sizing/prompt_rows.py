@@ -6,12 +6,17 @@ hold one iteration. For the pace, FIFOs beside others that take long have to hol
 before: all that are full get deeper, those first that do so for little memory.
 """
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
 from compiler.errors import VerificationError
+from compiler.graph.abreast import copy_name
 from compiler.graph.program import Values
 from compiler.graph.task_graph import CHOOSE, TaskGraph
 from compiler.platforms.platform import Platform
 from compiler.simulator.timing.core import Plan
-from compiler.simulator.timing.network import Outcome
+from compiler.simulator.timing.network import FifoRun, Outcome
 from compiler.simulator.timing.prompt_rows import ROWS
 from compiler.simulator.timing.translate import networks_of
 from compiler.sizing.trial import Depths, Trial, one_at_a_time, peaks
@@ -30,10 +35,38 @@ def for_chunks(tasks: TaskGraph, platform: Platform, trial: Trial, depths: Depth
     found = depths
     for values in _chunks(tasks):
         (network,) = networks_of(tasks, platform, launches=(values,))
-        found = _deeper(Plan(network), trial, found)
-        if Plan(one_at_a_time(network)).far(found).deadlocked:
+        chunk = _Chunk(tasks, Plan(network))
+        found = _deeper(chunk, trial, found)
+        if Plan(one_at_a_time(network)).far(chunk.of_copies(found)).deadlocked:
             raise VerificationError(f"a chunk of a prompt deadlocks for {dict(values)}")
     return found
+
+
+class _Chunk(NamedTuple):
+    """A chunk of a prompt, whose FIFOs have copies where rows are side by side, all as deep."""
+
+    tasks: TaskGraph
+    plan: Plan
+
+    def of_copies(self, depths: Mapping[str, int | None]) -> dict[str, int | None]:
+        of, count = self.tasks.abreast, self.tasks.copies
+        return {
+            copy_name(name, copy): None if depth is None else of.depth(name, depth, copy)
+            for name, depth in depths.items()
+            for copy in range(count(name))
+        }
+
+    def run(self, depths: Mapping[str, int | None]) -> Outcome:
+        """With what any of the copies held, and whether any was full."""
+        outcome = self.plan.run(self.of_copies(depths))
+        found = {fifo.name: fifo for fifo in outcome.fifos}
+
+        def joined(fifo: FifoRun) -> FifoRun:
+            names = (copy_name(fifo.name, copy) for copy in range(1, self.tasks.copies(fifo.name)))
+            others = [fifo, *(found[name] for name in names if name in found)]
+            return replace(fifo, peak=max(f.peak for f in others), full=max(f.full for f in others))
+
+        return replace(outcome, fifos=tuple(joined(fifo) for fifo in outcome.fifos))
 
 
 def _chunks(tasks: TaskGraph) -> list[Values]:
@@ -47,7 +80,7 @@ def _chunks(tasks: TaskGraph) -> list[Values]:
     return [told | last]
 
 
-def _deeper(plan: Plan, trial: Trial, depths: Depths) -> Depths:
+def _deeper(plan: _Chunk, trial: Trial, depths: Depths) -> Depths:
     base = plan.run({name: None for name in trial.streams if name not in trial.loads})
     limit, outcome = int(base.cycles * (1 + SLACK)), plan.run(depths)
     for blocks in BLOCKS:

@@ -12,6 +12,7 @@ from typing import Any
 
 from compiler import host
 from compiler.analysis.placement.placement import Placement
+from compiler.graph.abreast import copy_name
 from compiler.graph.linalg_graph import LinalgGraph, Output, Value
 from compiler.graph.task_graph import CONTROL, Joint, RomTask, TaskGraph
 from compiler.platforms.platform import Platform
@@ -129,7 +130,10 @@ def write_images(
                 "arguments": [a.name for a in kernel.arguments],
                 "tasks": [
                     *([{"name": CONTROL, "function": CONTROL}] if controlled else []),
-                    *({"name": t.name, "function": f} for t, f in zip(kernel.tasks, kernel.functions, strict=True)),
+                    *(
+                        {"name": copy_name(task.name, copy), "function": function}
+                        for (task, copy), function in zip(kernel.calls, kernel.functions, strict=True)
+                    ),
                 ],
             }
             for kernel in interface.kernels

@@ -47,12 +47,12 @@ def floorplan_tcl(interface: Interface, placement: Placement) -> str:
     lines = [f"# Dies of {interface.name}. Vivado runs it before place_design: link.cfg names it.", "", _PROCEDURES]
     for kernel in spread_kernels(interface, placement):
         instances: dict[str, list[str]] = {}
-        for task, instance in zip(kernel.tasks, kernel.instances, strict=True):
+        for (task, _), instance in zip(kernel.calls, kernel.instances, strict=True):
             own = (port for port in interface.task_ports.get(task.name, ()) if port.shares is None)
             ports = (f"{port.bundle}_m_axi_U" for port in own)
             instances.setdefault(placement.slr[task.name], []).extend([f"{instance}_U0", *ports])
         for stream in kernel.streams:
-            instances[placement.slr[stream.target]].append(f"{stream.name}_U")
+            instances[placement.slr[stream.target]] += (f"{name}_U" for name in kernel.abreast.fifos(stream.name))
         for slr in sorted(instances):
             lines += [f"place {slr} {kernel.name}_1 {{", *(f"  {name}" for name in instances[slr]), "}"]
     return "\n".join(lines) + "\n"

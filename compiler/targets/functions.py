@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, takewhile
 
+from compiler.graph.abreast import copy_name
 from compiler.graph.task_graph import ComputeTask, DmaTask, StructuredTask, Task, TaskGraph
 from compiler.targets.parameters import launch_arguments, scalars_of
 from compiler.targets.tasks.emitter import TaskEmitter
@@ -32,12 +33,18 @@ def plan_functions(tasks: TaskGraph) -> tuple[TaskFunction, ...]:
         same[_code(task, tasks)].append(task)
     arguments = (a.name for a in launch_arguments(tasks.tasks))
     numbers = (identifier(name) for name in (*(s for t in tasks.tasks for s in scalars_of(t)), *arguments))
-    taken = {*RESERVED, *tasks.task, *tasks.stream, *numbers}
+    copies = (copy for task in tasks.tasks for copy in called_names(task, tasks))
+    taken = {*RESERVED, *copies, *tasks.stream, *numbers}
     functions: list[TaskFunction] = []
     for members in same.values():
         functions.append(_function(members, tasks, taken))
         taken |= set(_call_names(functions[-1]))
     return tuple(functions)
+
+
+def called_names(task: Task, tasks: TaskGraph) -> tuple[str, ...]:
+    """The task, and its copies for other rows side by side: each is a call of its function."""
+    return tuple(copy_name(task.name, copy) for copy in range(tasks.copies(task.name)))
 
 
 def call_names(functions: Sequence[str]) -> Iterator[str]:
@@ -51,7 +58,10 @@ def call_names(functions: Sequence[str]) -> Iterator[str]:
 def modules(tasks: TaskGraph) -> dict[str, tuple[str, str]]:
     """By task: the module of its own that Vitis HLS may make of its call, and that of its function."""
     function = {member: f.name for f in plan_functions(tasks) for member in f.members}
-    kernels = ([t.name for t in tasks.tasks if t.kernel == kernel] for kernel in range(tasks.kernels))
+    kernels = (
+        [name for t in tasks.tasks if t.kernel == kernel for name in called_names(t, tasks)]
+        for kernel in range(tasks.kernels)
+    )
     calls = (zip(k, call_names([function[task] for task in k]), strict=True) for k in kernels)
     return {task: (name, function[task]) for called in calls for task, name in called}
 
@@ -63,8 +73,8 @@ def _code(task: Task, tasks: TaskGraph) -> str:
 
 
 def _function(members: Sequence[Task], tasks: TaskGraph, taken: set[str]) -> TaskFunction:
-    names = tuple(member.name for member in members)
-    if len(members) == 1:
+    names = tuple(name for member in members for name in called_names(member, tasks))
+    if len(names) == 1:
         return TaskFunction(names[0], members[0], names)
     found = (TaskFunction(name, _nameless(members[0], name), names) for name in _names(members, tasks))
     return next(f for f in found if not set(_call_names(f)) & (taken - set(names)))
@@ -79,7 +89,11 @@ def _names(members: Sequence[Task], tasks: TaskGraph) -> Iterator[str]:
     first = members[0]
     access = next(iter((*first.reads, *first.writes)), None)
     token = [] if access is None else [token_type(tasks.stream[access.stream].itensor)]
-    words = (_in_common([m.name for m in members]) or first.kind, *token, f"x{first.iterations}")
+    words = (
+        _in_common([name for m in members for name in called_names(m, tasks)]) or first.kind,
+        *token,
+        f"x{first.iterations}",
+    )
     for length in range(2, len(words) + 1):  # one word alone may be one of Verilog, as fork is
         yield identifier("_".join(words[:length]))
     for number in count():

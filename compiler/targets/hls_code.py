@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from compiler.analysis.memory import stream_memory
 from compiler.analysis.operators import PACKED
 from compiler.analysis.ports import OUTSTANDING_BURSTS
+from compiler.graph.abreast import APART, Abreast, copy_name
 from compiler.graph.task_graph import CONTROL, CONTROL_DEPTH, ComputeTask, EngineTask, RomTask, Stream, TaskGraph
 from compiler.platforms.memories import Memories
 from compiler.platforms.platform import Platform
@@ -115,16 +116,16 @@ def kernel_source(kernel: Kernel, tasks: TaskGraph, interface: Interface, platfo
             out.pragma(f"interface mode=s_axilite port={argument}")
         out.pragma("dataflow")
         for stream in kernel.streams:
-            _stream(out, stream, platform.memories)
+            _streams(out, stream, kernel.abreast, platform.memories)
         if tasks.control is not None:
             for kind, name in (*control_streams(tasks), *row_streams(tasks)):
                 out.line(f'hls::stream<{kind}, {CONTROL_DEPTH}> {name}("{name}");')
         out.line()
         if tasks.control is not None:
             out.statement(CONTROL, [p.argument for p in control_parameters(tasks)], ";")
-        for task, function in zip(kernel.tasks, kernel.functions, strict=True):
+        for (task, copy), function in zip(kernel.calls, kernel.functions, strict=True):
             pointers = [port.name for port in interface.task_ports.get(task.name, ())]
-            out.statement(function, [p.argument for p in task_parameters(task, tasks, function, pointers)], ";")
+            out.statement(function, [p.argument for p in task_parameters(task, tasks, function, pointers, copy)], ";")
     out.line("}")
     out.line("}")
     return out.text()
@@ -140,7 +141,20 @@ def _port_pragma(out: CppWriter, port: Port, bundled: Sequence[Port], burst: int
     )
 
 
-def _stream(out: CppWriter, stream: Stream, memories: Memories) -> None:
-    out.line(f'hls::stream<{token_type(stream.itensor)}, {stream.depth}> {stream.name}("{stream.name}");')
+def _streams(out: CppWriter, stream: Stream, rows: Abreast, memories: Memories) -> None:
+    """The FIFO, and its copies for other rows side by side: an array where one task has all of them."""
+    if rows.passing.get(stream.name) in APART:
+        out.line(f"hls::stream<{token_type(stream.itensor)}, {stream.depth}> {stream.name}[{rows.rows}];")
+        _bind(out, stream, memories)
+        return
+    for copy in range(rows.rows if rows.is_there_often(stream.name) else 1):
+        name, depth = copy_name(stream.name, copy), rows.depth(stream.name, stream.depth, copy)
+        kind = stream.kind if depth == stream.depth else None
+        one = stream._replace(name=name, depth=depth, kind=kind)
+        out.line(f'hls::stream<{token_type(one.itensor)}, {depth}> {name}("{name}");')
+        _bind(out, one, memories)
+
+
+def _bind(out: CppWriter, stream: Stream, memories: Memories) -> None:
     impl = FIFO_IMPL[stream_memory(stream, memories).kind]
     out.pragma(f"bind_storage variable={stream.name} type=fifo impl={impl}")

@@ -8,6 +8,7 @@ from compiler.analysis.ports import paired_stores
 from compiler.analysis.rows import kept_rows, made_rows
 from compiler.analysis.tasks import c_name
 from compiler.errors import VerificationError
+from compiler.graph.abreast import Abreast
 from compiler.graph.itensor import ITensor
 from compiler.graph.linalg_graph import LinalgGraph, Value
 from compiler.graph.task_graph import Dma, DmaTask, Joint, StoreTask, Stream, Task, TaskGraph
@@ -84,8 +85,8 @@ class Port:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel top: its function's parameters are the ports, then the scalars, then the launch's arguments. Task n is
-    a call of `functions[n]`.
+    """A kernel top: its function's parameters are the ports, then the scalars, then the launch's arguments. Call n is
+    one of `functions[n]`: for a task, or a copy of it (`calls`).
     """
 
     name: str
@@ -94,6 +95,8 @@ class Kernel:
     ports: tuple[Port, ...]
     scalars: tuple[Value, ...]
     arguments: tuple[LaunchArgument, ...]
+    calls: tuple[tuple[Task, int], ...]
+    abreast: Abreast
     functions: tuple[str, ...]
 
     @cached_property
@@ -153,8 +156,10 @@ def plan_interface(tasks: TaskGraph, graph: LinalgGraph) -> Interface:
         task_ports |= _shared({t.name: task_ports[t.name] for t in members if t.name in task_ports})
         ports = tuple(p for t in members for p in task_ports.get(t.name, ()))
         values = tuple(graph.value[s] for s in scalars)
-        calls = tuple(function[t.name] for t in members)
-        kernels.append(Kernel(f"{name}_k{number}", members, streams, ports, values, arguments, calls))
+        calls = tuple((t, copy) for t in members for copy in range(tasks.copies(t.name)))
+        called = tuple(function[t.name] for t, _ in calls)
+        rows = tasks.abreast
+        kernels.append(Kernel(f"{name}_k{number}", members, streams, ports, values, arguments, calls, rows, called))
     used = dict.fromkeys(s for k in kernels for s in k.scalars)
     arguments = least_of(argument for kernel in kernels for argument in kernel.arguments)
     return Interface(name, tuple(images.values()), tuple(kernels), tuple(used), task_ports, arguments, functions)

@@ -1,9 +1,10 @@
 """Parameters of a task's function, and what its kernel passes for them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from compiler.errors import UnsupportedError
+from compiler.graph.abreast import APART, copy_name
 from compiler.graph.linalg_graph import LinalgOp
 from compiler.graph.program import Argument
 from compiler.graph.task_graph import (
@@ -14,6 +15,7 @@ from compiler.graph.task_graph import (
     ComputeTask,
     DmaTask,
     StoreTask,
+    Stream,
     StructuredTask,
     Task,
     TaskGraph,
@@ -30,15 +32,16 @@ from compiler.targets.writer import Namer, identifier
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a task's function, and what its kernel passes for it."""
+    """A parameter of a task's function, and what its kernel passes for it; `count` of an array."""
 
     type: str
     name: str
     argument: str
+    count: int = 0
 
     @property
     def declaration(self) -> str:
-        return f"{self.type} {self.name}"
+        return f"{self.type} {self.name}{f'[{self.count}]' if self.count else ''}"
 
 
 @dataclass(frozen=True)
@@ -68,9 +71,12 @@ def pointer_type(port_bits: int, *, writes: bool, asks: bool) -> str:
     return f"hls::burst_maxi<{word} >" if asks else f"{'' if writes else 'const '}{word}*"
 
 
-def task_parameters(task: Task, tasks: TaskGraph, function: str, pointers: Sequence[str] = ()) -> tuple[Parameter, ...]:
-    """Parameters of the task's function: streams read, streams written, memory, scalars, arguments of the launch.
-    `pointers` are what the kernel passes for memory, channel by channel.
+def task_parameters(
+    task: Task, tasks: TaskGraph, function: str, pointers: Sequence[str] = (), copy: int = 0
+) -> tuple[Parameter, ...]:
+    """Parameters of the task's function: streams read, streams written, memory, scalars, arguments of the launch, and
+    streams of other rows side by side. `pointers` are what the kernel passes for memory, channel by channel, in the
+    call for this `copy` of the task.
     """
     namer = Namer([function, *of_chunks(tasks)])
     parameters: list[Parameter] = []
@@ -78,7 +84,7 @@ def task_parameters(task: Task, tasks: TaskGraph, function: str, pointers: Seque
         stream = tasks.stream[access.stream]
         if identifier(hint) == function:
             hint = hint.rsplit(".", 1)[-1]
-        parameters.append(Parameter(f"hls::stream<{token_type(stream.itensor)}>&", namer.name(hint), stream.name))
+        parameters.append(_stream_parameter(task, tasks, stream, namer.name(hint), copy))
     if isinstance(task, DmaTask):
         writes, asks = isinstance(task, StoreTask), tasks.passes_through_memory(task)
         kind = pointer_type(task.dma.port_bits, writes=writes, asks=asks)
@@ -89,19 +95,37 @@ def task_parameters(task: Task, tasks: TaskGraph, function: str, pointers: Seque
         types = _argument_types(task)
         parameters += [Parameter(types[s], namer.name(short[s]), identifier(s)) for s in task.scalars]
     if tasks.control is not None:
-        kind = go_type(task, tasks.control.rows)
-        parameters.append(Parameter(f"hls::stream<{kind}>&", namer.name("go"), go_name(task.name)))
-        if task.name in tasks.control.reporting:
-            kind = done_type(task.name, tasks)
-            parameters.append(Parameter(f"hls::stream<{kind}>&", namer.name("done"), done_name(task.name)))
-        if (credit := row_credit(task, tasks)) is not None:
-            parameters.append(Parameter("hls::stream<bool>&", namer.name("credit"), credit))
-        if tasks.control.rows > 1 and task.name == tasks.control.given:
-            parameters.append(Parameter("hls::stream<int>&", namer.name("chunk"), given_name(task.name)))
-        return tuple(parameters)
+        return (*parameters, *_control_parameters(task, tasks, namer, copy))
     for argument in launch_arguments([task]):
         parameters.append(Parameter("int", namer.name(argument.name), identifier(argument.name)))
     return tuple(parameters)
+
+
+def _control_parameters(task: Task, tasks: TaskGraph, namer: Namer, copy: int) -> Iterator[Parameter]:
+    """What starts the task and hears of it, and streams that only chunks of a prompt pass."""
+    control = tasks.control
+    assert control is not None
+    go = go_name(copy_name(task.name, copy))
+    yield Parameter(f"hls::stream<{go_type(task, control.rows)}>&", namer.name("go"), go)
+    if task.name in control.reporting:
+        yield Parameter(f"hls::stream<{done_type(task.name, tasks)}>&", namer.name("done"), done_name(task.name))
+    if (credit := row_credit(task, tasks)) is not None:
+        yield Parameter("hls::stream<bool>&", namer.name("credit"), credit)
+    if control.rows > 1 and task.name == control.given:
+        yield Parameter("hls::stream<int>&", namer.name("chunk"), given_name(task.name))
+    for name in (a.stream for a in task.writes if tasks.abreast.passing.get(a.stream) == "shared"):
+        kind = f"hls::stream<{token_type(tasks.stream[name].itensor)}>&"
+        for row in range(1, tasks.abreast.rows):
+            yield Parameter(kind, namer.name(f"row{row}"), copy_name(name, row))
+
+
+def _stream_parameter(task: Task, tasks: TaskGraph, stream: Stream, name: str, copy: int) -> Parameter:
+    token, rows = token_type(stream.itensor), tasks.abreast
+    apart = rows.passing.get(stream.name) in APART
+    if apart and task.name not in rows.copied:
+        return Parameter(f"hls::stream<{token}, {stream.depth}>", name, stream.name, rows.rows)
+    argument = f"{stream.name}[{copy}]" if apart else copy_name(stream.name, copy) if copy else stream.name
+    return Parameter(f"hls::stream<{token}>&", name, argument)
 
 
 def of_chunks(tasks: TaskGraph) -> tuple[str, ...]:

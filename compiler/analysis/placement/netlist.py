@@ -51,7 +51,7 @@ def netlist_of(area: DesignArea, platform: Platform) -> Netlist:
     wires: dict[tuple[int, int], int] = {}
     for stream in tasks.streams:
         a, b = sorted((index[stream.source], index[stream.target]))
-        wires[a, b] = wires.get((a, b), 0) + stream_wires(stream.width)
+        wires[a, b] = wires.get((a, b), 0) + tasks.copies(stream.name) * stream_wires(stream.width)
     return Netlist(
         tuple((name,) for name in names),
         tuple(_amounts(areas[name]) for name in names),

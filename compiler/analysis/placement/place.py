@@ -71,8 +71,8 @@ def describe(tasks: TaskGraph, platform: Platform, slr: Mapping[str, str]) -> Pl
 def _crossings(tasks: TaskGraph, platform: Platform, slr: Mapping[str, str]) -> tuple[Crossing, ...]:
     home = next(die.name for die in platform.dies.slrs if die.hbm)
     streams = [
-        Crossing(s.name, slr[s.source], slr[s.target], stream_wires(s.width), 2 if relays(tasks.task[s.source]) else 0)
-        for s in tasks.streams
+        Crossing(s.name, slr[s.source], slr[s.target], wires, 2 if relays(tasks.task[s.source]) else 0)
+        for s, wires in ((s, tasks.copies(s.name) * stream_wires(s.width)) for s in tasks.streams)
         if slr[s.source] != slr[s.target]
     ]
     ports = [

@@ -10,6 +10,7 @@ from functools import cached_property
 from compiler.analysis.placement.channels import assign_channels
 from compiler.analysis.transfers import run_length
 from compiler.errors import InvalidInputError
+from compiler.graph.abreast import Abreast, copy_name, is_carrier
 from compiler.graph.memory_order import CreditStream, Hazard, MemoryUse, hazards
 from compiler.graph.program import (
     Access,
@@ -129,26 +130,45 @@ class TimedTask:
         timing, moved, started = self.timing, iterations(self.program), runs(self.program)
         return (moved - started + 1) * timing.ii + (started - 1) * (timing.depth + timing.gap) if moved else 0
 
-    def at(self, launches: Sequence[Sequence[Values]]) -> "TimedTask":
-        """What it does for launches that follow each other without a gap, without arguments; each of so many rows."""
-        turns = in_a_row(map(self._of_rows, launches))
+    def at(self, launches: Sequence[Sequence[Values]], abreast: Abreast | None = None) -> "TimedTask":
+        """What it does for launches that follow each other without a gap, without arguments; each of so many rows, of
+        which others have some `abreast`.
+        """
+        return self._running(in_a_row(self._of_rows(rows, abreast) for rows in launches))
+
+    def copied(self, launches: Sequence[Sequence[Values]], abreast: Abreast, copy: int) -> "TimedTask":
+        """The copy for some rows of each launch (`compiler.graph.abreast`): it rests in launches that have none."""
+        own = (rows[copy :: abreast.rows] for rows in launches)
+        turns = in_a_row(self._of_rows(rows, None) for rows in own if rows)
+        return replace(self._running(abreast.of_copy(turns, copy)), name=copy_name(self.name, copy))
+
+    def _running(self, turns: Program) -> "TimedTask":
         return replace(self, timing=replace(self.timing, trips=(), restarts=0, bounds=()), turns=turns)
 
-    def _of_rows(self, rows: Sequence[Values]) -> Program:
+    def _of_rows(self, rows: Sequence[Values], abreast: Abreast | None) -> Program:
         program = tuple(part for part in self.program if not _is_unused(part))
         if len(rows) == 1:
             return program_at(program, rows[0])
         if self.name == CONTROL:
-            return self._starting(len(rows))
+            return self._starting(len(rows), abreast)
         taken, *body = program
         done = body[len(body) - bool(self.done) :]
         sent = (LoopNest((len(rows) - 1,), (), (Access(self.chunk),)),) if self.chunk else ()
         inner = tuple(body[: len(body) - bool(self.done)])
-        return (taken, *sent, *chunk_program(inner, rows, self.credit, sends=self.kind == "store"), *done)
+        return (
+            taken,
+            *sent,
+            *chunk_program(inner, rows, self.credit, sends=self.kind == "store", abreast=abreast),
+            *done,
+        )
 
-    def _starting(self, rows: int) -> Program:
+    def _starting(self, rows: int, abreast: Abreast | None) -> Program:
         """Of what starts the others: the tokens of a chunk come before all but the task that sends them can start."""
         given, others = self.writes[0], self.writes[1:]
+        if abreast is not None:
+            started = [a.stream for a in others if abreast.is_there_often(a.stream)]
+            copies = range(1, min(abreast.rows, rows))
+            others = (*others, *(Access(copy_name(name, copy)) for name in started for copy in copies))
         words = (LoopNest((1,), (), others[n : n + AT_ONCE]) for n in range(0, len(others), AT_ONCE))
         ids = LoopNest((rows - 1,), (Access(self.chunk),), ())
         told, waiting = LoopNest((rows,), (), ()), (n for n in nests(self.program) if n.reads and not _is_unused(n))
@@ -221,7 +241,34 @@ class TimedDesign:
             return self
         position = "" if self.control is None else self.control.position
         rows = [rows_of(values, position) for values in launches]
-        return replace(self, tasks=tuple(task.at(rows) for task in self.tasks))
+        copies = min(max(map(len, rows)), 1 if self.control is None else self.control.abreast)
+        if copies == 1:
+            return replace(self, tasks=tuple(task.at(rows) for task in self.tasks))
+        return self._abreast(rows, copies)
+
+    def _abreast(self, rows: Sequence[Sequence[Values]], copies: int) -> "TimedDesign":
+        """With so many copies of tasks that have rows side by side, as many as the launches need."""
+        assert self.control is not None
+        loads = {task.name for task in self.tasks if task.kind == "load"}
+        carriers = {t.name for t in self.tasks if is_carrier(t.kind, len(t.reads), len(t.writes))}
+        data = [stream for stream in self.streams if CONTROL not in (stream.source, stream.target)]
+        abreast = Abreast.of(self.control.abreast, data, self.control.copied, loads, carriers).started(go_name)
+        tasks = list[TimedTask]()
+        for task in self.tasks:
+            if task.name in abreast.copied:
+                tasks += (task.copied(rows, abreast, copy) for copy in range(copies))
+            else:
+                tasks.append(task.at(rows, abreast))
+
+        def copy_of(stream: TimedStream, copy: int) -> TimedStream:
+            ends = (stream.source, stream.target)
+            source, target = (copy_name(end, copy) if end in abreast.copied else end for end in ends)
+            depth = abreast.depth(stream.name, stream.depth, copy)
+            return replace(stream, name=copy_name(stream.name, copy), source=source, target=target, depth=depth)
+
+        often = abreast.is_there_often
+        streams = [copy_of(s, k) for s in self.streams for k in range(copies if often(s.name) else 1)]
+        return replace(self, tasks=tuple(tasks), streams=tuple(streams))
 
     def with_timing(self, specs: Mapping[str, TimingSpec]) -> "TimedDesign":
         """The design with the timing of some tasks, by name, replaced."""

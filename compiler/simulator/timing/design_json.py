@@ -70,8 +70,11 @@ def _control(fields: Fields, design: TimedDesign) -> Control:
     kept = tuple(str(name) for name in fields.list("kept"))
     given = fields.text("given") if fields.has("given") else None
     rows = fields.integer("rows", 1, MOST_ROWS, default=1)
-    rest = (tuple(map(str, fields.list(n))) if fields.has(n) else () for n in ("looped", "loads", "held"))
-    control = Control(fields.text("token"), fields.text("position"), fields.text("made"), kept, given, rows, *rest)
+    names = ("looped", "loads", "held", "copied")
+    looped, loads, held, copied = (tuple(map(str, fields.list(n))) if fields.has(n) else () for n in names)
+    streams, abreast = (looped, loads, held), fields.integer("abreast", 1, rows, default=1)
+    told = fields.text("token"), fields.text("position"), fields.text("made")
+    control = Control(*told, kept, given, rows, *streams, abreast, copied)
     if given is not None and given not in {task.name for task in design.tasks if task.kind == "load"}:
         raise InvalidInputError(f"control is given tokens by {given}, which is no load")
     if unknown := [name for name in control.reporting if name not in stores]:
@@ -93,6 +96,8 @@ def _check_rows(control: Control, design: TimedDesign) -> None:
         raise InvalidInputError(f"control has rows read again by {min(unknown)}, which is no load")
     if unknown := {*control.looped, *control.held} - {stream.name for stream in design.streams}:
         raise InvalidInputError(f"control has rows held by {min(unknown)}, which is no stream")
+    if unknown := set(control.copied) - {task.name for task in design.tasks}:
+        raise InvalidInputError(f"control has copies of {min(unknown)}, which is no task")
 
 
 def _stream(fields: Fields) -> TimedStream:

@@ -7,6 +7,7 @@ has one, and there within each phase, where it has several; else around all that
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
+from compiler.graph.abreast import Abreast
 from compiler.graph.program import Access, LoopNest, Program, Repeat, Values, in_a_row, outer_iterations, program_at
 from compiler.graph.task_graph import CHOOSE
 
@@ -27,15 +28,19 @@ def rows_of(values: Values, position: str) -> tuple[Values, ...]:
     return (*(row | {CHOOSE: 0} for row in before[:-1]), before[-1])
 
 
-def chunk_program(program: Program, rows: Sequence[Values], credit: str, *, sends: bool) -> Program:
+def chunk_program(
+    program: Program, rows: Sequence[Values], credit: str, *, sends: bool, abreast: Abreast | None = None
+) -> Program:
     """The program of a task for several rows. It `sends` a token of the stream `credit` behind each row but the last,
-    or takes one before each but the first; "" for neither.
+    or takes one before each but the first; "" for neither. `abreast`: rows that others have side by side.
     """
     word = (LoopNest((1,), (), (Access(credit),)) if sends else LoopNest((1,), (Access(credit),), ()),)
     last = len(rows) - 1
 
     def each(body: Program) -> Program:
         done = [program_at(body, values) for values in rows]
+        if abreast is not None:
+            done = [part for row, one in enumerate(done) if (part := abreast.of_row(one, row, len(rows)))]
         if credit and sends:
             done = [(*one, *word) if row < last else one for row, one in enumerate(done)]
         elif credit:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from compiler.graph.abreast import copy_name
 from compiler.graph.task_graph import (
     AT_ONCE,
     CHOOSE,
@@ -32,7 +33,9 @@ def control_parameters(tasks: TaskGraph) -> tuple[Parameter, ...]:
 def control_streams(tasks: TaskGraph) -> Iterator[tuple[str, str]]:
     """C++ type and name of each."""
     assert tasks.control is not None
-    yield from ((go_type(task, tasks.control.rows), go_name(task.name)) for task in tasks.tasks)
+    for task in tasks.tasks:
+        for copy in range(tasks.copies(task.name)):
+            yield go_type(task, tasks.control.rows), go_name(copy_name(task.name, copy))
     yield from ((done_type(store, tasks), done_name(store)) for store in tasks.control.reporting)
     if tasks.control.rows > 1 and tasks.control.given is not None:
         yield "int", given_name(tasks.control.given)
@@ -96,11 +99,11 @@ def _emit_chunks(tasks: TaskGraph, control: Control, out: CppWriter) -> None:
             out.line(f"const int left = {position} < {FIRST} ? {FIRST} - {position} + 1 : 1;")
             out.line(f"const int rows = left < {rows} ? left : {rows};")
             out.line(f"ids[0] = {token};")
-            _emit_words([given], control, out)
+            _emit_words([given], tasks, out)
             with out.block("for (int row = 1; row < rows; ++row)"):
                 out.pragma(f"loop_tripcount min=1 max={rows} avg=1")
                 out.line(f"ids[row] = {given_name(given.name)}.read();")
-            _emit_words(others, control, out)
+            _emit_words(others, tasks, out)
             with out.protocol():
                 for store in control.kept:
                     out.line(f"{done_name(store)}.read();")
@@ -108,21 +111,27 @@ def _emit_chunks(tasks: TaskGraph, control: Control, out: CppWriter) -> None:
             out.line(f"{position} += rows;")
             out.line(f"more = {position} <= {UNTIL} && ({position} <= {FIRST} || {token} != {END});")
         for task in tasks.tasks:
-            out.line(f"{go_name(task.name)}.write(0);")
+            for copy in range(tasks.copies(task.name)):
+                out.line(f"{go_name(copy_name(task.name, copy))}.write(0);")
     out.line("}")
     out.line()
 
 
-def _emit_words(tasks: Sequence[Task], control: Control, out: CppWriter) -> None:
-    """To each of these tasks how many rows there are, then what those are told that need it, row by row."""
+def _emit_words(tasks: Sequence[Task], design: TaskGraph, out: CppWriter) -> None:
+    """To each of these tasks how many rows there are, to each copy of one how many it has of them; then what those are
+    told that need it, row by row.
+    """
+    control = design.control
+    assert control is not None
+    words = [word for task in tasks for word in _words(task, design)]
     position = identifier(control.position)
     values = {control.token: "ids[row]", control.position: f"{position} + row", CHOOSE: f"{position} + row >= {FIRST}"}
     arguments = {task.name: launch_arguments([task]) for task in tasks}
     with out.protocol():
-        for number, task in enumerate(tasks):
+        for number, word in enumerate(words):
             if number and number % AT_ONCE == 0:
                 out.line("ap_wait();")
-            out.line(f"{go_name(task.name)}.write(rows);")
+            out.line(word)
     if not any(arguments.values()):
         return
     with out.block("for (int row = 0; row < rows; ++row)"):
@@ -130,3 +139,14 @@ def _emit_words(tasks: Sequence[Task], control: Control, out: CppWriter) -> None
         for task in tasks:
             for argument in arguments[task.name]:
                 out.line(f"{go_name(task.name)}.write({values[argument.name]});")
+
+
+def _words(task: Task, tasks: TaskGraph) -> Iterator[str]:
+    """That start the task, and copies of it that have rows of the chunk."""
+    copies = tasks.copies(task.name)
+    if copies == 1:
+        yield f"{go_name(task.name)}.write(rows);"
+        return
+    for copy in range(copies):
+        word = f"{go_name(copy_name(task.name, copy))}.write((rows + {copies - 1 - copy}) / {copies});"
+        yield f"if (rows > {copy}) {word}" if copy else word

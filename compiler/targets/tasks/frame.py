@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
 
+from compiler.graph.abreast import ONCE, copy_name
 from compiler.graph.itensor import ITensor
 from compiler.graph.program import Access, Program, Side, arguments_of
 from compiler.graph.task_graph import Buffer, Task, TaskGraph, go_name
@@ -69,10 +70,23 @@ class Frame:
             self.declare(access, name)
         self.out.line(f"unpack_elements({stream}.read(), {name});")
 
-    def write(self, access: Access, stream: str, name: str) -> None:
-        """Write the elements `name`, or the expression of a lone one, as a token."""
+    def write(self, access: Access, stream: str, name: str, task: Task | None = None) -> None:
+        """Write the elements `name`, or the expression of a lone one, as a token; `task`, which may do for several."""
         packed = is_packed(self.itensor(access))
-        self.out.line(f"{stream}.write({f'pack_elements<{self.token(access)}>({name})' if packed else name});")
+        value = f"pack_elements<{self.token(access)}>({name})" if packed else name
+        if task is None:
+            self.out.line(f"{stream}.write({value});")
+        else:
+            self.send(task, access, stream, value)
+
+    def send(self, task: Task, access: Access, stream: str, value: str) -> None:
+        """Write a token; of what several rows side by side share, to the streams of all of them."""
+        self.out.line(f"{stream}.write({value});")
+        if self.tasks.abreast.passing.get(access.stream) != "shared":
+            return
+        for row in range(1, self.tasks.abreast.rows):
+            with self.out.block(f"if (rows - row > {row})"):
+                self.out.line(f"{self.named(task, copy_name(access.stream, row))}.write({value});")
 
     @property
     def rows(self) -> int:
@@ -83,13 +97,18 @@ class Frame:
         """The parameter of the task's function that is this stream between tasks and control."""
         return next(p.name for p in task_parameters(task, self.tasks, self.name) if p.argument == stream)
 
-    def each_row_inside(self, task: Task) -> Callable[[], AbstractContextManager[None]]:
-        """What opens the loop over the rows of a chunk inside that over layers."""
-        return partial(self._each_row, task) if self.rows > 1 and task.by_layer else nullcontext
+    def each_row_inside(
+        self, task: Task, writes: Sequence[Access] | None = None
+    ) -> Callable[[], AbstractContextManager[None]]:
+        """What opens the loop over the rows of a chunk inside that over layers, around these writes, or all."""
+        return partial(self._each_row, task, writes) if self.rows > 1 and task.by_layer else nullcontext
 
     @contextmanager
-    def _each_row(self, task: Task) -> Generator[None]:
-        with self.out.block("for (int row = 0; row < rows; ++row)"):
+    def _each_row(self, task: Task, writes: Sequence[Access] | None = None) -> Generator[None]:
+        passing = self.tasks.abreast.passing
+        once = any(passing.get(a.stream) in ONCE for a in (task.writes if writes is None else writes))
+        step = f"row += {self.tasks.abreast.rows}" if once and task.name not in self.tasks.abreast.copied else "++row"
+        with self.out.block(f"for (int row = 0; row < rows; {step})"):
             self.out.pragma("loop_flatten off")
             self.out.pragma(f"loop_tripcount min=1 max={self.rows} avg=1")
             for argument in self._arguments(task):
@@ -124,6 +143,7 @@ class Frame:
         with self.out.indented():
             namer = self._namer(task)
             self._fill(task, names[len(task.reads) :], namer)
+            names = [f"{p.name}[row % {p.count}]" if p.count else p.name for p in parameters]
             if self.tasks.control is None:
                 yield names, namer
             else:

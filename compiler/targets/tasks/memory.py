@@ -44,7 +44,7 @@ def emit_load(frame: Frame, task: LoadTask) -> None:
             head = f"for (int {number} = 0; {number} < {rounds}; ++{number})"
             with frame.out.block(head) if number else nullcontext():
                 for group in parts:
-                    with frame.each_row_inside(task)():
+                    with frame.each_row_inside(task, [access for part in group for access in part.writes])():
                         for part in group:
                             place = [f"{number} * {words}"] if number else []
                             place += [str(begin)] if begin else []
@@ -130,7 +130,7 @@ def _emit_part(frame: Frame, task: LoadTask, begin: str, params: Sequence[str], 
                     out.line(declaration)
                 out.line(f"unpack<{parts}>(word, {walk.slot}, {walk.part}, token);")
                 with guarded(out, f"{walk.part} == {parts - 1}" if parts > 1 else ""):
-                    out.line(f"{stream}.write(token);")
+                    frame.send(task, task.writes[0], stream, "token")
 
 
 def _word(port: str, walk: "_MemoryWalk", dma: Dma, begin: str, *, asks: bool) -> str:

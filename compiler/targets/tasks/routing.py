@@ -58,7 +58,7 @@ def _emit_lanes(frame: Frame, task: LanesTask) -> None:
                 frame.declare(access, tokens[access.stream])
             _move_lanes(frame, task, tokens, namer)
             for access, stream in zip(task.writes, params[len(task.reads) :], strict=False):
-                frame.write(access, stream, tokens[access.stream])
+                frame.write(access, stream, tokens[access.stream], task)
 
 
 def _move_lanes(frame: Frame, task: LanesTask, tokens: Mapping[str, str], namer: Namer) -> None:
@@ -88,19 +88,19 @@ def _emit_route(frame: Frame, task: RouteTask) -> None:
         for kind, name in passed.items():
             out.line(f"{kind} {name}(0);")
 
-        def port(side: Side, access: Access, stream: str) -> tuple[str, str, str]:
-            return passed[frame.token(access)], stream, code.condition(side, access.stream, stream)
+        def port(side: Side, access: Access, stream: str) -> tuple[Access, str, str]:
+            return access, stream, code.condition(side, access.stream, stream)
 
         reads = [port("reads", access, stream) for access, stream in zip(task.reads, params, strict=False)]
         written = params[len(task.reads) :]
         writes = [port("writes", access, stream) for access, stream in zip(task.writes, written, strict=False)]
         with code.pipelined(task.timing):
-            for name, stream, condition in reversed(reads):  # the first one's token is to stay
+            for access, stream, condition in reversed(reads):  # the first one's token is to stay
                 with guarded(out, condition):
-                    out.line(f"{name} = {stream}.read();")
-            for name, stream, condition in writes:
+                    out.line(f"{passed[frame.token(access)]} = {stream}.read();")
+            for access, stream, condition in writes:
                 with guarded(out, condition):
-                    out.line(f"{stream}.write({name});")
+                    frame.send(task, access, stream, passed[frame.token(access)])
 
 
 def _emit_chunk(frame: Frame, task: ChunkTask) -> None:

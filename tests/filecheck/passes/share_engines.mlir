@@ -1,6 +1,7 @@
 // RUN: millrace-opt %s -p share-engines --knobs '{"engines": "shared"}' --split-input-file --verify-diagnostics | filecheck %s
 // RUN: millrace-opt %s -p share-engines --split-input-file --verify-diagnostics | filecheck %s --check-prefix OWN
 // RUN: millrace-opt %s -p share-engines --knobs '{"engines": "shared", "slices": 4}' --split-input-file --verify-diagnostics | filecheck %s --check-prefix CUT
+// RUN: millrace-opt %s -p share-engines --knobs '{"engines": "shared", "rows": 3}' --split-input-file --verify-diagnostics | filecheck %s --check-prefix ROWS
 
 // Two products whose tokens have one layout, however their tiles are walked: one engine, in the order in which they stand.
 // CHECK:      func.func @twice
@@ -10,6 +11,8 @@
 // It is cut into as many slices as its lanes divide into, four at most.
 // CUT:        dataflow.engine @engine0 serves [@up, @down] slices 2
 // CUT-NEXT:   dataflow.yield
+// ROWS:       dataflow.engine @engine0 serves [@up, @down] rows 3
+// ROWS-NEXT:  dataflow.yield
 func.func @twice(%x: tensor<4x8xf32> {dataflow.value = #dataflow.value<"x", input from "x">}, %w1: tensor<8x8xf32> {dataflow.value = #dataflow.value<"w1", param from "w1">}, %w2: tensor<8x8xf32> {dataflow.value = #dataflow.value<"w2", param from "w2">}) -> (tensor<4x8xf32> {dataflow.output = #dataflow.output<"y" = "y"[d0, d1] as [4, 8]>}) {
   %y = dataflow.kernel @kernel0 (
       %x_1: !itensor.itensor<2x2xf32, iter_space: [4,2]*[2,2], iter_map: (d0,d1)->(d1,d0)> = %x : tensor<4x8xf32>,

@@ -57,6 +57,7 @@ def knobs(draw: st.DrawFn, graph: LinalgGraph) -> Knobs:
         engines=draw(st.sampled_from(["own", "shared"])),
         unrolling=draw(st.sampled_from(["slowest", "worth"])),
         weights=draw(st.sampled_from(["streamed", "resident"])),
+        rows=draw(st.sampled_from([1, 2])),
         slices=draw(st.sampled_from([1, 2, 4])),
         loads=draw(st.sampled_from(["own", "joint"])),
         max_padding=draw(st.sampled_from([0, 12, 50])),

@@ -199,6 +199,31 @@ def test_the_host_packs_weights_that_lie_in_one_image(ports: int, tmp_path: Path
     assert generation.tokens == generation.reference
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("rows", "slices"), [(2, 1), (3, 2)])
+def test_rows_side_by_side_reply_as_one_by_one(rows: int, slices: int, tmp_path: Path) -> None:
+    """Prompts of one, of fewer tokens than a chunk, and of a chunk and three: groups of rows are full or not."""
+    knobs = Knobs(
+        default_tile_size=64,
+        overall_unroll=64,
+        engines="shared",
+        loads="joint",
+        rows=rows,
+        slices=slices,
+        max_padding=20,
+    )
+    later = tuple(tuple((7 * n + length) % 97 for n in range(length)) for length in (1, PROMPT_ROWS + 3))
+    with importing_here():
+        options = replace(OPTIONS, tokens=4, then=later)
+        made = prepare(tiny_model("gpt2", tmp_path), options, knobs, U55C, tmp_path / "cache", silent)
+    control = json.loads((made.design / "dataflow.json").read_text())["control"]
+    assert control["abreast"] == rows
+    assert sum(name.startswith("engine0_slice") for name in control["copied"]) == (slices if slices > 1 else 0)
+    generation = run(made, silent, lambda _token: None)
+    assert generation.tokens == generation.reference
+    assert generation.passed, generation.wrong_launch
+
+
 def _told(change: Callable[[dict[str, int]], dict[str, int]]) -> Any:
     def give(accelerator: Accelerator, values: dict[str, int]) -> None:
         GIVE(accelerator, change(values) if values else values)

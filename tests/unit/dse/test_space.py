@@ -4,6 +4,7 @@ from random import Random
 
 import optuna
 import pytest
+from stepping_networks import replying
 from window_networks import greatest
 
 from compiler.analysis.tiling import plan_nests
@@ -187,3 +188,18 @@ def test_a_network_with_windows_begins_with_its_weights_on_the_chip(space: Desig
     assert found[4:] == space.default_knobs()
     assert {knobs.weights for knobs in found[:4]} == {"resident"}
     assert {knobs.weights for knobs in found[4:12]} == {"streamed"}
+
+
+def test_rows_of_a_prompt_are_a_choice_where_its_time_is_an_objective(mlp: LinalgGraph, u55c: Platform):
+    graph, objectives = replying(), ("latency", "prompt_time")
+    space = DesignSpace(graph, u55c, objectives=objectives)
+    (rows,) = [p for p in space.parameters if p.name == "rows"]
+    assert rows.choices == (1, 2, 3, 4)
+    seeds = space.default_knobs(objectives)
+    assert {knobs.rows for knobs in seeds} == {1, 2, 4}
+    assert all(space.knobs_of(space.params_of(knobs) or {}) == knobs for knobs in seeds)
+    for other in (DesignSpace(graph, u55c), DesignSpace(mlp, u55c, objectives=objectives)):
+        assert "rows" not in [p.name for p in other.parameters]
+        assert other.params_of(Knobs(rows=2)) is None
+        assert {knobs.rows for knobs in other.default_knobs(objectives)} == {1}
+    assert space.key(Knobs(rows=2)) == space.key(Knobs())  # where weights have ports of their own

@@ -10,12 +10,13 @@ from compiler.analysis.prompt_rows import PROMPT_ROWS, chunk_depths, phases
 from compiler.analysis.shared_loads import shared_loads
 from compiler.frontend.bundle import Bundle
 from compiler.frontend.models.gpt2_config import Gpt2Config
-from compiler.graph.program import Repeat, nests, walked
+from compiler.graph.abreast import APART, copy_name
+from compiler.graph.program import Repeat, nests, tokens, walked
 from compiler.graph.task_graph import CHOOSE, TaskGraph
 from compiler.options import Knobs
 from compiler.passes.design_passes import planned, planned_tasks
 from compiler.platforms.platform import Platform, load_platform
-from compiler.simulator.timing.design import timed_design
+from compiler.simulator.timing.design import TimedDesign, timed_design
 from compiler.simulator.timing.prompt_rows import ROWS
 from compiler.simulator.timing.simulate import simulate
 from compiler.sizing.certify import certify
@@ -110,6 +111,69 @@ def test_what_is_not_held_deadlocks(tasks: TaskGraph, stream: str) -> None:
     short = with_depth(tasks, stream, depth // PROMPT_ROWS)
     assert cycles(short, {"position": 20}) is not None
     assert cycles(short, CHUNK) is None
+
+
+@pytest.fixture(params=[(2, 1), (3, 2)], ids=["2 rows", "3 rows, 2 slices"])
+def abreast(request: pytest.FixtureRequest, bundle: Bundle) -> TaskGraph:
+    """With rows side by side."""
+    rows, slices = request.param
+    return planned_tasks(bundle.graph, replace(KNOBS, rows=rows, slices=slices), U55C)
+
+
+@pytest.mark.parametrize("rows", [2, 5, PROMPT_ROWS])
+def test_rows_side_by_side_share_what_is_loaded(abreast: TaskGraph, rows: int) -> None:
+    """Copies move together what one task does for all rows; its weights come once for as many rows as are abreast."""
+    timed, count = timed_design(abreast, U55C), abreast.abreast.rows
+    chunk = timed.at(({"position": 20, ROWS: rows},))
+    for stream in chunk.streams:
+        written = tokens(chunk.task[stream.source].program, "writes", stream.name)
+        assert tokens(chunk.task[stream.target].program, "reads", stream.name) == written
+    alone = timed.at(({"position": 20},))
+    for stream in abreast.streams:
+        passing = abreast.abreast.passing.get(stream.name)
+        names = [copy_name(stream.name, k) for k in range(min(count, rows) if abreast.copies(stream.name) > 1 else 1)]
+        moved = [tokens(chunk.task[_source(chunk, name)].program, "writes", name) for name in names]
+        one = tokens(alone.task[stream.source].program, "writes", stream.name)
+        if passing == "grouped":
+            assert moved == [-(-rows // count) * one]
+        elif passing is not None:
+            assert moved == [(rows - k + count - 1) // count * one for k in range(len(names))]
+    assert {"shared", "dealt", "collected", "within"} <= set(abreast.abreast.passing.values())
+
+
+def _source(design: TimedDesign, stream: str) -> str:
+    return next(s.source for s in design.streams if s.name == stream)
+
+
+def test_rows_side_by_side_take_less(bundle: Bundle) -> None:
+    """Where engines are busy longest."""
+    few = replace(KNOBS, overall_unroll=32)
+    chunk = {CHOOSE: 0, ROWS: PROMPT_ROWS}
+    one, two, three = (cycles(planned_tasks(bundle.graph, replace(few, rows=n), U55C), chunk) for n in (1, 2, 3))
+    assert one is not None
+    assert two is not None
+    assert three is not None
+    assert three < two < 0.8 * one
+
+
+def test_behind_what_is_side_by_side_a_row_waits_for_those_before(abreast: TaskGraph) -> None:
+    """Of the tokens of a row; in front of copies converters hold it."""
+    depths, found = chunk_depths(abreast), list[str]()
+    for name, passing in abreast.abreast.passing.items():
+        if passing not in APART:
+            continue
+        assert abreast.stream[name].depth >= depths[name] > 1
+        short = with_depth(abreast, name, 1)
+        assert cycles(short, {"position": 20}) is not None
+        found += [passing] if cycles(short, CHUNK) is None else []
+    assert "collected" in found
+
+
+def test_rows_side_by_side_are_certified(abreast: TaskGraph) -> None:
+    sized = certify(abreast, U55C, effort=0).tasks
+    assert all(sized.stream[name].depth >= depth for name, depth in chunk_depths(sized).items())
+    for rows in range(1, PROMPT_ROWS + 1):
+        assert cycles(sized, {"position": 30}, {"position": 16, ROWS: rows}, {"position": 3}) is not None
 
 
 def test_certified_depths_take_chunks(tasks: TaskGraph, platform: Platform) -> None:

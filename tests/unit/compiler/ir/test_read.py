@@ -172,6 +172,10 @@ REFUSED: dict[str, tuple[Callable[[], str], str]] = {
         lambda: edited("shared-share-engines", ENGINE, "@engine0 serves [@up, @down] slices 0"),
         "@engine0 is cut into at least two slices, or not at all",
     ),
+    "an engine of no row": (
+        lambda: edited("shared-share-engines", ENGINE, "@engine0 serves [@up, @down] rows 0"),
+        "@engine0 has at least two rows side by side, or says none",
+    ),
     "a joint load of what is no parameter": (
         lambda: edited("joint-join-loads", r"joint \[1\]", "joint [0, 1]"),
         "@engine0 can not have one load of its input 0: v0 is not a whole parameter",

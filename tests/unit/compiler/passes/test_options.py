@@ -46,6 +46,7 @@ OTHER = Knobs(
     loads="own",
     unrolling="slowest",
     weights="streamed",
+    rows=4,
 )
 KNOBS = {field.name for field in fields(Knobs)}
 # What makes no difference to networks as small as these.
