@@ -23,7 +23,7 @@ from compiler.simulator.timing.results import KernelRun, collect
 from compiler.simulator.timing.simulation import Simulation, StallingRun
 from compiler.simulator.timing.translate import networks_of_design
 
-SECONDS = 60.0  # a design whose state never recurs is moved token by token
+SECONDS = 60.0  # of the processor, whatever else it does; a design whose state never recurs is moved token by token
 FIRST_WORK, GROWTH = 1 << 24, 4  # cycles x processes of the first try, and how many times more cycles of the next
 MOST_CYCLES = 1 << 56  # that the core counts, with parts of them
 MAX_BUCKETS = 200
@@ -60,12 +60,13 @@ def simulate_design(
 
     Cycles are counted at the clock that the board is asked for; they take as long as `clock_mhz`, the design's own,
     says (None: the same). `launches`: values of the design's arguments, once for each of several that follow each other
-    without a gap; an argument that is not named has its largest. Raises ToolError where it takes longer than `seconds`,
-    InvalidInputError for values that the arguments can not take, VerificationError where hazards can not be looked for.
+    without a gap; an argument that is not named has its largest. Raises ToolError where it takes more than `seconds` of
+    the processor, InvalidInputError for values that the arguments can not take, VerificationError where hazards can not
+    be looked for.
     """
     hazards = dict.fromkeys(hazard for values in launches for hazard in design.at((values,)).hazards)
     design = design.at(launches)
-    deadline = time.monotonic() + seconds
+    deadline = time.thread_time() + seconds
     runs: list[KernelRun] = []
     found: Deadlock | None = None
     for network in networks_of_design(design, platform):
@@ -81,7 +82,7 @@ def simulate_design(
 
 
 def simulate_stalling(design: TimedDesign, platform: Platform, seconds: float = SECONDS) -> StallingRun:
-    """One more run of `design`, with every task's pipeline a stalling one, for at most `seconds`."""
+    """One more run of `design`, with every task's pipeline a stalling one, for at most `seconds` of the processor."""
     stalling = design.with_timing({t.name: replace(t.timing, style="stp") for t in design.tasks})
     try:
         found = simulate_design(stalling, platform, buckets=0, seconds=seconds, try_depths=False)
@@ -96,11 +97,11 @@ def _run(plan: Plan, depths: Mapping[str, int | None], buckets: int, deadline: f
     """The run to its end, by limits of cycles that grow while there is time: the core is not interrupted."""
     limit = max(1, FIRST_WORK // max(1, len(plan.network.processes)))
     while True:
-        begun = time.monotonic()
+        begun = time.thread_time()
         outcome = plan.run(depths, limit=limit, buckets=buckets)
         if not outcome.stopped:
             return outcome
-        now = time.monotonic()
+        now = time.thread_time()
         if now + GROWTH * (now - begun) > deadline or GROWTH * limit > MOST_CYCLES:
             raise ToolError(
                 f"the simulation is not at its end after {limit:,} cycles and takes too long to go on; "
@@ -131,8 +132,8 @@ def simulate_directory(
 
     `design.json`, where it is there, says for which board, and what was estimated, its clock too; U55C otherwise.
     Whether the design also ends with stalling pipelines it says of its own `dataflow.json`; else that is simulated,
-    too. Raises InvalidInputError where a file is missing or damaged, ToolError where the run takes longer than
-    `seconds`.
+    too. Raises InvalidInputError where a file is missing or damaged, ToolError where the run takes more than
+    `seconds` of the processor.
     """
     stored = read_directory(directory)
     design = stored.design.with_timing(timing or {})
