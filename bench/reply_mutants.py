@@ -15,7 +15,6 @@ less. Survivors are listed, and end with status 1.
 """
 
 import argparse
-import json
 import random
 import re
 import shutil
@@ -33,6 +32,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from bench.small_models import SMALL_MODELS, small_model
 from compiler.design_dir import silent
 from compiler.errors import MillraceError
 from compiler.generation import GenerateOptions, Prepared, hidden_error, kept_shape, prepare
@@ -52,18 +52,6 @@ from compiler.simulator.timing.design import TimedDesign
 from compiler.simulator.timing.prompt_rows import ROWS
 from compiler.simulator.timing.simulate import StoredDesign, read_directory, simulate_design
 
-FAMILIES = {
-    "gpt2": {
-        "model_type": "gpt2", "vocab_size": 97, "n_embd": 32, "n_head": 4, "n_layer": 2, "n_positions": 64,
-        "initializer_range": 0.3, "tie_word_embeddings": False,
-    },
-    "gemma3": {
-        "model_type": "gemma3_text", "vocab_size": 97, "hidden_size": 32, "intermediate_size": 64,
-        "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8,
-        "query_pre_attn_scalar": 8, "max_position_embeddings": 64, "sliding_window": 5, "sliding_window_pattern": 2,
-        "initializer_range": 0.3, "tie_word_embeddings": False,
-    },
-}  # fmt: skip
 PROMPTS = (5, 90, 17, 2, 61), (33, 90, 4, 4, 71), (1, 2, 3, 4, 5), (77, 6, 54, 32, 10), (8, 8, 41, 60, 3)
 BEHIND = 40, 41, 42, 43  # the first chunk; with rows side by side the second one has two, the least that are some
 OPTIONS = GenerateOptions(PROMPTS[0], 7, length=31, then=((9, 5, 40),))  # two tiles of rows
@@ -259,7 +247,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     kinds = sorted({*CONTROL_RULES, *TASK_RULES})
     parser.add_argument("--kinds", nargs="+", choices=kinds, default=kinds)
-    parser.add_argument("--family", choices=FAMILIES, default="gpt2")
+    parser.add_argument("--family", choices=SMALL_MODELS, default="gpt2")
     parser.add_argument("--rows", type=int, default=1, help="side by side, at shared engines (default 1: of their own)")
     parser.add_argument("--most", type=int, default=3, help="places of a rule (default 3)")
     parser.add_argument("--seed", type=int, default=0, help="of what is drawn where there are more")
@@ -298,9 +286,7 @@ def main() -> int:
 
 def _prepared(family: str, knobs: Knobs, folder: Path) -> Prepared:
     """Whose first reply ends with its first token, which the second prompt holds, and the second reply does not."""
-    model, cache, platform = folder / family, folder / "cache", load_platform("u55c")
-    model.mkdir()
-    (model / "config.json").write_text(json.dumps(FAMILIES[family]))
+    model, cache, platform = small_model(family, folder), folder / "cache", load_platform("u55c")
     for start in PROMPTS:
         options = replace(OPTIONS, prompt=start)
         end = int(Network(prepare(model, options, knobs, platform, cache, silent).network).reference()["tokens"][0])

@@ -270,6 +270,13 @@ class TimedDesign:
         streams = [copy_of(s, k) for s in self.streams for k in range(copies if often(s.name) else 1)]
         return replace(self, tasks=tuple(tasks), streams=tuple(streams))
 
+    def ending(self) -> "TimedDesign":
+        """The design with what control tells every task behind all launches: that no other token comes."""
+        words = {stream.target: Access(stream.name) for stream in self.streams if stream.source == CONTROL}
+        told: dict[str, Program] = {task: (LoopNest((1,), (word,), ()),) for task, word in words.items()}
+        told[CONTROL] = tuple(LoopNest((1,), (), (word,)) for word in words.values())
+        return replace(self, tasks=tuple(replace(t, turns=(*t.program, *told[t.name])) for t in self.tasks))
+
     def with_timing(self, specs: Mapping[str, TimingSpec]) -> "TimedDesign":
         """The design with the timing of some tasks, by name, replaced."""
         tasks = tuple(replace(t, timing=specs.get(t.name, t.timing)) for t in self.tasks)

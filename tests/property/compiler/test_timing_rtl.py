@@ -7,6 +7,7 @@ from looped_pipelines import LOOPS
 from random_programs import program_network
 from random_timing import random_network
 from relayed_pipelines import RELAYED
+from reply_pipelines import REPLIES
 from small_pipelines import PIPELINES
 from through_memory import NETWORKS as THROUGH_MEMORY
 from window_pipelines import WINDOWED
@@ -24,6 +25,8 @@ KINDS: dict[str, dict[str, Network]] = {
     "memory with one token less": {
         f"{name}, one less": make(kept - 1) for name, (make, kept) in THROUGH_MEMORY.items()
     },
+    "replies": {name: make(kept) for name, (make, kept) in REPLIES.items()},
+    "replies with one token less": {f"{name}, one less": make(kept - 1) for name, (make, kept) in REPLIES.items()},
     "relays": {f"relays, {name}": network for name, network in RELAYED.items()},
     "windows": {f"windows, {name}": network for name, network in WINDOWED.items()},
     "programs": {f"program {seed}": program_network(seed) for seed in PROGRAM_SEEDS},
@@ -45,5 +48,5 @@ def test_every_count_is_that_of_the_registers(kind: str, registers: dict[str, Ou
         outcome = registers[name]
         assert run_reference(network) == outcome, name
         assert run(network) == outcome, name
-        if kind.startswith(("loops", "memory")):
+        if kind.startswith(("loops", "memory", "replies")):
             assert outcome.deadlocked == kind.endswith("one token less"), name
