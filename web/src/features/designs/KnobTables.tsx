@@ -65,6 +65,7 @@ const levels = (k: Knobs): [string, Row[]][] => [
       ["Multiplier", word(k.multiplier), "What integer products are made of"],
       ["Engines", unlessOld(k.engines, word), "Whether matrix products have lanes of their own or take turns"],
       ["Slices", unlessOld(k.slices, number), "Equal tasks that the lanes of an engine are dealt out to, at most"],
+      ["Rows", unlessOld(k.rows, number), "Rows of a prompt that engines compute side by side, at most"],
       ["Loads", unlessOld(k.loads, word), "Whether the weights of an engine come through ports of their own or one after the other through the same"],
       ["Weights", unlessOld(k.weights, word), "Where weights are that no launch changes"],
       ["Converters", unlessOld(k.converters, word), "Which buffer each layout converter gets"],

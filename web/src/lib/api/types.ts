@@ -252,6 +252,7 @@ export interface Knobs {
   converters?: string;
   engines?: string;
   slices?: number;
+  rows?: number;
   loads?: string;
   unrolling?: string;
   weights?: string;
