@@ -14,7 +14,7 @@ from math import prod
 
 from compiler.errors import UnsupportedError
 from compiler.graph.itensor import ITensor, Loop
-from compiler.graph.program import Access, Argument, BoundLoop, LoopNest, Program, Repeat, nests, tokens
+from compiler.graph.program import Access, BoundLoop, LoopNest, Program, Repeat, nests, tokens
 from compiler.graph.task_graph import Dma, DmaTask, Joint, LoadTask, StoreTask, done_name, given_name
 from compiler.targets.nest_code import gate_condition, guarded, pipelined_nest, row_major, unrolled
 from compiler.targets.parameters import launch_arguments
@@ -286,20 +286,20 @@ class _MemoryWalk:
         addressed: list[tuple[str, int]] = []
         followed: list[BoundLoop] = []
         inside = inside or ([(False, 1, None)] if asks else [])
-        for number, (repeats, trip, argument) in enumerate(inside):
+        for number, (repeats, trip, bound) in enumerate(inside):
             if dma.at is not None and number == place:
                 addressed.append(_row(dma.at, task, params))
             last_run = not repeats and not any(not r for r, _, _ in inside[number + 1 :])
             words = -(-trip // dma.tokens_per_word) if last_run else trip
-            if (bounds or rows) and last_run and (trip % dma.tokens_per_word or (argument and dma.tokens_per_word > 1)):
+            if (bounds or rows) and last_run and (trip % dma.tokens_per_word or (bound and dma.tokens_per_word > 1)):
                 raise UnsupportedError(
                     f"a loop that follows an argument ends within a word of {dma.tokens_per_word} tokens"
                 )
             loop = (namer.name("again" if repeats else "w" if last_run else "block"), words)
-            if argument is not None and rows:
+            if bound is not None and rows:
                 guard = f"{loop[0]} < {_row(rows[0], task, params)[0]}"
-            elif argument is not None:
-                followed.append(BoundLoop(len(loops), argument))
+            elif bound is not None:
+                followed.append(bound._replace(loop=len(loops)))
             loops.append(loop)
             addressed += [] if repeats else [loop]
         if dma.at is not None and place == len(inside):
@@ -326,8 +326,8 @@ class _MemoryWalk:
         if (
             bounds
             and (dma.below is not None or not asks)
-            and not (again and plain)
-            and (outer or dma.place is not None or not plain or (not again and bounds[0].loop == 0))
+            and not again
+            and (outer or dma.place is not None or not plain or bounds[0].loop == 0)
         ):
             return _MemoryWalk._one_run
         return _MemoryWalk._row_again if outer and dma.at is not None and not again and not asks else None
@@ -364,8 +364,6 @@ class _MemoryWalk:
         of, whatever its length. `loops` are those inside.
         """
         dma, (bound,) = task.dma, task.timing.bounds
-        if any(loop.dim is None for loop in loops):
-            raise UnsupportedError("it reads again within a run that follows an argument")
         parts = dma.words_per_token
         tokens = prod(loop.trip for loop in loops[1:]) * parts  # or words, where these are parts of tokens
         each, fixed = tokens * bound.each, tokens * bound.fixed
@@ -416,20 +414,20 @@ def _behind(bounds: Sequence[BoundLoop], loops: int) -> list[BoundLoop]:
     return [bound._replace(loop=bound.loop - loops) for bound in bounds]
 
 
-def _runs(loops: Sequence[Loop], bounds: Sequence[BoundLoop]) -> list[tuple[bool, int, Argument | None]]:
-    """Neighbouring loops that advance, and that re-read, as one trip each: (re-reads, trip, argument). One that follows
-    an argument stands alone.
+def _runs(loops: Sequence[Loop], bounds: Sequence[BoundLoop]) -> list[tuple[bool, int, BoundLoop | None]]:
+    """Neighbouring loops that advance, and that re-read, as one trip each: (re-reads, trip, how it follows an
+    argument). One that follows an argument stands alone.
     """
-    followed = {bound.loop: bound.argument for bound in bounds}
-    runs: list[tuple[bool, int, Argument | None]] = []
+    followed = {bound.loop: bound for bound in bounds}
+    runs: list[tuple[bool, int, BoundLoop | None]] = []
     for number, loop in enumerate(loops):
         if loop.trip == 1 and number not in followed:
             continue
-        repeats, argument = loop.dim is None, followed.get(number)
-        if runs and runs[-1][0] == repeats and argument is None and runs[-1][2] is None:
+        repeats, bound = loop.dim is None, followed.get(number)
+        if runs and runs[-1][0] == repeats and bound is None and runs[-1][2] is None:
             runs[-1] = (repeats, runs[-1][1] * loop.trip, None)
         else:
-            runs.append((repeats, loop.trip, argument))
+            runs.append((repeats, loop.trip, bound))
     return runs
 
 

@@ -1,5 +1,6 @@
 """Loads and stores of as many rows as an argument says, built and run."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,18 +26,24 @@ pytestmark = pytest.mark.slow
 U55C = load_platform("u55c")
 ROWS, TILE = 6, 4
 LENGTH = Argument("length", ROWS * TILE - 1, TILE)
+EACH = BoundLoop(1, LENGTH)
+PAIRS = Argument("length", ROWS * TILE - 1, 2 * TILE)
+"""Of which each tile begins two rows."""
 
 
-def copies(columns: int, width: int) -> tuple[TaskGraph, LinalgGraph]:
-    """`x` of two blocks of ROWS rows of tokens to `y`; of each block as many rows as LENGTH says."""
-    layout = ITensor((1, 1, width), "f32", (Loop(2, 1, 0), Loop(ROWS, 1, 1), Loop(columns, width, 2)))
+def copies(columns: int, width: int, bound: BoundLoop = EACH, again: int = 1) -> tuple[TaskGraph, LinalgGraph]:
+    """`x` of two blocks of ROWS rows of tokens to `y`, each row `again` times; of each block as many rows as `bound`
+    says.
+    """
+    layout = ITensor(
+        (1, 1, width), "f32", (Loop(2, 1, 0), Loop(ROWS, 1, 1), Loop(again, 1, None), Loop(columns, width, 2))
+    )
     packing = plan_packing(layout, 1, U55C.hbm.port_bits)
     made = [
         make(name, Transfer(value, 0, layout, packing), "s", U55C)
         for make, name, value in ((load_task, "load_x", "x"), (store_task, "store_y", "y"))
     ]
-    bounds = (BoundLoop(1, LENGTH),)
-    tasks = tuple(replace(task, timing=replace(task.timing, bounds=bounds)) for task in made)
+    tasks = tuple(replace(task, timing=replace(task.timing, bounds=(bound,))) for task in made)
     values = (
         Value("x", layout.shape, "f32", "input", "x"),
         Value("y", layout.shape, "f32", "intermediate"),
@@ -48,8 +55,21 @@ def copies(columns: int, width: int) -> tuple[TaskGraph, LinalgGraph]:
     ("columns", "width", "ii"), [(2, 16, 1), (2, 32, 1), (8, 4, 4)], ids=["words", "parts of tokens", "parts of words"]
 )
 def test_the_rows_of_every_value_are_moved_and_no_others(columns: int, width: int, ii: int, tmp_path: Path):
-    tasks, graph = copies(columns, width)
-    content = np.arange(2 * ROWS * columns * width, dtype=np.float32).reshape(2, ROWS, columns * width) + 1
+    rows_are_moved(copies(columns, width), LENGTH.trip, columns * width, ii, tmp_path)
+
+
+@pytest.mark.parametrize("again", [1, 3])
+def test_a_tile_of_several_rows_is_moved_as_often_as_it_is_asked_for(again: int, tmp_path: Path):
+    bound = BoundLoop(1, PAIRS, 0, 2)
+    rows_are_moved(copies(2, 16, bound, again), bound.trip, 32, 1, tmp_path)
+
+
+def rows_are_moved(
+    made: tuple[TaskGraph, LinalgGraph], rows: Callable[[int], int], elements: int, ii: int, tmp_path: Path
+):
+    """Built and run with each value: `y` has so many rows of `x`, each of `elements`, and no others."""
+    tasks, graph = made
+    content = np.arange(2 * ROWS * elements, dtype=np.float32).reshape(2, ROWS, elements) + 1
     emit_design(tasks, graph, U55C, NetworkData({"x": content}, {}, 0.0), tmp_path)
     name = plan_interface(tasks, graph).kernels[0].name
     main = tmp_path / "main.cpp"
@@ -66,7 +86,7 @@ def test_the_rows_of_every_value_are_moved_and_no_others(columns: int, width: in
         run(program, tmp_path, arguments=[f"length={value}"])
         got = np.fromfile(tmp_path / "y.bin", np.float32).reshape(content.shape)
         expected = content.copy()
-        expected[:, LENGTH.trip(value) :] = 0
+        expected[:, rows(value) :] = 0
         assert np.array_equal(got, expected), value
 
 
