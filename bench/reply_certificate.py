@@ -136,7 +136,7 @@ def _least(ends: Callable[[int], bool], most: int) -> int:
 
 
 def _stalls(design: TimedDesign, platform: Platform) -> bool:
-    stalling = design.with_timing({t.name: replace(t.timing, style="stp") for t in design.tasks})
+    stalling = design.stalling()
     return not any(Plan(ending_network(stalling, platform, each)).run().deadlocked for each in fullest(design))
 
 

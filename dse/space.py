@@ -280,8 +280,8 @@ class DesignSpace:
         return {p.name: p.distribution for p in self.parameters}
 
     def default_knobs(self, objectives: Sequence[str] = ()) -> tuple[Knobs, ...]:
-        """Designs to try first, each kind in increasing unroll, more where one of the `objectives` is a resource; those
-        whose choices the board does not offer are left out.
+        """Designs to try first, each kind in increasing unroll, more where one of the `objectives` is a resource or
+        the time of a prompt; those whose choices the board does not offer are left out.
         """
         has_windows = any(op.kind == "window" for op in self._graph.ops)
         first = (*_OF_WINDOWS, *_SEEDS) if has_windows else _SEEDS

@@ -93,11 +93,15 @@ class Abreast(NamedTuple):
         """Whether the stream has copies."""
         return self.passing.get(stream, "grouped") != "grouped"
 
+    def copies(self, name: str) -> int:
+        """How often the task, or the stream, is there."""
+        return self.rows if name in self.copied or self.is_there_often(name) else 1
+
     def fifos(self, stream: str) -> tuple[str, ...]:
         """What the FIFOs of the stream are called in hardware."""
         if self.passing.get(stream) in APART:
             return tuple(f"{stream}_{copy}" for copy in range(self.rows))
-        return tuple(copy_name(stream, copy) for copy in range(self.rows if self.is_there_often(stream) else 1))
+        return tuple(copy_name(stream, copy) for copy in range(self.copies(stream)))
 
     def depth(self, stream: str, depth: int, copy: int) -> int:
         """Of a copy of a stream that is so deep. What is loaded ahead waits in that of row 0: of several rows there is

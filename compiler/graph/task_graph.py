@@ -672,8 +672,7 @@ class TaskGraph:
 
     def copies(self, name: str) -> int:
         """How often the task, or the stream, is there."""
-        rows = self.abreast
-        return rows.rows if name in rows.copied or rows.is_there_often(name) else 1
+        return self.abreast.copies(name)
 
     def is_for_several(self, task: str) -> bool:
         """Whether the task, or copies of it, do for several rows what they do for one."""

@@ -147,7 +147,7 @@ def _streams(out: CppWriter, stream: Stream, rows: Abreast, memories: Memories) 
         out.line(f"hls::stream<{token_type(stream.itensor)}, {stream.depth}> {stream.name}[{rows.rows}];")
         _bind(out, stream, memories)
         return
-    for copy in range(rows.rows if rows.is_there_often(stream.name) else 1):
+    for copy in range(rows.copies(stream.name)):
         name, depth = copy_name(stream.name, copy), rows.depth(stream.name, stream.depth, copy)
         kind = stream.kind if depth == stream.depth else None
         one = stream._replace(name=name, depth=depth, kind=kind)

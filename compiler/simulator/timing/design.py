@@ -277,6 +277,10 @@ class TimedDesign:
         told[CONTROL] = tuple(LoopNest((1,), (), (word,)) for word in words.values())
         return replace(self, tasks=tuple(replace(t, turns=(*t.program, *told[t.name])) for t in self.tasks))
 
+    def stalling(self) -> "TimedDesign":
+        """The design with every task's pipeline a stalling one."""
+        return self.with_timing({t.name: replace(t.timing, style="stp") for t in self.tasks})
+
     def with_timing(self, specs: Mapping[str, TimingSpec]) -> "TimedDesign":
         """The design with the timing of some tasks, by name, replaced."""
         tasks = tuple(replace(t, timing=specs.get(t.name, t.timing)) for t in self.tasks)

@@ -83,9 +83,8 @@ def simulate_design(
 
 def simulate_stalling(design: TimedDesign, platform: Platform, seconds: float = SECONDS) -> StallingRun:
     """One more run of `design`, with every task's pipeline a stalling one, for at most `seconds` of the processor."""
-    stalling = design.with_timing({t.name: replace(t.timing, style="stp") for t in design.tasks})
     try:
-        found = simulate_design(stalling, platform, buckets=0, seconds=seconds, try_depths=False)
+        found = simulate_design(design.stalling(), platform, buckets=0, seconds=seconds, try_depths=False)
     except ToolError:
         return StallingRun(None)
     if found.deadlock is None:
