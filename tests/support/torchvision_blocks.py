@@ -21,7 +21,7 @@ def block(name: str) -> "nn.Module":
     """In evaluation; no weights are downloaded."""
     import torch
 
-    _load()
+    load_torchvision()
     from torchvision.models.convnext import CNBlock
     from torchvision.models.mobilenetv2 import InvertedResidual
     from torchvision.models.resnet import BasicBlock, Bottleneck
@@ -42,9 +42,9 @@ def block(name: str) -> "nn.Module":
     return made
 
 
-def _load() -> None:
-    """Import torchvision. The build of another torch than ours leaves two operators undefined, of which no block of
-    these has one, and does not import without.
+def load_torchvision() -> None:
+    """Import torchvision, as transformers does where it is installed. The build of another torch than ours leaves two
+    operators undefined, which nothing here uses, and does not import without.
     """
     import torch
 

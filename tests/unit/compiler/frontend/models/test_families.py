@@ -4,6 +4,7 @@ import importlib
 from typing import Any
 
 import pytest
+from torchvision_blocks import load_torchvision
 
 from compiler.frontend.models.config import ModelConfig, config_from_fields
 
@@ -51,6 +52,7 @@ def theirs_of(fields: dict[str, Any]) -> Any:
     """transformers' network with random weights that make every part matter."""
     import torch
 
+    load_torchvision()  # transformers imports it
     # By name: of the list of all its models the type checker would know for ten seconds, and nothing would come of it.
     library = importlib.import_module("transformers")
     options = {name: value for name, value in fields.items() if name != "model_type"}
